@@ -1,0 +1,135 @@
+// A run, live or stored or predicted: events, marks, counters, metrics and where they come from. Grows by chunks; a file
+// is a header and the same chunks, so that a recording that was cut off reads up to its last whole chunk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/record/mem_event.h"
+#include "demos/record/result.h"
+#include "demos/record/units.h"
+
+namespace headroom::record {
+
+enum class OutcomeKind : std::uint8_t { kCompleted, kOutOfMemory, kCancelled, kRefused, kEngineLost, kFailed };
+std::string_view key_of(OutcomeKind outcome);
+
+// Running out of memory, explained. It is a result, not an error.
+struct OutOfMemoryFacts {
+    Bytes requested = 0;
+    Bytes allocated = 0; // when it was asked for
+    Bytes reserved = 0;
+    Bytes limit = 0;     // the cap, or the device's memory
+    std::string op;
+    Phase phase = Phase::kSetup;
+    std::uint16_t layer = kNoLayer;
+    ByCategory by_category{};
+};
+
+struct Outcome {
+    OutcomeKind kind = OutcomeKind::kCompleted;
+    std::string message; // one sentence; empty when completed
+    std::optional<OutOfMemoryFacts> out_of_memory;
+};
+
+// What a run was: fixed at its start. Provenance holds gpu, driver, cuda, torch, allocator, revision, created, window …
+struct RunInfo {
+    std::string demo;
+    std::map<std::string, std::string> params;
+    std::map<std::string, std::string> provenance;
+    DeviceKind device = DeviceKind::kCpu;
+    Source source = Source::kLive;
+    Bytes cap = 0;           // 0: none
+    Bytes device_memory = 0; // 0: not known
+};
+
+class Recording {
+public:
+    Recording() = default;
+    explicit Recording(RunInfo info) : info_(std::move(info)) {}
+
+    const RunInfo& info() const { return info_; }
+    const std::vector<MemEvent>& events() const { return events_; }
+    const std::vector<Mark>& marks() const { return marks_; }
+    const std::vector<CounterSample>& counters() const { return counters_; }
+    const std::vector<MetricSample>& metrics() const { return metrics_; }
+    std::string_view op_name(std::uint16_t op) const;
+    std::uint64_t dropped_events() const { return dropped_; }
+    // Empty while the run goes on, and in a file that was cut off.
+    const std::optional<Outcome>& outcome() const { return outcome_; }
+    // True where the file ended in the middle of a chunk or before the outcome.
+    bool truncated() const { return truncated_; }
+
+    void set_info(RunInfo info) { info_ = std::move(info); }
+    void set_source(Source source) { info_.source = source; }
+    void append(std::span<const MemEvent> events);
+    void append(std::span<const Mark> marks);
+    void append(const CounterSample& sample) { counters_.push_back(sample); }
+    void append(const MetricSample& sample) { metrics_.push_back(sample); }
+    // Device times arrive in order, behind their marks: the next marks without one get these.
+    void append_device_times(std::span<const Nanoseconds> times);
+    // Names for operators first_op, first_op + 1, …
+    void append_operators(std::uint16_t first_op, std::span<const std::string> names);
+    void add_dropped(std::uint64_t count) { dropped_ += count; }
+    void set_outcome(Outcome outcome) { outcome_ = std::move(outcome); }
+
+    // One chunk, as it stands in a file and on the wire. A chunk that is damaged or makes no sense is refused and changes
+    // nothing; a kind that is not known is skipped.
+    Status append_chunk(std::span<const std::byte> chunk);
+
+    static Result<Recording> read(const std::filesystem::path& path);
+    // Written beside the target and renamed.
+    Status write(const std::filesystem::path& path) const;
+
+private:
+    friend class ChunkReader;
+    RunInfo info_;
+    std::vector<MemEvent> events_;
+    std::vector<Mark> marks_;
+    std::size_t marks_with_device_time_ = 0;
+    std::vector<CounterSample> counters_;
+    std::vector<MetricSample> metrics_;
+    std::vector<std::string> operators_{""};
+    std::uint64_t dropped_ = 0;
+    std::optional<Outcome> outcome_;
+    bool truncated_ = false;
+};
+
+// Encoders: each returns one whole chunk (kind, sizes, checksum, compressed columns).
+std::vector<std::byte> encode_info(const RunInfo& info);
+std::vector<std::byte> encode_events(std::span<const MemEvent> events);
+std::vector<std::byte> encode_marks(std::span<const Mark> marks);
+std::vector<std::byte> encode_device_times(std::span<const Nanoseconds> times);
+std::vector<std::byte> encode_counters(std::span<const CounterSample> samples);
+std::vector<std::byte> encode_metrics(std::span<const MetricSample> samples);
+std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names);
+std::vector<std::byte> encode_dropped(std::uint64_t count);
+std::vector<std::byte> encode_outcome(const Outcome& outcome);
+
+// Writes a recording to disk while the run goes on: chunks go to `<path>.partial`, commit() renames. Without commit()
+// (a failure, a full disk) the destructor removes the partial file and the old file, if any, stays as it was.
+class RecordingWriter {
+public:
+    static Result<RecordingWriter> create(const std::filesystem::path& path);
+    RecordingWriter(RecordingWriter&&) noexcept;
+    RecordingWriter& operator=(RecordingWriter&&) noexcept;
+    ~RecordingWriter();
+
+    Status append(std::span<const std::byte> chunk);
+    Status commit();
+
+private:
+    RecordingWriter() = default;
+    std::filesystem::path target_;
+    std::filesystem::path partial_;
+    int descriptor_ = -1;
+};
+
+} // namespace headroom::record
