@@ -1,0 +1,77 @@
+// Where a run comes from: an engine process, a stored recording, or a prediction. The caller has no idea which.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/protocol/messages.h"
+#include "demos/record/recording.h"
+#include "demos/record/schema.h"
+
+namespace headroom::backend {
+
+struct RunRequest {
+    std::string demo;
+    record::Params params;
+    bool record = true;
+    // If set, chunks are also written here as they arrive (RecordingWriter); failing to write does not stop the run.
+    std::optional<std::filesystem::path> record_to;
+};
+
+enum class RunState : std::uint8_t { kIdle, kStarting, kRunning, kCancelling, kFinished };
+
+struct RunProgress {
+    std::int32_t step = 0;
+    std::int32_t steps = 0;
+    double fraction = 0;
+    record::Nanoseconds time_left = -1; // -1: not known
+    std::string doing;
+};
+
+// All calls from one thread; none waits. Call poll() once a frame, or when descriptor() becomes readable.
+class Backend {
+public:
+    virtual ~Backend() = default;
+
+    // Refused while a run is on (finish or cancel it first).
+    virtual record::Status start(const RunRequest& request) = 0;
+    // Acknowledged at once; escalates by itself (cancel 2 s, SIGTERM 3 s, SIGKILL), driven by poll().
+    virtual void cancel() = 0;
+    // Takes in what has arrived. True if anything changed.
+    virtual bool poll() = 0;
+
+    virtual RunState state() const = 0;
+    virtual const RunProgress& progress() const = 0;
+    // The current or last run's; null before the first. Its outcome() is set once state() is kFinished. The object is
+    // replaced, not reused, by the next start(): holders keep what they have.
+    virtual std::shared_ptr<const record::Recording> recording() const = 0;
+    // Why the recording could not be written to `record_to`, if so.
+    virtual const std::optional<record::Error>& write_error() const = 0;
+
+    // What can be run on; empty until the engine has said hello. Replays answer with the recording's own device.
+    virtual const std::vector<protocol::DeviceFacts>& devices() const = 0;
+    // One sentence when the backend cannot work now and why ("The engine died three times in two minutes; …").
+    virtual const std::optional<std::string>& trouble() const = 0;
+    // Readable when poll() has something to do; -1: none (a replay is driven by time).
+    virtual int descriptor() const = 0;
+};
+
+// How to start an engine: program and arguments, e.g. {"…/headroom-engine"} or {"ssh", "host", "headroom-engine"}.
+struct EngineCommand {
+    std::vector<std::string> arguments;
+};
+
+// Starts the engine process at once, so that the first run need not wait for it. `planner` adds --plan.
+std::unique_ptr<Backend> make_engine(EngineCommand command);
+// The planner's meta step as a recording: requested bytes, no reserved line. A new start() replaces a pending one.
+std::unique_ptr<Backend> make_prediction(EngineCommand command);
+
+enum class ReplayPace : std::uint8_t { kAtOnce, kAsRecorded };
+// Plays a stored recording as if it were running; start() ignores what is asked but the recording's own parameters.
+std::unique_ptr<Backend> make_replay(std::shared_ptr<const record::Recording> recording, ReplayPace pace);
+
+} // namespace headroom::backend

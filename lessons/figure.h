@@ -1,0 +1,154 @@
+// Figures are pure functions: a recording (or a formula) and a view go in, a description comes out. The window and all
+// exporters paint the same description (app/paint/layout.h), so what is exported equals what is seen.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/record/ledger.h"
+#include "demos/record/schema.h"
+#include "demos/record/timeline.h"
+#include "demos/record/units.h"
+
+namespace headroom::lessons {
+
+enum class AxisUnit : std::uint8_t { kBytes, kNanoseconds, kEvents };
+
+struct Axis {
+    AxisUnit unit = AxisUnit::kBytes;
+    double low = 0;
+    double high = 1;
+};
+
+// A phase above the plot. Tone: which of the four greys (look.md §4); half: recompute, half height inside backward.
+struct Band {
+    std::string label;
+    double begin = 0, end = 0;
+    int tone = 0;
+    bool half = false;
+};
+
+// One column of a stack: bytes by category from the bottom, at the highest and the lowest total of its events.
+struct StackColumn {
+    double begin = 0, end = 0;
+    record::ByCategory high{};
+    record::ByCategory low{};
+};
+
+enum class LineStyle : std::uint8_t {
+    kReserved, // thin, second text colour, label on the line
+    kProcess,  // thin and dotted
+    kGhost,    // run A behind run B
+};
+
+// A step function: y[i] holds over [x[i], x[i+1]); the last one to `end`.
+struct StepLine {
+    std::string label;
+    LineStyle style = LineStyle::kReserved;
+    std::vector<double> x, y;
+    double end = 0;
+};
+
+// The card's memory: danger line, and a zone above it that does not fit.
+struct CapLine {
+    std::string label; // "24 GiB card"
+    double y = 0;
+};
+
+struct PeakMark {
+    double x = 0, y = 0;
+    std::string label; // "peak 22.3 GiB"
+};
+
+// One horizontal bar of "peak by category".
+struct Bar {
+    record::Category category = record::Category::kOther;
+    std::string label;
+    double value = 0;       // bytes
+    std::string value_text; // "1.96 GiB"
+    std::string note;       // "8.8 %"
+};
+
+struct ListRow {
+    record::Category category = record::Category::kOther;
+    std::string name;  // "Logits"
+    std::string where; // "loss", "layers 0 to 9, 120 blocks"
+    record::Bytes bytes = 0;
+};
+
+// What is alive under the cursor, ranked; sums to `total` with what `more_*` folds away.
+struct AliveList {
+    double position = 0;
+    std::string when; // "37.7 ms, loss"
+    record::Bytes total = 0;
+    std::vector<ListRow> rows;
+    std::uint64_t more_count = 0;
+    record::Bytes more_bytes = 0;
+};
+
+// requested ≤ allocated ≤ reserved ≤ process ≤ device: a rung is absent where nothing measured it.
+struct LadderRung {
+    std::string label;
+    record::Bytes bytes = 0;
+};
+
+struct FigureData {
+    std::string id;
+    std::string title;
+    record::Source source = record::Source::kRecorded;
+    std::string provenance_line;                    // "NVIDIA H200, bf16, batch 4, 1,024 tokens"
+    std::map<std::string, std::string> provenance;  // into every exported file
+    std::string empty_reason;                       // why there is nothing to draw; empty: there is
+
+    Axis x, y;
+    std::vector<Band> bands;
+    std::vector<StackColumn> stack;
+    std::array<bool, record::kNumCategories> quiet{}; // kinds that do not move over the figure step back
+    std::vector<StepLine> lines;
+    std::optional<CapLine> cap;
+    std::optional<PeakMark> peak;
+    std::optional<AliveList> cursor;
+    std::vector<LadderRung> ladder; // at the cursor, else at the peak
+    std::vector<Bar> bars;
+
+    std::optional<double> veil_from;  // x: the rest of the plot is veiled until the question is answered
+    std::optional<double> guess;      // y of the reader's guess
+    bool guess_locked = false;        // false: a pill to drag; true: "you said"
+};
+
+// What the reader looks at. All optional: a default view is the last whole step, everything shown.
+struct View {
+    std::optional<double> begin, end;   // x range, axis units
+    std::optional<double> cursor;       // x
+    std::optional<double> guess;        // y, bytes
+    bool guess_locked = false;
+    bool veiled = false;                // hide what the question asks for (after the forward pass)
+    int columns = 1000;                 // resolution: about one a pixel
+};
+
+struct FigureInput {
+    const record::Ledger* run = nullptr;   // null: nothing recorded yet
+    const record::Ledger* ghost = nullptr; // run A, if one is pinned
+    const record::Params* params = nullptr; // of the figure's schema; null: defaults
+    View view;
+};
+
+// One kind of figure, declared once in lessons/figures/<id>.cpp as `constinit const Figure k…`.
+struct Figure {
+    std::string_view id;      // "memory_timeline"
+    std::string_view title;   // "Memory over one step"
+    std::string_view caption; // one sentence for lists and for alternative text
+    record::Schema schema;    // axis, step, …
+    FigureData (*build)(const FigureInput& input);
+};
+
+std::span<const Figure* const> figures();
+const Figure* find_figure(std::string_view id); // null: unknown
+
+} // namespace headroom::lessons
