@@ -1,0 +1,184 @@
+# What every target of Headroom shares: language, warnings, where executables go, and the functions that make
+# libraries, tests and catalogues.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+# LibTorch's folders are the only run path, given as one DT_RPATH by TorchWheel.cmake.
+set(CMAKE_SKIP_BUILD_RPATH TRUE)
+# Asked for by hand where it helps (catalogue sources are generated): no scanning for C++ modules.
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+# -O2 rather than -O3: the heavy loops are in LibTorch and in our CUDA kernels.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+find_program(HEADROOM_CCACHE ccache)
+if(HEADROOM_CCACHE)
+  # The sloppiness is what ccache asks for before it caches files that use a precompiled header.
+  set(_ccache ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${HEADROOM_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${_ccache})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${_ccache})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${_ccache})
+endif()
+
+if(HEADROOM_SANITIZE)
+  add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${HEADROOM_SANITIZE};-fno-omit-frame-pointer>")
+  add_link_options(-fsanitize=${HEADROOM_SANITIZE})
+endif()
+if(HEADROOM_STATIC)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
+# Warnings of our own code; third-party targets do not link this.
+add_library(headroom_warnings INTERFACE)
+set(_warnings -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wvla)
+if(HEADROOM_WERROR)
+  # Two that g++ 12 to 14 report wrongly inside the standard library at -O2 stay warnings.
+  list(APPEND _warnings -Werror -Wno-error=maybe-uninitialized -Wno-error=restrict)
+endif()
+target_compile_options(headroom_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_warnings}>")
+
+# headroom_folders(<folder>...): adds the folders that have a CMakeLists.txt.
+function(headroom_folders)
+  foreach(folder IN LISTS ARGN)
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt")
+      add_subdirectory(${folder})
+    endif()
+  endforeach()
+endfunction()
+
+# Common to libraries, executables and tests: includes rooted at the repository, warnings, and for torch code the
+# shared precompiled header (all such targets must therefore compile with the same flags).
+function(_headroom_target target torch)
+  target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE headroom_warnings)
+  if(torch)
+    target_link_libraries(${target} PRIVATE headroom_torch)
+    target_precompile_headers(${target} REUSE_FROM headroom_torch_pch)
+  endif()
+endfunction()
+
+# headroom_library(<target> SOURCES a.cpp … [LINK public…] [PRIVATE private…] [TORCH])
+# A static library. TORCH: its C++ files include LibTorch through the precompiled header.
+function(headroom_library target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;LINK;PRIVATE")
+  add_library(${target} STATIC ${arg_SOURCES})
+  target_link_libraries(${target} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE})
+  _headroom_target(${target} ${arg_TORCH})
+endfunction()
+
+# headroom_executable(<target> SOURCES main.cpp … [LINK libraries…] [TORCH]): into build/bin.
+function(headroom_executable target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;LINK")
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE ${arg_LINK})
+  _headroom_target(${target} ${arg_TORCH})
+endfunction()
+
+# headroom_test(<name> LABEL fast|torch|gui|gpu|slow SOURCES … [LINK …] [TORCH] [OWN_MAIN] [ENVIRONMENT A=b …]
+#               [TIMEOUT seconds])
+# One executable of Catch2 tests; CTest runs each case by itself under the label. gpu: one CTest entry an executable with
+# its own main, which exits with 77 (Skipped) where there is no device. TORCH as for libraries. Code of a test finds the
+# repository as HEADROOM_SOURCE_DIR and the executables as HEADROOM_BIN_DIR (both string literals).
+function(headroom_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;OWN_MAIN" "LABEL;TIMEOUT" "SOURCES;LINK;ENVIRONMENT")
+  if(NOT HEADROOM_TESTS)
+    return()
+  endif()
+  if(NOT arg_LABEL MATCHES "^(fast|torch|gui|gpu|slow)$")
+    message(FATAL_ERROR "headroom_test(${name}): LABEL is fast, torch, gui, gpu or slow, not '${arg_LABEL}'")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/bin")
+  target_compile_definitions(${name} PRIVATE
+    "HEADROOM_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"" "HEADROOM_BIN_DIR=\"${CMAKE_BINARY_DIR}/bin\"")
+  target_link_libraries(${name} PRIVATE ${arg_LINK} headroom_catch)
+  if(NOT arg_OWN_MAIN AND NOT arg_LABEL STREQUAL "gpu")
+    target_link_libraries(${name} PRIVATE headroom_test_main)
+  endif()
+  _headroom_target(${name} ${arg_TORCH})
+  if(arg_LABEL STREQUAL "gpu")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON TIMEOUT ${arg_TIMEOUT}
+      ENVIRONMENT "${arg_ENVIRONMENT}")
+  else()
+    set(properties LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    if(arg_ENVIRONMENT)
+      list(APPEND properties ENVIRONMENT "${arg_ENVIRONMENT}")
+    endif()
+    catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES ${properties})
+  endif()
+endfunction()
+
+# headroom_catalogue(<out_var> KIND Chapter HEADER lessons/chapter.h NAMESPACE headroom::lessons FUNCTION chapters
+#                    ITEMS memory_in_one_step …)
+# Writes the source that lists constant records in display order, and puts its path into <out_var>. The item foo_bar is
+# `extern const KIND kFooBar;` in a .cpp of its own; HEADER declares `std::span<const KIND* const> FUNCTION();`.
+function(headroom_catalogue out_var)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND;HEADER;NAMESPACE;FUNCTION" "ITEMS")
+  set(declarations "")
+  set(addresses "")
+  list(LENGTH arg_ITEMS count)
+  foreach(item IN LISTS arg_ITEMS)
+    string(REPLACE "_" ";" words "${item}")
+    set(constant "k")
+    foreach(word IN LISTS words)
+      string(SUBSTRING "${word}" 0 1 first)
+      string(SUBSTRING "${word}" 1 -1 rest)
+      string(TOUPPER "${first}" first)
+      string(APPEND constant "${first}${rest}")
+    endforeach()
+    string(APPEND declarations "extern const ${arg_KIND} ${constant};\n")
+    string(APPEND addresses "&${constant}, ")
+  endforeach()
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${arg_FUNCTION}_catalogue.cpp")
+  file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [[
+// Written by CMake from the list of @arg_FUNCTION@: do not edit.
+#include <array>
+#include <span>
+
+#include "@arg_HEADER@"
+
+namespace @arg_NAMESPACE@ {
+
+@declarations@
+std::span<const @arg_KIND@* const> @arg_FUNCTION@() {
+  static constexpr std::array<const @arg_KIND@*, @count@> all{@addresses@};
+  return all;
+}
+
+}  // namespace @arg_NAMESPACE@
+]])
+  set(${out_var} "${file}" PARENT_SCOPE)
+endfunction()
+
+# headroom_build: version, revision and source folder of this build ("headroom_build.h"). The revision is looked up at
+# every build, and only its one file is compiled again when it changed.
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/headroom_build.h" @ONLY CONTENT [[
+// Written by CMake: facts about this build.
+#pragma once
+#include <string_view>
+
+namespace headroom::build {
+inline constexpr std::string_view kVersion = "@PROJECT_VERSION@";
+inline constexpr std::string_view kSourceDir = "@CMAKE_SOURCE_DIR@";  // where this build was made; may not exist elsewhere
+std::string_view revision();                                         // git's short commit id, "+" if files changed
+}  // namespace headroom::build
+]])
+add_custom_target(headroom_revision
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUT=${CMAKE_BINARY_DIR}/generated/headroom_revision.cpp
+    -P ${CMAKE_SOURCE_DIR}/cmake/Revision.cmake
+  BYPRODUCTS ${CMAKE_BINARY_DIR}/generated/headroom_revision.cpp VERBATIM)
+add_library(headroom_build STATIC ${CMAKE_BINARY_DIR}/generated/headroom_revision.cpp)
+add_dependencies(headroom_build headroom_revision)
+target_include_directories(headroom_build PUBLIC ${CMAKE_BINARY_DIR}/generated)
