@@ -1,0 +1,29 @@
+// Finds what is shipped beside the program: page texts, fonts, recordings.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/record/recording.h"
+#include "demos/record/result.h"
+
+namespace headroom::app {
+
+// The folder of the running executable.
+std::filesystem::path executable_folder();
+
+// The assets folder: $HEADROOM_ASSETS if set; else assets/ of the source tree that the executable was built in, or
+// share/headroom beside its bin/. An error names the places that were looked at.
+record::Result<std::filesystem::path> find_assets();
+
+// <assets>/recordings/<name>.hrec, as pages name them. It may not exist.
+std::filesystem::path recording_path(const std::filesystem::path& assets, std::string_view name);
+// Names (without .hrec) of the recordings in <assets>/recordings, sorted.
+std::vector<std::string> stored_recordings(const std::filesystem::path& assets);
+
+// A text to train on must be there, not empty and UTF-8; the sentence names the first bad line.
+record::Status check_text_file(const std::filesystem::path& path);
+
+} // namespace headroom::app

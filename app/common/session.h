@@ -1,0 +1,59 @@
+// Chooses where runs come from: the engine beside the executable, one that the user named, or stored runs only.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/backend/backend.h"
+#include "demos/record/recording.h"
+#include "demos/record/result.h"
+
+namespace headroom::app {
+
+// An engine's command, or the reason why there is none (one sentence with the cure).
+struct EngineChoice {
+    std::optional<backend::EngineCommand> command;
+    std::string reason;
+
+    explicit operator bool() const { return command.has_value(); }
+};
+
+// `asked` is the text of --engine, empty if not given. Then $HEADROOM_ENGINE, then headroom-engine beside the running
+// executable. A text that names a file is that file; any other is split into words: "ssh host headroom-engine".
+EngineChoice choose_engine(std::string_view asked = {});
+
+// The command's words as a person would type them, for messages.
+std::string as_typed(const backend::EngineCommand& command);
+
+// Splits at blanks; '…' and "…" keep blanks together, a backslash the next character.
+std::vector<std::string> split_words(std::string_view text);
+
+// What a program needs for its runs. Engine processes start when they are first asked for.
+class Session {
+public:
+    explicit Session(EngineChoice engine) : engine_(std::move(engine)) {}
+
+    bool has_engine() const { return static_cast<bool>(engine_); }
+    // Why there are stored runs only; empty with an engine.
+    const std::string& why_no_engine() const { return engine_.reason; }
+    const EngineChoice& engine() const { return engine_; }
+
+    // Runs demos; null without an engine. Owned by the session, the same one each time.
+    backend::Backend* runner();
+    // Answers settings with predicted recordings; null without an engine. Owned by the session.
+    backend::Backend* planner();
+
+private:
+    EngineChoice engine_;
+    std::unique_ptr<backend::Backend> runner_;
+    std::unique_ptr<backend::Backend> planner_;
+};
+
+// Reads a stored recording (source: recorded), shared between a replay and the figures.
+record::Result<std::shared_ptr<const record::Recording>> load_recording(const std::filesystem::path& path);
+
+} // namespace headroom::app
