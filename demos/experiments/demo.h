@@ -1,0 +1,21 @@
+// Demos: what can be run. This side is constant data and knows no torch; the code that runs stands in *_run.cpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "demos/record/schema.h"
+
+namespace headroom::experiments {
+
+struct DemoInfo {
+    std::string_view id;      // "train_step", as in `headroom run train_step`
+    std::string_view title;   // "One training step"
+    std::string_view summary; // one line for lists
+    record::Schema schema;
+};
+
+std::span<const DemoInfo* const> demos();      // in display order
+const DemoInfo* find_demo(std::string_view id); // null: unknown
+
+} // namespace headroom::experiments
