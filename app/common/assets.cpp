@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "demos/record/text.h"
 #include "headroom_build.h"
 
 namespace headroom::app {
@@ -25,29 +25,6 @@ bool looks_like_assets(const fs::path& folder) {
     std::error_code ignored;
     return fs::is_directory(folder / "fonts", ignored) || fs::is_directory(folder / "text", ignored) ||
            fs::is_directory(folder / "recordings", ignored);
-}
-
-// Length of the UTF-8 sequence that starts at `at`, 0 if there is none. Unicode 15, table 3-7: no overlong forms, no
-// surrogates, nothing above U+10FFFF.
-std::size_t utf8_length(const std::string& text, std::size_t at) {
-    const auto byte = [&](std::size_t i) -> unsigned { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
-    const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-        return byte(i) >= low && byte(i) <= high;
-    };
-    const unsigned first = byte(at);
-    if (first < 0x80) return 1;
-    if (first >= 0xC2 && first <= 0xDF) return follows(at + 1) ? 2 : 0;
-    if (first >= 0xE0 && first <= 0xEF) {
-        const unsigned low = first == 0xE0 ? 0xA0 : 0x80;
-        const unsigned high = first == 0xED ? 0x9F : 0xBF;
-        return follows(at + 1, low, high) && follows(at + 2) ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        const unsigned low = first == 0xF0 ? 0x90 : 0x80;
-        const unsigned high = first == 0xF4 ? 0x8F : 0xBF;
-        return follows(at + 1, low, high) && follows(at + 2) && follows(at + 3) ? 4 : 0;
-    }
-    return 0;
 }
 
 } // namespace
@@ -98,18 +75,15 @@ record::Status check_text_file(const fs::path& path) {
         return Error{fmt::format("{} is a folder: --data takes one UTF-8 text file.", path.string())};
     std::ifstream file(path, std::ios::binary);
     if (!file) return Error{fmt::format("The data file {} cannot be opened: check its permissions.", path.string())};
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (text.empty()) return Error{fmt::format("The data file {} is empty: give a text to train on.", path.string())};
-
-    std::int64_t line = 1;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t length = utf8_length(text, at);
-        if (length == 0)
-            return Error{fmt::format("The data file {} is not UTF-8 text (line {}, byte {}): convert it, for example "
-                                     "with `iconv -t UTF-8`.", path.string(), line, at)};
-        if (text[at] == '\n') ++line;
-        at += length;
+    // No UTF-8 sequence holds a line feed, so each line can be checked by itself.
+    std::int64_t number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        if (!record::valid_utf8(line))
+            return Error{fmt::format("The data file {} is not UTF-8 text (line {}): convert it, for example with "
+                                     "`iconv -t UTF-8`.", path.string(), number)};
     }
+    if (number == 0) return Error{fmt::format("The data file {} is empty: give a text to train on.", path.string())};
     return record::Ok{};
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,12 @@ public:
 
     // What can be run on; empty until the engine has said hello. Replays answer with the recording's own device.
     virtual const std::vector<protocol::DeviceFacts>& devices() const = 0;
+    // What the engine said about itself (torch, cuda, driver, revision, …); empty until it has said hello, and where there
+    // is no engine.
+    virtual const std::map<std::string, std::string>& facts() const {
+        static const std::map<std::string, std::string> none;
+        return none;
+    }
     // One sentence when the backend cannot work now and why ("The engine died three times in two minutes; …").
     virtual const std::optional<std::string>& trouble() const = 0;
     // Readable when poll() has something to do; -1: none (a replay is driven by time).
