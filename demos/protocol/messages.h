@@ -97,8 +97,8 @@ record::Result<Message> decode(std::span<const std::byte> body);
 class FrameReader {
 public:
     void feed(std::span<const std::byte> bytes);
-    // The next whole frame's body; empty when more bytes are needed. After a length beyond kMaxFrameBytes the stream
-    // cannot be trusted any more: broken() is true and nothing more comes.
+    // The next whole frame's body; empty when more bytes are needed. After a length of 0 or beyond kMaxFrameBytes the
+    // stream cannot be trusted any more: broken() is true and nothing more comes.
     std::vector<std::byte> next();
     bool broken() const { return broken_; }
 
