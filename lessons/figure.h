@@ -66,6 +66,14 @@ struct PeakMark {
     std::string label; // "peak 22.3 GiB"
 };
 
+// The allocation that did not succeed, on top of what was alive; the run ends here.
+struct FailedRequest {
+    double x = 0;
+    double base = 0;  // bytes allocated when it was asked for
+    double bytes = 0; // what was asked for
+    std::string label; // "asked for 3.91 GiB"
+};
+
 // One horizontal bar of "peak by category".
 struct Bar {
     record::Category category = record::Category::kOther;
@@ -82,9 +90,10 @@ struct ListRow {
     record::Bytes bytes = 0;
 };
 
-// What is alive under the cursor, ranked; sums to `total` with what `more_*` folds away.
+// What is alive at one moment, ranked; sums to `total` with what `more_*` folds away.
 struct AliveList {
     double position = 0;
+    bool at_cursor = false; // the reader put it there: a line and a chip show where; else it is the peak
     std::string when; // "37.7 ms, loss"
     record::Bytes total = 0;
     std::vector<ListRow> rows;
@@ -113,10 +122,13 @@ struct FigureData {
     std::vector<StepLine> lines;
     std::optional<CapLine> cap;
     std::optional<PeakMark> peak;
-    std::optional<AliveList> cursor;
+    std::optional<PeakMark> ghost_peak; // of run A
+    std::optional<FailedRequest> failed;
+    std::optional<AliveList> cursor; // under the cursor, else at the peak
     std::vector<LadderRung> ladder; // at the cursor, else at the peak
     std::vector<Bar> bars;
 
+    bool growing = false;             // the run goes on: the stack ends where it has got to
     std::optional<double> veil_from;  // x: the rest of the plot is veiled until the question is answered
     std::optional<double> guess;      // y of the reader's guess
     bool guess_locked = false;        // false: a pill to drag; true: "you said"
@@ -129,6 +141,7 @@ struct View {
     std::optional<double> guess;        // y, bytes
     bool guess_locked = false;
     bool veiled = false;                // hide what the question asks for (after the forward pass)
+    bool asked = false;                 // the page has a question: keep the axes that it had under the veil
     int columns = 1000;                 // resolution: about one a pixel
 };
 
