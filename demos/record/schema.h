@@ -54,10 +54,13 @@ public:
     bool on(std::string_view key) const;
     const std::string& text(std::string_view key) const;
     bool has(std::string_view key) const;
+    // False for a parameter that needs another one to have a certain value (`needs_key`) while that has not.
+    bool in_use(std::string_view key) const;
 
     // Refuses an unknown key (naming the nearest one), a value of the wrong kind and one out of range.
     Status set(std::string_view key, std::string_view value_text);
     Status set(std::string_view key, const ParamValue& value);
+    Status set(std::string_view key, const char* value_text) { return set(key, std::string_view(value_text)); }
     // "batch=4"
     Status set_assignment(std::string_view assignment);
 
@@ -70,6 +73,8 @@ public:
     bool operator==(const Params& other) const { return values_ == other.values_; }
 
 private:
+    const ParamValue& at(std::string_view key) const;
+
     Schema schema_;
     std::map<std::string, ParamValue, std::less<>> values_;
 };

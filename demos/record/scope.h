@@ -14,7 +14,8 @@ namespace headroom::record {
 inline constexpr std::uint16_t kNoLayer = 0x0fff; // 12 bits: layers 0 … 4094
 inline constexpr std::uint16_t kNoOperator = 0;
 
-// What a thread is doing. Packed: phase 4 bits, category 4, layer 12, micro-batch 12, operator 16, stream 8, set 1.
+// What a thread is doing. Packed: phase 4 bits, category 4, layer 12, micro-batch 12, operator 16, stream 8, set 1,
+// marked 1.
 struct Tag {
     Phase phase = Phase::kSetup;
     Category category = Category::kOther;
@@ -36,9 +37,10 @@ void become_worker_thread();
 // (`static const auto op = intern_operator("attention.q_proj");`), not once an allocation. At most 65,535 names.
 std::uint16_t intern_operator(std::string_view name);
 std::string_view operator_name(std::uint16_t op);
-std::uint16_t operator_count();
+std::uint16_t operator_count(); // the highest number given; names are 1 … operator_count()
 
-// Sets part of the calling thread's tag until the end of the block.
+// Sets part of the calling thread's tag until the end of the block; only that part goes back, so that a mark made
+// inside stays. Scopes nest: the last one made is the first to end.
 class Scope {
 public:
     explicit Scope(Category category);
@@ -51,6 +53,7 @@ public:
     Scope& operator=(const Scope&) = delete;
 
 private:
+    std::uint64_t mask_;
     std::uint64_t before_;
 };
 

@@ -1,0 +1,22 @@
+// Small helpers for the sentences that this folder hands to a person.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headroom::record {
+
+// Foreign text between quotes: control characters and bytes that are not UTF-8 become '?', long text is cut.
+std::string quoted(std::string_view text);
+
+bool valid_utf8(std::string_view text);
+
+// How many characters must be typed, deleted or replaced to turn one text into the other (Levenshtein 1966).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The candidate that is nearest to `text`; empty where there is none.
+std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates);
+
+} // namespace headroom::record
