@@ -36,7 +36,7 @@ struct OutOfMemoryFacts {
 struct Outcome {
     OutcomeKind kind = OutcomeKind::kCompleted;
     std::string message; // one sentence; empty when completed
-    std::optional<OutOfMemoryFacts> out_of_memory;
+    std::optional<OutOfMemoryFacts> out_of_memory = std::nullopt;
 };
 
 // What a run was: fixed at its start. Provenance holds gpu, driver, cuda, torch, allocator, revision, created, window …

@@ -1,0 +1,315 @@
+// Runs in an engine process: one run at a time, its chunks taken into a growing recording, cancelled with patience that
+// ends. The planner is the same with two differences: a new question replaces the one before, and answers are
+// predictions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "demos/backend/engine_process.h"
+
+namespace headroom::backend {
+
+using namespace std::chrono_literals;
+using record::Outcome;
+using record::OutcomeKind;
+using record::Recording;
+using record::RecordingWriter;
+using record::Status;
+
+namespace {
+
+// How long a cancelled run may take to stop by itself, and then how long after SIGTERM.
+constexpr auto kCancelPatience = 2s;
+constexpr auto kTerminatePatience = 3s;
+constexpr auto kSilenceCheck = 1s;
+
+// A Cancel that has not been answered yet.
+struct Cancellation {
+  std::uint64_t run = 0;
+  Clock::time_point due;  // of the next step
+  bool terminated = false;
+};
+
+enum class Role { kRunner, kPlanner };
+
+class EngineBackend final : public Backend {
+ public:
+  EngineBackend(EngineCommand command, Role role) : engine_(std::move(command)), role_(role) {}
+
+  Status start(const RunRequest& request) override;
+  void cancel() override;
+  bool poll() override;
+
+  RunState state() const override { return state_; }
+  const RunProgress& progress() const override { return progress_; }
+  std::shared_ptr<const Recording> recording() const override { return recording_; }
+  const std::optional<record::Error>& write_error() const override { return write_error_; }
+  const std::vector<protocol::DeviceFacts>& devices() const override { return engine_.devices(); }
+  const std::map<std::string, std::string>& facts() const override { return engine_.facts(); }
+  const std::optional<std::string>& trouble() const override { return engine_.trouble(); }
+  int descriptor() const override { return engine_.descriptor(); }
+
+ private:
+  bool active() const { return state_ != RunState::kIdle && state_ != RunState::kFinished; }
+  bool ours(std::uint64_t run) const { return active() && run == run_; }
+
+  void take(const protocol::Message& message);
+  void take(const protocol::Chunk& chunk);
+  void take(const protocol::Progress& progress);
+  void take(const protocol::RunFinished& finished);
+  void take(const protocol::Refusal& refusal);
+  void take(const RefusedMessage& refused);
+  void take(const EngineDied& died);
+
+  void prepare();  // a new recording for request_, sent as soon as an engine is ready
+  void send_start();
+  void running();
+  void finish(Outcome outcome);
+  void stopped(std::uint64_t run);  // a run that was asked to stop has done so
+  void ask_to_stop(Clock::time_point now);
+  void escalate(Clock::time_point now);
+  bool show_doing(Clock::time_point now);
+  void set_alarm(Clock::time_point now);
+  void write(std::span<const std::byte> chunk);
+
+  EngineProcess engine_;
+  Role role_;
+  RunState state_ = RunState::kIdle;
+  std::uint64_t run_ = 0;
+  RunRequest request_;
+  bool sent_ = false;
+  RunProgress progress_;
+  std::string doing_;  // as the engine said; progress_.doing may say that it is silent
+  std::shared_ptr<Recording> recording_;
+  std::optional<RecordingWriter> writer_;
+  bool wrote_chunks_ = false;
+  std::optional<record::Error> write_error_;
+  std::string first_refused_;  // why the first message of this run could not be taken
+  std::optional<Cancellation> cancellation_;
+};
+
+Status EngineBackend::start(const RunRequest& request) {
+  const auto now = Clock::now();
+  if (active() && role_ == Role::kRunner)
+    return record::Error{"A run is on: cancel it, or wait until it has finished.", record::ErrorKind::kRefused};
+  engine_.retry(now);
+  if (engine_.trouble()) return record::Error{*engine_.trouble(), record::ErrorKind::kEngine};
+  if (active() && sent_) ask_to_stop(now);
+
+  request_ = request;
+  prepare();
+  set_alarm(now);
+  return record::Ok{};
+}
+
+void EngineBackend::prepare() {
+  ++run_;
+  sent_ = false;
+  first_refused_.clear();
+  const bool cuda = request_.params.has("device") && request_.params.text("device") == "cuda";
+  recording_ = std::make_shared<Recording>(record::RunInfo{
+      .demo = request_.demo,
+      .params = request_.params.to_map(),
+      .provenance = engine_.facts(),
+      .device = cuda ? record::DeviceKind::kGpu : record::DeviceKind::kCpu,
+      .source = role_ == Role::kPlanner ? record::Source::kPredicted : record::Source::kLive,
+  });
+  writer_.reset();
+  write_error_.reset();
+  wrote_chunks_ = false;
+  if (request_.record_to) {
+    auto writer = RecordingWriter::create(*request_.record_to);
+    if (writer)
+      writer_ = std::move(writer).value();
+    else
+      write_error_ = writer.error();
+  }
+  state_ = RunState::kStarting;
+  doing_ = engine_.ready() ? "starting the run" : "starting the engine";
+  progress_ = {.doing = doing_};
+  if (engine_.ready()) send_start();
+}
+
+void EngineBackend::send_start() {
+  sent_ = true;
+  doing_ = "starting the run";
+  engine_.expect_work(Clock::now());
+  engine_.send(protocol::StartRun{
+      .run = run_, .demo = request_.demo, .params = request_.params.to_map(), .record = request_.record});
+}
+
+void EngineBackend::cancel() {
+  if (!active() || state_ == RunState::kCancelling) return;
+  if (!sent_) return finish({.kind = OutcomeKind::kCancelled, .message = "Cancelled before the engine was ready."});
+  const auto now = Clock::now();
+  state_ = RunState::kCancelling;
+  doing_ = "stopping";
+  ask_to_stop(now);
+  show_doing(now);
+  set_alarm(now);
+}
+
+void EngineBackend::ask_to_stop(Clock::time_point now) {
+  engine_.send(protocol::Cancel{run_});
+  // While an older question is still to be stopped, its patience counts.
+  if (!cancellation_) cancellation_ = Cancellation{.run = run_, .due = now + kCancelPatience};
+}
+
+void EngineBackend::escalate(Clock::time_point now) {
+  if (!cancellation_ || now < cancellation_->due) return;
+  if (cancellation_->terminated) {
+    engine_.kill();
+  } else {
+    engine_.terminate();
+    cancellation_->terminated = true;
+  }
+  cancellation_->due = now + kTerminatePatience;
+}
+
+bool EngineBackend::poll() {
+  const auto now = Clock::now();
+  const bool was_ready = engine_.ready();
+  const bool had_trouble = engine_.trouble().has_value();
+  const auto events = engine_.poll(now);
+  for (const EngineEvent& event : events) std::visit([&](const auto& what) { take(what); }, event);
+  if (active() && !sent_ && engine_.ready()) send_start();
+  if (active() && engine_.trouble()) finish({.kind = OutcomeKind::kEngineLost, .message = *engine_.trouble()});
+  escalate(now);
+  const bool said = show_doing(now);
+  set_alarm(now);
+  return !events.empty() || said || was_ready != engine_.ready() || had_trouble != engine_.trouble().has_value();
+}
+
+void EngineBackend::take(const protocol::Message& message) {
+  if (const auto* chunk = std::get_if<protocol::Chunk>(&message))
+    take(*chunk);
+  else if (const auto* progress = std::get_if<protocol::Progress>(&message))
+    take(*progress);
+  else if (const auto* finished = std::get_if<protocol::RunFinished>(&message))
+    take(*finished);
+  else if (const auto* refusal = std::get_if<protocol::Refusal>(&message))
+    take(*refusal);
+}
+
+void EngineBackend::take(const protocol::Chunk& chunk) {
+  if (!ours(chunk.run)) return;
+  running();
+  if (const Status status = recording_->append_chunk(chunk.bytes); !status) {
+    engine_.send(protocol::Refusal{.run = run_, .reason = status.error().message});
+    return take(RefusedMessage{status.error().message});
+  }
+  if (role_ == Role::kPlanner) recording_->set_source(record::Source::kPredicted);
+  write(chunk.bytes);
+}
+
+void EngineBackend::take(const protocol::Progress& progress) {
+  if (!ours(progress.run)) return;
+  running();
+  progress_ = {.step = progress.step,
+               .steps = progress.steps,
+               .fraction = progress.fraction,
+               .time_left = progress.time_left,
+               .doing = progress_.doing};
+  if (state_ != RunState::kCancelling) doing_ = progress.doing;
+}
+
+void EngineBackend::take(const protocol::RunFinished& finished) {
+  stopped(finished.run);
+  if (!ours(finished.run)) return;
+  Outcome outcome = finished.outcome;
+  // A recording with a hole has wrong totals from there on: it must not pass for a whole one.
+  if (!first_refused_.empty())
+    outcome = {
+        .kind = OutcomeKind::kFailed,
+        .message = "The recording has a hole, because a message of the engine could not be taken: " + first_refused_};
+  finish(std::move(outcome));
+}
+
+void EngineBackend::take(const protocol::Refusal& refusal) {
+  // Of no run in particular: while we wait for the start of one, it is the start that could not be read.
+  const bool start_unread = refusal.run == 0 && state_ == RunState::kStarting && sent_;
+  if (ours(refusal.run) || start_unread) finish({.kind = OutcomeKind::kRefused, .message = refusal.reason});
+}
+
+void EngineBackend::take(const RefusedMessage& refused) {
+  if (active() && sent_ && first_refused_.empty()) first_refused_ = refused.reason;
+}
+
+void EngineBackend::take(const EngineDied& died) {
+  const bool cancelled = cancellation_ && cancellation_->run == run_;
+  cancellation_.reset();
+  if (!active() || !sent_) return;  // a run that was not sent yet goes to the fresh engine
+  if (!died.ordered)
+    finish({.kind = OutcomeKind::kEngineLost, .message = died.sentence});
+  else if (cancelled)
+    finish({.kind = OutcomeKind::kCancelled,
+            .message = "Cancelled; the run did not stop by itself, so its engine was ended."});
+  else
+    prepare();  // it was the question before that would not stop: ask the fresh engine this one
+}
+
+void EngineBackend::running() {
+  if (state_ == RunState::kStarting) state_ = RunState::kRunning;
+  // An answer to this question means that the engine has left the one before.
+  if (cancellation_ && cancellation_->run != run_) stopped(cancellation_->run);
+}
+
+void EngineBackend::stopped(std::uint64_t run) {
+  // After SIGTERM only the end of the process will do.
+  if (cancellation_ && cancellation_->run == run && !cancellation_->terminated) cancellation_.reset();
+}
+
+void EngineBackend::finish(Outcome outcome) {
+  stopped(run_);
+  if (outcome.kind == OutcomeKind::kCompleted) progress_.fraction = 1;
+  progress_.time_left = -1;
+  doing_ = progress_.doing = "";
+  if (!wrote_chunks_) write(record::encode_info(recording_->info()));
+  write(record::encode_outcome(outcome));
+  recording_->set_outcome(std::move(outcome));
+  if (writer_) {
+    if (const Status status = writer_->commit(); !status) write_error_ = status.error();
+    writer_.reset();
+  }
+  state_ = RunState::kFinished;
+}
+
+void EngineBackend::write(std::span<const std::byte> chunk) {
+  if (!writer_) return;
+  wrote_chunks_ = true;
+  if (const Status status = writer_->append(chunk); !status) {
+    write_error_ = status.error();
+    writer_.reset();  // removes the partial file; the run goes on
+  }
+}
+
+bool EngineBackend::show_doing(Clock::time_point now) {
+  std::string doing = active() && sent_ ? engine_.silence(now).value_or(doing_) : doing_;
+  if (doing == progress_.doing) return false;
+  progress_.doing = std::move(doing);
+  return true;
+}
+
+void EngineBackend::set_alarm(Clock::time_point now) {
+  std::optional<Clock::time_point> due = engine_.next_due(now);
+  const auto earliest = [&](Clock::time_point time) { due = due ? std::min(*due, time) : time; };
+  if (cancellation_) earliest(cancellation_->due);
+  if (active()) earliest(now + kSilenceCheck);
+  engine_.set_alarm(due);
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_engine(EngineCommand command) {
+  return std::make_unique<EngineBackend>(std::move(command), Role::kRunner);
+}
+
+std::unique_ptr<Backend> make_prediction(EngineCommand command) {
+  command.arguments.emplace_back("--plan");
+  return std::make_unique<EngineBackend>(std::move(command), Role::kPlanner);
+}
+
+}  // namespace headroom::backend

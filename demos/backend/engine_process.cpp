@@ -1,0 +1,187 @@
+#include "demos/backend/engine_process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace headroom::backend {
+
+using namespace std::chrono_literals;
+using protocol::Message;
+
+namespace {
+
+// Three deaths in two minutes are a fault that a fourth start will not mend.
+constexpr std::size_t kMaxDeaths = 3;
+constexpr auto kDeathWindow = 2min;
+// Loading LibTorch from a cold disk takes some 20 s.
+constexpr auto kGreetingPatience = 90s;
+// Between the closing of its stdout and its end lies the process's clean-up.
+constexpr auto kClosedPatience = 2s;
+// Heartbeats come every 250 ms; a machine that swaps may lose some.
+constexpr auto kSilence = 3s;
+// Building a model of 8 billion parameters is one piece of work of many seconds.
+constexpr auto kIdleWorker = 30s;
+constexpr auto kCheckEvery = 250ms;
+
+bool comes_from_engine(const Message& message) {
+  return !std::holds_alternative<protocol::StartRun>(message) && !std::holds_alternative<protocol::Cancel>(message) &&
+         !std::holds_alternative<protocol::Shutdown>(message) && !std::holds_alternative<protocol::Hello>(message);
+}
+
+long seconds(Clock::duration duration) {
+  return static_cast<long>(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
+}
+
+}  // namespace
+
+EngineProcess::EngineProcess(EngineCommand command) : command_(std::move(command)) { start(Clock::now()); }
+
+void EngineProcess::start(Clock::time_point now) {
+  frames_ = {};
+  greeted_ = ordered_ = false;
+  fault_.clear();
+  closed_at_.reset();
+  started_at_ = heard_at_ = worked_at_ = now;
+  // OpenMP threads that wait spin by default, and would take the window's cores.
+  auto child = ChildProcess::start(command_.arguments, {"OMP_WAIT_POLICY=passive"}, watch_);
+  if (child)
+    child_ = std::move(child).value();
+  else
+    give_up("The engine " + child.error().message + ". Build it with ./run, or name another with --engine.");
+}
+
+void EngineProcess::give_up(std::string reason) {
+  trouble_ = std::move(reason);
+  hopeless_ = true;
+  child_.reset();
+  greeted_ = false;
+}
+
+void EngineProcess::retry(Clock::time_point now) {
+  if (!trouble_ || hopeless_ || too_many_deaths(now)) return;
+  trouble_.reset();
+  start(now);
+}
+
+void EngineProcess::send(const Message& message) {
+  // A write that fails means that the engine has died: poll() will say so, and how.
+  if (child_) child_->write(protocol::encode(message));
+}
+
+void EngineProcess::terminate() {
+  ordered_ = true;
+  if (child_) child_->terminate();
+}
+
+void EngineProcess::kill() {
+  ordered_ = true;
+  if (child_) child_->kill();
+}
+
+std::vector<EngineEvent> EngineProcess::poll(Clock::time_point now) {
+  std::vector<EngineEvent> events;
+  if (!child_) return events;
+  child_->flush();
+  // Asked before reading: what the process wrote before its end is in the pipe by then, and one read empties a pipe.
+  const std::optional<Exit> ended = child_->ended();
+  take_messages(now, events);
+  if (child_ && ended)
+    bury(*ended, now, events);
+  else if (child_)
+    check_patience(now);
+  return events;
+}
+
+void EngineProcess::take_messages(Clock::time_point now, std::vector<EngineEvent>& events) {
+  frames_.feed(child_->read());
+  for (auto body = frames_.next(); child_ && !body.empty(); body = frames_.next()) {
+    heard_at_ = now;
+    auto decoded = protocol::decode(body);
+    const auto* hello = decoded ? std::get_if<protocol::Hello>(&decoded.value()) : nullptr;
+    if (!greeted_ && hello)
+      greet(*hello);
+    else if (!greeted_)
+      give_up("The program " + command_.arguments.front() + " does not answer as an engine of this version (" +
+              (decoded ? "its first message is no greeting" : decoded.error().message) +
+              "); build both again with ./run.");
+    else if (!decoded)
+      refuse(decoded.error().message, events);
+    else if (!comes_from_engine(decoded.value()))
+      refuse("a message that only the app may send, or a second greeting", events);
+    else {
+      const auto* heartbeat = std::get_if<protocol::Heartbeat>(&decoded.value());
+      if (!heartbeat || std::exchange(beats_, heartbeat->beats) != heartbeat->beats) worked_at_ = now;
+      if (!heartbeat) events.emplace_back(std::move(decoded).value());
+    }
+  }
+  if (!child_ || !frames_.broken() || !fault_.empty()) return;
+  if (!greeted_)
+    give_up("The program " + command_.arguments.front() +
+            " does not speak as an engine does; name another with --engine.");
+  else {
+    fault_ = "sent what is no message and was ended";
+    child_->kill();
+  }
+}
+
+void EngineProcess::greet(const protocol::Hello& hello) {
+  greeted_ = true;
+  devices_ = hello.devices;
+  facts_ = hello.facts;
+  facts_["pid"] = std::to_string(hello.pid);
+}
+
+void EngineProcess::refuse(std::string reason, std::vector<EngineEvent>& events) {
+  send(protocol::Refusal{.run = 0, .reason = reason});
+  events.emplace_back(RefusedMessage{std::move(reason)});
+}
+
+void EngineProcess::check_patience(Clock::time_point now) {
+  if (child_->output_closed() && !closed_at_) closed_at_ = now;
+  if (!fault_.empty()) return;
+  if (!greeted_ && now - started_at_ > kGreetingPatience)
+    fault_ = fmt::format("did not answer for {} s and was ended", seconds(kGreetingPatience));
+  else if (closed_at_ && now - *closed_at_ > kClosedPatience)
+    fault_ = "closed its output and was ended";
+  if (!fault_.empty()) child_->kill();
+}
+
+void EngineProcess::bury(const Exit& exit, Clock::time_point now, std::vector<EngineEvent>& events) {
+  const std::string last_line = child_->last_error_line();
+  std::string sentence = "The engine " + (fault_.empty() ? exit.as_text() : fault_);
+  if (!last_line.empty()) sentence += "; its last line was " + last_line;
+  sentence += ".";
+  const bool ordered = ordered_;
+  child_.reset();
+  greeted_ = false;
+  if (!ordered) deaths_.push_back(now);
+  events.emplace_back(EngineDied{.sentence = sentence, .ordered = ordered});
+  if (too_many_deaths(now))
+    trouble_ =
+        fmt::format("The engine died {} times in two minutes, so no new one is started; try again in two minutes. {}",
+                    kMaxDeaths, sentence);
+  else
+    start(now);
+}
+
+bool EngineProcess::too_many_deaths(Clock::time_point now) {
+  while (!deaths_.empty() && now - deaths_.front() > kDeathWindow) deaths_.pop_front();
+  return deaths_.size() >= kMaxDeaths;
+}
+
+std::optional<std::string> EngineProcess::silence(Clock::time_point now) const {
+  if (now - heard_at_ > kSilence) return fmt::format("the engine has said nothing for {} s", seconds(now - heard_at_));
+  if (now - worked_at_ > kIdleWorker)
+    return fmt::format("the engine answers, but its work has not moved for {} s", seconds(now - worked_at_));
+  return std::nullopt;
+}
+
+std::optional<Clock::time_point> EngineProcess::next_due(Clock::time_point now) const {
+  if (!child_ || (greeted_ && !closed_at_)) return std::nullopt;
+  return now + kCheckEvery;
+}
+
+}  // namespace headroom::backend

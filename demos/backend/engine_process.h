@@ -1,0 +1,87 @@
+// An engine's process from start to death and the next start: greeting, messages in order, signs of life, and when to
+// stop trying. It knows nothing of runs.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "demos/backend/backend.h"
+#include "demos/backend/child_process.h"
+#include "demos/protocol/messages.h"
+
+namespace headroom::backend {
+
+// A message of the engine that could not be taken, and why. The engine has been told.
+struct RefusedMessage {
+  std::string reason;
+};
+
+// The process ended; a fresh one has been started unless there is trouble.
+struct EngineDied {
+  std::string sentence;  // "The engine was killed by SIGKILL …"
+  bool ordered = false;  // by terminate() or kill()
+};
+
+using EngineEvent = std::variant<protocol::Message, RefusedMessage, EngineDied>;
+
+class EngineProcess {
+ public:
+  explicit EngineProcess(EngineCommand command);
+
+  // What has happened since the last call, in order. Greetings are kept here.
+  std::vector<EngineEvent> poll(Clock::time_point now);
+  // When poll() must be called even though nothing arrives. Always after `now`.
+  std::optional<Clock::time_point> next_due(Clock::time_point now) const;
+  void set_alarm(std::optional<Clock::time_point> due) { watch_.set_alarm(due); }
+  int descriptor() const { return watch_.descriptor(); }
+
+  // It has greeted and is not on its way out: a run may be sent.
+  bool ready() const { return greeted_ && !ordered_; }
+  void send(const protocol::Message& message);
+  void terminate();
+  void kill();
+  // After trouble that time heals (deaths in a row), starts an engine again once that time has passed.
+  void retry(Clock::time_point now);
+
+  const std::optional<std::string>& trouble() const { return trouble_; }
+  const std::vector<protocol::DeviceFacts>& devices() const { return devices_; }
+  const std::map<std::string, std::string>& facts() const { return facts_; }
+  // What to tell somebody who waits for an engine that says nothing, or whose worker does nothing.
+  std::optional<std::string> silence(Clock::time_point now) const;
+  // From here on the worker is expected to do something.
+  void expect_work(Clock::time_point now) { heard_at_ = worked_at_ = now; }
+
+ private:
+  void start(Clock::time_point now);
+  void take_messages(Clock::time_point now, std::vector<EngineEvent>& events);
+  void greet(const protocol::Hello& hello);
+  void refuse(std::string reason, std::vector<EngineEvent>& events);
+  // It is no engine, or one of another version: starting it again would change nothing.
+  void give_up(std::string reason);
+  void check_patience(Clock::time_point now);
+  void bury(const Exit& exit, Clock::time_point now, std::vector<EngineEvent>& events);
+  bool too_many_deaths(Clock::time_point now);
+
+  EngineCommand command_;
+  Watch watch_;
+  std::unique_ptr<ChildProcess> child_;
+  protocol::FrameReader frames_;
+  bool greeted_ = false;
+  bool ordered_ = false;  // the end of this process is our doing
+  std::string fault_;     // why this process was killed by us though nobody asked for it
+  std::uint64_t beats_ = 0;
+  Clock::time_point started_at_{}, heard_at_{}, worked_at_{};
+  std::optional<Clock::time_point> closed_at_;  // its stdout
+  std::deque<Clock::time_point> deaths_;
+  std::optional<std::string> trouble_;
+  bool hopeless_ = false;  // trouble that time does not heal
+  std::vector<protocol::DeviceFacts> devices_;
+  std::map<std::string, std::string> facts_;
+};
+
+}  // namespace headroom::backend

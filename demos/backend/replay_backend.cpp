@@ -1,0 +1,192 @@
+// A stored recording played as if it were running, by the host times it was recorded at or all at once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+#include <utility>
+
+#include "demos/backend/backend.h"
+#include "demos/backend/child_process.h"
+
+namespace headroom::backend {
+
+using record::Nanoseconds;
+using record::Outcome;
+using record::OutcomeKind;
+using record::Recording;
+using record::Status;
+
+namespace {
+
+// How much of a recording has been played.
+struct Played {
+  std::size_t events = 0, marks = 0, device_times = 0, counters = 0, metrics = 0;
+};
+
+class ReplayBackend final : public Backend {
+ public:
+  ReplayBackend(std::shared_ptr<const Recording> source, ReplayPace pace);
+
+  Status start(const RunRequest& request) override;
+  void cancel() override;
+  bool poll() override;
+
+  RunState state() const override { return state_; }
+  const RunProgress& progress() const override { return progress_; }
+  std::shared_ptr<const Recording> recording() const override { return recording_; }
+  const std::optional<record::Error>& write_error() const override { return write_error_; }
+  const std::vector<protocol::DeviceFacts>& devices() const override { return devices_; }
+  const std::optional<std::string>& trouble() const override { return trouble_; }
+  int descriptor() const override { return -1; }
+
+ private:
+  bool advance(Nanoseconds until);
+  void show_progress(Nanoseconds until);
+  void finish(Outcome outcome);
+
+  std::shared_ptr<const Recording> source_;
+  ReplayPace pace_;
+  Nanoseconds length_;  // of the recording, on the host's clock
+  std::int32_t steps_ = 0;
+  RunState state_ = RunState::kIdle;
+  RunProgress progress_;
+  std::shared_ptr<Recording> recording_;
+  Played played_;
+  Clock::time_point started_at_{};
+  std::optional<std::filesystem::path> record_to_;
+  std::optional<record::Error> write_error_;
+  std::vector<protocol::DeviceFacts> devices_;
+  std::optional<std::string> trouble_;
+};
+
+protocol::DeviceFacts device_of(const record::RunInfo& info) {
+  const bool gpu = info.device == record::DeviceKind::kGpu;
+  const auto name = info.provenance.find(gpu ? "gpu" : "cpu");
+  return {.kind = info.device,
+          .key = gpu ? "cuda" : "cpu",
+          .name = name != info.provenance.end() ? name->second : (gpu ? "GPU" : "CPU"),
+          .memory = info.device_memory,
+          .free_memory = info.device_memory};
+}
+
+Nanoseconds length_of(const Recording& recording) {
+  Nanoseconds length = 0;
+  for (const auto& event : recording.events()) length = std::max(length, event.time);
+  for (const auto& mark : recording.marks()) length = std::max({length, mark.host_time, mark.device_time});
+  for (const auto& sample : recording.counters()) length = std::max(length, sample.time);
+  for (const auto& sample : recording.metrics()) length = std::max(length, sample.time);
+  return length;
+}
+
+// The names of all operators that events speak of, from number 1 on.
+std::vector<std::string> operators_of(const Recording& recording) {
+  std::uint16_t last = record::kNoOperator;
+  for (const auto& event : recording.events()) last = std::max(last, event.op);
+  std::vector<std::string> names;
+  for (int op = 1; op <= last; ++op) names.emplace_back(recording.op_name(static_cast<std::uint16_t>(op)));
+  return names;
+}
+
+ReplayBackend::ReplayBackend(std::shared_ptr<const Recording> source, ReplayPace pace)
+    : source_(std::move(source)), pace_(pace), length_(length_of(*source_)), devices_{device_of(source_->info())} {
+  for (const auto& mark : source_->marks()) steps_ = std::max(steps_, mark.step + 1);
+}
+
+Status ReplayBackend::start(const RunRequest& request) {
+  if (state_ == RunState::kRunning)
+    return record::Error{"A replay is on: cancel it, or wait until it has finished.", record::ErrorKind::kRefused};
+  record_to_ = request.record_to;
+  write_error_.reset();
+  recording_ = std::make_shared<Recording>(source_->info());
+  recording_->set_source(record::Source::kRecorded);
+  const std::vector<std::string> names = operators_of(*source_);
+  recording_->append_operators(1, names);
+  played_ = {};
+  progress_ = {};
+  state_ = RunState::kRunning;
+  started_at_ = Clock::now();
+  return record::Ok{};
+}
+
+void ReplayBackend::cancel() {
+  if (state_ == RunState::kRunning) finish({.kind = OutcomeKind::kCancelled, .message = "The replay was stopped."});
+}
+
+bool ReplayBackend::poll() {
+  if (state_ != RunState::kRunning) return false;
+  const Nanoseconds until =
+      pace_ == ReplayPace::kAtOnce ? length_ : (Clock::now() - started_at_) / std::chrono::nanoseconds(1);
+  const bool changed = advance(until);
+  show_progress(until);
+  if (until < length_) return changed;
+  recording_->add_dropped(source_->dropped_events());
+  finish(source_->outcome().value_or(
+      Outcome{.kind = OutcomeKind::kEngineLost, .message = "The recording ends here: it was cut off."}));
+  return true;
+}
+
+// The stretch of `rows` that begins at `played` and lies within the time; moves `played` behind it.
+template <class Row, class Time>
+std::span<const Row> take(const std::vector<Row>& rows, std::size_t& played, Nanoseconds until, Time time) {
+  const std::size_t first = played;
+  while (played < rows.size() && time(rows[played]) <= until) ++played;
+  return std::span(rows).subspan(first, played - first);
+}
+
+bool ReplayBackend::advance(Nanoseconds until) {
+  const auto sample_time = [](const auto& sample) { return sample.time; };
+  const auto events = take(source_->events(), played_.events, until, sample_time);
+  recording_->append(events);
+
+  // A mark counts the events before it, so it follows them; on a GPU its device time comes later.
+  const bool gpu = source_->info().device == record::DeviceKind::kGpu;
+  const auto new_marks = take(source_->marks(), played_.marks, until, [&](const record::Mark& mark) {
+    return mark.event_index <= played_.events ? mark.host_time : std::numeric_limits<Nanoseconds>::max();
+  });
+  std::vector<record::Mark> marks(new_marks.begin(), new_marks.end());
+  if (gpu)
+    for (record::Mark& mark : marks) mark.device_time = record::kPending;
+  recording_->append(marks);
+  std::vector<Nanoseconds> times;
+  for (; gpu && played_.device_times < played_.marks; ++played_.device_times) {
+    const Nanoseconds time = source_->marks()[played_.device_times].device_time;
+    if (time == record::kPending || time > until) break;
+    times.push_back(time);
+  }
+  recording_->append_device_times(times);
+
+  const auto counters = take(source_->counters(), played_.counters, until, sample_time);
+  for (const auto& sample : counters) recording_->append(sample);
+  const auto metrics = take(source_->metrics(), played_.metrics, until, sample_time);
+  for (const auto& sample : metrics) recording_->append(sample);
+  return !events.empty() || !marks.empty() || !times.empty() || !counters.empty() || !metrics.empty();
+}
+
+void ReplayBackend::show_progress(Nanoseconds until) {
+  const auto& marks = recording_->marks();
+  const std::int32_t step = marks.empty() ? -1 : marks.back().step;
+  const double total = static_cast<double>(std::max<Nanoseconds>(length_, 1));
+  progress_ = {.step = step + 1,
+               .steps = steps_,
+               .fraction = std::clamp(static_cast<double>(until) / total, 0.0, 1.0),
+               .time_left = std::max<Nanoseconds>(length_ - until, 0),
+               .doing = step < 0 ? "replaying a recording" : fmt::format("replaying step {} of {}", step + 1, steps_)};
+}
+
+void ReplayBackend::finish(Outcome outcome) {
+  recording_->set_outcome(std::move(outcome));
+  if (record_to_)
+    if (const Status status = recording_->write(*record_to_); !status) write_error_ = status.error();
+  progress_.doing.clear();
+  progress_.time_left = -1;
+  state_ = RunState::kFinished;
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> make_replay(std::shared_ptr<const Recording> recording, ReplayPace pace) {
+  return std::make_unique<ReplayBackend>(std::move(recording), pace);
+}
+
+}  // namespace headroom::backend
