@@ -38,7 +38,9 @@ endif()
 
 # Warnings of our own code; third-party targets do not link this.
 add_library(headroom_warnings INTERFACE)
-set(_warnings -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wvla)
+# Designated initialisers name what matters and leave the rest at its default: g++ 12 calls that a missing initialiser.
+set(_warnings -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wvla
+  -Wno-missing-field-initializers)
 if(HEADROOM_WERROR)
   # Two that g++ 12 to 14 report wrongly inside the standard library at -O2 stay warnings.
   list(APPEND _warnings -Werror -Wno-error=maybe-uninitialized -Wno-error=restrict)
