@@ -1,0 +1,22 @@
+// What this machine can run on, and in which versions: the engine's first message, and `headroom doctor`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "demos/protocol/messages.h"
+
+namespace headroom::live {
+
+struct MachineFacts {
+    std::vector<protocol::DeviceFacts> devices; // the CPU first
+    std::map<std::string, std::string> facts;   // torch, cuda, driver, gpu, compute_capability, cpu, revision, …
+};
+
+// `look_for_gpu` false: CUDA is not touched. Makes no CUDA context either way.
+MachineFacts machine_facts(bool look_for_gpu);
+
+int cpu_cores(); // that this process may use
+
+} // namespace headroom::live
