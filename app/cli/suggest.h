@@ -1,0 +1,14 @@
+// The sentence for a name that is not known: it names the nearest one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headroom::app {
+
+// unknown_name("demo", "train_stop", {"train_step"}): There is no demo "train_stop"; the nearest is train_step, and
+// `headroom list` shows all.
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known);
+
+} // namespace headroom::app
