@@ -41,14 +41,17 @@ endif()
 # LibTorch brings the one CUDA runtime of the process; nvcc must not link a second, static one.
 set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 enable_language(CUDA)
+# nvcc 13 has C++20; CMake 3.25 does not know its flag yet.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
 message(STATUS "CUDA kernels: ${CMAKE_CUDA_COMPILER} for ${CMAKE_CUDA_ARCHITECTURES}")
 
 # headroom_cuda_library(<target> SOURCES a.cu …): kernels and their launchers, with CUDA's own headers and no torch.
-# C++20 by hand: CMake 3.25 does not know it for CUDA.
 function(headroom_cuda_library target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_library(${target} STATIC ${arg_SOURCES})
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
   target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(${target} PUBLIC ${arg_LINK})
   # The final link is the C++ compiler's, against the wheel's libcudart.
