@@ -1,0 +1,212 @@
+// Runs that go well, or as well as a bad message or a full disk allows.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "tests/backend/support.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using backend::RunState;
+using record::OutcomeKind;
+
+namespace {
+
+// No file may grow beyond this many bytes: a disk that is full, for one process.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    before_action_ = ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, before_action_);
+  }
+
+ private:
+  rlimit before_{};
+  sighandler_t before_action_;
+};
+
+}  // namespace
+
+TEST_CASE("an engine starts at once, greets and waits") {
+  const auto engine = backend::make_engine(fake_engine());
+  CHECK(engine->state() == RunState::kIdle);
+  CHECK(engine->recording() == nullptr);
+  CHECK(engine->devices().empty());
+  REQUIRE(wait_for(*engine, [&] { return !engine->devices().empty(); }));
+  CHECK(engine->devices()[0].name == "CPU, fake");
+  CHECK(engine->facts().at("torch") == "none");
+  CHECK(std::stol(engine->facts().at("pid")) > 1);
+  CHECK_FALSE(engine->trouble());
+}
+
+TEST_CASE("an engine's process is set up as it needs") {
+  // What this process was itself started with goes on to its children.
+  int inherited = 0;
+  for (int descriptor = 0; descriptor < 256; ++descriptor) {
+    const int flags = ::fcntl(descriptor, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) ++inherited;
+  }
+  const auto other = backend::make_engine(fake_engine());
+  const auto engine = backend::make_engine(fake_engine({"--tell-environment"}));
+  REQUIRE(wait_for(*engine, [&] { return !engine->devices().empty(); }));
+  CHECK(engine->facts().at("omp_wait_policy") == "passive");
+  CHECK(engine->facts().at("group_leader") == "yes");
+  // The duplicate of stdout is its own. Nothing of ours went with it: another engine's pipe would keep that one alive.
+  CHECK(engine->facts().at("open_descriptors") == std::to_string(inherited + 1));
+}
+
+TEST_CASE("a run arrives whole, with its progress") {
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(engine->start(fake_request("steady")).ok());
+  CHECK(engine->state() == RunState::kStarting);
+  REQUIRE(engine->recording());
+  CHECK(engine->recording()->info().demo == "fake");
+  REQUIRE(wait_for(*engine, [&] { return engine->progress().step == 4; }));
+  CHECK(engine->state() == RunState::kRunning);
+  CHECK(engine->progress().steps == kFakeParts);
+  CHECK(engine->progress().fraction == Approx(0.4));
+  CHECK(engine->progress().time_left == 1'000'000);
+  CHECK(engine->progress().doing == "part 4");
+  CHECK_FALSE(engine->recording()->outcome());
+  CHECK(engine->recording()->events().size() >= 5 * kEventsInAPart);
+  REQUIRE(finished(*engine));
+  CHECK(outcome_of(*engine).kind == OutcomeKind::kCompleted);
+  CHECK(engine->recording()->info().source == record::Source::kLive);
+  CHECK(engine->recording()->info().provenance.at("engine") == "fake");
+  CHECK(engine->recording()->info().params.at("mode") == "steady");
+  CHECK(engine->progress().fraction == 1);
+  check_whole(*engine->recording());
+}
+
+TEST_CASE("a run may be started before the engine has greeted") {
+  const auto engine = backend::make_engine(fake_engine({"--late"}));
+  REQUIRE(engine->start(fake_request("at_once")).ok());
+  CHECK(engine->progress().doing == "starting the engine");
+  REQUIRE(finished(*engine));
+  check_whole(*engine->recording());
+}
+
+TEST_CASE("one run at a time, and the next has a recording of its own") {
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(engine->start(fake_request("steady")).ok());
+  const auto refused = engine->start(fake_request("steady"));
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().kind == record::ErrorKind::kRefused);
+  REQUIRE(finished(*engine));
+  const auto first = engine->recording();
+  REQUIRE(engine->start(fake_request("at_once")).ok());
+  CHECK(engine->recording() != first);
+  REQUIRE(finished(*engine));
+  check_whole(*first);
+  check_whole(*engine->recording());
+}
+
+TEST_CASE("no call waits for the engine") {
+  const auto begin = Clock::now();
+  const auto engine = backend::make_engine(fake_engine({"--no-hello"}));
+  REQUIRE(engine->start(fake_request("steady")).ok());
+  for (int i = 0; i < 100; ++i) engine->poll();
+  engine->cancel();
+  CHECK(Clock::now() - begin < 1s);
+  CHECK(outcome_of(*engine).kind == OutcomeKind::kCancelled);
+}
+
+TEST_CASE("a refusal is an outcome with its reason") {
+  const auto engine = backend::make_engine(fake_engine());
+  const auto refused = run_to_end(*engine, "refuse");
+  CHECK(refused.kind == OutcomeKind::kRefused);
+  CHECK(refused.message == "The batch is too large.");
+  CHECK(run_to_end(*engine, "unread").kind == OutcomeKind::kRefused);
+  CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
+}
+
+TEST_CASE("out of memory is an outcome with its facts") {
+  const auto engine = backend::make_engine(fake_engine());
+  const auto outcome = run_to_end(*engine, "out_of_memory");
+  CHECK(outcome.kind == OutcomeKind::kOutOfMemory);
+  REQUIRE(outcome.out_of_memory);
+  CHECK(outcome.out_of_memory->requested == record::kGiB);
+}
+
+TEST_CASE("a message that makes no sense is refused, and the recording does not pass for whole") {
+  const std::string mode = GENERATE("malformed", "unknown_kind", "damaged_chunk");
+  CAPTURE(mode);
+  const auto engine = backend::make_engine(fake_engine());
+  const auto outcome = run_to_end(*engine, mode);
+  CHECK(outcome.kind == OutcomeKind::kFailed);
+  CHECK(outcome.message.find("could not be taken: ") != std::string::npos);
+  check_whole(*engine->recording());  // the fake sends something extra: nothing else is lost
+  CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
+}
+
+TEST_CASE("messages of another run are passed over") {
+  const auto engine = backend::make_engine(fake_engine());
+  CHECK(run_to_end(*engine, "other_run").kind == OutcomeKind::kCompleted);
+  check_whole(*engine->recording());
+}
+
+TEST_CASE("what the engine prints disturbs nothing, however much it is") {
+  const auto engine = backend::make_engine(fake_engine());
+  CHECK(run_to_end(*engine, "junk").kind == OutcomeKind::kCompleted);
+  check_whole(*engine->recording());
+}
+
+TEST_CASE("a run is written while it goes on, and the file is what arrived") {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "run.hrec";
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(engine->start(fake_request("steady", path)).ok());
+  REQUIRE(wait_for(*engine, [&] { return engine->progress().step == 3; }));
+  CHECK(folder.entries() == 1);
+  CHECK_FALSE(std::filesystem::exists(path));
+  REQUIRE(finished(*engine));
+  CHECK_FALSE(engine->write_error());
+  CHECK(folder.entries() == 1);
+  const auto stored = record::Recording::read(path);
+  REQUIRE(stored.ok());
+  CHECK((stored.value().events() == engine->recording()->events()));
+  CHECK((stored.value().marks() == engine->recording()->marks()));
+  REQUIRE(stored.value().outcome());
+  CHECK(stored.value().outcome()->kind == OutcomeKind::kCompleted);
+  CHECK(stored.value().info().params == engine->recording()->info().params);
+}
+
+TEST_CASE("a folder that is not there keeps the file from being written, not the run") {
+  const TemporaryFolder folder;
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(engine->start(fake_request("at_once", folder.path() / "missing" / "run.hrec")).ok());
+  REQUIRE(engine->write_error());
+  CHECK(engine->write_error()->kind == record::ErrorKind::kNotWritten);
+  REQUIRE(finished(*engine));
+  CHECK(outcome_of(*engine).kind == OutcomeKind::kCompleted);
+  check_whole(*engine->recording());
+  CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
+  CHECK_FALSE(engine->write_error());
+}
+
+TEST_CASE("a full disk leaves the old file, no partial one, and the run goes on") {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "run.hrec";
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(engine->start(fake_request("at_once", path)).ok());
+  REQUIRE(finished(*engine));
+  const auto old_size = std::filesystem::file_size(path);
+
+  const FileSizeLimit limit(old_size / 2);
+  REQUIRE(engine->start(fake_request("steady", path)).ok());
+  REQUIRE(wait_for(*engine, [&] { return engine->write_error().has_value(); }));
+  CHECK(engine->write_error()->kind == record::ErrorKind::kNotWritten);
+  CHECK(engine->state() == RunState::kRunning);
+  CHECK(folder.entries() == 1);
+  REQUIRE(finished(*engine));
+  CHECK(outcome_of(*engine).kind == OutcomeKind::kCompleted);
+  check_whole(*engine->recording());
+  CHECK(folder.entries() == 1);
+  CHECK(std::filesystem::file_size(path) == old_size);
+}

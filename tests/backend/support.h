@@ -1,0 +1,110 @@
+// Backends on the fake engine, and waiting for what they do.
+#pragma once
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "demos/backend/backend.h"
+#include "tests/backend/fake_run.h"
+#include "tests/support/catch.h"
+
+namespace headroom::tests {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+inline backend::EngineCommand fake_engine(std::vector<std::string> arguments = {}) {
+  arguments.insert(arguments.begin(), FAKE_ENGINE);
+  return {arguments};
+}
+
+// The one parameter of the fake demo: how the run goes.
+inline constexpr record::ParamSpec kFakeParams[] = {
+    {.key = "mode", .label = "Mode", .help = "How the run goes.", .kind = record::ParamKind::kFile}};
+
+inline backend::RunRequest fake_request(const std::string& mode, std::optional<std::filesystem::path> record_to = {}) {
+  record::Params params(kFakeParams);
+  REQUIRE(params.set("mode", std::string_view(mode)).ok());
+  return {.demo = "fake", .params = params, .record_to = std::move(record_to)};
+}
+
+// Polls until `done` holds, woken by the backend's descriptor alone: a backend that needs a poll but does not say so
+// fails the test by time.
+inline bool wait_for(backend::Backend& backend, const std::function<bool()>& done, Clock::duration patience = 5s) {
+  const auto deadline = Clock::now() + patience;
+  backend.poll();
+  while (!done()) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return false;
+    pollfd readable{.fd = backend.descriptor(), .events = POLLIN, .revents = 0};
+    if (readable.fd < 0)
+      std::this_thread::sleep_for(1ms);
+    else
+      ::poll(&readable, 1, static_cast<int>(left));
+    backend.poll();
+  }
+  return true;
+}
+
+inline bool finished(backend::Backend& backend, Clock::duration patience = 5s) {
+  return wait_for(
+      backend, [&] { return backend.state() == backend::RunState::kFinished; }, patience);
+}
+
+inline const record::Outcome& outcome_of(const backend::Backend& backend) {
+  REQUIRE(backend.recording());
+  REQUIRE(backend.recording()->outcome());
+  return *backend.recording()->outcome();
+}
+
+// Starts a run of this mode and waits for its end.
+inline record::Outcome run_to_end(backend::Backend& backend, const std::string& mode) {
+  const auto status = backend.start(fake_request(mode));
+  INFO((status.ok() ? "" : status.error().message));
+  REQUIRE(status.ok());
+  REQUIRE(finished(backend));
+  return outcome_of(backend);
+}
+
+inline void check_whole(const record::Recording& recording) {
+  CHECK(recording.events().size() == kFakeParts * kEventsInAPart);
+  CHECK(recording.marks().size() == kFakeParts);
+  CHECK(recording.metrics().size() == kFakeParts);
+  CHECK(recording.op_name(1) == "fake.op");
+  for (std::size_t i = 0; i < recording.events().size(); ++i) REQUIRE(recording.events()[i].storage == i + 1);
+}
+
+// A folder of its own, removed with its owner.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "headroom-test-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace headroom::tests
