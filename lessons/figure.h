@@ -49,7 +49,8 @@ enum class LineStyle : std::uint8_t {
 
 // A step function: y[i] holds over [x[i], x[i+1]); the last one to `end`.
 struct StepLine {
-    std::string label;
+    std::string label;       // "reserved by the allocator 22.8 GiB"
+    std::string short_label; // where that does not fit
     LineStyle style = LineStyle::kReserved;
     std::vector<double> x, y;
     double end = 0;

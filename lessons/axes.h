@@ -1,0 +1,14 @@
+// Ranges of axes that keep still: they start at zero, end on a round number and grow in few, large steps.
+#pragma once
+
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+
+// The next round number of a binary unit: 26.4 GiB becomes 28 GiB, 700 MiB 704 MiB.
+double round_up_bytes(double bytes);
+
+// End of a time axis for a run that has got to `position` and goes on: 1, 2 or 5 times a power of ten, with room to grow.
+double room_to_grow(double position);
+
+} // namespace headroom::lessons

@@ -1,0 +1,94 @@
+#include "lessons/names.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace headroom::lessons {
+namespace {
+
+using record::Category;
+
+struct OperatorName {
+    std::string_view op;
+    std::string_view part;   // whose weights and weight gradients: "MLP"
+    std::string_view output; // what it leaves for backward
+};
+
+constexpr std::string_view kGate = "MLP gate, up, product";
+constexpr std::string_view kQkv = "Query, key, value";
+constexpr std::string_view kStream = "Norm inputs, residuals";
+
+constexpr std::array kOperators{
+    OperatorName{"tokens", "", "Token ids"},
+    OperatorName{"rope.tables", "", "RoPE tables"},
+    OperatorName{"matmul.workspace", "", "Matrix product workspace"},
+    OperatorName{"embedding", "Embedding", "Embedded tokens"},
+    OperatorName{"attention.rms_norm", "Norm", kStream},
+    OperatorName{"attention.q_proj", "Attention", kQkv},
+    OperatorName{"attention.k_proj", "Attention", kQkv},
+    OperatorName{"attention.v_proj", "Attention", kQkv},
+    OperatorName{"attention.rope", "", kQkv},
+    OperatorName{"attention.repeat_kv", "", kQkv},
+    OperatorName{"attention.scores", "", "Attention outputs"},
+    OperatorName{"attention.o_proj", "Attention", kStream},
+    OperatorName{"attention.residual", "", kStream},
+    OperatorName{"mlp.rms_norm", "Norm", kStream},
+    OperatorName{"mlp.gate_proj", "MLP", kGate},
+    OperatorName{"mlp.up_proj", "MLP", kGate},
+    OperatorName{"mlp.silu", "", kGate},
+    OperatorName{"mlp.product", "", kGate},
+    OperatorName{"mlp.down_proj", "MLP", kStream},
+    OperatorName{"mlp.residual", "", kStream},
+    OperatorName{"final.rms_norm", "Norm", kStream},
+    OperatorName{"lm_head", "Output head", "Logits"},
+    OperatorName{"loss.to_fp32", "", "Logits in fp32"},
+    OperatorName{"loss.log_softmax", "", "Log-softmax"},
+    OperatorName{"loss.nll", "", "Loss and its gradient"},
+    OperatorName{"adamw.first_moment", "First moment", "First moment"},
+    OperatorName{"adamw.second_moment", "Second moment", "Second moment"},
+};
+
+// "mlp.some_new_op" → "Mlp, some new op"
+std::string readable(std::string_view op) {
+    std::string text;
+    for (const char c : op) {
+        if (c == '.') {
+            text += ", ";
+        } else {
+            text += c == '_' ? ' ' : c;
+        }
+    }
+    return capitalised(text);
+}
+
+} // namespace
+
+std::string tensor_name(Category category, std::string_view op) {
+    const auto* known = std::find_if(kOperators.begin(), kOperators.end(), [op](const auto& o) { return o.op == op; });
+    if (known == kOperators.end()) return op.empty() ? capitalised(record::label_of(category)) : readable(op);
+    const bool has_part = !known->part.empty();
+    switch (category) {
+    case Category::kWeights: return has_part ? fmt::format("{} weights", known->part) : std::string(known->output);
+    case Category::kGradients:
+        return has_part ? fmt::format("{} weight gradients", known->part) : fmt::format("{}, gradient", known->output);
+    case Category::kOptimizerState: return has_part ? std::string(known->part) : std::string(known->output);
+    case Category::kWorkspace:
+        return known->op == "matmul.workspace" ? std::string(known->output) : fmt::format("Workspace, {}", known->output);
+    default: return std::string(known->output);
+    }
+}
+
+std::string layers_text(std::uint16_t first, std::uint16_t last) {
+    if (first == record::kNoLayer || last == record::kNoLayer) return {};
+    return first == last ? fmt::format("layer {}", first) : fmt::format("layers {} to {}", first, last);
+}
+
+std::string capitalised(std::string_view text) {
+    std::string result(text);
+    if (!result.empty() && result[0] >= 'a' && result[0] <= 'z') result[0] = static_cast<char>(result[0] - 'a' + 'A');
+    return result;
+}
+
+} // namespace headroom::lessons

@@ -1,0 +1,20 @@
+// The words around a figure that come from a run: what it ran on, what its card is called.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "demos/record/recording.h"
+
+namespace headroom::lessons {
+
+// "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
+std::string provenance_line(const record::RunInfo& info);
+
+// Everything that a file with a figure of this run must tell: the run's own provenance, its parameters, how it ended.
+std::map<std::string, std::string> full_provenance(const record::Recording& recording);
+
+// "24 GiB", "1.5 GiB": as few decimals as say it, at most two.
+std::string short_bytes(record::Bytes bytes);
+
+} // namespace headroom::lessons
