@@ -1,0 +1,17 @@
+// The keyboard: what each key does, in one table that the `?` page shows too.
+#pragma once
+
+#include "app/window/figure_card.h"
+#include "app/window/ui_state.h"
+
+namespace headroom::app::window {
+
+// Acts on this frame's keys. Says where the reader wants to go.
+Turn take_keys(Frame& frame, FigureCard& figure);
+// The page of keys, while it is open.
+void draw_keys(Frame& frame);
+
+// The next larger (+1) or smaller (−1) font scale, 0.75 to 4.
+float next_font_scale(float now, int direction);
+
+} // namespace headroom::app::window

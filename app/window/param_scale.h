@@ -1,0 +1,23 @@
+// Values of a parameter along a slider, and how they are written. Plain: no drawing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "demos/record/schema.h"
+
+namespace headroom::app::window {
+
+// The stops of a slider for a number; empty: this parameter is typed. Doubling for logarithmic counts, sizes as cards have
+// them for bytes (16, 24, 32, 48, 64 GiB, …; 0 first where it means "no limit").
+std::vector<double> stops_of(const record::ParamSpec& spec);
+// The stop nearest to a value, on the slider's own scale.
+int nearest_stop(const std::vector<double>& stops, double value);
+
+// "1,024 tokens", "24 GiB", "no limit", "each layer".
+std::string shown_value(const record::ParamSpec& spec, const record::Params& params);
+// As `--set` takes it.
+std::string typed_value(const record::ParamSpec& spec, double value);
+double number_of(const record::ParamSpec& spec, const record::Params& params);
+
+} // namespace headroom::app::window

@@ -1,0 +1,15 @@
+// The reading side of a page: words, question, answer, notices, and the way to the next page.
+#pragma once
+
+#include "app/window/draw.h"
+#include "app/window/ui_state.h"
+
+namespace headroom::app::window {
+
+// Says where the reader wants to go.
+Turn draw_text_column(Frame& frame, const Rect& rect);
+
+// Enter and the button do the same.
+void lock_answer(Frame& frame);
+
+} // namespace headroom::app::window
