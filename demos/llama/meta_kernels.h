@@ -1,0 +1,23 @@
+// The planner runs the training step on meta tensors. PyTorch's C++ build lacks some operators there, and differs from
+// real devices in when it allocates; this makes the allocations of a meta step those of a real one.
+#pragma once
+
+namespace headroom::llama {
+
+// Registers our kernels for the meta device with PyTorch's dispatcher, once a process; real devices are not touched.
+void install_meta_kernels();
+
+// Around every call of the autograd engine, nested ones included: tells the sum that the engine makes of two gradients
+// from sums that a node makes. The engine adds in place on real devices and out of place on meta.
+class EngineCall {
+public:
+    EngineCall();
+    ~EngineCall();
+    EngineCall(const EngineCall&) = delete;
+    EngineCall& operator=(const EngineCall&) = delete;
+
+private:
+    int outer_;
+};
+
+} // namespace headroom::llama
