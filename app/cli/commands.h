@@ -14,4 +14,4 @@ record::Result<ExitCode> run(const RunOptions& options);
 record::Result<ExitCode> figures(const FiguresOptions& options);
 record::Result<ExitCode> doctor(const DoctorOptions& options);
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -32,182 +32,199 @@ namespace {
 enum class Health { kOk, kNote, kProblem };
 
 std::string_view key_of(Health health) {
-    switch (health) {
-    case Health::kOk: return "ok";
-    case Health::kNote: return "note";
-    case Health::kProblem: return "problem";
-    }
-    return "";
+  switch (health) {
+    case Health::kOk:
+      return "ok";
+    case Health::kNote:
+      return "note";
+    case Health::kProblem:
+      return "problem";
+  }
+  return "";
 }
 
 struct Check {
-    std::string name;
-    Health health = Health::kOk;
-    std::string value;
-    std::string cure; // empty when ok
+  std::string name;
+  Health health = Health::kOk;
+  std::string value;
+  std::string cure;  // empty when ok
 };
 
 Check check_system() {
-    std::string system = "Linux";
-    std::ifstream release("/etc/os-release");
-    for (std::string line; std::getline(release, line);)
-        if (line.starts_with("PRETTY_NAME=")) {
-            system = line.substr(line.find('=') + 1);
-            std::erase(system, '"');
-        }
-    const auto memory = static_cast<record::Bytes>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-    return {"system", Health::kOk, fmt::format("{}, {} cores, {} of memory", system, std::thread::hardware_concurrency(),
-                                               record::format_bytes(memory, 1)), ""};
+  std::string system = "Linux";
+  std::ifstream release("/etc/os-release");
+  for (std::string line; std::getline(release, line);)
+    if (line.starts_with("PRETTY_NAME=")) {
+      system = line.substr(line.find('=') + 1);
+      std::erase(system, '"');
+    }
+  const auto memory = static_cast<record::Bytes>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  return {"system", Health::kOk,
+          fmt::format("{}, {} cores, {} of memory", system, std::thread::hardware_concurrency(),
+                      record::format_bytes(memory, 1)),
+          ""};
 }
 
 // CUDA 13 needs this branch of the driver or a newer one (CUDA release notes, minimum driver on Linux).
 constexpr int kOldestDriver = 580;
 
 Check check_driver() {
-    const auto driver = ask_driver();
-    if (!driver)
-        return {"driver", Health::kNote, "no NVIDIA driver answers: runs on the CPU and recordings work, runs on a GPU do not",
-                fmt::format("with an NVIDIA GPU: install its driver, version {} or newer, and restart", kOldestDriver)};
-    std::string value = "NVIDIA " + driver->version;
-    for (const GpuFacts& gpu : driver->gpus)
-        value += fmt::format("; {}, {} ({} free)", gpu.name, record::format_bytes(gpu.memory, 1),
-                             record::format_bytes(gpu.free_memory, 1));
-    if (std::atoi(driver->version.c_str()) < kOldestDriver)
-        return {"driver", Health::kNote, value + ", too old for CUDA 13",
-                fmt::format("install driver {} or newer", kOldestDriver)};
-    return {"driver", Health::kOk, std::move(value), ""};
+  const auto driver = ask_driver();
+  if (!driver)
+    return {"driver", Health::kNote,
+            "no NVIDIA driver answers: runs on the CPU and recordings work, runs on a GPU do not",
+            fmt::format("with an NVIDIA GPU: install its driver, version {} or newer, and restart", kOldestDriver)};
+  std::string value = "NVIDIA " + driver->version;
+  for (const GpuFacts& gpu : driver->gpus)
+    value += fmt::format("; {}, {} ({} free)", gpu.name, record::format_bytes(gpu.memory, 1),
+                         record::format_bytes(gpu.free_memory, 1));
+  if (std::atoi(driver->version.c_str()) < kOldestDriver)
+    return {"driver", Health::kNote, value + ", too old for CUDA 13",
+            fmt::format("install driver {} or newer", kOldestDriver)};
+  return {"driver", Health::kOk, std::move(value), ""};
 }
 
 struct EngineReport {
-    Check check;
-    std::vector<protocol::DeviceFacts> devices;
-    std::map<std::string, std::string> facts;
+  Check check;
+  std::vector<protocol::DeviceFacts> devices;
+  std::map<std::string, std::string> facts;
 };
 
 EngineReport ask_engine(const std::string& asked) {
-    Session session(choose_engine(asked));
-    if (!session.has_engine())
-        return {{"engine", Health::kNote, session.why_no_engine(), "./run doctor"}, {}, {}};
-    const std::string name = as_typed(*session.engine().command);
-    backend::Backend& engine = *session.runner();
-    if (const auto ready = wait_for_engine(engine); !ready)
-        return {{"engine", Health::kProblem, fmt::format("{}: {}", name, ready.error().message),
-                 fmt::format("run `{}` by hand to see its messages, or build again with ./run", name)}, {}, {}};
-    EngineReport report{{"engine", Health::kOk, name, ""}, engine.devices(), engine.facts()};
-    for (const auto& [key, value] : report.facts)
-        if (!value.empty()) report.check.value += fmt::format("; {} {}", key, value);
-    return report;
+  Session session(choose_engine(asked));
+  if (!session.has_engine()) return {{"engine", Health::kNote, session.why_no_engine(), "./run doctor"}, {}, {}};
+  const std::string name = as_typed(*session.engine().command);
+  backend::Backend& engine = *session.runner();
+  if (const auto ready = wait_for_engine(engine); !ready)
+    return {{"engine", Health::kProblem, fmt::format("{}: {}", name, ready.error().message),
+             fmt::format("run `{}` by hand to see its messages, or build again with ./run", name)},
+            {},
+            {}};
+  EngineReport report{{"engine", Health::kOk, name, ""}, engine.devices(), engine.facts()};
+  for (const auto& [key, value] : report.facts)
+    if (!value.empty()) report.check.value += fmt::format("; {} {}", key, value);
+  return report;
 }
 
 Check check_devices(const EngineReport& engine, const Check& driver) {
-    std::string value;
-    bool gpu = false;
-    for (const auto& device : engine.devices) {
-        value += fmt::format("{}{} ({})", value.empty() ? "" : "; ", device.name, record::format_bytes(device.memory, 1));
-        gpu = gpu || device.kind == record::DeviceKind::kGpu;
-    }
-    if (engine.devices.empty()) return {"devices", Health::kNote, "none: there is no engine to run on", "./run doctor"};
-    if (!gpu && driver.health == Health::kOk)
-        return {"devices", Health::kProblem, value + ": the driver has a GPU, the engine cannot use it",
-                "build again with ./run; check CUDA_VISIBLE_DEVICES"};
-    return {"devices", Health::kOk, value, ""};
+  std::string value;
+  bool gpu = false;
+  for (const auto& device : engine.devices) {
+    value += fmt::format("{}{} ({})", value.empty() ? "" : "; ", device.name, record::format_bytes(device.memory, 1));
+    gpu = gpu || device.kind == record::DeviceKind::kGpu;
+  }
+  if (engine.devices.empty()) return {"devices", Health::kNote, "none: there is no engine to run on", "./run doctor"};
+  if (!gpu && driver.health == Health::kOk)
+    return {"devices", Health::kProblem, value + ": the driver has a GPU, the engine cannot use it",
+            "build again with ./run; check CUDA_VISIBLE_DEVICES"};
+  return {"devices", Health::kOk, value, ""};
 }
 
 std::size_t count_files(const fs::path& folder, std::initializer_list<std::string_view> extensions) {
-    std::size_t count = 0;
-    std::error_code failed;
-    for (const auto& entry : fs::directory_iterator(folder, failed))
-        count += static_cast<std::size_t>(
-            std::count(extensions.begin(), extensions.end(), entry.path().extension().string()));
-    return count;
+  std::size_t count = 0;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    count +=
+        static_cast<std::size_t>(std::count(extensions.begin(), extensions.end(), entry.path().extension().string()));
+  return count;
 }
 
 std::vector<Check> check_assets() {
-    const auto assets = find_assets();
-    if (!assets) return {{"assets", Health::kProblem, assets.error().message, "git checkout assets"}};
-    const fs::path& folder = assets.value();
-    const std::size_t recordings = stored_recordings(folder).size();
-    const std::size_t fonts = count_files(folder / "fonts", {".ttf", ".otf"});
-    return {{"assets", Health::kOk, folder.string(), ""},
-            {"fonts", fonts > 0 ? Health::kOk : Health::kProblem, fmt::format("{} in {}", fonts, (folder / "fonts").string()),
-             fonts > 0 ? "" : "git checkout assets/fonts"},
-            {"recordings", recordings > 0 ? Health::kOk : Health::kNote,
-             fmt::format("{} in {}", recordings, (folder / "recordings").string()),
-             recordings > 0 ? "" : "git checkout assets/recordings"}};
+  const auto assets = find_assets();
+  if (!assets) return {{"assets", Health::kProblem, assets.error().message, "git checkout assets"}};
+  const fs::path& folder = assets.value();
+  const std::size_t recordings = stored_recordings(folder).size();
+  const std::size_t fonts = count_files(folder / "fonts", {".ttf", ".otf"});
+  return {{"assets", Health::kOk, folder.string(), ""},
+          {"fonts", fonts > 0 ? Health::kOk : Health::kProblem,
+           fmt::format("{} in {}", fonts, (folder / "fonts").string()), fonts > 0 ? "" : "git checkout assets/fonts"},
+          {"recordings", recordings > 0 ? Health::kOk : Health::kNote,
+           fmt::format("{} in {}", recordings, (folder / "recordings").string()),
+           recordings > 0 ? "" : "git checkout assets/recordings"}};
 }
 
 Check check_window() {
-    std::error_code ignored;
-    if (!fs::exists(executable_folder() / "headroom-window", ignored))
-        return {"window", Health::kNote, "not in this build: the command line does all else", "./run"};
-    for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"})
-        if (const char* display = std::getenv(variable); display != nullptr && *display != '\0')
-            return {"window", Health::kOk, fmt::format("{}={}", variable, display), ""};
-    return {"window", Health::kNote, "no display (neither DISPLAY nor WAYLAND_DISPLAY is set): `headroom run` and `headroom "
-                                     "figures` need none", "start it on a desktop, or over `ssh -X`"};
+  std::error_code ignored;
+  if (!fs::exists(executable_folder() / "headroom-window", ignored))
+    return {"window", Health::kNote, "not in this build: the command line does all else", "./run"};
+  for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"})
+    if (const char* display = std::getenv(variable); display != nullptr && *display != '\0')
+      return {"window", Health::kOk, fmt::format("{}={}", variable, display), ""};
+  return {"window", Health::kNote,
+          "no display (neither DISPLAY nor WAYLAND_DISPLAY is set): `headroom run` and `headroom "
+          "figures` need none",
+          "start it on a desktop, or over `ssh -X`"};
 }
 
 Check check_settings() {
-    fs::path folder = settings_path().parent_path();
-    std::error_code ignored;
-    const std::string shown = folder.string();
-    while (!folder.empty() && !fs::exists(folder, ignored)) folder = folder.parent_path();
-    if (!folder.empty() && fs::is_directory(folder, ignored) && access(folder.c_str(), W_OK) == 0)
-        return {"settings", Health::kOk, shown, ""};
-    return {"settings", Health::kNote, fmt::format("{} cannot be written: settings last until the window closes",
-                                                   shown.empty() ? "the home folder" : shown),
-            "set XDG_CONFIG_HOME to a folder of yours"};
+  fs::path folder = settings_path().parent_path();
+  std::error_code ignored;
+  const std::string shown = folder.string();
+  while (!folder.empty() && !fs::exists(folder, ignored)) folder = folder.parent_path();
+  if (!folder.empty() && fs::is_directory(folder, ignored) && access(folder.c_str(), W_OK) == 0)
+    return {"settings", Health::kOk, shown, ""};
+  return {"settings", Health::kNote,
+          fmt::format("{} cannot be written: settings last until the window closes",
+                      shown.empty() ? "the home folder" : shown),
+          "set XDG_CONFIG_HOME to a folder of yours"};
 }
 
 Check check_disk() {
-    std::error_code failed;
-    const fs::path here = fs::current_path(failed);
-    const auto space = fs::space(here, failed);
-    if (failed) return {"disk", Health::kNote, "the current folder cannot be looked at", "change to another folder"};
-    const auto free = static_cast<record::Bytes>(space.available);
-    const std::string value = fmt::format("{} free in {}", record::format_bytes(free, 1), here.string());
-    if (free >= 100 * record::kMiB) return {"disk", Health::kOk, value, ""};
-    return {"disk", Health::kNote, value, "free some space before recording"};
+  std::error_code failed;
+  const fs::path here = fs::current_path(failed);
+  const auto space = fs::space(here, failed);
+  if (failed) return {"disk", Health::kNote, "the current folder cannot be looked at", "change to another folder"};
+  const auto free = static_cast<record::Bytes>(space.available);
+  const std::string value = fmt::format("{} free in {}", record::format_bytes(free, 1), here.string());
+  if (free >= 100 * record::kMiB) return {"disk", Health::kOk, value, ""};
+  return {"disk", Health::kNote, value, "free some space before recording"};
 }
 
 void put_checks(const std::vector<Check>& checks) {
-    for (const Check& check : checks) {
-        put(fmt::format("{:<8} {:<11} {}\n", key_of(check.health), check.name, check.value));
-        if (!check.cure.empty()) put(fmt::format("{:<8} {:<11} to mend it: {}\n", "", "", check.cure));
-    }
+  for (const Check& check : checks) {
+    put(fmt::format("{:<8} {:<11} {}\n", key_of(check.health), check.name, check.value));
+    if (!check.cure.empty()) put(fmt::format("{:<8} {:<11} to mend it: {}\n", "", "", check.cure));
+  }
 }
 
 json report_json(const std::vector<Check>& checks, const EngineReport& engine, bool well) {
-    json document = {{"ok", well}, {"version", build::kVersion}, {"revision", build::revision()},
-                     {"checks", json::array()}, {"devices", json::array()}, {"engine", engine.facts}};
-    for (const Check& check : checks)
-        document["checks"].push_back(
-            {{"name", check.name}, {"status", key_of(check.health)}, {"value", check.value}, {"cure", check.cure}});
-    for (const auto& device : engine.devices)
-        document["devices"].push_back({{"key", device.key}, {"name", device.name}, {"memory_bytes", device.memory},
-                                       {"free_bytes", device.free_memory}});
-    return document;
+  json document = {{"ok", well},
+                   {"version", build::kVersion},
+                   {"revision", build::revision()},
+                   {"checks", json::array()},
+                   {"devices", json::array()},
+                   {"engine", engine.facts}};
+  for (const Check& check : checks)
+    document["checks"].push_back(
+        {{"name", check.name}, {"status", key_of(check.health)}, {"value", check.value}, {"cure", check.cure}});
+  for (const auto& device : engine.devices)
+    document["devices"].push_back({{"key", device.key},
+                                   {"name", device.name},
+                                   {"memory_bytes", device.memory},
+                                   {"free_bytes", device.free_memory}});
+  return document;
 }
 
-} // namespace
+}  // namespace
 
 record::Result<ExitCode> doctor(const DoctorOptions& options) {
-    const InterruptGuard guard;
-    const EngineReport engine = ask_engine(options.engine);
-    if (interrupted()) return ExitCode::kInterrupted;
-    std::vector<Check> checks{
-        {"headroom", Health::kOk, fmt::format("{} ({})", build::kVersion, build::revision()), ""}, check_system()};
-    const Check driver = check_driver();
-    checks.insert(checks.end(), {engine.check, driver, check_devices(engine, driver)});
-    for (Check& check : check_assets()) checks.push_back(std::move(check));
-    checks.insert(checks.end(), {check_window(), check_settings(), check_disk()});
+  const InterruptGuard guard;
+  const EngineReport engine = ask_engine(options.engine);
+  if (interrupted()) return ExitCode::kInterrupted;
+  std::vector<Check> checks{{"headroom", Health::kOk, fmt::format("{} ({})", build::kVersion, build::revision()), ""},
+                            check_system()};
+  const Check driver = check_driver();
+  checks.insert(checks.end(), {engine.check, driver, check_devices(engine, driver)});
+  for (Check& check : check_assets()) checks.push_back(std::move(check));
+  checks.insert(checks.end(), {check_window(), check_settings(), check_disk()});
 
-    const bool well =
-        std::none_of(checks.begin(), checks.end(), [](const Check& check) { return check.health == Health::kProblem; });
-    if (options.json)
-        put(report_json(checks, engine, well).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-    else put_checks(checks);
-    return well ? ExitCode::kDone : ExitCode::kFailed;
+  const bool well =
+      std::none_of(checks.begin(), checks.end(), [](const Check& check) { return check.health == Health::kProblem; });
+  if (options.json)
+    put(report_json(checks, engine, well).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  else
+    put_checks(checks);
+  return well ? ExitCode::kDone : ExitCode::kFailed;
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -19,65 +19,68 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto kStartLimit = std::chrono::seconds(120); // a cold disk, a slow network to a remote engine
+constexpr auto kStartLimit = std::chrono::seconds(120);  // a cold disk, a slow network to a remote engine
 
 // Sleeps until the backend has something, at most 50 ms: deadlines inside poll() go by time.
 void wait_and_poll(Backend& engine) {
-    pollfd waited{engine.descriptor(), POLLIN, 0};
-    ::poll(&waited, waited.fd >= 0 ? 1 : 0, 50);
-    engine.poll();
+  pollfd waited{engine.descriptor(), POLLIN, 0};
+  ::poll(&waited, waited.fd >= 0 ? 1 : 0, 50);
+  engine.poll();
 }
 
 std::string list_devices(const Backend& engine) {
-    std::string names;
-    for (const auto& device : engine.devices()) names += (names.empty() ? "" : ", ") + device.name;
-    return names;
+  std::string names;
+  for (const auto& device : engine.devices()) names += (names.empty() ? "" : ", ") + device.name;
+  return names;
 }
 
-} // namespace
+}  // namespace
 
 record::Status wait_for_engine(Backend& engine) {
-    const auto give_up = Clock::now() + kStartLimit;
-    while (engine.devices().empty() && !interrupted()) {
-        if (engine.trouble()) return Error{*engine.trouble(), ErrorKind::kEngine};
-        if (Clock::now() > give_up)
-            return Error{"The engine has said nothing for two minutes: `headroom doctor` looks for the reason.",
-                         ErrorKind::kEngine};
-        wait_and_poll(engine);
-    }
-    return record::Ok{};
+  const auto give_up = Clock::now() + kStartLimit;
+  while (engine.devices().empty() && !interrupted()) {
+    if (engine.trouble()) return Error{*engine.trouble(), ErrorKind::kEngine};
+    if (Clock::now() > give_up)
+      return Error{"The engine has said nothing for two minutes: `headroom doctor` looks for the reason.",
+                   ErrorKind::kEngine};
+    wait_and_poll(engine);
+  }
+  return record::Ok{};
 }
 
 record::Status check_device(const Backend& engine, const record::Params& params) {
-    if (!params.has("device") || params.text("device") == "auto") return record::Ok{};
-    const std::string& device = params.text("device");
-    for (const auto& each : engine.devices())
-        if (each.key == device) return record::Ok{};
-    return Error{fmt::format("There is no {} device here (the engine has {}): use --device cpu, or let `headroom doctor` look "
-                             "for what is missing.", device, list_devices(engine)), ErrorKind::kRefused};
+  if (!params.has("device") || params.text("device") == "auto") return record::Ok{};
+  const std::string& device = params.text("device");
+  for (const auto& each : engine.devices())
+    if (each.key == device) return record::Ok{};
+  return Error{
+      fmt::format("There is no {} device here (the engine has {}): use --device cpu, or let `headroom doctor` look "
+                  "for what is missing.",
+                  device, list_devices(engine)),
+      ErrorKind::kRefused};
 }
 
 record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& request, std::optional<double> time_limit) {
-    if (auto started = engine.start(request); !started) return started.error();
-    const auto start = Clock::now();
-    DrivenRun run;
-    ProgressLine progress;
-    while (engine.state() != RunState::kFinished) {
-        wait_and_poll(engine);
-        progress.show(engine.progress());
-        const std::chrono::duration<double> elapsed = Clock::now() - start;
-        if (interrupted() && !run.interrupted) {
-            run.interrupted = true;
-            engine.cancel();
-        } else if (time_limit && elapsed.count() > *time_limit && !run.time_limit_met) {
-            run.time_limit_met = true;
-            engine.cancel();
-        }
+  if (auto started = engine.start(request); !started) return started.error();
+  const auto start = Clock::now();
+  DrivenRun run;
+  ProgressLine progress;
+  while (engine.state() != RunState::kFinished) {
+    wait_and_poll(engine);
+    progress.show(engine.progress());
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    if (interrupted() && !run.interrupted) {
+      run.interrupted = true;
+      engine.cancel();
+    } else if (time_limit && elapsed.count() > *time_limit && !run.time_limit_met) {
+      run.time_limit_met = true;
+      engine.cancel();
     }
-    progress.clear();
-    run.recording = engine.recording();
-    run.write_error = engine.write_error();
-    return run;
+  }
+  progress.clear();
+  run.recording = engine.recording();
+  run.write_error = engine.write_error();
+  return run;
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -18,14 +18,14 @@ record::Status wait_for_engine(backend::Backend& engine);
 record::Status check_device(const backend::Backend& engine, const record::Params& params);
 
 struct DrivenRun {
-    std::shared_ptr<const record::Recording> recording; // with an outcome
-    std::optional<record::Error> write_error;           // why `record_to` was not written
-    bool time_limit_met = false;
-    bool interrupted = false;
+  std::shared_ptr<const record::Recording> recording;  // with an outcome
+  std::optional<record::Error> write_error;            // why `record_to` was not written
+  bool time_limit_met = false;
+  bool interrupted = false;
 };
 
 // Runs to the end. At Ctrl-C and at the time limit (seconds) the run is cancelled, and what it has recorded is kept.
 record::Result<DrivenRun> drive(backend::Backend& engine, const backend::RunRequest& request,
                                 std::optional<double> time_limit = std::nullopt);
 
-} // namespace headroom::app
+}  // namespace headroom::app

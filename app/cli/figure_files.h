@@ -14,37 +14,39 @@ namespace headroom::app {
 
 // Formats, look and folder of all files of one command, checked.
 struct FileStyle {
-    std::filesystem::path folder;
-    std::vector<paint::Format> formats; // each once, in the order asked for
-    paint::ExportOptions options;
-    bool dark = false;
+  std::filesystem::path folder;
+  std::vector<paint::Format> formats;  // each once, in the order asked for
+  paint::ExportOptions options;
+  bool dark = false;
 };
 record::Result<FileStyle> file_style(const FiguresOptions& options);
 
 class FigureFiles {
-public:
-    // Makes the folder; an error where it cannot be written.
-    static record::Result<FigureFiles> open(FileStyle style);
+ public:
+  // Makes the folder; an error where it cannot be written.
+  static record::Result<FigureFiles> open(FileStyle style);
 
-    // <folder>/<figure>__<recording>.<format>, dark ones …__dark.<format>; each is there whole or not at all.
-    record::Status write(const lessons::FigureData& figure, const std::string& recording);
-    // <folder>/manifest.json: what was written, in order.
-    record::Status write_manifest() const;
+  // <folder>/<figure>__<recording>.<format>, dark ones …__dark.<format>; each is there whole or not at all.
+  record::Status write(const lessons::FigureData& figure, const std::string& recording);
+  // <folder>/manifest.json: what was written, in order.
+  record::Status write_manifest() const;
 
-    std::string as_json() const; // the manifest, with the folder
-    std::string as_text() const; // one path a line
+  std::string as_json() const;  // the manifest, with the folder
+  std::string as_text() const;  // one path a line
 
-private:
-    struct Entry {
-        std::string file, figure, title, recording, format;
-        record::Source source;
-        std::size_t bytes;
-    };
+ private:
+  struct Entry {
+    std::string file, figure, title, recording, format;
+    record::Source source;
+    std::size_t bytes;
+  };
 
-    explicit FigureFiles(FileStyle style) : style_(std::move(style)) {}
+  std::string manifest(bool with_folder) const;
 
-    FileStyle style_;
-    std::vector<Entry> entries_;
+  explicit FigureFiles(FileStyle style) : style_(std::move(style)) {}
+
+  FileStyle style_;
+  std::vector<Entry> entries_;
 };
 
-} // namespace headroom::app
+}  // namespace headroom::app

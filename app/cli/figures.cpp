@@ -32,233 +32,238 @@ namespace {
 
 // The figures to draw of one recording.
 struct Sheet {
-    std::string name; // the recording's, in file names
-    std::shared_ptr<const record::Recording> recording;
-    std::vector<const Figure*> figures;
+  std::string name;  // the recording's, in file names
+  std::shared_ptr<const record::Recording> recording;
+  std::vector<const Figure*> figures;
 };
 
 void add_once(std::vector<const Figure*>& list, const Figure* figure) {
-    if (std::find(list.begin(), list.end(), figure) == list.end()) list.push_back(figure);
+  if (std::find(list.begin(), list.end(), figure) == list.end()) list.push_back(figure);
 }
 
 record::Result<std::vector<const Figure*>> figures_named(const std::vector<std::string>& ids) {
-    std::vector<const Figure*> found;
-    for (const std::string& id : ids) {
-        const Figure* figure = lessons::find_figure(id);
-        if (figure == nullptr) {
-            std::vector<std::string_view> known;
-            for (const Figure* each : lessons::figures()) known.push_back(each->id);
-            return Error{unknown_name("figure", id, known)};
-        }
-        add_once(found, figure);
+  std::vector<const Figure*> found;
+  for (const std::string& id : ids) {
+    const Figure* figure = lessons::find_figure(id);
+    if (figure == nullptr) {
+      std::vector<std::string_view> known;
+      for (const Figure* each : lessons::figures()) known.push_back(each->id);
+      return Error{unknown_name("figure", id, known)};
     }
-    return found;
+    add_once(found, figure);
+  }
+  return found;
 }
 
 record::Result<std::vector<const Page*>> pages_of(std::optional<int> chapter) {
-    const auto chapters = lessons::chapters();
-    if (chapter && static_cast<std::size_t>(*chapter) > chapters.size())
-        return Error{fmt::format("There is no chapter {}: there {} {}, see `headroom list`.", *chapter,
-                                 chapters.size() == 1 ? "is" : "are", chapters.size())};
-    std::vector<const Page*> pages;
-    for (std::size_t i = 0; i < chapters.size(); ++i)
-        if (!chapter || static_cast<std::size_t>(*chapter) == i + 1)
-            pages.insert(pages.end(), chapters[i]->pages.begin(), chapters[i]->pages.end());
-    return pages;
+  const auto chapters = lessons::chapters();
+  if (chapter && static_cast<std::size_t>(*chapter) > chapters.size())
+    return Error{fmt::format("There is no chapter {}: there {} {}, see `headroom list`.", *chapter,
+                             chapters.size() == 1 ? "is" : "are", chapters.size())};
+  std::vector<const Page*> pages;
+  for (std::size_t i = 0; i < chapters.size(); ++i)
+    if (!chapter || static_cast<std::size_t>(*chapter) == i + 1)
+      pages.insert(pages.end(), chapters[i]->pages.begin(), chapters[i]->pages.end());
+  return pages;
 }
 
 // The page's figures, or those of them that were named.
 std::vector<const Figure*> figures_of(const Page& page, const std::vector<const Figure*>& named) {
-    std::vector<const Figure*> list;
-    for (const std::string_view id : page.figures) {
-        const Figure* figure = lessons::find_figure(id);
-        if (figure != nullptr && (named.empty() || std::find(named.begin(), named.end(), figure) != named.end()))
-            add_once(list, figure);
-    }
-    return list;
+  std::vector<const Figure*> list;
+  for (const std::string_view id : page.figures) {
+    const Figure* figure = lessons::find_figure(id);
+    if (figure != nullptr && (named.empty() || std::find(named.begin(), named.end(), figure) != named.end()))
+      add_once(list, figure);
+  }
+  return list;
 }
 
 Sheet& sheet_of(std::vector<Sheet>& sheets, const std::string& name) {
-    for (Sheet& sheet : sheets)
-        if (sheet.name == name) return sheet;
-    return sheets.emplace_back(Sheet{name, nullptr, {}});
+  for (Sheet& sheet : sheets)
+    if (sheet.name == name) return sheet;
+  return sheets.emplace_back(Sheet{name, nullptr, {}});
 }
 
 // With --from: the named figures, else those of the pages, of that one recording.
 record::Result<std::vector<Sheet>> given_sheet(const fs::path& from, const std::vector<const Page*>& pages,
                                                const std::vector<const Figure*>& named) {
-    auto recording = load_recording(from);
-    if (!recording) return recording.error();
-    Sheet sheet{from.stem().string(), std::move(recording).value(), named};
-    if (named.empty())
-        for (const Page* page : pages)
-            for (const Figure* figure : figures_of(*page, {})) add_once(sheet.figures, figure);
-    return std::vector<Sheet>{std::move(sheet)};
+  auto recording = load_recording(from);
+  if (!recording) return recording.error();
+  Sheet sheet{from.stem().string(), std::move(recording).value(), named};
+  if (named.empty())
+    for (const Page* page : pages)
+      for (const Figure* figure : figures_of(*page, {})) add_once(sheet.figures, figure);
+  return std::vector<Sheet>{std::move(sheet)};
 }
 
 // Without --from: what the pages show, of the recordings that they name and that are here.
 record::Result<std::vector<Sheet>> stored_sheets(const std::vector<const Page*>& pages,
                                                  const std::vector<const Figure*>& named) {
-    const auto assets = find_assets();
-    if (!assets) return assets.error();
-    std::vector<Sheet> sheets;
-    for (const Page* page : pages) {
-        const auto list = figures_of(*page, named);
-        for (const std::string_view name : page->recordings) {
-            const fs::path path = recording_path(assets.value(), name);
-            std::error_code ignored;
-            if (list.empty() || !fs::exists(path, ignored)) continue;
-            Sheet& sheet = sheet_of(sheets, std::string(name));
-            for (const Figure* figure : list) add_once(sheet.figures, figure);
-            if (sheet.recording) continue;
-            auto recording = load_recording(path);
-            if (!recording) return recording.error();
-            sheet.recording = std::move(recording).value();
-        }
+  const auto assets = find_assets();
+  if (!assets) return assets.error();
+  std::vector<Sheet> sheets;
+  for (const Page* page : pages) {
+    const auto list = figures_of(*page, named);
+    for (const std::string_view name : page->recordings) {
+      const fs::path path = recording_path(assets.value(), name);
+      std::error_code ignored;
+      if (list.empty() || !fs::exists(path, ignored)) continue;
+      Sheet& sheet = sheet_of(sheets, std::string(name));
+      for (const Figure* figure : list) add_once(sheet.figures, figure);
+      if (sheet.recording) continue;
+      auto recording = load_recording(path);
+      if (!recording) return recording.error();
+      sheet.recording = std::move(recording).value();
     }
-    return sheets;
+  }
+  return sheets;
 }
 
 // The smallest model on the CPU: seconds everywhere.
-record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Backend& engine, std::string_view demo_id) {
-    const auto* demo = experiments::find_demo(demo_id);
-    if (demo == nullptr) return Error{fmt::format("The demo {} is not in this build.", demo_id)};
-    record::Params params(demo->schema);
-    if (params.has("model"))
-        if (auto set = params.set("model", std::string_view("tiny")); !set) return set.error();
-    if (params.has("device"))
-        if (auto set = params.set("device", std::string_view("cpu")); !set) return set.error();
-    const auto driven = drive(engine, {std::string(demo_id), std::move(params), true, {}});
-    if (!driven) return driven.error();
-    const auto& outcome = driven.value().recording->outcome();
-    if (driven.value().interrupted || (outcome && outcome->kind == record::OutcomeKind::kCompleted))
-        return driven.value().recording;
-    return Error{fmt::format("The run for the figures failed: {}", outcome ? outcome->message : "it has no outcome."),
-                 ErrorKind::kEngine};
+record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Backend& engine,
+                                                                     std::string_view demo_id) {
+  const auto* demo = experiments::find_demo(demo_id);
+  if (demo == nullptr) return Error{fmt::format("The demo {} is not in this build.", demo_id)};
+  record::Params params(demo->schema);
+  if (params.has("model"))
+    if (auto set = params.set("model", std::string_view("tiny")); !set) return set.error();
+  if (params.has("device"))
+    if (auto set = params.set("device", std::string_view("cpu")); !set) return set.error();
+  const auto driven = drive(engine, {std::string(demo_id), std::move(params), true, {}});
+  if (!driven) return driven.error();
+  const auto& outcome = driven.value().recording->outcome();
+  if (driven.value().interrupted || (outcome && outcome->kind == record::OutcomeKind::kCompleted))
+    return driven.value().recording;
+  return Error{fmt::format("The run for the figures failed: {}", outcome ? outcome->message : "it has no outcome."),
+               ErrorKind::kEngine};
 }
 
 // No recording is stored for these pages: a new run, if there is an engine.
 record::Result<std::vector<Sheet>> made_sheets(const std::vector<const Page*>& pages,
-                                               const std::vector<const Figure*>& named, const std::string& engine_asked) {
-    Session session(choose_engine(engine_asked));
-    if (!session.has_engine())
-        return Error{"There is no stored recording to draw and no engine to make one: give a recording with --from FILE, or "
-                     "build the engine with `./run`."};
-    backend::Backend& engine = *session.runner();
-    if (auto ready = wait_for_engine(engine); !ready) return ready.error();
-    std::vector<Sheet> sheets;
-    for (const Page* page : pages) {
-        const auto list = figures_of(*page, named);
-        if (list.empty() || page->demo.empty() || interrupted()) continue;
-        Sheet& sheet = sheet_of(sheets, fmt::format("{}_tiny_cpu", page->demo));
-        if (!sheet.recording) {
-            auto made = record_tiny(engine, page->demo);
-            if (!made) return made.error();
-            sheet.recording = std::move(made).value();
-        }
-        for (const Figure* figure : list) add_once(sheet.figures, figure);
+                                               const std::vector<const Figure*>& named,
+                                               const std::string& engine_asked) {
+  Session session(choose_engine(engine_asked));
+  if (!session.has_engine())
+    return Error{
+        "There is no stored recording to draw and no engine to make one: give a recording with --from FILE, or "
+        "build the engine with `./run`."};
+  backend::Backend& engine = *session.runner();
+  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
+  std::vector<Sheet> sheets;
+  for (const Page* page : pages) {
+    const auto list = figures_of(*page, named);
+    if (list.empty() || page->demo.empty() || interrupted()) continue;
+    Sheet& sheet = sheet_of(sheets, fmt::format("{}_tiny_cpu", page->demo));
+    if (!sheet.recording) {
+      auto made = record_tiny(engine, page->demo);
+      if (!made) return made.error();
+      sheet.recording = std::move(made).value();
     }
-    return sheets;
+    for (const Figure* figure : list) add_once(sheet.figures, figure);
+  }
+  return sheets;
 }
 
 record::Result<std::vector<Sheet>> choose_sheets(const FiguresOptions& options) {
-    const auto named = figures_named(options.ids);
-    if (!named) return named.error();
-    const auto pages = pages_of(options.chapter);
-    if (!pages) return pages.error();
-    if (options.from) return given_sheet(*options.from, pages.value(), named.value());
-    auto stored = stored_sheets(pages.value(), named.value());
-    const bool nothing_stored = stored && stored.value().empty();
-    return nothing_stored ? made_sheets(pages.value(), named.value(), options.engine) : std::move(stored);
+  const auto named = figures_named(options.ids);
+  if (!named) return named.error();
+  const auto pages = pages_of(options.chapter);
+  if (!pages) return pages.error();
+  if (options.from) return given_sheet(*options.from, pages.value(), named.value());
+  auto stored = stored_sheets(pages.value(), named.value());
+  const bool nothing_stored = stored && stored.value().empty();
+  return nothing_stored ? made_sheets(pages.value(), named.value(), options.engine) : std::move(stored);
 }
 
 // A figure to draw: its parameters are checked before the first file is written.
 struct Drawing {
-    const Figure* figure;
-    record::Params params;
-    const Sheet* sheet;
+  const Figure* figure;
+  record::Params params;
+  const Sheet* sheet;
 };
 
 bool any_figure_has(const std::vector<Sheet>& sheets, std::string_view key) {
-    for (const Sheet& sheet : sheets)
-        for (const Figure* figure : sheet.figures)
-            if (record::Params(figure->schema).has(key)) return true;
-    return false;
+  for (const Sheet& sheet : sheets)
+    for (const Figure* figure : sheet.figures)
+      if (record::Params(figure->schema).has(key)) return true;
+  return false;
 }
 
 // Values of --set go to the figures that have such a key; one that no figure has is an error.
 record::Result<std::vector<Drawing>> plan_drawings(const std::vector<Sheet>& sheets,
                                                    const std::vector<std::string>& assignments) {
-    std::vector<Drawing> drawings;
-    for (const Sheet& sheet : sheets) {
-        for (const Figure* figure : sheet.figures) {
-            record::Params params(figure->schema);
-            for (const std::string& assignment : assignments) {
-                const std::string key = assignment.substr(0, assignment.find('='));
-                if (!params.has(key) && any_figure_has(sheets, key)) continue;
-                if (auto set = params.set_assignment(assignment); !set) return set.error();
-            }
-            drawings.push_back({figure, std::move(params), &sheet});
-        }
+  std::vector<Drawing> drawings;
+  for (const Sheet& sheet : sheets) {
+    for (const Figure* figure : sheet.figures) {
+      record::Params params(figure->schema);
+      for (const std::string& assignment : assignments) {
+        const std::string key = assignment.substr(0, assignment.find('='));
+        if (!params.has(key) && any_figure_has(sheets, key)) continue;
+        if (auto set = params.set_assignment(assignment); !set) return set.error();
+      }
+      drawings.push_back({figure, std::move(params), &sheet});
     }
-    return drawings;
+  }
+  return drawings;
 }
 
 // Draws and writes until all is done or the user interrupts. False: a figure had nothing to show.
 record::Result<bool> draw(const std::vector<Drawing>& drawings, FigureFiles& files) {
-    bool well = true;
-    const Sheet* sheet = nullptr;
-    std::unique_ptr<record::Ledger> ledger; // of one recording at a time
-    for (const Drawing& drawing : drawings) {
-        if (interrupted()) break;
-        if (drawing.sheet != sheet) {
-            sheet = drawing.sheet;
-            ledger = std::make_unique<record::Ledger>(*sheet->recording);
-        }
-        lessons::FigureInput input;
-        input.run = ledger.get();
-        input.params = &drawing.params;
-        const lessons::FigureData data = drawing.figure->build(input);
-        if (data.empty_reason.empty()) {
-            if (auto written = files.write(data, sheet->name); !written) return written.error();
-        } else {
-            say(fmt::format("{} of {}: {}", drawing.figure->id, sheet->name, data.empty_reason));
-            well = false;
-        }
+  bool well = true;
+  const Sheet* sheet = nullptr;
+  std::unique_ptr<record::Ledger> ledger;  // of one recording at a time
+  for (const Drawing& drawing : drawings) {
+    if (interrupted()) break;
+    if (drawing.sheet != sheet) {
+      sheet = drawing.sheet;
+      ledger = std::make_unique<record::Ledger>(*sheet->recording);
     }
-    return well;
+    lessons::FigureInput input;
+    input.run = ledger.get();
+    input.params = &drawing.params;
+    const lessons::FigureData data = drawing.figure->build(input);
+    if (data.empty_reason.empty()) {
+      if (auto written = files.write(data, sheet->name); !written) return written.error();
+    } else {
+      say(fmt::format("{} of {}: {}", drawing.figure->id, sheet->name, data.empty_reason));
+      well = false;
+    }
+  }
+  return well;
 }
 
 void say_what_is_cut(const std::vector<Sheet>& sheets) {
-    for (const Sheet& sheet : sheets)
-        if (sheet.recording->truncated())
-            say(fmt::format("The recording {} was cut off: it is drawn up to its last whole piece; record it again to have "
-                            "all of it.", sheet.name));
+  for (const Sheet& sheet : sheets)
+    if (sheet.recording->truncated())
+      say(
+          fmt::format("The recording {} was cut off: it is drawn up to its last whole piece; record it again to have "
+                      "all of it.",
+                      sheet.name));
 }
 
-} // namespace
+}  // namespace
 
 record::Result<ExitCode> figures(const FiguresOptions& options) {
-    const InterruptGuard guard;
-    auto style = file_style(options);
-    if (!style) return style.error();
-    const auto sheets = choose_sheets(options);
-    if (!sheets) return sheets.error();
-    const auto drawings = plan_drawings(sheets.value(), options.set);
-    if (!drawings) return drawings.error();
-    if (interrupted()) return ExitCode::kInterrupted;
+  const InterruptGuard guard;
+  auto style = file_style(options);
+  if (!style) return style.error();
+  const auto sheets = choose_sheets(options);
+  if (!sheets) return sheets.error();
+  const auto drawings = plan_drawings(sheets.value(), options.set);
+  if (!drawings) return drawings.error();
+  if (interrupted()) return ExitCode::kInterrupted;
 
-    say_what_is_cut(sheets.value());
-    auto files = FigureFiles::open(std::move(style).value());
-    if (!files) return files.error();
-    const auto drawn = draw(drawings.value(), files.value());
-    // What was written before a disk was full, or before Ctrl-C, is whole and stands in the manifest.
-    const auto manifest = files.value().write_manifest();
-    if (!drawn) return drawn.error();
-    if (!manifest) return manifest.error();
-    put(options.json ? files.value().as_json() : files.value().as_text());
-    if (interrupted()) return ExitCode::kInterrupted;
-    return drawn.value() ? ExitCode::kDone : ExitCode::kFailed;
+  say_what_is_cut(sheets.value());
+  auto files = FigureFiles::open(std::move(style).value());
+  if (!files) return files.error();
+  const auto drawn = draw(drawings.value(), files.value());
+  // What was written before a disk was full, or before Ctrl-C, is whole and stands in the manifest.
+  const auto manifest = files.value().write_manifest();
+  if (!drawn) return drawn.error();
+  if (!manifest) return manifest.error();
+  put(options.json ? files.value().as_json() : files.value().as_text());
+  if (interrupted()) return ExitCode::kInterrupted;
+  return drawn.value() ? ExitCode::kDone : ExitCode::kFailed;
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -21,103 +21,115 @@ using record::ParamSpec;
 namespace {
 
 std::string number(const ParamSpec& spec, double value) {
-    if (spec.kind == ParamKind::kBytes) return value == 0 ? "0" : record::format_bytes(static_cast<record::Bytes>(value), 0);
-    return fmt::format("{}", value);
+  if (spec.kind == ParamKind::kBytes)
+    return value == 0 ? "0" : record::format_bytes(static_cast<record::Bytes>(value), 0);
+  return fmt::format("{}", value);
 }
 
 // "1 to 1024 sequences", "tiny, llama-3.2-1b, custom", "on, off".
 std::string values_of(const ParamSpec& spec) {
-    switch (spec.kind) {
+  switch (spec.kind) {
     case ParamKind::kChoice: {
-        std::vector<std::string_view> keys;
-        for (const record::Choice& choice : spec.choices) keys.push_back(choice.key);
-        return fmt::format("{}", fmt::join(keys, ", "));
+      std::vector<std::string_view> keys;
+      for (const record::Choice& choice : spec.choices) keys.push_back(choice.key);
+      return fmt::format("{}", fmt::join(keys, ", "));
     }
-    case ParamKind::kSwitch: return "on, off";
-    case ParamKind::kFile: return "a file";
+    case ParamKind::kSwitch:
+      return "on, off";
+    case ParamKind::kFile:
+      return "a file";
     case ParamKind::kInteger:
     case ParamKind::kReal:
-    case ParamKind::kBytes: break;
-    }
-    std::string range = fmt::format("{} to {}", number(spec, spec.minimum), number(spec, spec.maximum));
-    return spec.unit.empty() ? range : fmt::format("{} {}", range, spec.unit);
+    case ParamKind::kBytes:
+      break;
+  }
+  std::string range = fmt::format("{} to {}", number(spec, spec.minimum), number(spec, spec.maximum));
+  return spec.unit.empty() ? range : fmt::format("{} {}", range, spec.unit);
 }
 
 void put_schema(record::Schema schema) {
-    const record::Params defaults(schema);
-    for (const ParamSpec& spec : schema) {
-        const std::string standing = defaults.as_text(spec.key);
-        put(fmt::format("      {:<16} {} ({}{}{})\n", spec.key, spec.help, values_of(spec),
-                        standing.empty() ? "" : "; default ", standing));
-    }
+  const record::Params defaults(schema);
+  for (const ParamSpec& spec : schema) {
+    const std::string standing = defaults.as_text(spec.key);
+    put(fmt::format("      {:<16} {} ({}{}{})\n", spec.key, spec.help, values_of(spec),
+                    standing.empty() ? "" : "; default ", standing));
+  }
 }
 
 json schema_json(record::Schema schema) {
-    const record::Params defaults(schema);
-    json list = json::array();
-    for (const ParamSpec& spec : schema) {
-        json entry = {{"key", spec.key}, {"label", spec.label}, {"help", spec.help}, {"default", defaults.as_text(spec.key)}};
-        if (!spec.unit.empty()) entry["unit"] = spec.unit;
-        if (spec.kind == ParamKind::kChoice) {
-            for (const record::Choice& choice : spec.choices) entry["choices"].push_back(choice.key);
-        } else if (spec.kind != ParamKind::kFile && spec.kind != ParamKind::kSwitch) {
-            entry["minimum"] = spec.minimum;
-            entry["maximum"] = spec.maximum;
-        }
-        list.push_back(std::move(entry));
+  const record::Params defaults(schema);
+  json list = json::array();
+  for (const ParamSpec& spec : schema) {
+    json entry = {
+        {"key", spec.key}, {"label", spec.label}, {"help", spec.help}, {"default", defaults.as_text(spec.key)}};
+    if (!spec.unit.empty()) entry["unit"] = spec.unit;
+    if (spec.kind == ParamKind::kChoice) {
+      for (const record::Choice& choice : spec.choices) entry["choices"].push_back(choice.key);
+    } else if (spec.kind != ParamKind::kFile && spec.kind != ParamKind::kSwitch) {
+      entry["minimum"] = spec.minimum;
+      entry["maximum"] = spec.maximum;
     }
-    return list;
+    list.push_back(std::move(entry));
+  }
+  return list;
 }
 
 json catalogue_json() {
-    json document = {{"chapters", json::array()}, {"figures", json::array()}, {"demos", json::array()},
-                     {"kernels", json::array()}};
-    int chapter_number = 0;
-    for (const auto* chapter : lessons::chapters()) {
-        json pages = json::array();
-        for (const auto* page : chapter->pages)
-            pages.push_back({{"id", page->id}, {"title", page->title}, {"demo", page->demo}, {"figures", page->figures},
-                             {"recordings", page->recordings}});
-        document["chapters"].push_back(
-            {{"number", ++chapter_number}, {"id", chapter->id}, {"title", chapter->title}, {"pages", std::move(pages)}});
-    }
-    for (const auto* figure : lessons::figures())
-        document["figures"].push_back({{"id", figure->id}, {"title", figure->title}, {"caption", figure->caption},
-                                       {"parameters", schema_json(figure->schema)}});
-    for (const auto* demo : experiments::demos())
-        document["demos"].push_back({{"id", demo->id}, {"title", demo->title}, {"summary", demo->summary},
-                                     {"parameters", schema_json(demo->schema)}});
-    for (const auto* kernel : kernels::kernels())
-        document["kernels"].push_back({{"id", kernel->id}, {"title", kernel->title}, {"formula", kernel->formula}});
-    return document;
+  json document = {
+      {"chapters", json::array()}, {"figures", json::array()}, {"demos", json::array()}, {"kernels", json::array()}};
+  int chapter_number = 0;
+  for (const auto* chapter : lessons::chapters()) {
+    json pages = json::array();
+    for (const auto* page : chapter->pages)
+      pages.push_back({{"id", page->id},
+                       {"title", page->title},
+                       {"demo", page->demo},
+                       {"figures", page->figures},
+                       {"recordings", page->recordings}});
+    document["chapters"].push_back(
+        {{"number", ++chapter_number}, {"id", chapter->id}, {"title", chapter->title}, {"pages", std::move(pages)}});
+  }
+  for (const auto* figure : lessons::figures())
+    document["figures"].push_back({{"id", figure->id},
+                                   {"title", figure->title},
+                                   {"caption", figure->caption},
+                                   {"parameters", schema_json(figure->schema)}});
+  for (const auto* demo : experiments::demos())
+    document["demos"].push_back({{"id", demo->id},
+                                 {"title", demo->title},
+                                 {"summary", demo->summary},
+                                 {"parameters", schema_json(demo->schema)}});
+  for (const auto* kernel : kernels::kernels())
+    document["kernels"].push_back({{"id", kernel->id}, {"title", kernel->title}, {"formula", kernel->formula}});
+  return document;
 }
 
-} // namespace
+}  // namespace
 
 record::Result<ExitCode> list(const ListOptions& options) {
-    if (options.json) {
-        put(catalogue_json().dump(2) + "\n");
-        return ExitCode::kDone;
-    }
-    put("Chapters\n");
-    int chapter_number = 0;
-    for (const auto* chapter : lessons::chapters()) {
-        put(fmt::format("  {} {}\n", ++chapter_number, chapter->title));
-        for (const auto* page : chapter->pages) put(fmt::format("      {} ({})\n", page->title, page->id));
-    }
-    put("\nFigures (headroom figures ID --set KEY=VALUE)\n");
-    for (const auto* figure : lessons::figures()) {
-        put(fmt::format("  {:<20} {}\n", figure->id, figure->caption));
-        put_schema(figure->schema);
-    }
-    put("\nDemos (headroom run DEMO --set KEY=VALUE)\n");
-    for (const auto* demo : experiments::demos()) {
-        put(fmt::format("  {:<20} {}\n", demo->id, demo->summary));
-        put_schema(demo->schema);
-    }
-    put("\nKernels\n");
-    for (const auto* kernel : kernels::kernels()) put(fmt::format("  {:<20} {}\n", kernel->id, kernel->title));
+  if (options.json) {
+    put(catalogue_json().dump(2) + "\n");
     return ExitCode::kDone;
+  }
+  put("Chapters\n");
+  int chapter_number = 0;
+  for (const auto* chapter : lessons::chapters()) {
+    put(fmt::format("  {} {}\n", ++chapter_number, chapter->title));
+    for (const auto* page : chapter->pages) put(fmt::format("      {} ({})\n", page->title, page->id));
+  }
+  put("\nFigures (headroom figures ID --set KEY=VALUE)\n");
+  for (const auto* figure : lessons::figures()) {
+    put(fmt::format("  {:<20} {}\n", figure->id, figure->caption));
+    put_schema(figure->schema);
+  }
+  put("\nDemos (headroom run DEMO --set KEY=VALUE)\n");
+  for (const auto* demo : experiments::demos()) {
+    put(fmt::format("  {:<20} {}\n", demo->id, demo->summary));
+    put_schema(demo->schema);
+  }
+  put("\nKernels\n");
+  for (const auto* kernel : kernels::kernels()) put(fmt::format("  {:<20} {}\n", kernel->id, kernel->title));
+  return ExitCode::kDone;
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "demos/record/text.h"
 #include "headroom_build.h"
@@ -29,156 +29,153 @@ Examples:
 
 // What CLI11 fills; numbers come as text, so that a bad one gets a sentence of its own.
 struct Parsed {
-    WindowOptions window;
-    ListOptions list;
-    RunOptions run;
-    FiguresOptions figures;
-    DoctorOptions doctor;
-    std::string time_limit, chapter;
-    bool version = false;
+  WindowOptions window;
+  ListOptions list;
+  RunOptions run;
+  FiguresOptions figures;
+  DoctorOptions doctor;
+  std::string time_limit, chapter;
+  bool version = false;
 };
 
 struct Grammar {
-    CLI::App app{"Headroom shows where GPU memory goes when a Llama trains.", "headroom"};
-    CLI::App *list = nullptr, *run = nullptr, *figures = nullptr, *doctor = nullptr;
+  CLI::App app{"Headroom shows where GPU memory goes when a Llama trains.", "headroom"};
+  CLI::App *list = nullptr, *run = nullptr, *figures = nullptr, *doctor = nullptr;
 };
 
-void add_json(CLI::App& command, bool& json) {
-    command.add_flag("--json", json, "One JSON document on stdout");
-}
+void add_json(CLI::App& command, bool& json) { command.add_flag("--json", json, "One JSON document on stdout"); }
 
 void add_engine(CLI::App& command, std::string& engine) {
-    command.add_option("--engine", engine, "The engine to use, e.g. \"ssh HOST headroom-engine\"")->type_name("COMMAND");
+  command.add_option("--engine", engine, "The engine to use, e.g. \"ssh HOST headroom-engine\"")->type_name("COMMAND");
 }
 
 void declare_run(Grammar& grammar, RunOptions& options, std::string& time_limit) {
-    grammar.run = grammar.app.add_subcommand("run", "Run a demo once and sum it up");
-    CLI::App& run = *grammar.run;
-    run.add_option("DEMO", options.demo, "What to run; `headroom list` shows the demos and their keys");
-    run.add_option("--set", options.set, "Parameters of the demo")->type_name("KEY=VALUE");
-    run.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
-    run.add_option("--cap", options.cap, "Let the device have no more memory than this, e.g. 24GiB")->type_name("SIZE");
-    run.add_option("--data", options.data, "UTF-8 text to train on (default: the course's pages)")->type_name("FILE");
-    run.add_option("--record", options.record, "Keep the run as a recording")->type_name("FILE");
-    run.add_option("--time-limit", time_limit, "Cancel the run after this long; exit code 5")->type_name("SECONDS");
-    run.add_flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
-    add_json(run, options.json);
-    add_engine(run, options.engine);
+  grammar.run = grammar.app.add_subcommand("run", "Run a demo once and sum it up");
+  CLI::App& run = *grammar.run;
+  run.add_option("DEMO", options.demo, "What to run; `headroom list` shows the demos and their keys");
+  run.add_option("--set", options.set, "Parameters of the demo")->type_name("KEY=VALUE");
+  run.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
+  run.add_option("--cap", options.cap, "Let the device have no more memory than this, e.g. 24GiB")->type_name("SIZE");
+  run.add_option("--data", options.data, "UTF-8 text to train on (default: the course's pages)")->type_name("FILE");
+  run.add_option("--record", options.record, "Keep the run as a recording")->type_name("FILE");
+  run.add_option("--time-limit", time_limit, "Cancel the run after this long; exit code 5")->type_name("SECONDS");
+  run.add_flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
+  add_json(run, options.json);
+  add_engine(run, options.engine);
 }
 
 void declare_figures(Grammar& grammar, FiguresOptions& options, std::string& chapter) {
-    grammar.figures = grammar.app.add_subcommand("figures", "Write figures of the chapters to files");
-    CLI::App& figures = *grammar.figures;
-    figures.add_option("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
-    figures.add_option("--chapter", chapter, "Only the figures of this chapter")->type_name("NUMBER");
-    figures.add_option("--from", options.from, "Draw this recording (default: the stored ones of the pages)")
-        ->type_name("FILE");
-    figures.add_option("--out", options.out, "Folder to write to; made if missing")->type_name("FOLDER");
-    figures.add_option("--format", options.format, "svg, pdf, png, csv, json, several with commas (default: svg)")
-        ->type_name("LIST");
-    figures.add_option("--set", options.set, "Parameters of the figures")->type_name("KEY=VALUE");
-    figures.add_option("--theme", options.theme, "light or dark (default: light)");
-    figures.add_option("--width", options.width, "Width: 900 (pixels), 3.33in or 85mm")->type_name("WIDTH");
-    add_json(figures, options.json);
-    add_engine(figures, options.engine);
+  grammar.figures = grammar.app.add_subcommand("figures", "Write figures of the chapters to files");
+  CLI::App& figures = *grammar.figures;
+  figures.add_option("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
+  figures.add_option("--chapter", chapter, "Only the figures of this chapter")->type_name("NUMBER");
+  figures.add_option("--from", options.from, "Draw this recording (default: the stored ones of the pages)")
+      ->type_name("FILE");
+  figures.add_option("--out", options.out, "Folder to write to; made if missing")->type_name("FOLDER");
+  figures.add_option("--format", options.format, "svg, pdf, png, csv, json, several with commas (default: svg)")
+      ->type_name("LIST");
+  figures.add_option("--set", options.set, "Parameters of the figures")->type_name("KEY=VALUE");
+  figures.add_option("--theme", options.theme, "light or dark (default: light)");
+  figures.add_option("--width", options.width, "Width: 900 (pixels), 3.33in or 85mm")->type_name("WIDTH");
+  add_json(figures, options.json);
+  add_engine(figures, options.engine);
 }
 
 void declare(Grammar& grammar, Parsed& parsed) {
-    CLI::App& app = grammar.app;
-    app.footer(std::string(kFooter));
-    app.require_subcommand(0, 1);
-    app.add_flag("--version", parsed.version, "Print the version");
-    add_engine(app, parsed.window.engine);
-    grammar.list = app.add_subcommand("list", "Chapters, figures, demos with their keys, kernels");
-    add_json(*grammar.list, parsed.list.json);
-    declare_run(grammar, parsed.run, parsed.time_limit);
-    declare_figures(grammar, parsed.figures, parsed.chapter);
-    grammar.doctor = app.add_subcommand("doctor", "What this machine has, what is missing and how to mend it");
-    add_json(*grammar.doctor, parsed.doctor.json);
-    add_engine(*grammar.doctor, parsed.doctor.engine);
-    // Unknown words are collected rather than refused, so that the message can name the nearest known one.
-    app.allow_extras();
-    for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
+  CLI::App& app = grammar.app;
+  app.footer(std::string(kFooter));
+  app.require_subcommand(0, 1);
+  app.add_flag("--version", parsed.version, "Print the version");
+  add_engine(app, parsed.window.engine);
+  grammar.list = app.add_subcommand("list", "Chapters, figures, demos with their keys, kernels");
+  add_json(*grammar.list, parsed.list.json);
+  declare_run(grammar, parsed.run, parsed.time_limit);
+  declare_figures(grammar, parsed.figures, parsed.chapter);
+  grammar.doctor = app.add_subcommand("doctor", "What this machine has, what is missing and how to mend it");
+  add_json(*grammar.doctor, parsed.doctor.json);
+  add_engine(*grammar.doctor, parsed.doctor.engine);
+  // Unknown words are collected rather than refused, so that the message can name the nearest known one.
+  app.allow_extras();
+  for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
 }
 
 std::string help_command(const CLI::App* command) {
-    return command == nullptr ? "headroom --help" : fmt::format("headroom {} --help", command->get_name());
+  return command == nullptr ? "headroom --help" : fmt::format("headroom {} --help", command->get_name());
 }
 
 // "--recrod" → "There is no option "--recrod" of headroom run; the nearest is --record."
 Error unknown_word(CLI::App& app, CLI::App* command, const std::string& word) {
-    std::vector<std::string> known;
-    const bool option = word.size() > 1 && word.front() == '-';
-    if (option) {
-        for (const CLI::Option* each : (command != nullptr ? *command : app).get_options())
-            for (const std::string& name : each->get_lnames()) known.push_back("--" + name);
-    } else if (command == nullptr) {
-        for (const CLI::App* each : app.get_subcommands({})) known.push_back(each->get_name());
-    } else {
-        return {fmt::format("headroom {} has no use for {}: `{}` shows what it takes.", command->get_name(),
-                            record::quoted(word), help_command(command))};
-    }
-    const std::vector<std::string_view> views(known.begin(), known.end());
-    const std::string name = word.substr(0, word.find('='));
-    return {fmt::format("There is no {} {}; the nearest is {}, and `{}` shows all.", option ? "option" : "command",
-                        record::quoted(name), record::nearest(name, views), help_command(command))};
+  std::vector<std::string> known;
+  const bool option = word.size() > 1 && word.front() == '-';
+  if (option) {
+    for (const CLI::Option* each : (command != nullptr ? *command : app).get_options())
+      for (const std::string& name : each->get_lnames()) known.push_back("--" + name);
+  } else if (command == nullptr) {
+    for (const CLI::App* each : app.get_subcommands({})) known.push_back(each->get_name());
+  } else {
+    return {fmt::format("headroom {} has no use for {}: `{}` shows what it takes.", command->get_name(),
+                        record::quoted(word), help_command(command))};
+  }
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::string name = word.substr(0, word.find('='));
+  return {fmt::format("There is no {} {}; the nearest is {}, and `{}` shows all.", option ? "option" : "command",
+                      record::quoted(name), record::nearest(name, views), help_command(command))};
 }
 
 template <class Number>
 record::Result<Number> number_from(std::string_view option, const std::string& text, Number low, Number high,
                                    std::string_view what) {
-    Number number{};
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
-    if (!whole || !(number >= low) || !(number <= high))
-        return Error{fmt::format("{} {}: it takes {} from {} to {}.", option, record::quoted(text), what, low, high)};
-    return number;
+  Number number{};
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+  if (!whole || !(number >= low) || !(number <= high))
+    return Error{fmt::format("{} {}: it takes {} from {} to {}.", option, record::quoted(text), what, low, high)};
+  return number;
 }
 
 record::Result<Command> finish(Grammar& grammar, Parsed& parsed) {
-    if (grammar.run->parsed()) {
-        if (!parsed.time_limit.empty()) {
-            auto limit = number_from<double>("--time-limit", parsed.time_limit, 0.001, 1e9, "a number of seconds");
-            if (!limit) return limit.error();
-            parsed.run.time_limit = limit.value();
-        }
-        return Command{parsed.run};
+  if (grammar.run->parsed()) {
+    if (!parsed.time_limit.empty()) {
+      auto limit = number_from<double>("--time-limit", parsed.time_limit, 0.001, 1e9, "a number of seconds");
+      if (!limit) return limit.error();
+      parsed.run.time_limit = limit.value();
     }
-    if (grammar.figures->parsed()) {
-        if (!parsed.chapter.empty()) {
-            auto chapter = number_from<int>("--chapter", parsed.chapter, 1, 999, "a chapter's number");
-            if (!chapter) return chapter.error();
-            parsed.figures.chapter = chapter.value();
-        }
-        return Command{parsed.figures};
+    return Command{parsed.run};
+  }
+  if (grammar.figures->parsed()) {
+    if (!parsed.chapter.empty()) {
+      auto chapter = number_from<int>("--chapter", parsed.chapter, 1, 999, "a chapter's number");
+      if (!chapter) return chapter.error();
+      parsed.figures.chapter = chapter.value();
     }
-    if (grammar.list->parsed()) return Command{parsed.list};
-    if (grammar.doctor->parsed()) return Command{parsed.doctor};
-    return Command{parsed.window};
+    return Command{parsed.figures};
+  }
+  if (grammar.list->parsed()) return Command{parsed.list};
+  if (grammar.doctor->parsed()) return Command{parsed.doctor};
+  return Command{parsed.window};
 }
 
-} // namespace
+}  // namespace
 
 record::Result<Command> parse_command_line(int argc, const char* const* argv) {
-    Parsed parsed;
-    Grammar grammar;
-    declare(grammar, parsed);
-    CLI::App& app = grammar.app;
-    CLI::App* command = nullptr;
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        for (CLI::App* each : app.get_subcommands()) command = each;
-        return Command{PrintText{command != nullptr ? command->help() : app.help()}};
-    } catch (const CLI::ParseError& error) {
-        for (CLI::App* each : app.get_subcommands()) command = each;
-        return Error{fmt::format("{}; `{}` shows how it is used.", error.what(), help_command(command))};
-    }
+  Parsed parsed;
+  Grammar grammar;
+  declare(grammar, parsed);
+  CLI::App& app = grammar.app;
+  CLI::App* command = nullptr;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
     for (CLI::App* each : app.get_subcommands()) command = each;
-    if (parsed.version)
-        return Command{PrintText{fmt::format("headroom {} ({})\n", build::kVersion, build::revision())}};
-    if (const auto rest = app.remaining(/*recurse=*/true); !rest.empty()) return unknown_word(app, command, rest.front());
-    return finish(grammar, parsed);
+    return Command{PrintText{command != nullptr ? command->help() : app.help()}};
+  } catch (const CLI::ParseError& error) {
+    for (CLI::App* each : app.get_subcommands()) command = each;
+    return Error{fmt::format("{}; `{}` shows how it is used.", error.what(), help_command(command))};
+  }
+  for (CLI::App* each : app.get_subcommands()) command = each;
+  if (parsed.version) return Command{PrintText{fmt::format("headroom {} ({})\n", build::kVersion, build::revision())}};
+  if (const auto rest = app.remaining(/*recurse=*/true); !rest.empty()) return unknown_word(app, command, rest.front());
+  return finish(grammar, parsed);
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

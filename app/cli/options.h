@@ -11,45 +11,45 @@
 namespace headroom::app {
 
 struct WindowOptions {
-    std::string engine;
+  std::string engine;
 };
 
 struct ListOptions {
-    bool json = false;
+  bool json = false;
 };
 
 struct RunOptions {
-    std::string demo;
-    std::vector<std::string> set; // key=value
-    std::optional<std::string> device, cap, data;
-    std::optional<std::string> record;
-    std::optional<double> time_limit; // seconds
-    bool fail_on_oom = false;
-    bool json = false;
-    std::string engine;
+  std::string demo;
+  std::vector<std::string> set;  // key=value
+  std::optional<std::string> device, cap, data;
+  std::optional<std::string> record;
+  std::optional<double> time_limit;  // seconds
+  bool fail_on_oom = false;
+  bool json = false;
+  std::string engine;
 };
 
 struct FiguresOptions {
-    std::vector<std::string> ids;
-    std::optional<int> chapter; // from 1
-    std::optional<std::string> from;
-    std::string out;
-    std::string format = "svg"; // several with commas
-    std::vector<std::string> set;
-    std::string theme = "light";
-    std::optional<std::string> width;
-    bool json = false;
-    std::string engine;
+  std::vector<std::string> ids;
+  std::optional<int> chapter;  // from 1
+  std::optional<std::string> from;
+  std::string out;
+  std::string format = "svg";  // several with commas
+  std::vector<std::string> set;
+  std::string theme = "light";
+  std::optional<std::string> width;
+  bool json = false;
+  std::string engine;
 };
 
 struct DoctorOptions {
-    bool json = false;
-    std::string engine;
+  bool json = false;
+  std::string engine;
 };
 
 // A text to print as it is: --help, --version.
 struct PrintText {
-    std::string text;
+  std::string text;
 };
 
 using Command = std::variant<PrintText, WindowOptions, ListOptions, RunOptions, FiguresOptions, DoctorOptions>;
@@ -57,4 +57,4 @@ using Command = std::variant<PrintText, WindowOptions, ListOptions, RunOptions, 
 // Bad usage is an error with one sentence; it names the nearest command or option for one that is not known.
 record::Result<Command> parse_command_line(int argc, const char* const* argv);
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -1,8 +1,8 @@
 // Data goes to stdout, messages to stderr.
 #include "app/cli/output.h"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 #include <algorithm>
 #include <chrono>
@@ -19,25 +19,25 @@ volatile std::sig_atomic_t g_interrupted = 0;
 void on_interrupt(int) { g_interrupted = 1; }
 
 record::Nanoseconds now() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 constexpr record::Nanoseconds kSecond = 1'000'000'000;
 
 std::string describe(const backend::RunProgress& progress) {
-    const int percent = static_cast<int>(std::clamp(progress.fraction, 0.0, 1.0) * 100);
-    std::string text = fmt::format("{:3} %  {}", percent, progress.doing);
-    if (progress.time_left >= 0) text += fmt::format(", {} left", record::format_duration(progress.time_left));
-    return text;
+  const int percent = static_cast<int>(std::clamp(progress.fraction, 0.0, 1.0) * 100);
+  std::string text = fmt::format("{:3} %  {}", percent, progress.doing);
+  if (progress.time_left >= 0) text += fmt::format(", {} left", record::format_duration(progress.time_left));
+  return text;
 }
 
-} // namespace
+}  // namespace
 
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void say(std::string_view sentence) {
-    std::fprintf(stderr, "headroom: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
+  std::fprintf(stderr, "headroom: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
 }
 
 bool all_arrived() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
@@ -45,39 +45,41 @@ bool all_arrived() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void ProgressLine::show(const backend::RunProgress& progress) {
-    // 10 redraws a second are enough for eyes; a log wants a line every two seconds at most.
-    const record::Nanoseconds pause = terminal_ ? kSecond / 10 : 2 * kSecond;
-    const record::Nanoseconds time = now();
-    if (progress.doing.empty() || (last_ != 0 && time - last_ < pause)) return;
-    std::string text = describe(progress);
-    if (text == last_text_) return;
-    if (terminal_) std::fprintf(stderr, "\r\033[K%s", text.c_str());
-    else std::fprintf(stderr, "%s\n", text.c_str());
-    std::fflush(stderr);
-    shown_ = true;
-    last_ = time;
-    last_text_ = std::move(text);
+  // 10 redraws a second are enough for eyes; a log wants a line every two seconds at most.
+  const record::Nanoseconds pause = terminal_ ? kSecond / 10 : 2 * kSecond;
+  const record::Nanoseconds time = now();
+  if (progress.doing.empty() || (last_ != 0 && time - last_ < pause)) return;
+  std::string text = describe(progress);
+  if (text == last_text_) return;
+  if (terminal_)
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  else
+    std::fprintf(stderr, "%s\n", text.c_str());
+  std::fflush(stderr);
+  shown_ = true;
+  last_ = time;
+  last_text_ = std::move(text);
 }
 
 void ProgressLine::clear() {
-    if (terminal_ && shown_) std::fputs("\r\033[K", stderr);
-    shown_ = false;
+  if (terminal_ && shown_) std::fputs("\r\033[K", stderr);
+  shown_ = false;
 }
 
 InterruptGuard::InterruptGuard() {
-    g_interrupted = 0;
-    struct sigaction action = {};
-    action.sa_handler = on_interrupt;
-    sigemptyset(&action.sa_mask); // no SA_RESTART: poll() is to return at once
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
+  g_interrupted = 0;
+  struct sigaction action = {};
+  action.sa_handler = on_interrupt;
+  sigemptyset(&action.sa_mask);  // no SA_RESTART: poll() is to return at once
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
 
 InterruptGuard::~InterruptGuard() {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 bool interrupted() { return g_interrupted != 0; }
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -25,104 +25,107 @@ using record::Params;
 namespace {
 
 record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& options) {
-    if (options.demo.empty())
-        return Error{"Name the demo to run first, as in `headroom run train_step --set batch=4`; `headroom list` shows all."};
-    if (const auto* demo = experiments::find_demo(options.demo)) return demo;
-    std::vector<std::string_view> known;
-    for (const auto* demo : experiments::demos()) known.push_back(demo->id);
-    return Error{unknown_name("demo", options.demo, known)};
+  if (options.demo.empty())
+    return Error{
+        "Name the demo to run first, as in `headroom run train_step --set batch=4`; `headroom list` shows all."};
+  if (const auto* demo = experiments::find_demo(options.demo)) return demo;
+  std::vector<std::string_view> known;
+  for (const auto* demo : experiments::demos()) known.push_back(demo->id);
+  return Error{unknown_name("demo", options.demo, known)};
 }
 
 // --device, --cap and --data are parameters with a flag of their own.
-record::Status set_flag(Params& params, std::string_view demo, std::string_view key, const std::optional<std::string>& value) {
-    if (!value) return record::Ok{};
-    if (!params.has(key)) return Error{fmt::format("{} has no {}: leave --{} out.", demo, key, key)};
-    return params.set(key, std::string_view(*value));
+record::Status set_flag(Params& params, std::string_view demo, std::string_view key,
+                        const std::optional<std::string>& value) {
+  if (!value) return record::Ok{};
+  if (!params.has(key)) return Error{fmt::format("{} has no {}: leave --{} out.", demo, key, key)};
+  return params.set(key, std::string_view(*value));
 }
 
 record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunOptions& options) {
-    Params params(demo.schema);
-    for (const std::string& assignment : options.set)
-        if (auto set = params.set_assignment(assignment); !set) return set.error();
-    if (auto set = set_flag(params, demo.id, "device", options.device); !set) return set.error();
-    if (auto set = set_flag(params, demo.id, "cap", options.cap); !set) return set.error();
-    if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
-    if (params.has("data") && !params.text("data").empty())
-        if (auto checked = check_text_file(params.text("data")); !checked) return checked.error();
-    return params;
+  Params params(demo.schema);
+  for (const std::string& assignment : options.set)
+    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  if (auto set = set_flag(params, demo.id, "device", options.device); !set) return set.error();
+  if (auto set = set_flag(params, demo.id, "cap", options.cap); !set) return set.error();
+  if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
+  if (params.has("data") && !params.text("data").empty())
+    if (auto checked = check_text_file(params.text("data")); !checked) return checked.error();
+  return params;
 }
 
 // Says before the run what would go wrong after it.
 record::Status check_writable(const fs::path& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored))
-        return Error{fmt::format("{} is a folder: --record takes a file's name, such as a.hrec.", path.string()),
-                     ErrorKind::kNotWritten};
-    if (auto writer = record::RecordingWriter::create(path); !writer) return writer.error();
-    return record::Ok{};
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored))
+    return Error{fmt::format("{} is a folder: --record takes a file's name, such as a.hrec.", path.string()),
+                 ErrorKind::kNotWritten};
+  if (auto writer = record::RecordingWriter::create(path); !writer) return writer.error();
+  return record::Ok{};
 }
 
 ExitCode exit_code_of(const DrivenRun& run, bool fail_on_oom) {
-    const OutcomeKind outcome = run.recording->outcome() ? run.recording->outcome()->kind : OutcomeKind::kEngineLost;
-    const bool ended_by_itself = outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory;
-    if (run.write_error) return ExitCode::kNotWritten;
-    if (run.interrupted && !ended_by_itself) return ExitCode::kInterrupted;
-    if (run.time_limit_met && !ended_by_itself) return ExitCode::kTimeLimit;
-    if (outcome == OutcomeKind::kOutOfMemory && fail_on_oom) return ExitCode::kOutOfMemory;
-    return app::exit_code_of(outcome);
+  const OutcomeKind outcome = run.recording->outcome() ? run.recording->outcome()->kind : OutcomeKind::kEngineLost;
+  const bool ended_by_itself = outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory;
+  if (run.write_error) return ExitCode::kNotWritten;
+  if (run.interrupted && !ended_by_itself) return ExitCode::kInterrupted;
+  if (run.time_limit_met && !ended_by_itself) return ExitCode::kTimeLimit;
+  if (outcome == OutcomeKind::kOutOfMemory && fail_on_oom) return ExitCode::kOutOfMemory;
+  return app::exit_code_of(outcome);
 }
 
 // What went otherwise than asked, on stderr; the summary on stdout follows.
 void say_what_happened(const DrivenRun& run, const RunOptions& options) {
-    if (run.interrupted) say("Interrupted: the run was cancelled; what it recorded until then is kept.");
-    else if (run.time_limit_met)
-        say(fmt::format("The time limit of {} s was met: the run was cancelled.", *options.time_limit));
-    if (run.write_error) say(run.write_error->message);
-    const auto& outcome = run.recording->outcome();
-    if (outcome && !outcome->message.empty() && outcome->kind != OutcomeKind::kOutOfMemory &&
-        outcome->kind != OutcomeKind::kCancelled)
-        say(outcome->message);
+  if (run.interrupted)
+    say("Interrupted: the run was cancelled; what it recorded until then is kept.");
+  else if (run.time_limit_met)
+    say(fmt::format("The time limit of {} s was met: the run was cancelled.", *options.time_limit));
+  if (run.write_error) say(run.write_error->message);
+  const auto& outcome = run.recording->outcome();
+  if (outcome && !outcome->message.empty() && outcome->kind != OutcomeKind::kOutOfMemory &&
+      outcome->kind != OutcomeKind::kCancelled)
+    say(outcome->message);
 }
 
 void put_summary(const DrivenRun& run, const RunOptions& options) {
-    const record::Ledger ledger(*run.recording);
-    const RunSummary summary = summarise(ledger);
-    if (options.json) return put(to_json(summary));
-    put(to_text(summary));
-    if (!options.record || run.write_error) return;
-    std::error_code failed;
-    const auto size = fs::file_size(*options.record, failed);
-    if (!failed)
-        put(fmt::format("  {:<9} {} ({} events, {})\n", "recorded", *options.record,
-                        record::format_count(static_cast<std::int64_t>(summary.events)),
-                        record::format_bytes(static_cast<record::Bytes>(size))));
+  const record::Ledger ledger(*run.recording);
+  const RunSummary summary = summarise(ledger);
+  if (options.json) return put(to_json(summary));
+  put(to_text(summary));
+  if (!options.record || run.write_error) return;
+  std::error_code failed;
+  const auto size = fs::file_size(*options.record, failed);
+  if (!failed)
+    put(fmt::format("  {:<9} {} ({} events, {})\n", "recorded", *options.record,
+                    record::format_count(static_cast<std::int64_t>(summary.events)),
+                    record::format_bytes(static_cast<record::Bytes>(size))));
 }
 
-} // namespace
+}  // namespace
 
 record::Result<ExitCode> run(const RunOptions& options) {
-    const auto demo = demo_named(options);
-    if (!demo) return demo.error();
-    auto params = params_from(*demo.value(), options);
-    if (!params) return params.error();
-    if (options.record)
-        if (auto writable = check_writable(*options.record); !writable) return writable.error();
+  const auto demo = demo_named(options);
+  if (!demo) return demo.error();
+  auto params = params_from(*demo.value(), options);
+  if (!params) return params.error();
+  if (options.record)
+    if (auto writable = check_writable(*options.record); !writable) return writable.error();
 
-    Session session(choose_engine(options.engine));
-    if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
-    const InterruptGuard guard;
-    backend::Backend& engine = *session.runner();
-    if (auto ready = wait_for_engine(engine); !ready) return ready.error();
-    if (interrupted()) return ExitCode::kInterrupted;
-    if (auto there = check_device(engine, params.value()); !there) return there.error();
+  Session session(choose_engine(options.engine));
+  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
+  const InterruptGuard guard;
+  backend::Backend& engine = *session.runner();
+  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
+  if (interrupted()) return ExitCode::kInterrupted;
+  if (auto there = check_device(engine, params.value()); !there) return there.error();
 
-    backend::RunRequest request{std::string(demo.value()->id), std::move(params).value(), true, {}};
-    if (options.record) request.record_to = *options.record;
-    const auto driven = drive(engine, request, options.time_limit);
-    if (!driven) return driven.error();
-    say_what_happened(driven.value(), options);
-    put_summary(driven.value(), options);
-    return exit_code_of(driven.value(), options.fail_on_oom);
+  backend::RunRequest request{std::string(demo.value()->id), std::move(params).value(), true, {}};
+  if (options.record) request.record_to = *options.record;
+  const auto driven = drive(engine, request, options.time_limit);
+  if (!driven) return driven.error();
+  say_what_happened(driven.value(), options);
+  put_summary(driven.value(), options);
+  return exit_code_of(driven.value(), options.fail_on_oom);
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -11,4 +11,4 @@ namespace headroom::app {
 // `headroom list` shows all.
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string_view> known);
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -22,69 +22,74 @@ namespace {
 
 // Any of the folders that the program reads makes a folder the assets folder.
 bool looks_like_assets(const fs::path& folder) {
-    std::error_code ignored;
-    return fs::is_directory(folder / "fonts", ignored) || fs::is_directory(folder / "text", ignored) ||
-           fs::is_directory(folder / "recordings", ignored);
+  std::error_code ignored;
+  return fs::is_directory(folder / "fonts", ignored) || fs::is_directory(folder / "text", ignored) ||
+         fs::is_directory(folder / "recordings", ignored);
 }
 
-} // namespace
+}  // namespace
 
 fs::path executable_folder() {
-    std::error_code failed;
-    const fs::path executable = fs::read_symlink("/proc/self/exe", failed);
-    return failed ? fs::current_path(failed) : executable.parent_path();
+  std::error_code failed;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", failed);
+  return failed ? fs::current_path(failed) : executable.parent_path();
 }
 
 record::Result<fs::path> find_assets() {
-    if (const char* asked = std::getenv("HEADROOM_ASSETS"); asked != nullptr && *asked != '\0') {
-        if (looks_like_assets(asked)) return fs::path(asked);
-        return Error{fmt::format("HEADROOM_ASSETS={} is no assets folder (it has neither fonts, text nor recordings): "
-                                 "correct it or leave it unset.", asked)};
-    }
-    const fs::path bin = executable_folder();
-    const fs::path places[] = {
-        bin.parent_path() / "share" / "headroom",      // installed: bin/ and share/ side by side
-        bin.parent_path().parent_path() / "assets",    // <tree>/build/bin
-        fs::path(build::kSourceDir) / "assets",        // a build folder elsewhere
-    };
-    for (const fs::path& place : places)
-        if (looks_like_assets(place)) return place;
-    return Error{fmt::format("The assets folder (fonts, page texts, recordings) is neither at {} nor at {}: set "
-                             "HEADROOM_ASSETS to where it is.", places[0].string(), places[1].string())};
+  if (const char* asked = std::getenv("HEADROOM_ASSETS"); asked != nullptr && *asked != '\0') {
+    if (looks_like_assets(asked)) return fs::path(asked);
+    return Error{
+        fmt::format("HEADROOM_ASSETS={} is no assets folder (it has neither fonts, text nor recordings): "
+                    "correct it or leave it unset.",
+                    asked)};
+  }
+  const fs::path bin = executable_folder();
+  const fs::path places[] = {
+      bin.parent_path() / "share" / "headroom",    // installed: bin/ and share/ side by side
+      bin.parent_path().parent_path() / "assets",  // <tree>/build/bin
+      fs::path(build::kSourceDir) / "assets",      // a build folder elsewhere
+  };
+  for (const fs::path& place : places)
+    if (looks_like_assets(place)) return place;
+  return Error{
+      fmt::format("The assets folder (fonts, page texts, recordings) is neither at {} nor at {}: set "
+                  "HEADROOM_ASSETS to where it is.",
+                  places[0].string(), places[1].string())};
 }
 
 fs::path recording_path(const fs::path& assets, std::string_view name) {
-    return assets / "recordings" / (std::string(name) + ".hrec");
+  return assets / "recordings" / (std::string(name) + ".hrec");
 }
 
 std::vector<std::string> stored_recordings(const fs::path& assets) {
-    std::vector<std::string> names;
-    std::error_code failed;
-    for (const auto& entry : fs::directory_iterator(assets / "recordings", failed))
-        if (entry.path().extension() == ".hrec") names.push_back(entry.path().stem().string());
-    std::sort(names.begin(), names.end());
-    return names;
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(assets / "recordings", failed))
+    if (entry.path().extension() == ".hrec") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 record::Status check_text_file(const fs::path& path) {
-    std::error_code failed;
-    const auto status = fs::status(path, failed);
-    if (!fs::exists(status))
-        return Error{fmt::format("There is no data file {}: check the path.", path.string())};
-    if (fs::is_directory(status))
-        return Error{fmt::format("{} is a folder: --data takes one UTF-8 text file.", path.string())};
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return Error{fmt::format("The data file {} cannot be opened: check its permissions.", path.string())};
-    // No UTF-8 sequence holds a line feed, so each line can be checked by itself.
-    std::int64_t number = 0;
-    for (std::string line; std::getline(file, line);) {
-        ++number;
-        if (!record::valid_utf8(line))
-            return Error{fmt::format("The data file {} is not UTF-8 text (line {}): convert it, for example with "
-                                     "`iconv -t UTF-8`.", path.string(), number)};
-    }
-    if (number == 0) return Error{fmt::format("The data file {} is empty: give a text to train on.", path.string())};
-    return record::Ok{};
+  std::error_code failed;
+  const auto status = fs::status(path, failed);
+  if (!fs::exists(status)) return Error{fmt::format("There is no data file {}: check the path.", path.string())};
+  if (fs::is_directory(status))
+    return Error{fmt::format("{} is a folder: --data takes one UTF-8 text file.", path.string())};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{fmt::format("The data file {} cannot be opened: check its permissions.", path.string())};
+  // No UTF-8 sequence holds a line feed, so each line can be checked by itself.
+  std::int64_t number = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    if (!record::valid_utf8(line))
+      return Error{
+          fmt::format("The data file {} is not UTF-8 text (line {}): convert it, for example with "
+                      "`iconv -t UTF-8`.",
+                      path.string(), number)};
+  }
+  if (number == 0) return Error{fmt::format("The data file {} is empty: give a text to train on.", path.string())};
+  return record::Ok{};
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

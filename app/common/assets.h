@@ -26,4 +26,4 @@ std::vector<std::string> stored_recordings(const std::filesystem::path& assets);
 // A text to train on must be there, not empty and UTF-8; the sentence names the first bad line.
 record::Status check_text_file(const std::filesystem::path& path);
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -17,88 +17,88 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_executable(const fs::path& path) {
-    std::error_code ignored;
-    return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
 // The engine that the user named; `where` says how, for the message.
 EngineChoice engine_from_text(std::string_view text, std::string_view where) {
-    if (is_executable(text)) return {backend::EngineCommand{{std::string(text)}}, {}};
-    std::vector<std::string> words = split_words(text);
-    if (words.empty()) return {std::nullopt, fmt::format("{} names no engine.", where)};
-    // A bare name is looked up in PATH when it starts; a path can be checked now.
-    if (words[0].find('/') != std::string::npos && !is_executable(words[0]))
-        return {std::nullopt, fmt::format("{} names {}, which is no program: stored runs only.", where, words[0])};
-    return {backend::EngineCommand{std::move(words)}, {}};
+  if (is_executable(text)) return {backend::EngineCommand{{std::string(text)}}, {}};
+  std::vector<std::string> words = split_words(text);
+  if (words.empty()) return {std::nullopt, fmt::format("{} names no engine.", where)};
+  // A bare name is looked up in PATH when it starts; a path can be checked now.
+  if (words[0].find('/') != std::string::npos && !is_executable(words[0]))
+    return {std::nullopt, fmt::format("{} names {}, which is no program: stored runs only.", where, words[0])};
+  return {backend::EngineCommand{std::move(words)}, {}};
 }
 
-} // namespace
+}  // namespace
 
 std::vector<std::string> split_words(std::string_view text) {
-    std::vector<std::string> words;
-    std::string word;
-    bool in_word = false;
-    char quote = '\0';
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-            word += text[++i];
-            in_word = true;
-        } else if (quote != '\0') {
-            if (c == quote) quote = '\0';
-            else word += c;
-        } else if (c == '\'' || c == '"') {
-            quote = c;
-            in_word = true;
-        } else if (c == ' ' || c == '\t') {
-            if (in_word) words.push_back(std::move(word));
-            word.clear();
-            in_word = false;
-        } else {
-            word += c;
-            in_word = true;
-        }
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = '\0';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      word += text[++i];
+      in_word = true;
+    } else if (quote != '\0') {
+      if (c == quote)
+        quote = '\0';
+      else
+        word += c;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      in_word = true;
+    } else if (c == ' ' || c == '\t') {
+      if (in_word) words.push_back(std::move(word));
+      word.clear();
+      in_word = false;
+    } else {
+      word += c;
+      in_word = true;
     }
-    if (in_word) words.push_back(std::move(word));
-    return words;
+  }
+  if (in_word) words.push_back(std::move(word));
+  return words;
 }
 
 std::string as_typed(const backend::EngineCommand& command) {
-    std::string text;
-    for (const std::string& word : command.arguments) {
-        if (!text.empty()) text += ' ';
-        text += word.find(' ') == std::string::npos ? word : "'" + word + "'";
-    }
-    return text;
+  std::string text;
+  for (const std::string& word : command.arguments) {
+    if (!text.empty()) text += ' ';
+    text += word.find(' ') == std::string::npos ? word : "'" + word + "'";
+  }
+  return text;
 }
 
 EngineChoice choose_engine(std::string_view asked) {
-    if (!asked.empty()) return engine_from_text(asked, "--engine");
-    if (const char* named = std::getenv("HEADROOM_ENGINE"); named != nullptr && *named != '\0')
-        return engine_from_text(named, "HEADROOM_ENGINE");
-    const fs::path beside = executable_folder() / "headroom-engine";
-    if (is_executable(beside)) return {backend::EngineCommand{{beside.string()}}, {}};
-    return {std::nullopt, "This build has no engine, so it shows stored runs only: `./run` builds one, or name one with "
-                          "--engine \"ssh HOST headroom-engine\"."};
+  if (!asked.empty()) return engine_from_text(asked, "--engine");
+  if (const char* named = std::getenv("HEADROOM_ENGINE"); named != nullptr && *named != '\0')
+    return engine_from_text(named, "HEADROOM_ENGINE");
+  const fs::path beside = executable_folder() / "headroom-engine";
+  if (is_executable(beside)) return {backend::EngineCommand{{beside.string()}}, {}};
+  return {std::nullopt,
+          "This build has no engine, so it shows stored runs only: `./run` builds one, or name one with "
+          "--engine \"ssh HOST headroom-engine\"."};
 }
 
 backend::Backend* Session::runner() {
-    if (!runner_ && engine_) runner_ = backend::make_engine(*engine_.command);
-    return runner_.get();
+  if (!runner_ && engine_) runner_ = backend::make_engine(*engine_.command);
+  return runner_.get();
 }
 
 backend::Backend* Session::planner() {
-    if (!planner_ && engine_) planner_ = backend::make_prediction(*engine_.command);
-    return planner_.get();
+  if (!planner_ && engine_) planner_ = backend::make_prediction(*engine_.command);
+  return planner_.get();
 }
 
 record::Result<std::shared_ptr<const record::Recording>> load_recording(const fs::path& path) {
-    auto read = record::Recording::read(path);
-    if (!read) return read.error();
-    auto recording = std::make_shared<record::Recording>(std::move(read).value());
-    // A stored prediction stays a prediction; what was live when it was written is recorded now.
-    if (recording->info().source == record::Source::kLive) recording->set_source(record::Source::kRecorded);
-    return std::shared_ptr<const record::Recording>(std::move(recording));
+  auto read = record::Recording::read(path);
+  if (!read) return read.error();
+  return std::shared_ptr<const record::Recording>(std::make_shared<record::Recording>(std::move(read).value()));
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

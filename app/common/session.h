@@ -17,10 +17,10 @@ namespace headroom::app {
 
 // An engine's command, or the reason why there is none (one sentence with the cure).
 struct EngineChoice {
-    std::optional<backend::EngineCommand> command;
-    std::string reason;
+  std::optional<backend::EngineCommand> command;
+  std::string reason;
 
-    explicit operator bool() const { return command.has_value(); }
+  explicit operator bool() const { return command.has_value(); }
 };
 
 // `asked` is the text of --engine, empty if not given. Then $HEADROOM_ENGINE, then headroom-engine beside the running
@@ -35,26 +35,26 @@ std::vector<std::string> split_words(std::string_view text);
 
 // What a program needs for its runs. Engine processes start when they are first asked for.
 class Session {
-public:
-    explicit Session(EngineChoice engine) : engine_(std::move(engine)) {}
+ public:
+  explicit Session(EngineChoice engine) : engine_(std::move(engine)) {}
 
-    bool has_engine() const { return static_cast<bool>(engine_); }
-    // Why there are stored runs only; empty with an engine.
-    const std::string& why_no_engine() const { return engine_.reason; }
-    const EngineChoice& engine() const { return engine_; }
+  bool has_engine() const { return static_cast<bool>(engine_); }
+  // Why there are stored runs only; empty with an engine.
+  const std::string& why_no_engine() const { return engine_.reason; }
+  const EngineChoice& engine() const { return engine_; }
 
-    // Runs demos; null without an engine. Owned by the session, the same one each time.
-    backend::Backend* runner();
-    // Answers settings with predicted recordings; null without an engine. Owned by the session.
-    backend::Backend* planner();
+  // Runs demos; null without an engine. Owned by the session, the same one each time.
+  backend::Backend* runner();
+  // Answers settings with predicted recordings; null without an engine. Owned by the session.
+  backend::Backend* planner();
 
-private:
-    EngineChoice engine_;
-    std::unique_ptr<backend::Backend> runner_;
-    std::unique_ptr<backend::Backend> planner_;
+ private:
+  EngineChoice engine_;
+  std::unique_ptr<backend::Backend> runner_;
+  std::unique_ptr<backend::Backend> planner_;
 };
 
-// Reads a stored recording (source: recorded), shared between a replay and the figures.
+// Reads a stored recording, to be shared between a replay and the figures.
 record::Result<std::shared_ptr<const record::Recording>> load_recording(const std::filesystem::path& path);
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -1,14 +1,9 @@
 // What the window remembers between starts.
 #include "app/common/settings.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -16,6 +11,8 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "app/common/whole_file.h"
 
 namespace headroom::app {
 
@@ -28,78 +25,64 @@ constexpr std::size_t kMaxFileBytes = 1 << 20;
 
 // The file as it is now; null where there is none or it is no JSON object.
 json read_object(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return nullptr;
-    std::string text(kMaxFileBytes, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    return object.is_object() ? object : json(nullptr);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return nullptr;
+  std::string text(kMaxFileBytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return object.is_object() ? object : json(nullptr);
 }
 
 // Each key by itself: a bad value costs only that value.
 Settings settings_from(const json& object) {
-    Settings settings;
-    if (const auto page = object.find("page"); page != object.end() && page->is_string()) settings.page = *page;
-    if (const auto theme = object.find("theme"); theme != object.end() && (*theme == "light" || *theme == "dark"))
-        settings.theme = *theme;
-    if (const auto scale = object.find("font_scale"); scale != object.end() && scale->is_number()) {
-        const double value = scale->get<double>();
-        if (std::isfinite(value)) settings.font_scale = std::clamp(value, kMinFontScale, kMaxFontScale);
-    }
-    return settings;
+  Settings settings;
+  if (const auto page = object.find("page"); page != object.end() && page->is_string()) settings.page = *page;
+  if (const auto theme = object.find("theme"); theme != object.end() && (*theme == "light" || *theme == "dark"))
+    settings.theme = *theme;
+  if (const auto scale = object.find("font_scale"); scale != object.end() && scale->is_number()) {
+    const double value = scale->get<double>();
+    if (std::isfinite(value)) settings.font_scale = std::clamp(value, kMinFontScale, kMaxFontScale);
+  }
+  return settings;
 }
 
-// Written beside and renamed, so that a reader sees the old file or the new one. Returns errno, 0 for done.
-int write_whole(const fs::path& path, const std::string& text) {
-    std::error_code failed;
-    fs::create_directories(path.parent_path(), failed);
-    if (failed) return failed.value();
-    std::string beside = path.string() + ".XXXXXX";
-    const int descriptor = mkstemp(beside.data());
-    if (descriptor < 0) return errno;
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    int error = written == static_cast<ssize_t>(text.size()) ? 0 : (written < 0 ? errno : ENOSPC);
-    if (error == 0 && fsync(descriptor) != 0) error = errno;
-    close(descriptor);
-    if (error == 0 && rename(beside.c_str(), path.c_str()) != 0) error = errno;
-    if (error != 0) unlink(beside.c_str());
-    return error;
-}
-
-} // namespace
+}  // namespace
 
 fs::path settings_path() {
-    const char* config = std::getenv("XDG_CONFIG_HOME");
-    if (config != nullptr && *config == '/') return fs::path(config) / "headroom" / "settings.json";
-    const char* home = std::getenv("HOME");
-    if (home != nullptr && *home == '/') return fs::path(home) / ".config" / "headroom" / "settings.json";
-    return {};
+  const char* config = std::getenv("XDG_CONFIG_HOME");
+  if (config != nullptr && *config == '/') return fs::path(config) / "headroom" / "settings.json";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return fs::path(home) / ".config" / "headroom" / "settings.json";
+  return {};
 }
 
 SettingsFile::SettingsFile(fs::path path) : path_(std::move(path)) {
-    std::error_code failed;
-    if (path_.empty()) {
-        notice_ = "There is no home folder: settings are kept until the window closes.";
-    } else if (fs::exists(path_, failed)) {
-        const json object = read_object(path_);
-        if (object.is_object()) values_ = settings_from(object);
-        else notice_ = fmt::format("{} cannot be read as settings: the defaults are used.", path_.string());
-    }
+  std::error_code failed;
+  if (path_.empty()) {
+    notice_ = "There is no home folder: settings are kept until the window closes.";
+  } else if (fs::exists(path_, failed)) {
+    const json object = read_object(path_);
+    if (object.is_object())
+      values_ = settings_from(object);
+    else
+      notice_ = fmt::format("{} cannot be read as settings: the defaults are used.", path_.string());
+  }
 }
 
 void SettingsFile::save(const Settings& settings) {
-    const Settings before = std::exchange(values_, settings);
-    if (settings == before || path_.empty()) return;
-    json object = read_object(path_);
-    if (!object.is_object()) object = json::object();
-    if (settings.page != before.page) object["page"] = settings.page;
-    if (settings.theme != before.theme) object["theme"] = settings.theme;
-    if (settings.font_scale != before.font_scale) object["font_scale"] = settings.font_scale;
-    const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-    if (const int error = write_whole(path_, text); error != 0)
-        notice_ = fmt::format("Settings cannot be written to {} ({}): they are kept until the window closes.",
-                              path_.string(), std::strerror(error));
+  const Settings before = std::exchange(values_, settings);
+  if (settings == before || path_.empty()) return;
+  json object = read_object(path_);
+  if (!object.is_object()) object = json::object();
+  if (settings.page != before.page) object["page"] = settings.page;
+  if (settings.theme != before.theme) object["theme"] = settings.theme;
+  if (settings.font_scale != before.font_scale) object["font_scale"] = settings.font_scale;
+  const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  std::error_code failed;
+  fs::create_directories(path_.parent_path(), failed);  // if it fails, so does what follows, with a reason
+  if (const auto written = write_whole(path_, text); !written)
+    notice_ = written.error().message + " Settings are kept until the window closes.";
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

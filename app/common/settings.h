@@ -9,11 +9,11 @@
 namespace headroom::app {
 
 struct Settings {
-    std::string page;           // id of the page last read; empty: the first
-    std::string theme = "light"; // "light" or "dark"
-    double font_scale = 1;      // 0.75 … 4
+  std::string page;             // id of the page last read; empty: the first
+  std::string theme = "light";  // "light" or "dark"
+  double font_scale = 1;        // 0.75 … 4
 
-    bool operator==(const Settings&) const = default;
+  bool operator==(const Settings&) const = default;
 };
 
 inline constexpr double kMinFontScale = 0.75;
@@ -25,21 +25,21 @@ std::filesystem::path settings_path();
 // Settings and their file. Nothing here ever stops the program: a file that cannot be read means the defaults, one that
 // cannot be written means settings in memory.
 class SettingsFile {
-public:
-    explicit SettingsFile(std::filesystem::path path = settings_path());
+ public:
+  explicit SettingsFile(std::filesystem::path path = settings_path());
 
-    const Settings& values() const { return values_; }
-    // One sentence if the file could not be used; empty: all is well. To be shown once.
-    const std::string& notice() const { return notice_; }
+  const Settings& values() const { return values_; }
+  // One sentence if the file could not be used; empty: all is well. To be shown once.
+  const std::string& notice() const { return notice_; }
 
-    // Takes the new values and writes those that changed into the file as it is now (another window may have written
-    // since), keeping keys that this version does not know; beside the target, then renamed. Never fails: see notice().
-    void save(const Settings& settings);
+  // Takes the new values and writes those that changed into the file as it is now (another window may have written
+  // since), keeping keys that this version does not know; beside the target, then renamed. Never fails: see notice().
+  void save(const Settings& settings);
 
-private:
-    std::filesystem::path path_;
-    Settings values_;
-    std::string notice_;
+ private:
+  std::filesystem::path path_;
+  Settings values_;
+  std::string notice_;
 };
 
-} // namespace headroom::app
+}  // namespace headroom::app

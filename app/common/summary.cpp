@@ -21,190 +21,191 @@ namespace {
 
 // The outcome, also for a recording that has none.
 record::Outcome outcome_of(const record::Recording& recording) {
-    if (recording.outcome()) return *recording.outcome();
-    return {record::OutcomeKind::kEngineLost, "The recording ends before its run did.", std::nullopt};
+  if (recording.outcome()) return *recording.outcome();
+  return {record::OutcomeKind::kEngineLost, "The recording ends before its run did.", std::nullopt};
 }
 
 std::string device_name(const record::RunInfo& info) {
-    const std::string key(record::key_of(info.device));
-    const auto named = info.provenance.find(key);
-    return named != info.provenance.end() && !named->second.empty() ? named->second : key;
+  const std::string key(record::key_of(info.device));
+  const auto named = info.provenance.find(key);
+  return named != info.provenance.end() && !named->second.empty() ? named->second : key;
 }
 
 // The value below which `share` of the sorted values lie (nearest rank).
 double quantile(const std::vector<double>& sorted, double share) {
-    const auto rank = static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)));
-    return sorted[rank];
+  const auto rank = static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)));
+  return sorted[rank];
 }
 
 std::optional<record::Quantity> speed_of(const record::Recording& recording) {
-    std::vector<const MetricSample*> samples;
-    for (const MetricSample& sample : recording.metrics())
-        if (sample.kind == MetricKind::kTokensPerSecond && std::isfinite(sample.value)) samples.push_back(&sample);
-    if (samples.empty()) return std::nullopt;
-    const auto first_step = (*std::min_element(samples.begin(), samples.end(), [](auto* a, auto* b) {
-                                return a->step < b->step;
-                            }))->step;
-    std::vector<double> values;
-    for (const MetricSample* sample : samples)
-        if (sample->step != first_step) values.push_back(sample->value);
-    if (values.empty()) values.push_back(samples.front()->value);
-    std::sort(values.begin(), values.end());
+  std::vector<const MetricSample*> samples;
+  for (const MetricSample& sample : recording.metrics())
+    if (sample.kind == MetricKind::kTokensPerSecond && std::isfinite(sample.value)) samples.push_back(&sample);
+  if (samples.empty()) return std::nullopt;
+  const auto first_step =
+      (*std::min_element(samples.begin(), samples.end(), [](auto* a, auto* b) { return a->step < b->step; }))->step;
+  std::vector<double> values;
+  for (const MetricSample* sample : samples)
+    if (sample->step != first_step) values.push_back(sample->value);
+  if (values.empty()) values.push_back(samples.front()->value);
+  std::sort(values.begin(), values.end());
 
-    record::Quantity speed;
-    speed.value = quantile(values, 0.5);
-    speed.unit = record::Unit::kTokensPerSecond;
-    speed.source = recording.info().source;
-    speed.samples = static_cast<int>(values.size());
-    if (values.size() > 1) {
-        speed.low = quantile(values, 0.2);
-        speed.high = quantile(values, 0.8);
-    }
-    return speed;
+  record::Quantity speed;
+  speed.value = quantile(values, 0.5);
+  speed.unit = record::Unit::kTokensPerSecond;
+  speed.source = recording.info().source;
+  speed.samples = static_cast<int>(values.size());
+  if (values.size() > 1) {
+    speed.low = quantile(values, 0.2);
+    speed.high = quantile(values, 0.8);
+  }
+  return speed;
 }
 
 std::optional<double> loss_of(const record::Recording& recording) {
-    const auto& metrics = recording.metrics();
-    const auto last = std::find_if(metrics.rbegin(), metrics.rend(),
-                                   [](const MetricSample& sample) { return sample.kind == MetricKind::kLoss; });
-    return last == metrics.rend() ? std::nullopt : std::optional<double>(last->value);
+  const auto& metrics = recording.metrics();
+  const auto last = std::find_if(metrics.rbegin(), metrics.rend(),
+                                 [](const MetricSample& sample) { return sample.kind == MetricKind::kLoss; });
+  return last == metrics.rend() ? std::nullopt : std::optional<double>(last->value);
 }
 
 std::optional<record::Bytes> allocator_peak_of(const record::Recording& recording) {
-    record::Bytes peak = record::kUnknownBytes;
-    for (const record::MemEvent& event : recording.events())
-        if (event.device == recording.info().device) peak = std::max(peak, event.allocator_allocated);
-    return peak == record::kUnknownBytes ? std::nullopt : std::optional<record::Bytes>(peak);
+  record::Bytes peak = record::kUnknownBytes;
+  for (const record::MemEvent& event : recording.events())
+    if (event.device == recording.info().device) peak = std::max(peak, event.allocator_allocated);
+  return peak == record::kUnknownBytes ? std::nullopt : std::optional<record::Bytes>(peak);
 }
 
 json by_category(const record::ByCategory& bytes) {
-    json object = json::object();
-    for (int i = 0; i < record::kNumCategories; ++i)
-        object[std::string(record::key_of(static_cast<record::Category>(i)))] = bytes[static_cast<std::size_t>(i)];
-    return object;
+  json object = json::object();
+  for (int i = 0; i < record::kNumCategories; ++i)
+    object[std::string(record::key_of(static_cast<record::Category>(i)))] = bytes[static_cast<std::size_t>(i)];
+  return object;
 }
 
 std::string list_categories(const record::ByCategory& bytes) {
-    std::string text;
-    for (int i = 0; i < record::kNumCategories; ++i) {
-        const record::Bytes value = bytes[static_cast<std::size_t>(i)];
-        if (value == 0) continue;
-        if (!text.empty()) text += ", ";
-        text += fmt::format("{} {}", record::label_of(static_cast<record::Category>(i)), record::format_bytes(value));
-    }
-    return text;
+  std::string text;
+  for (int i = 0; i < record::kNumCategories; ++i) {
+    const record::Bytes value = bytes[static_cast<std::size_t>(i)];
+    if (value == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", record::label_of(static_cast<record::Category>(i)), record::format_bytes(value));
+  }
+  return text;
 }
 
 json out_of_memory_json(const record::OutOfMemoryFacts& facts) {
-    return {{"requested_bytes", facts.requested},
-            {"allocated_bytes", facts.allocated},
-            {"reserved_bytes", facts.reserved},
-            {"limit_bytes", facts.limit},
-            {"operator", facts.op},
-            {"phase", record::key_of(facts.phase)},
-            {"layer", facts.layer == record::kNoLayer ? json(nullptr) : json(facts.layer)},
-            {"alive_by_category", by_category(facts.by_category)}};
+  return {{"requested_bytes", facts.requested},
+          {"allocated_bytes", facts.allocated},
+          {"reserved_bytes", facts.reserved},
+          {"limit_bytes", facts.limit},
+          {"operator", facts.op},
+          {"phase", record::key_of(facts.phase)},
+          {"layer", facts.layer == record::kNoLayer ? json(nullptr) : json(facts.layer)},
+          {"alive_by_category", by_category(facts.by_category)}};
 }
 
 template <class T>
 json or_null(const std::optional<T>& value) {
-    return value ? json(*value) : json(nullptr);
+  return value ? json(*value) : json(nullptr);
 }
 
-} // namespace
+}  // namespace
 
 RunSummary summarise(const record::Ledger& ledger) {
-    const record::Recording& recording = ledger.recording();
-    const record::Peak peak = ledger.peak();
-    RunSummary summary;
-    summary.demo = recording.info().demo;
-    summary.outcome = outcome_of(recording);
-    summary.source = recording.info().source;
-    summary.params = recording.info().params;
-    summary.provenance = recording.info().provenance;
-    summary.device = device_name(recording.info());
-    summary.peak = peak.totals.allocated;
-    summary.peak_requested = ledger.peak_requested();
-    summary.peak_reserved = ledger.peak_reserved();
-    summary.peak_by_category = peak.totals.by_category;
-    summary.allocator_peak = allocator_peak_of(recording);
-    const auto steps = record::steps_of(recording);
-    summary.steps = static_cast<int>(
-        std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
-    summary.tokens_per_second = speed_of(recording);
-    summary.loss = loss_of(recording);
-    summary.events = recording.events().size();
-    summary.dropped_events = recording.dropped_events();
-    return summary;
+  const record::Recording& recording = ledger.recording();
+  const record::Peak peak = ledger.peak();
+  RunSummary summary;
+  summary.demo = recording.info().demo;
+  summary.outcome = outcome_of(recording);
+  summary.source = recording.info().source;
+  summary.params = recording.info().params;
+  summary.provenance = recording.info().provenance;
+  summary.device = device_name(recording.info());
+  summary.peak = peak.totals.allocated;
+  summary.peak_requested = ledger.peak_requested();
+  summary.peak_reserved = ledger.peak_reserved();
+  summary.peak_by_category = peak.totals.by_category;
+  summary.allocator_peak = allocator_peak_of(recording);
+  const auto steps = record::steps_of(recording);
+  summary.steps = static_cast<int>(
+      std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
+  summary.tokens_per_second = speed_of(recording);
+  summary.loss = loss_of(recording);
+  summary.events = recording.events().size();
+  summary.dropped_events = recording.dropped_events();
+  return summary;
 }
 
 std::string to_json(const RunSummary& summary) {
-    json document = {
-        {"demo", summary.demo},
-        {"outcome", record::key_of(summary.outcome.kind)},
-        {"message", summary.outcome.message},
-        {"source", record::key_of(summary.source)},
-        {"device", summary.device},
-        {"peak_bytes", summary.peak},
-        {"peak_requested_bytes", summary.peak_requested},
-        {"peak_reserved_bytes", summary.peak_reserved},
-        {"peak_by_category", by_category(summary.peak_by_category)},
-        {"peak_allocator_bytes", or_null(summary.allocator_peak)},
-        {"steps", summary.steps},
-        {"tokens_per_second", nullptr},
-        {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},
-        {"events", summary.events},
-        {"dropped_events", summary.dropped_events},
-        {"params", summary.params},
-        {"provenance", summary.provenance},
-    };
-    if (summary.tokens_per_second) {
-        const record::Quantity& speed = *summary.tokens_per_second;
-        document["tokens_per_second"] = speed.value;
-        document["tokens_per_second_spread"] = {
-            {"p20", or_null(speed.low)}, {"p80", or_null(speed.high)}, {"samples", speed.samples}};
-    }
-    if (summary.outcome.out_of_memory)
-        document["out_of_memory"] = out_of_memory_json(*summary.outcome.out_of_memory);
-    return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  json document = {
+      {"demo", summary.demo},
+      {"outcome", record::key_of(summary.outcome.kind)},
+      {"message", summary.outcome.message},
+      {"source", record::key_of(summary.source)},
+      {"device", summary.device},
+      {"peak_bytes", summary.peak},
+      {"peak_requested_bytes", summary.peak_requested},
+      {"peak_reserved_bytes", summary.peak_reserved},
+      {"peak_by_category", by_category(summary.peak_by_category)},
+      {"peak_allocator_bytes", or_null(summary.allocator_peak)},
+      {"steps", summary.steps},
+      {"tokens_per_second", nullptr},
+      {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},
+      {"events", summary.events},
+      {"dropped_events", summary.dropped_events},
+      {"params", summary.params},
+      {"provenance", summary.provenance},
+  };
+  if (summary.tokens_per_second) {
+    const record::Quantity& speed = *summary.tokens_per_second;
+    document["tokens_per_second"] = speed.value;
+    document["tokens_per_second_spread"] = {
+        {"p20", or_null(speed.low)}, {"p80", or_null(speed.high)}, {"samples", speed.samples}};
+  }
+  if (summary.outcome.out_of_memory) document["out_of_memory"] = out_of_memory_json(*summary.outcome.out_of_memory);
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 std::string to_text(const RunSummary& summary) {
-    std::string text = fmt::format("{}: {} ({})\n", summary.demo, summary.outcome.kind == record::OutcomeKind::kCompleted
-                                                                      ? "done" : record::key_of(summary.outcome.kind),
-                                   summary.device);
-    const auto row = [&text](std::string_view name, const std::string& value) {
-        text += fmt::format("  {:<9} {}\n", name, value);
-    };
-    if (summary.outcome.out_of_memory) row("reason", explain(*summary.outcome.out_of_memory));
-    else if (!summary.outcome.message.empty()) row("reason", summary.outcome.message);
-    if (summary.events > 0) {
-        std::string peak = fmt::format("{} (asked for {}", record::format_bytes(summary.peak),
-                                       record::format_bytes(summary.peak_requested));
-        if (summary.peak_reserved > 0) peak += ", reserved " + record::format_bytes(summary.peak_reserved);
-        row("peak", peak + ")");
-        row("", list_categories(summary.peak_by_category));
-    }
-    if (summary.tokens_per_second) row("speed", record::format(*summary.tokens_per_second));
-    if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
-    if (summary.dropped_events > 0)
-        row("note", fmt::format("{} events were dropped: the peak may be higher.",
-                                record::format_count(static_cast<std::int64_t>(summary.dropped_events))));
-    return text;
+  std::string text = fmt::format(
+      "{}: {} ({})\n", summary.demo,
+      summary.outcome.kind == record::OutcomeKind::kCompleted ? "done" : record::key_of(summary.outcome.kind),
+      summary.device);
+  const auto row = [&text](std::string_view name, const std::string& value) {
+    text += fmt::format("  {:<9} {}\n", name, value);
+  };
+  if (summary.outcome.out_of_memory)
+    row("reason", explain(*summary.outcome.out_of_memory));
+  else if (!summary.outcome.message.empty())
+    row("reason", summary.outcome.message);
+  if (summary.events > 0) {
+    std::string peak = fmt::format("{} (asked for {}", record::format_bytes(summary.peak),
+                                   record::format_bytes(summary.peak_requested));
+    if (summary.peak_reserved > 0) peak += ", reserved " + record::format_bytes(summary.peak_reserved);
+    row("peak", peak + ")");
+    row("", list_categories(summary.peak_by_category));
+  }
+  if (summary.tokens_per_second) row("speed", record::format(*summary.tokens_per_second));
+  if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
+  if (summary.dropped_events > 0)
+    row("note", fmt::format("{} events were dropped: the peak may be higher.",
+                            record::format_count(static_cast<std::int64_t>(summary.dropped_events))));
+  return text;
 }
 
 std::string explain(const record::OutOfMemoryFacts& facts) {
-    std::string where = std::string(record::label_of(facts.phase));
-    if (facts.layer != record::kNoLayer) where += fmt::format(", layer {}", facts.layer);
-    std::string text = fmt::format("{} asked for {} ({})", facts.op.empty() ? "an operator" : facts.op,
-                                   record::format_bytes(facts.requested), where);
-    text += fmt::format(" while {} were taken", record::format_bytes(facts.allocated));
-    if (facts.reserved > 0) text += fmt::format(" and {} reserved", record::format_bytes(facts.reserved));
-    if (facts.limit > 0) text += fmt::format(", of {}", record::format_bytes(facts.limit));
-    text += ".";
-    const std::string alive = list_categories(facts.by_category);
-    if (!alive.empty()) text += " Alive: " + alive + ".";
-    return text;
+  std::string where = std::string(record::label_of(facts.phase));
+  if (facts.layer != record::kNoLayer) where += fmt::format(", layer {}", facts.layer);
+  std::string text = fmt::format("{} asked for {} ({})", facts.op.empty() ? "an operator" : facts.op,
+                                 record::format_bytes(facts.requested), where);
+  text += fmt::format(" while {} were taken", record::format_bytes(facts.allocated));
+  if (facts.reserved > 0) text += fmt::format(" and {} reserved", record::format_bytes(facts.reserved));
+  if (facts.limit > 0) text += fmt::format(", of {}", record::format_bytes(facts.limit));
+  text += ".";
+  const std::string alive = list_categories(facts.by_category);
+  if (!alive.empty()) text += " Alive: " + alive + ".";
+  return text;
 }
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -13,25 +13,25 @@
 namespace headroom::app {
 
 struct RunSummary {
-    std::string demo;
-    record::Outcome outcome; // of a recording without one (still growing, or cut off): engine_lost, with the reason
-    record::Source source = record::Source::kRecorded;
-    std::map<std::string, std::string> params;
-    std::map<std::string, std::string> provenance;
-    std::string device; // the GPU's or CPU's name, else "gpu" or "cpu"
+  std::string demo;
+  record::Outcome outcome;  // of a recording without one (still growing, or cut off): engine_lost, with the reason
+  record::Source source = record::Source::kRecorded;
+  std::map<std::string, std::string> params;
+  std::map<std::string, std::string> provenance;
+  std::string device;  // the GPU's or CPU's name, else "gpu" or "cpu"
 
-    // Over the whole run; block bytes, bytes asked for, segments held (0 where the allocator has none).
-    record::Bytes peak = 0;
-    record::Bytes peak_requested = 0;
-    record::Bytes peak_reserved = 0;
-    record::ByCategory peak_by_category{}; // adds up to `peak`
-    std::optional<record::Bytes> allocator_peak; // highest total that the allocator reported itself, if it did
+  // Over the whole run; block bytes, bytes asked for, segments held (0 where the allocator has none).
+  record::Bytes peak = 0;
+  record::Bytes peak_requested = 0;
+  record::Bytes peak_reserved = 0;
+  record::ByCategory peak_by_category{};        // adds up to `peak`
+  std::optional<record::Bytes> allocator_peak;  // highest total that the allocator reported itself, if it did
 
-    int steps = 0;                              // whole steps
-    std::optional<record::Quantity> tokens_per_second; // median, 20/80 %; without the first step, which warms up
-    std::optional<double> loss;                 // of the last step
-    std::uint64_t events = 0;
-    std::uint64_t dropped_events = 0;
+  int steps = 0;                                      // whole steps
+  std::optional<record::Quantity> tokens_per_second;  // median, 20/80 %; without the first step, which warms up
+  std::optional<double> loss;                         // of the last step
+  std::uint64_t events = 0;
+  std::uint64_t dropped_events = 0;
 };
 
 RunSummary summarise(const record::Ledger& ledger);
@@ -46,4 +46,4 @@ std::string to_text(const RunSummary& summary);
 // What ran out, where and what was alive: one paragraph.
 std::string explain(const record::OutOfMemoryFacts& facts);
 
-} // namespace headroom::app
+}  // namespace headroom::app

@@ -26,126 +26,127 @@ namespace {
 
 // The child's surroundings are the test's: no settings, engine or assets of the person who runs it.
 std::vector<std::string> environment_of(const RunOptions& options) {
-    std::map<std::string, std::string> variables;
-    for (char** each = environ; *each != nullptr; ++each) {
-        const std::string text = *each;
-        const std::size_t equals = text.find('=');
-        if (!text.starts_with("HEADROOM_")) variables[text.substr(0, equals)] = text.substr(equals + 1);
-    }
-    variables.erase("DISPLAY");
-    variables.erase("WAYLAND_DISPLAY");
-    variables["HEADROOM_ENGINE"] = "/nowhere/headroom-engine";
-    for (const auto& [name, value] : options.environment) variables[name] = value;
-    std::vector<std::string> list;
-    for (const auto& [name, value] : variables) list.push_back(name + "=" + value);
-    return list;
+  std::map<std::string, std::string> variables;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string text = *each;
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with("HEADROOM_")) variables[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  variables.erase("DISPLAY");
+  variables.erase("WAYLAND_DISPLAY");
+  variables["HEADROOM_ENGINE"] = "/nowhere/headroom-engine";
+  for (const auto& [name, value] : options.environment) variables[name] = value;
+  std::vector<std::string> list;
+  for (const auto& [name, value] : variables) list.push_back(name + "=" + value);
+  return list;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
-    std::vector<char*> list;
-    for (std::string& word : words) list.push_back(word.data());
-    list.push_back(nullptr);
-    return list;
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
 }
 
 [[noreturn]] void become_headroom(std::vector<std::string> words, std::vector<std::string> environment,
                                   const RunOptions& options, int out, int err) {
-    const int in = open("/dev/null", O_RDONLY);
-    if (!options.stdout_path.empty()) out = open(options.stdout_path.c_str(), O_WRONLY);
-    if (options.file_size_limit) {
-        const rlimit limit{*options.file_size_limit, *options.file_size_limit};
-        setrlimit(RLIMIT_FSIZE, &limit);
-        std::signal(SIGXFSZ, SIG_IGN); // write() then returns an error, as it does on a full disk
-    }
-    dup2(in, 0);
-    dup2(out, 1);
-    dup2(err, 2);
-    execve(words[0].c_str(), pointers(words).data(), pointers(environment).data());
-    _exit(99);
+  const int in = open("/dev/null", O_RDONLY);
+  if (!options.stdout_path.empty()) out = open(options.stdout_path.c_str(), O_WRONLY);
+  if (options.file_size_limit) {
+    const rlimit limit{*options.file_size_limit, *options.file_size_limit};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, SIG_IGN);  // write() then returns an error, as it does on a full disk
+  }
+  dup2(in, 0);
+  dup2(out, 1);
+  dup2(err, 2);
+  execve(words[0].c_str(), pointers(words).data(), pointers(environment).data());
+  _exit(99);
 }
 
 struct Pipe {
-    int read_end = -1, write_end = -1;
-    Pipe() {
-        std::array<int, 2> ends{};
-        if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
-        read_end = ends[0];
-        write_end = ends[1];
-    }
+  int read_end = -1, write_end = -1;
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    read_end = ends[0];
+    write_end = ends[1];
+  }
 };
 
 // False at the end of the stream.
 bool take(int descriptor, std::string& text) {
-    std::array<char, 65536> buffer;
-    const ssize_t count = read(descriptor, buffer.data(), buffer.size());
-    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
-    return count > 0;
+  std::array<char, 65536> buffer;
+  const ssize_t count = read(descriptor, buffer.data(), buffer.size());
+  if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
+  return count > 0;
 }
 
-} // namespace
+}  // namespace
 
 Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& options) {
-    std::vector<std::string> words{options.program.empty() ? std::string(HEADROOM_BIN_DIR) + "/headroom" : options.program};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    Pipe out, err;
-    const auto start = Clock::now();
-    const pid_t child = fork();
-    if (child == 0) become_headroom(std::move(words), environment_of(options), options, out.write_end, err.write_end);
-    close(out.write_end);
-    close(err.write_end);
+  std::vector<std::string> words{options.program.empty() ? std::string(HEADROOM_BIN_DIR) + "/headroom"
+                                                         : options.program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  Pipe out, err;
+  const auto start = Clock::now();
+  const pid_t child = fork();
+  if (child == 0) become_headroom(std::move(words), environment_of(options), options, out.write_end, err.write_end);
+  close(out.write_end);
+  close(err.write_end);
 
-    Ran ran;
-    std::array<pollfd, 2> watched{{{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}}};
-    const std::array<std::string*, 2> texts{&ran.out, &ran.err};
-    bool interrupt_sent = false;
-    while (watched[0].fd >= 0 || watched[1].fd >= 0) {
-        if (Clock::now() - start > std::chrono::minutes(2)) kill(child, SIGKILL);
-        poll(watched.data(), watched.size(), 1000);
-        for (std::size_t i = 0; i < watched.size(); ++i)
-            if (watched[i].fd >= 0 && watched[i].revents != 0 && !take(watched[i].fd, *texts[i])) watched[i].fd = -1;
-        if (options.send_interrupt_at && !interrupt_sent && ran.err.find(*options.send_interrupt_at) != std::string::npos) {
-            kill(child, SIGINT);
-            interrupt_sent = true;
-        }
+  Ran ran;
+  std::array<pollfd, 2> watched{{{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}}};
+  const std::array<std::string*, 2> texts{&ran.out, &ran.err};
+  bool interrupt_sent = false;
+  while (watched[0].fd >= 0 || watched[1].fd >= 0) {
+    if (Clock::now() - start > std::chrono::minutes(2)) kill(child, SIGKILL);
+    poll(watched.data(), watched.size(), 1000);
+    for (std::size_t i = 0; i < watched.size(); ++i)
+      if (watched[i].fd >= 0 && watched[i].revents != 0 && !take(watched[i].fd, *texts[i])) watched[i].fd = -1;
+    if (options.send_interrupt_at && !interrupt_sent && ran.err.find(*options.send_interrupt_at) != std::string::npos) {
+      kill(child, SIGINT);
+      interrupt_sent = true;
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    close(out.read_end);
-    close(err.read_end);
-    ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    ran.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    return ran;
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(out.read_end);
+  close(err.read_end);
+  ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ran.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return ran;
 }
 
 TemporaryFolder::TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "headroom-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
+  std::string name = (fs::temp_directory_path() / "headroom-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  path_ = name;
 }
 
 TemporaryFolder::~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 std::vector<std::string> TemporaryFolder::files() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::recursive_directory_iterator(path_))
-        if (!entry.is_directory()) names.push_back(fs::relative(entry.path(), path_).string());
-    std::sort(names.begin(), names.end());
-    return names;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(path_))
+    if (!entry.is_directory()) names.push_back(fs::relative(entry.path(), path_).string());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string read_file(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::runtime_error("no file " + path.string());
-    return {std::istreambuf_iterator<char>(file), {}};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("no file " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void write_file(const fs::path& path, const std::string& bytes) {
-    std::ofstream file(path, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-} // namespace headroom::tests
+}  // namespace headroom::tests

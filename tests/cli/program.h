@@ -11,17 +11,17 @@
 namespace headroom::tests {
 
 struct RunOptions {
-    std::map<std::string, std::string> environment; // beside what every child gets, see program.cpp
-    std::optional<std::string> send_interrupt_at;   // SIGINT once stderr holds this text
-    std::optional<std::size_t> file_size_limit;     // bytes: writing more fails, as on a full disk
-    std::string stdout_path;                        // instead of a pipe, e.g. /dev/full
-    std::string program;                            // empty: the executable that was built
+  std::map<std::string, std::string> environment;  // beside what every child gets, see program.cpp
+  std::optional<std::string> send_interrupt_at;    // SIGINT once stderr holds this text
+  std::optional<std::size_t> file_size_limit;      // bytes: writing more fails, as on a full disk
+  std::string stdout_path;                         // instead of a pipe, e.g. /dev/full
+  std::string program;                             // empty: the executable that was built
 };
 
 struct Ran {
-    int exit_code = -1; // 128 + n: killed by signal n
-    std::string out, err;
-    double seconds = 0;
+  int exit_code = -1;  // 128 + n: killed by signal n
+  std::string out, err;
+  double seconds = 0;
 };
 
 // Times out (and fails the test) after two minutes.
@@ -29,22 +29,22 @@ Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& op
 
 // A folder of its own for a test, removed at its end.
 class TemporaryFolder {
-public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-    const std::filesystem::path& path() const { return path_; }
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    // Names of all files below, sorted: what a command left on the disk.
-    std::vector<std::string> files() const;
+  const std::filesystem::path& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  // Names of all files below, sorted: what a command left on the disk.
+  std::vector<std::string> files() const;
 
-private:
-    std::filesystem::path path_;
+ private:
+  std::filesystem::path path_;
 };
 
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& bytes);
 
-} // namespace headroom::tests
+}  // namespace headroom::tests

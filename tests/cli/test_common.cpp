@@ -17,119 +17,119 @@ using tests::TemporaryFolder;
 using Words = std::vector<std::string>;
 
 TEST_CASE("A command splits into words, quotes keep blanks") {
-    CHECK(split_words("ssh host headroom-engine") == Words{"ssh", "host", "headroom-engine"});
-    CHECK(split_words("  'a b'  \"c d\"e \\  ") == Words{"a b", "c de", " "});
-    CHECK(split_words("''") == Words{""});
-    CHECK(split_words(" ").empty());
+  CHECK(split_words("ssh host headroom-engine") == Words{"ssh", "host", "headroom-engine"});
+  CHECK(split_words("  'a b'  \"c d\"e \\  ") == Words{"a b", "c de", " "});
+  CHECK(split_words("''") == Words{""});
+  CHECK(split_words(" ").empty());
 }
 
 TEST_CASE("An engine that is no program is a reason, one that is a command") {
-    CHECK_FALSE(choose_engine("/nowhere/headroom-engine --flag"));
-    CHECK(choose_engine("/nowhere/headroom-engine").reason.find("/nowhere/headroom-engine") != std::string::npos);
-    const EngineChoice remote = choose_engine("ssh host headroom-engine");
-    REQUIRE(remote);
-    CHECK(remote.command->arguments == Words{"ssh", "host", "headroom-engine"});
-    CHECK(as_typed(*remote.command) == "ssh host headroom-engine");
+  CHECK_FALSE(choose_engine("/nowhere/headroom-engine --flag"));
+  CHECK(choose_engine("/nowhere/headroom-engine").reason.find("/nowhere/headroom-engine") != std::string::npos);
+  const EngineChoice remote = choose_engine("ssh host headroom-engine");
+  REQUIRE(remote);
+  CHECK(remote.command->arguments == Words{"ssh", "host", "headroom-engine"});
+  CHECK(as_typed(*remote.command) == "ssh host headroom-engine");
 }
 
 TEST_CASE("Settings come back, and keep what another window wrote") {
-    const TemporaryFolder folder;
-    const std::filesystem::path path = folder.path() / "headroom" / "settings.json";
-    SettingsFile first(path), second(path);
-    CHECK(first.notice().empty());
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "headroom" / "settings.json";
+  SettingsFile first(path), second(path);
+  CHECK(first.notice().empty());
 
-    Settings page = first.values();
-    page.page = "where_memory_goes";
-    first.save(page);
-    Settings scale = second.values();
-    scale.font_scale = 2;
-    second.save(scale);
+  Settings page = first.values();
+  page.page = "where_memory_goes";
+  first.save(page);
+  Settings scale = second.values();
+  scale.font_scale = 2;
+  second.save(scale);
 
-    const SettingsFile third(path);
-    CHECK(third.values().page == "where_memory_goes");
-    CHECK(third.values().font_scale == 2);
-    CHECK(folder.files() == Words{"headroom/settings.json"});
+  const SettingsFile third(path);
+  CHECK(third.values().page == "where_memory_goes");
+  CHECK(third.values().font_scale == 2);
+  CHECK(folder.files() == Words{"headroom/settings.json"});
 }
 
 TEST_CASE("Settings keep keys of a newer version and mend bad values one by one") {
-    const TemporaryFolder folder;
-    const std::filesystem::path path = folder.path() / "settings.json";
-    tests::write_file(path, R"({"theme": "dark", "font_scale": 100, "page": 3, "later": [1, 2]})");
-    SettingsFile file(path);
-    CHECK(file.values() == Settings{"", "dark", kMaxFontScale});
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "settings.json";
+  tests::write_file(path, R"({"theme": "dark", "font_scale": 100, "page": 3, "later": [1, 2]})");
+  SettingsFile file(path);
+  CHECK(file.values() == Settings{"", "dark", kMaxFontScale});
 
-    Settings light = file.values();
-    light.theme = "light";
-    file.save(light);
-    const auto written = nlohmann::json::parse(tests::read_file(path));
-    CHECK(written["theme"] == "light");
-    CHECK(written["later"] == nlohmann::json{1, 2});
+  Settings light = file.values();
+  light.theme = "light";
+  file.save(light);
+  const auto written = nlohmann::json::parse(tests::read_file(path));
+  CHECK(written["theme"] == "light");
+  CHECK(written["later"] == nlohmann::json{1, 2});
 }
 
 TEST_CASE("Settings that cannot be read or written are kept in memory, with a notice") {
-    const TemporaryFolder folder;
-    const std::filesystem::path broken = folder.path() / "broken.json";
-    tests::write_file(broken, "{");
-    CHECK_FALSE(SettingsFile(broken).notice().empty());
+  const TemporaryFolder folder;
+  const std::filesystem::path broken = folder.path() / "broken.json";
+  tests::write_file(broken, "{");
+  CHECK_FALSE(SettingsFile(broken).notice().empty());
 
-    SettingsFile below_a_file(broken / "settings.json"); // broken.json is no folder
-    Settings dark = below_a_file.values();
-    dark.theme = "dark";
-    below_a_file.save(dark);
-    CHECK(below_a_file.values().theme == "dark");
-    CHECK(below_a_file.notice().find("until the window closes") != std::string::npos);
-    CHECK(tests::read_file(broken) == "{");
+  SettingsFile below_a_file(broken / "settings.json");  // broken.json is no folder
+  Settings dark = below_a_file.values();
+  dark.theme = "dark";
+  below_a_file.save(dark);
+  CHECK(below_a_file.values().theme == "dark");
+  CHECK(below_a_file.notice().find("until the window closes") != std::string::npos);
+  CHECK(tests::read_file(broken) == "{");
 
-    SettingsFile homeless{std::filesystem::path()};
-    homeless.save(dark);
-    CHECK(homeless.values().theme == "dark");
+  SettingsFile homeless{std::filesystem::path()};
+  homeless.save(dark);
+  CHECK(homeless.values().theme == "dark");
 }
 
 TEST_CASE("A text to train on is there, not empty and UTF-8") {
-    const TemporaryFolder folder;
-    const auto refused = [&](const std::string& name) {
-        const record::Status status = check_text_file(folder / name);
-        return status ? std::string() : status.error().message;
-    };
-    CHECK(refused("missing.txt").find("no data file") != std::string::npos);
-    CHECK(refused("").find("is a folder") != std::string::npos);
-    tests::write_file(folder / "empty.txt", "");
-    CHECK(refused("empty.txt").find("is empty") != std::string::npos);
-    tests::write_file(folder / "latin1.txt", "good\ncaf\xE9\n");
-    CHECK(refused("latin1.txt").find("line 2") != std::string::npos);
-    tests::write_file(folder / "utf8.txt", "caf\xC3\xA9 \xF0\x9F\xA6\x99");
-    CHECK(refused("utf8.txt").empty());
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& name) {
+    const record::Status status = check_text_file(folder / name);
+    return status ? std::string() : status.error().message;
+  };
+  CHECK(refused("missing.txt").find("no data file") != std::string::npos);
+  CHECK(refused("").find("is a folder") != std::string::npos);
+  tests::write_file(folder / "empty.txt", "");
+  CHECK(refused("empty.txt").find("is empty") != std::string::npos);
+  tests::write_file(folder / "latin1.txt", "good\ncaf\xE9\n");
+  CHECK(refused("latin1.txt").find("line 2") != std::string::npos);
+  tests::write_file(folder / "utf8.txt", "caf\xC3\xA9 \xF0\x9F\xA6\x99");
+  CHECK(refused("utf8.txt").empty());
 }
 
 TEST_CASE("A summary says the peak of the ledger, the speed after the first step and the last loss") {
-    const record::Recording recording = tests::small_recording();
-    const record::Ledger ledger(recording);
-    const RunSummary summary = summarise(ledger);
-    CHECK(summary.peak == tests::kSmallPeak);
-    CHECK(summary.allocator_peak == tests::kSmallPeak);
-    CHECK(summary.steps == 2);
-    CHECK(summary.device == "CPU, 2 cores");
+  const record::Recording recording = tests::small_recording();
+  const record::Ledger ledger(recording);
+  const RunSummary summary = summarise(ledger);
+  CHECK(summary.peak == tests::kSmallPeak);
+  CHECK(summary.allocator_peak == tests::kSmallPeak);
+  CHECK(summary.steps == 2);
+  CHECK(summary.device == "CPU, 2 cores");
 
-    const auto json = nlohmann::json::parse(to_json(summary));
-    CHECK(json["outcome"] == "completed");
-    CHECK(json["peak_bytes"] == tests::kSmallPeak);
-    CHECK(json["peak_requested_bytes"] == tests::kSmallPeak);
-    CHECK(json["peak_reserved_bytes"] == 0);
-    CHECK(json["peak_by_category"]["weights"] == 4 * record::kMiB);
-    CHECK(json["peak_by_category"]["optimizer_state"] == 8 * record::kMiB);
-    CHECK(json["peak_by_category"]["activations"] == 4 * record::kMiB);
-    CHECK(json["peak_by_category"]["logits"] == 16 * record::kMiB);
-    CHECK(json["tokens_per_second"] == 200.0);
-    CHECK(json["loss"] == 5.25);
-    CHECK(json["device"] == "CPU, 2 cores");
-    CHECK(json["provenance"]["torch"] == "2.11.0");
+  const auto json = nlohmann::json::parse(to_json(summary));
+  CHECK(json["outcome"] == "completed");
+  CHECK(json["peak_bytes"] == tests::kSmallPeak);
+  CHECK(json["peak_requested_bytes"] == tests::kSmallPeak);
+  CHECK(json["peak_reserved_bytes"] == 0);
+  CHECK(json["peak_by_category"]["weights"] == 4 * record::kMiB);
+  CHECK(json["peak_by_category"]["optimizer_state"] == 8 * record::kMiB);
+  CHECK(json["peak_by_category"]["activations"] == 4 * record::kMiB);
+  CHECK(json["peak_by_category"]["logits"] == 16 * record::kMiB);
+  CHECK(json["tokens_per_second"] == 200.0);
+  CHECK(json["loss"] == 5.25);
+  CHECK(json["device"] == "CPU, 2 cores");
+  CHECK(json["provenance"]["torch"] == "2.11.0");
 }
 
 TEST_CASE("Out of memory is explained by operator, phase, sizes and what was alive") {
-    const record::Recording recording = tests::out_of_memory_recording();
-    const record::Ledger ledger(recording);
-    const std::string text = to_text(summarise(ledger));
-    for (const char* part : {"lm_head", "16.00 MiB", "loss", "24.00 MiB", "optimizer state 8.00 MiB"})
-        CHECK(text.find(part) != std::string::npos);
-    CHECK(nlohmann::json::parse(to_json(summarise(ledger)))["out_of_memory"]["requested_bytes"] == 16 * record::kMiB);
+  const record::Recording recording = tests::out_of_memory_recording();
+  const record::Ledger ledger(recording);
+  const std::string text = to_text(summarise(ledger));
+  for (const char* part : {"lm_head", "16.00 MiB", "loss", "24.00 MiB", "optimizer state 8.00 MiB"})
+    CHECK(text.find(part) != std::string::npos);
+  CHECK(nlohmann::json::parse(to_json(summarise(ledger)))["out_of_memory"]["requested_bytes"] == 16 * record::kMiB);
 }

@@ -15,76 +15,77 @@ using nlohmann::json;
 namespace {
 
 RunOptions with_real_engine() {
-    RunOptions options;
-    options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
-    return options;
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  return options;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("train_step tiny: the summary's peak is the ledger's and the allocator's, and its figure says so") {
-    const TemporaryFolder folder;
-    const std::string file = folder / "a.hrec";
-    const Ran ran = run_headroom({"run", "train_step", "--set", "model=tiny", "steps=3", "--device", "cpu", "--record", file,
-                              "--json"}, with_real_engine());
-    INFO(ran.err);
-    REQUIRE(ran.exit_code == 0);
-    const json summary = json::parse(ran.out);
-    CHECK(summary["outcome"] == "completed");
-    CHECK(summary["steps"] == 3);
-    CHECK(summary["dropped_events"] == 0);
-    CHECK(summary["loss"].get<double>() > 0);
-    CHECK(summary["tokens_per_second"].get<double>() > 0);
+  const TemporaryFolder folder;
+  const std::string file = folder / "a.hrec";
+  const Ran ran = run_headroom(
+      {"run", "train_step", "--set", "model=tiny", "steps=3", "--device", "cpu", "--record", file, "--json"},
+      with_real_engine());
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const json summary = json::parse(ran.out);
+  CHECK(summary["outcome"] == "completed");
+  CHECK(summary["steps"] == 3);
+  CHECK(summary["dropped_events"] == 0);
+  CHECK(summary["loss"].get<double>() > 0);
+  CHECK(summary["tokens_per_second"].get<double>() > 0);
 
-    const auto recording = record::Recording::read(file);
-    REQUIRE(recording);
-    CHECK_FALSE(recording.value().truncated());
-    const record::Ledger ledger(recording.value());
-    const record::Peak peak = ledger.peak();
-    CHECK(ledger.first_mismatch() == record::kNever);
-    record::Bytes reported = 0;
-    for (const record::MemEvent& event : recording.value().events())
-        if (event.device == recording.value().info().device) reported = std::max(reported, event.allocator_allocated);
-    CHECK(reported > 10 * record::kMiB);
-    CHECK(peak.totals.allocated == reported);
-    CHECK(summary["peak_bytes"] == reported);
-    CHECK(summary["peak_allocator_bytes"] == reported);
-    record::Bytes sum = 0;
-    for (const auto& [category, bytes] : summary["peak_by_category"].items()) sum += bytes.get<record::Bytes>();
-    CHECK(sum == reported);
-    // Everything at the peak has a name: under 1 % is "other".
-    CHECK(summary["peak_by_category"]["other"].get<record::Bytes>() * 100 < reported);
+  const auto recording = record::Recording::read(file);
+  REQUIRE(recording);
+  CHECK_FALSE(recording.value().truncated());
+  const record::Ledger ledger(recording.value());
+  const record::Peak peak = ledger.peak();
+  CHECK(ledger.first_mismatch() == record::kNever);
+  record::Bytes reported = 0;
+  for (const record::MemEvent& event : recording.value().events())
+    if (event.device == recording.value().info().device) reported = std::max(reported, event.allocator_allocated);
+  CHECK(reported > 10 * record::kMiB);
+  CHECK(peak.totals.allocated == reported);
+  CHECK(summary["peak_bytes"] == reported);
+  CHECK(summary["peak_allocator_bytes"] == reported);
+  record::Bytes sum = 0;
+  for (const auto& [category, bytes] : summary["peak_by_category"].items()) sum += bytes.get<record::Bytes>();
+  CHECK(sum == reported);
+  // Everything at the peak has a name: under 1 % is "other".
+  CHECK(summary["peak_by_category"]["other"].get<record::Bytes>() * 100 < reported);
 
-    const std::string out = folder / "out";
-    const Ran drawn = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out, "--format",
-                                "svg,pdf,png,csv,json"});
-    INFO(drawn.err);
-    REQUIRE(drawn.exit_code == 0);
-    for (const char* format : {"svg", "pdf", "png", "csv", "json"})
-        CHECK(read_file(out + "/memory_timeline__a." + format).size() > 1000);
+  const std::string out = folder / "out";
+  const Ran drawn =
+      run_headroom({"figures", "memory_timeline", "--from", file, "--out", out, "--format", "svg,pdf,png,csv,json"});
+  INFO(drawn.err);
+  REQUIRE(drawn.exit_code == 0);
+  for (const char* format : {"svg", "pdf", "png", "csv", "json"})
+    CHECK(read_file(out + "/memory_timeline__a." + format).size() > 1000);
 }
 
 TEST_CASE("A cap on the CPU is a real limit: the tiny model runs out, and that is a result") {
-    const Ran ran = run_headroom({"run", "train_step", "--set", "model=tiny", "--device", "cpu", "--cap", "48MiB", "--json"},
-                             with_real_engine());
-    INFO(ran.err);
-    REQUIRE(ran.exit_code == 0);
-    const json summary = json::parse(ran.out);
-    CHECK(summary["outcome"] == "out_of_memory");
-    CHECK(summary["out_of_memory"]["limit_bytes"] == 48 * record::kMiB);
-    CHECK(summary["peak_bytes"] <= 48 * record::kMiB);
+  const Ran ran = run_headroom(
+      {"run", "train_step", "--set", "model=tiny", "--device", "cpu", "--cap", "48MiB", "--json"}, with_real_engine());
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const json summary = json::parse(ran.out);
+  CHECK(summary["outcome"] == "out_of_memory");
+  CHECK(summary["out_of_memory"]["limit_bytes"] == 48 * record::kMiB);
+  CHECK(summary["peak_bytes"] <= 48 * record::kMiB);
 }
 
 TEST_CASE("Ctrl-C stops a real run within seconds") {
-    const TemporaryFolder folder;
-    RunOptions options = with_real_engine();
-    options.send_interrupt_at = "step 2";
-    const Ran ran = run_headroom({"run", "train_step", "--set", "steps=1000", "--device", "cpu", "--record",
-                              folder / "a.hrec"}, options);
-    INFO(ran.err);
-    CHECK(ran.exit_code == 130);
-    const auto recording = record::Recording::read(folder / "a.hrec");
-    REQUIRE(recording);
-    CHECK(recording.value().outcome()->kind == record::OutcomeKind::kCancelled);
-    CHECK_FALSE(recording.value().events().empty());
+  const TemporaryFolder folder;
+  RunOptions options = with_real_engine();
+  options.send_interrupt_at = "step 2";
+  const Ran ran = run_headroom(
+      {"run", "train_step", "--set", "steps=1000", "--device", "cpu", "--record", folder / "a.hrec"}, options);
+  INFO(ran.err);
+  CHECK(ran.exit_code == 130);
+  const auto recording = record::Recording::read(folder / "a.hrec");
+  REQUIRE(recording);
+  CHECK(recording.value().outcome()->kind == record::OutcomeKind::kCancelled);
+  CHECK_FALSE(recording.value().events().empty());
 }

@@ -19,238 +19,239 @@ namespace {
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string store(const TemporaryFolder& folder, const std::string& name, const record::Recording& recording) {
-    const std::string path = folder / name;
-    REQUIRE(recording.write(path));
-    return path;
+  const std::string path = folder / name;
+  REQUIRE(recording.write(path));
+  return path;
 }
 
 // Fonts of the repository beside no recordings at all.
 RunOptions without_recordings(const TemporaryFolder& folder) {
-    fs::create_directories(folder.path() / "assets");
-    fs::create_directory_symlink(fs::path(HEADROOM_SOURCE_DIR) / "assets" / "fonts", folder.path() / "assets" / "fonts");
-    RunOptions options;
-    options.environment["HEADROOM_ASSETS"] = folder / "assets";
-    return options;
+  fs::create_directories(folder.path() / "assets");
+  fs::create_directory_symlink(fs::path(HEADROOM_SOURCE_DIR) / "assets" / "fonts", folder.path() / "assets" / "fonts");
+  RunOptions options;
+  options.environment["HEADROOM_ASSETS"] = folder / "assets";
+  return options;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("A figure of a given recording in all formats") {
-    const TemporaryFolder folder, out;
-    const std::string file = store(folder, "a.hrec", small_recording());
-    const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out / "deep/er", "--format",
-                              "svg,pdf,png,csv,json"});
-    INFO(ran.err);
-    REQUIRE(ran.exit_code == 0);
-    CHECK(ran.err.empty());
-    CHECK(out.files() == Words{"deep/er/manifest.json", "deep/er/memory_timeline__a.csv", "deep/er/memory_timeline__a.json",
-                               "deep/er/memory_timeline__a.pdf", "deep/er/memory_timeline__a.png",
-                               "deep/er/memory_timeline__a.svg"});
-    CHECK(holds(ran.out, out / "deep/er/memory_timeline__a.svg"));
-    const std::string start = out / "deep/er/memory_timeline__a.";
-    CHECK(read_file(start + "svg").starts_with("<"));
-    CHECK(holds(read_file(start + "svg"), "</svg>"));
-    CHECK(holds(read_file(start + "svg"), "32.0"));
-    CHECK(read_file(start + "pdf").starts_with("%PDF-"));
-    CHECK(read_file(start + "png").starts_with("\x89PNG"));
-    CHECK(holds(read_file(start + "csv"), "logits"));
-    CHECK_FALSE(json::parse(read_file(start + "json")).empty());
+  const TemporaryFolder folder, out;
+  const std::string file = store(folder, "a.hrec", small_recording());
+  const Ran ran = run_headroom(
+      {"figures", "memory_timeline", "--from", file, "--out", out / "deep/er", "--format", "svg,pdf,png,csv,json"});
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK(ran.err.empty());
+  CHECK(out.files() == Words{"deep/er/manifest.json", "deep/er/memory_timeline__a.csv",
+                             "deep/er/memory_timeline__a.json", "deep/er/memory_timeline__a.pdf",
+                             "deep/er/memory_timeline__a.png", "deep/er/memory_timeline__a.svg"});
+  CHECK(holds(ran.out, out / "deep/er/memory_timeline__a.svg"));
+  const std::string start = out / "deep/er/memory_timeline__a.";
+  CHECK(read_file(start + "svg").starts_with("<"));
+  CHECK(holds(read_file(start + "svg"), "</svg>"));
+  CHECK(holds(read_file(start + "svg"), "32.0"));
+  CHECK(read_file(start + "pdf").starts_with("%PDF-"));
+  CHECK(read_file(start + "png").starts_with("\x89PNG"));
+  CHECK(holds(read_file(start + "csv"), "logits"));
+  CHECK_FALSE(json::parse(read_file(start + "json")).empty());
 
-    const json manifest = json::parse(read_file(out / "deep/er/manifest.json"));
-    REQUIRE(manifest["files"].size() == 5);
-    CHECK(manifest["files"][0]["file"] == "memory_timeline__a.svg");
-    CHECK(manifest["files"][0]["figure"] == "memory_timeline");
-    CHECK(manifest["files"][0]["recording"] == "a");
-    CHECK(manifest["files"][0]["bytes"] == read_file(start + "svg").size());
+  const json manifest = json::parse(read_file(out / "deep/er/manifest.json"));
+  REQUIRE(manifest["files"].size() == 5);
+  CHECK(manifest["files"][0]["file"] == "memory_timeline__a.svg");
+  CHECK(manifest["files"][0]["figure"] == "memory_timeline");
+  CHECK(manifest["files"][0]["recording"] == "a");
+  CHECK(manifest["files"][0]["bytes"] == read_file(start + "svg").size());
 }
 
 TEST_CASE("The same recording gives the same bytes twice, manifest included") {
-    const TemporaryFolder folder, first, second;
-    const std::string file = store(folder, "a.hrec", small_recording());
-    for (const TemporaryFolder* out : {&first, &second})
-        REQUIRE(run_headroom({"figures", "--from", file, "--out", out->path().string(), "--format", "svg,pdf,png,csv,json"})
-                    .exit_code == 0);
-    REQUIRE(first.files().size() >= 11); // two figures in five formats, and the manifest
-    CHECK(first.files() == second.files());
-    for (const std::string& name : first.files()) {
-        INFO(name);
-        CHECK(read_file(first / name) == read_file(second / name));
-    }
+  const TemporaryFolder folder, first, second;
+  const std::string file = store(folder, "a.hrec", small_recording());
+  for (const TemporaryFolder* out : {&first, &second})
+    REQUIRE(run_headroom({"figures", "--from", file, "--out", out->path().string(), "--format", "svg,pdf,png,csv,json"})
+                .exit_code == 0);
+  REQUIRE(first.files().size() >= 11);  // two figures in five formats, and the manifest
+  CHECK(first.files() == second.files());
+  for (const std::string& name : first.files()) {
+    INFO(name);
+    CHECK(read_file(first / name) == read_file(second / name));
+  }
 }
 
 TEST_CASE("Theme, width and parameters change the file") {
-    const TemporaryFolder folder, out;
-    const std::string file = store(folder, "a.hrec", small_recording());
-    const auto draw = [&](Words more) {
-        Words words{"figures", "memory_timeline", "--from", file, "--out", out.path().string()};
-        words.insert(words.end(), more.begin(), more.end());
-        const Ran ran = run_headroom(words);
-        INFO(ran.err);
-        CHECK(ran.exit_code == 0);
-        return ran.exit_code;
-    };
-    draw({});
-    const std::string light = read_file(out / "memory_timeline__a.svg");
-    draw({"--theme", "dark"});
-    CHECK(read_file(out / "memory_timeline__a__dark.svg") != light);
-    CHECK(read_file(out / "memory_timeline__a.svg") == light);
-    draw({"--width", "600"});
-    CHECK(read_file(out / "memory_timeline__a.svg") != light);
-    draw({"--set", "axis=event"});
-    CHECK(read_file(out / "memory_timeline__a.svg") != light);
+  const TemporaryFolder folder, out;
+  const std::string file = store(folder, "a.hrec", small_recording());
+  const auto draw = [&](Words more) {
+    Words words{"figures", "memory_timeline", "--from", file, "--out", out.path().string()};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = run_headroom(words);
+    INFO(ran.err);
+    CHECK(ran.exit_code == 0);
+    return ran.exit_code;
+  };
+  draw({});
+  const std::string light = read_file(out / "memory_timeline__a.svg");
+  draw({"--theme", "dark"});
+  CHECK(read_file(out / "memory_timeline__a__dark.svg") != light);
+  CHECK(read_file(out / "memory_timeline__a.svg") == light);
+  draw({"--width", "600"});
+  CHECK(read_file(out / "memory_timeline__a.svg") != light);
+  draw({"--set", "axis=event"});
+  CHECK(read_file(out / "memory_timeline__a.svg") != light);
 }
 
 TEST_CASE("Bad choices are refused before anything is written") {
-    const TemporaryFolder folder, out;
-    const std::string file = store(folder, "a.hrec", small_recording());
-    const auto refused = [&](Words more, const std::string& part) {
-        Words words{"figures", "memory_timeline", "--from", file, "--out", out / "new"};
-        words.insert(words.end(), more.begin(), more.end());
-        const Ran ran = run_headroom(words);
-        INFO(ran.err);
-        CHECK(ran.exit_code == 2);
-        CHECK(holds(ran.err, part));
-        CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
-        CHECK_FALSE(fs::exists(out.path() / "new"));
-    };
-    refused({"--format", "svg,gif"}, "\"gif\"");
-    refused({"--format", ""}, "--format");
-    refused({"--theme", "blue"}, "\"blue\"");
-    refused({"--width", "wide"}, "\"wide\"");
-    refused({"--width", "-5"}, "\"-5\"");
-    refused({"--width", "1e9"}, "\"1e9\"");
-    refused({"--set", "axes=host"}, "\"axes\"");
-    refused({"--set", "axis=sideways"}, "sideways");
-    const Ran nowhere = run_headroom({"figures", "--from", file});
-    CHECK(nowhere.exit_code == 2);
-    CHECK(holds(nowhere.err, "--out"));
+  const TemporaryFolder folder, out;
+  const std::string file = store(folder, "a.hrec", small_recording());
+  const auto refused = [&](Words more, const std::string& part) {
+    Words words{"figures", "memory_timeline", "--from", file, "--out", out / "new"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = run_headroom(words);
+    INFO(ran.err);
+    CHECK(ran.exit_code == 2);
+    CHECK(holds(ran.err, part));
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+    CHECK_FALSE(fs::exists(out.path() / "new"));
+  };
+  refused({"--format", "svg,gif"}, "\"gif\"");
+  refused({"--format", ""}, "--format");
+  refused({"--theme", "blue"}, "\"blue\"");
+  refused({"--width", "wide"}, "\"wide\"");
+  refused({"--width", "-5"}, "\"-5\"");
+  refused({"--width", "1e9"}, "\"1e9\"");
+  refused({"--set", "axes=host"}, "\"axes\"");
+  refused({"--set", "axis=sideways"}, "sideways");
+  const Ran nowhere = run_headroom({"figures", "--from", file});
+  CHECK(nowhere.exit_code == 2);
+  CHECK(holds(nowhere.err, "--out"));
 }
 
 TEST_CASE("What is no good recording is said in one sentence and draws nothing") {
-    const TemporaryFolder folder, out;
-    const std::string good = read_file(store(folder, "good.hrec", small_recording()));
-    std::string damaged = good;
-    damaged[damaged.size() / 2] ^= 0x40;
-    write_file(folder / "damaged.hrec", damaged);
-    write_file(folder / "picture.hrec", "\x89PNG\r\n\x1a\n and so on, a picture");
-    write_file(folder / "empty.hrec", "");
-    fs::create_directory(folder.path() / "folder.hrec");
-    for (const char* name : {"missing.hrec", "damaged.hrec", "picture.hrec", "empty.hrec", "folder.hrec"}) {
-        const Ran ran = run_headroom({"figures", "memory_timeline", "--from", folder / name, "--out", out / "new"});
-        INFO(name << ": " << ran.err);
-        CHECK(ran.exit_code == 2);
-        CHECK(holds(ran.err, name));
-        CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
-        CHECK_FALSE(fs::exists(out.path() / "new"));
-    }
+  const TemporaryFolder folder, out;
+  const std::string good = read_file(store(folder, "good.hrec", small_recording()));
+  std::string damaged = good;
+  damaged[damaged.size() / 2] ^= 0x40;
+  write_file(folder / "damaged.hrec", damaged);
+  write_file(folder / "picture.hrec", "\x89PNG\r\n\x1a\n and so on, a picture");
+  write_file(folder / "empty.hrec", "");
+  fs::create_directory(folder.path() / "folder.hrec");
+  for (const char* name : {"missing.hrec", "damaged.hrec", "picture.hrec", "empty.hrec", "folder.hrec"}) {
+    const Ran ran = run_headroom({"figures", "memory_timeline", "--from", folder / name, "--out", out / "new"});
+    INFO(name << ": " << ran.err);
+    CHECK(ran.exit_code == 2);
+    CHECK(holds(ran.err, name));
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+    CHECK_FALSE(fs::exists(out.path() / "new"));
+  }
 }
 
 TEST_CASE("A recording that was cut off is drawn as far as it goes, and said so") {
-    const TemporaryFolder folder, out;
-    const std::string whole = read_file(store(folder, "whole.hrec", small_recording()));
-    write_file(folder / "cut.hrec", whole.substr(0, whole.size() - 3));
-    const Ran ran = run_headroom({"figures", "memory_timeline", "--from", folder / "cut.hrec", "--out", out.path().string()});
-    INFO(ran.err);
-    CHECK(ran.exit_code == 0);
-    CHECK(holds(ran.err, "cut was cut off"));
-    CHECK(out.files() == Words{"manifest.json", "memory_timeline__cut.svg"});
+  const TemporaryFolder folder, out;
+  const std::string whole = read_file(store(folder, "whole.hrec", small_recording()));
+  write_file(folder / "cut.hrec", whole.substr(0, whole.size() - 3));
+  const Ran ran =
+      run_headroom({"figures", "memory_timeline", "--from", folder / "cut.hrec", "--out", out.path().string()});
+  INFO(ran.err);
+  CHECK(ran.exit_code == 0);
+  CHECK(holds(ran.err, "cut was cut off"));
+  CHECK(out.files() == Words{"manifest.json", "memory_timeline__cut.svg"});
 }
 
 TEST_CASE("A recording with nothing to draw fails the figure, with the reason") {
-    const TemporaryFolder folder, out;
-    record::Recording nothing(small_recording().info());
-    nothing.set_outcome({record::OutcomeKind::kCancelled, "Cancelled before the first step.", {}});
-    const std::string file = store(folder, "nothing.hrec", nothing);
-    const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out.path().string()});
-    CHECK(ran.exit_code == 1);
-    CHECK(holds(ran.err, "memory_timeline of nothing"));
-    CHECK(out.files() == Words{"manifest.json"});
+  const TemporaryFolder folder, out;
+  record::Recording nothing(small_recording().info());
+  nothing.set_outcome({record::OutcomeKind::kCancelled, "Cancelled before the first step.", {}});
+  const std::string file = store(folder, "nothing.hrec", nothing);
+  const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out.path().string()});
+  CHECK(ran.exit_code == 1);
+  CHECK(holds(ran.err, "memory_timeline of nothing"));
+  CHECK(out.files() == Words{"manifest.json"});
 }
 
 TEST_CASE("An output folder that cannot be written exits with 6") {
-    const TemporaryFolder folder;
-    const std::string file = store(folder, "a.hrec", small_recording());
-    write_file(folder / "file", "mine");
-    for (const std::string& out : {folder / "file", folder / "file/below", std::string("/proc/figures")}) {
-        const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out});
-        INFO(ran.err);
-        CHECK(ran.exit_code == 6);
-        CHECK(holds(ran.err, out));
-    }
-    CHECK(read_file(folder / "file") == "mine");
+  const TemporaryFolder folder;
+  const std::string file = store(folder, "a.hrec", small_recording());
+  write_file(folder / "file", "mine");
+  for (const std::string& out : {folder / "file", folder / "file/below", std::string("/proc/figures")}) {
+    const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out});
+    INFO(ran.err);
+    CHECK(ran.exit_code == 6);
+    CHECK(holds(ran.err, out));
+  }
+  CHECK(read_file(folder / "file") == "mine");
 }
 
 TEST_CASE("A disk that fills up while figures are written leaves whole files only") {
-    const TemporaryFolder folder, out;
-    const std::string file = store(folder, "a.hrec", small_recording());
-    RunOptions options;
-    options.file_size_limit = 1000; // no figure fits
-    const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out.path().string()}, options);
-    INFO(ran.err);
-    CHECK(ran.exit_code == 6);
-    CHECK(holds(ran.err, "memory_timeline__a.svg"));
-    for (const std::string& name : out.files()) CHECK(name == "manifest.json");
+  const TemporaryFolder folder, out;
+  const std::string file = store(folder, "a.hrec", small_recording());
+  RunOptions options;
+  options.file_size_limit = 1000;  // no figure fits
+  const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out.path().string()}, options);
+  INFO(ran.err);
+  CHECK(ran.exit_code == 6);
+  CHECK(holds(ran.err, "memory_timeline__a.svg"));
+  for (const std::string& name : out.files()) CHECK(name == "manifest.json");
 }
 
 TEST_CASE("Without stored recordings a tiny run is made, or the way to one is said") {
-    const TemporaryFolder folder, out;
-    RunOptions options = without_recordings(folder);
-    const Ran without = run_headroom({"figures", "--out", out.path().string()}, options);
-    CHECK(without.exit_code == 2);
-    CHECK(holds(without.err, "--from"));
-    CHECK(out.files().empty());
+  const TemporaryFolder folder, out;
+  RunOptions options = without_recordings(folder);
+  const Ran without = run_headroom({"figures", "--out", out.path().string()}, options);
+  CHECK(without.exit_code == 2);
+  CHECK(holds(without.err, "--from"));
+  CHECK(out.files().empty());
 
-    options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
-    const Ran made = run_headroom({"figures", "memory_timeline", "--out", out.path().string()}, options);
-    INFO(made.err);
-    CHECK(made.exit_code == 0);
-    CHECK(out.files() == Words{"manifest.json", "memory_timeline__train_step_tiny_cpu.svg"});
+  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
+  const Ran made = run_headroom({"figures", "memory_timeline", "--out", out.path().string()}, options);
+  INFO(made.err);
+  CHECK(made.exit_code == 0);
+  CHECK(out.files() == Words{"manifest.json", "memory_timeline__train_step_tiny_cpu.svg"});
 }
 
 TEST_CASE("The pages' stored recordings are drawn by default, chapter by chapter") {
-    const TemporaryFolder folder, out;
-    const RunOptions options = without_recordings(folder);
-    const json list = json::parse(run_headroom({"list", "--json"}).out);
-    const json page = list["chapters"][0]["pages"][0];
-    const std::string name = page["recordings"][0];
-    fs::create_directories(folder.path() / "assets" / "recordings");
-    store(folder, "assets/recordings/" + name + ".hrec", small_recording());
+  const TemporaryFolder folder, out;
+  const RunOptions options = without_recordings(folder);
+  const json list = json::parse(run_headroom({"list", "--json"}).out);
+  const json page = list["chapters"][0]["pages"][0];
+  const std::string name = page["recordings"][0];
+  fs::create_directories(folder.path() / "assets" / "recordings");
+  store(folder, "assets/recordings/" + name + ".hrec", small_recording());
 
-    const Ran ran = run_headroom({"figures", "--chapter", "1", "--out", out.path().string(), "--json"}, options);
-    INFO(ran.err);
-    REQUIRE(ran.exit_code == 0);
-    Words expected{"manifest.json"};
-    for (const json& figure : page["figures"]) expected.push_back(figure.get<std::string>() + "__" + name + ".svg");
-    std::sort(expected.begin(), expected.end());
-    CHECK(out.files() == expected);
-    CHECK(json::parse(ran.out)["files"].size() == page["figures"].size());
+  const Ran ran = run_headroom({"figures", "--chapter", "1", "--out", out.path().string(), "--json"}, options);
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  Words expected{"manifest.json"};
+  for (const json& figure : page["figures"]) expected.push_back(figure.get<std::string>() + "__" + name + ".svg");
+  std::sort(expected.begin(), expected.end());
+  CHECK(out.files() == expected);
+  CHECK(json::parse(ran.out)["files"].size() == page["figures"].size());
 }
 
 TEST_CASE("Ctrl-C keeps the files that are whole") {
-    const TemporaryFolder folder, out;
-    RunOptions options = without_recordings(folder);
-    options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
-    options.environment["HEADROOM_SCRIPT"] = "cancelled";
-    options.send_interrupt_at = "step 1 of 2";
-    const Ran ran = run_headroom({"figures", "--out", out.path().string()}, options);
-    CHECK(ran.exit_code == 130);
-    CHECK(out.files().empty());
+  const TemporaryFolder folder, out;
+  RunOptions options = without_recordings(folder);
+  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
+  options.environment["HEADROOM_SCRIPT"] = "cancelled";
+  options.send_interrupt_at = "step 1 of 2";
+  const Ran ran = run_headroom({"figures", "--out", out.path().string()}, options);
+  CHECK(ran.exit_code == 130);
+  CHECK(out.files().empty());
 }
 
 TEST_CASE("A figure of a small recording takes under 0.3 s, one of a million events under a second") {
-    const TemporaryFolder folder, out;
-    const std::string small = store(folder, "small.hrec", small_recording());
-    const std::string large = store(folder, "large.hrec", large_recording(1'000'000));
-    const auto best_of_three = [&](const std::string& file) {
-        double best = 60;
-        for (int i = 0; i < 3; ++i) {
-            const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out.path().string()});
-            INFO(ran.err);
-            REQUIRE(ran.exit_code == 0);
-            best = std::min(best, ran.seconds);
-        }
-        return best;
-    };
-    CHECK(best_of_three(small) < 0.3);
-    CHECK(best_of_three(large) < 1.0);
+  const TemporaryFolder folder, out;
+  const std::string small = store(folder, "small.hrec", small_recording());
+  const std::string large = store(folder, "large.hrec", large_recording(1'000'000));
+  const auto best_of_three = [&](const std::string& file) {
+    double best = 60;
+    for (int i = 0; i < 3; ++i) {
+      const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out.path().string()});
+      INFO(ran.err);
+      REQUIRE(ran.exit_code == 0);
+      best = std::min(best, ran.seconds);
+    }
+    return best;
+  };
+  CHECK(best_of_three(small) < 0.3);
+  CHECK(best_of_three(large) < 1.0);
 }

@@ -17,163 +17,163 @@ namespace {
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 RunOptions with_engine(const std::string& script) {
-    RunOptions options;
-    options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
-    options.environment["HEADROOM_SCRIPT"] = script;
-    return options;
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
+  options.environment["HEADROOM_SCRIPT"] = script;
+  return options;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("A run ends with a summary, and its recording holds the same") {
-    const TemporaryFolder folder;
-    const std::string file = folder / "a.hrec";
-    const Ran ran = run_headroom({"run", "train_step", "--set", "batch=2", "seq=64", "--record", file, "--json"},
-                             with_engine("completed"));
-    INFO(ran.err);
-    REQUIRE(ran.exit_code == 0);
-    const json summary = json::parse(ran.out);
-    CHECK(summary["outcome"] == "completed");
-    CHECK(summary["peak_bytes"] == kSmallPeak);
-    CHECK(summary["peak_by_category"]["logits"] == 16 * record::kMiB);
-    CHECK(summary["params"]["batch"] == "2");
-    CHECK(summary["loss"] == 5.25);
+  const TemporaryFolder folder;
+  const std::string file = folder / "a.hrec";
+  const Ran ran = run_headroom({"run", "train_step", "--set", "batch=2", "seq=64", "--record", file, "--json"},
+                               with_engine("completed"));
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const json summary = json::parse(ran.out);
+  CHECK(summary["outcome"] == "completed");
+  CHECK(summary["peak_bytes"] == kSmallPeak);
+  CHECK(summary["peak_by_category"]["logits"] == 16 * record::kMiB);
+  CHECK(summary["params"]["batch"] == "2");
+  CHECK(summary["loss"] == 5.25);
 
-    const auto recording = record::Recording::read(file);
-    REQUIRE(recording);
-    CHECK(record::Ledger(recording.value()).peak().totals.allocated == kSmallPeak);
-    CHECK(folder.files() == Words{"a.hrec"});
+  const auto recording = record::Recording::read(file);
+  REQUIRE(recording);
+  CHECK(record::Ledger(recording.value()).peak().totals.allocated == kSmallPeak);
+  CHECK(folder.files() == Words{"a.hrec"});
 }
 
 TEST_CASE("For a person the summary is a few lines, and progress goes to stderr as plain lines") {
-    const Ran ran = run_headroom({"run", "train_step"}, with_engine("completed"));
-    CHECK(ran.exit_code == 0);
-    for (const char* part : {"train_step: done (CPU, 2 cores)", "peak", "32.00 MiB", "logits", "200", "5.25"})
-        CHECK(holds(ran.out, part));
-    CHECK_FALSE(holds(ran.err, "\r"));
-    CHECK_FALSE(holds(ran.err, "\033"));
+  const Ran ran = run_headroom({"run", "train_step"}, with_engine("completed"));
+  CHECK(ran.exit_code == 0);
+  for (const char* part : {"train_step: done (CPU, 2 cores)", "peak", "32.00 MiB", "logits", "200", "5.25"})
+    CHECK(holds(ran.out, part));
+  CHECK_FALSE(holds(ran.err, "\r"));
+  CHECK_FALSE(holds(ran.err, "\033"));
 }
 
 TEST_CASE("Running out of memory is a result, or exit code 4 if asked for") {
-    const Ran result = run_headroom({"run", "train_step"}, with_engine("out_of_memory"));
-    CHECK(result.exit_code == 0);
-    for (const char* part : {"out_of_memory", "lm_head asked for 16.00 MiB", "24.00 MiB"}) CHECK(holds(result.out, part));
-    const Ran failure = run_headroom({"run", "train_step", "--fail-on-oom", "--json"}, with_engine("out_of_memory"));
-    CHECK(failure.exit_code == 4);
-    CHECK(json::parse(failure.out)["outcome"] == "out_of_memory");
+  const Ran result = run_headroom({"run", "train_step"}, with_engine("out_of_memory"));
+  CHECK(result.exit_code == 0);
+  for (const char* part : {"out_of_memory", "lm_head asked for 16.00 MiB", "24.00 MiB"}) CHECK(holds(result.out, part));
+  const Ran failure = run_headroom({"run", "train_step", "--fail-on-oom", "--json"}, with_engine("out_of_memory"));
+  CHECK(failure.exit_code == 4);
+  CHECK(json::parse(failure.out)["outcome"] == "out_of_memory");
 }
 
 TEST_CASE("Ctrl-C cancels the run, keeps what it recorded and exits with 130") {
-    const TemporaryFolder folder;
-    RunOptions options = with_engine("cancelled");
-    options.send_interrupt_at = "step 1 of 2";
-    const Ran ran = run_headroom({"run", "train_step", "--record", folder / "a.hrec", "--json"}, options);
-    INFO(ran.err);
-    CHECK(ran.exit_code == 130);
-    CHECK(holds(ran.err, "Interrupted"));
-    CHECK(json::parse(ran.out)["outcome"] == "cancelled");
-    const auto recording = record::Recording::read(folder / "a.hrec");
-    REQUIRE(recording);
-    CHECK_FALSE(recording.value().events().empty());
-    CHECK(recording.value().outcome()->kind == record::OutcomeKind::kCancelled);
-    CHECK(folder.files() == Words{"a.hrec"});
+  const TemporaryFolder folder;
+  RunOptions options = with_engine("cancelled");
+  options.send_interrupt_at = "step 1 of 2";
+  const Ran ran = run_headroom({"run", "train_step", "--record", folder / "a.hrec", "--json"}, options);
+  INFO(ran.err);
+  CHECK(ran.exit_code == 130);
+  CHECK(holds(ran.err, "Interrupted"));
+  CHECK(json::parse(ran.out)["outcome"] == "cancelled");
+  const auto recording = record::Recording::read(folder / "a.hrec");
+  REQUIRE(recording);
+  CHECK_FALSE(recording.value().events().empty());
+  CHECK(recording.value().outcome()->kind == record::OutcomeKind::kCancelled);
+  CHECK(folder.files() == Words{"a.hrec"});
 }
 
 TEST_CASE("A time limit cancels the run with exit code 5") {
-    const Ran ran = run_headroom({"run", "train_step", "--time-limit", "0.3"}, with_engine("cancelled"));
-    CHECK(ran.exit_code == 5);
-    CHECK(holds(ran.err, "time limit of 0.3 s"));
-    CHECK(ran.seconds < 10);
-    // A run that is done before its limit does not know of it.
-    CHECK(run_headroom({"run", "train_step", "--time-limit", "60"}, with_engine("completed")).exit_code == 0);
+  const Ran ran = run_headroom({"run", "train_step", "--time-limit", "0.3"}, with_engine("cancelled"));
+  CHECK(ran.exit_code == 5);
+  CHECK(holds(ran.err, "time limit of 0.3 s"));
+  CHECK(ran.seconds < 10);
+  // A run that is done before its limit does not know of it.
+  CHECK(run_headroom({"run", "train_step", "--time-limit", "60"}, with_engine("completed")).exit_code == 0);
 }
 
 TEST_CASE("An engine that is killed costs only what it had not sent") {
-    const TemporaryFolder folder;
-    const Ran ran = run_headroom({"run", "train_step", "--record", folder / "a.hrec", "--json"}, with_engine("killed"));
-    CHECK(ran.exit_code == 7);
-    CHECK(holds(ran.err, "SIGKILL"));
-    CHECK(json::parse(ran.out)["outcome"] == "engine_lost");
-    const auto recording = record::Recording::read(folder / "a.hrec");
-    REQUIRE(recording);
-    CHECK(recording.value().events().size() == small_recording().events().size());
+  const TemporaryFolder folder;
+  const Ran ran = run_headroom({"run", "train_step", "--record", folder / "a.hrec", "--json"}, with_engine("killed"));
+  CHECK(ran.exit_code == 7);
+  CHECK(holds(ran.err, "SIGKILL"));
+  CHECK(json::parse(ran.out)["outcome"] == "engine_lost");
+  const auto recording = record::Recording::read(folder / "a.hrec");
+  REQUIRE(recording);
+  CHECK(recording.value().events().size() == small_recording().events().size());
 }
 
 TEST_CASE("An engine that cannot greet is an engine failure, in one sentence") {
-    const Ran ran = run_headroom({"run", "train_step"}, with_engine("silent_death"));
-    CHECK(ran.exit_code == 7);
-    CHECK(ran.err.starts_with("headroom: "));
-    CHECK(ran.out.empty());
-    CHECK(run_headroom({"run", "train_step", "--engine", "/bin/false"}).exit_code == 7);
+  const Ran ran = run_headroom({"run", "train_step"}, with_engine("silent_death"));
+  CHECK(ran.exit_code == 7);
+  CHECK(ran.err.starts_with("headroom: "));
+  CHECK(ran.out.empty());
+  CHECK(run_headroom({"run", "train_step", "--engine", "/bin/false"}).exit_code == 7);
 }
 
 TEST_CASE("A refused combination exits with 3 and the reason") {
-    const Ran ran = run_headroom({"run", "train_step"}, with_engine("refused"));
-    CHECK(ran.exit_code == 3);
-    CHECK(holds(ran.err, "use an even width"));
+  const Ran ran = run_headroom({"run", "train_step"}, with_engine("refused"));
+  CHECK(ran.exit_code == 3);
+  CHECK(holds(ran.err, "use an even width"));
 }
 
 TEST_CASE("No engine: stored runs only, and how to get one") {
-    const Ran ran = run_headroom({"run", "train_step"});
-    CHECK(ran.exit_code == 3);
-    CHECK(holds(ran.err, "/nowhere/headroom-engine"));
+  const Ran ran = run_headroom({"run", "train_step"});
+  CHECK(ran.exit_code == 3);
+  CHECK(holds(ran.err, "/nowhere/headroom-engine"));
 }
 
 TEST_CASE("--device cuda without a GPU exits with 3 and the cure") {
-    const Ran ran = run_headroom({"run", "train_step", "--device", "cuda"}, with_engine("completed"));
-    CHECK(ran.exit_code == 3);
-    CHECK(holds(ran.err, "--device cpu"));
-    CHECK(ran.out.empty());
-    CHECK(run_headroom({"run", "train_step", "--device", "cpu"}, with_engine("completed")).exit_code == 0);
+  const Ran ran = run_headroom({"run", "train_step", "--device", "cuda"}, with_engine("completed"));
+  CHECK(ran.exit_code == 3);
+  CHECK(holds(ran.err, "--device cpu"));
+  CHECK(ran.out.empty());
+  CHECK(run_headroom({"run", "train_step", "--device", "cpu"}, with_engine("completed")).exit_code == 0);
 }
 
 TEST_CASE("A data file must be there, hold something and be UTF-8") {
-    const TemporaryFolder folder;
-    write_file(folder / "empty.txt", "");
-    write_file(folder / "latin1.txt", "caf\xE9");
-    write_file(folder / "good.txt", "caf\xC3\xA9 au lait\n");
-    const auto run_with = [&](const std::string& name) {
-        return run_headroom({"run", "train_step", "--data", folder / name, "--record", folder / "a.hrec"},
+  const TemporaryFolder folder;
+  write_file(folder / "empty.txt", "");
+  write_file(folder / "latin1.txt", "caf\xE9");
+  write_file(folder / "good.txt", "caf\xC3\xA9 au lait\n");
+  const auto run_with = [&](const std::string& name) {
+    return run_headroom({"run", "train_step", "--data", folder / name, "--record", folder / "a.hrec"},
                         with_engine("completed"));
-    };
-    for (const auto& [name, part] : {std::pair{"missing.txt", "no data file"}, {"empty.txt", "is empty"},
-                                     {"latin1.txt", "UTF-8"}}) {
-        const Ran ran = run_with(name);
-        INFO(ran.err);
-        CHECK(ran.exit_code == 2);
-        CHECK(holds(ran.err, part));
-        CHECK(holds(ran.err, name));
-    }
-    CHECK(folder.files() == Words{"empty.txt", "good.txt", "latin1.txt"});
-    CHECK(run_with("good.txt").exit_code == 0);
+  };
+  for (const auto& [name, part] :
+       {std::pair{"missing.txt", "no data file"}, {"empty.txt", "is empty"}, {"latin1.txt", "UTF-8"}}) {
+    const Ran ran = run_with(name);
+    INFO(ran.err);
+    CHECK(ran.exit_code == 2);
+    CHECK(holds(ran.err, part));
+    CHECK(holds(ran.err, name));
+  }
+  CHECK(folder.files() == Words{"empty.txt", "good.txt", "latin1.txt"});
+  CHECK(run_with("good.txt").exit_code == 0);
 }
 
 TEST_CASE("A recording that cannot be written is said before the run") {
-    const TemporaryFolder folder;
-    write_file(folder / "file", "mine");
-    for (const std::string& target : {folder / "file/a.hrec", folder / "missing/a.hrec", folder.path().string()}) {
-        const Ran ran = run_headroom({"run", "train_step", "--record", target}, with_engine("completed"));
-        INFO(ran.err);
-        CHECK(ran.exit_code == 6);
-        CHECK(ran.out.empty());
-        CHECK(holds(ran.err, target));
-    }
-    CHECK(folder.files() == Words{"file"});
-    CHECK(read_file(folder / "file") == "mine");
+  const TemporaryFolder folder;
+  write_file(folder / "file", "mine");
+  for (const std::string& target : {folder / "file/a.hrec", folder / "missing/a.hrec", folder.path().string()}) {
+    const Ran ran = run_headroom({"run", "train_step", "--record", target}, with_engine("completed"));
+    INFO(ran.err);
+    CHECK(ran.exit_code == 6);
+    CHECK(ran.out.empty());
+    CHECK(holds(ran.err, target));
+  }
+  CHECK(folder.files() == Words{"file"});
+  CHECK(read_file(folder / "file") == "mine");
 }
 
 TEST_CASE("A disk that fills up costs the file, not the run, and leaves the old file as it was") {
-    const TemporaryFolder folder;
-    write_file(folder / "a.hrec", "the recording of yesterday");
-    RunOptions options = with_engine("long");
-    options.file_size_limit = 20'000;
-    const Ran ran = run_headroom({"run", "train_step", "--record", folder / "a.hrec", "--json"}, options);
-    INFO(ran.err);
-    CHECK(ran.exit_code == 6);
-    CHECK(holds(ran.err, "a.hrec"));
-    const json summary = json::parse(ran.out);
-    CHECK(summary["outcome"] == "completed");
-    CHECK(summary["events"] == large_recording(100'000).events().size());
-    CHECK(folder.files() == Words{"a.hrec"});
-    CHECK(read_file(folder / "a.hrec") == "the recording of yesterday");
+  const TemporaryFolder folder;
+  write_file(folder / "a.hrec", "the recording of yesterday");
+  RunOptions options = with_engine("long");
+  options.file_size_limit = 20'000;
+  const Ran ran = run_headroom({"run", "train_step", "--record", folder / "a.hrec", "--json"}, options);
+  INFO(ran.err);
+  CHECK(ran.exit_code == 6);
+  CHECK(holds(ran.err, "a.hrec"));
+  const json summary = json::parse(ran.out);
+  CHECK(summary["outcome"] == "completed");
+  CHECK(summary["events"] == large_recording(100'000).events().size());
+  CHECK(folder.files() == Words{"a.hrec"});
+  CHECK(read_file(folder / "a.hrec") == "the recording of yesterday");
 }

@@ -17,135 +17,135 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 
 // One sentence on stderr, nothing on stdout, the exit code.
 void refused(const std::vector<std::string>& arguments, int exit_code, const std::vector<std::string>& parts) {
-    const Ran ran = run_headroom(arguments);
-    INFO(ran.err);
-    CHECK(ran.exit_code == exit_code);
-    CHECK(ran.out.empty());
-    CHECK(ran.err.starts_with("headroom: "));
-    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
-    for (const std::string& part : parts) CHECK(holds(ran.err, part));
+  const Ran ran = run_headroom(arguments);
+  INFO(ran.err);
+  CHECK(ran.exit_code == exit_code);
+  CHECK(ran.out.empty());
+  CHECK(ran.err.starts_with("headroom: "));
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  for (const std::string& part : parts) CHECK(holds(ran.err, part));
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("--version answers at once, without torch") {
-    double best = 1;
-    for (int i = 0; i < 5; ++i) {
-        const Ran ran = run_headroom({"--version"});
-        REQUIRE(ran.exit_code == 0);
-        CHECK(ran.out.starts_with("headroom 0."));
-        CHECK(ran.err.empty());
-        best = std::min(best, ran.seconds);
-    }
-    CHECK(best < 0.05);
+  double best = 1;
+  for (int i = 0; i < 5; ++i) {
+    const Ran ran = run_headroom({"--version"});
+    REQUIRE(ran.exit_code == 0);
+    CHECK(ran.out.starts_with("headroom 0."));
+    CHECK(ran.err.empty());
+    best = std::min(best, ran.seconds);
+  }
+  CHECK(best < 0.05);
 }
 
 TEST_CASE("--help names the commands and the exit codes") {
-    const Ran ran = run_headroom({"--help"});
-    CHECK(ran.exit_code == 0);
-    for (const char* word : {"list", "run", "figures", "doctor", "130 interrupted"}) CHECK(holds(ran.out, word));
-    const Ran run_help = run_headroom({"run", "--help"});
-    CHECK(run_help.exit_code == 0);
-    CHECK(holds(run_help.out, "--fail-on-oom"));
+  const Ran ran = run_headroom({"--help"});
+  CHECK(ran.exit_code == 0);
+  for (const char* word : {"list", "run", "figures", "doctor", "130 interrupted"}) CHECK(holds(ran.out, word));
+  const Ran run_help = run_headroom({"run", "--help"});
+  CHECK(run_help.exit_code == 0);
+  CHECK(holds(run_help.out, "--fail-on-oom"));
 }
 
 TEST_CASE("Unknown words are named, with the nearest known one") {
-    refused({"figurs"}, 2, {"\"figurs\"", "figures"});
-    refused({"run", "train_step", "--recrod", "a.hrec"}, 2, {"\"--recrod\"", "--record"});
-    refused({"run", "train_stop"}, 2, {"\"train_stop\"", "train_step"});
-    refused({"run"}, 2, {"train_step", "headroom list"});
-    refused({"run", "train_step", "--set", "bach=4"}, 2, {"\"bach\"", "batch"});
-    refused({"run", "train_step", "--set", "model=huge"}, 2, {"huge", "llama-3.2-1b"});
-    refused({"run", "train_step", "--set", "batch"}, 2, {"batch", "key=value"});
-    refused({"run", "train_step", "--device", "tpu"}, 2, {"tpu", "cuda"});
-    refused({"figures", "memory_timelin", "--out", "out"}, 2, {"\"memory_timelin\"", "memory_timeline"});
-    refused({"list", "all"}, 2, {"\"all\"", "headroom list --help"});
+  refused({"figurs"}, 2, {"\"figurs\"", "figures"});
+  refused({"run", "train_step", "--recrod", "a.hrec"}, 2, {"\"--recrod\"", "--record"});
+  refused({"run", "train_stop"}, 2, {"\"train_stop\"", "train_step"});
+  refused({"run"}, 2, {"train_step", "headroom list"});
+  refused({"run", "train_step", "--set", "bach=4"}, 2, {"\"bach\"", "batch"});
+  refused({"run", "train_step", "--set", "model=huge"}, 2, {"huge", "llama-3.2-1b"});
+  refused({"run", "train_step", "--set", "batch"}, 2, {"batch", "key=value"});
+  refused({"run", "train_step", "--device", "tpu"}, 2, {"tpu", "cuda"});
+  refused({"figures", "memory_timelin", "--out", "out"}, 2, {"\"memory_timelin\"", "memory_timeline"});
+  refused({"list", "all"}, 2, {"\"all\"", "headroom list --help"});
 }
 
 TEST_CASE("Values out of range say the range") {
-    refused({"run", "train_step", "--set", "batch=0"}, 2, {"batch=0", "from 1 to"});
-    refused({"run", "train_step", "--set", "batch=four"}, 2, {"batch=four", "from 1 to"});
-    refused({"run", "train_step", "--cap", "lots"}, 2, {"cap=lots", "24GiB"});
-    refused({"run", "train_step", "--time-limit", "0"}, 2, {"--time-limit", "\"0\""});
-    refused({"run", "train_step", "--time-limit", "nan"}, 2, {"--time-limit"});
-    refused({"run", "train_step", "--time-limit"}, 2, {"--time-limit", "headroom run --help"});
-    refused({"figures", "--chapter", "0", "--out", "out"}, 2, {"--chapter"});
-    refused({"figures", "--chapter", "900", "--out", "out"}, 2, {"no chapter 900", "headroom list"});
+  refused({"run", "train_step", "--set", "batch=0"}, 2, {"batch=0", "from 1 to"});
+  refused({"run", "train_step", "--set", "batch=four"}, 2, {"batch=four", "from 1 to"});
+  refused({"run", "train_step", "--cap", "lots"}, 2, {"cap=lots", "24GiB"});
+  refused({"run", "train_step", "--time-limit", "0"}, 2, {"--time-limit", "\"0\""});
+  refused({"run", "train_step", "--time-limit", "nan"}, 2, {"--time-limit"});
+  refused({"run", "train_step", "--time-limit"}, 2, {"--time-limit", "headroom run --help"});
+  refused({"figures", "--chapter", "0", "--out", "out"}, 2, {"--chapter"});
+  refused({"figures", "--chapter", "900", "--out", "out"}, 2, {"no chapter 900", "headroom list"});
 }
 
 TEST_CASE("With --json an error is one document on stdout, too") {
-    const Ran ran = run_headroom({"run", "train_step", "--set", "batch=0", "--json"});
-    CHECK(ran.exit_code == 2);
-    const json document = json::parse(ran.out);
-    CHECK(document["exit_code"] == 2);
-    CHECK(holds(document["error"], "batch=0"));
-    CHECK(holds(ran.err, "batch=0"));
+  const Ran ran = run_headroom({"run", "train_step", "--set", "batch=0", "--json"});
+  CHECK(ran.exit_code == 2);
+  const json document = json::parse(ran.out);
+  CHECK(document["exit_code"] == 2);
+  CHECK(holds(document["error"], "batch=0"));
+  CHECK(holds(ran.err, "batch=0"));
 }
 
 TEST_CASE("list shows what can be drawn and run") {
-    const Ran ran = run_headroom({"list"});
-    CHECK(ran.exit_code == 0);
-    for (const char* word : {"memory_timeline", "peak_by_category", "train_step", "checkpointing", "adamw"})
-        CHECK(holds(ran.out, word));
+  const Ran ran = run_headroom({"list"});
+  CHECK(ran.exit_code == 0);
+  for (const char* word : {"memory_timeline", "peak_by_category", "train_step", "checkpointing", "adamw"})
+    CHECK(holds(ran.out, word));
 
-    const Ran machine = run_headroom({"list", "--json"});
-    CHECK(machine.exit_code == 0);
-    const json document = json::parse(machine.out);
-    CHECK(document["chapters"][0]["number"] == 1);
-    CHECK(document["figures"][0]["id"] == "memory_timeline");
-    CHECK(document["demos"][0]["id"] == "train_step");
-    CHECK(document["demos"][0]["parameters"][0]["key"] == "model");
-    CHECK(document["demos"][0]["parameters"][0]["choices"][0] == "tiny");
+  const Ran machine = run_headroom({"list", "--json"});
+  CHECK(machine.exit_code == 0);
+  const json document = json::parse(machine.out);
+  CHECK(document["chapters"][0]["number"] == 1);
+  CHECK(document["figures"][0]["id"] == "memory_timeline");
+  CHECK(document["demos"][0]["id"] == "train_step");
+  CHECK(document["demos"][0]["parameters"][0]["key"] == "model");
+  CHECK(document["demos"][0]["parameters"][0]["choices"][0] == "tiny");
 }
 
 TEST_CASE("Output that cannot be written is said") {
-    RunOptions full;
-    full.stdout_path = "/dev/full";
-    const Ran ran = run_headroom({"list"}, full);
-    CHECK(ran.exit_code == 6);
-    CHECK(holds(ran.err, "Standard output"));
+  RunOptions full;
+  full.stdout_path = "/dev/full";
+  const Ran ran = run_headroom({"list"}, full);
+  CHECK(ran.exit_code == 6);
+  CHECK(holds(ran.err, "Standard output"));
 }
 
 TEST_CASE("doctor says what is here, what is missing and the cure") {
-    const Ran ran = run_headroom({"doctor", "--json"});
-    const json document = json::parse(ran.out);
-    std::map<std::string, json> checks;
-    for (const json& check : document["checks"]) checks[check["name"]] = check;
-    for (const char* name : {"headroom", "system", "driver", "engine", "devices", "assets", "fonts", "window", "disk"})
-        REQUIRE(checks.count(name) == 1);
-    // program.cpp names an engine that is not there, and hides the display.
-    CHECK(checks["engine"]["status"] == "note");
-    CHECK(holds(checks["engine"]["value"], "/nowhere/headroom-engine"));
-    CHECK_FALSE(checks["engine"]["cure"].get<std::string>().empty());
-    CHECK(checks["window"]["status"] == "note");
-    CHECK(checks["fonts"]["status"] == "ok");
-    CHECK(document["ok"] == true);
-    CHECK(ran.exit_code == 0);
+  const Ran ran = run_headroom({"doctor", "--json"});
+  const json document = json::parse(ran.out);
+  std::map<std::string, json> checks;
+  for (const json& check : document["checks"]) checks[check["name"]] = check;
+  for (const char* name : {"headroom", "system", "driver", "engine", "devices", "assets", "fonts", "window", "disk"})
+    REQUIRE(checks.count(name) == 1);
+  // program.cpp names an engine that is not there, and hides the display.
+  CHECK(checks["engine"]["status"] == "note");
+  CHECK(holds(checks["engine"]["value"], "/nowhere/headroom-engine"));
+  CHECK_FALSE(checks["engine"]["cure"].get<std::string>().empty());
+  CHECK(checks["window"]["status"] == "note");
+  CHECK(checks["fonts"]["status"] == "ok");
+  CHECK(document["ok"] == true);
+  CHECK(ran.exit_code == 0);
 
-    const Ran people = run_headroom({"doctor"});
-    CHECK(people.exit_code == 0);
-    CHECK(holds(people.out, "to mend it: "));
+  const Ran people = run_headroom({"doctor"});
+  CHECK(people.exit_code == 0);
+  CHECK(holds(people.out, "to mend it: "));
 }
 
 TEST_CASE("doctor fails where something that must be there is not") {
-    const TemporaryFolder folder;
-    RunOptions lost;
-    lost.environment["HEADROOM_ASSETS"] = folder / "assets";
-    const Ran ran = run_headroom({"doctor"}, lost);
-    CHECK(ran.exit_code == 1);
-    CHECK(holds(ran.out, "problem  assets"));
+  const TemporaryFolder folder;
+  RunOptions lost;
+  lost.environment["HEADROOM_ASSETS"] = folder / "assets";
+  const Ran ran = run_headroom({"doctor"}, lost);
+  CHECK(ran.exit_code == 1);
+  CHECK(holds(ran.out, "problem  assets"));
 }
 
 TEST_CASE("Without a window the bare command says how to get one") {
-    const TemporaryFolder folder;
-    // A copy stands alone, with nothing beside it.
-    RunOptions options;
-    options.program = folder / "headroom";
-    std::filesystem::copy_file(std::string(HEADROOM_BIN_DIR) + "/headroom", options.program);
-    const Ran ran = run_headroom({}, options);
-    CHECK(ran.exit_code == 2);
-    CHECK(holds(ran.err, "./run"));
+  const TemporaryFolder folder;
+  // A copy stands alone, with nothing beside it.
+  RunOptions options;
+  options.program = folder / "headroom";
+  std::filesystem::copy_file(std::string(HEADROOM_BIN_DIR) + "/headroom", options.program);
+  const Ran ran = run_headroom({}, options);
+  CHECK(ran.exit_code == 2);
+  CHECK(holds(ran.err, "./run"));
 
-    std::filesystem::copy_file("/bin/echo", folder.path() / "headroom-window");
-    CHECK(run_headroom({}, options).exit_code == 0);
+  std::filesystem::copy_file("/bin/echo", folder.path() / "headroom-window");
+  CHECK(run_headroom({}, options).exit_code == 0);
 }

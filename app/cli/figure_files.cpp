@@ -1,0 +1,162 @@
+// Where figures go.
+#include "app/cli/figure_files.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/common/whole_file.h"
+#include "demos/record/text.h"
+#include "headroom_build.h"
+
+namespace headroom::app {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using record::Error;
+using record::ErrorKind;
+
+namespace {
+
+struct FormatName {
+  paint::Format format;
+  std::string_view name;  // as typed, and the file's extension
+};
+constexpr FormatName kFormats[] = {{paint::Format::kSvg, "svg"},
+                                   {paint::Format::kPdf, "pdf"},
+                                   {paint::Format::kPng, "png"},
+                                   {paint::Format::kCsv, "csv"},
+                                   {paint::Format::kJson, "json"}};
+
+std::string_view name_of(paint::Format format) {
+  for (const FormatName& each : kFormats)
+    if (each.format == format) return each.name;
+  return "";
+}
+
+// "svg,pdf" → both, each once.
+record::Result<std::vector<paint::Format>> parse_formats(std::string_view list) {
+  std::vector<paint::Format> formats;
+  while (true) {
+    const std::size_t comma = list.find(',');
+    const std::string_view name = list.substr(0, comma);
+    const auto* found = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                     [&](const FormatName& each) { return each.name == name; });
+    if (found == std::end(kFormats))
+      return Error{fmt::format("--format has no {}: it takes svg, pdf, png, csv and json, several with commas.",
+                               record::quoted(name))};
+    if (!paint::can_write(found->format))
+      return Error{fmt::format("This build writes no {}: build it with cairo and pango, or take --format svg.", name)};
+    if (std::find(formats.begin(), formats.end(), found->format) == formats.end()) formats.push_back(found->format);
+    if (comma == std::string_view::npos) return formats;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+constexpr double kPixelsPerInch = 96;  // CSS and SVG
+constexpr double kMinWidth = 240, kMaxWidth = 8192;
+
+// "900", "900px", "3.33in", "85mm" → pixels.
+record::Result<float> parse_width(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  const std::string_view unit(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
+  double pixels = std::nan("");
+  if (parsed.ec == std::errc{} && (unit.empty() || unit == "px"))
+    pixels = value;
+  else if (parsed.ec == std::errc{} && unit == "in")
+    pixels = value * kPixelsPerInch;
+  else if (parsed.ec == std::errc{} && unit == "mm")
+    pixels = value * kPixelsPerInch / 25.4;
+  if (!(pixels >= kMinWidth && pixels <= kMaxWidth))
+    return Error{
+        fmt::format("--width {}: it takes {:.0f} to {:.0f} pixels, or as much in inches or millimetres, such as "
+                    "900, 6.75in or 170mm.",
+                    record::quoted(text), kMinWidth, kMaxWidth)};
+  return static_cast<float>(pixels);
+}
+
+// One path part: a recording's name may hold anything that a file's name may; the rest is our own.
+std::string file_name(const lessons::FigureData& figure, const std::string& recording, bool dark,
+                      std::string_view extension) {
+  return fmt::format("{}__{}{}.{}", figure.id, recording, dark ? "__dark" : "", extension);
+}
+
+}  // namespace
+
+record::Result<FileStyle> file_style(const FiguresOptions& options) {
+  if (options.out.empty()) return Error{"Say where the figures go: --out FOLDER."};
+  auto formats = parse_formats(options.format);
+  if (!formats) return formats.error();
+  if (options.theme != "light" && options.theme != "dark")
+    return Error{fmt::format("--theme {}: it is light or dark.", record::quoted(options.theme))};
+  FileStyle style{options.out, std::move(formats).value(), {}, options.theme == "dark"};
+  style.options.palette = style.dark ? &paint::kDark : &paint::kLight;
+  if (options.width) {
+    auto width = parse_width(*options.width);
+    if (!width) return width.error();
+    style.options.width = width.value();
+  }
+  return style;
+}
+
+record::Result<FigureFiles> FigureFiles::open(FileStyle style) {
+  std::error_code failed;
+  fs::create_directories(style.folder, failed);
+  if (!failed && access(style.folder.c_str(), W_OK | X_OK) != 0) failed = {errno, std::generic_category()};
+  if (failed)
+    return Error{fmt::format("The folder {} cannot be written ({}): choose another with --out.", style.folder.string(),
+                             failed.message()),
+                 ErrorKind::kNotWritten};
+  return FigureFiles(std::move(style));
+}
+
+record::Status FigureFiles::write(const lessons::FigureData& figure, const std::string& recording) {
+  for (const paint::Format format : style_.formats) {
+    const auto bytes = paint::render(figure, format, style_.options);
+    if (!bytes) return bytes.error();
+    const std::string name = file_name(figure, recording, style_.dark, name_of(format));
+    if (auto written = write_whole(style_.folder / name, bytes.value()); !written) return written.error();
+    entries_.push_back(
+        {name, figure.id, figure.title, recording, std::string(name_of(format)), figure.source, bytes.value().size()});
+  }
+  return record::Ok{};
+}
+
+std::string FigureFiles::manifest(bool with_folder) const {
+  json files = json::array();
+  for (const Entry& entry : entries_)
+    files.push_back({{"file", entry.file},
+                     {"figure", entry.figure},
+                     {"title", entry.title},
+                     {"recording", entry.recording},
+                     {"format", entry.format},
+                     {"source", record::key_of(entry.source)},
+                     {"bytes", entry.bytes}});
+  json document = {{"program", fmt::format("headroom {}", build::kVersion)},
+                   {"revision", build::revision()},
+                   {"files", std::move(files)}};
+  if (with_folder) document["folder"] = style_.folder.string();
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+record::Status FigureFiles::write_manifest() const {
+  return write_whole(style_.folder / "manifest.json", manifest(false));
+}
+
+std::string FigureFiles::as_json() const { return manifest(true); }
+
+std::string FigureFiles::as_text() const {
+  std::string text;
+  for (const Entry& entry : entries_) text += (style_.folder / entry.file).string() + "\n";
+  return text;
+}
+
+}  // namespace headroom::app
