@@ -10,7 +10,7 @@ namespace headroom::app {
 
 struct Settings {
   std::string page;             // id of the page last read; empty: the first
-  std::string theme = "light";  // "light" or "dark"
+  std::string theme = "light";  // "light", "dark" or "high_contrast"
   double font_scale = 1;        // 0.75 … 4
 
   bool operator==(const Settings&) const = default;
