@@ -31,19 +31,18 @@ public:
     double position(std::uint64_t event) const;   // of an event in [first, last]
     std::uint64_t event_at(double position) const; // the last event at or before that position
     double begin() const { return 0; }
-    double end() const;                            // drawn up to here (live: the last finished mark)
+    double end() const { return position(last_); } // drawn up to here (live: the last finished mark)
     std::uint64_t first() const { return first_; }
     std::uint64_t last() const { return last_; }   // may be lower than asked for while device times are pending
 
 private:
-    const Recording* recording_;
+    void place_on_host_clock(const Recording& recording);
+    void place_on_device_clock(const Recording& recording);
+
     TimeAxis axis_;
     std::uint64_t first_, last_;
-    struct Knot {
-        std::uint64_t event;
-        double host, position;
-    };
-    std::vector<Knot> knots_;
+    // Where each event of [first_, last_] lies, the end included; never decreasing. kEvent needs none.
+    std::vector<double> positions_;
 };
 
 // One stretch of the same phase (and layer) on an axis, for phase bands. Recompute lies inside backward.
