@@ -69,11 +69,14 @@ public:
 
     void set_info(RunInfo info) { info_ = std::move(info); }
     void set_source(Source source) { info_.source = source; }
+    // Events and marks are kept in order: a time (or a mark's place among the events) that lies before the one ahead of
+    // it, as threads may deliver them, is lifted to that one.
     void append(std::span<const MemEvent> events);
     void append(std::span<const Mark> marks);
     void append(const CounterSample& sample) { counters_.push_back(sample); }
     void append(const MetricSample& sample) { metrics_.push_back(sample); }
-    // Device times arrive in order, behind their marks: the next marks without one get these.
+    // Device times arrive in order, behind their marks: the next marks without one get these. More than there are such
+    // marks is a bug.
     void append_device_times(std::span<const Nanoseconds> times);
     // Names for operators first_op, first_op + 1, …
     void append_operators(std::uint16_t first_op, std::span<const std::string> names);
@@ -84,12 +87,14 @@ public:
     // nothing; a kind that is not known is skipped.
     Status append_chunk(std::span<const std::byte> chunk);
 
+    // A run that was live when it was written is `recorded` when it is read.
     static Result<Recording> read(const std::filesystem::path& path);
     // Written beside the target and renamed.
     Status write(const std::filesystem::path& path) const;
 
 private:
     friend class ChunkReader;
+
     RunInfo info_;
     std::vector<MemEvent> events_;
     std::vector<Mark> marks_;
@@ -102,7 +107,9 @@ private:
     bool truncated_ = false;
 };
 
-// Encoders: each returns one whole chunk (kind, sizes, checksum, compressed columns).
+// Encoders: each returns one whole chunk (kind, sizes, checksum, compressed columns), independent of all others. At most
+// kMostRowsInAChunk rows at a time; more is a bug.
+inline constexpr std::size_t kMostRowsInAChunk = 262'144;
 std::vector<std::byte> encode_info(const RunInfo& info);
 std::vector<std::byte> encode_events(std::span<const MemEvent> events);
 std::vector<std::byte> encode_marks(std::span<const Mark> marks);
@@ -114,7 +121,8 @@ std::vector<std::byte> encode_dropped(std::uint64_t count);
 std::vector<std::byte> encode_outcome(const Outcome& outcome);
 
 // Writes a recording to disk while the run goes on: chunks go to `<path>.partial`, commit() renames. Without commit()
-// (a failure, a full disk) the destructor removes the partial file and the old file, if any, stays as it was.
+// (a failure, a full disk) the destructor removes the partial file and the old file, if any, stays as it was. What a
+// killed program left is a recording that was cut off; the next one to write to the same path replaces it.
 class RecordingWriter {
 public:
     static Result<RecordingWriter> create(const std::filesystem::path& path);
@@ -122,14 +130,19 @@ public:
     RecordingWriter& operator=(RecordingWriter&&) noexcept;
     ~RecordingWriter();
 
+    // After a failure every later append() and commit() fails in the same way.
     Status append(std::span<const std::byte> chunk);
     Status commit();
 
 private:
     RecordingWriter() = default;
+    Error fail(const std::string& what, int error_number, std::size_t bytes_wanted);
+    void discard();
+
     std::filesystem::path target_;
     std::filesystem::path partial_;
     int descriptor_ = -1;
+    std::optional<Error> failure_;
 };
 
 } // namespace headroom::record

@@ -76,9 +76,7 @@ std::string what_it_takes(const ParamSpec& spec) {
 
 // "batch=0: Batch is a whole number from 1 to 1024."
 Error refused(const ParamSpec& spec, std::string_view shown_value) {
-    std::string shown = quoted(shown_value); // makes foreign text printable; the quotes are not wanted here
-    shown = shown.substr(1, shown.size() - 2);
-    return {fmt::format("{}={}: {}", spec.key, shown, what_it_takes(spec))};
+    return {fmt::format("{}={}: {}", spec.key, printable(shown_value.substr(0, 200)), what_it_takes(spec))};
 }
 
 Error unknown_key(Schema schema, std::string_view key) {

@@ -33,19 +33,24 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 
 } // namespace
 
-std::string quoted(std::string_view text) {
-    constexpr std::size_t kLongest = 80;
-    std::string out = "\"";
-    std::size_t at = 0;
-    while (at < text.size() && out.size() < kLongest) {
+std::string printable(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
         const std::size_t length = utf8_length(text, at);
         const auto first = static_cast<unsigned char>(text[at]);
         if (length == 0 || first < 0x20 || first == 0x7f) out += '?';
         else out += text.substr(at, length);
         at += std::max<std::size_t>(length, 1);
     }
-    if (at < text.size()) out += "…";
-    return out + "\"";
+    return out;
+}
+
+std::string quoted(std::string_view text) {
+    constexpr std::size_t kLongest = 80;
+    if (text.size() <= kLongest) return "\"" + printable(text) + "\"";
+    std::size_t cut = kLongest;
+    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0U) == 0x80U) --cut; // not inside a character
+    return "\"" + printable(text.substr(0, cut)) + "…\"";
 }
 
 bool valid_utf8(std::string_view text) {

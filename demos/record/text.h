@@ -8,7 +8,9 @@
 
 namespace headroom::record {
 
-// Foreign text between quotes: control characters and bytes that are not UTF-8 become '?', long text is cut.
+// Foreign text made fit to print: control characters and bytes that are not UTF-8 become '?'.
+std::string printable(std::string_view text);
+// The same between quotes, cut after 80 bytes.
 std::string quoted(std::string_view text);
 
 bool valid_utf8(std::string_view text);
