@@ -55,13 +55,14 @@ public:
 
     // What can be run on; empty until the engine has said hello. Replays answer with the recording's own device.
     virtual const std::vector<protocol::DeviceFacts>& devices() const = 0;
-    // What the engine said about itself (torch, cuda, driver, revision, …); empty until it has said hello, and where there
+    // What the engine said about itself (torch, cuda, driver, revision, …) and its process (pid); empty until it has said hello, and where there
     // is no engine.
     virtual const std::map<std::string, std::string>& facts() const {
         static const std::map<std::string, std::string> none;
         return none;
     }
-    // One sentence when the backend cannot work now and why ("The engine died three times in two minutes; …").
+    // One sentence when the backend cannot work now and why ("The engine died three times in two minutes; …"). Where time
+    // heals it, start() tries again once the two minutes have passed.
     virtual const std::optional<std::string>& trouble() const = 0;
     // Readable when poll() has something to do; -1: none (a replay is driven by time).
     virtual int descriptor() const = 0;

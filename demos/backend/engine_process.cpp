@@ -24,7 +24,7 @@ constexpr auto kClosedPatience = 2s;
 constexpr auto kSilence = 3s;
 // Building a model of 8 billion parameters is one piece of work of many seconds.
 constexpr auto kIdleWorker = 30s;
-constexpr auto kCheckEvery = 250ms;
+constexpr auto kCheckEvery = 50ms;
 
 bool comes_from_engine(const Message& message) {
   return !std::holds_alternative<protocol::StartRun>(message) && !std::holds_alternative<protocol::Cancel>(message) &&

@@ -16,8 +16,8 @@ Clock::duration cancel_in_the_middle(backend::Backend& backend, const std::strin
   backend.cancel();
   CHECK(backend.state() == RunState::kCancelling);
   CHECK(backend.progress().doing == "stopping");
-  CHECK(Clock::now() - begin < 50ms);
-  REQUIRE(finished(backend, 8s));
+  CHECK(Clock::now() - begin < 500ms);
+  REQUIRE(finished(backend, 10s));
   const auto took = Clock::now() - begin;
   CHECK(outcome_of(backend).kind == OutcomeKind::kCancelled);
   CHECK(backend.recording()->events().size() >= 3 * kEventsInAPart);
@@ -38,7 +38,7 @@ TEST_CASE("a run that does not stop is ended by SIGTERM after 2 s") {
   const auto engine = backend::make_engine(fake_engine());
   const auto took = cancel_in_the_middle(*engine, "ignore_cancel");
   CHECK(took > 1900ms);
-  CHECK(took < 3s);
+  CHECK(took < 4500ms);
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("an engine that ignores SIGTERM too is killed after 5 s") {
   const auto engine = backend::make_engine(fake_engine());
   const auto took = cancel_in_the_middle(*engine, GENERATE("ignore_terminate", "hang_for_ever"));
   CHECK(took > 4900ms);
-  CHECK(took < 6s);
+  CHECK(took < 8s);
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 

@@ -69,6 +69,13 @@ TEST_CASE("an engine killed from outside while it waits is replaced at once") {
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
+TEST_CASE("an engine that can no longer be heard while it waits is replaced") {
+  const auto engine = backend::make_engine(fake_engine({"--close-output"}));
+  REQUIRE(wait_for(*engine, [&] { return engine->facts().contains("pid"); }));
+  const std::string pid = engine->facts().at("pid");
+  CHECK(wait_for(*engine, [&] { return engine->facts().at("pid") != pid; }));
+}
+
 TEST_CASE("after three deaths in two minutes no engine is started") {
   const TemporaryFolder folder;
   const auto pids = folder.path() / "pids";

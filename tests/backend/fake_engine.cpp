@@ -187,7 +187,7 @@ int main(int argc, char** argv) {
   protocol::Hello hello{.pid = ::getpid(),
                         .devices = {{.key = "cpu", .name = "CPU, fake", .memory = record::kGiB, .free_memory = 1}},
                         .facts = {{"torch", "none"}}};
-  bool ignore_input = false;
+  bool ignore_input = false, close_output = false;
   for (const std::string_view argument : std::vector<std::string_view>(argv + 1, argv + argc)) {
     if (argument == "--plan") hello.facts["planner"] = "yes";
     if (argument == "--die-at-start") {
@@ -199,6 +199,7 @@ int main(int argc, char** argv) {
     if (argument == "--chunk-first") send(protocol::Chunk{});
     if (argument == "--other-version") send_body("\x82\xa7version\x02\xa4kind\xa5hello");
     if (argument == "--ignore-input") ignore_input = true;
+    if (argument == "--close-output") close_output = true;
     if (argument.starts_with("--pids=")) append_line(std::string(argument.substr(7)), std::to_string(::getpid()));
     if (argument == "--tell-environment") {
       const char* policy = std::getenv("OMP_WAIT_POLICY");
@@ -211,6 +212,7 @@ int main(int argc, char** argv) {
     }
   }
   send(hello);
-  if (ignore_input) hang();
+  if (close_output) ::close(frames_out);
+  if (ignore_input || close_output) hang();
   serve();
 }

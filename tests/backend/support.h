@@ -46,8 +46,8 @@ inline bool wait_for(backend::Backend& backend, const std::function<bool()>& don
     pollfd readable{.fd = backend.descriptor(), .events = POLLIN, .revents = 0};
     if (readable.fd < 0)
       std::this_thread::sleep_for(1ms);
-    else
-      ::poll(&readable, 1, static_cast<int>(left));
+    else if (::poll(&readable, 1, static_cast<int>(left)) == 0)
+      return false;
     backend.poll();
   }
   return true;
