@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "demos/record/recording.h"
@@ -79,17 +81,37 @@ public:
     Extremes extremes(std::uint64_t first, std::uint64_t last) const;
 
     // Where the allocator reported its own totals and the ledger's differ: the first such event, or kNever. A test's question.
-    std::uint64_t first_mismatch() const;
+    std::uint64_t first_mismatch() const { return first_mismatch_; }
 
 private:
+    static constexpr std::uint64_t kBlock = 256; // events whose extremes are kept together
+    // In storage_of_event_: events that change nothing (or were not ours), and segments taken or given back.
+    static constexpr std::uint32_t kNoStorage = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t kSegment = kNoStorage - 1;
+
+    // Totals before the block's first event, and the extremes after its events.
+    struct Block {
+        Totals start;
+        Extremes extremes;
+        Bytes most_requested = 0;
+        Bytes most_reserved = 0;
+    };
+
+    void take(const MemEvent& event);
+    void relabel(std::uint32_t index, Category category);
+    void apply(std::uint64_t event, Totals& totals) const; // what the event did to the totals
+    template <class Visit, class VisitBlock>
+    void walk(std::uint64_t first, std::uint64_t last, Visit visit, VisitBlock visit_block) const;
+
     const Recording* recording_;
     std::uint64_t consumed_ = 0;
+    std::uint64_t first_mismatch_ = kNever;
+    Totals now_;
     std::vector<Storage> storages_;
-    // Implementation: see ledger.cpp (checkpoints every few hundred events, extremes a block).
-    struct Block;
+    std::vector<std::uint32_t> storage_of_event_; // index into storages_, kNoStorage or kSegment
+    std::unordered_map<std::uint64_t, std::uint32_t> alive_;    // id → index into storages_
+    std::unordered_set<std::uint64_t> segments_;                // ids
     std::vector<Block> blocks_;
-    struct Open;
-    std::vector<Open> open_;
 };
 
 } // namespace headroom::record
