@@ -3,6 +3,7 @@
 #include "demos/record/ledger.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -176,8 +177,6 @@ void Ledger::compare_with_allocator(std::uint64_t index, const MemEvent& event) 
     const bool reserved = event.allocator_reserved == kUnknownBytes || event.allocator_reserved == now_.reserved;
     if (!allocated || !reserved) first_mismatch_ = index;
 }
-
-std::uint64_t Ledger::first_mismatch() const { return first_mismatch_; }
 
 // Totals before event `event`, which is one that was taken in or the one after.
 Totals Ledger::before(std::uint64_t event) const {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "demos/record/recording.h"
@@ -52,7 +51,8 @@ struct AliveRow {
 
 class Ledger {
 public:
-    // Follows the events of the recording's own device (`info().device`). The recording must outlive the ledger.
+    // Follows the events of the recording's own device (`info().device`). The recording must outlive the ledger. Events
+    // that cannot be (a free of what was never allocated, a second birth) change nothing.
     explicit Ledger(const Recording& recording);
 
     // Takes in what the recording has gained. Cheap when nothing is new. A late relabel corrects the past.
@@ -73,7 +73,8 @@ public:
     std::vector<const Storage*> alive(std::uint64_t event) const;
     std::vector<AliveRow> alive_rows(std::uint64_t event) const;
 
-    // Lowest and highest totals among the events in [first, last), each a vector that existed.
+    // Lowest and highest totals among the events in [first, last), each a vector that existed; of equals the first. In an
+    // empty range both are what stands before it.
     struct Extremes {
         Totals low, high;
         std::uint64_t low_event = 0, high_event = 0;
@@ -84,34 +85,56 @@ public:
     std::uint64_t first_mismatch() const { return first_mismatch_; }
 
 private:
-    static constexpr std::uint64_t kBlock = 256; // events whose extremes are kept together
-    // In storage_of_event_: events that change nothing (or were not ours), and segments taken or given back.
-    static constexpr std::uint32_t kNoStorage = std::numeric_limits<std::uint32_t>::max();
-    static constexpr std::uint32_t kSegment = kNoStorage - 1;
+    // What an event does: 0 nothing; else a storage's number + 1, or a segment's number + 1 with kSegmentBit. It is a
+    // birth where that was born at this event, else a death.
+    using Effect = std::uint32_t;
+    static constexpr Effect kSegmentBit = Effect{1} << 31;
 
-    // Totals before the block's first event, and the extremes after its events.
+    struct Segment {
+        std::uint64_t born = 0, died = kNever;
+        Bytes bytes = 0;
+    };
+    // kEventsPerBlock events: the totals before them and the extremes among them.
+    static constexpr std::uint64_t kEventsPerBlock = 256;
     struct Block {
-        Totals start;
+        Totals before;
         Extremes extremes;
-        Bytes most_requested = 0;
-        Bytes most_reserved = 0;
+        Bytes most_requested = 0, most_reserved = 0;
+    };
+    // kStoragesPerGroup storages in order of birth: lets alive() pass over those that are long gone.
+    static constexpr std::size_t kStoragesPerGroup = 256;
+    struct Group {
+        std::uint32_t alive = 0;
+        std::uint64_t last_death = 0;
     };
 
-    void take(const MemEvent& event);
-    void relabel(std::uint32_t index, Category category);
-    void apply(std::uint64_t event, Totals& totals) const; // what the event did to the totals
-    template <class Visit, class VisitBlock>
-    void walk(std::uint64_t first, std::uint64_t last, Visit visit, VisitBlock visit_block) const;
+    Effect track(std::uint64_t index, const MemEvent& event);
+    Effect track_birth(std::uint64_t index, const MemEvent& event);
+    Effect track_death(std::uint64_t index, const MemEvent& event);
+    void track_relabel(const MemEvent& event);
+    Effect track_segment(std::uint64_t index, const MemEvent& event);
+    void correct_past(const Storage& storage, Category before);
+    void add_to_block(std::uint64_t index);
+    void compare_with_allocator(std::uint64_t index, const MemEvent& event);
+
+    void apply(std::uint64_t index, Totals& totals) const; // what the event did to the totals
+    Totals before(std::uint64_t event) const;
+    template <class Visit>
+    void visit(std::uint64_t first, std::uint64_t last, Visit visit) const;
 
     const Recording* recording_;
     std::uint64_t consumed_ = 0;
-    std::uint64_t first_mismatch_ = kNever;
-    Totals now_;
     std::vector<Storage> storages_;
-    std::vector<std::uint32_t> storage_of_event_; // index into storages_, kNoStorage or kSegment
-    std::unordered_map<std::uint64_t, std::uint32_t> alive_;    // id → index into storages_
-    std::unordered_set<std::uint64_t> segments_;                // ids
+    std::vector<Segment> segments_;
+    std::unordered_map<std::uint64_t, std::uint32_t> storage_of_; // id → number; the dead too: a late relabel may be theirs
+    std::unordered_map<std::uint64_t, std::uint32_t> segment_of_; // the living
+    std::unordered_map<std::uint32_t, Category> relabelled_;      // during update(): old storages and what they were
+    std::vector<Effect> effects_;
     std::vector<Block> blocks_;
+    std::vector<Group> groups_;
+    Totals now_;
+    Bytes promised_block_ = 0, promised_requested_ = 0, promised_reserved_ = 0; // alive while tracking; sums fit 62 bits
+    std::uint64_t first_mismatch_ = kNever;
 };
 
 } // namespace headroom::record
