@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# The steps of ./run, as functions. Sourced by it, in the repository's root.
+
+say() { printf '%s\n' "$*" >&2; }
+stop() {
+  say "$*"
+  exit 2
+}
+
+# Sets build (folder), sets (of tools/deps.lock.json), jobs and configure (arguments for CMake).
+choose_build() {
+  local preset=default
+  [ "${CI:-}" = true ] && preset=ci
+  if [ -n "$1" ]; then
+    preset=light build=build/light sets=(window)
+    [ "${CI:-}" = true ] && extra=(-DHEADROOM_WERROR=ON) || extra=()
+  else
+    preset=${HEADROOM_PRESET:-$preset} build=build sets=(window engine) extra=()
+    [[ $preset == default || $preset == ci ]] || build=build/$preset
+    # CMake looks at the same places (cmake/CudaKernels.cmake).
+    has_nvcc || sets+=(toolkit)
+  fi
+  configure=(--preset "$preset" "${extra[@]}")
+  # A compiler of torch code takes up to 1.4 GiB.
+  local memory cores
+  memory=$(awk '/^MemAvailable/ { print int($2 / 1572864) }' /proc/meminfo)
+  cores=$(nproc)
+  jobs=${HEADROOM_JOBS:-$((memory < cores ? (memory > 0 ? memory : 1) : cores))}
+}
+
+# An nvcc of CUDA 13 on the system.
+has_nvcc() {
+  local nvcc
+  for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc /usr/local/cuda-13.0/bin/nvcc; do
+    if [ -x "$nvcc" ]; then
+      "$nvcc" --version 2>/dev/null | grep -q 'release 13\.'
+      return
+    fi
+  done
+  return 1
+}
+
+# The system's packages: tools, libraries, and what the window loads at run time.
+packages=(cmake ninja-build g++ pkg-config git
+  libfmt-dev nlohmann-json3-dev libcli11-dev libzstd-dev libcairo2-dev libpango1.0-dev catch2
+  libfreetype-dev libgl-dev libxrandr-dev libxinerama-dev libxcursor-dev libxi-dev
+  libgl1 libegl1 libopengl0 libgl1-mesa-dri libegl-mesa0)
+
+# Prints the packages that are not installed, in one line. pip is asked for only when there is something to fetch.
+missing_packages() {
+  command -v dpkg-query >/dev/null || return 0
+  local wanted=("${packages[@]}")
+  if ! python3 tools/fetch.py status "${sets[@]}" >/dev/null; then
+    python3 -m pip --version >/dev/null 2>&1 || wanted+=(python3-pip)
+  fi
+  # Packages of the machine's architecture, fully installed; one dpkg-query for all of them.
+  local installed
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${wanted[@]}" 2>/dev/null | awk '$1 == "installed" { print $2 }' || true)
+  comm -23 <(printf '%s\n' "${wanted[@]}" | sort) <(printf '%s\n' "$installed" | sort) | tr '\n' ' '
+}
+
+# Says what is missing and how to mend it; false if anything is.
+report_missing() {
+  local list fetched complete=yes
+  command -v dpkg-query >/dev/null || say "This is not Debian or Ubuntu: CMake itself will say which library it lacks."
+  list=$(missing_packages)
+  if [ -n "$list" ]; then
+    say "Missing packages: $list"
+    say "  mend: $(install_command "$list")"
+    complete=
+  fi
+  if [ "$(uname -m)" != x86_64 ] && [ -z "$light" ]; then
+    say "LibTorch is fetched for x86_64 only, and this is $(uname -m)."
+    say "  mend: ./run --light (no live runs)"
+    complete=
+  fi
+  if ! fetched=$(python3 tools/fetch.py status "${sets[@]}"); then
+    say "Not fetched yet:"
+    say "${fetched//$'\n'/$'\n'  }"
+    say "  mend: ./run${light:+ --light}"
+    complete=
+  fi
+  [ -n "$complete" ]
+}
+
+install_command() {
+  printf '%sapt-get install -y --no-install-recommends %s' "$([ "$(id -u)" = 0 ] || printf 'sudo ')" "${1% }"
+}
+
+install_packages() {
+  local list answer sudo=()
+  list=$(missing_packages)
+  [ -n "$list" ] || return 0
+  if [ "$(id -u)" != 0 ]; then
+    sudo=(sudo)
+    answer=no
+    if [ -t 0 ] && command -v sudo >/dev/null; then
+      say "Headroom needs these packages: $list"
+      read -r -p "Install them now with sudo apt-get? [y/N] " answer
+    fi
+    [[ $answer == [yY]* ]] || stop "Packages are missing. Install them with the next line, then run this again:
+  $(install_command "$list")"
+  fi
+  say "Installing packages: $list"
+  # A fresh machine has no package lists, an old one may have outdated lists: update, then install.
+  # shellcheck disable=SC2086
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive sh -c '
+    apt-get update -q && exec apt-get install -q -y --no-install-recommends "$@"' apt $list >"$log" 2>&1 ||
+    stop "apt-get failed. Its last lines:
+$(tail -n 5 "$log")
+Mend it (the whole output is in $log), then run this again."
+}
+
+set_up() {
+  command -v python3 >/dev/null || stop "python3 is missing. Install it with: apt-get install python3"
+  [ "$(uname -m)" = x86_64 ] || [ -n "$light" ] ||
+    stop "LibTorch is fetched for x86_64 only, and this is $(uname -m). './run --light' works here, without live runs."
+  mkdir -p build
+  log=$PWD/build/setup.log
+  install_packages
+  python3 tools/fetch.py get "${sets[@]}" || exit $?
+}
+
+# build all|product. CMake runs again when a preset or the choice of toolkit changed; Ninja says when sources did.
+build() {
+  local stamp="$build/.configured" wanted targets=()
+  wanted="${configure[*]} ${sets[*]} $(cksum <CMakePresets.json)"
+  if [ ! -f "$build/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    say "Configuring…"
+    cmake "${configure[@]}" >"$log" 2>&1 || stop "Configuring failed. Its last lines:
+$(grep -v '^$' "$log" | tail -n 25)
+The whole output is in $log."
+    printf '%s\n' "$wanted" >"$stamp"
+  fi
+  [ "$1" = product ] && targets=(product)
+  # Ninja's progress line on a terminal; elsewhere only what goes wrong, since CI keeps every line.
+  if [ -t 2 ]; then
+    ninja -C "$build" -j "$jobs" "${targets[@]}" >&2 ||
+      stop "The build failed: the first error is above."
+  else
+    say "Building…"
+    ninja -C "$build" -j "$jobs" "${targets[@]}" >"$log" 2>&1 || stop "The build failed:
+$(grep -A 30 -m 3 '^FAILED' "$log" || tail -n 30 "$log")"
+  fi
+}
