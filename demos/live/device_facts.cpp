@@ -113,6 +113,19 @@ int cpu_cores() {
     return std::max(1, CPU_COUNT(&allowed));
 }
 
+void add_planned_devices(MachineFacts& machine) {
+    std::optional<Nvml> nvml = Nvml::open();
+    if (!nvml || !nvml->select(0u)) return;
+    const auto memory = nvml->memory();
+    machine.facts["driver"] = nvml->driver_version();
+    machine.facts["gpu"] = nvml->name();
+    machine.devices.push_back({.kind = record::DeviceKind::kGpu,
+                               .key = "cuda",
+                               .name = nvml->name(),
+                               .memory = memory ? memory->total : 0,
+                               .free_memory = memory ? memory->total - memory->used : 0});
+}
+
 MachineFacts machine_facts(bool look_for_gpu) {
     MachineFacts machine;
     machine.devices.push_back(cpu_facts());

@@ -17,6 +17,9 @@ struct MachineFacts {
 // `look_for_gpu` false: CUDA is not touched. Makes no CUDA context either way.
 MachineFacts machine_facts(bool look_for_gpu);
 
+// For the planner: the GPU that the driver's management library knows, named and sized without CUDA.
+void add_planned_devices(MachineFacts& machine);
+
 int cpu_cores(); // that this process may use
 
 } // namespace headroom::live

@@ -51,6 +51,12 @@ std::optional<Nvml> Nvml::open() {
 Nvml::Nvml(Nvml&& other) noexcept
     : library_(std::exchange(other.library_, nullptr)), device_(std::exchange(other.device_, nullptr)) {}
 
+Nvml& Nvml::operator=(Nvml&& other) noexcept {
+    std::swap(library_, other.library_);
+    std::swap(device_, other.device_);
+    return *this;
+}
+
 Nvml::~Nvml() {
     if (library_ == nullptr) return;
     if (const auto shutdown = find<Return (*)()>("nvmlShutdown")) shutdown();

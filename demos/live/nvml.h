@@ -15,7 +15,7 @@ public:
     // Opens libnvidia-ml.so.1; empty if it is absent or does not start.
     static std::optional<Nvml> open();
     Nvml(Nvml&& other) noexcept;
-    Nvml& operator=(Nvml&&) = delete;
+    Nvml& operator=(Nvml&& other) noexcept;
     ~Nvml();
 
     // "580.159.04"

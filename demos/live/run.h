@@ -1,0 +1,39 @@
+// One run from request to outcome, on the worker thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include "demos/live/event_sink.h"
+#include "demos/live/machine.h"
+#include "demos/live/run_feed.h"
+#include "demos/protocol/messages.h"
+
+namespace headroom::live {
+
+struct RunContext {
+    Machine& machine;
+    EventSink& sink;
+    RunFeed& feed;
+    std::span<const std::filesystem::path> course_pages; // the text to train on where a run names none
+    const std::atomic<bool>& cancel;
+    std::atomic<std::uint64_t>& beats; // counted up at every mark
+};
+
+// Exit codes of an engine that ends after a run which left the process unfit for another.
+inline constexpr int kMemoryNotBack = 10; // bytes stayed behind
+inline constexpr int kLostContext = 30;   // CUDA answers every call with the same error
+
+struct RunResult {
+    record::Outcome outcome;
+    std::optional<int> retire; // the engine must end, with this exit code
+};
+
+// Everything that the run tells on its way goes to the feed and the sink; the outcome is returned. Throws nothing that a
+// run can cause.
+RunResult run_demo(const protocol::StartRun& start, const RunContext& context);
+
+} // namespace headroom::live
