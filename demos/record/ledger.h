@@ -95,7 +95,7 @@ private:
         Bytes bytes = 0;
     };
     // kEventsPerBlock events: the totals before them and the extremes among them.
-    static constexpr std::uint64_t kEventsPerBlock = 256;
+    static constexpr std::uint64_t kEventsPerBlock = 64;
     struct Block {
         Totals before;
         Extremes extremes;
