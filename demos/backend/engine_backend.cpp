@@ -242,13 +242,13 @@ void EngineBackend::take(const EngineDied& died) {
   const bool cancelled = cancellation_ && cancellation_->run == run_;
   cancellation_.reset();
   if (!active() || !sent_) return;  // a run that was not sent yet goes to the fresh engine
-  if (!died.ordered)
+  if (!died.ordered && !died.retired)
     finish({.kind = OutcomeKind::kEngineLost, .message = died.sentence});
   else if (cancelled)
-    finish({.kind = OutcomeKind::kCancelled,
-            .message = "Cancelled; the run did not stop by itself, so its engine was ended."});
+    finish(
+        {.kind = OutcomeKind::kCancelled, .message = "Cancelled; its engine has ended, and a fresh one was started."});
   else
-    prepare();  // it was the question before that would not stop: ask the fresh engine this one
+    prepare();  // its end was due to the run before this one: the fresh engine takes it
 }
 
 void EngineBackend::running() {

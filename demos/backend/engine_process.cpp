@@ -41,7 +41,7 @@ EngineProcess::EngineProcess(EngineCommand command) : command_(std::move(command
 
 void EngineProcess::start(Clock::time_point now) {
   frames_ = {};
-  greeted_ = ordered_ = false;
+  greeted_ = ordered_ = between_runs_ = false;
   fault_.clear();
   closed_at_.reset();
   started_at_ = heard_at_ = worked_at_ = now;
@@ -114,7 +114,9 @@ void EngineProcess::take_messages(Clock::time_point now, std::vector<EngineEvent
     else {
       const auto* heartbeat = std::get_if<protocol::Heartbeat>(&decoded.value());
       if (!heartbeat || std::exchange(beats_, heartbeat->beats) != heartbeat->beats) worked_at_ = now;
-      if (!heartbeat) events.emplace_back(std::move(decoded).value());
+      if (heartbeat) continue;
+      between_runs_ = std::holds_alternative<protocol::RunFinished>(decoded.value());
+      events.emplace_back(std::move(decoded).value());
     }
   }
   if (!child_ || !frames_.broken() || !fault_.empty()) return;
@@ -155,10 +157,11 @@ void EngineProcess::bury(const Exit& exit, Clock::time_point now, std::vector<En
   if (!last_line.empty()) sentence += "; its last line was " + last_line;
   sentence += ".";
   const bool ordered = ordered_;
+  const bool retired = !ordered && between_runs_ && exit.signal == 0 && fault_.empty();
   child_.reset();
   greeted_ = false;
-  if (!ordered) deaths_.push_back(now);
-  events.emplace_back(EngineDied{.sentence = sentence, .ordered = ordered});
+  if (!ordered && !retired) deaths_.push_back(now);
+  events.emplace_back(EngineDied{.sentence = sentence, .ordered = ordered, .retired = retired});
   if (too_many_deaths(now))
     trouble_ =
         fmt::format("The engine died {} times in two minutes, so no new one is started; try again in two minutes. {}",

@@ -25,6 +25,7 @@ struct RefusedMessage {
 struct EngineDied {
   std::string sentence;  // "The engine was killed by SIGKILL …"
   bool ordered = false;  // by terminate() or kill()
+  bool retired = false;  // by itself after a run, because of what that run left behind
 };
 
 using EngineEvent = std::variant<protocol::Message, RefusedMessage, EngineDied>;
@@ -72,8 +73,9 @@ class EngineProcess {
   std::unique_ptr<ChildProcess> child_;
   protocol::FrameReader frames_;
   bool greeted_ = false;
-  bool ordered_ = false;  // the end of this process is our doing
-  std::string fault_;     // why this process was killed by us though nobody asked for it
+  bool ordered_ = false;       // the end of this process is our doing
+  bool between_runs_ = false;  // it has finished a run and not shown a sign of another
+  std::string fault_;          // why this process was killed by us though nobody asked for it
   std::uint64_t beats_ = 0;
   Clock::time_point started_at_{}, heard_at_{}, worked_at_{};
   std::optional<Clock::time_point> closed_at_;  // its stdout

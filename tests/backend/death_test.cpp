@@ -107,6 +107,16 @@ TEST_CASE("two deaths are forgiven, the third is not") {
   }
 }
 
+TEST_CASE("an engine that retires after its run is no death, and a run sent to it meanwhile is not lost") {
+  const auto engine = backend::make_engine(fake_engine());
+  for (int runs = 0; runs < 4; ++runs) {
+    CAPTURE(runs);
+    CHECK(run_to_end(*engine, "retire").kind == OutcomeKind::kCompleted);
+    check_whole(*engine->recording());
+  }
+  CHECK_FALSE(engine->trouble());
+}
+
 TEST_CASE("what is no engine of this version is trouble that says so") {
   const auto [arguments, reason] = GENERATE(table<std::vector<std::string>, std::string>({
       {{"/nonexistent/headroom-engine"}, "No such file or directory"},
