@@ -63,7 +63,7 @@ AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_row
     list.total = run.at(event).allocated;
     for (const NamedRow& row : named_rows(run, event)) {
         if (list.rows.size() < static_cast<std::size_t>(max_rows)) {
-            list.rows.push_back({row.sum.category, row.name, where_text(row.sum), row.sum.bytes});
+            list.rows.push_back({row.sum.category, row.name, where_text(row.sum), row.sum.bytes, row.sum.blocks});
         } else {
             list.more_count += row.sum.blocks;
             list.more_bytes += row.sum.bytes;

@@ -87,8 +87,9 @@ struct Bar {
 struct ListRow {
     record::Category category = record::Category::kOther;
     std::string name;  // "Logits"
-    std::string where; // "loss", "layers 0 to 9, 120 blocks"
+    std::string where; // "layers 0 to 9, 120 tensors"
     record::Bytes bytes = 0;
+    std::uint64_t tensors = 0;
 };
 
 // What is alive at one moment, ranked; sums to `total` with what `more_*` folds away.

@@ -1,0 +1,14 @@
+// The labels that stand on a timeline, each where it belongs or not at all.
+#pragma once
+
+#include <vector>
+
+#include "app/paint/sheet.h"
+#include "app/paint/stack.h"
+
+namespace headroom::app::paint {
+
+// By priority: guess, limit, failed request, peak, lines, kinds of memory from the largest down, the other run's peak.
+void lay_out_labels(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns);
+
+} // namespace headroom::app::paint

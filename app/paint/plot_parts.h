@@ -1,0 +1,34 @@
+// What a timeline's plot is made of, below its labels.
+#pragma once
+
+#include <vector>
+
+#include "app/paint/sheet.h"
+#include "app/paint/stack.h"
+
+namespace headroom::app::paint {
+
+// Types of a plot's text.
+struct Types {
+    Type label, medium, strong, peak;
+};
+Types types_of(const Frame& frame);
+
+// True where the figure or the pointer makes this kind step back.
+bool is_quiet(const Frame& frame, const lessons::FigureData& figure, int kind);
+Color fill_of(const Frame& frame, const lessons::FigureData& figure, int kind);
+
+// Where the allocation that failed is drawn; empty where there is none.
+Rect failed_rect(const Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+// The corner points of a step function inside the plot.
+std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width);
+
+void lay_out_danger_zone(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+void lay_out_stack(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns);
+void lay_out_failed(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+void lay_out_lines(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+void lay_out_veil(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+void lay_out_cursor(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+                    const std::vector<PxColumn>& columns, float from_y);
+
+} // namespace headroom::app::paint

@@ -1,0 +1,17 @@
+// A figure's numbers: CSV with units in the header, and JSON with everything that the description has.
+#pragma once
+
+#include <string>
+
+#include "lessons/figure.h"
+
+namespace headroom::app::paint {
+
+// Where the numbers come from, as one JSON document in ASCII: into SVG, PDF and PNG.
+std::string provenance_json(const lessons::FigureData& figure);
+
+// Lines of `# key: value`, then one row a column of the stack or a bar.
+std::string to_csv(const lessons::FigureData& figure);
+std::string to_json(const lessons::FigureData& figure);
+
+} // namespace headroom::app::paint

@@ -1,0 +1,21 @@
+// Ticks of axes: round values, as many as there is room for, the unit of time at the last one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/paint/layout.h"
+
+namespace headroom::app::paint {
+
+struct Tick {
+    double value = 0;
+    std::string label;
+};
+
+// Whole multiples of the unit from 0, at most `most` of them.
+std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, int most);
+// Nanoseconds in the unit that reads best, or events.
+std::vector<Tick> time_ticks(const lessons::Axis& axis, int most);
+
+} // namespace headroom::app::paint
