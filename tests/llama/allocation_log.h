@@ -1,0 +1,39 @@
+// Logs every allocation that LibTorch makes on CPU and on meta, with the label it was made under.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "demos/record/scope.h"
+#include "demos/record/units.h"
+
+namespace headroom::test {
+
+struct Allocation {
+    enum class Kind : std::uint8_t { kAlloc, kFree, kRelabel };
+    Kind kind = Kind::kAlloc;
+    std::int64_t storage = 0; // counted from the log's start; −1: born before it
+    record::Bytes bytes = 0;
+    record::Tag tag; // of the thread; a relabel's category is the new one
+};
+
+std::string to_string(const Allocation& allocation);
+
+enum class LoggedDevice : std::uint8_t { kCpu, kMeta };
+
+// Becomes LibTorch's allocator on both devices and the listener of relabels. Before the first tensor, once a process.
+void install_allocation_log();
+void start_log(LoggedDevice device);
+// What happened since start_log, without scalars (8 bytes or fewer): PyTorch wraps numbers into tensors that are on the CPU
+// whatever the device, and converts them there.
+std::vector<Allocation> stop_log();
+
+// Live bytes by category where their sum was highest. Storages born before the log do not count.
+record::ByCategory peak_by_category(const std::vector<Allocation>& log);
+record::Bytes sum(const record::ByCategory& bytes);
+
+// Marks heard since start_log.
+int marks_heard();
+
+} // namespace headroom::test
