@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/assets.h"
 #include "app/common/whole_file.h"
 #include "demos/record/text.h"
 #include "headroom_build.h"
@@ -98,6 +99,9 @@ record::Result<FileStyle> file_style(const FiguresOptions& options) {
   if (options.theme != "light" && options.theme != "dark")
     return Error{fmt::format("--theme {}: it is light or dark.", record::quoted(options.theme))};
   FileStyle style{options.out, std::move(formats).value(), {}, options.theme == "dark"};
+  const auto assets = find_assets();
+  if (!assets) return assets.error();
+  style.options.assets = assets.value();
   style.options.palette = style.dark ? &paint::kDark : &paint::kLight;
   if (options.width) {
     auto width = parse_width(*options.width);

@@ -21,12 +21,17 @@ using record::ParamSpec;
 namespace {
 
 std::string number(const ParamSpec& spec, double value) {
-  if (spec.kind == ParamKind::kBytes)
-    return value == 0 ? "0" : record::format_bytes(static_cast<record::Bytes>(value), 0);
-  return fmt::format("{}", value);
+  switch (spec.kind) {
+    case ParamKind::kBytes:
+      return record::format_bytes(static_cast<record::Bytes>(value), 0);
+    case ParamKind::kInteger:
+      return record::format_count(static_cast<std::int64_t>(value));
+    default:
+      return fmt::format("{}", value);
+  }
 }
 
-// "1 to 1024 sequences", "tiny, llama-3.2-1b, custom", "on, off".
+// "1 to 1,024 sequences", "tiny, llama-3.2-1b, custom", "on, off".
 std::string values_of(const ParamSpec& spec) {
   switch (spec.kind) {
     case ParamKind::kChoice: {
@@ -43,16 +48,17 @@ std::string values_of(const ParamSpec& spec) {
     case ParamKind::kBytes:
       break;
   }
-  std::string range = fmt::format("{} to {}", number(spec, spec.minimum), number(spec, spec.maximum));
-  return spec.unit.empty() ? range : fmt::format("{} {}", range, spec.unit);
+  const std::string range = fmt::format("{} to {}", number(spec, spec.minimum), number(spec, spec.maximum));
+  return spec.unit.empty() || spec.kind == ParamKind::kBytes ? range : fmt::format("{} {}", range, spec.unit);
 }
 
 void put_schema(record::Schema schema) {
   const record::Params defaults(schema);
   for (const ParamSpec& spec : schema) {
     const std::string standing = defaults.as_text(spec.key);
-    put(fmt::format("      {:<16} {} ({}{}{})\n", spec.key, spec.help, values_of(spec),
-                    standing.empty() ? "" : "; default ", standing));
+    put(fmt::format("      {:<18} {}{}{}\n", spec.key, values_of(spec), standing.empty() ? "" : "; default ",
+                    standing));
+    put(fmt::format("      {:<18} {}\n", "", spec.help));
   }
 }
 

@@ -38,7 +38,8 @@ json read_object(const fs::path& path) {
 Settings settings_from(const json& object) {
   Settings settings;
   if (const auto page = object.find("page"); page != object.end() && page->is_string()) settings.page = *page;
-  if (const auto theme = object.find("theme"); theme != object.end() && (*theme == "light" || *theme == "dark" || *theme == "high_contrast"))
+  if (const auto theme = object.find("theme");
+      theme != object.end() && (*theme == "light" || *theme == "dark" || *theme == "high_contrast"))
     settings.theme = *theme;
   if (const auto scale = object.find("font_scale"); scale != object.end() && scale->is_number()) {
     const double value = scale->get<double>();

@@ -31,10 +31,12 @@ std::string device_name(const record::RunInfo& info) {
   return named != info.provenance.end() && !named->second.empty() ? named->second : key;
 }
 
-// The value below which `share` of the sorted values lie (nearest rank).
+// The value below which `share` of the sorted values lie, linear between neighbours.
 double quantile(const std::vector<double>& sorted, double share) {
-  const auto rank = static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)));
-  return sorted[rank];
+  const double rank = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(rank);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (sorted[above] - sorted[below]) * (rank - static_cast<double>(below));
 }
 
 std::optional<record::Quantity> speed_of(const record::Recording& recording) {
