@@ -57,6 +57,7 @@ void EventSink::refused(const Refused& refusal, record::DeviceKind device) noexc
     if (device == record::DeviceKind::kGpu) event.allocator_reserved = refusal.reserved;
     event.category = refusal.tag.category;
     push(event);
+    close(); // what follows is the unwinding: the recording ends with everything still there
     std::lock_guard guard(lock_);
     if (!refusal_) refusal_ = refusal;
 }

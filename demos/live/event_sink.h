@@ -50,9 +50,10 @@ public:
     void push_existing(record::MemEvent event) noexcept;
     // Returns the mark with its time and its position among the events.
     record::Mark mark(const record::Tag& tag, std::int32_t step);
+    // The run's last event.
     void refused(const Refused& refusal, record::DeviceKind device) noexcept;
 
-    // The first refusal of the run: retries and what unwinding asks for come later.
+    // The first refusal since open(), recorded or not.
     std::optional<Refused> first_refusal() const;
 
     EventRing& ring() { return ring_; }

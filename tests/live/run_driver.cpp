@@ -1,0 +1,58 @@
+#include "tests/live/run_driver.h"
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "demos/live/device_facts.h"
+#include "tests/support/catch.h"
+
+namespace headroom::tests {
+
+live::EventSink& sink() {
+    static auto& sink = *new live::EventSink;
+    return sink;
+}
+
+live::CpuProbe& cpu_probe() {
+    static live::CpuProbe& probe = live::CpuProbe::install(sink());
+    return probe;
+}
+
+live::MetaProbe& meta_probe() {
+    static live::MetaProbe& probe = live::MetaProbe::install(sink());
+    return probe;
+}
+
+RunDriver::RunDriver(live::EngineRole role)
+    : worker_(role, {.cpu = &cpu_probe(), .meta = role == live::EngineRole::kPlanner ? &meta_probe() : nullptr}, sink(),
+              feed_, live::machine_facts(/*look_for_gpu=*/false), {HEADROOM_SOURCE_DIR "/tests/live/run_driver.cpp"}) {}
+
+DrivenRun RunDriver::run(const Settings& params, bool record,
+                         const std::function<void(const record::Recording&)>& watch) {
+    DrivenRun driven;
+    record::Recording& recording = driven.recording;
+    REQUIRE(worker_.submit({.run = ++run_, .demo = "train_step", .params = params, .record = record}).taken);
+    std::vector<record::MemEvent> events;
+    while (true) {
+        const live::RunNews news = feed_.take();
+        if (news.info) recording.set_info(*news.info);
+        events.clear();
+        sink().ring().drain(events, sink().ring().capacity());
+        recording.append(events);
+        recording.append(news.marks);
+        recording.append_device_times(news.device_times);
+        for (const auto& sample : news.metrics) recording.append(sample);
+        for (const auto& sample : news.counters) recording.append(sample);
+        if (watch) watch(recording);
+        if (news.outcome) {
+            recording.set_outcome(*news.outcome);
+            driven.dropped = sink().ring().dropped();
+            feed_.finish_taken();
+            return driven;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+} // namespace headroom::tests

@@ -1,0 +1,46 @@
+// Runs in this process, without a link: the worker's events and news become a Recording.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <string>
+
+#include "demos/live/cpu_probe.h"
+#include "demos/live/event_sink.h"
+#include "demos/live/run_feed.h"
+#include "demos/live/worker.h"
+#include "demos/record/recording.h"
+
+namespace headroom::tests {
+
+using Settings = std::map<std::string, std::string>;
+
+// The probes of this process, installed by the first call.
+live::EventSink& sink();
+live::CpuProbe& cpu_probe();
+live::MetaProbe& meta_probe();
+
+struct DrivenRun {
+    record::Recording recording; // with its outcome
+    std::uint64_t dropped = 0;
+    const record::Outcome& outcome() const { return *recording.outcome(); }
+};
+
+class RunDriver {
+public:
+    explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner);
+
+    // Waits for the end of the run. `watch` is called every few milliseconds with what has arrived.
+    DrivenRun run(const Settings& params, bool record = true,
+                  const std::function<void(const record::Recording&)>& watch = {});
+    live::Worker& worker() { return worker_; }
+    std::uint64_t last_run() const { return run_; }
+
+private:
+    live::RunFeed feed_;
+    live::Worker worker_;
+    std::uint64_t run_ = 0;
+};
+
+} // namespace headroom::tests
