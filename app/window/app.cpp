@@ -24,258 +24,272 @@ constexpr float kLeastWidth = 640, kLeastHeight = 420;
 const lessons::Page& first_page() { return *lessons::chapters().front()->pages.front(); }
 
 std::shared_ptr<const record::Recording> stored(const std::filesystem::path& assets, std::string_view name) {
-    auto loaded = load_recording(recording_path(assets, name));
-    return loaded ? std::move(loaded).value() : nullptr;
+  auto loaded = load_recording(recording_path(assets, name));
+  return loaded ? std::move(loaded).value() : nullptr;
 }
 
-} // namespace
+}  // namespace
 
 App::App(AppOptions options, Session session, SettingsFile* settings)
     : options_(std::move(options)), session_(std::move(session)), settings_(settings) {
-    const Settings kept = settings_ == nullptr ? Settings{} : settings_->values();
-    ui_.theme = options_.theme.value_or(theme_from(kept.theme));
-    ui_.font_scale = options_.scale.value_or(static_cast<float>(kept.font_scale));
-    ui_.display_scale = options_.display_scale;
-    if (settings_ != nullptr) ui_.notice = settings_->notice();
-    if (options_.page.empty()) options_.page = kept.page;
+  const Settings kept = settings_ == nullptr ? Settings{} : settings_->values();
+  ui_.theme = options_.theme.value_or(theme_from(kept.theme));
+  ui_.font_scale = options_.scale.value_or(static_cast<float>(kept.font_scale));
+  ui_.display_scale = options_.display_scale;
+  if (settings_ != nullptr) ui_.notice = settings_->notice();
+  if (options_.page.empty()) options_.page = kept.page;
 }
 
 record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session session, SettingsFile* settings) {
-    const bool asked = !options.page.empty();
-    std::unique_ptr<App> app(new App(std::move(options), std::move(session), settings));
-    const lessons::Page* page = lessons::find_page(app->options_.page);
-    if (page == nullptr && asked)
-        return record::Error{fmt::format("There is no page \"{}\": `headroom list` names them all.", app->options_.page)};
-    const record::Status opened = app->open(page == nullptr ? first_page() : *page);
-    if (!opened) return opened.error();
-    return app;
+  const bool asked = !options.page.empty();
+  std::unique_ptr<App> app(new App(std::move(options), std::move(session), settings));
+  const lessons::Page* page = lessons::find_page(app->options_.page);
+  if (page == nullptr && asked)
+    return record::Error{fmt::format("There is no page \"{}\": `headroom list` names them all.", app->options_.page)};
+  const record::Status opened = app->open(page == nullptr ? first_page() : *page);
+  if (!opened) return opened.error();
+  return app;
 }
 
 record::Status App::load_look() {
-    const std::filesystem::path fonts = options_.assets / "fonts";
-    const record::Status loaded = load_faces(fonts);
-    if (!loaded) return loaded;
-    apply_look(ui_.theme, ui_.scale());
-    markdown_ = std::make_unique<Markdown>(fonts, read_glossary(options_.assets / "text" / "glossary.md"));
-    return record::Ok{};
+  const std::filesystem::path fonts = options_.assets / "fonts";
+  const record::Status loaded = load_faces(fonts);
+  if (!loaded) return loaded;
+  apply_look(ui_.theme, ui_.scale());
+  markdown_ = std::make_unique<Markdown>(fonts, read_glossary(options_.assets / "text" / "glossary.md"));
+  return record::Ok{};
 }
 
 PageSources App::sources_of(const lessons::Page& page) {
-    PageSources sources;
-    sources.planner = options_.planner != nullptr ? options_.planner : session_.planner();
-    recordings_to_load_.clear();
-    if (options_.from != nullptr) {
-        sources.stored.push_back(options_.from);
-        sources.fixed_settings = fmt::format("These are the settings that {} was made with. Start without --from to change them.", options_.from_name);
-    } else {
-        // The first one shows at once; the others come while the reader reads.
-        for (const std::string_view name : page.recordings) {
-            if (!sources.stored.empty()) recordings_to_load_.push_back(name);
-            else if (auto recording = stored(options_.assets, name)) sources.stored.push_back(std::move(recording));
-        }
-        if (!session_.has_engine()) sources.fixed_settings = session_.why_no_engine();
+  PageSources sources;
+  sources.planner = options_.planner != nullptr ? options_.planner : session_.planner();
+  recordings_to_load_.clear();
+  if (options_.from != nullptr) {
+    sources.stored.push_back(options_.from);
+    sources.fixed_settings = fmt::format(
+        "These are the settings that {} was made with. Start without --from to change them.", options_.from_name);
+  } else {
+    // The first one shows at once; the others come while the reader reads.
+    for (const std::string_view name : page.recordings) {
+      if (!sources.stored.empty())
+        recordings_to_load_.push_back(name);
+      else if (auto recording = stored(options_.assets, name))
+        sources.stored.push_back(std::move(recording));
     }
-    sources.runner = options_.runner != nullptr ? options_.runner : options_.from == nullptr ? session_.runner() : nullptr;
-    if (options_.runner != nullptr) sources.fixed_settings.clear();
-    if (sources.runner == nullptr)
-        sources.replay_of = [this](const std::shared_ptr<const record::Recording>& recording) {
-            replays_.push_back(backend::make_replay(recording, backend::ReplayPace::kAsRecorded));
-            return replays_.back().get();
-        };
-    return sources;
+    if (!session_.has_engine()) sources.fixed_settings = session_.why_no_engine();
+  }
+  sources.runner = options_.runner != nullptr ? options_.runner
+                   : options_.from == nullptr ? session_.runner()
+                                              : nullptr;
+  if (options_.runner != nullptr) sources.fixed_settings.clear();
+  if (sources.runner == nullptr)
+    sources.replay_of = [this](const std::shared_ptr<const record::Recording>& recording) {
+      replays_.push_back(backend::make_replay(recording, backend::ReplayPace::kAsRecorded));
+      return replays_.back().get();
+    };
+  return sources;
 }
 
 record::Status App::open(const lessons::Page& page) {
-    if (const auto known = pages_.find(&page); known != pages_.end()) {
-        page_ = known->second.get();
-        return record::Ok{};
-    }
-    auto text = read_page(options_.assets / "text" / page.text);
-    if (!text) return text.error();
-    const experiments::DemoInfo* demo = experiments::find_demo(page.demo);
-    if (demo == nullptr) return record::Error{fmt::format("The page {} names the demo {}, which is not there.", page.id, page.demo)};
-    auto model = std::make_unique<PageModel>(page, std::move(text).value(), *demo, sources_of(page));
-    page_ = model.get();
-    pages_[&page] = std::move(model);
-    ui_.reading_more = ui_.drawer = ui_.figure_face = false;
+  if (const auto known = pages_.find(&page); known != pages_.end()) {
+    page_ = known->second.get();
     return record::Ok{};
+  }
+  auto text = read_page(options_.assets / "text" / page.text);
+  if (!text) return text.error();
+  const experiments::DemoInfo* demo = experiments::find_demo(page.demo);
+  if (demo == nullptr)
+    return record::Error{fmt::format("The page {} names the demo {}, which is not there.", page.id, page.demo)};
+  auto model = std::make_unique<PageModel>(page, std::move(text).value(), *demo, sources_of(page));
+  page_ = model.get();
+  pages_[&page] = std::move(model);
+  ui_.reading_more = ui_.drawer = ui_.figure_face = false;
+  return record::Ok{};
 }
 
 // One recording a call: opening a page never waits for all of them.
 void App::load_next_recording() {
-    if (recordings_to_load_.empty()) return;
-    const std::string_view name = recordings_to_load_.front();
-    recordings_to_load_.erase(recordings_to_load_.begin());
-    if (auto recording = stored(options_.assets, name)) page_->add_stored(std::move(recording));
+  if (recordings_to_load_.empty()) return;
+  const std::string_view name = recordings_to_load_.front();
+  recordings_to_load_.erase(recordings_to_load_.begin());
+  if (auto recording = stored(options_.assets, name)) page_->add_stored(std::move(recording));
 }
 
 bool App::poll(double now) {
-    bool changed = false;
-    for (const auto& [page, model] : pages_) changed = model->poll(now) || changed;
-    if (!recordings_to_load_.empty()) {
-        load_next_recording();
-        changed = true;
-    }
-    return changed;
+  bool changed = false;
+  for (const auto& [page, model] : pages_) changed = model->poll(now) || changed;
+  if (!recordings_to_load_.empty()) {
+    load_next_recording();
+    changed = true;
+  }
+  return changed;
 }
 
 void App::before_frame() {
-    if (theme().id != ui_.theme || look().scale != ui_.scale()) apply_look(ui_.theme, ui_.scale());
+  if (theme().id != ui_.theme || look().scale != ui_.scale()) apply_look(ui_.theme, ui_.scale());
 }
 
 Frame App::frame_of(double now, float effective_width) {
-    Frame frame{ui_, *page_, *markdown_, width_class(effective_width), now, {}};
-    const auto chapters = lessons::chapters();
-    for (int c = 0; c < static_cast<int>(chapters.size()); ++c) {
-        const lessons::Chapter& chapter = *chapters[static_cast<std::size_t>(c)];
-        const auto at = std::find(chapter.pages.begin(), chapter.pages.end(), &page_->page());
-        if (at == chapter.pages.end()) continue;
-        frame.place.chapter = c;
-        frame.place.page = static_cast<int>(at - chapter.pages.begin());
-        frame.place.pages = static_cast<int>(chapter.pages.size());
-        frame.place.chapter_title = chapter.title;
-        frame.place.has_previous = c > 0 || frame.place.page > 0;
-        frame.place.has_next = c + 1 < static_cast<int>(chapters.size()) || frame.place.page + 1 < frame.place.pages;
-    }
-    const paint::ByteUnit unit = paint::byte_unit(page_->figure_axis().high);
-    frame.byte_unit = unit.bytes;
-    frame.byte_unit_name = unit.name;
-    return frame;
+  Frame frame{ui_, *page_, *markdown_, width_class(effective_width), now, {}};
+  const auto chapters = lessons::chapters();
+  for (int c = 0; c < static_cast<int>(chapters.size()); ++c) {
+    const lessons::Chapter& chapter = *chapters[static_cast<std::size_t>(c)];
+    const auto at = std::find(chapter.pages.begin(), chapter.pages.end(), &page_->page());
+    if (at == chapter.pages.end()) continue;
+    frame.place.chapter = c;
+    frame.place.page = static_cast<int>(at - chapter.pages.begin());
+    frame.place.pages = static_cast<int>(chapter.pages.size());
+    frame.place.chapter_title = chapter.title;
+    frame.place.has_previous = c > 0 || frame.place.page > 0;
+    frame.place.has_next = c + 1 < static_cast<int>(chapters.size()) || frame.place.page + 1 < frame.place.pages;
+  }
+  const paint::ByteUnit unit = paint::byte_unit(page_->figure_axis().high);
+  frame.byte_unit = unit.bytes;
+  frame.byte_unit_name = unit.name;
+  return frame;
 }
 
 void App::draw_card(Frame& frame, const Rect& rect) {
-    const bool wide = frame.width == Width::kWide;
-    card(rect);
-    Rect inner = wide ? rect.inset(20) : rect.inset(12);
-    const Rect head = inner.cut_top(wide ? 30 : 28);
-    inner.cut_top(wide ? 12 : 6);
-    const Rect settings = inner.cut_bottom(2 * 64 - 12);
-    horizontal_line(rect.x0 + 1, rect.x1 - 1, settings.y0 - px(wide ? 16 : 10), theme().hairline);
-    inner.cut_bottom(wide ? 32 : 20);
-    figure_.draw_head(frame, head);
-    figure_.draw_picture(frame, inner);
-    draw_settings(frame, settings);
+  const bool wide = frame.width == Width::kWide;
+  card(rect);
+  Rect inner = wide ? rect.inset(20) : rect.inset(12);
+  const Rect head = inner.cut_top(wide ? 30 : 28);
+  inner.cut_top(wide ? 12 : 6);
+  const Rect settings = inner.cut_bottom(2 * 64 - 12);
+  horizontal_line(rect.x0 + 1, rect.x1 - 1, settings.y0 - px(wide ? 16 : 10), theme().hairline);
+  inner.cut_bottom(wide ? 32 : 20);
+  figure_.draw_head(frame, head);
+  figure_.draw_picture(frame, inner);
+  draw_settings(frame, settings);
 }
 
 void App::draw_page(Frame& frame, const Rect& rect, Turn& turn) {
-    if (frame.width == Width::kNarrow) {
-        draw_narrow(frame, rect, turn);
-        return;
-    }
-    const bool wide = frame.width == Width::kWide;
-    Rect rest = rect;
-    const Rect text = rest.cut_left(wide ? 416 : 316);
-    rest.cut_left(wide ? 24 : 16);
-    turn = draw_text_column(frame, text);
-    draw_card(frame, rest);
+  if (frame.width == Width::kNarrow) {
+    draw_narrow(frame, rect, turn);
+    return;
+  }
+  const bool wide = frame.width == Width::kWide;
+  Rect rest = rect;
+  const Rect text = rest.cut_left(wide ? 416 : 316);
+  rest.cut_left(wide ? 24 : 16);
+  turn = draw_text_column(frame, text);
+  draw_card(frame, rest);
 }
 
 // Text and figure become two faces of the page.
 void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
-    const Rect head = rect.cut_top(30);
-    rect.cut_top(8);
-    const std::vector<std::string> faces{"Read", "Figure"};
-    int face = ui_.figure_face ? 1 : 0;
-    if (segmented("face", head.left(150), faces, face)) ui_.figure_face = face == 1;
-    if (!ui_.figure_face) {
-        turn = draw_text_column(frame, rect);
-        return;
-    }
-    const ButtonText list{"Alive here", Icon::kLayers};
-    const float list_width = button_width(list);
-    if (button("drawer", {head.x1 - list_width, head.y0, head.x1, head.y1}, list)) ui_.drawer = !ui_.drawer;
-    Rect middle{head.x0 + px(150 + 16), head.y0, head.x1 - list_width - px(8), head.y1};
-    figure_.draw_head(frame, middle);
+  const Rect head = rect.cut_top(30);
+  rect.cut_top(8);
+  const std::vector<std::string> faces{"Read", "Figure"};
+  int face = ui_.figure_face ? 1 : 0;
+  if (segmented("face", head.left(150), faces, face)) ui_.figure_face = face == 1;
+  if (!ui_.figure_face) {
+    turn = draw_text_column(frame, rect);
+    return;
+  }
+  const ButtonText list{"Alive here", Icon::kLayers};
+  const float list_width = button_width(list);
+  if (button("drawer", {head.x1 - list_width, head.y0, head.x1, head.y1}, list)) ui_.drawer = !ui_.drawer;
+  Rect middle{head.x0 + px(150 + 16), head.y0, head.x1 - list_width - px(8), head.y1};
+  figure_.draw_head(frame, middle);
 
-    Rect foot = rect.cut_bottom(34);
-    rect.cut_bottom(10);
-    card(rect);
-    figure_.draw_picture(frame, rect.inset(12));
-    if (ui_.drawer) figure_.draw_drawer(frame, Rect(rect).inset(8).right(240));
+  Rect foot = rect.cut_bottom(34);
+  rect.cut_bottom(10);
+  card(rect);
+  figure_.draw_picture(frame, rect.inset(12));
+  if (ui_.drawer) figure_.draw_drawer(frame, Rect(rect).inset(8).right(240));
 
-    const bool open = page_->question().hides();
-    const ButtonText lock{"Lock answer", Icon::kNone, "Enter"}, run{"Run", Icon::kPlay}, stop{"Cancel", Icon::kStop, "Esc"};
-    const bool running = page_->control().running();
-    const ButtonText& act = open ? lock : running ? stop : run;
-    const float act_width = button_width(act);
-    const Rect at{foot.x1 - act_width, foot.y0, foot.x1, foot.y1};
-    if (button("act", at, act, running && !open ? ButtonKind::kSecondary : ButtonKind::kPrimary)) {
-        if (open) lock_answer(frame);
-        else if (running) page_->cancel();
-        else page_->run(frame.now);
-    }
-    foot.x1 = at.x0 - px(8);
-    if (open) {
-        const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
-        const float width = button_width(skip);
-        if (button("skip", {foot.x1 - width, foot.y0, foot.x1, foot.y1}, skip)) page_->question().skip();
-        foot.x1 -= width + px(8);
-    }
-    draw_settings_folded(frame, foot);
+  const bool open = page_->question().hides();
+  const ButtonText lock{"Lock answer", Icon::kNone, "Enter"}, run{"Run", Icon::kPlay},
+      stop{"Cancel", Icon::kStop, "Esc"};
+  const bool running = page_->control().running();
+  const ButtonText& act = open ? lock : running ? stop : run;
+  const float act_width = button_width(act);
+  const Rect at{foot.x1 - act_width, foot.y0, foot.x1, foot.y1};
+  if (button("act", at, act, running && !open ? ButtonKind::kSecondary : ButtonKind::kPrimary)) {
+    if (open)
+      lock_answer(frame);
+    else if (running)
+      page_->cancel();
+    else
+      page_->run(frame.now);
+  }
+  foot.x1 = at.x0 - px(8);
+  if (open) {
+    const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
+    const float width = button_width(skip);
+    if (button("skip", {foot.x1 - width, foot.y0, foot.x1, foot.y1}, skip)) page_->question().skip();
+    foot.x1 -= width + px(8);
+  }
+  draw_settings_folded(frame, foot);
 }
 
 void App::turn_page(Turn turn) {
-    if (turn == Turn::kStay) return;
-    std::vector<const lessons::Page*> all;
-    for (const lessons::Chapter* chapter : lessons::chapters()) all.insert(all.end(), chapter->pages.begin(), chapter->pages.end());
-    const auto at = std::find(all.begin(), all.end(), &page_->page());
-    const std::ptrdiff_t to = (at - all.begin()) + (turn == Turn::kOn ? 1 : -1);
-    if (to < 0 || to >= std::ssize(all)) return;
-    const record::Status opened = open(*all[static_cast<std::size_t>(to)]);
-    if (!opened) ui_.notice = opened.error().message;
+  if (turn == Turn::kStay) return;
+  std::vector<const lessons::Page*> all;
+  for (const lessons::Chapter* chapter : lessons::chapters())
+    all.insert(all.end(), chapter->pages.begin(), chapter->pages.end());
+  const auto at = std::find(all.begin(), all.end(), &page_->page());
+  const std::ptrdiff_t to = (at - all.begin()) + (turn == Turn::kOn ? 1 : -1);
+  if (to < 0 || to >= std::ssize(all)) return;
+  const record::Status opened = open(*all[static_cast<std::size_t>(to)]);
+  if (!opened) ui_.notice = opened.error().message;
 }
 
 void App::keep_settings() {
-    if (settings_ == nullptr) return;
-    const Settings now{std::string(page_->page().id), std::string(key_of(ui_.theme)), ui_.font_scale};
-    if (now == settings_->values()) return;
-    const std::string before = settings_->notice();
-    settings_->save(now);
-    if (settings_->notice() != before) ui_.notice = settings_->notice();
+  if (settings_ == nullptr) return;
+  const Settings now{std::string(page_->page().id), std::string(key_of(ui_.theme)), ui_.font_scale};
+  if (now == settings_->values()) return;
+  const std::string before = settings_->notice();
+  settings_->save(now);
+  if (settings_->notice() != before) ui_.notice = settings_->notice();
 }
 
 void App::draw(double now) {
-    const ImGuiViewport* viewport = ImGui::GetMainViewport();
-    ImGui::SetNextWindowPos(viewport->Pos);
-    ImGui::SetNextWindowSize(viewport->Size);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-    ImGui::Begin("headroom", nullptr,
-                 ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoCollapse |
-                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_HorizontalScrollbar |
-                     ImGuiWindowFlags_NoScrollWithMouse * (viewport->Size.y >= px(kLeastHeight)));
-    ImGui::PopStyleVar();
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(viewport->Pos);
+  ImGui::SetNextWindowSize(viewport->Size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin("headroom", nullptr,
+               ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_HorizontalScrollbar |
+                   ImGuiWindowFlags_NoScrollWithMouse * (viewport->Size.y >= px(kLeastHeight)));
+  ImGui::PopStyleVar();
 
-    const ImVec2 origin = ImGui::GetCursorScreenPos(); // moves when the page scrolls
-    const ImVec2 size{std::max(viewport->Size.x, px(kLeastWidth)), std::max(viewport->Size.y, px(kLeastHeight))};
-    const Rect whole{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
-    Frame frame = frame_of(now, size.x / look().scale);
-    const PageLayout layout = page_layout(whole, frame.width);
-    markdown_->begin_frame();
-    Turn turn = take_keys(frame, figure_);
+  const ImVec2 origin = ImGui::GetCursorScreenPos();  // moves when the page scrolls
+  const ImVec2 size{std::max(viewport->Size.x, px(kLeastWidth)), std::max(viewport->Size.y, px(kLeastHeight))};
+  const Rect whole{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
+  Frame frame = frame_of(now, size.x / look().scale);
+  const PageLayout layout = page_layout(whole, frame.width);
+  markdown_->begin_frame();
+  Turn turn = take_keys(frame, figure_);
 
-    fill(whole, theme().canvas);
-    const PageChoice choice = draw_rail(frame, layout.rail, read_);
-    draw_top_bar(frame, layout.top);
-    Turn clicked = Turn::kStay;
-    draw_page(frame, layout.page, clicked);
-    const auto devices = page_->control().backend() == nullptr ? std::vector<protocol::DeviceFacts>{} : page_->control().backend()->devices();
-    draw_status_bar(frame, layout.status, devices);
-    draw_keys(frame);
-    draw_export(frame);
-    ui_.lit = markdown_->pointed_at() ? markdown_->pointed_at() : figure_.pointed_at();
-    ImGui::SetCursorScreenPos(origin);
-    ImGui::Dummy(size);
-    ImGui::End();
+  fill(whole, theme().canvas);
+  const PageChoice choice = draw_rail(frame, layout.rail, read_);
+  draw_top_bar(frame, layout.top);
+  Turn clicked = Turn::kStay;
+  draw_page(frame, layout.page, clicked);
+  const auto devices = page_->control().backend() == nullptr ? std::vector<protocol::DeviceFacts>{}
+                                                             : page_->control().backend()->devices();
+  draw_status_bar(frame, layout.status, devices);
+  draw_keys(frame);
+  draw_export(frame);
+  ui_.lit = markdown_->pointed_at() ? markdown_->pointed_at() : figure_.pointed_at();
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy(size);
+  ImGui::End();
 
-    const Question::State state = page_->question().state();
-    const bool done = state != Question::State::kOpen && state != Question::State::kWaiting;
-    if (done && std::find(read_.begin(), read_.end(), &page_->page()) == read_.end()) read_.push_back(&page_->page());
-    if (choice.chapter >= 0) {
-        const record::Status opened = open(*lessons::chapters()[static_cast<std::size_t>(choice.chapter)]->pages[static_cast<std::size_t>(choice.page)]);
-        if (!opened) ui_.notice = opened.error().message;
-    }
-    turn_page(clicked != Turn::kStay ? clicked : turn);
-    keep_settings();
+  const Question::State state = page_->question().state();
+  const bool done = state != Question::State::kOpen && state != Question::State::kWaiting;
+  if (done && std::find(read_.begin(), read_.end(), &page_->page()) == read_.end()) read_.push_back(&page_->page());
+  if (choice.chapter >= 0) {
+    const record::Status opened = open(
+        *lessons::chapters()[static_cast<std::size_t>(choice.chapter)]->pages[static_cast<std::size_t>(choice.page)]);
+    if (!opened) ui_.notice = opened.error().message;
+  }
+  turn_page(clicked != Turn::kStay ? clicked : turn);
+  keep_settings();
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

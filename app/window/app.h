@@ -18,61 +18,61 @@
 namespace headroom::app::window {
 
 struct AppOptions {
-    std::filesystem::path assets;
-    std::string page;                         // id; empty: as the settings say
-    std::optional<ThemeId> theme;             // else as the settings say
-    std::optional<float> scale;
-    std::shared_ptr<const record::Recording> from; // replaces what the pages have stored
-    std::string from_name;
-    float display_scale = 1;
-    backend::Backend* runner = nullptr;  // instead of the session's; not owned
-    backend::Backend* planner = nullptr;
+  std::filesystem::path assets;
+  std::string page;              // id; empty: as the settings say
+  std::optional<ThemeId> theme;  // else as the settings say
+  std::optional<float> scale;
+  std::shared_ptr<const record::Recording> from;  // replaces what the pages have stored
+  std::string from_name;
+  float display_scale = 1;
+  backend::Backend* runner = nullptr;  // instead of the session's; not owned
+  backend::Backend* planner = nullptr;
 };
 
 class App {
-public:
-    // Before the fonts are loaded; page texts are read now. `settings` may be null: nothing is kept.
-    static record::Result<std::unique_ptr<App>> create(AppOptions options, Session session, SettingsFile* settings);
+ public:
+  // Before the fonts are loaded; page texts are read now. `settings` may be null: nothing is kept.
+  static record::Result<std::unique_ptr<App>> create(AppOptions options, Session session, SettingsFile* settings);
 
-    // Once ImGui and its renderer are up; before the renderer goes down.
-    record::Status load_look();
-    void drop_look() { markdown_.reset(); }
+  // Once ImGui and its renderer are up; before the renderer goes down.
+  record::Status load_look();
+  void drop_look() { markdown_.reset(); }
 
-    // Takes in what has arrived. True: draw a frame.
-    bool poll(double now);
-    // Between frames: style and scale follow the state.
-    void before_frame();
-    void draw(double now);
+  // Takes in what has arrived. True: draw a frame.
+  bool poll(double now);
+  // Between frames: style and scale follow the state.
+  void before_frame();
+  void draw(double now);
 
-    UiState& ui() { return ui_; }
-    PageModel& page() { return *page_; }
-    const FigureCard& figure() const { return figure_; }
-    bool running() const { return page_->control().running(); }
+  UiState& ui() { return ui_; }
+  PageModel& page() { return *page_; }
+  const FigureCard& figure() const { return figure_; }
+  bool running() const { return page_->control().running(); }
 
-private:
-    App(AppOptions options, Session session, SettingsFile* settings);
+ private:
+  App(AppOptions options, Session session, SettingsFile* settings);
 
-    record::Status open(const lessons::Page& page);
-    PageSources sources_of(const lessons::Page& page);
-    void load_next_recording();
-    Frame frame_of(double now, float effective_width);
-    void draw_page(Frame& frame, const Rect& rect, Turn& turn);
-    void draw_narrow(Frame& frame, Rect rect, Turn& turn);
-    void draw_card(Frame& frame, const Rect& rect);
-    void turn_page(Turn turn);
-    void keep_settings();
+  record::Status open(const lessons::Page& page);
+  PageSources sources_of(const lessons::Page& page);
+  void load_next_recording();
+  Frame frame_of(double now, float effective_width);
+  void draw_page(Frame& frame, const Rect& rect, Turn& turn);
+  void draw_narrow(Frame& frame, Rect rect, Turn& turn);
+  void draw_card(Frame& frame, const Rect& rect);
+  void turn_page(Turn turn);
+  void keep_settings();
 
-    AppOptions options_;
-    Session session_;
-    SettingsFile* settings_;
-    UiState ui_;
-    std::unique_ptr<Markdown> markdown_;
-    FigureCard figure_;
-    std::vector<std::unique_ptr<backend::Backend>> replays_;
-    std::map<const lessons::Page*, std::unique_ptr<PageModel>> pages_;
-    PageModel* page_ = nullptr;
-    std::vector<const lessons::Page*> read_;
-    std::vector<std::string_view> recordings_to_load_;
+  AppOptions options_;
+  Session session_;
+  SettingsFile* settings_;
+  UiState ui_;
+  std::unique_ptr<Markdown> markdown_;
+  FigureCard figure_;
+  std::vector<std::unique_ptr<backend::Backend>> replays_;
+  std::map<const lessons::Page*, std::unique_ptr<PageModel>> pages_;
+  PageModel* page_ = nullptr;
+  std::vector<const lessons::Page*> read_;
+  std::vector<std::string_view> recordings_to_load_;
 };
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

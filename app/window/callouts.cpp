@@ -9,98 +9,99 @@ namespace {
 
 constexpr float kCardRadius = 8;
 
-} // namespace
+}  // namespace
 
 float callout(const Rect& at, CalloutKind kind, std::string_view head, std::string_view body, bool draw) {
-    const bool danger = kind == CalloutKind::kOutOfMemory;
-    const Theme& t = theme();
-    const float x = at.x0 + px(40), right = at.x1 - px(14), top = at.y0 + px(11);
-    const float head_bottom = paragraph(Face::kSemiBold, 13, 1.5f, {x, top, right, 0}, 0, head, false);
-    const float bottom = paragraph(Face::kRegular, 13, 1.5f, {x, head_bottom, right, 0}, 0, body, false) + px(11);
-    if (!draw) return bottom;
-    const Rect box{at.x0, at.y0, at.x1, bottom};
-    fill(box, danger ? t.danger_soft : t.canvas, kCardRadius);
-    outline(box, danger ? t.danger : t.hairline, kCardRadius);
-    if (danger) hatch({box.x0 + px(1), box.y0 + px(6), box.x0 + px(7), box.y1 - px(6)}, t.danger, 5, 1.4f);
-    draw_icon(danger ? Icon::kWarning : Icon::kInfo, at.x0 + px(23), top + px(13 * 0.75f), danger ? t.danger : t.text);
-    paragraph(Face::kSemiBold, 13, 1.5f, {x, top, right, 0}, danger ? t.danger : t.text, head);
-    paragraph(Face::kRegular, 13, 1.5f, {x, head_bottom, right, 0}, danger ? t.text : t.text2, body);
-    return bottom;
+  const bool danger = kind == CalloutKind::kOutOfMemory;
+  const Theme& t = theme();
+  const float x = at.x0 + px(40), right = at.x1 - px(14), top = at.y0 + px(11);
+  const float head_bottom = paragraph(Face::kSemiBold, 13, 1.5f, {x, top, right, 0}, 0, head, false);
+  const float bottom = paragraph(Face::kRegular, 13, 1.5f, {x, head_bottom, right, 0}, 0, body, false) + px(11);
+  if (!draw) return bottom;
+  const Rect box{at.x0, at.y0, at.x1, bottom};
+  fill(box, danger ? t.danger_soft : t.canvas, kCardRadius);
+  outline(box, danger ? t.danger : t.hairline, kCardRadius);
+  if (danger) hatch({box.x0 + px(1), box.y0 + px(6), box.x0 + px(7), box.y1 - px(6)}, t.danger, 5, 1.4f);
+  draw_icon(danger ? Icon::kWarning : Icon::kInfo, at.x0 + px(23), top + px(13 * 0.75f), danger ? t.danger : t.text);
+  paragraph(Face::kSemiBold, 13, 1.5f, {x, top, right, 0}, danger ? t.danger : t.text, head);
+  paragraph(Face::kRegular, 13, 1.5f, {x, head_bottom, right, 0}, danger ? t.text : t.text2, body);
+  return bottom;
 }
 
 bool empty_state(const Rect& rect, std::string_view head, std::string_view body, std::string_view action) {
-    dashed_outline(rect, theme().control, kCardRadius);
-    const float width = std::min(rect.width() - px(32), px(440));
-    const float text_height = paragraph(Face::kRegular, 13, 1.5f, {0, 0, width, 0}, 0, body, false);
-    const float height = px(28) + text_height + (action.empty() ? 0 : px(44));
-    float y = rect.centre_y() - height * 0.5f;
-    text_in(Face::kSemiBold, 13, {rect.x0, y, rect.x1, y + px(22)}, theme().text, head, 0.5f);
-    y += px(28);
-    const float x = rect.centre_x() - std::min(width, text_width(Face::kRegular, 13, body)) * 0.5f;
-    y = paragraph(Face::kRegular, 13, 1.5f, {x, y, x + width, 0}, theme().text2, body);
-    if (action.empty()) return false;
-    const ButtonText text{action};
-    const float half = button_width(text) * 0.5f;
-    return button("empty action", {rect.centre_x() - half, y + px(12), rect.centre_x() + half, y + px(44)}, text);
+  dashed_outline(rect, theme().control, kCardRadius);
+  const float width = std::min(rect.width() - px(32), px(440));
+  const float text_height = paragraph(Face::kRegular, 13, 1.5f, {0, 0, width, 0}, 0, body, false);
+  const float height = px(28) + text_height + (action.empty() ? 0 : px(44));
+  float y = rect.centre_y() - height * 0.5f;
+  text_in(Face::kSemiBold, 13, {rect.x0, y, rect.x1, y + px(22)}, theme().text, head, 0.5f);
+  y += px(28);
+  const float x = rect.centre_x() - std::min(width, text_width(Face::kRegular, 13, body)) * 0.5f;
+  y = paragraph(Face::kRegular, 13, 1.5f, {x, y, x + width, 0}, theme().text2, body);
+  if (action.empty()) return false;
+  const ButtonText text{action};
+  const float half = button_width(text) * 0.5f;
+  return button("empty action", {rect.centre_x() - half, y + px(12), rect.centre_x() + half, y + px(44)}, text);
 }
 
 void tooltip(std::string_view head, std::span<const TooltipRow> rows) {
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(10)));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(kCardRadius));
-    ImGui::PushStyleVar(ImGuiStyleVar_PopupBorderSize, line_px(1));
-    ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-    if (ImGui::BeginTooltip()) {
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        float width = text_width(Face::kSemiBold, 12, head);
-        for (const TooltipRow& row : rows)
-            width = std::max(width, text_width(Face::kRegular, 12, row.name) + text_width(Face::kMedium, 12, row.value) + px(20));
-        float y = at.y;
-        text_in(Face::kSemiBold, 12, {at.x, y, at.x + width, y + px(18)}, theme().text, head);
-        y += px(20);
-        for (const TooltipRow& row : rows) {
-            const Rect line{at.x, y, at.x + width, y + px(18)};
-            text_in(Face::kRegular, 12, line, theme().text2, row.name);
-            text_in(Face::kMedium, 12, line, theme().text, row.value, 1);
-            y += px(18);
-        }
-        ImGui::Dummy({width, y - at.y});
-        ImGui::EndTooltip();
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(10)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(kCardRadius));
+  ImGui::PushStyleVar(ImGuiStyleVar_PopupBorderSize, line_px(1));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  if (ImGui::BeginTooltip()) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    float width = text_width(Face::kSemiBold, 12, head);
+    for (const TooltipRow& row : rows)
+      width =
+          std::max(width, text_width(Face::kRegular, 12, row.name) + text_width(Face::kMedium, 12, row.value) + px(20));
+    float y = at.y;
+    text_in(Face::kSemiBold, 12, {at.x, y, at.x + width, y + px(18)}, theme().text, head);
+    y += px(20);
+    for (const TooltipRow& row : rows) {
+      const Rect line{at.x, y, at.x + width, y + px(18)};
+      text_in(Face::kRegular, 12, line, theme().text2, row.name);
+      text_in(Face::kMedium, 12, line, theme().text, row.value, 1);
+      y += px(18);
     }
-    ImGui::PopStyleColor();
-    ImGui::PopStyleVar(3);
+    ImGui::Dummy({width, y - at.y});
+    ImGui::EndTooltip();
+  }
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(3);
 }
 
 void tooltip(std::string_view text) {
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(8)));
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(kCardRadius));
-    ImGui::PushStyleVar(ImGuiStyleVar_PopupBorderSize, line_px(1));
-    ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-    if (ImGui::BeginTooltip()) {
-        const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float width = std::min(px(320), text_width(Face::kRegular, 12, text) + 1);
-        const float bottom = paragraph(Face::kRegular, 12, 1.5f, {at.x, at.y, at.x + width, 0}, theme().text, text);
-        ImGui::Dummy({width, bottom - at.y});
-        ImGui::EndTooltip();
-    }
-    ImGui::PopStyleColor();
-    ImGui::PopStyleVar(3);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(8)));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(kCardRadius));
+  ImGui::PushStyleVar(ImGuiStyleVar_PopupBorderSize, line_px(1));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  if (ImGui::BeginTooltip()) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = std::min(px(320), text_width(Face::kRegular, 12, text) + 1);
+    const float bottom = paragraph(Face::kRegular, 12, 1.5f, {at.x, at.y, at.x + width, 0}, theme().text, text);
+    ImGui::Dummy({width, bottom - at.y});
+    ImGui::EndTooltip();
+  }
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(3);
 }
 
 bool begin_popup(const char* id, const Rect& below, float width) {
-    ImGui::SetNextWindowPos({below.x0, below.y1 + px(4)}, ImGuiCond_Always);
-    ImGui::SetNextWindowSize({width, 0}, ImGuiCond_Always);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(8), px(8)));
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-    ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-    const bool open = ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove);
-    ImGui::PopStyleColor();
-    if (!open) ImGui::PopStyleVar(2);
-    return open;
+  ImGui::SetNextWindowPos({below.x0, below.y1 + px(4)}, ImGuiCond_Always);
+  ImGui::SetNextWindowSize({width, 0}, ImGuiCond_Always);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(8), px(8)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  const bool open = ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleColor();
+  if (!open) ImGui::PopStyleVar(2);
+  return open;
 }
 
 void end_popup() {
-    ImGui::EndPopup();
-    ImGui::PopStyleVar(2);
+  ImGui::EndPopup();
+  ImGui::PopStyleVar(2);
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -1,5 +1,131 @@
 // Writes the figure that is shown, as files.
 #include "app/window/export_view.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "app/paint/export.h"
+#include "app/window/page_model.h"
+#include "app/window/widgets.h"
+
 namespace headroom::app::window {
-void draw_export(Frame&) {}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct FormatChoice {
+  paint::Format format;
+  const char* name;
+  const char* ending;
+};
+constexpr std::array<FormatChoice, 5> kFormats{{{paint::Format::kSvg, "SVG", "svg"},
+                                                {paint::Format::kPdf, "PDF", "pdf"},
+                                                {paint::Format::kPng, "PNG", "png"},
+                                                {paint::Format::kCsv, "CSV", "csv"},
+                                                {paint::Format::kJson, "JSON", "json"}}};
+constexpr int kExportColumns = 1000;
+
+// Beside the target, then renamed.
+record::Status write_whole(const fs::path& path, const std::string& bytes) {
+  const fs::path beside = path.string() + ".partial";
+  {
+    std::ofstream file(beside, std::ios::binary);
+    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    file.flush();
+    if (file) {
+      file.close();
+      std::error_code failed;
+      fs::rename(beside, path, failed);
+      if (!failed) return record::Ok{};
+    }
+  }
+  std::error_code ignored;
+  fs::remove(beside, ignored);
+  return record::Error{
+      fmt::format("{} cannot be written: choose another folder, or make room on the disk.", path.string()),
+      record::ErrorKind::kNotWritten};
 }
+
+// What is on the screen, in each format that is chosen. Says in one sentence what became of it.
+std::string write_figure(Frame& frame) {
+  const fs::path folder = frame.ui.export_folder;
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) return fmt::format("The folder {} cannot be made: {}.", folder.string(), failed.message());
+  const lessons::FigureData& figure = frame.page.figure(kExportColumns);
+  if (!figure.empty_reason.empty()) return "There is no figure to write yet: run, or look at a stored run.";
+  std::string written;
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    if (!frame.ui.export_formats[i]) continue;
+    const auto bytes = paint::render(figure, kFormats[i].format, paint::ExportOptions{});
+    if (!bytes) return bytes.error().message;
+    const std::string name = fmt::format("{}.{}", figure.id, kFormats[i].ending);
+    const record::Status status = write_whole(folder / name, bytes.value());
+    if (!status) return status.error().message;
+    written += (written.empty() ? "" : ", ") + name;
+  }
+  if (written.empty()) return "Choose at least one format.";
+  return fmt::format("Written to {}: {}.", fs::absolute(folder).string(), written);
+}
+
+void draw_formats(Frame& frame, Rect row) {
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    if (!paint::can_write(kFormats[i].format)) continue;
+    const ButtonText text{kFormats[i].name, frame.ui.export_formats[i] ? Icon::kCheck : Icon::kNone};
+    const float width = px(70);
+    const Rect at{row.x0, row.y0, row.x0 + width, row.y1};
+    if (button(kFormats[i].name, at, text)) frame.ui.export_formats[i] = !frame.ui.export_formats[i];
+    row.x0 = at.x1 + px(8);
+  }
+}
+
+}  // namespace
+
+void draw_export(Frame& frame) {
+  if (frame.ui.export_open) {
+    ImGui::OpenPopup("export page");
+    frame.ui.export_result.clear();
+  }
+  frame.ui.export_open = false;
+  const ImVec2 screen = ImGui::GetMainViewport()->Size;
+  const float width = std::min(px(440), screen.x);
+  ImGui::SetNextWindowPos({screen.x * 0.5f, screen.y * 0.5f}, ImGuiCond_Always, {0.5f, 0.5f});
+  ImGui::SetNextWindowSize({width, 0}, ImGuiCond_Always);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(20), px(16)));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  const bool open = ImGui::BeginPopup("export page", ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  if (!open) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Rect inner{at.x, at.y, at.x + width - px(40), at.y + px(1000)};
+  text_in(Face::kSemiBold, 15, inner.cut_top(24), theme().text, "Export this figure");
+  inner.cut_top(6);
+  inner.y0 =
+      paragraph(Face::kRegular, 13, 1.5f, inner, theme().text2,
+                "As it is shown now, with where it comes from inside each file. The same numbers are in CSV and JSON.");
+  inner.cut_top(12);
+  draw_formats(frame, inner.cut_top(32));
+  inner.cut_top(12);
+  text_in(Face::kMedium, 12, inner.cut_top(20), theme().text2, "Folder");
+  text_field("folder", inner.cut_top(32), frame.ui.export_folder, "");
+  inner.cut_top(12);
+  const ButtonText write{"Write files", Icon::kExport};
+  const Rect row = inner.cut_top(32);
+  if (button("write", {row.x0, row.y0, row.x0 + button_width(write), row.y1}, write, ButtonKind::kPrimary))
+    frame.ui.export_result = write_figure(frame);
+  if (!frame.ui.export_result.empty()) {
+    inner.cut_top(8);
+    inner.y0 = paragraph(Face::kRegular, 12, 1.5f, inner, theme().text2, frame.ui.export_result);
+  }
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({width - px(40), inner.y0 - at.y});
+  ImGui::EndPopup();
+}
+
+}  // namespace headroom::app::window

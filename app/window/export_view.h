@@ -7,4 +7,4 @@ namespace headroom::app::window {
 
 void draw_export(Frame& frame);
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -11,282 +11,322 @@
 #include "app/window/page_model.h"
 #include "app/window/scene_painter.h"
 #include "app/window/widgets.h"
-#include "imgui_internal.h" // SetItemKeyOwner: the wheel belongs to the timeline, not to scrolling
+#include "imgui_internal.h"  // SetItemKeyOwner: the wheel belongs to the timeline, not to scrolling
 
 namespace headroom::app::window {
 
 namespace {
 
-constexpr double kWheelZoom = 0.85; // one notch
+constexpr double kWheelZoom = 0.85;  // one notch
 constexpr double kKeyZoom = 0.7, kKeyPan = 0.15;
-constexpr float kGrab = 9; // px around the guess line that take hold of it
+constexpr float kGrab = 9;  // px around the guess line that take hold of it
 
 std::string in_axis_unit(const lessons::Axis& axis, double value) {
-    return axis.unit == lessons::AxisUnit::kNanoseconds ? record::format_duration(std::llround(value))
-                                                        : record::format_count(std::llround(value)) + " events";
+  return axis.unit == lessons::AxisUnit::kNanoseconds ? record::format_duration(std::llround(value))
+                                                      : record::format_count(std::llround(value)) + " events";
 }
 
 std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
 // The page's figures as words side by side; the one on show is the title.
 float draw_tabs(Frame& frame, float x, const Rect& rect) {
-    const float em = frame.width == Width::kWide ? 15 : 13;
-    const auto& ids = frame.page.page().figures;
-    for (int i = 0; i < static_cast<int>(ids.size()); ++i) {
-        const lessons::Figure* figure = lessons::find_figure(ids[static_cast<std::size_t>(i)]);
-        if (figure == nullptr) continue;
-        const bool current = i == frame.page.tab();
-        const Face face = current ? Face::kSemiBold : Face::kMedium;
-        const Rect words{x, rect.y0, x + text_width(face, em, figure->title), rect.y1};
-        ImGui::PushID(i);
-        const Hit state = hit("tab", words);
-        ImGui::PopID();
-        text_in(face, em, words, current || state.hovered ? theme().text : theme().text3, figure->title);
-        if (ids.size() > 1 && current) horizontal_line(words.x0, words.x1, words.centre_y() + px(em * 0.75f), theme().ink, 2);
-        if (state.focused) focus_ring(words, 4);
-        if (state.clicked) frame.page.show_tab(i);
-        x = words.x1 + px(16);
-    }
-    return x;
+  const float em = frame.width == Width::kWide ? 15 : 13;
+  const auto& ids = frame.page.page().figures;
+  for (int i = 0; i < static_cast<int>(ids.size()); ++i) {
+    const lessons::Figure* figure = lessons::find_figure(ids[static_cast<std::size_t>(i)]);
+    if (figure == nullptr) continue;
+    const bool current = i == frame.page.tab();
+    const Face face = current ? Face::kSemiBold : Face::kMedium;
+    const Rect words{x, rect.y0, x + text_width(face, em, figure->title), rect.y1};
+    ImGui::PushID(i);
+    const Hit state = hit("tab", words);
+    ImGui::PopID();
+    text_in(face, em, words, current || state.hovered ? theme().text : theme().text3, figure->title);
+    if (ids.size() > 1 && current)
+      horizontal_line(words.x0, words.x1, words.centre_y() + px(em * 0.75f), theme().ink, 2);
+    if (state.focused) focus_ring(words, 4);
+    if (state.clicked) frame.page.show_tab(i);
+    x = words.x1 + px(16);
+  }
+  return x;
 }
 
 // Which run is looked at: its provenance, and the others in a list.
 void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
-    PageModel& page = frame.page;
-    if (page.shows_prediction() || page.runs().size() < 2 || frame.page.question().hides()) {
-        text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, figure.provenance_line, rect.width()));
-        return;
+  PageModel& page = frame.page;
+  if (page.shows_prediction() || page.runs().size() < 2 || frame.page.question().hides()) {
+    text_in(Face::kRegular, 12, rect, theme().text2,
+            shortened(Face::kRegular, 12, figure.provenance_line, rect.width()));
+    return;
+  }
+  const std::string shown = shortened(Face::kRegular, 12, figure.provenance_line, rect.width() - px(36));
+  const Rect at{rect.x0, rect.centre_y() - px(14), rect.x0 + text_width(Face::kRegular, 12, shown) + px(36),
+                rect.centre_y() + px(14)};
+  const Hit state = hit("runs", at);
+  if (state.hovered) fill(at, theme().hover, 6);
+  if (state.focused) focus_ring(at, 6);
+  text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
+  draw_icon(Icon::kChevronDown, at.x1 - px(14), at.centre_y(), theme().text2, 14);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip("Look at another run");
+  if (state.clicked) ImGui::OpenPopup("run list");
+  float width = px(280);
+  for (const RunOnShow& run : page.runs()) width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
+  if (!begin_popup("run list", at, width)) return;
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  for (int i = 0; i < static_cast<int>(page.runs().size()); ++i) {
+    const Rect row{from.x, from.y + px(32) * static_cast<float>(i), from.x + width - px(16),
+                   from.y + px(32) * static_cast<float>(i + 1)};
+    ImGui::PushID(i);
+    const Hit over = hit("run", row);
+    ImGui::PopID();
+    if (over.hovered) fill(row, theme().hover, 6);
+    if (over.focused) outline(row, theme().focus, 6, 2);
+    const bool current = i == page.shown_run();
+    if (current) draw_icon(Icon::kCheck, row.x0 + px(16), row.centre_y(), theme().text, 14);
+    text_in(current ? Face::kSemiBold : Face::kMedium, 13, {row.x0 + px(30), row.y0, row.x1, row.y1}, theme().text,
+            page.runs()[static_cast<std::size_t>(i)].label);
+    if (over.clicked) {
+      page.show_run(i);
+      ImGui::CloseCurrentPopup();
     }
-    const std::string shown = shortened(Face::kRegular, 12, figure.provenance_line, rect.width() - px(36));
-    const Rect at{rect.x0, rect.centre_y() - px(14), rect.x0 + text_width(Face::kRegular, 12, shown) + px(36), rect.centre_y() + px(14)};
-    const Hit state = hit("runs", at);
-    if (state.hovered) fill(at, theme().hover, 6);
-    if (state.focused) focus_ring(at, 6);
-    text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
-    draw_icon(Icon::kChevronDown, at.x1 - px(14), at.centre_y(), theme().text2, 14);
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip("Look at another run");
-    if (state.clicked) ImGui::OpenPopup("run list");
-    float width = px(280);
-    for (const RunOnShow& run : page.runs()) width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
-    if (!begin_popup("run list", at, width)) return;
-    const ImVec2 from = ImGui::GetCursorScreenPos();
-    for (int i = 0; i < static_cast<int>(page.runs().size()); ++i) {
-        const Rect row{from.x, from.y + px(32) * static_cast<float>(i), from.x + width - px(16), from.y + px(32) * static_cast<float>(i + 1)};
-        ImGui::PushID(i);
-        const Hit over = hit("run", row);
-        ImGui::PopID();
-        if (over.hovered) fill(row, theme().hover, 6);
-        if (over.focused) outline(row, theme().focus, 6, 2);
-        const bool current = i == page.shown_run();
-        if (current) draw_icon(Icon::kCheck, row.x0 + px(16), row.centre_y(), theme().text, 14);
-        text_in(current ? Face::kSemiBold : Face::kMedium, 13, {row.x0 + px(30), row.y0, row.x1, row.y1}, theme().text,
-                page.runs()[static_cast<std::size_t>(i)].label);
-        if (over.clicked) {
-            page.show_run(i);
-            ImGui::CloseCurrentPopup();
-        }
-    }
-    end_popup();
+  }
+  end_popup();
+}
+
+// Why there is no picture, and what makes one.
+void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
+  const PageModel& page = frame.page;
+  const bool can_run = page.control().can_run() && !page.shows_prediction();
+  std::string reason = figure.empty_reason;
+  if (page.runs().empty())
+    reason = can_run ? "No run is stored for this page. Run records one on this machine."
+                     : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();
+  if (page.control().running()) reason = "The first step is on its way.";
+  if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) frame.page.run(frame.now);
 }
 
 const record::ParamSpec* axis_param(const PageModel& page) {
-    for (const record::ParamSpec& spec : page.figure_params().schema())
-        if (spec.key == "axis") return &spec;
-    return nullptr;
+  for (const record::ParamSpec& spec : page.figure_params().schema())
+    if (spec.key == "axis") return &spec;
+  return nullptr;
 }
 
 // Event, host or device time. Returns where it begins.
 float draw_axis_choice(Frame& frame, const Rect& rect) {
-    const record::ParamSpec* spec = axis_param(frame.page);
-    if (spec == nullptr || frame.page.tab() != 0) return rect.x1;
-    std::vector<std::string> labels;
-    int selected = 0;
-    float widest = 0;
-    for (std::size_t i = 0; i < spec->choices.size(); ++i) {
-        labels.emplace_back(spec->choices[i].label);
-        widest = std::max(widest, text_width(Face::kMedium, 13, labels.back()));
-        if (spec->choices[i].key == frame.page.figure_params().text("axis")) selected = static_cast<int>(i);
-    }
-    const Rect at{rect.x1 - widest - px(40), rect.centre_y() - px(14), rect.x1, rect.centre_y() + px(14)};
-    if (select("axis", at, labels, selected)) frame.page.set_figure_param("axis", spec->choices[static_cast<std::size_t>(selected)].key);
-    else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(spec->help);
-    return at.x0 - px(8);
+  const record::ParamSpec* spec = axis_param(frame.page);
+  if (spec == nullptr || frame.page.tab() != 0) return rect.x1;
+  std::vector<std::string> labels;
+  int selected = 0;
+  float widest = 0;
+  for (std::size_t i = 0; i < spec->choices.size(); ++i) {
+    labels.emplace_back(spec->choices[i].label);
+    widest = std::max(widest, text_width(Face::kMedium, 13, labels.back()));
+    if (spec->choices[i].key == frame.page.figure_params().text("axis")) selected = static_cast<int>(i);
+  }
+  const Rect at{rect.x1 - widest - px(40), rect.centre_y() - px(14), rect.x1, rect.centre_y() + px(14)};
+  if (select("axis", at, labels, selected))
+    frame.page.set_figure_param("axis", spec->choices[static_cast<std::size_t>(selected)].key);
+  else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    tooltip(spec->help);
+  return at.x0 - px(8);
 }
 
-} // namespace
+}  // namespace
 
 void FigureCard::draw_head(Frame& frame, const Rect& rect) {
-    PageModel& page = frame.page;
-    const lessons::FigureData& figure = page.figure(static_cast<int>(plot_width_));
-    Rect head = rect;
-    head.x0 = draw_tabs(frame, rect.x0, rect);
-    if (page.has_predictions() && !page.question().hides()) {
-        const std::vector<std::string> layers{"Predicted", "Measured"};
-        int layer = page.shows_prediction() ? 0 : 1;
-        const float width = segmented_width(layers);
-        const Rect at{head.x1 - width, head.centre_y() - px(14), head.x1, head.centre_y() + px(14)};
-        if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
-        head.x1 = at.x0 - px(8);
-    }
-    head.x1 = draw_axis_choice(frame, head);
-    if (!figure.empty_reason.empty() || head.width() < source_badge_width(figure.source)) return;
-    head.x0 = source_badge(head.x0, head.centre_y(), figure.source) + px(8);
-    if (head.width() > px(80)) draw_run_choice(frame, head, figure);
+  PageModel& page = frame.page;
+  const lessons::FigureData& figure = page.figure(static_cast<int>(plot_width_));
+  Rect head = rect;
+  head.x0 = draw_tabs(frame, rect.x0, rect);
+  if (page.has_predictions() && !page.question().hides()) {
+    const std::vector<std::string> layers{"Predicted", "Measured"};
+    int layer = page.shows_prediction() ? 0 : 1;
+    const float width = segmented_width(layers);
+    const Rect at{head.x1 - width, head.centre_y() - px(14), head.x1, head.centre_y() + px(14)};
+    if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
+    head.x1 = at.x0 - px(8);
+  }
+  head.x1 = draw_axis_choice(frame, head);
+  if (!figure.empty_reason.empty() || head.width() < source_badge_width(figure.source)) return;
+  head.x0 = source_badge(head.x0, head.centre_y(), figure.source) + px(8);
+  if (head.width() > px(80)) draw_run_choice(frame, head, figure);
 }
 
 void FigureCard::lay_out(Frame& frame, const lessons::FigureData& figure, const Rect& rect) {
-    const LaidOutFor now{frame.page.revision(), rect.size(), look().scale, theme().id, frame.ui.lit};
-    if (now == laid_out_for_) return;
-    const AtlasMeasure measure;
-    paint::Frame layout;
-    layout.width = rect.width();
-    layout.height = rect.height();
-    layout.scale = look().scale;
-    layout.palette = &palette_of(theme().id);
-    layout.compact = frame.width != Width::kWide;
-    layout.parts = {.header = false, .plot = true, .alive = frame.width != Width::kNarrow, .ladder = frame.width == Width::kWide};
-    layout.measure = &measure;
-    layout.lit = frame.ui.lit;
-    scene_ = paint::layout(figure, layout);
-    laid_out_for_ = now;
-    ++layouts_;
-    if (scene_.map.plot.width() > 0) plot_width_ = scene_.map.plot.width();
+  const LaidOutFor now{frame.page.revision(), rect.size(), look().scale, theme().id, frame.ui.lit};
+  if (now == laid_out_for_) return;
+  const AtlasMeasure measure;
+  paint::Frame layout;
+  layout.width = rect.width();
+  layout.height = rect.height();
+  layout.scale = look().scale;
+  layout.palette = &palette_of(theme().id);
+  layout.compact = frame.width != Width::kWide;
+  layout.parts = {
+      .header = false, .plot = true, .alive = frame.width != Width::kNarrow, .ladder = frame.width == Width::kWide};
+  layout.measure = &measure;
+  layout.lit = frame.ui.lit;
+  scene_ = paint::layout(figure, layout);
+  laid_out_for_ = now;
+  ++layouts_;
+  if (scene_.map.plot.width() > 0) plot_width_ = scene_.map.plot.width();
 }
 
 void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
-    const lessons::FigureData& figure = frame.page.figure(static_cast<int>(plot_width_));
-    if (!figure.empty_reason.empty()) {
-        const bool can_run = frame.page.control().can_run();
-        if (empty_state(rect, "Nothing to show yet", figure.empty_reason, can_run ? "Run" : "")) frame.page.run(frame.now);
-        return;
-    }
-    lay_out(frame, figure, rect);
-    canvas()->PushClipRect(rect.min(), rect.max(), true);
-    paint_scene(*canvas(), scene_, rect.min());
-    draw_measure(frame, rect);
-    canvas()->PopClipRect();
-    interact(frame, figure, rect);
+  const lessons::FigureData& figure = frame.page.figure(static_cast<int>(plot_width_));
+  if (!figure.empty_reason.empty()) {
+    draw_empty(frame, rect, figure);
+    return;
+  }
+  lay_out(frame, figure, rect);
+  canvas()->PushClipRect(rect.min(), rect.max(), true);
+  paint_scene(*canvas(), scene_, rect.min());
+  draw_measure(frame, rect);
+  canvas()->PopClipRect();
+  interact(frame, figure, rect);
 }
 
 void FigureCard::draw_drawer(Frame& frame, const Rect& rect) {
-    const lessons::FigureData& figure = frame.page.figure(static_cast<int>(plot_width_));
-    fill({rect.x0, rect.y0 + px(2), rect.x1 + px(2), rect.y1 + px(4)}, theme().shadow, 8);
-    fill(rect, theme().raised, 8);
-    outline(rect, theme().control, 8);
-    const Rect inner = rect.inset(12);
-    const AtlasMeasure measure;
-    paint::Frame layout;
-    layout.width = inner.width();
-    layout.height = inner.height();
-    layout.scale = look().scale;
-    layout.palette = &palette_of(theme().id);
-    layout.compact = true;
-    layout.parts = {.header = false, .plot = false, .alive = true, .ladder = false};
-    layout.measure = &measure;
-    paint_scene(*canvas(), paint::layout(figure, layout), inner.min());
+  const lessons::FigureData& figure = frame.page.figure(static_cast<int>(plot_width_));
+  fill({rect.x0, rect.y0 + px(2), rect.x1 + px(2), rect.y1 + px(4)}, theme().shadow, 8);
+  fill(rect, theme().raised, 8);
+  outline(rect, theme().control, 8);
+  const Rect inner = rect.inset(12);
+  const AtlasMeasure measure;
+  paint::Frame layout;
+  layout.width = inner.width();
+  layout.height = inner.height();
+  layout.scale = look().scale;
+  layout.palette = &palette_of(theme().id);
+  layout.compact = true;
+  layout.parts = {.header = false, .plot = false, .alive = true, .ladder = false};
+  layout.measure = &measure;
+  paint_scene(*canvas(), paint::layout(figure, layout), inner.min());
 }
 
 void FigureCard::start_drag(Frame& frame, const lessons::FigureData& figure, ImVec2 mouse) {
-    const paint::PlotMap& map = scene_.map;
-    drag_ = Drag::kMeasure;
-    drag_from_ = map.x_at(mouse.x);
-    frame.page.view().set_measure(std::nullopt);
-    if (!frame.page.question().hides() || !figure.guess) return;
-    const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
-    const bool on_line = figure.veil_from && mouse.x > map.x_px(*figure.veil_from) && std::abs(mouse.y - map.y_px(*figure.guess)) < px(kGrab);
-    if (on_pill || on_line) drag_ = Drag::kGuess;
+  const paint::PlotMap& map = scene_.map;
+  drag_ = Drag::kMeasure;
+  drag_from_ = map.x_at(mouse.x);
+  frame.page.view().set_measure(std::nullopt);
+  if (!frame.page.question().hides() || !figure.guess) return;
+  const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
+  const bool on_line = figure.veil_from && mouse.x > map.x_px(*figure.veil_from) &&
+                       std::abs(mouse.y - map.y_px(*figure.guess)) < px(kGrab);
+  if (on_pill || on_line) drag_ = Drag::kGuess;
 }
 
 void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const Rect& rect) {
-    const paint::PlotMap& map = scene_.map;
-    TimelineView& view = frame.page.view();
-    const ImGuiIO& io = ImGui::GetIO();
-    const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0}; // in the scene
-    point_at(ImGui::IsWindowHovered() && rect.contains(io.MousePos) ? mouse : ImVec2{-1, -1});
-    if (map.plot.width() <= 0) return; // bars: nothing to zoom
+  const paint::PlotMap& map = scene_.map;
+  TimelineView& view = frame.page.view();
+  const ImGuiIO& io = ImGui::GetIO();
+  const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0};  // in the scene
+  point_at(ImGui::IsWindowHovered() && rect.contains(io.MousePos) ? mouse : ImVec2{-1, -1});
+  if (map.plot.width() <= 0) return;  // bars: nothing to zoom
 
-    ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
-    ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);
-    ImGui::InvisibleButton("timeline", {map.plot.width(), map.plot.height()},
-                           ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_EnableNav);
-    ImGui::PopStyleColor();
-    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
-    const bool hovered = ImGui::IsItemHovered();
-    if (ImGui::IsItemFocused() && io.NavVisible) {
-        frame.ui.timeline_focus = true;
-        focus_ring({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0, rect.x0 + map.plot.x1, rect.y0 + map.plot.y1}, 0);
-    }
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) frame.ui.timeline_focus = hovered;
+  ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
+  ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);
+  ImGui::InvisibleButton(
+      "timeline", {map.plot.width(), map.plot.height()},
+      ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_EnableNav);
+  ImGui::PopStyleColor();
+  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+  const bool hovered = ImGui::IsItemHovered();
+  if (ImGui::IsItemFocused() && io.NavVisible) {
+    frame.ui.timeline_focus = true;
+    focus_ring({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0, rect.x0 + map.plot.x1, rect.y0 + map.plot.y1}, 0);
+  }
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) frame.ui.timeline_focus = hovered;
 
-    if (ImGui::IsItemActivated()) {
-        if (ImGui::IsMouseDown(ImGuiMouseButton_Right)) drag_ = Drag::kPan;
-        else if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) start_drag(frame, figure, mouse);
-    }
-    if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
-    const double x = map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1));
-    switch (drag_) {
-    case Drag::kGuess: frame.page.question().set_guess(map.y_at(std::clamp(mouse.y, map.plot.y0, map.plot.y1))); break;
+  if (ImGui::IsItemActivated()) {
+    if (ImGui::IsMouseDown(ImGuiMouseButton_Right))
+      drag_ = Drag::kPan;
+    else if (ImGui::IsMouseDown(ImGuiMouseButton_Left))
+      start_drag(frame, figure, mouse);
+  }
+  if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
+  const double x = map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1));
+  switch (drag_) {
+    case Drag::kGuess:
+      frame.page.question().set_guess(map.y_at(std::clamp(mouse.y, map.plot.y0, map.plot.y1)));
+      break;
     case Drag::kMeasure:
-        if (ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
-            view.set_measure(TimelineView::Range{std::min(x, drag_from_), std::max(x, drag_from_)});
-        break;
-    case Drag::kPan: view.pan(-static_cast<double>(io.MouseDelta.x) / map.plot.width() * view.visible().length()); break;
-    case Drag::kNone: break;
-    }
-    if (hovered && io.MouseWheel != 0) view.zoom(x, std::pow(kWheelZoom, io.MouseWheel));
-    const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
-    const bool known = !figure.veil_from || x < *figure.veil_from;
-    if (hovered && moved && drag_ != Drag::kGuess && known) view.set_cursor(x);
-    if (hovered && scene_.guess && scene_.guess->contains({mouse.x, mouse.y})) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+      if (ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
+        view.set_measure(TimelineView::Range{std::min(x, drag_from_), std::max(x, drag_from_)});
+      break;
+    case Drag::kPan:
+      view.pan(-static_cast<double>(io.MouseDelta.x) / map.plot.width() * view.visible().length());
+      break;
+    case Drag::kNone:
+      break;
+  }
+  if (hovered && io.MouseWheel != 0) view.zoom(x, std::pow(kWheelZoom, io.MouseWheel));
+  const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
+  const bool known = !figure.veil_from || x < *figure.veil_from;
+  if (hovered && moved && drag_ != Drag::kGuess && known) view.set_cursor(x);
+  if (hovered && scene_.guess && scene_.guess->contains({mouse.x, mouse.y}))
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
 }
 
 // Bands and rows light their kind everywhere; what does not fit on the thing itself is said in a tooltip.
 void FigureCard::point_at(ImVec2 mouse) {
-    pointed_at_.reset();
-    for (const paint::HitArea& area : scene_.hits) {
-        if (!area.rect.contains({mouse.x, mouse.y})) continue;
-        if (area.category && !scene_.map.plot.contains({mouse.x, mouse.y})) pointed_at_ = area.category;
-        if (!area.tip.empty()) tooltip(area.tip);
-    }
+  pointed_at_.reset();
+  for (const paint::HitArea& area : scene_.hits) {
+    if (!area.rect.contains({mouse.x, mouse.y})) continue;
+    if (area.category && !scene_.map.plot.contains({mouse.x, mouse.y})) pointed_at_ = area.category;
+    if (!area.tip.empty()) tooltip(area.tip);
+  }
 }
 
 void FigureCard::draw_measure(Frame& frame, const Rect& rect) {
-    const auto range = frame.page.view().measure();
-    if (!range || scene_.map.plot.width() <= 0) return;
-    const paint::PlotMap& map = scene_.map;
-    const float x0 = rect.x0 + std::clamp(map.x_px(range->begin), map.plot.x0, map.plot.x1);
-    const float x1 = rect.x0 + std::clamp(map.x_px(range->end), map.plot.x0, map.plot.x1);
-    const Rect area{x0, rect.y0 + map.plot.y0, x1, rect.y0 + map.plot.y1};
-    fill(area, with_alpha(theme().ink, 0.10f));
-    vertical_line(x0, area.y0, area.y1, theme().ink);
-    vertical_line(x1, area.y0, area.y1, theme().ink);
-    const auto measured = frame.page.measured();
-    if (!measured) return;
-    const std::string words = fmt::format("{}, {}, highest {}", in_axis_unit(map.x, measured->length), signed_bytes(measured->change),
-                                          record::format_bytes(measured->peak));
-    const float width = text_width(Face::kSemiBold, 12, words) + px(16);
-    const float left = std::clamp(area.centre_x() - width * 0.5f, rect.x0 + map.plot.x0, rect.x0 + std::max(map.plot.x0, map.plot.x1 - width));
-    const Rect chip{left, area.y0 + px(6), left + width, area.y0 + px(28)};
-    fill(chip, theme().ink, 4);
-    text_in(Face::kSemiBold, 12, chip, theme().on_ink, words, 0.5f);
+  const auto range = frame.page.view().measure();
+  if (!range || scene_.map.plot.width() <= 0) return;
+  const paint::PlotMap& map = scene_.map;
+  const float x0 = rect.x0 + std::clamp(map.x_px(range->begin), map.plot.x0, map.plot.x1);
+  const float x1 = rect.x0 + std::clamp(map.x_px(range->end), map.plot.x0, map.plot.x1);
+  const Rect area{x0, rect.y0 + map.plot.y0, x1, rect.y0 + map.plot.y1};
+  fill(area, with_alpha(theme().ink, 0.10f));
+  vertical_line(x0, area.y0, area.y1, theme().ink);
+  vertical_line(x1, area.y0, area.y1, theme().ink);
+  const auto measured = frame.page.measured();
+  if (!measured) return;
+  const std::string words = fmt::format("{}, {}, highest {}", in_axis_unit(map.x, measured->length),
+                                        signed_bytes(measured->change), record::format_bytes(measured->peak));
+  const float width = text_width(Face::kSemiBold, 12, words) + px(16);
+  const float left = std::clamp(area.centre_x() - width * 0.5f, rect.x0 + map.plot.x0,
+                                rect.x0 + std::max(map.plot.x0, map.plot.x1 - width));
+  const Rect chip{left, area.y0 + px(6), left + width, area.y0 + px(28)};
+  fill(chip, theme().ink, 4);
+  text_in(Face::kSemiBold, 12, chip, theme().on_ink, words, 0.5f);
 }
 
 bool FigureCard::take_keys(Frame& frame) {
-    if (!frame.ui.timeline_focus || frame.page.tab() != 0) return false;
-    TimelineView& view = frame.page.view();
-    const TimelineView::Range now = view.visible();
-    const double middle = view.cursor() && *view.cursor() > now.begin && *view.cursor() < now.end ? *view.cursor() : (now.begin + now.end) / 2;
-    const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key); };
-    if (pressed(ImGuiKey_W)) view.zoom(middle, kKeyZoom);
-    else if (pressed(ImGuiKey_S)) view.zoom(middle, 1 / kKeyZoom);
-    else if (pressed(ImGuiKey_A)) view.pan(-now.length() * kKeyPan);
-    else if (pressed(ImGuiKey_D)) view.pan(now.length() * kKeyPan);
-    else if (pressed(ImGuiKey_F)) view.fit();
-    else if (pressed(ImGuiKey_Home)) view.fit_all();
-    else if (pressed(ImGuiKey_Period)) frame.page.step_cursor(+1);
-    else if (pressed(ImGuiKey_Comma)) frame.page.step_cursor(-1);
-    else return false;
-    return true;
+  if (!frame.ui.timeline_focus || frame.page.tab() != 0) return false;
+  TimelineView& view = frame.page.view();
+  const TimelineView::Range now = view.visible();
+  const double middle = view.cursor() && *view.cursor() > now.begin && *view.cursor() < now.end
+                            ? *view.cursor()
+                            : (now.begin + now.end) / 2;
+  const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key); };
+  if (pressed(ImGuiKey_W))
+    view.zoom(middle, kKeyZoom);
+  else if (pressed(ImGuiKey_S))
+    view.zoom(middle, 1 / kKeyZoom);
+  else if (pressed(ImGuiKey_A))
+    view.pan(-now.length() * kKeyPan);
+  else if (pressed(ImGuiKey_D))
+    view.pan(now.length() * kKeyPan);
+  else if (pressed(ImGuiKey_F))
+    view.fit();
+  else if (pressed(ImGuiKey_Home))
+    view.fit_all();
+  else if (pressed(ImGuiKey_Period))
+    frame.page.step_cursor(+1);
+  else if (pressed(ImGuiKey_Comma))
+    frame.page.step_cursor(-1);
+  else
+    return false;
+  return true;
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

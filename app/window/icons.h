@@ -6,32 +6,32 @@
 namespace headroom::app::window {
 
 enum class Icon : unsigned char {
-    kNone,
-    kCheck,
-    kChevronRight,
-    kChevronLeft,
-    kChevronDown,
-    kPlay,
-    kStop,
-    kLock,
-    kSun,
-    kMoon,
-    kContrast,
-    kChip,
-    kFormula,
-    kRecorded,
-    kLive,
-    kPredicted,
-    kInfo,
-    kWarning,
-    kExport,
-    kKeys,
-    kLayers,
-    kClose,
-    kBook,
+  kNone,
+  kCheck,
+  kChevronRight,
+  kChevronLeft,
+  kChevronDown,
+  kPlay,
+  kStop,
+  kLock,
+  kSun,
+  kMoon,
+  kContrast,
+  kChip,
+  kFormula,
+  kRecorded,
+  kLive,
+  kPredicted,
+  kInfo,
+  kWarning,
+  kExport,
+  kKeys,
+  kLayers,
+  kClose,
+  kBook,
 };
 
 // Centred; `size` in px at scale 1.
 void draw_icon(Icon icon, float centre_x, float centre_y, ImU32 colour, float size = 16);
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -13,8 +13,8 @@ namespace headroom::app::window {
 namespace {
 
 struct KeyLine {
-    std::string_view keys; // separated by blanks
-    std::string_view does;
+  std::string_view keys;  // separated by blanks
+  std::string_view does;
 };
 
 constexpr std::array kAnywhere{
@@ -29,18 +29,13 @@ constexpr std::array kAnywhere{
     KeyLine{"← →", "move a slider"},
 };
 constexpr std::array kPage{
-    KeyLine{"Space PgDn", "continue"},
-    KeyLine{"PgUp", "back"},
-    KeyLine{"Enter", "lock the answer"},
-    KeyLine{"↑ ↓", "move the guess"},
-    KeyLine{"G", "next figure of the page"},
-    KeyLine{"T", "predicted or measured"},
+    KeyLine{"Space PgDn", "continue"},       KeyLine{"PgUp", "back"},
+    KeyLine{"Enter", "lock the answer"},     KeyLine{"↑ ↓", "move the guess"},
+    KeyLine{"G", "next figure of the page"}, KeyLine{"T", "predicted or measured"},
 };
 constexpr std::array kTimeline{
-    KeyLine{"W S", "zoom; so does the wheel"},
-    KeyLine{"A D", "pan; so does a right drag"},
-    KeyLine{"F", "fit what is measured, else all"},
-    KeyLine{"Home", "fit all"},
+    KeyLine{"W S", "zoom; so does the wheel"},      KeyLine{"A D", "pan; so does a right drag"},
+    KeyLine{"F", "fit what is measured, else all"}, KeyLine{"Home", "fit all"},
     KeyLine{", .", "previous, next change"},
 };
 
@@ -48,123 +43,131 @@ bool chord(ImGuiKeyChord keys) { return ImGui::IsKeyChordPressed(keys); }
 bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key, false); }
 
 bool typed_question_mark() {
-    const ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
-    return std::find(typed.begin(), typed.end(), ImWchar('?')) != typed.end();
+  const ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
+  return std::find(typed.begin(), typed.end(), ImWchar('?')) != typed.end();
 }
 
 void take_scale_keys(UiState& ui) {
-    if (chord(ImGuiMod_Ctrl | ImGuiKey_Equal) || chord(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||
-        chord(ImGuiMod_Ctrl | ImGuiKey_KeypadAdd))
-        ui.font_scale = next_font_scale(ui.font_scale, +1);
-    if (chord(ImGuiMod_Ctrl | ImGuiKey_Minus) || chord(ImGuiMod_Ctrl | ImGuiKey_KeypadSubtract))
-        ui.font_scale = next_font_scale(ui.font_scale, -1);
-    if (chord(ImGuiMod_Ctrl | ImGuiKey_0) || chord(ImGuiMod_Ctrl | ImGuiKey_Keypad0)) ui.font_scale = 1;
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_Equal) || chord(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||
+      chord(ImGuiMod_Ctrl | ImGuiKey_KeypadAdd))
+    ui.font_scale = next_font_scale(ui.font_scale, +1);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_Minus) || chord(ImGuiMod_Ctrl | ImGuiKey_KeypadSubtract))
+    ui.font_scale = next_font_scale(ui.font_scale, -1);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_0) || chord(ImGuiMod_Ctrl | ImGuiKey_Keypad0)) ui.font_scale = 1;
 }
 
 // One layer of what is open, at each press.
 void peel(Frame& frame) {
-    TimelineView& view = frame.page.view();
-    if (frame.ui.drawer) frame.ui.drawer = false;
-    else if (view.measure()) view.set_measure(std::nullopt);
-    else if (view.zoomed()) view.fit_all();
-    else if (frame.page.control().running()) frame.page.cancel();
-    else if (frame.ui.reading_more) frame.ui.reading_more = false;
+  TimelineView& view = frame.page.view();
+  if (frame.ui.drawer)
+    frame.ui.drawer = false;
+  else if (view.measure())
+    view.set_measure(std::nullopt);
+  else if (view.zoomed())
+    view.fit_all();
+  else if (frame.page.control().running())
+    frame.page.cancel();
+  else if (frame.ui.reading_more)
+    frame.ui.reading_more = false;
 }
 
 void move_guess(Frame& frame, const FigureCard& figure, int direction) {
-    Question& question = frame.page.question();
-    if (!question.hides() || !question.guess()) return;
-    const lessons::Axis& y = figure.scene().map.y;
-    question.set_guess(std::clamp(*question.guess() + direction * (y.high - y.low) / 100, y.low, y.high));
+  Question& question = frame.page.question();
+  if (!question.hides() || !question.guess()) return;
+  const lessons::Axis& y = figure.scene().map.y;
+  question.set_guess(std::clamp(*question.guess() + direction * (y.high - y.low) / 100, y.low, y.high));
 }
 
 Turn take_page_keys(Frame& frame, FigureCard& figure) {
-    // Enter and Space press a control that has the keyboard's focus; elsewhere they belong to the page.
-    const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
-    if (!control_focused && pressed(ImGuiKey_Enter)) lock_answer(frame);
-    if (pressed(ImGuiKey_T) && !frame.page.question().hides()) frame.page.show_prediction(!frame.page.shows_prediction());
-    if (pressed(ImGuiKey_G)) {
-        const int figures = static_cast<int>(frame.page.page().figures.size());
-        frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
-    }
-    if (!control_focused && ImGui::IsKeyPressed(ImGuiKey_UpArrow)) move_guess(frame, figure, +1);
-    if (!control_focused && ImGui::IsKeyPressed(ImGuiKey_DownArrow)) move_guess(frame, figure, -1);
-    if (pressed(ImGuiKey_PageUp)) return Turn::kBack;
-    if (pressed(ImGuiKey_PageDown) || (!control_focused && pressed(ImGuiKey_Space))) {
-        if (frame.width == Width::kNarrow && !frame.ui.figure_face) frame.ui.figure_face = true;
-        else if (frame.width == Width::kNarrow && !frame.place.has_next) frame.ui.figure_face = false;
-        else if (!frame.page.question().hides()) return Turn::kOn;
-    }
-    return Turn::kStay;
+  // Enter and Space press a control that has the keyboard's focus; elsewhere they belong to the page.
+  const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
+  if (!control_focused && pressed(ImGuiKey_Enter)) lock_answer(frame);
+  if (pressed(ImGuiKey_T) && !frame.page.question().hides()) frame.page.show_prediction(!frame.page.shows_prediction());
+  if (pressed(ImGuiKey_G)) {
+    const int figures = static_cast<int>(frame.page.page().figures.size());
+    frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
+  }
+  if (!control_focused && ImGui::IsKeyPressed(ImGuiKey_UpArrow)) move_guess(frame, figure, +1);
+  if (!control_focused && ImGui::IsKeyPressed(ImGuiKey_DownArrow)) move_guess(frame, figure, -1);
+  if (pressed(ImGuiKey_PageUp)) return Turn::kBack;
+  if (pressed(ImGuiKey_PageDown) || (!control_focused && pressed(ImGuiKey_Space))) {
+    if (frame.width == Width::kNarrow && !frame.ui.figure_face)
+      frame.ui.figure_face = true;
+    else if (frame.width == Width::kNarrow && !frame.place.has_next)
+      frame.ui.figure_face = false;
+    else if (!frame.page.question().hides())
+      return Turn::kOn;
+  }
+  return Turn::kStay;
 }
 
 void draw_group(std::string_view head, std::span<const KeyLine> lines, Rect& column) {
-    text_in(Face::kMedium, 12, column.cut_top(22), theme().text3, head);
-    for (const KeyLine& line : lines) {
-        const Rect row = column.cut_top(28);
-        float x = row.x0;
-        std::string_view keys = line.keys;
-        while (!keys.empty()) {
-            const std::size_t end = keys.find(' ');
-            keycap(x, row.centre_y(), keys.substr(0, end));
-            keys.remove_prefix(end == std::string_view::npos ? keys.size() : end + 1);
-        }
-        const float text_x = std::max(x + px(4), row.x0 + px(110));
-        text_in(Face::kRegular, 13, {text_x, row.y0, row.x1, row.y1}, theme().text, line.does);
+  text_in(Face::kMedium, 12, column.cut_top(22), theme().text3, head);
+  for (const KeyLine& line : lines) {
+    const Rect row = column.cut_top(28);
+    float x = row.x0;
+    std::string_view keys = line.keys;
+    while (!keys.empty()) {
+      const std::size_t end = keys.find(' ');
+      keycap(x, row.centre_y(), keys.substr(0, end));
+      keys.remove_prefix(end == std::string_view::npos ? keys.size() : end + 1);
     }
-    column.cut_top(12);
+    const float text_x = std::max(x + px(4), row.x0 + px(110));
+    text_in(Face::kRegular, 13, {text_x, row.y0, row.x1, row.y1}, theme().text, line.does);
+  }
+  column.cut_top(12);
 }
 
-} // namespace
+}  // namespace
 
 float next_font_scale(float now, int direction) {
-    constexpr std::array kScales{0.75f, 0.875f, 1.0f, 1.125f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f};
-    if (direction > 0) {
-        const auto above = std::find_if(kScales.begin(), kScales.end(), [now](float s) { return s > now + 0.01f; });
-        return above == kScales.end() ? kScales.back() : *above;
-    }
-    const auto below = std::find_if(kScales.rbegin(), kScales.rend(), [now](float s) { return s < now - 0.01f; });
-    return below == kScales.rend() ? kScales.front() : *below;
+  constexpr std::array kScales{0.75f, 0.875f, 1.0f, 1.125f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f};
+  if (direction > 0) {
+    const auto above = std::find_if(kScales.begin(), kScales.end(), [now](float s) { return s > now + 0.01f; });
+    return above == kScales.end() ? kScales.back() : *above;
+  }
+  const auto below = std::find_if(kScales.rbegin(), kScales.rend(), [now](float s) { return s < now - 0.01f; });
+  return below == kScales.rend() ? kScales.front() : *below;
 }
 
 Turn take_keys(Frame& frame, FigureCard& figure) {
-    take_scale_keys(frame.ui);
-    if (chord(ImGuiMod_Ctrl | ImGuiKey_R)) frame.page.run(frame.now);
-    if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
-    if (chord(ImGuiMod_Ctrl | ImGuiKey_T)) frame.ui.theme = next(frame.ui.theme);
-    const ImGuiIO& io = ImGui::GetIO();
-    const bool popup = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    if (io.WantTextInput || popup || io.KeyCtrl) return Turn::kStay;
-    if (typed_question_mark()) frame.ui.keys_open = true;
-    if (pressed(ImGuiKey_Escape)) peel(frame);
-    if (figure.take_keys(frame)) return Turn::kStay;
-    return take_page_keys(frame, figure);
+  take_scale_keys(frame.ui);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_R)) frame.page.run(frame.now);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_T)) frame.ui.theme = next(frame.ui.theme);
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool popup = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  if (io.WantTextInput || popup || io.KeyCtrl) return Turn::kStay;
+  if (typed_question_mark()) frame.ui.keys_open = true;
+  if (pressed(ImGuiKey_Escape)) peel(frame);
+  if (figure.take_keys(frame)) return Turn::kStay;
+  return take_page_keys(frame, figure);
 }
 
 void draw_keys(Frame& frame) {
-    if (frame.ui.keys_open) ImGui::OpenPopup("keys page");
-    frame.ui.keys_open = false;
-    const ImVec2 screen = ImGui::GetMainViewport()->Size;
-    const bool two = screen.x >= px(760);
-    const float width = two ? 720 : 380, height = two ? 330 : 700;
-    ImGui::SetNextWindowPos({screen.x * 0.5f, screen.y * 0.5f}, ImGuiCond_Always, {0.5f, 0.5f});
-    ImGui::SetNextWindowSize({std::min(px(width), screen.x), std::min(px(height), screen.y)}, ImGuiCond_Always);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(24), px(20)));
-    ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-    const bool open = ImGui::BeginPopup("keys page", ImGuiWindowFlags_NoMove);
-    ImGui::PopStyleColor();
-    ImGui::PopStyleVar();
-    if (!open) return;
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float inner = std::min(px(width), screen.x) - px(48);
-    Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(height)};
-    draw_group("Anywhere", kAnywhere, left);
-    Rect right = two ? Rect{at.x + inner * 0.5f, at.y, at.x + inner, at.y + px(height)} : left;
-    draw_group("Page", kPage, right);
-    draw_group("Timeline", kTimeline, right);
-    ImGui::SetCursorScreenPos(at);
-    ImGui::Dummy({inner, std::max(left.y0, right.y0) - at.y - px(12)});
-    ImGui::EndPopup();
+  if (frame.ui.keys_open) ImGui::OpenPopup("keys page");
+  frame.ui.keys_open = false;
+  const ImVec2 screen = ImGui::GetMainViewport()->Size;
+  const bool two = screen.x >= px(760);
+  const float width = two ? 720 : 380, height = two ? 330 : 700;
+  ImGui::SetNextWindowPos({screen.x * 0.5f, screen.y * 0.5f}, ImGuiCond_Always, {0.5f, 0.5f});
+  ImGui::SetNextWindowSize({std::min(px(width), screen.x), std::min(px(height), screen.y)}, ImGuiCond_Always);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(24), px(20)));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  const bool open = ImGui::BeginPopup("keys page", ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  if (!open) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float inner = std::min(px(width), screen.x) - px(48);
+  Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(height)};
+  draw_group("Anywhere", kAnywhere, left);
+  Rect right = two ? Rect{at.x + inner * 0.5f, at.y, at.x + inner, at.y + px(height)} : left;
+  draw_group("Page", kPage, right);
+  draw_group("Timeline", kTimeline, right);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({inner, std::max(left.y0, right.y0) - at.y - px(12)});
+  ImGui::EndPopup();
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -14,4 +14,4 @@ void draw_keys(Frame& frame);
 // The next larger (+1) or smaller (−1) font scale, 0.75 to 4.
 float next_font_scale(float now, int direction);
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "app/common/assets.h"
 #include "app/common/exit_codes.h"
@@ -21,9 +21,9 @@ using namespace headroom::app;
 using namespace headroom::app::window;
 
 struct CommandLine {
-    std::string page, from, theme, size, screenshot;
-    std::optional<double> scale;
-    bool headless = false;
+  std::string page, from, theme, size, screenshot;
+  std::optional<double> scale;
+  bool headless = false;
 };
 
 constexpr int kSmallestSide = 320, kLargestSide = 16384;
@@ -31,147 +31,154 @@ constexpr int kSmallestSide = 320, kLargestSide = 16384;
 constexpr int kSettlingFrames = 12;
 
 double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 record::Result<PlatformOptions> platform_options(const CommandLine& line) {
-    PlatformOptions options;
-    options.headless = line.headless;
-    if (line.size.empty()) return options;
-    int width = 0, height = 0;
-    char rest = 0;
-    if (std::sscanf(line.size.c_str(), "%dx%d%c", &width, &height, &rest) != 2 || std::min(width, height) < kSmallestSide ||
-        std::max(width, height) > kLargestSide)
-        return record::Error{fmt::format("--size {}: give width and height in pixels, {} to {} each, as in 1280x720.", line.size,
-                                         kSmallestSide, kLargestSide)};
-    options.width = width;
-    options.height = height;
-    return options;
+  PlatformOptions options;
+  options.headless = line.headless;
+  if (line.size.empty()) return options;
+  int width = 0, height = 0;
+  char rest = 0;
+  if (std::sscanf(line.size.c_str(), "%dx%d%c", &width, &height, &rest) != 2 ||
+      std::min(width, height) < kSmallestSide || std::max(width, height) > kLargestSide)
+    return record::Error{fmt::format("--size {}: give width and height in pixels, {} to {} each, as in 1280x720.",
+                                     line.size, kSmallestSide, kLargestSide)};
+  options.width = width;
+  options.height = height;
+  return options;
 }
 
 record::Result<AppOptions> app_options(const CommandLine& line) {
-    AppOptions options;
-    auto assets = find_assets();
-    if (!assets) return assets.error();
-    options.assets = std::move(assets).value();
-    options.page = line.page;
-    if (!line.theme.empty()) {
-        options.theme = theme_from(line.theme);
-        if (key_of(*options.theme) != line.theme)
-            return record::Error{fmt::format("--theme {}: it is light, dark or high_contrast.", line.theme)};
-    }
-    if (line.scale) {
-        if (*line.scale < kMinFontScale || *line.scale > kMaxFontScale)
-            return record::Error{fmt::format("--scale {}: it is a number from {} to {}.", *line.scale, kMinFontScale, kMaxFontScale)};
-        options.scale = static_cast<float>(*line.scale);
-    }
-    if (!line.from.empty()) {
-        auto recording = load_recording(line.from);
-        if (!recording) return recording.error();
-        options.from = std::move(recording).value();
-        options.from_name = line.from;
-    }
-    return options;
+  AppOptions options;
+  auto assets = find_assets();
+  if (!assets) return assets.error();
+  options.assets = std::move(assets).value();
+  options.page = line.page;
+  if (!line.theme.empty()) {
+    options.theme = theme_from(line.theme);
+    if (key_of(*options.theme) != line.theme)
+      return record::Error{fmt::format("--theme {}: it is light, dark or high_contrast.", line.theme)};
+  }
+  if (line.scale) {
+    if (*line.scale < kMinFontScale || *line.scale > kMaxFontScale)
+      return record::Error{
+          fmt::format("--scale {}: it is a number from {} to {}.", *line.scale, kMinFontScale, kMaxFontScale)};
+    options.scale = static_cast<float>(*line.scale);
+  }
+  if (!line.from.empty()) {
+    auto recording = load_recording(line.from);
+    if (!recording) return recording.error();
+    options.from = std::move(recording).value();
+    options.from_name = line.from;
+  }
+  return options;
 }
 
-// Draws on input and on new data only: at most about 30 frames a second, 10 while nothing but a tooltip may change, none
-// while hidden.
+// Draws on input and on new data only: at most about 30 frames a second, 10 while nothing but a tooltip may change,
+// none while hidden.
 void run_loop(PlatformWindow& platform, App& window) {
-    constexpr double kFrame = 1.0 / 30, kIdle = 0.1, kAsleep = 0.25;
-    constexpr double kLinger = 0.8; // after input: tooltips come late
-    double last_input = seconds_now(), last_drawn = 0;
-    bool wanted = true;
-    while (!platform.should_close() && !window.ui().quit) {
-        const bool lingers = seconds_now() - last_input < kLinger;
-        const double pause = wanted ? std::max(0.0, kFrame - (seconds_now() - last_drawn)) : window.running() ? kFrame : lingers ? kIdle : kAsleep;
-        const bool input = platform.wait(pause);
-        const double now = seconds_now();
-        if (input) last_input = now;
-        wanted = window.poll(now) || input || wanted;
-        if (platform.hidden()) {
-            wanted = false;
-            continue;
-        }
-        if (!wanted && !(lingers && now - last_drawn >= kIdle)) continue;
-        if (!input && now - last_drawn < kFrame) continue;
-        window.before_frame();
-        platform.draw([&] { window.draw(now); });
-        last_drawn = seconds_now();
-        wanted = input; // one more frame: ImGui reacts to some input a frame later
+  constexpr double kFrame = 1.0 / 30, kIdle = 0.1, kAsleep = 0.25;
+  constexpr double kLinger = 0.8;  // after input: tooltips come late
+  double last_input = seconds_now(), last_drawn = 0;
+  bool wanted = true;
+  while (!platform.should_close() && !window.ui().quit) {
+    const bool lingers = seconds_now() - last_input < kLinger;
+    const double pause = wanted             ? std::max(0.0, kFrame - (seconds_now() - last_drawn))
+                         : window.running() ? kFrame
+                         : lingers          ? kIdle
+                                            : kAsleep;
+    const bool input = platform.wait(pause);
+    const double now = seconds_now();
+    if (input) last_input = now;
+    wanted = window.poll(now) || input || wanted;
+    if (platform.hidden()) {
+      wanted = false;
+      continue;
     }
+    if (!wanted && !(lingers && now - last_drawn >= kIdle)) continue;
+    if (!input && now - last_drawn < kFrame) continue;
+    window.before_frame();
+    platform.draw([&] { window.draw(now); });
+    last_drawn = seconds_now();
+    wanted = input;  // one more frame: ImGui reacts to some input a frame later
+  }
 }
 
 record::Result<ExitCode> run_window(const CommandLine& line) {
-    const auto platform_asked = platform_options(line);
-    if (!platform_asked) return platform_asked.error();
-    auto options = app_options(line);
-    if (!options) return options.error();
-    const bool picture = !line.screenshot.empty();
-    SettingsFile settings;
-    // A picture is the same on every desk: the reader's settings have no part in it, and it leaves no trace in them.
-    auto made = App::create(std::move(options).value(), Session(choose_engine()), picture ? nullptr : &settings);
-    if (!made) return made.error();
-    App& window = *made.value();
-    auto opened = PlatformWindow::open(platform_asked.value());
-    if (!opened) return opened.error();
-    PlatformWindow& platform = *opened.value();
-    if (!picture) window.ui().display_scale = platform.display_scale();
-    const record::Status look = window.load_look();
-    if (!look) return look.error();
+  const auto platform_asked = platform_options(line);
+  if (!platform_asked) return platform_asked.error();
+  auto options = app_options(line);
+  if (!options) return options.error();
+  const bool picture = !line.screenshot.empty();
+  SettingsFile settings;
+  // A picture is the same on every desk: the reader's settings have no part in it, and it leaves no trace in them.
+  auto made = App::create(std::move(options).value(), Session(choose_engine()), picture ? nullptr : &settings);
+  if (!made) return made.error();
+  App& window = *made.value();
+  auto opened = PlatformWindow::open(platform_asked.value());
+  if (!opened) return opened.error();
+  PlatformWindow& platform = *opened.value();
+  if (!picture) window.ui().display_scale = platform.display_scale();
+  const record::Status look = window.load_look();
+  if (!look) return look.error();
 
-    record::Status result = record::Ok{};
-    if (picture) {
-        for (int frame = 0; frame < kSettlingFrames; ++frame) {
-            platform.wait(0);
-            window.poll(seconds_now());
-            window.before_frame();
-            const bool last = frame + 1 == kSettlingFrames;
-            platform.draw([&] { window.draw(seconds_now()); }, [&] { if (last) result = platform.save_png(line.screenshot); });
-        }
-    } else {
-        run_loop(platform, window);
+  record::Status result = record::Ok{};
+  if (picture) {
+    for (int frame = 0; frame < kSettlingFrames; ++frame) {
+      platform.wait(0);
+      window.poll(seconds_now());
+      window.before_frame();
+      const bool last = frame + 1 == kSettlingFrames;
+      platform.draw([&] { window.draw(seconds_now()); },
+                    [&] {
+                      if (last) result = platform.save_png(line.screenshot);
+                    });
     }
-    window.drop_look();
-    if (!result) return result.error();
-    return ExitCode::kDone;
+  } else {
+    run_loop(platform, window);
+  }
+  window.drop_look();
+  if (!result) return result.error();
+  return ExitCode::kDone;
 }
 
 ExitCode run_main(int argc, char** argv) {
-    CommandLine line;
-    CLI::App parser{"Headroom's window: where GPU memory goes when a Llama trains.", "headroom-window"};
-    parser.add_option("--page", line.page, "the page to open, as `headroom list` names it");
-    parser.add_option("--from", line.from, "show this recording (.hrec) instead of the page's own");
-    parser.add_option("--theme", line.theme, "light, dark or high_contrast");
-    parser.add_option("--scale", line.scale, "font scale, 0.75 to 4");
-    parser.add_option("--size", line.size, "WIDTHxHEIGHT in pixels");
-    parser.add_option("--screenshot", line.screenshot, "write a picture (PNG) of the first page and stop");
-    parser.add_flag("--headless", line.headless, "without a display: draws in memory, for --screenshot");
-    try {
-        parser.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        fmt::print("{}", parser.help());
-        return ExitCode::kDone;
-    } catch (const CLI::ParseError& error) {
-        fmt::print(stderr, "headroom-window: {}. `headroom-window --help` lists what there is.\n", error.what());
-        return ExitCode::kBadInput;
-    }
-    if (line.headless && line.screenshot.empty()) {
-        fmt::print(stderr, "headroom-window: --headless shows nothing by itself: add --screenshot FILE.png.\n");
-        return ExitCode::kBadInput;
-    }
-    const record::Result<ExitCode> result = run_window(line);
-    if (result) return result.value();
-    fmt::print(stderr, "headroom-window: {}\n", result.error().message);
-    return exit_code_of(result.error());
+  CommandLine line;
+  CLI::App parser{"Headroom's window: where GPU memory goes when a Llama trains.", "headroom-window"};
+  parser.add_option("--page", line.page, "the page to open, as `headroom list` names it");
+  parser.add_option("--from", line.from, "show this recording (.hrec) instead of the page's own");
+  parser.add_option("--theme", line.theme, "light, dark or high_contrast");
+  parser.add_option("--scale", line.scale, "font scale, 0.75 to 4");
+  parser.add_option("--size", line.size, "WIDTHxHEIGHT in pixels");
+  parser.add_option("--screenshot", line.screenshot, "write a picture (PNG) of the first page and stop");
+  parser.add_flag("--headless", line.headless, "without a display: draws in memory, for --screenshot");
+  try {
+    parser.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", parser.help());
+    return ExitCode::kDone;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "headroom-window: {}. `headroom-window --help` lists what there is.\n", error.what());
+    return ExitCode::kBadInput;
+  }
+  if (line.headless && line.screenshot.empty()) {
+    fmt::print(stderr, "headroom-window: --headless shows nothing by itself: add --screenshot FILE.png.\n");
+    return ExitCode::kBadInput;
+  }
+  const record::Result<ExitCode> result = run_window(line);
+  if (result) return result.value();
+  fmt::print(stderr, "headroom-window: {}\n", result.error().message);
+  return exit_code_of(result.error());
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
-    try {
-        return static_cast<int>(run_main(argc, argv));
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "headroom-window: this is a bug in Headroom, please report it: {}\n", error.what());
-        return static_cast<int>(ExitCode::kFailed);
-    }
+  try {
+    return static_cast<int>(run_main(argc, argv));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "headroom-window: this is a bug in Headroom, please report it: {}\n", error.what());
+    return static_cast<int>(ExitCode::kFailed);
+  }
 }

@@ -13,291 +13,310 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr int kFewColumns = 64; // enough for words and peaks of a figure that is not drawn
+constexpr double kKnownMoment = 0.6;  // of what is shown before the answer: where the cursor stands at first
+constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
 
-} // namespace
+}  // namespace
 
 PageModel::PageModel(const lessons::Page& page, PageText text, const experiments::DemoInfo& demo, PageSources sources)
-    : page_(&page), text_(std::move(text)), question_(page.prediction),
-      control_(demo, sources.runner, std::move(sources.fixed_settings)), planner_(sources.planner),
+    : page_(&page),
+      text_(std::move(text)),
+      question_(page.prediction),
+      control_(demo, sources.runner, std::move(sources.fixed_settings)),
+      planner_(sources.planner),
       replay_of_(std::move(sources.replay_of)) {
-    for (const std::string_view id : page.figures)
-        if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
-    figure_params_ = record::Params(figures_.front()->schema);
-    for (auto& recording : sources.stored) add_stored(std::move(recording));
+  for (const std::string_view id : page.figures)
+    if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
+  figure_params_ = record::Params(figures_.front()->schema);
+  for (auto& recording : sources.stored) add_stored(std::move(recording));
 }
 
 RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording) const {
-    RunOnShow run;
-    run.ledger = std::make_unique<record::Ledger>(*recording);
-    run.ledger->update();
-    run.recording = std::move(recording);
-    lessons::FigureInput words;
-    words.run = run.ledger.get();
-    words.view.columns = kFewColumns;
-    run.label = figures_.front()->build(words).provenance_line;
-    return run;
+  RunOnShow run;
+  run.ledger = std::make_unique<record::Ledger>(*recording);
+  run.ledger->update();
+  run.recording = std::move(recording);
+  lessons::FigureInput words;
+  words.run = run.ledger.get();
+  words.view.columns = kFewColumns;
+  run.label = figures_.front()->build(words).provenance_line;
+  return run;
 }
 
 void PageModel::add_stored(std::shared_ptr<const record::Recording> recording) {
-    const auto place = runs_.begin() + (own_ < 0 ? static_cast<std::ptrdiff_t>(runs_.size()) : own_);
-    runs_.insert(place, make_run(std::move(recording)));
-    if (own_ >= 0) {
-        if (shown_ >= own_) ++shown_;
-        ++own_;
-    }
-    if (shown_ < 0) show_run(0);
+  const auto place = runs_.begin() + (own_ < 0 ? static_cast<std::ptrdiff_t>(runs_.size()) : own_);
+  runs_.insert(place, make_run(std::move(recording)));
+  if (own_ >= 0) {
+    if (shown_ >= own_) ++shown_;
+    ++own_;
+  }
+  if (shown_ < 0) show_run(0);
 }
 
 const RunOnShow* PageModel::on_show() const {
-    if (shows_prediction_) return prediction_.recording == nullptr ? nullptr : &prediction_;
-    return shown_ < 0 ? nullptr : &runs_[static_cast<std::size_t>(shown_)];
+  if (shows_prediction_) return prediction_.recording == nullptr ? nullptr : &prediction_;
+  return shown_ < 0 ? nullptr : &runs_[static_cast<std::size_t>(shown_)];
 }
 
 // Takes in what `recording` has gained, or another recording. True if anything changed.
 bool PageModel::follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording) {
-    if (recording == nullptr) return false;
-    if (run.recording != recording) {
-        run = make_run(recording);
-        return true;
-    }
-    const std::uint64_t before = run.ledger->size();
-    run.ledger->update();
-    return run.ledger->size() != before;
+  if (recording == nullptr) return false;
+  if (run.recording != recording) {
+    run = make_run(recording);
+    return true;
+  }
+  const std::uint64_t before = run.ledger->size();
+  run.ledger->update();
+  return run.ledger->size() != before;
 }
 
 bool PageModel::poll(double now) {
-    bool changed = control_.poll(now);
-    if (own_ >= 0 && changed) {
-        RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
-        follow(own, control_.recording());
-        if (own.label.empty()) own.label = make_run(own.recording).label;
-        stale_ = true;
-    }
-    if (planner_ != nullptr && planner_->poll() && planner_->state() == backend::RunState::kFinished) {
-        follow(prediction_, planner_->recording());
-        stale_ = stale_ || shows_prediction_;
-        changed = true;
-    }
-    if (question_.state() == Question::State::kWaiting) settle_question();
-    return changed;
+  bool changed = control_.poll(now);
+  if (own_ >= 0 && changed) {
+    RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
+    follow(own, control_.recording());
+    if (own.label.empty()) own.label = make_run(own.recording).label;
+    stale_ = true;
+  }
+  if (planner_ != nullptr && planner_->poll() && planner_->state() == backend::RunState::kFinished) {
+    follow(prediction_, planner_->recording());
+    stale_ = stale_ || shows_prediction_;
+    changed = true;
+  }
+  if (question_.state() == Question::State::kWaiting) settle_question();
+  return changed;
 }
 
 void PageModel::run(double now) {
-    if (!control_.can_run()) return;
-    const record::Status started = control_.start(now);
-    refusal_ = started ? std::string() : started.error().message;
-    if (!started) return;
-    if (own_ < 0) {
-        own_ = static_cast<int>(runs_.size());
-        runs_.emplace_back();
-    }
-    RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
-    own = RunOnShow{};
-    // The backend's recording exists from the start on, empty at first.
-    if (const auto recording = control_.recording()) own = make_run(recording);
-    else own = make_run(std::make_shared<record::Recording>());
-    if (answered_by_ == own_) answered_by_ = -1;
-    show_run(own_);
+  if (!control_.can_run()) return;
+  const record::Status started = control_.start(now);
+  refusal_ = started ? std::string() : started.error().message;
+  if (!started) return;
+  if (own_ < 0) {
+    own_ = static_cast<int>(runs_.size());
+    runs_.emplace_back();
+  }
+  RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
+  own = RunOnShow{};
+  // The backend's recording exists from the start on, empty at first.
+  if (const auto recording = control_.recording())
+    own = make_run(recording);
+  else
+    own = make_run(std::make_shared<record::Recording>());
+  if (answered_by_ == own_) answered_by_ = -1;
+  show_run(own_);
 }
 
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
-    const record::Status status = control_.set(key, value);
-    if (status && shows_prediction_) ask_planner();
-    return status;
+  const record::Status status = control_.set(key, value);
+  if (status && shows_prediction_) ask_planner();
+  return status;
 }
 
 void PageModel::show_run(int index) {
-    if (index < 0 || index >= static_cast<int>(runs_.size())) return;
-    if (shown_ != index || shows_prediction_) view_.reset();
-    shown_ = index;
-    shows_prediction_ = false;
-    stale_ = true;
-    if (!replay_of_ || index == own_ || control_.running()) return;
-    const auto& recording = runs_[static_cast<std::size_t>(index)].recording;
-    control_.use(replay_of_(recording));
-    control_.show_params(recording->info().params);
+  if (index < 0 || index >= static_cast<int>(runs_.size())) return;
+  if (shown_ != index || shows_prediction_) view_.reset();
+  shown_ = index;
+  shows_prediction_ = false;
+  stale_ = true;
+  if (!replay_of_ || index == own_ || control_.running()) return;
+  const auto& recording = runs_[static_cast<std::size_t>(index)].recording;
+  control_.use(replay_of_(recording));
+  control_.show_params(recording->info().params);
 }
 
 void PageModel::show_prediction(bool on) {
-    if (planner_ == nullptr || on == shows_prediction_) return;
-    shows_prediction_ = on;
-    view_.reset();
-    stale_ = true;
-    if (on) ask_planner();
+  if (planner_ == nullptr || on == shows_prediction_) return;
+  shows_prediction_ = on;
+  view_.reset();
+  stale_ = true;
+  if (on) ask_planner();
 }
 
 void PageModel::ask_planner() {
-    backend::RunRequest request;
-    request.demo = control_.demo().id;
-    request.params = control_.params();
-    // A refusal shows as a figure without data; the settings themselves say what they take.
-    planner_asked_ = static_cast<bool>(planner_->start(request));
+  backend::RunRequest request;
+  request.demo = control_.demo().id;
+  request.params = control_.params();
+  // A refusal shows as a figure without data; the settings themselves say what they take.
+  planner_asked_ = static_cast<bool>(planner_->start(request));
 }
 
 void PageModel::show_tab(int index) {
-    if (index < 0 || index >= static_cast<int>(figures_.size()) || index == tab_) return;
-    tab_ = index;
-    stale_ = true;
+  if (index < 0 || index >= static_cast<int>(figures_.size()) || index == tab_) return;
+  tab_ = index;
+  stale_ = true;
 }
 
 void PageModel::set_figure_param(std::string_view key, std::string_view value) {
-    if (!figure_params_.set(key, value)) return;
-    view_.reset(); // the same number is another place on another axis
-    stale_ = true;
+  if (!figure_params_.set(key, value)) return;
+  view_.reset();  // the same number is another place on another axis
+  stale_ = true;
 }
 
 lessons::FigureInput PageModel::input(int columns) const {
-    lessons::FigureInput input;
-    if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
-    if (tab_ == 0) input.params = &figure_params_;
-    input.view.columns = columns;
-    input.view.asked = question_.state() != Question::State::kNone;
-    input.view.veiled = question_.hides();
-    const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
-    if (question_.hides() || question_.state() == Question::State::kWaiting || compared) input.view.guess = question_.guess();
-    input.view.guess_locked = question_.locked();
-    return input;
+  lessons::FigureInput input;
+  if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
+  if (tab_ == 0) input.params = &figure_params_;
+  input.view.columns = columns;
+  input.view.asked = question_.state() != Question::State::kNone;
+  input.view.veiled = question_.hides();
+  const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
+  if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
+    input.view.guess = question_.guess();
+  input.view.guess_locked = question_.locked();
+  return input;
 }
 
 const lessons::FigureData& PageModel::figure(int columns) {
-    const auto same_view = [&] {
-        return built_view_.zoom_range() == view_.zoom_range() && built_view_.cursor() == view_.cursor() &&
-               built_guess_ == question_.guess() && built_state_ == question_.state();
-    };
-    if (!stale_ && columns == built_columns_ && same_view()) return figure_;
-    lessons::FigureInput wanted = input(columns);
-    figure_ = lessons::FigureData{};
-    if (view_.zoomed()) { // the whole axis is known from a picture of everything
-        lessons::FigureInput whole = input(kFewColumns);
-        const lessons::FigureData all = figures_[static_cast<std::size_t>(tab_)]->build(whole);
-        if (all.empty_reason.empty()) view_.set_full({all.x.low, all.x.high});
-    }
-    if (const auto range = view_.zoom_range()) {
-        wanted.view.begin = range->begin;
-        wanted.view.end = range->end;
-    }
-    wanted.view.cursor = view_.cursor();
+  const auto same_view = [&] {
+    return built_view_.zoom_range() == view_.zoom_range() && built_view_.cursor() == view_.cursor() &&
+           built_guess_ == question_.guess() && built_state_ == question_.state();
+  };
+  if (!stale_ && columns == built_columns_ && same_view()) return figure_;
+  lessons::FigureInput wanted = input(columns);
+  figure_ = lessons::FigureData{};
+  if (view_.zoomed()) {  // the whole axis is known from a picture of everything
+    lessons::FigureInput whole = input(kFewColumns);
+    const lessons::FigureData all = figures_[static_cast<std::size_t>(tab_)]->build(whole);
+    if (all.empty_reason.empty()) view_.set_full({all.x.low, all.x.high});
+  }
+  if (const auto range = view_.zoom_range()) {
+    wanted.view.begin = range->begin;
+    wanted.view.end = range->end;
+  }
+  wanted.view.cursor = view_.cursor();
+  figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
+  if (figure_.veil_from && !wanted.view.cursor) {  // the list needs a moment, and the peak would be the answer
+    wanted.view.cursor = figure_.x.low + (*figure_.veil_from - figure_.x.low) * kKnownMoment;
     figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
-    if (!view_.zoomed() && figure_.empty_reason.empty()) view_.set_full({figure_.x.low, figure_.x.high});
-    built_view_ = view_;
-    built_guess_ = question_.guess();
-    built_state_ = question_.state();
-    built_columns_ = columns;
-    stale_ = false;
-    ++revision_;
-    if (question_.hides() && !question_.guess()) make_first_guess();
-    return figure_;
+  }
+  if (!view_.zoomed() && figure_.empty_reason.empty()) view_.set_full({figure_.x.low, figure_.x.high});
+  built_view_ = view_;
+  built_guess_ = question_.guess();
+  built_state_ = question_.state();
+  built_columns_ = columns;
+  stale_ = false;
+  ++revision_;
+  if (question_.hides() && !question_.guess()) make_first_guess();
+  return figure_;
 }
 
 // Half-way between what is seen already and the top of the axis: a place to drag from, not a hint.
 void PageModel::make_first_guess() {
-    if (figure_.stack.empty() || tab_ != 0) return;
-    double highest = 0;
-    for (const lessons::StackColumn& column : figure_.stack) {
-        double total = 0;
-        for (const record::Bytes bytes : column.high) total += static_cast<double>(bytes);
-        highest = std::max(highest, total);
-    }
-    question_.set_guess((highest + figure_.y.high) / 2);
-    stale_ = true; // with the guess in it, next time
+  if (figure_.stack.empty() || tab_ != 0) return;
+  double highest = 0;
+  for (const lessons::StackColumn& column : figure_.stack) {
+    double total = 0;
+    for (const record::Bytes bytes : column.high) total += static_cast<double>(bytes);
+    highest = std::max(highest, total);
+  }
+  question_.set_guess((highest + figure_.y.high) / 2);
+  stale_ = true;  // with the guess in it, next time
 }
 
 void PageModel::settle_question() {
-    const RunOnShow* run = on_show();
-    if (run == nullptr || shows_prediction_) return;
-    const bool finished = shown_ != own_ || !control_.running();
-    if (!finished || !question_.compare(*run->ledger)) return;
-    answered_by_ = shown_;
-    stale_ = true;
+  const RunOnShow* run = on_show();
+  if (run == nullptr || shows_prediction_) return;
+  const bool finished = shown_ != own_ || !control_.running();
+  if (!finished || !question_.compare(*run->ledger)) return;
+  answered_by_ = shown_;
+  stale_ = true;
 }
 
 void PageModel::step_cursor(int direction) {
-    if (figure_.stack.empty()) return;
-    const double at = view_.cursor().value_or(figure_.cursor ? figure_.cursor->position : figure_.x.low);
-    const auto& stack = figure_.stack;
-    const auto holds = [at](const lessons::StackColumn& column) { return column.end > at; };
-    const auto found = std::find_if(stack.begin(), stack.end(), holds);
-    std::ptrdiff_t i = std::distance(stack.begin(), found == stack.end() ? found - 1 : found);
-    const record::ByCategory before = stack[static_cast<std::size_t>(i)].high;
-    const std::ptrdiff_t last = std::ssize(stack) - 1;
-    do i += direction;
-    while (i > 0 && i < last && stack[static_cast<std::size_t>(i)].high == before);
-    const lessons::StackColumn& column = stack[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(i, 0, last))];
-    view_.set_cursor((column.begin + column.end) / 2);
+  if (figure_.stack.empty()) return;
+  const double at = view_.cursor().value_or(figure_.cursor ? figure_.cursor->position : figure_.x.low);
+  const auto& stack = figure_.stack;
+  const auto holds = [at](const lessons::StackColumn& column) { return column.end > at; };
+  const auto found = std::find_if(stack.begin(), stack.end(), holds);
+  std::ptrdiff_t i = std::distance(stack.begin(), found == stack.end() ? found - 1 : found);
+  const record::ByCategory before = stack[static_cast<std::size_t>(i)].high;
+  const std::ptrdiff_t last = std::ssize(stack) - 1;
+  do i += direction;
+  while (i > 0 && i < last && stack[static_cast<std::size_t>(i)].high == before);
+  const lessons::StackColumn& column = stack[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(i, 0, last))];
+  view_.set_cursor((column.begin + column.end) / 2);
 }
 
 std::optional<PageModel::Measured> PageModel::measured() {
-    const RunOnShow* run = on_show();
-    if (!view_.measure() || run == nullptr || tab_ != 0) return std::nullopt;
-    const TimelineView::Range range = *view_.measure();
-    const auto total_at = [&](double x) {
-        lessons::FigureInput one = input(kFewColumns);
-        one.view.cursor = x;
-        const lessons::FigureData data = figures_.front()->build(one);
-        return data.cursor ? data.cursor->total : 0;
-    };
-    lessons::FigureInput inside = input(kFewColumns);
-    inside.view.begin = range.begin;
-    inside.view.end = range.end;
-    Measured measured{range.length(), total_at(range.end) - total_at(range.begin), 0};
-    for (const lessons::StackColumn& column : figures_.front()->build(inside).stack) {
-        record::Bytes total = 0;
-        for (const record::Bytes bytes : column.high) total += bytes;
-        measured.peak = std::max(measured.peak, total);
-    }
-    return measured;
+  const RunOnShow* run = on_show();
+  if (!view_.measure() || run == nullptr || tab_ != 0) return std::nullopt;
+  const TimelineView::Range range = *view_.measure();
+  const auto total_at = [&](double x) {
+    lessons::FigureInput one = input(kFewColumns);
+    one.view.cursor = x;
+    const lessons::FigureData data = figures_.front()->build(one);
+    return data.cursor ? data.cursor->total : 0;
+  };
+  lessons::FigureInput inside = input(kFewColumns);
+  inside.view.begin = range.begin;
+  inside.view.end = range.end;
+  const record::Bytes at_begin = total_at(range.begin), at_end = total_at(range.end);
+  Measured measured{range.length(), at_end - at_begin, std::max(at_begin, at_end)};
+  for (const lessons::StackColumn& column : figures_.front()->build(inside).stack) {
+    record::Bytes total = 0;
+    for (const record::Bytes bytes : column.high) total += bytes;
+    measured.peak = std::max(measured.peak, total);
+  }
+  return measured;
 }
 
 std::optional<Notice> PageModel::notice() const {
-    if (!refusal_.empty()) return Notice{Notice::Kind::kTrouble, "This run was refused", refusal_};
-    if (const auto& trouble = control_.trouble(); trouble && !trouble->empty())
-        return Notice{Notice::Kind::kTrouble, "No engine at work", *trouble};
-    const auto& outcome = control_.outcome();
-    const bool own_shown = own_ >= 0 && shown_ == own_ && !shows_prediction_;
-    const RunOnShow* run = on_show();
-    const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
-    const auto out_of_memory = [](const record::Outcome& o) {
-        const std::string where(record::label_of(o.out_of_memory->phase));
-        return Notice{Notice::Kind::kOutOfMemory, "Out of memory in " + where, explain(*o.out_of_memory)};
-    };
-    // What a stored run came to belongs to the picture of it.
-    if (run != nullptr && !own_shown && !question_.hides() && run->recording->outcome() && run->recording->outcome()->out_of_memory)
-        return out_of_memory(*run->recording->outcome());
-    if (!outcome || !own_shown) return std::nullopt;
-    switch (outcome->kind) {
+  if (!refusal_.empty()) return Notice{Notice::Kind::kTrouble, "This run was refused", refusal_};
+  if (const auto& trouble = control_.trouble(); trouble && !trouble->empty())
+    return Notice{Notice::Kind::kTrouble, "No engine at work", *trouble};
+  const auto& outcome = control_.outcome();
+  const bool own_shown = own_ >= 0 && shown_ == own_ && !shows_prediction_;
+  const RunOnShow* run = on_show();
+  const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
+  const auto out_of_memory = [](const record::Outcome& o) {
+    const std::string where(record::label_of(o.out_of_memory->phase));
+    return Notice{Notice::Kind::kOutOfMemory, "Out of memory in " + where, explain(*o.out_of_memory)};
+  };
+  // What a stored run came to belongs to the picture of it.
+  if (run != nullptr && !own_shown && !question_.hides() && run->recording->outcome() &&
+      run->recording->outcome()->out_of_memory)
+    return out_of_memory(*run->recording->outcome());
+  if (!outcome || !own_shown) return std::nullopt;
+  switch (outcome->kind) {
     case record::OutcomeKind::kCompleted:
-    case record::OutcomeKind::kCancelled: return std::nullopt;
+    case record::OutcomeKind::kCancelled:
+      return std::nullopt;
     case record::OutcomeKind::kOutOfMemory:
-        if (question_.hides() || !outcome->out_of_memory) return std::nullopt; // it would tell the answer
-        return out_of_memory(*outcome);
-    case record::OutcomeKind::kRefused: return Notice{Notice::Kind::kTrouble, "This run was refused", outcome->message};
+      if (question_.hides() || !outcome->out_of_memory) return std::nullopt;  // it would tell the answer
+      return out_of_memory(*outcome);
+    case record::OutcomeKind::kRefused:
+      return Notice{Notice::Kind::kTrouble, "This run was refused", outcome->message};
     case record::OutcomeKind::kEngineLost:
-        return Notice{Notice::Kind::kTrouble, "The engine stopped and is started again",
-                      fmt::format("{} All {} events up to there are kept.", outcome->message,
-                                  record::format_count(static_cast<std::int64_t>(kept)))};
+      return Notice{Notice::Kind::kTrouble, "The engine stopped and is started again",
+                    fmt::format("{} All {} events up to there are kept.", outcome->message,
+                                record::format_count(static_cast<std::int64_t>(kept)))};
     case record::OutcomeKind::kFailed:
-        return Notice{Notice::Kind::kTrouble, "The run failed",
-                      fmt::format("{} All {} events up to there are kept.", outcome->message,
-                                  record::format_count(static_cast<std::int64_t>(kept)))};
-    }
-    return std::nullopt;
+      return Notice{Notice::Kind::kTrouble, "The run failed",
+                    fmt::format("{} All {} events up to there are kept.", outcome->message,
+                                record::format_count(static_cast<std::int64_t>(kept)))};
+  }
+  return std::nullopt;
 }
 
 std::string PageModel::status_line() const {
-    if (const backend::RunProgress* progress = control_.progress())
-        return control_.cancelling() ? "Cancelling" : progress->doing.empty() ? "Starting" : "Recording: " + progress->doing;
-    const auto& outcome = control_.outcome();
-    if (!outcome || own_ < 0) return {};
-    const RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
-    if (own.recording == nullptr) return {};
-    const std::string dropped = record::format_count(static_cast<std::int64_t>(own.recording->dropped_events()));
-    const std::string seconds = control_.last_seconds() ? fmt::format("{:.1f} s", *control_.last_seconds()) : std::string();
-    const auto steps = record::steps_of(*own.recording);
-    const auto whole = std::count_if(steps.begin(), steps.end(), [](const record::StepRange& s) { return s.complete; });
-    const char* how = outcome->kind == record::OutcomeKind::kCancelled ? "Cancelled after"
-                      : outcome->kind == record::OutcomeKind::kOutOfMemory && !question_.hides() ? "Out of memory after" : "Last run";
-    return fmt::format("{} {}, {} {}, {} events dropped", how, seconds, whole, whole == 1 ? "step" : "steps", dropped);
+  if (const backend::RunProgress* progress = control_.progress())
+    return control_.cancelling()     ? "Cancelling"
+           : progress->doing.empty() ? "Starting"
+                                     : "Recording: " + progress->doing;
+  const auto& outcome = control_.outcome();
+  if (!outcome || own_ < 0) return {};
+  const RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
+  if (own.recording == nullptr) return {};
+  const std::string dropped = record::format_count(static_cast<std::int64_t>(own.recording->dropped_events()));
+  const std::string seconds =
+      control_.last_seconds() ? fmt::format("{:.1f} s", *control_.last_seconds()) : std::string();
+  const auto steps = record::steps_of(*own.recording);
+  const auto whole = std::count_if(steps.begin(), steps.end(), [](const record::StepRange& s) { return s.complete; });
+  const char* how = outcome->kind == record::OutcomeKind::kCancelled                           ? "Cancelled after"
+                    : outcome->kind == record::OutcomeKind::kOutOfMemory && !question_.hides() ? "Out of memory after"
+                                                                                               : "Last run";
+  return fmt::format("{} {}, {} {}, {} events dropped", how, seconds, whole, whole == 1 ? "step" : "steps", dropped);
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -1,5 +1,5 @@
-// One page being read: which run is looked at, the question, the settings, the view of the timeline. No drawing, so that
-// every behaviour can be tested by itself.
+// One page being read: which run is looked at, the question, the settings, the view of the timeline. No drawing, so
+// that every behaviour can be tested by itself.
 #pragma once
 
 #include <functional>
@@ -19,117 +19,117 @@ namespace headroom::app::window {
 
 // A run that can be looked at.
 struct RunOnShow {
-    std::shared_ptr<const record::Recording> recording;
-    std::unique_ptr<record::Ledger> ledger;
-    std::string label; // "NVIDIA H200, Llama 3.2 1B, bf16, batch 4"
+  std::shared_ptr<const record::Recording> recording;
+  std::unique_ptr<record::Ledger> ledger;
+  std::string label;  // "NVIDIA H200, Llama 3.2 1B, bf16, batch 4"
 };
 
 struct Notice {
-    enum class Kind { kTrouble, kOutOfMemory } kind = Kind::kTrouble;
-    std::string head, body;
+  enum class Kind { kTrouble, kOutOfMemory } kind = Kind::kTrouble;
+  std::string head, body;
 };
 
 struct PageSources {
-    backend::Backend* runner = nullptr;  // not owned
-    backend::Backend* planner = nullptr; // not owned; null: no predictions
-    std::string fixed_settings;          // why settings cannot be changed; empty: they can
-    std::vector<std::shared_ptr<const record::Recording>> stored; // the first shows at once
-    // Where there is only playing what is stored: a backend for a recording, owned elsewhere.
-    std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
+  backend::Backend* runner = nullptr;                            // not owned
+  backend::Backend* planner = nullptr;                           // not owned; null: no predictions
+  std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
+  std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
+  // Where there is only playing what is stored: a backend for a recording, owned elsewhere.
+  std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
 };
 
 class PageModel {
-public:
-    PageModel(const lessons::Page& page, PageText text, const experiments::DemoInfo& demo, PageSources sources);
+ public:
+  PageModel(const lessons::Page& page, PageText text, const experiments::DemoInfo& demo, PageSources sources);
 
-    const lessons::Page& page() const { return *page_; }
-    const PageText& text() const { return text_; }
-    Question& question() { return question_; }
-    const Question& question() const { return question_; }
-    const RunControl& control() const { return control_; }
-    TimelineView& view() { return view_; }
-    const TimelineView& view() const { return view_; }
+  const lessons::Page& page() const { return *page_; }
+  const PageText& text() const { return text_; }
+  Question& question() { return question_; }
+  const Question& question() const { return question_; }
+  const RunControl& control() const { return control_; }
+  TimelineView& view() { return view_; }
+  const TimelineView& view() const { return view_; }
 
-    // --- every frame. True if what is shown changed. `now`: seconds on a steady clock.
-    bool poll(double now);
+  // --- every frame. True if what is shown changed. `now`: seconds on a steady clock.
+  bool poll(double now);
 
-    // --- runs
-    void run(double now);
-    void cancel() { control_.cancel(); }
-    record::Status set_param(std::string_view key, std::string_view value);
+  // --- runs
+  void run(double now);
+  void cancel() { control_.cancel(); }
+  record::Status set_param(std::string_view key, std::string_view value);
 
-    // --- what is looked at
-    const std::vector<RunOnShow>& runs() const { return runs_; }
-    int shown_run() const { return shown_; } // index into runs(); −1: nothing to show
-    void show_run(int index);
-    // Several stored runs may come later than the first picture.
-    void add_stored(std::shared_ptr<const record::Recording> recording);
-    bool has_predictions() const { return planner_ != nullptr; }
-    bool shows_prediction() const { return shows_prediction_; }
-    void show_prediction(bool on);
+  // --- what is looked at
+  const std::vector<RunOnShow>& runs() const { return runs_; }
+  int shown_run() const { return shown_; }  // index into runs(); −1: nothing to show
+  void show_run(int index);
+  // Several stored runs may come later than the first picture.
+  void add_stored(std::shared_ptr<const record::Recording> recording);
+  bool has_predictions() const { return planner_ != nullptr; }
+  bool shows_prediction() const { return shows_prediction_; }
+  void show_prediction(bool on);
 
-    // --- figures
-    int tab() const { return tab_; } // which of the page's figures
-    void show_tab(int index);
-    const lessons::Figure& figure_kind() const { return *figures_[static_cast<std::size_t>(tab_)]; }
-    // Settings of the timeline, such as its time axis.
-    const record::Params& figure_params() const { return figure_params_; }
-    void set_figure_param(std::string_view key, std::string_view value);
-    // Rebuilt when data, view or `columns` changed; `revision()` then is another.
-    const lessons::FigureData& figure(int columns);
-    int revision() const { return revision_; }
-    // The y axis as last built: the unit in which bytes are written.
-    const lessons::Axis& figure_axis() const { return figure_.y; }
-    // Moves the cursor to the next (+1) or previous (−1) change of the stack.
-    void step_cursor(int direction);
+  // --- figures
+  int tab() const { return tab_; }  // which of the page's figures
+  void show_tab(int index);
+  const lessons::Figure& figure_kind() const { return *figures_[static_cast<std::size_t>(tab_)]; }
+  // Settings of the timeline, such as its time axis.
+  const record::Params& figure_params() const { return figure_params_; }
+  void set_figure_param(std::string_view key, std::string_view value);
+  // Rebuilt when data, view or `columns` changed; `revision()` then is another.
+  const lessons::FigureData& figure(int columns);
+  int revision() const { return revision_; }
+  // The y axis as last built: the unit in which bytes are written.
+  const lessons::Axis& figure_axis() const { return figure_.y; }
+  // Moves the cursor to the next (+1) or previous (−1) change of the stack.
+  void step_cursor(int direction);
 
-    struct Measured {
-        double length = 0;          // axis units
-        record::Bytes change = 0;   // live bytes at the end less those at the begin
-        record::Bytes peak = 0;     // highest in between
-    };
-    std::optional<Measured> measured();
+  struct Measured {
+    double length = 0;         // axis units
+    record::Bytes change = 0;  // live bytes at the end less those at the begin
+    record::Bytes peak = 0;    // highest in between
+  };
+  std::optional<Measured> measured();
 
-    // --- words about the last run
-    std::optional<Notice> notice() const;
-    std::string status_line() const;
+  // --- words about the last run
+  std::optional<Notice> notice() const;
+  std::string status_line() const;
 
-private:
-    RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
-    const RunOnShow* on_show() const;
-    bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
-    void ask_planner();
-    void settle_question();
-    void make_first_guess();
-    lessons::FigureInput input(int columns) const;
+ private:
+  RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
+  const RunOnShow* on_show() const;
+  bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
+  void ask_planner();
+  void settle_question();
+  void make_first_guess();
+  lessons::FigureInput input(int columns) const;
 
-    const lessons::Page* page_;
-    PageText text_;
-    std::vector<const lessons::Figure*> figures_;
-    Question question_;
-    RunControl control_;
-    backend::Backend* planner_;
-    std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;
+  const lessons::Page* page_;
+  PageText text_;
+  std::vector<const lessons::Figure*> figures_;
+  Question question_;
+  RunControl control_;
+  backend::Backend* planner_;
+  std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;
 
-    std::vector<RunOnShow> runs_;
-    int shown_ = -1;
-    int own_ = -1;       // index of the run made here, once there is one
-    int answered_by_ = -1; // index of the run that the guess was compared with
-    RunOnShow prediction_;
-    bool shows_prediction_ = false;
-    bool planner_asked_ = false;
+  std::vector<RunOnShow> runs_;
+  int shown_ = -1;
+  int own_ = -1;          // index of the run made here, once there is one
+  int answered_by_ = -1;  // index of the run that the guess was compared with
+  RunOnShow prediction_;
+  bool shows_prediction_ = false;
+  bool planner_asked_ = false;
 
-    int tab_ = 0;
-    record::Params figure_params_;
-    TimelineView view_;
-    lessons::FigureData figure_;
-    bool stale_ = true;
-    int built_columns_ = 0;
-    int revision_ = 0;
-    TimelineView built_view_;
-    std::optional<double> built_guess_;
-    Question::State built_state_ = Question::State::kNone;
-    std::string refusal_; // why the last Run did not start
+  int tab_ = 0;
+  record::Params figure_params_;
+  TimelineView view_;
+  lessons::FigureData figure_;
+  bool stale_ = true;
+  int built_columns_ = 0;
+  int revision_ = 0;
+  TimelineView built_view_;
+  std::optional<double> built_guess_;
+  Question::State built_state_ = Question::State::kNone;
+  std::string refusal_;  // why the last Run did not start
 };
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -13,43 +13,43 @@ Question::Question(const lessons::Prediction* prediction)
     : prediction_(prediction), state_(prediction == nullptr ? State::kNone : State::kOpen) {}
 
 void Question::set_guess(double bytes) {
-    if (state_ != State::kOpen) return;
-    guess_ = std::clamp(bytes, prediction_->low, prediction_->high);
+  if (state_ != State::kOpen) return;
+  guess_ = std::clamp(bytes, prediction_->low, prediction_->high);
 }
 
 record::Status Question::set_guess_text(std::string_view text, double unit_bytes) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    std::string plain(text);
-    std::replace(plain.begin(), plain.end(), ',', '.'); // a decimal comma is what many readers type
-    double number = 0;
-    const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
-    if (error == std::errc() && end == plain.data() + plain.size() && number >= 0) {
-        set_guess(number * unit_bytes);
-        return record::Ok{};
-    }
-    const auto bytes = record::parse_bytes(plain);
-    if (!bytes) return record::Error{"\"" + std::string(text) + "\" is not a size: type a number, or 21 GiB."};
-    set_guess(static_cast<double>(bytes.value()));
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  std::string plain(text);
+  std::replace(plain.begin(), plain.end(), ',', '.');  // a decimal comma is what many readers type
+  double number = 0;
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
+  if (error == std::errc() && end == plain.data() + plain.size() && number >= 0) {
+    set_guess(number * unit_bytes);
     return record::Ok{};
+  }
+  const auto bytes = record::parse_bytes(plain);
+  if (!bytes) return record::Error{"\"" + std::string(text) + "\" is not a size: type a number, or 21 GiB."};
+  set_guess(static_cast<double>(bytes.value()));
+  return record::Ok{};
 }
 
 void Question::lock() {
-    if (state_ == State::kOpen && guess_) state_ = State::kWaiting;
+  if (state_ == State::kOpen && guess_) state_ = State::kWaiting;
 }
 
 void Question::skip() {
-    if (state_ == State::kOpen || state_ == State::kWaiting) state_ = State::kSkipped;
+  if (state_ == State::kOpen || state_ == State::kWaiting) state_ = State::kSkipped;
 }
 
 bool Question::compare(const record::Ledger& run) {
-    if (state_ != State::kWaiting) return false;
-    const double is = prediction_->answer(run);
-    if (is < 0) return false;
-    const double low = std::max(1.0, std::min(*guess_, is)), high = std::max({1.0, *guess_, is});
-    reveal_ = Reveal{*guess_, is, high / low};
-    state_ = State::kAnswered;
-    return true;
+  if (state_ != State::kWaiting) return false;
+  const double is = prediction_->answer(run);
+  if (is < 0) return false;
+  const double low = std::max(1.0, std::min(*guess_, is)), high = std::max({1.0, *guess_, is});
+  reveal_ = Reveal{*guess_, is, high / low};
+  state_ = State::kAnswered;
+  return true;
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

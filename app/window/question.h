@@ -10,43 +10,43 @@
 namespace headroom::app::window {
 
 class Question {
-public:
-    enum class State {
-        kNone,     // the page asks nothing
-        kOpen,     // the answer is hidden
-        kWaiting,  // locked; no finished run has the answer yet
-        kAnswered, // locked and compared
-        kSkipped,
-    };
-    struct Reveal {
-        double said = 0, is = 0; // bytes
-        double factor = 1;       // how far off, as a factor of at least 1
-    };
+ public:
+  enum class State {
+    kNone,      // the page asks nothing
+    kOpen,      // the answer is hidden
+    kWaiting,   // locked; no finished run has the answer yet
+    kAnswered,  // locked and compared
+    kSkipped,
+  };
+  struct Reveal {
+    double said = 0, is = 0;  // bytes
+    double factor = 1;        // how far off, as a factor of at least 1
+  };
 
-    explicit Question(const lessons::Prediction* prediction);
+  explicit Question(const lessons::Prediction* prediction);
 
-    State state() const { return state_; }
-    // Hidden until answered or skipped.
-    bool hides() const { return state_ == State::kOpen; }
-    bool locked() const { return state_ == State::kWaiting || state_ == State::kAnswered; }
-    const std::optional<double>& guess() const { return guess_; } // bytes; empty until something is known to guess about
-    const std::optional<Reveal>& reveal() const { return reveal_; }
-    const lessons::Prediction* prediction() const { return prediction_; }
+  State state() const { return state_; }
+  // Hidden until answered or skipped.
+  bool hides() const { return state_ == State::kOpen; }
+  bool locked() const { return state_ == State::kWaiting || state_ == State::kAnswered; }
+  const std::optional<double>& guess() const { return guess_; }  // bytes; empty until something is known to guess about
+  const std::optional<Reveal>& reveal() const { return reveal_; }
+  const lessons::Prediction* prediction() const { return prediction_; }
 
-    // Kept inside the marker's range; ignored once locked.
-    void set_guess(double bytes);
-    // "21", in `unit_bytes` each, or with a unit of its own: "21 GiB".
-    record::Status set_guess_text(std::string_view text, double unit_bytes);
-    void lock();
-    void skip();
-    // What a finished run says; false where it cannot answer.
-    bool compare(const record::Ledger& run);
+  // Kept inside the marker's range; ignored once locked.
+  void set_guess(double bytes);
+  // "21", in `unit_bytes` each, or with a unit of its own: "21 GiB".
+  record::Status set_guess_text(std::string_view text, double unit_bytes);
+  void lock();
+  void skip();
+  // What a finished run says; false where it cannot answer.
+  bool compare(const record::Ledger& run);
 
-private:
-    const lessons::Prediction* prediction_;
-    State state_;
-    std::optional<double> guess_;
-    std::optional<Reveal> reveal_;
+ private:
+  const lessons::Prediction* prediction_;
+  State state_;
+  std::optional<double> guess_;
+  std::optional<Reveal> reveal_;
 };
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -11,67 +11,67 @@ RunControl::RunControl(const experiments::DemoInfo& demo, backend::Backend* back
     : demo_(&demo), backend_(backend), fixed_settings_(std::move(fixed_settings)), params_(demo.schema) {}
 
 void RunControl::show_params(const std::map<std::string, std::string>& params) {
-    // A recording of another version may have keys or values that this one lacks: those keep their defaults.
-    for (const auto& [key, value] : params)
-        if (params_.has(key)) (void)params_.set(key, std::string_view(value));
+  // A recording of another version may have keys or values that this one lacks: those keep their defaults.
+  for (const auto& [key, value] : params)
+    if (params_.has(key)) (void)params_.set(key, std::string_view(value));
 }
 
 record::Status RunControl::set(std::string_view key, std::string_view value) {
-    if (!fixed_settings_.empty()) return record::Error{fixed_settings_};
-    return params_.set(key, value);
+  if (!fixed_settings_.empty()) return record::Error{fixed_settings_};
+  return params_.set(key, value);
 }
 
 bool RunControl::running() const {
-    if (backend_ == nullptr) return false;
-    const RunState state = backend_->state();
-    return state == RunState::kStarting || state == RunState::kRunning || state == RunState::kCancelling;
+  if (backend_ == nullptr) return false;
+  const RunState state = backend_->state();
+  return state == RunState::kStarting || state == RunState::kRunning || state == RunState::kCancelling;
 }
 
 bool RunControl::cancelling() const { return backend_ != nullptr && backend_->state() == RunState::kCancelling; }
 
 record::Status RunControl::start(double now) {
-    if (backend_ == nullptr) return record::Error{"There is nothing here to run on.", record::ErrorKind::kRefused};
-    backend::RunRequest request;
-    request.demo = demo_->id;
-    request.params = params_;
-    const record::Status status = backend_->start(request);
-    if (!status) return status;
-    in_run_ = true;
-    started_at_ = now;
-    started_with_ = params_;
-    outcome_.reset();
-    return status;
+  if (backend_ == nullptr) return record::Error{"There is nothing here to run on.", record::ErrorKind::kRefused};
+  backend::RunRequest request;
+  request.demo = demo_->id;
+  request.params = params_;
+  const record::Status status = backend_->start(request);
+  if (!status) return status;
+  in_run_ = true;
+  started_at_ = now;
+  started_with_ = params_;
+  outcome_.reset();
+  return status;
 }
 
 void RunControl::cancel() {
-    if (running()) backend_->cancel();
+  if (running()) backend_->cancel();
 }
 
 bool RunControl::poll(double now) {
-    if (backend_ == nullptr) return false;
-    const bool changed = backend_->poll();
-    if (!in_run_ || backend_->state() != RunState::kFinished) return changed;
-    in_run_ = false;
-    last_seconds_ = now - started_at_;
-    if (const auto recorded = backend_->recording(); recorded != nullptr) outcome_ = recorded->outcome();
-    if (outcome_ && outcome_->kind == record::OutcomeKind::kCompleted) timed_params_ = started_with_;
-    return true;
+  if (backend_ == nullptr) return false;
+  const bool changed = backend_->poll();
+  if (!in_run_ || backend_->state() != RunState::kFinished) return changed;
+  in_run_ = false;
+  last_seconds_ = now - started_at_;
+  if (const auto recorded = backend_->recording(); recorded != nullptr) outcome_ = recorded->outcome();
+  if (outcome_ && outcome_->kind == record::OutcomeKind::kCompleted) timed_params_ = started_with_;
+  return true;
 }
 
 const backend::RunProgress* RunControl::progress() const { return running() ? &backend_->progress() : nullptr; }
 
 std::shared_ptr<const record::Recording> RunControl::recording() const {
-    return backend_ == nullptr ? nullptr : backend_->recording();
+  return backend_ == nullptr ? nullptr : backend_->recording();
 }
 
 std::optional<double> RunControl::estimate() const {
-    if (!timed_params_ || !(*timed_params_ == params_)) return std::nullopt;
-    return last_seconds_;
+  if (!timed_params_ || !(*timed_params_ == params_)) return std::nullopt;
+  return last_seconds_;
 }
 
 const std::optional<std::string>& RunControl::trouble() const {
-    static const std::optional<std::string> none;
-    return backend_ == nullptr ? none : backend_->trouble();
+  static const std::optional<std::string> none;
+  return backend_ == nullptr ? none : backend_->trouble();
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -9,4 +9,4 @@ namespace headroom::app::window {
 // `origin`: where the scene's upper left corner stands, on whole pixels.
 void paint_scene(ImDrawList& list, const paint::Scene& scene, ImVec2 origin);
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -23,276 +23,284 @@ constexpr float kCellHeight = 52, kCellGap = 12, kLabelHeight = 20;
 constexpr std::size_t kShownCells = 8;
 
 void set_value(Frame& frame, const ParamSpec& spec, const std::string& value) {
-    const record::Status status = frame.page.set_param(spec.key, value);
-    frame.ui.notice = status ? std::string() : status.error().message;
+  const record::Status status = frame.page.set_param(spec.key, value);
+  frame.ui.notice = status ? std::string() : status.error().message;
 }
 
 void draw_label(const ParamSpec& spec, const Rect& rect) {
-    const Rect words = text_in(Face::kMedium, 12, rect, theme().text2, spec.label);
-    if (ImGui::IsMouseHoveringRect(words.min(), words.max()) && ImGui::IsWindowHovered()) tooltip(spec.help);
+  const Rect words = text_in(Face::kMedium, 12, rect, theme().text2, spec.label);
+  if (ImGui::IsMouseHoveringRect(words.min(), words.max()) && ImGui::IsWindowHovered()) tooltip(spec.help);
 }
 
 // The value at the right of the label; a double click turns it into a field.
 void draw_editable_value(Frame& frame, const ParamSpec& spec, const Rect& rect) {
-    UiState& ui = frame.ui;
-    const std::string value = shown_value(spec, frame.page.control().params());
-    if (ui.editing_param == spec.key) {
-        const Rect field{rect.centre_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
-        if (text_field("value", field, ui.param_text, "", ui.param_focus)) {
-            set_value(frame, spec, ui.param_text);
-            ui.editing_param.clear();
-        } else if (!ui.param_focus && !ImGui::IsItemActive()) {
-            ui.editing_param.clear(); // Escape, or a click elsewhere
-        }
-        ui.param_focus = false;
-        return;
+  UiState& ui = frame.ui;
+  const std::string value = shown_value(spec, frame.page.control().params());
+  if (ui.editing_param == spec.key) {
+    const Rect field{rect.centre_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
+    if (text_field("value", field, ui.param_text, "", ui.param_focus)) {
+      set_value(frame, spec, ui.param_text);
+      ui.editing_param.clear();
+    } else if (!ui.param_focus && !ImGui::IsItemActive()) {
+      ui.editing_param.clear();  // Escape, or a click elsewhere
     }
-    const float width = text_width(Face::kSemiBold, 13, value);
-    const Rect at{rect.x1 - width - px(4), rect.y0, rect.x1, rect.y1};
-    text_in(Face::kSemiBold, 13, rect, theme().text, value, 1);
-    const Hit state = hit("edit", at);
-    if (state.focused) focus_ring(at, 4);
-    const bool asked = (state.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) || (state.clicked && state.focused);
-    if (asked) {
-        ui.editing_param = spec.key;
-        ui.param_text = frame.page.control().params().as_text(spec.key);
-        ui.param_focus = true;
-    } else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
-        tooltip("Double click to type a value");
-    }
+    ui.param_focus = false;
+    return;
+  }
+  const float width = text_width(Face::kSemiBold, 13, value);
+  const Rect at{rect.x1 - width - px(4), rect.y0, rect.x1, rect.y1};
+  text_in(Face::kSemiBold, 13, rect, theme().text, value, 1);
+  const Hit state = hit("edit", at);
+  if (state.focused) focus_ring(at, 4);
+  const bool asked =
+      (state.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) || (state.clicked && state.focused);
+  if (asked) {
+    ui.editing_param = spec.key;
+    ui.param_text = frame.page.control().params().as_text(spec.key);
+    ui.param_focus = true;
+  } else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
+    tooltip("Double click to type a value");
+  }
 }
 
 void draw_choice(Frame& frame, const ParamSpec& spec, const Rect& rect) {
-    std::vector<std::string> labels;
-    int selected = 0;
-    const std::string& value = frame.page.control().params().text(spec.key);
-    for (std::size_t i = 0; i < spec.choices.size(); ++i) {
-        labels.emplace_back(spec.choices[i].label);
-        if (spec.choices[i].key == value) selected = static_cast<int>(i);
-    }
-    const bool side_by_side = labels.size() <= 3 && segmented_width(labels) <= rect.width();
-    const bool changed = side_by_side ? segmented("choice", rect, labels, selected)
-                                      : select("choice", rect, labels, selected, spec.key == "device" ? Icon::kChip : Icon::kNone);
-    if (changed) set_value(frame, spec, std::string(spec.choices[static_cast<std::size_t>(selected)].key));
+  std::vector<std::string> labels;
+  int selected = 0;
+  const std::string& value = frame.page.control().params().text(spec.key);
+  for (std::size_t i = 0; i < spec.choices.size(); ++i) {
+    labels.emplace_back(spec.choices[i].label);
+    if (spec.choices[i].key == value) selected = static_cast<int>(i);
+  }
+  const bool side_by_side = labels.size() <= 3 && segmented_width(labels) <= rect.width();
+  const bool changed = side_by_side
+                           ? segmented("choice", rect, labels, selected)
+                           : select("choice", rect, labels, selected, spec.key == "device" ? Icon::kChip : Icon::kNone);
+  if (changed) set_value(frame, spec, std::string(spec.choices[static_cast<std::size_t>(selected)].key));
 }
 
 void draw_number(Frame& frame, const ParamSpec& spec, const Rect& rect, const std::vector<double>& stops) {
-    const record::Params& params = frame.page.control().params();
-    const int steps = static_cast<int>(stops.size());
-    const int before = nearest_stop(stops, number_of(spec, params));
-    float position = steps > 1 ? static_cast<float>(before) / static_cast<float>(steps - 1) : 0;
-    if (!slider("slider", rect, position, steps)) return;
-    const int now = static_cast<int>(std::lround(position * static_cast<float>(steps - 1)));
-    if (now != before) set_value(frame, spec, typed_value(spec, stops[static_cast<std::size_t>(now)]));
+  const record::Params& params = frame.page.control().params();
+  const int steps = static_cast<int>(stops.size());
+  const int before = nearest_stop(stops, number_of(spec, params));
+  float position = steps > 1 ? static_cast<float>(before) / static_cast<float>(steps - 1) : 0;
+  if (!slider("slider", rect, position, steps)) return;
+  const int now = static_cast<int>(std::lround(position * static_cast<float>(steps - 1)));
+  if (now != before) set_value(frame, spec, typed_value(spec, stops[static_cast<std::size_t>(now)]));
 }
 
 void draw_typed(Frame& frame, const ParamSpec& spec, const Rect& rect) {
-    UiState& ui = frame.ui;
-    const bool editing = ui.editing_param == spec.key;
-    std::string text = editing ? ui.param_text : frame.page.control().params().as_text(spec.key);
-    const bool done = text_field("typed", rect, text, spec.unit);
-    if (ImGui::IsItemActive()) {
-        ui.editing_param = spec.key;
-        ui.param_text = text;
-    } else if (editing) {
-        ui.editing_param.clear();
-    }
-    if (done) set_value(frame, spec, text);
+  UiState& ui = frame.ui;
+  const bool editing = ui.editing_param == spec.key;
+  std::string text = editing ? ui.param_text : frame.page.control().params().as_text(spec.key);
+  const bool done = text_field("typed", rect, text, spec.unit);
+  if (ImGui::IsItemActive()) {
+    ui.editing_param = spec.key;
+    ui.param_text = text;
+  } else if (editing) {
+    ui.editing_param.clear();
+  }
+  if (done) set_value(frame, spec, text);
 }
 
 // A parameter of a stored run: to read, not to change.
 void draw_fixed(const Frame& frame, const ParamSpec& spec, Rect cell) {
-    draw_label(spec, cell.cut_top(kLabelHeight));
-    const std::string value = shown_value(spec, frame.page.control().params());
-    text_in(Face::kMedium, 13, cell.top(22), theme().text, shortened(Face::kMedium, 13, value, cell.width()));
+  draw_label(spec, cell.cut_top(kLabelHeight));
+  const std::string value = shown_value(spec, frame.page.control().params());
+  text_in(Face::kMedium, 13, cell.top(22), theme().text, shortened(Face::kMedium, 13, value, cell.width()));
 }
 
 void draw_param(Frame& frame, const ParamSpec& spec, Rect cell) {
-    ImGui::PushID(spec.key.data(), spec.key.data() + spec.key.size());
-    if (!frame.page.control().fixed_settings().empty()) {
-        draw_fixed(frame, spec, cell);
-        ImGui::PopID();
-        return;
-    }
-    const Rect label = cell.cut_top(kLabelHeight);
-    draw_label(spec, label);
-    const std::vector<double> stops = stops_of(spec);
-    switch (spec.kind) {
-    case ParamKind::kChoice: draw_choice(frame, spec, cell); break;
+  ImGui::PushID(spec.key.data(), spec.key.data() + spec.key.size());
+  if (!frame.page.control().fixed_settings().empty()) {
+    draw_fixed(frame, spec, cell);
+    ImGui::PopID();
+    return;
+  }
+  const Rect label = cell.cut_top(kLabelHeight);
+  draw_label(spec, label);
+  const std::vector<double> stops = stops_of(spec);
+  switch (spec.kind) {
+    case ParamKind::kChoice:
+      draw_choice(frame, spec, cell);
+      break;
     case ParamKind::kSwitch: {
-        bool on = frame.page.control().params().on(spec.key);
-        if (toggle("toggle", cell, on)) set_value(frame, spec, on ? "on" : "off");
-        break;
+      bool on = frame.page.control().params().on(spec.key);
+      if (toggle("toggle", cell, on)) set_value(frame, spec, on ? "on" : "off");
+      break;
     }
     case ParamKind::kInteger:
     case ParamKind::kReal:
     case ParamKind::kBytes:
-        if (stops.size() < 2) {
-            draw_typed(frame, spec, cell);
-        } else {
-            draw_editable_value(frame, spec, label);
-            draw_number(frame, spec, cell, stops);
-        }
-        break;
-    case ParamKind::kFile: draw_typed(frame, spec, cell); break;
-    }
-    ImGui::PopID();
+      if (stops.size() < 2) {
+        draw_typed(frame, spec, cell);
+      } else {
+        draw_editable_value(frame, spec, label);
+        draw_number(frame, spec, cell, stops);
+      }
+      break;
+    case ParamKind::kFile:
+      draw_typed(frame, spec, cell);
+      break;
+  }
+  ImGui::PopID();
 }
 
 std::vector<const ParamSpec*> params_in_use(const Frame& frame, bool advanced) {
-    std::vector<const ParamSpec*> specs;
-    const record::Params& params = frame.page.control().params();
-    for (const ParamSpec& spec : params.schema())
-        if (spec.advanced == advanced && params.in_use(spec.key)) specs.push_back(&spec);
-    return specs;
+  std::vector<const ParamSpec*> specs;
+  const record::Params& params = frame.page.control().params();
+  for (const ParamSpec& spec : params.schema())
+    if (spec.advanced == advanced && params.in_use(spec.key)) specs.push_back(&spec);
+  return specs;
 }
 
 // What does not fit into two rows of four.
 std::vector<const ParamSpec*> folded_params(const Frame& frame) {
-    std::vector<const ParamSpec*> specs = params_in_use(frame, false);
-    const std::vector<const ParamSpec*> advanced = params_in_use(frame, true);
-    specs.erase(specs.begin(), specs.begin() + static_cast<std::ptrdiff_t>(std::min(specs.size(), kShownCells - 1)));
-    specs.insert(specs.end(), advanced.begin(), advanced.end());
-    return specs;
+  std::vector<const ParamSpec*> specs = params_in_use(frame, false);
+  const std::vector<const ParamSpec*> advanced = params_in_use(frame, true);
+  specs.erase(specs.begin(), specs.begin() + static_cast<std::ptrdiff_t>(std::min(specs.size(), kShownCells - 1)));
+  specs.insert(specs.end(), advanced.begin(), advanced.end());
+  return specs;
 }
 
 void draw_grid(Frame& frame, const std::vector<const ParamSpec*>& specs, const Rect& rect, int columns, float gap) {
-    const float width = (rect.width() - px(gap) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-    for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
-        const float x = std::round(rect.x0 + static_cast<float>(i % columns) * (width + px(gap)));
-        const float y = rect.y0 + static_cast<float>(i / columns) * px(kCellHeight + kCellGap);
-        draw_param(frame, *specs[static_cast<std::size_t>(i)], {x, y, std::round(x + width), y + px(kCellHeight)});
-    }
+  const float width = (rect.width() - px(gap) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
+    const float x = std::round(rect.x0 + static_cast<float>(i % columns) * (width + px(gap)));
+    const float y = rect.y0 + static_cast<float>(i / columns) * px(kCellHeight + kCellGap);
+    draw_param(frame, *specs[static_cast<std::size_t>(i)], {x, y, std::round(x + width), y + px(kCellHeight)});
+  }
 }
 
 void draw_more(Frame& frame, const Rect& button_rect) {
-    const std::vector<const ParamSpec*> specs = folded_params(frame);
-    if (specs.empty()) return;
-    const ButtonText more{"More settings", Icon::kNone, "", "Steps, text, seed and what a custom model needs"};
-    if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
-    constexpr float kPadding = 16;
-    const int rows = (static_cast<int>(specs.size()) + 1) / 2;
-    const float height = static_cast<float>(rows) * (kCellHeight + kCellGap) - kCellGap;
-    ImGui::SetNextWindowPos({button_rect.x1, button_rect.y0 - px(8)}, ImGuiCond_Always, {1, 1});
-    ImGui::SetNextWindowSize({px(440), px(height + 2 * kPadding)}, ImGuiCond_Always);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(kPadding), px(kPadding)));
-    ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-    const bool open = ImGui::BeginPopup("more", ImGuiWindowFlags_NoMove);
-    ImGui::PopStyleColor();
-    ImGui::PopStyleVar();
-    if (!open) return;
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const Rect inner{at.x, at.y, at.x + px(440 - 2 * kPadding), at.y + px(height)};
-    draw_grid(frame, specs, inner, 2, 24);
-    ImGui::SetCursorScreenPos(inner.min());
-    ImGui::Dummy(inner.size());
-    ImGui::EndPopup();
+  const std::vector<const ParamSpec*> specs = folded_params(frame);
+  if (specs.empty()) return;
+  const ButtonText more{"More settings", Icon::kNone, "", "Steps, text, seed and what a custom model needs"};
+  if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
+  constexpr float kPadding = 16;
+  const int rows = (static_cast<int>(specs.size()) + 1) / 2;
+  const float height = static_cast<float>(rows) * (kCellHeight + kCellGap) - kCellGap;
+  ImGui::SetNextWindowPos({button_rect.x1, button_rect.y0 - px(8)}, ImGuiCond_Always, {1, 1});
+  ImGui::SetNextWindowSize({px(440), px(height + 2 * kPadding)}, ImGuiCond_Always);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(kPadding), px(kPadding)));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  const bool open = ImGui::BeginPopup("more", ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  if (!open) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect inner{at.x, at.y, at.x + px(440 - 2 * kPadding), at.y + px(height)};
+  draw_grid(frame, specs, inner, 2, 24);
+  ImGui::SetCursorScreenPos(inner.min());
+  ImGui::Dummy(inner.size());
+  ImGui::EndPopup();
 }
 
 // "0.7 s left", "2 min left"
 std::string time_left(record::Nanoseconds left) {
-    if (left < 0) return {};
-    const double seconds = static_cast<double>(left) * 1e-9;
-    return seconds < 90 ? fmt::format("{:.1f} s left", seconds) : fmt::format("{:.0f} min left", seconds / 60);
+  if (left < 0) return {};
+  const double seconds = static_cast<double>(left) * 1e-9;
+  return seconds < 90 ? fmt::format("{:.1f} s left", seconds) : fmt::format("{:.0f} min left", seconds / 60);
 }
 
-void draw_progress(const Frame& frame, Rect rect) {
-    const backend::RunProgress& progress = *frame.page.control().progress();
-    rect.cut_top(8);
-    progress_bar(rect.cut_top(4), static_cast<float>(progress.fraction));
-    rect.cut_top(6);
-    const Rect line = rect.cut_top(18);
-    text_in(Face::kMedium, 12, line, theme().text, fmt::format("{:.0f} %", progress.fraction * 100));
-    text_in(Face::kRegular, 12, line, theme().text2, time_left(progress.time_left), 1);
+void draw_progress(const backend::RunProgress& progress, Rect rect) {
+  rect.cut_top(8);
+  progress_bar(rect.cut_top(4), static_cast<float>(progress.fraction));
+  rect.cut_top(6);
+  const Rect line = rect.cut_top(18);
+  text_in(Face::kMedium, 12, line, theme().text, fmt::format("{:.0f} %", progress.fraction * 100));
+  text_in(Face::kRegular, 12, line, theme().text2, time_left(progress.time_left), 1);
 }
 
 // The last run in two lines: loss and speed.
 void draw_last_run(const Frame& frame, Rect rect) {
-    const auto recording = frame.page.control().recording();
-    if (!frame.page.control().outcome() || recording == nullptr) return;
-    double loss = -1, speed = -1;
-    for (const record::MetricSample& sample : recording->metrics()) {
-        if (sample.kind == record::MetricKind::kLoss) loss = sample.value;
-        if (sample.kind == record::MetricKind::kTokensPerSecond) speed = sample.value;
-    }
-    const auto line = [&](std::string_view name, const std::string& value) {
-        const Rect row = rect.cut_top(22);
-        text_in(Face::kRegular, 12, row, theme().text2, name);
-        text_in(Face::kMedium, 12, row, theme().text, value, 1);
-    };
-    if (loss >= 0) line("Loss, last step", fmt::format("{:.3f}", loss));
-    if (speed >= 0) line("Speed", record::format_count(std::llround(speed)) + " tokens/s");
+  const auto recording = frame.page.control().recording();
+  if (!frame.page.control().outcome() || recording == nullptr) return;
+  double loss = -1, speed = -1;
+  for (const record::MetricSample& sample : recording->metrics()) {
+    if (sample.kind == record::MetricKind::kLoss) loss = sample.value;
+    if (sample.kind == record::MetricKind::kTokensPerSecond) speed = sample.value;
+  }
+  const auto line = [&](std::string_view name, const std::string& value) {
+    const Rect row = rect.cut_top(22);
+    text_in(Face::kRegular, 12, row, theme().text2, name);
+    text_in(Face::kMedium, 12, row, theme().text, value, 1);
+  };
+  if (loss >= 0) line("Loss, last step", fmt::format("{:.3f}", loss));
+  if (speed >= 0) line("Speed", record::format_count(std::llround(speed)) + " tokens/s");
 }
 
 void draw_run(Frame& frame, Rect rect) {
-    const RunControl& control = frame.page.control();
-    const Rect label = rect.cut_top(kLabelHeight);
-    const Rect at = rect.cut_top(32);
-    rect.cut_top(kCellGap);
-    if (control.running()) {
-        text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
-        if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling())) frame.page.cancel();
-        draw_progress(frame, rect);
-        return;
-    }
-    const bool stored = !control.fixed_settings().empty();
-    text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
-    if (stored && ImGui::IsMouseHoveringRect(label.min(), label.max())) tooltip(control.fixed_settings());
-    if (const auto estimate = control.estimate())
-        text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
-    const std::string_view verb = stored ? "Play" : control.outcome() ? "Run again" : "Run";
-    const ButtonText run{verb, Icon::kPlay, frame.width == Width::kWide ? "Ctrl R" : "", stored ? control.fixed_settings() : "Ctrl R"};
-    if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
-    draw_last_run(frame, rect);
+  const RunControl& control = frame.page.control();
+  const Rect label = rect.cut_top(kLabelHeight);
+  const Rect at = rect.cut_top(32);
+  rect.cut_top(kCellGap);
+  if (control.running()) {
+    text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
+    if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
+      frame.page.cancel();
+    // Gone if the run has ended with this very click.
+    if (const backend::RunProgress* progress = control.progress()) draw_progress(*progress, rect);
+    return;
+  }
+  const bool stored = !control.fixed_settings().empty();
+  text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
+  if (stored && ImGui::IsMouseHoveringRect(label.min(), label.max())) tooltip(control.fixed_settings());
+  if (const auto estimate = control.estimate())
+    text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
+  const std::string_view verb = stored ? "Play" : control.outcome() ? "Run again" : "Run";
+  const ButtonText run{verb, Icon::kPlay, frame.width == Width::kWide ? "Ctrl R" : "",
+                       stored ? control.fixed_settings() : "Ctrl R"};
+  if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
+  draw_last_run(frame, rect);
 }
 
-} // namespace
+}  // namespace
 
 void draw_settings(Frame& frame, const Rect& rect) {
-    Rect grid = rect;
-    const bool wide = frame.width == Width::kWide;
-    const Rect run = grid.cut_right(wide ? 196 : 150);
-    grid.cut_right(wide ? 28 : 16);
-    std::vector<const ParamSpec*> specs = params_in_use(frame, false);
-    if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
-    const float gap = wide ? 24 : 14;
-    draw_grid(frame, specs, grid, 4, gap);
-    const float cell = (grid.width() - px(gap) * 3) / 4;
-    const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
-    const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
-    if (frame.page.control().fixed_settings().empty()) draw_more(frame, last);
-    draw_run(frame, run);
+  Rect grid = rect;
+  const bool wide = frame.width == Width::kWide;
+  const Rect run = grid.cut_right(wide ? 196 : 150);
+  grid.cut_right(wide ? 28 : 16);
+  std::vector<const ParamSpec*> specs = params_in_use(frame, false);
+  if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
+  const float gap = wide ? 24 : 14;
+  draw_grid(frame, specs, grid, 4, gap);
+  const float cell = (grid.width() - px(gap) * 3) / 4;
+  const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
+  const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
+  if (frame.page.control().fixed_settings().empty()) draw_more(frame, last);
+  draw_run(frame, run);
 }
 
 std::string settings_summary(const Frame& frame) {
-    std::string summary;
-    for (const ParamSpec* spec : params_in_use(frame, false)) {
-        if (!summary.empty()) summary += ", ";
-        if (spec->kind == ParamKind::kChoice && spec->choices.size() == 2) summary += std::string(spec->label) + " ";
-        summary += shown_value(*spec, frame.page.control().params());
-    }
-    return summary;
+  std::string summary;
+  for (const ParamSpec* spec : params_in_use(frame, false)) {
+    if (!summary.empty()) summary += ", ";
+    if (spec->kind == ParamKind::kChoice && spec->choices.size() == 2) summary += std::string(spec->label) + " ";
+    summary += shown_value(*spec, frame.page.control().params());
+  }
+  return summary;
 }
 
 void draw_settings_folded(Frame& frame, const Rect& rect) {
-    const ButtonText summary{shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56)), Icon::kChip};
-    if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
-    constexpr float kPadding = 16, kWidth = 620, kHeight = 2 * kCellHeight + kCellGap + 64;
-    const float width = std::min(px(kWidth), ImGui::GetMainViewport()->Size.x - px(32));
-    ImGui::SetNextWindowPos({rect.x0, rect.y0 - px(8)}, ImGuiCond_Always, {0, 1});
-    ImGui::SetNextWindowSize({width, px(kHeight + 2 * kPadding)}, ImGuiCond_Always);
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(kPadding), px(kPadding)));
-    ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-    const bool open = ImGui::BeginPopup("folded settings", ImGuiWindowFlags_NoMove);
-    ImGui::PopStyleColor();
-    ImGui::PopStyleVar();
-    if (!open) return;
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    Rect inner{at.x, at.y, at.x + width - px(2 * kPadding), at.y + px(kHeight)};
-    draw_settings(frame, inner);
-    ImGui::SetCursorScreenPos(inner.min());
-    ImGui::Dummy(inner.size());
-    ImGui::EndPopup();
+  const ButtonText summary{shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56)), Icon::kChip};
+  if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
+  constexpr float kPadding = 16, kWidth = 620, kHeight = 2 * kCellHeight + kCellGap + 64;
+  const float width = std::min(px(kWidth), ImGui::GetMainViewport()->Size.x - px(32));
+  ImGui::SetNextWindowPos({rect.x0, rect.y0 - px(8)}, ImGuiCond_Always, {0, 1});
+  ImGui::SetNextWindowSize({width, px(kHeight + 2 * kPadding)}, ImGuiCond_Always);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(kPadding), px(kPadding)));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  const bool open = ImGui::BeginPopup("folded settings", ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  if (!open) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Rect inner{at.x, at.y, at.x + width - px(2 * kPadding), at.y + px(kHeight)};
+  draw_settings(frame, inner);
+  ImGui::SetCursorScreenPos(inner.min());
+  ImGui::Dummy(inner.size());
+  ImGui::EndPopup();
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

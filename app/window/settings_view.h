@@ -14,4 +14,4 @@ void draw_settings_folded(Frame& frame, const Rect& rect);
 // "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"
 std::string settings_summary(const Frame& frame);
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

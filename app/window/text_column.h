@@ -12,4 +12,4 @@ Turn draw_text_column(Frame& frame, const Rect& rect);
 // Enter and the button do the same.
 void lock_answer(Frame& frame);
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -16,28 +16,28 @@ namespace headroom::app::window {
 
 enum class ThemeId : unsigned char { kLight, kDark, kHighContrast };
 inline constexpr int kNumThemes = 3;
-std::string_view key_of(ThemeId id);                // "light", "dark", "high_contrast"
-ThemeId theme_from(std::string_view key);           // unknown: light
+std::string_view key_of(ThemeId id);       // "light", "dark", "high_contrast"
+ThemeId theme_from(std::string_view key);  // unknown: light
 inline ThemeId next(ThemeId id) { return static_cast<ThemeId>((static_cast<int>(id) + 1) % kNumThemes); }
 const paint::Palette& palette_of(ThemeId id);
 
 // Colour tokens as ImGui takes them. Interface: ink and greys only; hues belong to memory.
 struct Theme {
-    ThemeId id = ThemeId::kLight;
-    bool dark = false;
-    bool high_contrast = false;
-    ImU32 rail, canvas, card, well, raised;         // surfaces, from back to front
-    ImU32 hairline, control, grid;                  // lines; control reaches 3:1
-    ImU32 hover, active, selected, track;           // fills of states
-    ImU32 text, text2, text3, disabled;
-    ImU32 ink, ink_hover, ink_active, on_ink;       // the one accent
-    ImU32 danger, danger_soft, focus, shadow, scrim; // danger: does not fit, and nothing else
-    std::array<ImU32, record::kNumCategories> kind, kind_edge; // memory kinds
+  ThemeId id = ThemeId::kLight;
+  bool dark = false;
+  bool high_contrast = false;
+  ImU32 rail, canvas, card, well, raised;  // surfaces, from back to front
+  ImU32 hairline, control, grid;           // lines; control reaches 3:1
+  ImU32 hover, active, selected, track;    // fills of states
+  ImU32 text, text2, text3, disabled;
+  ImU32 ink, ink_hover, ink_active, on_ink;                   // the one accent
+  ImU32 danger, danger_soft, focus, shadow, scrim;            // danger: does not fit, and nothing else
+  std::array<ImU32, record::kNumCategories> kind, kind_edge;  // memory kinds
 };
 
 struct Look {
-    Theme theme;
-    float scale = 1; // the reader's font scale times the display's
+  Theme theme;
+  float scale = 1;  // the reader's font scale times the display's
 };
 
 const Look& look();
@@ -49,4 +49,4 @@ ImVec4 as_vec4(ImU32 colour);
 // Sets the look and ImGui's style tables (on a fresh style: scaling is cumulative).
 void apply_look(ThemeId id, float scale);
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -6,45 +6,45 @@
 namespace headroom::app::window {
 
 class TimelineView {
-public:
-    struct Range {
-        double begin = 0, end = 0;
+ public:
+  struct Range {
+    double begin = 0, end = 0;
 
-        bool operator==(const Range&) const = default;
-        double length() const { return end - begin; }
-    };
+    bool operator==(const Range&) const = default;
+    double length() const { return end - begin; }
+  };
 
-    // The whole axis. A zoom that lies outside is dropped.
-    void set_full(Range full);
-    const Range& full() const { return full_; }
-    bool zoomed() const { return visible_.has_value(); }
-    Range visible() const { return visible_.value_or(full_); }
-    const std::optional<Range>& zoom_range() const { return visible_; }
+  // The whole axis. A zoom that lies outside is dropped.
+  void set_full(Range full);
+  const Range& full() const { return full_; }
+  bool zoomed() const { return visible_.has_value(); }
+  Range visible() const { return visible_.value_or(full_); }
+  const std::optional<Range>& zoom_range() const { return visible_; }
 
-    // factor < 1 zooms in; `at` stays where it is on the screen.
-    void zoom(double at, double factor);
-    void pan(double distance);
-    void fit_all() { visible_.reset(); }
-    // The measured range, or everything where there is none.
-    void fit();
+  // factor < 1 zooms in; `at` stays where it is on the screen.
+  void zoom(double at, double factor);
+  void pan(double distance);
+  void fit_all() { visible_.reset(); }
+  // The measured range, or everything where there is none.
+  void fit();
 
-    // The cursor stays where the mouse left the figure.
-    void set_cursor(std::optional<double> x) { cursor_ = x; }
-    const std::optional<double>& cursor() const { return cursor_; }
+  // The cursor stays where the mouse left the figure.
+  void set_cursor(std::optional<double> x) { cursor_ = x; }
+  const std::optional<double>& cursor() const { return cursor_; }
 
-    void set_measure(std::optional<Range> range) { measure_ = range; }
-    const std::optional<Range>& measure() const { return measure_; }
+  void set_measure(std::optional<Range> range) { measure_ = range; }
+  const std::optional<Range>& measure() const { return measure_; }
 
-    // Another time axis or run: positions mean something else.
-    void reset();
+  // Another time axis or run: positions mean something else.
+  void reset();
 
-private:
-    void show(Range range);
+ private:
+  void show(Range range);
 
-    Range full_{0, 1};
-    std::optional<Range> visible_;
-    std::optional<double> cursor_;
-    std::optional<Range> measure_;
+  Range full_{0, 1};
+  std::optional<Range> visible_;
+  std::optional<double> cursor_;
+  std::optional<Range> measure_;
 };
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

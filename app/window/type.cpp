@@ -12,8 +12,8 @@ namespace headroom::app::window {
 namespace {
 
 struct FaceFacts {
-    std::string_view file;
-    float digit_em; // the widest digit, measured in the face; 0: the face has one width anyway
+  std::string_view file;
+  float digit_em;  // the widest digit, measured in the face; 0: the face has one width anyway
 };
 
 constexpr std::array<FaceFacts, paint::kNumFaces> kFacts{{
@@ -30,42 +30,43 @@ std::array<ImFont*, paint::kNumFaces> loaded_faces{};
 const FaceFacts& facts_of(Face face) { return kFacts[static_cast<std::size_t>(face)]; }
 
 ImFont* load(const std::filesystem::path& path, Face face) {
-    const FaceFacts& facts = facts_of(face);
-    // Slightly heavier than the rasteriser's own grey, which is thin at 12 and 13 px.
-    constexpr float kWeight = 1.15f;
-    constexpr float kReferenceSize = 16.0f;
-    static const ImWchar not_digits[] = {0x0001, 0x002F, 0x003A, 0x10FFFF, 0};
-    ImFontAtlas* atlas = ImGui::GetIO().Fonts;
-    const std::string name = path.string();
-    if (facts.digit_em == 0) {
-        ImFontConfig whole;
-        whole.RasterizerMultiply = kWeight;
-        return atlas->AddFontFromFileTTF(name.c_str(), kReferenceSize, &whole);
-    }
-    ImFontConfig digits;
-    digits.GlyphExcludeRanges = not_digits;
-    digits.RasterizerMultiply = kWeight;
-    digits.GlyphMinAdvanceX = digits.GlyphMaxAdvanceX = facts.digit_em * kReferenceSize / paint::line_of(face);
-    ImFont* font = atlas->AddFontFromFileTTF(name.c_str(), kReferenceSize, &digits);
-    ImFontConfig rest;
-    rest.MergeMode = true;
-    rest.RasterizerMultiply = kWeight;
-    atlas->AddFontFromFileTTF(name.c_str(), kReferenceSize, &rest);
-    return font;
+  const FaceFacts& facts = facts_of(face);
+  // Slightly heavier than the rasteriser's own grey, which is thin at 12 and 13 px.
+  constexpr float kWeight = 1.15f;
+  constexpr float kReferenceSize = 16.0f;
+  static const ImWchar not_digits[] = {0x0001, 0x002F, 0x003A, 0x10FFFF, 0};
+  ImFontAtlas* atlas = ImGui::GetIO().Fonts;
+  const std::string name = path.string();
+  if (facts.digit_em == 0) {
+    ImFontConfig whole;
+    whole.RasterizerMultiply = kWeight;
+    return atlas->AddFontFromFileTTF(name.c_str(), kReferenceSize, &whole);
+  }
+  ImFontConfig digits;
+  digits.GlyphExcludeRanges = not_digits;
+  digits.RasterizerMultiply = kWeight;
+  digits.GlyphMinAdvanceX = digits.GlyphMaxAdvanceX = facts.digit_em * kReferenceSize / paint::line_of(face);
+  ImFont* font = atlas->AddFontFromFileTTF(name.c_str(), kReferenceSize, &digits);
+  ImFontConfig rest;
+  rest.MergeMode = true;
+  rest.RasterizerMultiply = kWeight;
+  atlas->AddFontFromFileTTF(name.c_str(), kReferenceSize, &rest);
+  return font;
 }
 
-} // namespace
+}  // namespace
 
 record::Status load_faces(const std::filesystem::path& fonts) {
-    for (std::size_t i = 0; i < kFacts.size(); ++i) {
-        const std::filesystem::path path = fonts / kFacts[i].file;
-        std::error_code ignored;
-        if (!std::filesystem::is_regular_file(path, ignored))
-            return record::Error{"The font " + path.string() +
-                                 " is missing: assets/fonts of the source tree has it; name the folder with HEADROOM_ASSETS."};
-        loaded_faces[i] = load(path, static_cast<Face>(i));
-    }
-    return record::Ok{};
+  for (std::size_t i = 0; i < kFacts.size(); ++i) {
+    const std::filesystem::path path = fonts / kFacts[i].file;
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+      return record::Error{
+          "The font " + path.string() +
+          " is missing: assets/fonts of the source tree has it; name the folder with HEADROOM_ASSETS."};
+    loaded_faces[i] = load(path, static_cast<Face>(i));
+  }
+  return record::Ok{};
 }
 
 std::string_view file_of(Face face) { return facts_of(face).file; }
@@ -73,30 +74,32 @@ std::string_view file_of(Face face) { return facts_of(face).file; }
 ImFont* font_of(Face face) { return loaded_faces[static_cast<std::size_t>(face)]; }
 
 float device_font_size(Face face, float em) {
-    // Quarters of a pixel: fewer sizes to rasterise, no visible step.
-    return std::round(em * paint::line_of(face) * 4.0f) / 4.0f;
+  // Quarters of a pixel: fewer sizes to rasterise, no visible step.
+  return std::round(em * paint::line_of(face) * 4.0f) / 4.0f;
 }
 
 float font_size(Face face, float em) { return device_font_size(face, em * look().scale); }
 
 float AtlasMeasure::width(Face face, float em, std::string_view text) const {
-    return font_of(face)->CalcTextSizeA(device_font_size(face, em), FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+  return font_of(face)
+      ->CalcTextSizeA(device_font_size(face, em), FLT_MAX, 0.0f, text.data(), text.data() + text.size())
+      .x;
 }
 
 ImVec2 text_size(Face face, float em, std::string_view text) {
-    return font_of(face)->CalcTextSizeA(font_size(face, em), FLT_MAX, 0.0f, text.data(), text.data() + text.size());
+  return font_of(face)->CalcTextSizeA(font_size(face, em), FLT_MAX, 0.0f, text.data(), text.data() + text.size());
 }
 
 std::string shortened(Face face, float em, std::string_view text, float width) {
-    std::string cut(text);
-    if (text_width(face, em, cut) <= width) return cut;
-    const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-    while (!cut.empty() && text_width(face, em, cut + "…") > width) {
-        while (!cut.empty() && is_continuation(cut.back())) cut.pop_back();
-        if (!cut.empty()) cut.pop_back();
-    }
-    while (!cut.empty() && (cut.back() == ' ' || cut.back() == ',')) cut.pop_back();
-    return cut + "…";
+  std::string cut(text);
+  if (text_width(face, em, cut) <= width) return cut;
+  const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  while (!cut.empty() && text_width(face, em, cut + "…") > width) {
+    while (!cut.empty() && is_continuation(cut.back())) cut.pop_back();
+    if (!cut.empty()) cut.pop_back();
+  }
+  while (!cut.empty() && (cut.back() == ' ' || cut.back() == ',')) cut.pop_back();
+  return cut + "…";
 }
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

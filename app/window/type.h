@@ -31,8 +31,8 @@ ImVec2 text_size(Face face, float em, std::string_view text);
 inline float text_width(Face face, float em, std::string_view text) { return text_size(face, em, text).x; }
 // Widths for the figure's layout, from the same glyphs that will be drawn. Its em are device px.
 class AtlasMeasure final : public paint::TextMeasure {
-public:
-    float width(Face face, float em, std::string_view text) const override;
+ public:
+  float width(Face face, float em, std::string_view text) const override;
 };
 // ImGui's size for `em` device px, as the painter of figures uses it.
 float device_font_size(Face face, float em);
@@ -40,4 +40,4 @@ float device_font_size(Face face, float em);
 // The text, cut with "…" so that it is at most `width` wide.
 std::string shortened(Face face, float em, std::string_view text, float width);
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -1,6 +1,7 @@
 // What the window itself remembers, beside the page: look, faces of the narrow page, what is pointed at.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,53 +17,56 @@ class PageModel;
 enum class Width : unsigned char { kNarrow, kCompact, kWide };
 // By the window's width in px at scale 1.
 constexpr Width width_class(float effective) {
-    return effective < 1100 ? Width::kNarrow : effective < 1500 ? Width::kCompact : Width::kWide;
+  return effective < 1100 ? Width::kNarrow : effective < 1500 ? Width::kCompact : Width::kWide;
 }
 
 struct UiState {
-    ThemeId theme = ThemeId::kLight;
-    float font_scale = 1;    // the reader's, 0.75 … 4
-    float display_scale = 1; // the monitor's
-    bool reading_more = false;
-    bool figure_face = false;   // narrow: figure instead of text
-    bool drawer = false;        // narrow: the list of what is alive
-    bool keys_open = false;
-    bool export_open = false;
-    bool timeline_focus = false; // letters act on the timeline; the status line says so
-    std::optional<record::Category> lit; // kind pointed at in text or figure
-    std::string guess_text;              // what stands in the field
-    std::string guess_error;             // why it is no size; empty: it is one
-    bool editing_guess = false;
-    std::string editing_param;           // key of the setting that is being typed
-    std::string param_text;
-    bool param_focus = false;            // the field has just been opened
-    std::string notice;                  // one sentence of the program itself: settings not kept, …
-    bool quit = false;
+  ThemeId theme = ThemeId::kLight;
+  float font_scale = 1;     // the reader's, 0.75 … 4
+  float display_scale = 1;  // the monitor's
+  bool reading_more = false;
+  bool figure_face = false;  // narrow: figure instead of text
+  bool drawer = false;       // narrow: the list of what is alive
+  bool keys_open = false;
+  bool export_open = false;
+  std::string export_folder = "figures";  // relative to where the program was started
+  std::array<bool, 5> export_formats{true, false, false, false, false};
+  std::string export_result;            // what became of it, in one sentence
+  bool timeline_focus = false;          // letters act on the timeline; the status line says so
+  std::optional<record::Category> lit;  // kind pointed at in text or figure
+  std::string guess_text;               // what stands in the field
+  std::string guess_error;              // why it is no size; empty: it is one
+  bool editing_guess = false;
+  std::string editing_param;  // key of the setting that is being typed
+  std::string param_text;
+  bool param_focus = false;  // the field has just been opened
+  std::string notice;        // one sentence of the program itself: settings not kept, …
+  bool quit = false;
 
-    float scale() const { return font_scale * display_scale; }
+  float scale() const { return font_scale * display_scale; }
 };
 
 // Where the page stands among the others.
 struct Place {
-    int chapter = 0, page = 0; // from 0
-    int pages = 1;             // of the chapter
-    std::string_view chapter_title;
-    bool has_previous = false, has_next = false;
+  int chapter = 0, page = 0;  // from 0
+  int pages = 1;              // of the chapter
+  std::string_view chapter_title;
+  bool has_previous = false, has_next = false;
 };
 
 enum class Turn : unsigned char { kStay, kBack, kOn };
 
 // What every view gets.
 struct Frame {
-    UiState& ui;
-    PageModel& page;
-    Markdown& markdown;
-    Width width = Width::kCompact;
-    double now = 0; // seconds
-    Place place;
-    double byte_unit = 1; // of the figure's axis
-    std::string_view byte_unit_name = "B";
-    float margin() const { return width == Width::kWide ? 24.0f : 14.0f; }
+  UiState& ui;
+  PageModel& page;
+  Markdown& markdown;
+  Width width = Width::kCompact;
+  double now = 0;  // seconds
+  Place place;
+  double byte_unit = 1;  // of the figure's axis
+  std::string_view byte_unit_name = "B";
+  float margin() const { return width == Width::kWide ? 24.0f : 14.0f; }
 };
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -1,5 +1,5 @@
-// The controls, once: every view uses these and nothing else. All of them are drawn here over ImGui's invisible buttons,
-// so that hover, press, keyboard focus and tests work as usual.
+// The controls, once: every view uses these and nothing else. All of them are drawn here over ImGui's invisible
+// buttons, so that hover, press, keyboard focus and tests work as usual.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,28 @@ namespace headroom::app::window {
 
 // What the mouse and keyboard do with a rectangle.
 struct Hit {
-    bool hovered = false;
-    bool held = false;
-    bool clicked = false; // by mouse, or by Enter or Space when focused
-    bool focused = false; // by keyboard: draw the ring
+  bool hovered = false;
+  bool held = false;
+  bool clicked = false;  // by mouse, or by Enter or Space when focused
+  bool focused = false;  // by keyboard: draw the ring
 };
 Hit hit(const char* id, const Rect& rect, bool enabled = true);
 void focus_ring(const Rect& rect, float radius);
 
 enum class ButtonKind : std::uint8_t { kPrimary, kSecondary, kGhost };
 struct ButtonText {
-    std::string_view label;      // may be empty: an icon alone, with a tooltip
-    Icon icon = Icon::kNone;
-    std::string_view keys{};     // hint inside, "Enter"
-    std::string_view tooltip{};
+  std::string_view label;  // may be empty: an icon alone, with a tooltip
+  Icon icon = Icon::kNone;
+  std::string_view keys{};  // hint inside, "Enter"
+  std::string_view tooltip{};
 };
 float button_width(const ButtonText& text);
 bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind kind = ButtonKind::kSecondary,
             bool enabled = true);
 
 // A pull-down. True when the choice changed.
-bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected, Icon icon = Icon::kNone);
+bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
+            Icon icon = Icon::kNone);
 // Side by side, as wide as their words. True when the choice changed. Returns in `used` the width.
 float segmented_width(std::span<const std::string> options);
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected);
@@ -60,7 +61,7 @@ float callout(const Rect& at, CalloutKind kind, std::string_view head, std::stri
 bool empty_state(const Rect& rect, std::string_view head, std::string_view body, std::string_view action);
 
 struct TooltipRow {
-    std::string name, value;
+  std::string name, value;
 };
 // At the mouse, kept inside the window.
 void tooltip(std::string_view head, std::span<const TooltipRow> rows);
@@ -70,4 +71,4 @@ void tooltip(std::string_view text);
 bool begin_popup(const char* id, const Rect& below, float width);
 void end_popup();
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -13,38 +13,38 @@ struct GLFWwindow;
 namespace headroom::app::window {
 
 struct PlatformOptions {
-    int width = 1280, height = 720; // px
-    bool headless = false;          // no display server: GLFW's null platform with an EGL context
+  int width = 1280, height = 720;  // px
+  bool headless = false;           // no display server: GLFW's null platform with an EGL context
 };
 
 // Owns the ImGui context, too.
 class PlatformWindow {
-public:
-    // No display, no OpenGL: an error with the cure.
-    static record::Result<std::unique_ptr<PlatformWindow>> open(const PlatformOptions& options);
-    ~PlatformWindow();
-    PlatformWindow(const PlatformWindow&) = delete;
-    PlatformWindow& operator=(const PlatformWindow&) = delete;
+ public:
+  // No display, no OpenGL: an error with the cure.
+  static record::Result<std::unique_ptr<PlatformWindow>> open(const PlatformOptions& options);
+  ~PlatformWindow();
+  PlatformWindow(const PlatformWindow&) = delete;
+  PlatformWindow& operator=(const PlatformWindow&) = delete;
 
-    bool should_close() const;
-    // Iconified or without a size: nothing to draw.
-    bool hidden() const;
-    float display_scale() const;
-    // Returns at an event, or after `seconds`. True if there was input.
-    bool wait(double seconds);
+  bool should_close() const;
+  // Iconified or without a size: nothing to draw.
+  bool hidden() const;
+  float display_scale() const;
+  // Returns at an event, or after `seconds`. True if there was input.
+  bool wait(double seconds);
 
-    // `content` draws into a started ImGui frame. `present`: swaps buffers (a test engine wants to do something before).
-    void draw(const std::function<void()>& content, const std::function<void()>& before_present = {});
-    // The frame as drawn; to be called from `before_present`.
-    record::Status save_png(const std::filesystem::path& path);
-    // Pixels from the upper left corner, RGBA, as ImGui's capture tools want them.
-    void read_pixels(int x, int y, int width, int height, unsigned* rgba);
+  // `content` draws into a started ImGui frame. `present`: swaps buffers (a test engine wants to do something before).
+  void draw(const std::function<void()>& content, const std::function<void()>& before_present = {});
+  // The frame as drawn; to be called from `before_present`.
+  record::Status save_png(const std::filesystem::path& path);
+  // Pixels from the upper left corner, RGBA, as ImGui's capture tools want them.
+  void read_pixels(int x, int y, int width, int height, unsigned* rgba);
 
-private:
-    explicit PlatformWindow(GLFWwindow* window) : window_(window) {}
+ private:
+  explicit PlatformWindow(GLFWwindow* window) : window_(window) {}
 
-    GLFWwindow* window_;
-    bool backends_up_ = false;
+  GLFWwindow* window_;
+  bool backends_up_ = false;
 };
 
-} // namespace headroom::app::window
+}  // namespace headroom::app::window

@@ -24,59 +24,60 @@ constexpr double kFrameSeconds = 1.0 / 60;
 PlatformWindow* capture_from = nullptr;
 
 bool capture(ImGuiID, int x, int y, int width, int height, unsigned* pixels, void*) {
-    capture_from->read_pixels(x, y, width, height, pixels);
-    return true;
+  capture_from->read_pixels(x, y, width, height, pixels);
+  return true;
 }
 
 std::unique_ptr<App> make_app(const Stage& stage) {
-    app::window::AppOptions options;
-    options.assets = stage.assets;
-    options.theme = stage.theme;
-    options.scale = stage.scale;
-    options.runner = stage.runner;
-    options.planner = stage.planner;
-    auto made = App::create(std::move(options), app::Session(app::EngineChoice{std::nullopt, "A test has no engine."}), stage.settings);
-    if (!made) FAIL(made.error().message);
-    return std::move(made).value();
+  app::window::AppOptions options;
+  options.assets = stage.assets;
+  options.theme = stage.theme;
+  options.scale = stage.scale;
+  options.runner = stage.runner;
+  options.planner = stage.planner;
+  auto made = App::create(std::move(options), app::Session(app::EngineChoice{std::nullopt, "A test has no engine."}),
+                          stage.settings);
+  if (!made) FAIL(made.error().message);
+  return std::move(made).value();
 }
 
 std::unique_ptr<PlatformWindow> open_platform(const Stage& stage) {
-    auto opened = PlatformWindow::open({.width = stage.width, .height = stage.height, .headless = true});
-    if (!opened) FAIL(opened.error().message);
-    return std::move(opened).value();
+  auto opened = PlatformWindow::open({.width = stage.width, .height = stage.height, .headless = true});
+  if (!opened) FAIL(opened.error().message);
+  return std::move(opened).value();
 }
 
 // HEADROOM_SHOTS=DIR keeps a picture of how each script ended.
 void keep_picture(PlatformWindow& platform, const std::string& name) {
-    if (const char* folder = std::getenv("HEADROOM_SHOTS")) {
-        std::string file = name;
-        for (char& c : file)
-            if (c == ' ' || c == ',' || c == '/') c = '_';
-        const record::Status saved = platform.save_png(fs::path(folder) / (file + ".png"));
-        if (!saved) WARN(saved.error().message);
-    }
+  if (const char* folder = std::getenv("HEADROOM_SHOTS")) {
+    std::string file = name;
+    for (char& c : file)
+      if (c == ' ' || c == ',' || c == '/') c = '_';
+    const record::Status saved = platform.save_png(fs::path(folder) / (file + ".png"));
+    if (!saved) WARN(saved.error().message);
+  }
 }
 
-} // namespace
+}  // namespace
 
 TestAssets::TestAssets() {
-    std::string name = (fs::temp_directory_path() / "headroom-assets-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) FAIL("no temporary folder");
-    path_ = name;
-    const fs::path source = fs::path(HEADROOM_SOURCE_DIR) / "assets";
-    fs::create_directory_symlink(source / "fonts", path_ / "fonts");
-    fs::create_directory_symlink(source / "text", path_ / "text");
-    fs::create_directory(path_ / "recordings");
+  std::string name = (fs::temp_directory_path() / "headroom-assets-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) FAIL("no temporary folder");
+  path_ = name;
+  const fs::path source = fs::path(HEADROOM_SOURCE_DIR) / "assets";
+  fs::create_directory_symlink(source / "fonts", path_ / "fonts");
+  fs::create_directory_symlink(source / "text", path_ / "text");
+  fs::create_directory(path_ / "recordings");
 }
 
 TestAssets::~TestAssets() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 void TestAssets::add(const record::Recording& recording, const std::string& name) const {
-    const record::Status written = recording.write(path_ / "recordings" / (name + ".hrec"));
-    if (!written) FAIL(written.error().message);
+  const record::Status written = recording.write(path_ / "recordings" / (name + ".hrec"));
+  if (!written) FAIL(written.error().message);
 }
 
 void Actor::click(const std::string& name) const { ctx->ItemClick(("**/" + name).c_str()); }
@@ -84,84 +85,84 @@ void Actor::click(const std::string& name) const { ctx->ItemClick(("**/" + name)
 bool Actor::there(const std::string& name) const { return ctx->ItemExists(("**/" + name).c_str()); }
 
 ImVec2 Actor::on_screen(double x, double y) const {
-    const ImGuiTestItemInfo plot = ctx->ItemInfo("**/timeline");
-    const app::paint::PlotMap& map = app.figure().scene().map;
-    return {plot.RectFull.Min.x + map.x_px(x) - map.plot.x0, plot.RectFull.Min.y + map.y_px(y) - map.plot.y0};
+  const ImGuiTestItemInfo plot = ctx->ItemInfo("**/timeline");
+  const app::paint::PlotMap& map = app.figure().scene().map;
+  return {plot.RectFull.Min.x + map.x_px(x) - map.plot.x0, plot.RectFull.Min.y + map.y_px(y) - map.plot.y0};
 }
 
 void Actor::wait_for_end_of_run() const {
-    for (int i = 0; i < 600 && app.running(); ++i) ctx->Yield();
-    ctx->Yield(3);
+  for (int i = 0; i < 600 && app.running(); ++i) ctx->Yield();
+  ctx->Yield(3);
 }
 
 void perform(const char* name, const Stage& stage, const std::function<void(Actor&)>& script) {
-    std::unique_ptr<App> app = make_app(stage);
-    std::unique_ptr<PlatformWindow> platform = open_platform(stage);
-    const record::Status look = app->load_look();
-    if (!look) FAIL(look.error().message);
-    capture_from = platform.get();
+  std::unique_ptr<App> app = make_app(stage);
+  std::unique_ptr<PlatformWindow> platform = open_platform(stage);
+  const record::Status look = app->load_look();
+  if (!look) FAIL(look.error().message);
+  capture_from = platform.get();
 
-    ImGuiTestEngine* engine = ImGuiTestEngine_CreateContext();
-    ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine);
-    io.ConfigVerboseLevel = ImGuiTestVerboseLevel_Info;
-    io.ConfigVerboseLevelOnError = ImGuiTestVerboseLevel_Debug;
-    io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
-    io.ConfigNoThrottle = true;
-    io.ConfigSavedSettings = false;
-    io.ConfigFixedDeltaTime = static_cast<float>(kFrameSeconds);
-    io.ConfigWatchdogKillTest = 120;
-    io.ScreenCaptureFunc = capture;
-    ImGuiTest* test = IM_REGISTER_TEST(engine, "window", name);
-    test->TestFunc = [&](ImGuiTestContext* ctx) {
-        Actor actor{ctx, *app};
-        ctx->SetRef("headroom");
-        ctx->Yield(6);
-        script(actor);
-    };
-    ImGuiTestEngine_Start(engine, ImGui::GetCurrentContext());
-    ImGuiTestEngine_QueueTest(engine, test, ImGuiTestRunFlags_RunFromCommandLine);
-    double now = 0;
-    while (!ImGuiTestEngine_IsTestQueueEmpty(engine)) {
-        platform->wait(0);
-        now += kFrameSeconds;
-        app->poll(now);
-        app->before_frame();
-        platform->draw([&] { app->draw(now); }, [&] { ImGuiTestEngine_PreSwap(engine); });
-        ImGuiTestEngine_PostSwap(engine);
-    }
-    platform->draw([&] { app->draw(now); }, [&] { keep_picture(*platform, name); });
-    const bool passed = test->Output.Status == ImGuiTestStatus_Success;
-    const std::string log = test->Output.Log.Buffer.c_str();
-    ImGuiTestEngine_Stop(engine);
-    app->drop_look();
-    platform.reset();
-    ImGuiTestEngine_DestroyContext(engine);
-    INFO(log);
-    CHECK(passed);
+  ImGuiTestEngine* engine = ImGuiTestEngine_CreateContext();
+  ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine);
+  io.ConfigVerboseLevel = ImGuiTestVerboseLevel_Info;
+  io.ConfigVerboseLevelOnError = ImGuiTestVerboseLevel_Debug;
+  io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
+  io.ConfigNoThrottle = true;
+  io.ConfigSavedSettings = false;
+  io.ConfigFixedDeltaTime = static_cast<float>(kFrameSeconds);
+  io.ConfigWatchdogKillTest = 120;
+  io.ScreenCaptureFunc = capture;
+  ImGuiTest* test = IM_REGISTER_TEST(engine, "window", name);
+  test->TestFunc = [&](ImGuiTestContext* ctx) {
+    Actor actor{ctx, *app};
+    ctx->SetRef("headroom");
+    ctx->Yield(6);
+    script(actor);
+  };
+  ImGuiTestEngine_Start(engine, ImGui::GetCurrentContext());
+  ImGuiTestEngine_QueueTest(engine, test, ImGuiTestRunFlags_RunFromCommandLine);
+  double now = 0;
+  while (!ImGuiTestEngine_IsTestQueueEmpty(engine)) {
+    platform->wait(0);
+    now += kFrameSeconds;
+    app->poll(now);
+    app->before_frame();
+    platform->draw([&] { app->draw(now); }, [&] { ImGuiTestEngine_PreSwap(engine); });
+    ImGuiTestEngine_PostSwap(engine);
+  }
+  platform->draw([&] { app->draw(now); }, [&] { keep_picture(*platform, name); });
+  const bool passed = test->Output.Status == ImGuiTestStatus_Success;
+  const std::string log = test->Output.Log.Buffer.c_str();
+  ImGuiTestEngine_Stop(engine);
+  app->drop_look();
+  platform.reset();
+  ImGuiTestEngine_DestroyContext(engine);
+  INFO(log);
+  CHECK(passed);
 }
 
 std::vector<double> time_frames(const Stage& stage, int frames, const std::function<void(App&, int)>& each) {
-    using Clock = std::chrono::steady_clock;
-    std::unique_ptr<App> app = make_app(stage);
-    std::unique_ptr<PlatformWindow> platform = open_platform(stage);
-    const record::Status look = app->load_look();
-    if (!look) FAIL(look.error().message);
-    std::vector<double> times;
-    double now = 0;
-    for (int frame = 0; frame < frames; ++frame) {
-        const auto begin = Clock::now();
-        platform->wait(0);
-        now += kFrameSeconds;
-        each(*app, frame);
-        app->poll(now);
-        app->before_frame();
-        unsigned pixel = 0;
-        // Reading one pixel waits for the software renderer to have drawn them all.
-        platform->draw([&] { app->draw(now); }, [&] { platform->read_pixels(0, 0, 1, 1, &pixel); });
-        times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-    }
-    app->drop_look();
-    return times;
+  using Clock = std::chrono::steady_clock;
+  std::unique_ptr<App> app = make_app(stage);
+  std::unique_ptr<PlatformWindow> platform = open_platform(stage);
+  const record::Status look = app->load_look();
+  if (!look) FAIL(look.error().message);
+  std::vector<double> times;
+  double now = 0;
+  for (int frame = 0; frame < frames; ++frame) {
+    const auto begin = Clock::now();
+    platform->wait(0);
+    now += kFrameSeconds;
+    each(*app, frame);
+    app->poll(now);
+    app->before_frame();
+    unsigned pixel = 0;
+    // Reading one pixel waits for the software renderer to have drawn them all.
+    platform->draw([&] { app->draw(now); }, [&] { platform->read_pixels(0, 0, 1, 1, &pixel); });
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+  }
+  app->drop_look();
+  return times;
 }
 
-} // namespace headroom::tests
+}  // namespace headroom::tests

@@ -14,49 +14,50 @@ namespace headroom::tests {
 
 // A folder with the product's texts and fonts, and the recordings that a test puts there. Removed at the end.
 class TestAssets {
-public:
-    TestAssets();
-    ~TestAssets();
-    TestAssets(const TestAssets&) = delete;
-    TestAssets& operator=(const TestAssets&) = delete;
+ public:
+  TestAssets();
+  ~TestAssets();
+  TestAssets(const TestAssets&) = delete;
+  TestAssets& operator=(const TestAssets&) = delete;
 
-    const std::filesystem::path& path() const { return path_; }
-    void add(const record::Recording& recording, const std::string& name) const;
+  const std::filesystem::path& path() const { return path_; }
+  void add(const record::Recording& recording, const std::string& name) const;
 
-private:
-    std::filesystem::path path_;
+ private:
+  std::filesystem::path path_;
 };
 
 struct Stage {
-    int width = 1280, height = 720;
-    float scale = 1;
-    app::window::ThemeId theme = app::window::ThemeId::kLight;
-    std::filesystem::path assets;
-    backend::Backend* runner = nullptr;
-    backend::Backend* planner = nullptr;
-    app::SettingsFile* settings = nullptr;
+  int width = 1280, height = 720;
+  float scale = 1;
+  app::window::ThemeId theme = app::window::ThemeId::kLight;
+  std::filesystem::path assets;
+  backend::Backend* runner = nullptr;
+  backend::Backend* planner = nullptr;
+  app::SettingsFile* settings = nullptr;
 };
 
 // What a script works with.
 struct Actor {
-    ImGuiTestContext* ctx;
-    app::window::App& app;
+  ImGuiTestContext* ctx;
+  app::window::App& app;
 
-    app::window::PageModel& page() const { return app.page(); }
-    app::window::Question& question() const { return app.page().question(); }
-    void frames(int count) const { ctx->Yield(count); }
-    // A control by its name, wherever on the page it is.
-    void click(const std::string& name) const;
-    bool there(const std::string& name) const;
-    // A place of the timeline, in axis values, on the screen.
-    ImVec2 on_screen(double x, double y) const;
-    void wait_for_end_of_run() const;
+  app::window::PageModel& page() const { return app.page(); }
+  app::window::Question& question() const { return app.page().question(); }
+  void frames(int count) const { ctx->Yield(count); }
+  // A control by its name, wherever on the page it is.
+  void click(const std::string& name) const;
+  bool there(const std::string& name) const;
+  // A place of the timeline, in axis values, on the screen.
+  ImVec2 on_screen(double x, double y) const;
+  void wait_for_end_of_run() const;
 };
 
 // Runs the script to its end and reports to Catch2. Inside the script only IM_CHECK and its kin.
 void perform(const char* name, const Stage& stage, const std::function<void(Actor&)>& script);
 
 // Frames of one second of drawing, without a script; for measurements. Returns milliseconds of each frame.
-std::vector<double> time_frames(const Stage& stage, int frames, const std::function<void(app::window::App&, int)>& each);
+std::vector<double> time_frames(const Stage& stage, int frames,
+                                const std::function<void(app::window::App&, int)>& each);
 
-} // namespace headroom::tests
+}  // namespace headroom::tests

@@ -22,264 +22,274 @@ const lessons::Page& page() { return *lessons::find_page("where_memory_goes"); }
 const experiments::DemoInfo& demo() { return *experiments::find_demo("train_step"); }
 
 PageText words() {
-    auto text = parse_page("Text with [optimizer state](term:optimizer_state).\n```predict\nHow high?\n```\n```because\nSo.\n```\n", "test");
-    REQUIRE(text);
-    return std::move(text).value();
+  auto text = parse_page(
+      "Text with [optimizer state](term:optimizer_state).\n```predict\nHow high?\n```\n```because\nSo.\n```\n", "test");
+  REQUIRE(text);
+  return std::move(text).value();
 }
 
 struct Reader {
-    std::shared_ptr<record::Recording> stored = small_run();
-    ScriptedBackend backend{small_run({.weights = 80 * record::kMiB})};
-    PageModel model{page(), words(), demo(), PageSources{.runner = &backend, .planner = nullptr, .fixed_settings = "", .stored = {stored}, .replay_of = {}}};
-    double now = 0;
+  std::shared_ptr<record::Recording> stored = small_run();
+  ScriptedBackend backend{small_run({.weights = 80 * record::kMiB})};
+  PageModel model{
+      page(), words(), demo(),
+      PageSources{.runner = &backend, .planner = nullptr, .fixed_settings = "", .stored = {stored}, .replay_of = {}}};
+  double now = 0;
 
-    void poll(int times = 1) {
-        for (int i = 0; i < times; ++i) model.poll(now += 0.1);
-    }
-    void finish_run() {
-        for (int i = 0; i < 1000 && model.control().running(); ++i) poll();
-    }
+  void poll(int times = 1) {
+    for (int i = 0; i < times; ++i) model.poll(now += 0.1);
+  }
+  void finish_run() {
+    for (int i = 0; i < 1000 && model.control().running(); ++i) poll();
+  }
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a page's text falls into its parts", "[window][text]") {
-    const auto page = parse_page("Body *here*.\n\n```predict\nHow high?\n```\n```reveal\nfigure: memory_timeline\n```\n"
-                                 "```because\n**Because** of this.\n```\n<!--more-->\nAnd [more](term:logits).", "p.md");
-    REQUIRE(page);
-    CHECK(page.value().body.markdown == "Body *here*.");
-    CHECK(page.value().ask == "How high?");
-    CHECK(page.value().reveal_figure == "memory_timeline");
-    CHECK(page.value().because == "**Because** of this.");
-    CHECK(page.value().more.terms == std::vector<std::string>{"logits"});
+  const auto page = parse_page(
+      "Body *here*.\n\n```predict\nHow high?\n```\n```reveal\nfigure: memory_timeline\n```\n"
+      "```because\n**Because** of this.\n```\n<!--more-->\nAnd [more](term:logits).",
+      "p.md");
+  REQUIRE(page);
+  CHECK(page.value().body.markdown == "Body *here*.");
+  CHECK(page.value().ask == "How high?");
+  CHECK(page.value().reveal_figure == "memory_timeline");
+  CHECK(page.value().because == "**Because** of this.");
+  CHECK(page.value().more.terms == std::vector<std::string>{"logits"});
 
-    const auto open = parse_page("```predict\nHow high?\n", "p.md");
-    REQUIRE_FALSE(open);
-    CHECK(open.error().message.find("p.md") != std::string::npos);
-    CHECK_FALSE(parse_page("```quiz\n?\n```\n", "p.md"));
+  const auto open = parse_page("```predict\nHow high?\n", "p.md");
+  REQUIRE_FALSE(open);
+  CHECK(open.error().message.find("p.md") != std::string::npos);
+  CHECK_FALSE(parse_page("```quiz\n?\n```\n", "p.md"));
 }
 
 TEST_CASE("each word of a term gets a tag of its own", "[window][text]") {
-    const MarkedText marked = mark_terms("The [optimizer state](term:optimizer_state), and [logits](term:logits).");
-    CHECK(marked.markdown == "The <term-0>optimizer</term-0> <term-0>state</term-0>, and <term-1>logits</term-1>.");
-    CHECK(marked.terms == std::vector<std::string>{"optimizer_state", "logits"});
-    CHECK(category_of_term("optimizer_state") == record::Category::kOptimizerState);
-    CHECK_FALSE(category_of_term("nothing"));
-    CHECK(count_words("The [optimizer state](term:x) takes $B \\cdot T$ bytes, <b>all</b> the time.") == 8);
+  const MarkedText marked = mark_terms("The [optimizer state](term:optimizer_state), and [logits](term:logits).");
+  CHECK(marked.markdown == "The <term-0>optimizer</term-0> <term-0>state</term-0>, and <term-1>logits</term-1>.");
+  CHECK(marked.terms == std::vector<std::string>{"optimizer_state", "logits"});
+  CHECK(category_of_term("optimizer_state") == record::Category::kOptimizerState);
+  CHECK_FALSE(category_of_term("nothing"));
+  CHECK(count_words("The [optimizer state](term:x) takes $B \\cdot T$ bytes, <b>all</b> the time.") == 8);
 }
 
 TEST_CASE("a guess stays in its range, and is compared once locked", "[window][question]") {
-    Question question(page().prediction);
-    CHECK(question.hides());
-    question.lock();
-    CHECK(question.state() == Question::State::kOpen); // nothing was guessed
-    question.set_guess(-5);
-    CHECK(*question.guess() == 0);
-    REQUIRE(question.set_guess_text(" 150,5 ", kMiB));
-    CHECK(*question.guess() == Approx(150.5 * kMiB));
-    REQUIRE(question.set_guess_text("2 GiB", kMiB));
-    CHECK(*question.guess() == Approx(2048 * kMiB));
-    CHECK_FALSE(question.set_guess_text("much", kMiB));
-    CHECK(*question.guess() == Approx(2048 * kMiB));
+  Question question(page().prediction);
+  CHECK(question.hides());
+  question.lock();
+  CHECK(question.state() == Question::State::kOpen);  // nothing was guessed
+  question.set_guess(-5);
+  CHECK(*question.guess() == 0);
+  REQUIRE(question.set_guess_text(" 150,5 ", kMiB));
+  CHECK(*question.guess() == Approx(150.5 * kMiB));
+  REQUIRE(question.set_guess_text("2 GiB", kMiB));
+  CHECK(*question.guess() == Approx(2048 * kMiB));
+  CHECK_FALSE(question.set_guess_text("much", kMiB));
+  CHECK(*question.guess() == Approx(2048 * kMiB));
 
-    question.set_guess(110 * kMiB);
-    question.lock();
-    CHECK(question.locked());
-    question.set_guess(1);
-    CHECK(*question.guess() == Approx(110 * kMiB));
-    const auto run = small_run();
-    record::Ledger ledger(*run);
-    ledger.update();
-    REQUIRE(question.compare(ledger));
-    REQUIRE(question.reveal());
-    CHECK(question.reveal()->is == Approx(static_cast<double>(tests::peak_of({}))));
-    CHECK(question.reveal()->factor == Approx(2.0)); // 220 MiB against 110 MiB
+  question.set_guess(110 * kMiB);
+  question.lock();
+  CHECK(question.locked());
+  question.set_guess(1);
+  CHECK(*question.guess() == Approx(110 * kMiB));
+  const auto run = small_run();
+  record::Ledger ledger(*run);
+  ledger.update();
+  REQUIRE(question.compare(ledger));
+  REQUIRE(question.reveal());
+  CHECK(question.reveal()->is == Approx(static_cast<double>(tests::peak_of({}))));
+  CHECK(question.reveal()->factor == Approx(2.0));  // 220 MiB against 110 MiB
 }
 
 TEST_CASE("zoom keeps the point under the mouse, pan stops at the ends, fit returns", "[window][timeline]") {
-    TimelineView view;
-    view.set_full({0, 100});
-    view.zoom(30, 0.5);
-    CHECK(view.visible().begin == Approx(15));
-    CHECK(view.visible().end == Approx(65));
-    view.pan(-1000);
-    CHECK(view.visible().begin == Approx(0));
-    view.pan(1000);
-    CHECK(view.visible().end == Approx(100));
-    view.zoom(80, 100);
-    CHECK_FALSE(view.zoomed());
-    view.set_measure(TimelineView::Range{20, 40});
-    view.fit();
-    CHECK(view.visible() == TimelineView::Range{20, 40});
-    view.set_measure(std::nullopt);
-    view.fit();
-    CHECK_FALSE(view.zoomed());
-    view.zoom(50, 1e-30);
-    CHECK(view.visible().length() > 0);
+  TimelineView view;
+  view.set_full({0, 100});
+  view.zoom(30, 0.5);
+  CHECK(view.visible().begin == Approx(15));
+  CHECK(view.visible().end == Approx(65));
+  view.pan(-1000);
+  CHECK(view.visible().begin == Approx(0));
+  view.pan(1000);
+  CHECK(view.visible().end == Approx(100));
+  view.zoom(80, 100);
+  CHECK_FALSE(view.zoomed());
+  view.set_measure(TimelineView::Range{20, 40});
+  view.fit();
+  CHECK(view.visible() == TimelineView::Range{20, 40});
+  view.set_measure(std::nullopt);
+  view.fit();
+  CHECK_FALSE(view.zoomed());
+  view.zoom(50, 1e-30);
+  CHECK(view.visible().length() > 0);
 }
 
 TEST_CASE("sliders have the stops that people use", "[window][settings]") {
-    const auto find = [](std::string_view key) -> const record::ParamSpec& {
-        for (const record::ParamSpec& spec : demo().schema)
-            if (spec.key == key) return spec;
-        throw std::runtime_error("no such key");
-    };
-    CHECK(stops_of(find("batch")) == std::vector<double>{1, 2, 4, 8, 16, 32, 64, 128, 256});
-    const std::vector<double> cards = stops_of(find("cap"));
-    CHECK(cards.front() == 0);
-    CHECK(std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) != cards.end());
-    CHECK(stops_of(find("seed")).empty()); // typed
-    record::Params params(demo().schema);
-    REQUIRE(params.set("cap", "24GiB"));
-    REQUIRE(params.set("seq", "1024"));
-    CHECK(shown_value(find("cap"), params) == "24 GiB");
-    CHECK(shown_value(find("seq"), params) == "1,024 tokens");
-    REQUIRE(params.set("cap", "0"));
-    CHECK(shown_value(find("cap"), params) == "no limit");
-    CHECK(nearest_stop(cards, 24.0 * static_cast<double>(record::kGiB)) == std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) - cards.begin());
+  const auto find = [](std::string_view key) -> const record::ParamSpec& {
+    for (const record::ParamSpec& spec : demo().schema)
+      if (spec.key == key) return spec;
+    throw std::runtime_error("no such key");
+  };
+  CHECK(stops_of(find("batch")) == std::vector<double>{1, 2, 4, 8, 16, 32, 64, 128, 256});
+  const std::vector<double> cards = stops_of(find("cap"));
+  CHECK(cards.front() == 0);
+  CHECK(std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) != cards.end());
+  CHECK(stops_of(find("seed")).empty());  // typed
+  record::Params params(demo().schema);
+  REQUIRE(params.set("cap", "24GiB"));
+  REQUIRE(params.set("seq", "1024"));
+  CHECK(shown_value(find("cap"), params) == "24 GiB");
+  CHECK(shown_value(find("seq"), params) == "1,024 tokens");
+  REQUIRE(params.set("cap", "0"));
+  CHECK(shown_value(find("cap"), params) == "no limit");
+  CHECK(nearest_stop(cards, 24.0 * static_cast<double>(record::kGiB)) ==
+        std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) - cards.begin());
 }
 
 TEST_CASE("the stored run shows at once, half of it hidden", "[window][page]") {
-    Reader reader;
-    const lessons::FigureData& figure = reader.model.figure(400);
-    CHECK(figure.empty_reason.empty());
-    REQUIRE(figure.veil_from);
-    CHECK_FALSE(figure.peak);
-    CHECK(reader.model.question().guess().has_value()); // a marker to drag
-    reader.model.question().skip();
-    const lessons::FigureData& whole = reader.model.figure(400);
-    CHECK_FALSE(whole.veil_from);
-    REQUIRE(whole.peak);
-    CHECK(whole.peak->y == Approx(static_cast<double>(tests::peak_of({}))));
+  Reader reader;
+  const lessons::FigureData& figure = reader.model.figure(400);
+  CHECK(figure.empty_reason.empty());
+  REQUIRE(figure.veil_from);
+  CHECK_FALSE(figure.peak);
+  CHECK(reader.model.question().guess().has_value());  // a marker to drag
+  reader.model.question().skip();
+  const lessons::FigureData& whole = reader.model.figure(400);
+  CHECK_FALSE(whole.veil_from);
+  REQUIRE(whole.peak);
+  CHECK(whole.peak->y == Approx(static_cast<double>(tests::peak_of({}))));
 }
 
 TEST_CASE("an answer is compared with the run that is shown", "[window][page]") {
-    Reader reader;
-    reader.model.figure(400);
-    reader.model.question().set_guess(110 * kMiB);
-    reader.model.question().lock();
-    reader.poll();
-    REQUIRE(reader.model.question().reveal());
-    CHECK(reader.model.question().reveal()->is == Approx(static_cast<double>(tests::peak_of({}))));
-    CHECK(reader.model.figure(400).guess_locked);
+  Reader reader;
+  reader.model.figure(400);
+  reader.model.question().set_guess(110 * kMiB);
+  reader.model.question().lock();
+  reader.poll();
+  REQUIRE(reader.model.question().reveal());
+  CHECK(reader.model.question().reveal()->is == Approx(static_cast<double>(tests::peak_of({}))));
+  CHECK(reader.model.figure(400).guess_locked);
 }
 
 TEST_CASE("a run is recorded while the question is open, and stays hidden", "[window][page]") {
-    Reader reader;
-    reader.model.figure(400);
-    reader.model.run(0);
-    reader.finish_run();
-    CHECK(reader.backend.starts() == 1);
-    CHECK(reader.model.figure(400).veil_from.has_value());
-    CHECK_FALSE(reader.model.question().reveal());
-    reader.model.question().set_guess(170 * kMiB);
-    reader.model.question().lock();
-    reader.poll();
-    REQUIRE(reader.model.question().reveal());
-    CHECK(reader.model.question().reveal()->is == Approx(static_cast<double>(tests::peak_of({.weights = 80 * record::kMiB}))));
+  Reader reader;
+  reader.model.figure(400);
+  reader.model.run(0);
+  reader.finish_run();
+  CHECK(reader.backend.starts() == 1);
+  CHECK(reader.model.figure(400).veil_from.has_value());
+  CHECK_FALSE(reader.model.question().reveal());
+  reader.model.question().set_guess(170 * kMiB);
+  reader.model.question().lock();
+  reader.poll();
+  REQUIRE(reader.model.question().reveal());
+  CHECK(reader.model.question().reveal()->is ==
+        Approx(static_cast<double>(tests::peak_of({.weights = 80 * record::kMiB}))));
 }
 
 TEST_CASE("a live run grows, ends, and can be run again", "[window][page]") {
-    Reader reader;
-    reader.model.question().skip();
-    reader.model.run(0);
-    CHECK(reader.model.control().running());
-    reader.poll(3);
-    const std::uint64_t early = reader.model.runs().back().ledger->size();
-    reader.poll(2);
-    CHECK(reader.model.runs().back().ledger->size() > early);
-    CHECK(reader.model.status_line() == "Recording: step 1 of 2");
-    reader.finish_run();
-    CHECK(reader.model.runs().back().ledger->size() == reader.model.control().recording()->events().size());
-    CHECK(reader.model.status_line().find("2 steps, 0 events dropped") != std::string::npos);
-    CHECK(reader.model.control().estimate().has_value());
-    CHECK_FALSE(reader.model.notice());
-    reader.model.run(reader.now);
-    reader.finish_run();
-    CHECK(reader.backend.starts() == 2);
-    CHECK(reader.model.runs().size() == 2); // the stored run and one's own
+  Reader reader;
+  reader.model.question().skip();
+  reader.model.run(0);
+  CHECK(reader.model.control().running());
+  reader.poll(3);
+  const std::uint64_t early = reader.model.runs().back().ledger->size();
+  reader.poll(2);
+  CHECK(reader.model.runs().back().ledger->size() > early);
+  CHECK(reader.model.status_line() == "Recording: step 1 of 2");
+  reader.finish_run();
+  CHECK(reader.model.runs().back().ledger->size() == reader.model.control().recording()->events().size());
+  CHECK(reader.model.status_line().find("2 steps, 0 events dropped") != std::string::npos);
+  CHECK(reader.model.control().estimate().has_value());
+  CHECK_FALSE(reader.model.notice());
+  reader.model.run(reader.now);
+  reader.finish_run();
+  CHECK(reader.backend.starts() == 2);
+  CHECK(reader.model.runs().size() == 2);  // the stored run and one's own
 }
 
 TEST_CASE("an engine that is lost leaves what was recorded, and the next run works", "[window][page]") {
-    Reader reader;
-    reader.model.question().skip();
-    reader.model.run(0);
-    reader.poll(4);
-    reader.backend.lose_engine("The engine was killed by signal 9.");
-    reader.poll();
-    REQUIRE(reader.model.notice());
-    CHECK(reader.model.notice()->kind == Notice::Kind::kTrouble);
-    CHECK(reader.model.notice()->body.find("signal 9. All 16 events") != std::string::npos);
-    CHECK(reader.model.figure(400).empty_reason.empty());
-    reader.model.run(reader.now);
-    reader.finish_run();
-    CHECK_FALSE(reader.model.notice());
+  Reader reader;
+  reader.model.question().skip();
+  reader.model.run(0);
+  reader.poll(4);
+  reader.backend.lose_engine("The engine was killed by signal 9.");
+  reader.poll();
+  REQUIRE(reader.model.notice());
+  CHECK(reader.model.notice()->kind == Notice::Kind::kTrouble);
+  CHECK(reader.model.notice()->body.find("signal 9. All 16 events") != std::string::npos);
+  CHECK(reader.model.figure(400).empty_reason.empty());
+  reader.model.run(reader.now);
+  reader.finish_run();
+  CHECK_FALSE(reader.model.notice());
 }
 
 TEST_CASE("running out of memory is told only after the answer", "[window][page]") {
-    Reader reader;
-    reader.backend.use(small_run({.out_of_memory = true}));
-    reader.model.figure(400);
-    reader.model.run(0);
-    reader.finish_run();
-    CHECK_FALSE(reader.model.notice());
-    reader.model.question().skip();
-    REQUIRE(reader.model.notice());
-    CHECK(reader.model.notice()->kind == Notice::Kind::kOutOfMemory);
-    CHECK(reader.model.notice()->head == "Out of memory in loss");
-    CHECK(reader.model.notice()->body.find("30.00 MiB") != std::string::npos);
+  Reader reader;
+  reader.backend.use(small_run({.out_of_memory = true}));
+  reader.model.figure(400);
+  reader.model.run(0);
+  reader.finish_run();
+  CHECK_FALSE(reader.model.notice());
+  reader.model.question().skip();
+  REQUIRE(reader.model.notice());
+  CHECK(reader.model.notice()->kind == Notice::Kind::kOutOfMemory);
+  CHECK(reader.model.notice()->head == "Out of memory in loss");
+  CHECK(reader.model.notice()->body.find("30.00 MiB") != std::string::npos);
 }
 
 TEST_CASE("settings are checked, and go into the run", "[window][page]") {
-    Reader reader;
-    CHECK(reader.model.set_param("batch", "8"));
-    CHECK_FALSE(reader.model.set_param("batch", "0"));
-    reader.model.run(0);
-    CHECK(reader.backend.last_params().integer("batch") == 8);
-    reader.model.cancel();
-    reader.poll();
-    CHECK(reader.backend.cancels() == 1);
-    CHECK_FALSE(reader.model.control().running());
-    CHECK_FALSE(reader.model.notice());
+  Reader reader;
+  CHECK(reader.model.set_param("batch", "8"));
+  CHECK_FALSE(reader.model.set_param("batch", "0"));
+  reader.model.run(0);
+  CHECK(reader.backend.last_params().integer("batch") == 8);
+  reader.model.cancel();
+  reader.poll();
+  CHECK(reader.backend.cancels() == 1);
+  CHECK_FALSE(reader.model.control().running());
+  CHECK_FALSE(reader.model.notice());
 }
 
 TEST_CASE("what is measured between two moments adds up", "[window][page]") {
-    Reader reader;
-    reader.model.question().skip();
-    const lessons::FigureData& figure = reader.model.figure(400);
-    reader.model.view().set_measure(TimelineView::Range{figure.x.low, figure.peak->x});
-    const auto measured = reader.model.measured();
-    REQUIRE(measured);
-    CHECK(measured->peak == tests::peak_of({}));
-    // From the first layer's activations (or none yet) to the peak: the rest of the activations and both logits.
-    CHECK(measured->change >= 3 * 10 * record::kMiB + 60 * record::kMiB);
-    CHECK(measured->change <= 4 * 10 * record::kMiB + 60 * record::kMiB);
+  Reader reader;
+  reader.model.question().skip();
+  const lessons::FigureData& figure = reader.model.figure(400);
+  reader.model.view().set_measure(TimelineView::Range{figure.x.low, figure.peak->x});
+  const auto measured = reader.model.measured();
+  REQUIRE(measured);
+  CHECK(measured->peak == tests::peak_of({}));
+  // From the first layer's activations (or none yet) to the peak: the rest of the activations and both logits.
+  CHECK(measured->change >= 3 * 10 * record::kMiB + 60 * record::kMiB);
+  CHECK(measured->change <= 4 * 10 * record::kMiB + 60 * record::kMiB);
 }
 
 TEST_CASE("the cursor steps from change to change", "[window][page]") {
-    Reader reader;
-    reader.model.question().skip();
-    const double peak = reader.model.figure(400).peak->x;
-    reader.model.view().set_cursor(peak);
-    const record::Bytes before = reader.model.figure(400).cursor->total;
-    reader.model.step_cursor(+1);
-    REQUIRE(reader.model.view().cursor());
-    CHECK(*reader.model.view().cursor() > peak);
-    CHECK(reader.model.figure(400).cursor->total != before);
+  Reader reader;
+  reader.model.question().skip();
+  const double peak = reader.model.figure(400).peak->x;
+  reader.model.view().set_cursor(peak);
+  const record::Bytes before = reader.model.figure(400).cursor->total;
+  reader.model.step_cursor(+1);
+  REQUIRE(reader.model.view().cursor());
+  CHECK(*reader.model.view().cursor() > peak);
+  CHECK(reader.model.figure(400).cursor->total != before);
 }
 
 TEST_CASE("a prediction is asked for with the settings, and again when they change", "[window][page]") {
-    ScriptedBackend planner(small_run({.source = record::Source::kPredicted}), 1000);
-    ScriptedBackend runner(small_run());
-    PageModel model(page(), words(), demo(), PageSources{.runner = &runner, .planner = &planner, .fixed_settings = "", .stored = {small_run()}, .replay_of = {}});
-    model.question().skip();
-    model.show_prediction(true);
-    model.poll(0.1);
-    CHECK(planner.starts() == 1);
-    CHECK(model.figure(400).empty_reason.empty());
-    CHECK(model.set_param("batch", "8"));
-    CHECK(planner.starts() == 2);
-    CHECK(planner.last_params().integer("batch") == 8);
-    model.show_prediction(false);
-    CHECK(runner.starts() == 0);
+  ScriptedBackend planner(small_run({.source = record::Source::kPredicted}), 1000);
+  ScriptedBackend runner(small_run());
+  PageModel model(
+      page(), words(), demo(),
+      PageSources{
+          .runner = &runner, .planner = &planner, .fixed_settings = "", .stored = {small_run()}, .replay_of = {}});
+  model.question().skip();
+  model.show_prediction(true);
+  model.poll(0.1);
+  CHECK(planner.starts() == 1);
+  CHECK(model.figure(400).empty_reason.empty());
+  CHECK(model.set_param("batch", "8"));
+  CHECK(planner.starts() == 2);
+  CHECK(planner.last_params().integer("batch") == 8);
+  model.show_prediction(false);
+  CHECK(runner.starts() == 0);
 }

@@ -1,5 +1,5 @@
-// A recording of small training steps, made by hand: the shapes of a real one (weights, AdamW, four layers, loss, backward)
-// in round numbers, so that tests know what they must see.
+// A recording of small training steps, made by hand: the shapes of a real one (weights, AdamW, four layers, loss,
+// backward) in round numbers, so that tests know what they must see.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace headroom::tests {
 
 struct SmallRun {
-    int steps = 2;
-    int layers = 4;
-    record::Bytes weights = 40 * record::kMiB;     // in two tensors
-    record::Bytes activations = 10 * record::kMiB; // a layer
-    record::Bytes logits = 30 * record::kMiB;      // and as much again for their gradient
-    record::Source source = record::Source::kRecorded;
-    bool out_of_memory = false; // the last step ends at the logits' gradient
-    int extra_events = 0;       // short-lived blocks in each layer, to make a long recording
+  int steps = 2;
+  int layers = 4;
+  record::Bytes weights = 40 * record::kMiB;      // in two tensors
+  record::Bytes activations = 10 * record::kMiB;  // a layer
+  record::Bytes logits = 30 * record::kMiB;       // and as much again for their gradient
+  record::Source source = record::Source::kRecorded;
+  bool out_of_memory = false;  // the last step ends at the logits' gradient
+  int extra_events = 0;        // short-lived blocks in each layer, to make a long recording
 };
 
 // With AdamW's two moments the static part is 3 × weights; the peak of a step stands at the end of the loss:
@@ -26,4 +26,4 @@ struct SmallRun {
 std::shared_ptr<record::Recording> small_run(const SmallRun& shape = {});
 record::Bytes peak_of(const SmallRun& shape);
 
-} // namespace headroom::tests
+}  // namespace headroom::tests
