@@ -1,5 +1,5 @@
 # Libraries from the system's packages, as the targets
-#   fmt::fmt  nlohmann_json::nlohmann_json  CLI11::CLI11  headroom_zstd  headroom_cairo (with HEADROOM_CAIRO)
+#   headroom_fmt  nlohmann_json::nlohmann_json  CLI11::CLI11  headroom_zstd  headroom_cairo (with HEADROOM_CAIRO)
 #   headroom_catch, headroom_test_main (with HEADROOM_TESTS)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -7,16 +7,20 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 
+# Debian's fmt has no static archive, so a program that travels compiles it in.
+add_library(headroom_fmt INTERFACE)
+if(HEADROOM_STATIC)
+  target_link_libraries(headroom_fmt INTERFACE fmt::fmt-header-only)
+else()
+  target_link_libraries(headroom_fmt INTERFACE fmt::fmt)
+endif()
+
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 add_library(headroom_zstd INTERFACE)
 if(HEADROOM_STATIC)
   find_library(HEADROOM_ZSTD_ARCHIVE libzstd.a REQUIRED)
   target_include_directories(headroom_zstd SYSTEM INTERFACE ${ZSTD_INCLUDE_DIRS})
   target_link_libraries(headroom_zstd INTERFACE ${HEADROOM_ZSTD_ARCHIVE})
-  # Debian's package has both libraries under one target: point it at the archive.
-  find_library(HEADROOM_FMT_ARCHIVE libfmt.a REQUIRED)
-  set_target_properties(fmt::fmt PROPERTIES
-    IMPORTED_LOCATION ${HEADROOM_FMT_ARCHIVE} IMPORTED_LOCATION_NONE ${HEADROOM_FMT_ARCHIVE})
 else()
   target_link_libraries(headroom_zstd INTERFACE PkgConfig::ZSTD)
 endif()
