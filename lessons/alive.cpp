@@ -45,7 +45,7 @@ std::vector<NamedRow> named_rows(const record::Ledger& run, std::uint64_t event)
 std::string where_text(const record::AliveRow& row) {
     const std::string layers = layers_text(row.first_layer, row.last_layer);
     const std::string blocks = row.blocks == 1 ? "1 tensor" : record::format_count(row.blocks) + " tensors";
-    return layers.empty() ? blocks : layers + ", " + blocks;
+    return layers.empty() ? blocks : layers;
 }
 
 // The mark that holds at an event: the last one set before it happened.

@@ -13,6 +13,12 @@ double round_up_bytes(double bytes) {
     return std::max(1.0, std::ceil(value / step - 1e-9)) * step * unit;
 }
 
+double room_for_bytes(double bytes) {
+    double power = 1;
+    while (power * 2 <= bytes) power *= 2;
+    return power >= bytes ? power : 1.5 * power >= bytes ? 1.5 * power : 2 * power;
+}
+
 double room_to_grow(double position) {
     const double wanted = std::max(position * 1.15, 1.0);
     const double power = std::pow(10, std::floor(std::log10(wanted)));

@@ -29,6 +29,7 @@ struct Axis {
 // A phase above the plot. Tone: which of the four greys (look.md §4); half: recompute, half height inside backward.
 struct Band {
     std::string label;
+    std::string short_label; // where that does not fit; may be empty
     double begin = 0, end = 0;
     int tone = 0;
     bool half = false;
@@ -87,7 +88,7 @@ struct Bar {
 struct ListRow {
     record::Category category = record::Category::kOther;
     std::string name;  // "Logits"
-    std::string where; // "layers 0 to 9, 120 tensors"
+    std::string where; // "layers 0 to 9"; outside the layers "145 tensors"
     record::Bytes bytes = 0;
     std::uint64_t tensors = 0;
 };

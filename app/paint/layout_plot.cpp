@@ -51,7 +51,7 @@ void lay_out_band(Sheet& sheet, const PlotAreas& areas, const Band& band) {
     x1 = std::max(x1 - gap, x0 + sheet.line_px(1));
     const Rect rect{x0, band.half ? sheet.snap(row.center_y()) : row.y0, x1, row.y1};
     const Color color = sheet.palette().phase[static_cast<std::size_t>(std::clamp(band.tone, 0, 3))];
-    sheet.fill(Layer::kBands, rect, color, std::min(sheet.px(3), rect.width() * 0.5f));
+    sheet.fill(Layer::kBands, rect, color, std::min(sheet.px(band.half ? 1 : 3), rect.width() * 0.5f));
     sheet.scene().hits.push_back({rect, std::nullopt, band.label});
 }
 
@@ -59,11 +59,13 @@ void lay_out_band_label(Sheet& sheet, const PlotAreas& areas, const Types& types
     const Rect& row = areas.bands;
     const float x0 = std::clamp(areas.map.x_px(band.begin), row.x0, row.x1);
     const float x1 = std::clamp(areas.map.x_px(band.end), row.x0, row.x1) - sheet.line_px(2);
-    for (const float smaller : {0.0f, 1.0f}) {
-        const Type type{types.medium.face, types.medium.em - smaller};
-        if (sheet.width(type, band.label) > x1 - x0 - sheet.px(smaller > 0 ? 2 : 6)) continue;
-        sheet.text_mid(Layer::kBands, type, sheet.palette().text, band.label, (x0 + x1) * 0.5f, row.center_y(), Anchor::kMiddle);
-        return;
+    for (const std::string& label : {band.label, band.short_label}) {
+        for (const float smaller : {0.0f, 1.0f}) {
+            const Type type{types.medium.face, types.medium.em - smaller};
+            if (label.empty() || sheet.width(type, label) > x1 - x0 - sheet.px(smaller > 0 ? 2 : 6)) continue;
+            sheet.text_mid(Layer::kBands, type, sheet.palette().text, label, (x0 + x1) * 0.5f, row.center_y(), Anchor::kMiddle);
+            return;
+        }
     }
 }
 
@@ -89,7 +91,23 @@ void lay_out_ground(Sheet& sheet, const PlotAreas& areas) {
     }
 }
 
-// No tick label stands under the cursor's chip.
+// Labels that fit and do not stand under the cursor's chip; the last one says the unit.
+void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& map, const Types& types, Rect chip) {
+    const Rect& plot = map.plot;
+    const TimeTicks ticks = time_ticks(figure.x, std::max(1, static_cast<int>(plot.width() / sheet.px(90))));
+    bool unit_said = false;
+    for (auto tick = ticks.ticks.rbegin(); tick != ticks.ticks.rend(); ++tick) {
+        const std::string label = unit_said ? tick->label : tick->label + " " + std::string(ticks.unit);
+        const float x = map.x_px(tick->value), half = sheet.width(types.label, label) * 0.5f;
+        const bool fits = x - half >= plot.x0 - sheet.px(10) && x + half <= plot.x1 + sheet.px(2);
+        const bool under_chip = chip.width() > 0 && x + half + sheet.px(4) > chip.x0 && x - half - sheet.px(4) < chip.x1;
+        // 0 stands at the left end already, as the lowest label of the other axis.
+        if (!fits || under_chip || tick->value <= 0) continue;
+        sheet.text(Layer::kAxes, types.label, sheet.palette().text3, label, x, plot.y1 + sheet.px(4), Anchor::kMiddle);
+        unit_said = true;
+    }
+}
+
 void lay_out_ticks(Sheet& sheet, const FigureData& figure, const PlotAreas& areas, const Types& types, Rect chip) {
     const Rect& plot = areas.map.plot;
     const Palette& palette = sheet.palette();
@@ -100,17 +118,7 @@ void lay_out_ticks(Sheet& sheet, const FigureData& figure, const PlotAreas& area
     for (const Tick& tick : areas.y_ticks) {
         sheet.text_mid(Layer::kAxes, types.label, palette.text3, tick.label, right, areas.map.y_px(tick.value), Anchor::kEnd);
     }
-    const float top = plot.y1 + sheet.px(4);
-    const int most = std::max(1, static_cast<int>(plot.width() / sheet.px(90)));
-    const std::vector<Tick> ticks = time_ticks(figure.x, most);
-    for (const Tick& tick : ticks) {
-        const float x = areas.map.x_px(tick.value), half = sheet.width(types.label, tick.label) * 0.5f;
-        const bool fits = x - half >= plot.x0 - sheet.px(10) && x + half <= plot.x1 + sheet.px(2);
-        const bool under_chip = chip.width() > 0 && x + half + sheet.px(4) > chip.x0 && x - half - sheet.px(4) < chip.x1;
-        // 0 stands at the left end already, as the lowest label of the other axis.
-        if (!fits || under_chip || tick.value <= 0) continue;
-        sheet.text(Layer::kAxes, types.label, palette.text3, tick.label, x, top, Anchor::kMiddle);
-    }
+    lay_out_time_ticks(sheet, figure, areas.map, types, chip);
 }
 
 // Where the cursor's chip goes; empty without a cursor.

@@ -26,9 +26,9 @@ void swatch(Sheet& sheet, const KindColors& kind, Rect rect) {
 
 class AliveLayout {
 public:
-    AliveLayout(Sheet& sheet, const lessons::AliveList& list, Rect area)
-        : sheet_(sheet), palette_(sheet.palette()), list_(list), area_(area),
-          unit_(byte_unit(static_cast<double>(list.total))), row_height_(sheet.px(sheet.frame().compact ? 26 : 42)) {}
+    AliveLayout(Sheet& sheet, const FigureData& figure, Rect area)
+        : sheet_(sheet), palette_(sheet.palette()), list_(*figure.cursor), area_(area), title_(title_of(figure)),
+          unit_(byte_unit(static_cast<double>(list_.total))), row_height_(sheet.px(sheet.frame().compact ? 26 : 42)) {}
 
     void draw() {
         float y = head();
@@ -40,11 +40,15 @@ public:
     }
 
 private:
+    static const char* title_of(const FigureData& figure) {
+        if (figure.cursor->at_cursor || figure.veil_from) return "Alive here";
+        return figure.failed ? "Alive when it ran out" : "Alive at the peak";
+    }
+
     // Title and total, and below them the moment. Returns where rows begin.
     float head() {
         const std::string total = in_unit(static_cast<double>(list_.total), unit_, 2) + " " + std::string(unit_.name);
-        const char* title = list_.at_cursor ? "Alive here" : "Alive at the peak";
-        sheet_.text(Layer::kList, kHead, palette_.text, title, area_.x0, area_.y0);
+        sheet_.text(Layer::kList, kHead, palette_.text, title_, area_.x0, area_.y0);
         sheet_.text(Layer::kList, kHead, palette_.text, total, area_.x1, area_.y0, Anchor::kEnd);
         const float y = area_.y0 + sheet_.px(20);
         sheet_.text(Layer::kList, kNote, palette_.text2, sheet_.shortened(kNote, list_.when, area_.width()), area_.x0, y);
@@ -65,7 +69,7 @@ private:
         sheet_.text_mid(Layer::kList, kHead, palette_.text, value, area_.x1, middle, Anchor::kEnd);
         if (!compact) second_line(row, y);
         const Rect hit{area_.x0, y, area_.x1, y + row_height_};
-        sheet_.scene().hits.push_back({hit, row.category, row.name + (row.where.empty() ? "" : ", " + row.where)});
+        sheet_.scene().hits.push_back({hit, row.category, row.name + ", " + row.where});
     }
 
     // Where the bytes are, and a bar on the common scale of the list.
@@ -103,6 +107,7 @@ private:
     const Palette& palette_;
     const lessons::AliveList& list_;
     Rect area_;
+    const char* title_;
     ByteUnit unit_;
     float row_height_;
 };
@@ -151,7 +156,7 @@ void lay_out_side(Sheet& sheet, const FigureData& figure, Rect area) {
             area.y1 -= height + sheet.px(16);
         }
     }
-    if (frame.parts.alive && figure.cursor) AliveLayout(sheet, *figure.cursor, area).draw();
+    if (frame.parts.alive && figure.cursor) AliveLayout(sheet, figure, area).draw();
 }
 
 } // namespace headroom::app::paint

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,17 +22,21 @@ public:
         : sheet_(sheet), palette_(sheet.palette()), types_(types_of(sheet.frame())), figure_(figure), map_(map),
           columns_(columns), unit_(byte_unit(figure.y.high)), placer_(map.plot) {
         for (const PxColumn& column : columns) placer_.data_top(column.x0, column.x1, column.top());
-        for (const lessons::StepLine& line : figure.lines) avoid_line(line);
+        for (const lessons::StepLine& line : figure.lines) {
+            line_rects_.push_back(rects_of(line));
+            for (const Rect& rect : line_rects_.back()) placer_.avoid(rect);
+        }
         if (cap_shown()) avoid_horizontal(figure.cap->y);
         if (figure.guess) avoid_horizontal(*figure.guess);
     }
 
     void draw() {
+        if (const Rect rect = failed_rect(sheet_, figure_, map_); rect.width() > 0) placer_.take(rect);
         guess();
         limit();
         failed();
         peak();
-        for (const lessons::StepLine& line : figure_.lines) line_label(line);
+        for (std::size_t i = 0; i < figure_.lines.size(); ++i) line_label(i);
         kinds();
         ghost_peak();
     }
@@ -46,12 +51,24 @@ private:
         placer_.avoid({map_.plot.x0, y - 1, map_.plot.x1, y + 2});
     }
 
-    void avoid_line(const lessons::StepLine& line) {
+    std::vector<Rect> rects_of(const lessons::StepLine& line) const {
         const std::vector<Point> points = step_points(line, map_, sheet_.frame().whole_pixels, 0);
+        std::vector<Rect> rects;
         for (std::size_t i = 1; i < points.size(); ++i) {
             const Point &a = points[i - 1], &b = points[i];
-            placer_.avoid({std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x) + 1, std::max(a.y, b.y) + 2});
+            rects.push_back({std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x) + 1, std::max(a.y, b.y) + 2});
         }
+        return rects;
+    }
+
+    // Another line than this one, or the limit, runs through the box.
+    bool crosses_other(Rect box, std::size_t line) const {
+        if (cap_shown() && std::abs(map_.y_px(figure_.cap->y) - box.center_y()) < box.height() * 0.5f + 1) return true;
+        for (std::size_t i = 0; i < line_rects_.size(); ++i) {
+            const auto meets = [&](const Rect& rect) { return rect.meets(box); };
+            if (i != line && std::any_of(line_rects_[i].begin(), line_rects_[i].end(), meets)) return true;
+        }
+        return false;
     }
 
     // A label's whole box, patch included, with its upper left corner there.
@@ -101,7 +118,15 @@ private:
         // At the very top or bottom of the plot the line has no room around it.
         candidates.push_back(box_at(types_.medium, text, map_.plot.x0 + sheet_.px(6), y + sheet_.px(3)));
         candidates.push_back(box_at(types_.medium, text, map_.plot.x0 + sheet_.px(6), y - size.height() - sheet_.px(2)));
-        place(candidates, types_.medium, palette_.text, text, true);
+        for (const bool careful : {true, false}) { // on the line, clear of the others, if there is such a place
+            for (const Rect& box : candidates) {
+                if (!placer_.is_free(box)) continue;
+                if (careful && (!placer_.clear_of_data(box) || crosses_other(box, line_rects_.size()))) continue;
+                placer_.take(box);
+                put(box, types_.medium, palette_.text, palette_.well, text);
+                return;
+            }
+        }
     }
 
     void pill(const std::string& text, float from, float y) {
@@ -149,16 +174,16 @@ private:
         const Rect size = box_at(type, figure_.cap->label, 0, 0);
         const float y = map_.y_px(figure_.cap->y);
         const float right = map_.plot.x1 - size.width() - sheet_.px(4), left = map_.plot.x0 + sheet_.px(4);
+        const float aside = map_.plot.x1 - map_.plot.width() * 0.08f - size.width(); // of an allocation that failed
         const float above = sheet_.snap(y - size.height() - sheet_.px(3)), below = sheet_.snap(y + sheet_.px(4));
         const auto at = [&](float x, float top) { return box_at(type, figure_.cap->label, x, top); };
-        place({at(right, above), at(left, above), at(right, below), at(left, below)}, type, palette_.danger, figure_.cap->label,
+        place({at(right, above), at(aside, above), at(left, above), at(right, below), at(left, below)}, type, palette_.danger, figure_.cap->label,
               true);
     }
 
     void failed() {
         const Rect rect = failed_rect(sheet_, figure_, map_);
         if (rect.width() <= 0) return;
-        placer_.take(rect);
         const Type type = types_.strong;
         const Rect size = box_at(type, figure_.failed->label, 0, 0);
         const float left = rect.x0 - size.width() - sheet_.px(6), middle = rect.center_y() - size.height() * 0.5f;
@@ -216,7 +241,8 @@ private:
     // --- lines ------------------------------------------------------------------------------------------------------
 
     // On the line where it is level, else just above it; the long words first.
-    void line_label(const lessons::StepLine& line) {
+    void line_label(std::size_t index) {
+        const lessons::StepLine& line = figure_.lines[index];
         if (line.label.empty()) return;
         const std::vector<Point> points = step_points(line, map_, sheet_.frame().whole_pixels, 0);
         for (const std::string* text : {&line.label, &line.short_label}) {
@@ -225,9 +251,8 @@ private:
                 add_line_places(*text, points, share, on, above);
             }
             on.insert(on.end(), above.begin(), above.end());
-            // The line itself is among the lines to be avoided: on it is where the label belongs.
             for (const Rect& box : on) {
-                if (!placer_.is_free(box) || !placer_.clear_of_data(box)) continue;
+                if (!placer_.is_free(box) || !placer_.clear_of_data(box) || crosses_other(box, index)) continue;
                 placer_.take(box);
                 put(box, types_.medium, palette_.text2, palette_.well, *text);
                 return;
@@ -249,7 +274,6 @@ private:
             lowest = std::max(lowest, a.y);
         }
         if (!covered || points.front().x > x || points.back().x < x + size.width()) return;
-        if (cap_shown() && std::abs(map_.y_px(figure_.cap->y) - highest) < size.height()) return;
         if (lowest - highest < 1) on.push_back(box_at(types_.medium, text, x, sheet_.snap(highest - size.height() * 0.5f)));
         above.push_back(box_at(types_.medium, text, x, sheet_.snap(highest - size.height() - sheet_.px(2))));
     }
@@ -271,7 +295,7 @@ private:
             return thickest[static_cast<std::size_t>(a)] > thickest[static_cast<std::size_t>(b)];
         });
         for (const int kind : order) {
-            if (thickest[static_cast<std::size_t>(kind)] < sheet_.px(3)) break;
+            if (thickest[static_cast<std::size_t>(kind)] < sheet_.px(4)) break;
             if (!inside(kind)) with_leader(kind);
         }
     }
@@ -325,6 +349,7 @@ private:
         Rect label;
         Point dot, end;
 
+        float length() const { return std::abs(dot.x - end.x) + std::abs(dot.y - end.y); }
         Rect line() const {
             return {std::min(dot.x, end.x) - 1, std::min(dot.y, end.y) - 1, std::max(dot.x, end.x) + 1, std::max(dot.y, end.y) + 1};
         }
@@ -370,20 +395,27 @@ private:
         return all;
     }
 
+    // The shortest way out counts, a label that covers no line, and a dot where the kind is thick.
     void with_leader(int kind) {
         const std::vector<const PxColumn*> columns = anchors(kind);
-        for (const bool avoid_lines : {true, false}) {
-            for (const PxColumn* column : columns) {
-                const std::string text = name_of_kind(kind) + " " + value_of(*column, kind);
-                for (const Leader& leader : leaders(*column, kind, text)) {
-                    if (!placer_.is_free(leader.label) || !placer_.clear_of_data(leader.label)) continue;
-                    if (!placer_.is_free(leader.line())) continue;
-                    if (avoid_lines && placer_.crosses_line(leader.label)) continue;
-                    draw_leader(leader, text);
-                    return;
-                }
+        std::optional<Leader> best;
+        const PxColumn* at = nullptr;
+        float least = 0;
+        for (const PxColumn* column : columns) {
+            const float thin = 1 - column->thickness(kind) / columns.front()->thickness(kind);
+            for (const Leader& leader : leaders(*column, kind, name_of_kind(kind) + " " + value_of(*column, kind))) {
+                if (!placer_.is_free(leader.label) || !placer_.clear_of_data(leader.label)) continue;
+                if (!placer_.is_free(leader.line())) continue;
+                float cost = leader.length() + sheet_.px(80) * thin;
+                if (placer_.crosses_line(leader.label)) cost += sheet_.px(60);
+                if (placer_.crosses_line(leader.line())) cost += sheet_.px(30);
+                if (best && cost >= least) continue;
+                best = leader;
+                at = column;
+                least = cost;
             }
         }
+        if (best) draw_leader(*best, name_of_kind(kind) + " " + value_of(*at, kind));
     }
 
     void draw_leader(const Leader& leader, const std::string& text) {
@@ -403,6 +435,7 @@ private:
     const std::vector<PxColumn>& columns_;
     ByteUnit unit_;
     LabelPlacer placer_;
+    std::vector<std::vector<Rect>> line_rects_; // of each of the figure's lines
 };
 
 } // namespace

@@ -90,11 +90,11 @@ void lay_out_border(Sheet& sheet, const FigureData& figure, const std::vector<Px
     const KindColors& colors = palette.kinds[static_cast<std::size_t>(kind)];
     const float thin = sheet.line_px(1), least = 2 * thin;
     if (is_quiet(sheet.frame(), figure, kind)) {
-        for (const PxColumn& column : columns) {
-            const Rect rect = column.of(kind);
-            if (rect.height() < least) continue;
-            sheet.horizontal(Layer::kStack, rect.x0, rect.x1, rect.y0, colors.edge, sheet.line_px(2));
-            sheet.horizontal(Layer::kStack, rect.x0, rect.x1, rect.y0 - thin, palette.well, thin);
+        const float thick = sheet.line_px(2);
+        for (Polyline& line : edge_lines(columns, kind, true, colors.edge, thick, least)) add_line(sheet, Layer::kStack, std::move(line));
+        for (Polyline& line : edge_lines(columns, kind, true, palette.well, thin, least)) {
+            for (Point& point : line.points) point.y -= thin;
+            add_line(sheet, Layer::kStack, std::move(line));
         }
     } else if (colors.outlined) {
         for (Polyline& line : edge_lines(columns, kind, true, colors.edge, thin, least)) add_line(sheet, Layer::kStack, std::move(line));

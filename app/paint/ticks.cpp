@@ -55,7 +55,7 @@ std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, in
     return ticks;
 }
 
-std::vector<Tick> time_ticks(const lessons::Axis& axis, int most) {
+TimeTicks time_ticks(const lessons::Axis& axis, int most) {
     const bool events = axis.unit == lessons::AxisUnit::kEvents;
     const TimeUnit unit = events ? TimeUnit{"events", 1} : time_unit(axis.high - axis.low);
     const double low = axis.low / unit.nanoseconds, high = axis.high / unit.nanoseconds;
@@ -68,8 +68,7 @@ std::vector<Tick> time_ticks(const lessons::Axis& axis, int most) {
                                                         : fmt::format("{:.{}f}", value, decimals_of(step));
         ticks.push_back({value * unit.nanoseconds, text});
     }
-    if (!ticks.empty()) ticks.back().label += fmt::format(" {}", unit.name);
-    return ticks;
+    return {std::move(ticks), unit.name};
 }
 
 } // namespace headroom::app::paint

@@ -1,4 +1,4 @@
-// Ticks of axes: round values, as many as there is room for, the unit of time at the last one.
+// Ticks of axes: round values, as many as there is room for.
 #pragma once
 
 #include <string>
@@ -16,6 +16,10 @@ struct Tick {
 // Whole multiples of the unit from 0, at most `most` of them.
 std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, int most);
 // Nanoseconds in the unit that reads best, or events.
-std::vector<Tick> time_ticks(const lessons::Axis& axis, int most);
+struct TimeTicks {
+    std::vector<Tick> ticks;
+    std::string_view unit;
+};
+TimeTicks time_ticks(const lessons::Axis& axis, int most);
 
 } // namespace headroom::app::paint

@@ -127,8 +127,10 @@ Axis y_axis(const Shot& shot, const record::Ledger* ghost) {
         if (shot.view.guess && shot.view.guess_locked) high = std::max(high, *shot.view.guess * 1.05);
     }
     if (!shot.view.veiled) {
-        const auto peak = static_cast<double>(shot.run.peak(shot.first(), shot.last()).totals.allocated);
-        const auto reserved = static_cast<double>(shot.run.peak_reserved(shot.first(), shot.last()));
+        // Live, earlier steps tell how high this one may go.
+        const std::uint64_t first = shot.shown.growing ? 0 : shot.first();
+        const auto peak = static_cast<double>(shot.run.peak(first, shot.last()).totals.allocated);
+        const auto reserved = static_cast<double>(shot.run.peak_reserved(first, shot.last()));
         high = std::max(high, std::max(peak, reserved) * 1.06);
         if (limit > 0 && limit <= kFarLimit * peak) high = std::max(high, 1.25 * limit);
         if (const auto* failed = failure_of(shot)) {
@@ -140,7 +142,7 @@ Axis y_axis(const Shot& shot, const record::Ledger* ghost) {
         const ShownRange shown = shown_range(ghost->recording(), shot.params);
         high = std::max(high, 1.06 * static_cast<double>(ghost->peak(shown.range.first, shown.range.last).totals.allocated));
     }
-    return {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(high)};
+    return {.unit = AxisUnit::kBytes, .low = 0, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
 }
 
 std::vector<Band> bands_of(const Shot& shot) {
@@ -155,7 +157,8 @@ std::vector<Band> bands_of(const Shot& shot) {
         case record::Phase::kOptimizer: tone = 3; break;
         default: break;
         }
-        bands.push_back({std::string(record::label_of(span.phase)), span.begin, span.end, tone, recompute});
+        const char* const shorter = span.phase == record::Phase::kOptimizer ? "opt." : "";
+        bands.push_back({std::string(record::label_of(span.phase)), shorter, span.begin, span.end, tone, recompute});
     }
     return bands;
 }
@@ -285,7 +288,7 @@ void add_peak(FigureData& figure, const Shot& shot) {
                            "peak " + record::format_bytes(peak.totals.allocated, 1)};
 }
 
-// The list and the ladder: under the cursor, else at the peak, under the veil at the last moment that is shown.
+// The list and the ladder: under the cursor, else at the failure or the peak, under the veil at the last moment shown.
 void add_alive(FigureData& figure, const Shot& shot) {
     if (shot.first() >= shot.last()) return;
     double position = shot.data_end;
@@ -293,7 +296,7 @@ void add_alive(FigureData& figure, const Shot& shot) {
     if (shot.view.cursor) {
         position = std::clamp(*shot.view.cursor, 0.0, shot.data_end);
         event = shot.map.event_at(position);
-    } else if (!shot.view.veiled) {
+    } else if (!shot.view.veiled && !failure_of(shot)) {
         event = shot.run.peak(shot.first(), shot.last()).event;
         position = shot.map.position(event);
     }
@@ -302,6 +305,7 @@ void add_alive(FigureData& figure, const Shot& shot) {
     figure.cursor->at_cursor = shot.view.cursor.has_value();
     figure.cursor->when = when_text(shot.recording(), event, position, figure.x.unit);
     figure.ladder = ladder_at(shot.run, event);
+    if (shot.view.veiled) figure.ladder.resize(2); // what is reserved and above would tell the peak
 }
 
 void fill(FigureData& figure, const Shot& shot, const record::Ledger* ghost) {
@@ -314,8 +318,11 @@ void fill(FigureData& figure, const Shot& shot, const record::Ledger* ghost) {
         figure.stack.push_back({column.begin, column.end, column.high.by_category, column.low.by_category});
     }
     figure.quiet = quiet_kinds(columns);
-    if (auto line = reserved_line(columns)) figure.lines.push_back(std::move(*line));
-    if (auto line = process_line(shot, figure.x, figure.y.high)) figure.lines.push_back(std::move(*line));
+    // Segments stay reserved from step to step: under the veil these lines would tell the last step's peak.
+    if (!shot.view.veiled) {
+        if (auto line = reserved_line(columns)) figure.lines.push_back(std::move(*line));
+        if (auto line = process_line(shot, figure.x, figure.y.high)) figure.lines.push_back(std::move(*line));
+    }
     add_limit(figure, shot);
     if (ghost) add_ghost(figure, shot, *ghost);
     add_peak(figure, shot);

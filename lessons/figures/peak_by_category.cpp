@@ -37,7 +37,7 @@ void fill(FigureData& figure, const record::Ledger& run, const record::Peak& pea
         const Bytes bytes = peak.totals.by_category[static_cast<std::size_t>(i)];
         if (bytes <= 0) continue;
         largest = std::max(largest, bytes);
-        std::string note = percent(bytes, total);
+        std::string note = percent(bytes, total) + " of the peak";
         if (cap > 0) note += fmt::format(", {} of {}", percent(bytes, cap), short_bytes(cap));
         figure.bars.push_back({category, capitalised(record::label_of(category)), static_cast<double>(bytes),
                                record::format_bytes(bytes, 2), std::move(note)});
