@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Checks of the repository itself, one a CTest entry: python3 check.py ROOT CHECK. Prints what is wrong and exits 1.
+
+    layers    what each layer may include, through all headers of ours
+    listed    every source file is in its folder's CMakeLists.txt, so that no code and no test is forgotten
+    notices   every package, font and licence text is in THIRD_PARTY_NOTICES.md, and every link there leads somewhere
+    lock      every pinned file has a hash, a size and a set; no address of a server is written anywhere in the tree
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+CUDA = r"cuda|cublas|cupti|nvrtc|nccl|nvml\.h|nv/|cub/|thrust/"
+TORCH = r"torch/|ATen/|c10/"
+GUI = r"imgui|implot|misc/cpp/imgui|GLFW/|imstb"
+# Folder or file pattern, and what nothing there may reach.
+LAYERS = [
+    (["demos/record", "demos/predict", "demos/protocol", "demos/backend", "demos/experiments/*_info.cpp", "lessons",
+      "app/common", "app/paint", "app/cli", "app/window", "kernels/*/*_info.cpp"], TORCH + "|" + CUDA),
+    (["kernels/**/*.cu", "kernels/**/*.cuh"], TORCH),
+    (["demos", "kernels", "lessons", "app/common", "app/paint", "app/cli", "app/engine"], GUI),
+    (["demos/record"], r"demos/(?!record/)|lessons/|app/|kernels/"),
+    (["demos/predict", "demos/protocol"], r"demos/(?!record/|predict/|protocol/)|lessons/|app/|kernels/"),
+    (["demos/backend", "demos/llama", "demos/live", "demos/experiments", "kernels"], r"lessons/|app/"),
+    (["lessons"], r"app/|demos/backend/|demos/protocol/"),
+    (["app/common", "app/paint"], r"app/(window|cli|engine)/"),
+]
+
+
+def sources(root, patterns, suffixes=(".cpp", ".h", ".cu", ".cuh")):
+    for pattern in patterns:
+        found = root.glob(pattern) if "*" in pattern else (root / pattern).rglob("*")
+        yield from sorted(f for f in found if f.suffix in suffixes)
+
+
+def reached(root, file, seen):
+    """All include lines that a file pulls in through headers of this repository, as (header, the file that names it)."""
+    if file in seen:
+        return
+    seen.add(file)
+    for quote, name in INCLUDE.findall(file.read_text(encoding="utf-8")):
+        yield name, file
+        if quote == '"' and (root / name).is_file():
+            yield from reached(root, root / name, seen)
+
+
+def layers(root):
+    count = 0
+    for patterns, forbidden in LAYERS:
+        for file in sources(root, patterns):
+            count += 1
+            for name, via in reached(root, file, set()):
+                if re.match(forbidden, name):
+                    way = "" if via == file else f" through {via.relative_to(root)}"
+                    yield f"{file.relative_to(root)} reaches {name}{way}"
+    if count < 100:
+        yield f"only {count} files were looked at: have folders moved?"
+
+
+def listed(root):
+    for file in sources(root, ["app", "demos", "kernels", "lessons", "tests"], (".cpp", ".cu")):
+        if file.parent == root / "tests" / "support":
+            lists = [root / "cmake" / "SystemPackages.cmake"]
+        else:
+            lists = [folder / "CMakeLists.txt" for folder in file.parents if (folder / "CMakeLists.txt").is_file()][:-1]
+        if not any(re.search(rf"(?<![\w-]){re.escape(file.name)}\b", text.read_text(encoding="utf-8")) for text in lists) \
+                and not any(named_by_item(file, text) for text in lists):
+            yield f"{file.relative_to(root)} is in no CMakeLists.txt of its folder"
+
+
+def named_by_item(file, cmake):
+    """Folders of kernels and chapters may be named by a list of items instead of files: foo for foo/foo_cpu.cpp."""
+    text = cmake.read_text(encoding="utf-8")
+    return "${" in text and re.search(rf"\b{re.escape(file.parent.name)}\b", text) and \
+        re.search(r"\$\{\w+\}" + re.escape(file.name.removeprefix(file.parent.name)), text)
+
+
+def notices(root):
+    text = (root / "THIRD_PARTY_NOTICES.md").read_text(encoding="utf-8")
+    names = [p["name"] for p in json.loads((root / "tools/deps.lock.json").read_text(encoding="utf-8"))["packages"]]
+    setup = (root / "tools/setup.sh").read_text(encoding="utf-8")
+    names += re.search(r"^packages=\(([^)]*)\)", setup, re.MULTILINE).group(1).split()
+    for name in names:
+        if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text):
+            yield f"{name} is not in THIRD_PARTY_NOTICES.md"
+    for font in sorted((root / "assets" / "fonts").glob("*.[ot]tf")):
+        patterns = re.findall(r"`(assets/fonts/[^`]*)`", text)
+        if not any(font.match(pattern) for pattern in patterns):
+            yield f"{font.relative_to(root)} is not in THIRD_PARTY_NOTICES.md"
+    links = set(re.findall(r"\]\(([^)]+)\)", text))
+    for link in sorted(links):
+        if not (root / link).is_file():
+            yield f"THIRD_PARTY_NOTICES.md links to {link}, which is not there"
+    for licence in sorted((root / "licences").iterdir()):
+        if f"licences/{licence.name}" not in links:
+            yield f"licences/{licence.name} belongs to nothing in THIRD_PARTY_NOTICES.md"
+
+
+def lock(root):
+    for package in json.loads((root / "tools/deps.lock.json").read_text(encoding="utf-8"))["packages"]:
+        if not re.fullmatch(r"[0-9a-f]{64}", package["sha256"]):
+            yield f"{package['name']}: no SHA-256"
+        if package["version"] not in package["file"]:
+            yield f"{package['name']}: the file's name has another version"
+        if package["set"] not in ("window", "engine", "toolkit") or min(package["bytes"], package["unpacked_bytes"]) <= 0:
+            yield f"{package['name']}: set or sizes are wrong"
+    for file in [root / "run", *(root / "tools").rglob("*.py"), *(root / "tools").rglob("*.sh"), *(root / "cmake").rglob("*"),
+                 *root.glob(".ci/*"), *root.rglob("CMakeLists.txt")]:
+        hidden = any(part in (".deps", "build") for part in file.relative_to(root).parts)
+        if file.is_file() and not hidden and re.search(r"https?://", file.read_text(encoding="utf-8")):
+            yield f"{file.relative_to(root)} names a server; packages come through the machine's own apt and pip"
+
+
+def main():
+    root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
+    problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock}[check](root))
+    print("\n".join(problems) if problems else f"{check}: nothing wrong")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
