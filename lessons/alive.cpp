@@ -14,99 +14,98 @@ namespace {
 
 // Rows of operators that carry one name, added up.
 struct NamedRow {
-    record::AliveRow sum;
-    std::string name;
+  record::AliveRow sum;
+  std::string name;
 };
 
 std::vector<NamedRow> named_rows(const record::Ledger& run, std::uint64_t event) {
-    std::map<std::pair<record::Category, std::string>, record::AliveRow> sums;
-    for (const record::AliveRow& row : run.alive_rows(event)) {
-        auto [found, is_new] =
-            sums.try_emplace({row.category, tensor_name(row.category, run.recording().op_name(row.op))}, row);
-        if (is_new) continue;
-        record::AliveRow& sum = found->second;
-        // kNoLayer is the highest number: a layer beside it wins as the first, and must win as the last.
-        sum.first_layer = std::min(sum.first_layer, row.first_layer);
-        if (sum.last_layer == record::kNoLayer) {
-            sum.last_layer = row.last_layer;
-        } else if (row.last_layer != record::kNoLayer) {
-            sum.last_layer = std::max(sum.last_layer, row.last_layer);
-        }
-        sum.blocks += row.blocks;
-        sum.bytes += row.bytes;
+  std::map<std::pair<record::Category, std::string>, record::AliveRow> sums;
+  for (const record::AliveRow& row : run.alive_rows(event)) {
+    auto [found, is_new] =
+        sums.try_emplace({row.category, tensor_name(row.category, run.recording().op_name(row.op))}, row);
+    if (is_new) continue;
+    record::AliveRow& sum = found->second;
+    // kNoLayer is the highest number: a layer beside it wins as the first, and must win as the last.
+    sum.first_layer = std::min(sum.first_layer, row.first_layer);
+    if (sum.last_layer == record::kNoLayer) {
+      sum.last_layer = row.last_layer;
+    } else if (row.last_layer != record::kNoLayer) {
+      sum.last_layer = std::max(sum.last_layer, row.last_layer);
     }
-    std::vector<NamedRow> rows;
-    for (auto& [key, sum] : sums) rows.push_back({sum, key.second});
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const NamedRow& a, const NamedRow& b) { return a.sum.bytes > b.sum.bytes; });
-    return rows;
+    sum.blocks += row.blocks;
+    sum.bytes += row.bytes;
+  }
+  std::vector<NamedRow> rows;
+  for (auto& [key, sum] : sums) rows.push_back({sum, key.second});
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const NamedRow& a, const NamedRow& b) { return a.sum.bytes > b.sum.bytes; });
+  return rows;
 }
 
 std::string where_text(const record::AliveRow& row) {
-    const std::string layers = layers_text(row.first_layer, row.last_layer);
-    const std::string blocks = row.blocks == 1 ? "1 tensor" : record::format_count(row.blocks) + " tensors";
-    return layers.empty() ? blocks : layers;
+  const std::string layers = layers_text(row.first_layer, row.last_layer);
+  const std::string blocks = row.blocks == 1 ? "1 tensor" : record::format_count(row.blocks) + " tensors";
+  return layers.empty() ? blocks : layers;
 }
 
 // The mark that holds at an event: the last one set before it happened.
 const record::Mark* mark_at(const record::Recording& recording, std::uint64_t event) {
-    const auto& marks = recording.marks();
-    const auto after = std::upper_bound(marks.begin(), marks.end(), event,
-                                        [](std::uint64_t e, const record::Mark& mark) { return e < mark.event_index; });
-    return after == marks.begin() ? nullptr : &*std::prev(after);
+  const auto& marks = recording.marks();
+  const auto after = std::upper_bound(marks.begin(), marks.end(), event,
+                                      [](std::uint64_t e, const record::Mark& mark) { return e < mark.event_index; });
+  return after == marks.begin() ? nullptr : &*std::prev(after);
 }
 
-} // namespace
+}  // namespace
 
 AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_rows) {
-    AliveList list;
-    list.total = run.at(event).allocated;
-    for (const NamedRow& row : named_rows(run, event)) {
-        if (list.rows.size() < static_cast<std::size_t>(max_rows)) {
-            list.rows.push_back({row.sum.category, row.name, where_text(row.sum), row.sum.bytes, row.sum.blocks});
-        } else {
-            list.more_count += row.sum.blocks;
-            list.more_bytes += row.sum.bytes;
-        }
+  AliveList list;
+  list.total = run.at(event).allocated;
+  for (const NamedRow& row : named_rows(run, event)) {
+    if (list.rows.size() < static_cast<std::size_t>(max_rows)) {
+      list.rows.push_back({row.sum.category, row.name, where_text(row.sum), row.sum.bytes, row.sum.blocks});
+    } else {
+      list.more_count += row.sum.blocks;
+      list.more_bytes += row.sum.bytes;
     }
-    return list;
+  }
+  return list;
 }
 
 std::vector<LadderRung> ladder_at(const record::Ledger& run, std::uint64_t event) {
-    const record::Totals totals = run.at(event);
-    std::vector<LadderRung> rungs{{"requested", totals.requested}, {"allocated", totals.allocated}};
-    if (totals.reserved > 0) rungs.push_back({"reserved", totals.reserved});
-    const auto& events = run.recording().events();
-    const record::Nanoseconds time = event < events.size() ? events[event].time : 0;
-    if (const auto bytes = counter_at(run.recording(), record::CounterKind::kProcessBytes, time)) {
-        rungs.push_back({"process", *bytes});
-    }
-    if (const auto bytes = counter_at(run.recording(), record::CounterKind::kDeviceUsedBytes, time)) {
-        rungs.push_back({"device in use", *bytes});
-    }
-    return rungs;
+  const record::Totals totals = run.at(event);
+  std::vector<LadderRung> rungs{{"requested", totals.requested}, {"allocated", totals.allocated}};
+  if (totals.reserved > 0) rungs.push_back({"reserved", totals.reserved});
+  const auto& events = run.recording().events();
+  const record::Nanoseconds time = event < events.size() ? events[event].time : 0;
+  if (const auto bytes = counter_at(run.recording(), record::CounterKind::kProcessBytes, time)) {
+    rungs.push_back({"process", *bytes});
+  }
+  if (const auto bytes = counter_at(run.recording(), record::CounterKind::kDeviceUsedBytes, time)) {
+    rungs.push_back({"device in use", *bytes});
+  }
+  return rungs;
 }
 
 std::string when_text(const record::Recording& recording, std::uint64_t event, double position, AxisUnit unit) {
-    std::string text = unit == AxisUnit::kEvents
-                           ? "event " + record::format_count(static_cast<std::int64_t>(position))
-                           : record::format_duration(static_cast<record::Nanoseconds>(position));
-    if (const record::Mark* mark = mark_at(recording, event)) {
-        text += fmt::format(", {}", record::label_of(mark->phase));
-        if (mark->layer != record::kNoLayer) text += fmt::format(", layer {}", mark->layer);
-    }
-    return text;
+  std::string text = unit == AxisUnit::kEvents ? "event " + record::format_count(static_cast<std::int64_t>(position))
+                                               : record::format_duration(static_cast<record::Nanoseconds>(position));
+  if (const record::Mark* mark = mark_at(recording, event)) {
+    text += fmt::format(", {}", record::label_of(mark->phase));
+    if (mark->layer != record::kNoLayer) text += fmt::format(", layer {}", mark->layer);
+  }
+  return text;
 }
 
 std::optional<std::int64_t> counter_at(const record::Recording& recording, record::CounterKind kind,
                                        record::Nanoseconds time) {
-    std::optional<std::int64_t> value;
-    for (const record::CounterSample& sample : recording.counters()) {
-        if (sample.kind != kind) continue;
-        if (value && sample.time > time) break;
-        value = sample.value;
-    }
-    return value;
+  std::optional<std::int64_t> value;
+  for (const record::CounterSample& sample : recording.counters()) {
+    if (sample.kind != kind) continue;
+    if (value && sample.time > time) break;
+    value = sample.value;
+  }
+  return value;
 }
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

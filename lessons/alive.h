@@ -8,8 +8,8 @@
 
 namespace headroom::lessons {
 
-// Rows of one name are one row. At most `max_rows`, largest first; what is left goes into `more_*`. `position` and `when`
-// are the caller's to set.
+// Rows of one name are one row. At most `max_rows`, largest first; what is left goes into `more_*`. `position` and
+// `when` are the caller's to set.
 AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_rows);
 
 // Rungs that something measured, at that event.
@@ -22,4 +22,4 @@ std::string when_text(const record::Recording& recording, std::uint64_t event, d
 std::optional<std::int64_t> counter_at(const record::Recording& recording, record::CounterKind kind,
                                        record::Nanoseconds time);
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

@@ -6,26 +6,26 @@
 namespace headroom::lessons {
 
 double round_up_bytes(double bytes) {
-    double unit = 1;
-    while (unit < static_cast<double>(record::kGiB) && bytes >= 2048 * unit) unit *= 1024;
-    const double value = bytes / unit;
-    const double step = value <= 10 ? 1 : value <= 50 ? 2 : value <= 120 ? 4 : value <= 500 ? 16 : 64;
-    return std::max(1.0, std::ceil(value / step - 1e-9)) * step * unit;
+  double unit = 1;
+  while (unit < static_cast<double>(record::kGiB) && bytes >= 2048 * unit) unit *= 1024;
+  const double value = bytes / unit;
+  const double step = value <= 10 ? 1 : value <= 50 ? 2 : value <= 120 ? 4 : value <= 500 ? 16 : 64;
+  return std::max(1.0, std::ceil(value / step - 1e-9)) * step * unit;
 }
 
 double room_for_bytes(double bytes) {
-    double power = 1;
-    while (power * 2 <= bytes) power *= 2;
-    return power >= bytes ? power : 1.5 * power >= bytes ? 1.5 * power : 2 * power;
+  double power = 1;
+  while (power * 2 <= bytes) power *= 2;
+  return power >= bytes ? power : 1.5 * power >= bytes ? 1.5 * power : 2 * power;
 }
 
 double room_to_grow(double position) {
-    const double wanted = std::max(position * 1.15, 1.0);
-    const double power = std::pow(10, std::floor(std::log10(wanted)));
-    for (const double factor : {1.0, 2.0, 5.0}) {
-        if (factor * power >= wanted) return factor * power;
-    }
-    return 10 * power;
+  const double wanted = std::max(position * 1.15, 1.0);
+  const double power = std::pow(10, std::floor(std::log10(wanted)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= wanted) return factor * power;
+  }
+  return 10 * power;
 }
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

@@ -11,7 +11,8 @@ double round_up_bytes(double bytes);
 // End of a bytes axis for a run that goes on: 1, 1.5, 2, 3, 4, 6, 8, 12, … of a unit, so that it moves seldom.
 double room_for_bytes(double bytes);
 
-// End of a time axis for a run that has got to `position` and goes on: 1, 2 or 5 times a power of ten, with room to grow.
+// End of a time axis for a run that has got to `position` and goes on: 1, 2 or 5 times a power of ten, with room to
+// grow.
 double room_to_grow(double position);
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

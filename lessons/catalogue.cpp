@@ -5,19 +5,19 @@
 namespace headroom::lessons {
 
 const Figure* find_figure(std::string_view id) {
-    for (const Figure* figure : figures()) {
-        if (figure->id == id) return figure;
-    }
-    return nullptr;
+  for (const Figure* figure : figures()) {
+    if (figure->id == id) return figure;
+  }
+  return nullptr;
 }
 
 const Page* find_page(std::string_view id) {
-    for (const Chapter* chapter : chapters()) {
-        for (const Page* page : chapter->pages) {
-            if (page->id == id) return page;
-        }
+  for (const Chapter* chapter : chapters()) {
+    for (const Page* page : chapter->pages) {
+      if (page->id == id) return page;
     }
-    return nullptr;
+  }
+  return nullptr;
 }
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

@@ -11,29 +11,29 @@ namespace headroom::lessons {
 // The page's one question, answered by dragging a marker on the figure. The words stand in the page's text
 // (```predict, ```reveal, ```because); the number is measured, never written down.
 struct Prediction {
-    std::string_view figure; // id of the figure whose y axis carries the marker
-    double low = 0, high = 0; // bytes; the marker's range before anything is known
-    // The right answer from a finished run, in bytes; negative: this run cannot answer (cancelled before its peak).
-    double (*answer)(const record::Ledger& run);
+  std::string_view figure;   // id of the figure whose y axis carries the marker
+  double low = 0, high = 0;  // bytes; the marker's range before anything is known
+  // The right answer from a finished run, in bytes; negative: this run cannot answer (cancelled before its peak).
+  double (*answer)(const record::Ledger& run);
 };
 
 struct Page {
-    std::string_view id;    // "where_memory_goes"
-    std::string_view title; // "Where the memory goes in one training step"
-    std::string_view text;  // file under assets/text
-    std::string_view demo;  // "train_step"
-    std::span<const std::string_view> figures;    // the first is the large one
-    std::span<const std::string_view> recordings; // under assets/recordings, without .hrec; the first shows at once
-    const Prediction* prediction = nullptr;
+  std::string_view id;                           // "where_memory_goes"
+  std::string_view title;                        // "Where the memory goes in one training step"
+  std::string_view text;                         // file under assets/text
+  std::string_view demo;                         // "train_step"
+  std::span<const std::string_view> figures;     // the first is the large one
+  std::span<const std::string_view> recordings;  // under assets/recordings, without .hrec; the first shows at once
+  const Prediction* prediction = nullptr;
 };
 
 struct Chapter {
-    std::string_view id;
-    std::string_view title;
-    std::span<const Page* const> pages;
+  std::string_view id;
+  std::string_view title;
+  std::span<const Page* const> pages;
 };
 
-std::span<const Chapter* const> chapters(); // in display order; numbers start at 1
-const Page* find_page(std::string_view id); // null: unknown
+std::span<const Chapter* const> chapters();  // in display order; numbers start at 1
+const Page* find_page(std::string_view id);  // null: unknown
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

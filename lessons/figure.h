@@ -21,150 +21,150 @@ namespace headroom::lessons {
 enum class AxisUnit : std::uint8_t { kBytes, kNanoseconds, kEvents };
 
 struct Axis {
-    AxisUnit unit = AxisUnit::kBytes;
-    double low = 0;
-    double high = 1;
+  AxisUnit unit = AxisUnit::kBytes;
+  double low = 0;
+  double high = 1;
 };
 
 // A phase above the plot. Tone: which of the four greys (look.md §4); half: recompute, half height inside backward.
 struct Band {
-    std::string label;
-    std::string short_label; // where that does not fit; may be empty
-    double begin = 0, end = 0;
-    int tone = 0;
-    bool half = false;
+  std::string label;
+  std::string short_label;  // where that does not fit; may be empty
+  double begin = 0, end = 0;
+  int tone = 0;
+  bool half = false;
 };
 
 // One column of a stack: bytes by category from the bottom, at the highest and the lowest total of its events.
 struct StackColumn {
-    double begin = 0, end = 0;
-    record::ByCategory high{};
-    record::ByCategory low{};
+  double begin = 0, end = 0;
+  record::ByCategory high{};
+  record::ByCategory low{};
 };
 
 enum class LineStyle : std::uint8_t {
-    kReserved, // thin, second text colour, label on the line
-    kProcess,  // thin and dotted
-    kGhost,    // run A behind run B
+  kReserved,  // thin, second text colour, label on the line
+  kProcess,   // thin and dotted
+  kGhost,     // run A behind run B
 };
 
 // A step function: y[i] holds over [x[i], x[i+1]); the last one to `end`.
 struct StepLine {
-    std::string label;       // "reserved by the allocator 22.8 GiB"
-    std::string short_label; // where that does not fit
-    LineStyle style = LineStyle::kReserved;
-    std::vector<double> x, y;
-    double end = 0;
+  std::string label;        // "reserved by the allocator 22.8 GiB"
+  std::string short_label;  // where that does not fit
+  LineStyle style = LineStyle::kReserved;
+  std::vector<double> x, y;
+  double end = 0;
 };
 
 // The card's memory: danger line, and a zone above it that does not fit.
 struct CapLine {
-    std::string label; // "24 GiB card"
-    double y = 0;
+  std::string label;  // "24 GiB card"
+  double y = 0;
 };
 
 struct PeakMark {
-    double x = 0, y = 0;
-    std::string label; // "peak 22.3 GiB"
+  double x = 0, y = 0;
+  std::string label;  // "peak 22.3 GiB"
 };
 
 // The allocation that did not succeed, on top of what was alive; the run ends here.
 struct FailedRequest {
-    double x = 0;
-    double base = 0;  // bytes allocated when it was asked for
-    double bytes = 0; // what was asked for
-    std::string label; // "asked for 3.91 GiB"
+  double x = 0;
+  double base = 0;    // bytes allocated when it was asked for
+  double bytes = 0;   // what was asked for
+  std::string label;  // "asked for 3.91 GiB"
 };
 
 // One horizontal bar of "peak by category".
 struct Bar {
-    record::Category category = record::Category::kOther;
-    std::string label;
-    double value = 0;       // bytes
-    std::string value_text; // "1.96 GiB"
-    std::string note;       // "8.8 %"
+  record::Category category = record::Category::kOther;
+  std::string label;
+  double value = 0;        // bytes
+  std::string value_text;  // "1.96 GiB"
+  std::string note;        // "8.8 %"
 };
 
 struct ListRow {
-    record::Category category = record::Category::kOther;
-    std::string name;  // "Logits"
-    std::string where; // "layers 0 to 9"; outside the layers "145 tensors"
-    record::Bytes bytes = 0;
-    std::uint64_t tensors = 0;
+  record::Category category = record::Category::kOther;
+  std::string name;   // "Logits"
+  std::string where;  // "layers 0 to 9"; outside the layers "145 tensors"
+  record::Bytes bytes = 0;
+  std::uint64_t tensors = 0;
 };
 
 // What is alive at one moment, ranked; sums to `total` with what `more_*` folds away.
 struct AliveList {
-    double position = 0;
-    bool at_cursor = false; // the reader put it there: a line and a chip show where; else it is the peak
-    std::string when; // "37.7 ms, loss"
-    record::Bytes total = 0;
-    std::vector<ListRow> rows;
-    std::uint64_t more_count = 0;
-    record::Bytes more_bytes = 0;
+  double position = 0;
+  bool at_cursor = false;  // the reader put it there: a line and a chip show where; else it is the peak
+  std::string when;        // "37.7 ms, loss"
+  record::Bytes total = 0;
+  std::vector<ListRow> rows;
+  std::uint64_t more_count = 0;
+  record::Bytes more_bytes = 0;
 };
 
 // requested ≤ allocated ≤ reserved ≤ process ≤ device: a rung is absent where nothing measured it.
 struct LadderRung {
-    std::string label;
-    record::Bytes bytes = 0;
+  std::string label;
+  record::Bytes bytes = 0;
 };
 
 struct FigureData {
-    std::string id;
-    std::string title;
-    record::Source source = record::Source::kRecorded;
-    std::string provenance_line;                    // "NVIDIA H200, bf16, batch 4, 1,024 tokens"
-    std::map<std::string, std::string> provenance;  // into every exported file
-    std::string empty_reason;                       // why there is nothing to draw; empty: there is
+  std::string id;
+  std::string title;
+  record::Source source = record::Source::kRecorded;
+  std::string provenance_line;                    // "NVIDIA H200, bf16, batch 4, 1,024 tokens"
+  std::map<std::string, std::string> provenance;  // into every exported file
+  std::string empty_reason;                       // why there is nothing to draw; empty: there is
 
-    Axis x, y;
-    std::vector<Band> bands;
-    std::vector<StackColumn> stack;
-    std::array<bool, record::kNumCategories> quiet{}; // kinds that do not move over the figure step back
-    std::vector<StepLine> lines;
-    std::optional<CapLine> cap;
-    std::optional<PeakMark> peak;
-    std::optional<PeakMark> ghost_peak; // of run A
-    std::optional<FailedRequest> failed;
-    std::optional<AliveList> cursor; // under the cursor, else at the peak
-    std::vector<LadderRung> ladder; // at the cursor, else at the peak
-    std::vector<Bar> bars;
+  Axis x, y;
+  std::vector<Band> bands;
+  std::vector<StackColumn> stack;
+  std::array<bool, record::kNumCategories> quiet{};  // kinds that do not move over the figure step back
+  std::vector<StepLine> lines;
+  std::optional<CapLine> cap;
+  std::optional<PeakMark> peak;
+  std::optional<PeakMark> ghost_peak;  // of run A
+  std::optional<FailedRequest> failed;
+  std::optional<AliveList> cursor;  // under the cursor, else at the peak
+  std::vector<LadderRung> ladder;   // at the cursor, else at the peak
+  std::vector<Bar> bars;
 
-    bool growing = false;             // the run goes on: the stack ends where it has got to
-    std::optional<double> veil_from;  // x: the rest of the plot is veiled until the question is answered
-    std::optional<double> guess;      // y of the reader's guess
-    bool guess_locked = false;        // false: a pill to drag; true: "you said"
+  bool growing = false;             // the run goes on: the stack ends where it has got to
+  std::optional<double> veil_from;  // x: the rest of the plot is veiled until the question is answered
+  std::optional<double> guess;      // y of the reader's guess
+  bool guess_locked = false;        // false: a pill to drag; true: "you said"
 };
 
 // What the reader looks at. All optional: a default view is the last whole step, everything shown.
 struct View {
-    std::optional<double> begin, end;   // x range, axis units
-    std::optional<double> cursor;       // x
-    std::optional<double> guess;        // y, bytes
-    bool guess_locked = false;
-    bool veiled = false;                // hide what the question asks for (after the forward pass)
-    bool asked = false;                 // the page has a question: keep the axes that it had under the veil
-    int columns = 1000;                 // resolution: about one a pixel
+  std::optional<double> begin, end;  // x range, axis units
+  std::optional<double> cursor;      // x
+  std::optional<double> guess;       // y, bytes
+  bool guess_locked = false;
+  bool veiled = false;  // hide what the question asks for (after the forward pass)
+  bool asked = false;   // the page has a question: keep the axes that it had under the veil
+  int columns = 1000;   // resolution: about one a pixel
 };
 
 struct FigureInput {
-    const record::Ledger* run = nullptr;   // null: nothing recorded yet
-    const record::Ledger* ghost = nullptr; // run A, if one is pinned
-    const record::Params* params = nullptr; // of the figure's schema; null: defaults
-    View view;
+  const record::Ledger* run = nullptr;     // null: nothing recorded yet
+  const record::Ledger* ghost = nullptr;   // run A, if one is pinned
+  const record::Params* params = nullptr;  // of the figure's schema; null: defaults
+  View view;
 };
 
 // One kind of figure, declared once in lessons/figures/<id>.cpp as `constinit const Figure k…`.
 struct Figure {
-    std::string_view id;      // "memory_timeline"
-    std::string_view title;   // "Memory over one step"
-    std::string_view caption; // one sentence for lists and for alternative text
-    record::Schema schema;    // axis, step, …
-    FigureData (*build)(const FigureInput& input);
+  std::string_view id;       // "memory_timeline"
+  std::string_view title;    // "Memory over one step"
+  std::string_view caption;  // one sentence for lists and for alternative text
+  record::Schema schema;     // axis, step, …
+  FigureData (*build)(const FigureInput& input);
 };
 
 std::span<const Figure* const> figures();
-const Figure* find_figure(std::string_view id); // null: unknown
+const Figure* find_figure(std::string_view id);  // null: unknown
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

@@ -11,9 +11,9 @@ namespace {
 using record::Category;
 
 struct OperatorName {
-    std::string_view op;
-    std::string_view part;   // whose weights and weight gradients: "MLP"
-    std::string_view output; // what it leaves for backward
+  std::string_view op;
+  std::string_view part;    // whose weights and weight gradients: "MLP"
+  std::string_view output;  // what it leaves for backward
 };
 
 constexpr std::string_view kGate = "MLP gate, up, product";
@@ -52,43 +52,46 @@ constexpr std::array kOperators{
 
 // "mlp.some_new_op" → "Mlp, some new op"
 std::string readable(std::string_view op) {
-    std::string text;
-    for (const char c : op) {
-        if (c == '.') {
-            text += ", ";
-        } else {
-            text += c == '_' ? ' ' : c;
-        }
+  std::string text;
+  for (const char c : op) {
+    if (c == '.') {
+      text += ", ";
+    } else {
+      text += c == '_' ? ' ' : c;
     }
-    return capitalised(text);
+  }
+  return capitalised(text);
 }
 
-} // namespace
+}  // namespace
 
 std::string tensor_name(Category category, std::string_view op) {
-    const auto* known = std::find_if(kOperators.begin(), kOperators.end(), [op](const auto& o) { return o.op == op; });
-    if (known == kOperators.end()) return op.empty() ? capitalised(record::label_of(category)) : readable(op);
-    const bool has_part = !known->part.empty();
-    switch (category) {
-    case Category::kWeights: return has_part ? fmt::format("{} weights", known->part) : std::string(known->output);
+  const auto* known = std::find_if(kOperators.begin(), kOperators.end(), [op](const auto& o) { return o.op == op; });
+  if (known == kOperators.end()) return op.empty() ? capitalised(record::label_of(category)) : readable(op);
+  const bool has_part = !known->part.empty();
+  switch (category) {
+    case Category::kWeights:
+      return has_part ? fmt::format("{} weights", known->part) : std::string(known->output);
     case Category::kGradients:
-        return has_part ? fmt::format("{} weight gradients", known->part) : fmt::format("{}, gradient", known->output);
-    case Category::kOptimizerState: return has_part ? std::string(known->part) : std::string(known->output);
+      return has_part ? fmt::format("{} weight gradients", known->part) : fmt::format("{}, gradient", known->output);
+    case Category::kOptimizerState:
+      return has_part ? std::string(known->part) : std::string(known->output);
     case Category::kWorkspace:
-        return known->op == "matmul.workspace" ? std::string(known->output) : fmt::format("Workspace, {}", known->output);
-    default: return std::string(known->output);
-    }
+      return known->op == "matmul.workspace" ? std::string(known->output) : fmt::format("Workspace, {}", known->output);
+    default:
+      return std::string(known->output);
+  }
 }
 
 std::string layers_text(std::uint16_t first, std::uint16_t last) {
-    if (first == record::kNoLayer || last == record::kNoLayer) return {};
-    return first == last ? fmt::format("layer {}", first) : fmt::format("layers {} to {}", first, last);
+  if (first == record::kNoLayer || last == record::kNoLayer) return {};
+  return first == last ? fmt::format("layer {}", first) : fmt::format("layers {} to {}", first, last);
 }
 
 std::string capitalised(std::string_view text) {
-    std::string result(text);
-    if (!result.empty() && result[0] >= 'a' && result[0] <= 'z') result[0] = static_cast<char>(result[0] - 'a' + 'A');
-    return result;
+  std::string result(text);
+  if (!result.empty() && result[0] >= 'a' && result[0] <= 'z') result[0] = static_cast<char>(result[0] - 'a' + 'A');
+  return result;
 }
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

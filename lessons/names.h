@@ -8,8 +8,8 @@
 
 namespace headroom::lessons {
 
-// "mlp.gate_proj" in weights is "MLP weights", in activations "MLP gate, up, product": operators that a list shows as one
-// row have one name. An operator that is not known keeps its own, readably.
+// "mlp.gate_proj" in weights is "MLP weights", in activations "MLP gate, up, product": operators that a list shows as
+// one row have one name. An operator that is not known keeps its own, readably.
 std::string tensor_name(record::Category category, std::string_view op);
 
 // "layer 3", "layers 0 to 9"; empty outside the layers.
@@ -18,4 +18,4 @@ std::string layers_text(std::uint16_t first, std::uint16_t last);
 // "Logits and loss"
 std::string capitalised(std::string_view text);
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

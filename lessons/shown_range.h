@@ -32,12 +32,12 @@ inline constexpr record::ParamSpec kStepParam{.key = "step",
                                               .needs_value = "step"};
 
 struct ShownRange {
-    record::StepRange range;  // step -1: not one step
-    bool growing = false;     // the run goes on, and this part of it too
-    std::string empty_reason; // why there is nothing to show; empty: there is
+  record::StepRange range;   // step -1: not one step
+  bool growing = false;      // the run goes on, and this part of it too
+  std::string empty_reason;  // why there is nothing to show; empty: there is
 };
 
 // While a run goes on, the step that is under way; after it, the last whole step, or the one that ran out of memory.
 ShownRange shown_range(const record::Recording& recording, const record::Params& params);
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

@@ -12,77 +12,77 @@ namespace headroom::lessons {
 namespace {
 
 std::string value_of(const std::map<std::string, std::string>& map, const std::string& key) {
-    const auto found = map.find(key);
-    return found == map.end() ? std::string() : found->second;
+  const auto found = map.find(key);
+  return found == map.end() ? std::string() : found->second;
 }
 
 // How the schema shows the value of a choice; any other value as it is.
 std::string shown(const record::RunInfo& info, const std::string& key) {
-    const std::string value = value_of(info.params, key);
-    const auto* demo = experiments::find_demo(info.demo);
-    if (demo == nullptr) return value;
-    for (const auto& spec : demo->schema) {
-        if (spec.key != key) continue;
-        for (const auto& choice : spec.choices) {
-            if (choice.key == value) return std::string(choice.label);
-        }
+  const std::string value = value_of(info.params, key);
+  const auto* demo = experiments::find_demo(info.demo);
+  if (demo == nullptr) return value;
+  for (const auto& spec : demo->schema) {
+    if (spec.key != key) continue;
+    for (const auto& choice : spec.choices) {
+      if (choice.key == value) return std::string(choice.label);
     }
-    return value;
+  }
+  return value;
 }
 
 std::string with_commas(const std::string& digits) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return error == std::errc() && end == digits.data() + digits.size() ? record::format_count(number) : digits;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size() ? record::format_count(number) : digits;
 }
 
-} // namespace
+}  // namespace
 
 std::string provenance_line(const record::RunInfo& info) {
-    std::vector<std::string> parts;
-    const auto add = [&parts](std::string text) {
-        if (!text.empty()) parts.push_back(std::move(text));
-    };
-    const auto add_number = [&](const std::string& key, std::string_view pattern) {
-        if (const std::string value = value_of(info.params, key); !value.empty()) {
-            add(fmt::format(fmt::runtime(pattern), with_commas(value)));
-        }
-    };
-    add(shown(info, "model"));
-    add(shown(info, "precision"));
-    add_number("batch", "batch {}");
-    add_number("seq", "{} tokens");
-    if (const std::string value = value_of(info.params, "checkpointing"); !value.empty() && value != "off") {
-        add("checkpointing " + shown(info, "checkpointing"));
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::string text) {
+    if (!text.empty()) parts.push_back(std::move(text));
+  };
+  const auto add_number = [&](const std::string& key, std::string_view pattern) {
+    if (const std::string value = value_of(info.params, key); !value.empty()) {
+      add(fmt::format(fmt::runtime(pattern), with_commas(value)));
     }
-    const std::string gpu = value_of(info.provenance, "gpu");
-    add(info.device == record::DeviceKind::kGpu ? (gpu.empty() ? "GPU" : gpu) : "CPU");
-    return fmt::format("{}", fmt::join(parts, ", "));
+  };
+  add(shown(info, "model"));
+  add(shown(info, "precision"));
+  add_number("batch", "batch {}");
+  add_number("seq", "{} tokens");
+  if (const std::string value = value_of(info.params, "checkpointing"); !value.empty() && value != "off") {
+    add("checkpointing " + shown(info, "checkpointing"));
+  }
+  const std::string gpu = value_of(info.provenance, "gpu");
+  add(info.device == record::DeviceKind::kGpu ? (gpu.empty() ? "GPU" : gpu) : "CPU");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::map<std::string, std::string> full_provenance(const record::Recording& recording) {
-    const record::RunInfo& info = recording.info();
-    std::map<std::string, std::string> all = info.provenance;
-    for (const auto& [key, value] : info.params) all["set." + key] = value;
-    all["demo"] = info.demo;
-    all["device"] = record::key_of(info.device);
-    all["source"] = record::key_of(info.source);
-    if (info.cap > 0) all["cap_bytes"] = std::to_string(info.cap);
-    if (info.device_memory > 0) all["device_memory_bytes"] = std::to_string(info.device_memory);
-    all["dropped_events"] = std::to_string(recording.dropped_events());
-    if (recording.outcome()) all["outcome"] = record::key_of(recording.outcome()->kind);
-    return all;
+  const record::RunInfo& info = recording.info();
+  std::map<std::string, std::string> all = info.provenance;
+  for (const auto& [key, value] : info.params) all["set." + key] = value;
+  all["demo"] = info.demo;
+  all["device"] = record::key_of(info.device);
+  all["source"] = record::key_of(info.source);
+  if (info.cap > 0) all["cap_bytes"] = std::to_string(info.cap);
+  if (info.device_memory > 0) all["device_memory_bytes"] = std::to_string(info.device_memory);
+  all["dropped_events"] = std::to_string(recording.dropped_events());
+  if (recording.outcome()) all["outcome"] = record::key_of(recording.outcome()->kind);
+  return all;
 }
 
 std::string short_bytes(record::Bytes bytes) {
-    // Two decimals are exact enough to tell whether fewer say the same.
-    std::string text = record::format_bytes(bytes, 2);
-    const std::size_t point = text.find('.');
-    if (point == std::string::npos) return text;
-    const std::size_t end = text.find(' ', point);
-    std::size_t keep = end;
-    while (keep > point && (text[keep - 1] == '0' || text[keep - 1] == '.')) --keep;
-    return text.erase(keep, end - keep);
+  // Two decimals are exact enough to tell whether fewer say the same.
+  std::string text = record::format_bytes(bytes, 2);
+  const std::size_t point = text.find('.');
+  if (point == std::string::npos) return text;
+  const std::size_t end = text.find(' ', point);
+  std::size_t keep = end;
+  while (keep > point && (text[keep - 1] == '0' || text[keep - 1] == '.')) --keep;
+  return text.erase(keep, end - keep);
 }
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

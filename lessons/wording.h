@@ -17,4 +17,4 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
 // "24 GiB", "1.5 GiB": as few decimals as say it, at most two.
 std::string short_bytes(record::Bytes bytes);
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

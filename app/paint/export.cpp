@@ -16,55 +16,56 @@ namespace {
 
 // A timeline is as wide as a screen; bars take a line each. Narrow pictures, for a column of print, are taller.
 float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
-    if (options.height) return *options.height;
-    if (!figure.bars.empty()) return 116 + 40 * static_cast<float>(figure.bars.size());
-    return std::round(std::clamp(options.width * 0.5625f, 280.0f, 1200.0f));
+  if (options.height) return *options.height;
+  if (!figure.bars.empty()) return 116 + 40 * static_cast<float>(figure.bars.size());
+  return std::round(std::clamp(options.width * 0.5625f, 280.0f, 1200.0f));
 }
 
 Scene scene_of(const lessons::FigureData& figure, const ExportOptions& options, const TextMeasure& measure, float scale,
                bool whole_pixels) {
-    Frame frame;
-    frame.width = std::round(options.width) * scale;
-    frame.height = height_for(figure, options) * scale;
-    frame.scale = scale;
-    frame.palette = options.palette;
-    frame.compact = options.width < 900;
-    frame.whole_pixels = whole_pixels;
-    frame.measure = &measure;
-    return layout(figure, frame);
+  Frame frame;
+  frame.width = std::round(options.width) * scale;
+  frame.height = height_for(figure, options) * scale;
+  frame.scale = scale;
+  frame.palette = options.palette;
+  frame.compact = options.width < 900;
+  frame.whole_pixels = whole_pixels;
+  frame.measure = &measure;
+  return layout(figure, frame);
 }
 
 #ifdef HEADROOM_WITH_CAIRO
 constexpr bool kHasCairo = true;
 
-record::Result<std::string> drawn_by_cairo(const lessons::FigureData& figure, Format format, const ExportOptions& options,
-                                           const TextMeasure& measure) {
-    const FileFacts facts{provenance_json(figure), options.assets};
-    if (format == Format::kPdf) return to_pdf(scene_of(figure, options, measure, 1, false), facts);
-    return to_png(scene_of(figure, options, measure, static_cast<float>(options.png_scale), true), facts);
+record::Result<std::string> drawn_by_cairo(const lessons::FigureData& figure, Format format,
+                                           const ExportOptions& options, const TextMeasure& measure) {
+  const FileFacts facts{provenance_json(figure), options.assets};
+  if (format == Format::kPdf) return to_pdf(scene_of(figure, options, measure, 1, false), facts);
+  return to_png(scene_of(figure, options, measure, static_cast<float>(options.png_scale), true), facts);
 }
 #else
 constexpr bool kHasCairo = false;
 
-record::Result<std::string> drawn_by_cairo(const lessons::FigureData&, Format, const ExportOptions&, const TextMeasure&) {
-    return record::Error{"This build writes no PDF and no PNG: build with cairo and pango, or take SVG.",
-                         record::ErrorKind::kRefused};
+record::Result<std::string> drawn_by_cairo(const lessons::FigureData&, Format, const ExportOptions&,
+                                           const TextMeasure&) {
+  return record::Error{"This build writes no PDF and no PNG: build with cairo and pango, or take SVG.",
+                       record::ErrorKind::kRefused};
 }
 #endif
 
-} // namespace
+}  // namespace
 
 bool can_write(Format format) { return kHasCairo || (format != Format::kPdf && format != Format::kPng); }
 
 record::Result<std::string> render(const lessons::FigureData& figure, Format format, const ExportOptions& options) {
-    if (format == Format::kCsv) return to_csv(figure);
-    if (format == Format::kJson) return to_json(figure);
-    const auto measure = FontWidths::load(options.assets);
-    if (!measure) return measure.error();
-    if (format == Format::kSvg) {
-        return to_svg(scene_of(figure, options, measure.value(), 1, false), provenance_json(figure));
-    }
-    return drawn_by_cairo(figure, format, options, measure.value());
+  if (format == Format::kCsv) return to_csv(figure);
+  if (format == Format::kJson) return to_json(figure);
+  const auto measure = FontWidths::load(options.assets);
+  if (!measure) return measure.error();
+  if (format == Format::kSvg) {
+    return to_svg(scene_of(figure, options, measure.value(), 1, false), provenance_json(figure));
+  }
+  return drawn_by_cairo(figure, format, options, measure.value());
 }
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

@@ -10,4 +10,4 @@ namespace headroom::app::paint {
 // One closed shape for each row of rectangles that touch: along the tops to the right, back along the bottoms.
 std::vector<std::vector<Point>> outlines_of(const std::vector<Rect>& rects);
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

@@ -11,64 +11,64 @@
 namespace headroom::app::paint {
 
 struct Color {
-    std::uint8_t r = 0, g = 0, b = 0, a = 255;
+  std::uint8_t r = 0, g = 0, b = 0, a = 255;
 
-    constexpr bool operator==(const Color&) const = default;
+  constexpr bool operator==(const Color&) const = default;
 };
 
 constexpr Color rgb(std::uint32_t hex, std::uint8_t alpha = 255) {
-    return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8), static_cast<std::uint8_t>(hex),
-            alpha};
+  return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8), static_cast<std::uint8_t>(hex),
+          alpha};
 }
 
 // The colour at `opacity` (0 to 1) of its own alpha.
 constexpr Color faded(Color color, float opacity) {
-    color.a = static_cast<std::uint8_t>(static_cast<float>(color.a) * opacity + 0.5f);
-    return color;
+  color.a = static_cast<std::uint8_t>(static_cast<float>(color.a) * opacity + 0.5f);
+  return color;
 }
 
 // `share` of `b` in `a`, channel by channel in sRGB; opaque.
 constexpr Color mixed(Color a, Color b, float share) {
-    const auto channel = [share](std::uint8_t x, std::uint8_t y) {
-        return static_cast<std::uint8_t>(static_cast<float>(x) + (static_cast<float>(y) - static_cast<float>(x)) * share +
-                                         0.5f);
-    };
-    return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), 255};
+  const auto channel = [share](std::uint8_t x, std::uint8_t y) {
+    return static_cast<std::uint8_t>(static_cast<float>(x) + (static_cast<float>(y) - static_cast<float>(x)) * share +
+                                     0.5f);
+  };
+  return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), 255};
 }
 
 // What one kind of memory looks like. `on_fill` and `on_quiet` are for text that stands inside.
 struct KindColors {
-    Color fill, on_fill, edge, quiet, on_quiet;
-    bool hatched = false;  // the fill alone is below 3:1 on the plot's ground: hatch in the edge's colour, and outline
-    bool outlined = false; // edge of 1 px around the shape
+  Color fill, on_fill, edge, quiet, on_quiet;
+  bool hatched = false;   // the fill alone is below 3:1 on the plot's ground: hatch in the edge's colour, and outline
+  bool outlined = false;  // edge of 1 px around the shape
 };
 
 struct Palette {
-    bool dark = false;
-    bool quiet_kinds = true; // high contrast: nothing steps back
-    Color rail, canvas, card, well, raised;
-    Color hairline, control, grid;
-    Color hover, active, selected, track;
-    Color text, text2, text3, disabled;
-    Color ink, ink_hover, ink_active, on_ink;
-    Color danger, danger_soft, focus, shadow, scrim;
-    std::array<Color, 4> phase; // forward, loss, backward, optimizer
-    std::array<KindColors, record::kNumCategories> kinds;
-    float danger_ground = 0.05f, danger_hatch = 0.26f; // opacities of "does not fit"
-    float veil = 0.80f;                                // opacity of canvas over what is still to be guessed
+  bool dark = false;
+  bool quiet_kinds = true;  // high contrast: nothing steps back
+  Color rail, canvas, card, well, raised;
+  Color hairline, control, grid;
+  Color hover, active, selected, track;
+  Color text, text2, text3, disabled;
+  Color ink, ink_hover, ink_active, on_ink;
+  Color danger, danger_soft, focus, shadow, scrim;
+  std::array<Color, 4> phase;  // forward, loss, backward, optimizer
+  std::array<KindColors, record::kNumCategories> kinds;
+  float danger_ground = 0.05f, danger_hatch = 0.26f;  // opacities of "does not fit"
+  float veil = 0.80f;                                 // opacity of canvas over what is still to be guessed
 
-    constexpr const KindColors& of(record::Category category) const { return kinds[static_cast<std::size_t>(category)]; }
+  constexpr const KindColors& of(record::Category category) const { return kinds[static_cast<std::size_t>(category)]; }
 };
 
 // Hatches are lines at 45° on which x + y is a multiple of `step`, so that neighbours join.
 struct HatchRule {
-    float step = 6;
-    float width = 1;
-    float opacity = 1; // of the colour that is hatched with
+  float step = 6;
+  float width = 1;
+  float opacity = 1;  // of the colour that is hatched with
 };
-inline constexpr HatchRule kKindHatch{6, 1, 0.55f};      // in the kind's edge
-inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};     // in danger at Palette::danger_hatch
-inline constexpr HatchRule kOverCapHatch{6, 1.2f, 0.55f}; // in kOverCap, on data above the card's line
+inline constexpr HatchRule kKindHatch{6, 1, 0.55f};        // in the kind's edge
+inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in danger at Palette::danger_hatch
+inline constexpr HatchRule kOverCapHatch{6, 1.2f, 0.55f};  // in kOverCap, on data above the card's line
 inline constexpr Color kOverCap = rgb(0x111110);
 
 namespace detail {
@@ -76,33 +76,51 @@ namespace detail {
 constexpr std::array<KindColors, record::kNumCategories> kinds(const std::array<std::uint32_t, 7>& edges, Color well,
                                                                Color text, float quiet_share, int hatched_from,
                                                                int outlined_from) {
-    constexpr std::array<std::uint32_t, 7> kFills{0x0072B2, 0x009E73, 0xD55E00, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x999999};
-    std::array<KindColors, record::kNumCategories> kinds{};
-    for (int i = 0; i < record::kNumCategories; ++i) {
-        const auto k = static_cast<std::size_t>(i);
-        const Color fill = rgb(kFills[k]);
-        kinds[k] = {fill,
-                    i == 0 ? rgb(0xFFFFFF) : rgb(0x111110),
-                    rgb(edges[k]),
-                    mixed(fill, well, quiet_share),
-                    text,
-                    i >= hatched_from,
-                    i >= outlined_from};
-    }
-    return kinds;
+  constexpr std::array<std::uint32_t, 7> kFills{0x0072B2, 0x009E73, 0xD55E00, 0xCC79A7, 0xE69F00, 0x56B4E9, 0x999999};
+  std::array<KindColors, record::kNumCategories> kinds{};
+  for (int i = 0; i < record::kNumCategories; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const Color fill = rgb(kFills[k]);
+    kinds[k] = {fill,
+                i == 0 ? rgb(0xFFFFFF) : rgb(0x111110),
+                rgb(edges[k]),
+                mixed(fill, well, quiet_share),
+                text,
+                i >= hatched_from,
+                i >= outlined_from};
+  }
+  return kinds;
 }
 
-} // namespace detail
+}  // namespace detail
 
 inline constexpr Palette kLight{
     .dark = false,
-    .rail = rgb(0xEFEFEC), .canvas = rgb(0xF7F7F5), .card = rgb(0xFFFFFF), .well = rgb(0xFFFFFF), .raised = rgb(0xFFFFFF),
-    .hairline = rgb(0xE1E1DD), .control = rgb(0x7E7E78), .grid = rgb(0xECECE9),
-    .hover = rgb(0xEBEBE7), .active = rgb(0xDFDFDA), .selected = rgb(0xE4E4DF), .track = rgb(0xDCDCD7),
-    .text = rgb(0x1A1A18), .text2 = rgb(0x4C4C47), .text3 = rgb(0x63635D), .disabled = rgb(0x696963),
-    .ink = rgb(0x1F1F1C), .ink_hover = rgb(0x3A3A36), .ink_active = rgb(0x000000), .on_ink = rgb(0xFFFFFF),
-    .danger = rgb(0xB3123B), .danger_soft = rgb(0xFBEAEE), .focus = rgb(0x1F1F1C),
-    .shadow = rgb(0x000000, 20), .scrim = rgb(0x1A1A18, 90),
+    .rail = rgb(0xEFEFEC),
+    .canvas = rgb(0xF7F7F5),
+    .card = rgb(0xFFFFFF),
+    .well = rgb(0xFFFFFF),
+    .raised = rgb(0xFFFFFF),
+    .hairline = rgb(0xE1E1DD),
+    .control = rgb(0x7E7E78),
+    .grid = rgb(0xECECE9),
+    .hover = rgb(0xEBEBE7),
+    .active = rgb(0xDFDFDA),
+    .selected = rgb(0xE4E4DF),
+    .track = rgb(0xDCDCD7),
+    .text = rgb(0x1A1A18),
+    .text2 = rgb(0x4C4C47),
+    .text3 = rgb(0x63635D),
+    .disabled = rgb(0x696963),
+    .ink = rgb(0x1F1F1C),
+    .ink_hover = rgb(0x3A3A36),
+    .ink_active = rgb(0x000000),
+    .on_ink = rgb(0xFFFFFF),
+    .danger = rgb(0xB3123B),
+    .danger_soft = rgb(0xFBEAEE),
+    .focus = rgb(0x1F1F1C),
+    .shadow = rgb(0x000000, 20),
+    .scrim = rgb(0x1A1A18, 90),
     .phase = {rgb(0xECECE8), rgb(0xD8D8D2), rgb(0xE4E4DF), rgb(0xCFCFC8)},
     .kinds = detail::kinds({0x00507D, 0x006B4E, 0x9A4400, 0x99477A, 0x8A5F00, 0x1D6C99, 0x5E5E5E}, rgb(0xFFFFFF),
                            rgb(0x1A1A18), 0.58f, 4, 4),
@@ -110,32 +128,73 @@ inline constexpr Palette kLight{
 
 inline constexpr Palette kDark{
     .dark = true,
-    .rail = rgb(0x121214), .canvas = rgb(0x17171A), .card = rgb(0x1D1D20), .well = rgb(0x0F0F0F), .raised = rgb(0x26262A),
-    .hairline = rgb(0x2E2E33), .control = rgb(0x7C7C85), .grid = rgb(0x232325),
-    .hover = rgb(0x27272B), .active = rgb(0x323237), .selected = rgb(0x2B2B30), .track = rgb(0x38383D),
-    .text = rgb(0xEEEEF0), .text2 = rgb(0xBDBDC3), .text3 = rgb(0x9C9CA4), .disabled = rgb(0x94949C),
-    .ink = rgb(0xEEEEF0), .ink_hover = rgb(0xFFFFFF), .ink_active = rgb(0xD2D2D6), .on_ink = rgb(0x131315),
-    .danger = rgb(0xFF7A90), .danger_soft = rgb(0x3A1B22), .focus = rgb(0xEEEEF0),
-    .shadow = rgb(0x000000, 110), .scrim = rgb(0x000000, 150),
+    .rail = rgb(0x121214),
+    .canvas = rgb(0x17171A),
+    .card = rgb(0x1D1D20),
+    .well = rgb(0x0F0F0F),
+    .raised = rgb(0x26262A),
+    .hairline = rgb(0x2E2E33),
+    .control = rgb(0x7C7C85),
+    .grid = rgb(0x232325),
+    .hover = rgb(0x27272B),
+    .active = rgb(0x323237),
+    .selected = rgb(0x2B2B30),
+    .track = rgb(0x38383D),
+    .text = rgb(0xEEEEF0),
+    .text2 = rgb(0xBDBDC3),
+    .text3 = rgb(0x9C9CA4),
+    .disabled = rgb(0x94949C),
+    .ink = rgb(0xEEEEF0),
+    .ink_hover = rgb(0xFFFFFF),
+    .ink_active = rgb(0xD2D2D6),
+    .on_ink = rgb(0x131315),
+    .danger = rgb(0xFF7A90),
+    .danger_soft = rgb(0x3A1B22),
+    .focus = rgb(0xEEEEF0),
+    .shadow = rgb(0x000000, 110),
+    .scrim = rgb(0x000000, 150),
     .phase = {rgb(0x29292D), rgb(0x3E3E44), rgb(0x303035), rgb(0x47474E)},
     .kinds = detail::kinds({0x4FA9DC, 0x3FC79F, 0xFF9448, 0xE7A9CB, 0xFFC74A, 0x9BD5F6, 0xC8C8C8}, rgb(0x0F0F0F),
                            rgb(0xEEEEF0), 0.52f, 7, 4),
-    .danger_ground = 0.10f, .danger_hatch = 0.38f, .veil = 0.72f,
+    .danger_ground = 0.10f,
+    .danger_hatch = 0.38f,
+    .veil = 0.72f,
 };
 
 inline constexpr Palette kHighContrast{
-    .dark = true, .quiet_kinds = false,
-    .rail = rgb(0x000000), .canvas = rgb(0x000000), .card = rgb(0x000000), .well = rgb(0x000000), .raised = rgb(0x111111),
-    .hairline = rgb(0x8C8C8C), .control = rgb(0xFFFFFF), .grid = rgb(0x4A4A4A),
-    .hover = rgb(0x2A2A2A), .active = rgb(0x404040), .selected = rgb(0x333333), .track = rgb(0x6A6A6A),
-    .text = rgb(0xFFFFFF), .text2 = rgb(0xFFFFFF), .text3 = rgb(0xD8D8D8), .disabled = rgb(0xB8B8B8),
-    .ink = rgb(0xFFE14D), .ink_hover = rgb(0xFFF0A0), .ink_active = rgb(0xE6C200), .on_ink = rgb(0x000000),
-    .danger = rgb(0xFF8FA3), .danger_soft = rgb(0x33000C), .focus = rgb(0xFFE14D),
-    .shadow = rgb(0x000000, 0), .scrim = rgb(0x000000, 200),
+    .dark = true,
+    .quiet_kinds = false,
+    .rail = rgb(0x000000),
+    .canvas = rgb(0x000000),
+    .card = rgb(0x000000),
+    .well = rgb(0x000000),
+    .raised = rgb(0x111111),
+    .hairline = rgb(0x8C8C8C),
+    .control = rgb(0xFFFFFF),
+    .grid = rgb(0x4A4A4A),
+    .hover = rgb(0x2A2A2A),
+    .active = rgb(0x404040),
+    .selected = rgb(0x333333),
+    .track = rgb(0x6A6A6A),
+    .text = rgb(0xFFFFFF),
+    .text2 = rgb(0xFFFFFF),
+    .text3 = rgb(0xD8D8D8),
+    .disabled = rgb(0xB8B8B8),
+    .ink = rgb(0xFFE14D),
+    .ink_hover = rgb(0xFFF0A0),
+    .ink_active = rgb(0xE6C200),
+    .on_ink = rgb(0x000000),
+    .danger = rgb(0xFF8FA3),
+    .danger_soft = rgb(0x33000C),
+    .focus = rgb(0xFFE14D),
+    .shadow = rgb(0x000000, 0),
+    .scrim = rgb(0x000000, 200),
     .phase = {rgb(0x1C1C1C), rgb(0x3C3C3C), rgb(0x2A2A2A), rgb(0x4A4A4A)},
     .kinds = detail::kinds({0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF}, rgb(0x000000),
                            rgb(0xFFFFFF), 0.52f, 7, 0),
-    .danger_ground = 0.10f, .danger_hatch = 0.38f, .veil = 0.72f,
+    .danger_ground = 0.10f,
+    .danger_hatch = 0.38f,
+    .veil = 0.72f,
 };
 
 // `over` painted on an opaque `ground`.
@@ -144,4 +203,4 @@ Color blended(Color over, Color ground);
 double luminance(Color color);
 double contrast(Color a, Color b);
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

@@ -9,6 +9,7 @@
 namespace headroom::app::paint {
 
 // By priority: guess, limit, failed request, peak, lines, kinds of memory from the largest down, the other run's peak.
-void lay_out_labels(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns);
+void lay_out_labels(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+                    const std::vector<PxColumn>& columns);
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

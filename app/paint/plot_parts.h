@@ -10,7 +10,7 @@ namespace headroom::app::paint {
 
 // Types of a plot's text.
 struct Types {
-    Type label, medium, strong, peak;
+  Type label, medium, strong, peak;
 };
 Types types_of(const Frame& frame);
 
@@ -24,11 +24,12 @@ Rect failed_rect(const Sheet& sheet, const lessons::FigureData& figure, const Pl
 std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width);
 
 void lay_out_danger_zone(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
-void lay_out_stack(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns);
+void lay_out_stack(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+                   const std::vector<PxColumn>& columns);
 void lay_out_failed(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
 void lay_out_lines(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
 void lay_out_veil(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
 void lay_out_cursor(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
                     const std::vector<PxColumn>& columns, float from_y);
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

@@ -10,4 +10,4 @@ namespace headroom::app::paint {
 // `metadata` is one JSON document for the <metadata> element. The same scene gives the same bytes.
 std::string to_svg(const Scene& scene, const std::string& metadata);
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

@@ -16,94 +16,103 @@ using nlohmann::json;
 using record::Category;
 
 std::string_view key_of(lessons::AxisUnit unit) {
-    switch (unit) {
-    case lessons::AxisUnit::kBytes: return "bytes";
-    case lessons::AxisUnit::kNanoseconds: return "ns";
-    case lessons::AxisUnit::kEvents: return "events";
-    }
-    return "";
+  switch (unit) {
+    case lessons::AxisUnit::kBytes:
+      return "bytes";
+    case lessons::AxisUnit::kNanoseconds:
+      return "ns";
+    case lessons::AxisUnit::kEvents:
+      return "events";
+  }
+  return "";
 }
 
 std::string_view key_of(lessons::LineStyle style) {
-    switch (style) {
-    case lessons::LineStyle::kReserved: return "reserved";
-    case lessons::LineStyle::kProcess: return "process";
-    case lessons::LineStyle::kGhost: return "run_a";
-    }
-    return "";
+  switch (style) {
+    case lessons::LineStyle::kReserved:
+      return "reserved";
+    case lessons::LineStyle::kProcess:
+      return "process";
+    case lessons::LineStyle::kGhost:
+      return "run_a";
+  }
+  return "";
 }
 
 // Positions are nanoseconds or events: three decimals are a picosecond.
 std::string number(double value) {
-    std::string text = fmt::format("{:.3f}", value);
-    while (text.back() == '0') text.pop_back();
-    if (text.back() == '.') text.pop_back();
-    return text;
+  std::string text = fmt::format("{:.3f}", value);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
 // A comment is one line.
 std::string one_line(std::string text) {
-    std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    return text;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
 }
 
 std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return result + "\"";
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
 }
 
 json provenance_of(const FigureData& figure) {
-    return {{"program", fmt::format("headroom {}", build::kVersion)},
-            {"figure", figure.id},
-            {"title", figure.title},
-            {"source", record::key_of(figure.source)},
-            {"run", figure.provenance_line},
-            {"provenance", figure.provenance}};
+  return {{"program", fmt::format("headroom {}", build::kVersion)},
+          {"figure", figure.id},
+          {"title", figure.title},
+          {"source", record::key_of(figure.source)},
+          {"run", figure.provenance_line},
+          {"provenance", figure.provenance}};
 }
 
 record::Bytes total(const record::ByCategory& bytes) {
-    return std::accumulate(bytes.begin(), bytes.end(), record::Bytes{0});
+  return std::accumulate(bytes.begin(), bytes.end(), record::Bytes{0});
 }
 
 // What the step function holds at `x`; empty before its beginning and after its end.
 std::string value_at(const lessons::StepLine& line, double x) {
-    const auto after = std::upper_bound(line.x.begin(), line.x.end(), x);
-    if (after == line.x.begin() || x >= line.end) return "";
-    return number(line.y[static_cast<std::size_t>(after - line.x.begin()) - 1]);
+  const auto after = std::upper_bound(line.x.begin(), line.x.end(), x);
+  if (after == line.x.begin() || x >= line.end) return "";
+  return number(line.y[static_cast<std::size_t>(after - line.x.begin()) - 1]);
 }
 
 std::string timeline_rows(const FigureData& figure) {
-    const std::string_view unit = key_of(figure.x.unit);
-    std::string out = fmt::format("begin_{0},end_{0}", unit);
-    for (int i = 0; i < record::kNumCategories; ++i) out += fmt::format(",{}_bytes", record::key_of(static_cast<Category>(i)));
-    out += ",allocated_bytes,lowest_allocated_bytes";
-    for (const lessons::StepLine& line : figure.lines) out += fmt::format(",{}_bytes", key_of(line.style));
+  const std::string_view unit = key_of(figure.x.unit);
+  std::string out = fmt::format("begin_{0},end_{0}", unit);
+  for (int i = 0; i < record::kNumCategories; ++i)
+    out += fmt::format(",{}_bytes", record::key_of(static_cast<Category>(i)));
+  out += ",allocated_bytes,lowest_allocated_bytes";
+  for (const lessons::StepLine& line : figure.lines) out += fmt::format(",{}_bytes", key_of(line.style));
+  out += "\n";
+  for (const lessons::StackColumn& column : figure.stack) {
+    out += number(column.begin) + "," + number(column.end);
+    for (const record::Bytes bytes : column.high) out += fmt::format(",{}", bytes);
+    out += fmt::format(",{},{}", total(column.high), total(column.low));
+    for (const lessons::StepLine& line : figure.lines) out += "," + value_at(line, (column.begin + column.end) / 2);
     out += "\n";
-    for (const lessons::StackColumn& column : figure.stack) {
-        out += number(column.begin) + "," + number(column.end);
-        for (const record::Bytes bytes : column.high) out += fmt::format(",{}", bytes);
-        out += fmt::format(",{},{}", total(column.high), total(column.low));
-        for (const lessons::StepLine& line : figure.lines) out += "," + value_at(line, (column.begin + column.end) / 2);
-        out += "\n";
-    }
-    return out;
+  }
+  return out;
 }
 
 std::string bar_rows(const FigureData& figure) {
-    std::string out = "category,label,bytes,note\n";
-    for (const lessons::Bar& bar : figure.bars) {
-        out += fmt::format("{},{},{},{}\n", record::key_of(bar.category), quoted(bar.label), number(bar.value), quoted(bar.note));
-    }
-    return out;
+  std::string out = "category,label,bytes,note\n";
+  for (const lessons::Bar& bar : figure.bars) {
+    out += fmt::format("{},{},{},{}\n", record::key_of(bar.category), quoted(bar.label), number(bar.value),
+                       quoted(bar.note));
+  }
+  return out;
 }
 
 json by_category(const record::ByCategory& bytes) {
-    json object;
-    for (int i = 0; i < record::kNumCategories; ++i) {
-        object[std::string(record::key_of(static_cast<Category>(i)))] = bytes[static_cast<std::size_t>(i)];
-    }
-    return object;
+  json object;
+  for (int i = 0; i < record::kNumCategories; ++i) {
+    object[std::string(record::key_of(static_cast<Category>(i)))] = bytes[static_cast<std::size_t>(i)];
+  }
+  return object;
 }
 
 json axis(const lessons::Axis& axis) { return {{"unit", key_of(axis.unit)}, {"low", axis.low}, {"high", axis.high}}; }
@@ -111,83 +120,77 @@ json axis(const lessons::Axis& axis) { return {{"unit", key_of(axis.unit)}, {"lo
 json mark(const lessons::PeakMark& mark) { return {{"x", mark.x}, {"bytes", mark.y}, {"label", mark.label}}; }
 
 json list_of(const lessons::AliveList& list) {
-    json rows = json::array();
-    for (const lessons::ListRow& row : list.rows) {
-        rows.push_back({{"category", record::key_of(row.category)},
-                        {"name", row.name},
-                        {"where", row.where},
-                        {"bytes", row.bytes},
-                        {"tensors", row.tensors}});
-    }
-    return {{"position", list.position}, {"when", list.when},
-            {"total_bytes", list.total}, {"at_cursor", list.at_cursor},
-            {"rows", std::move(rows)},   {"more_tensors", list.more_count},
-            {"more_bytes", list.more_bytes}};
+  json rows = json::array();
+  for (const lessons::ListRow& row : list.rows) {
+    rows.push_back({{"category", record::key_of(row.category)},
+                    {"name", row.name},
+                    {"where", row.where},
+                    {"bytes", row.bytes},
+                    {"tensors", row.tensors}});
+  }
+  return {{"position", list.position},    {"when", list.when},       {"total_bytes", list.total},
+          {"at_cursor", list.at_cursor},  {"rows", std::move(rows)}, {"more_tensors", list.more_count},
+          {"more_bytes", list.more_bytes}};
 }
 
 void add_series(json& document, const FigureData& figure) {
-    for (const lessons::Band& band : figure.bands) {
-        document["phases"].push_back(
-            {{"label", band.label}, {"begin", band.begin}, {"end", band.end}, {"inside_backward", band.half}});
-    }
-    for (const lessons::StackColumn& column : figure.stack) {
-        document["stack"].push_back({{"begin", column.begin},
-                                     {"end", column.end},
-                                     {"highest", by_category(column.high)},
-                                     {"lowest", by_category(column.low)}});
-    }
-    for (const lessons::StepLine& line : figure.lines) {
-        document["lines"].push_back({{"kind", key_of(line.style)},
-                                     {"label", line.label},
-                                     {"x", line.x},
-                                     {"bytes", line.y},
-                                     {"end", line.end}});
-    }
-    for (const lessons::Bar& bar : figure.bars) {
-        document["bars"].push_back({{"category", record::key_of(bar.category)},
-                                    {"label", bar.label},
-                                    {"bytes", bar.value},
-                                    {"note", bar.note}});
-    }
-    for (const lessons::LadderRung& rung : figure.ladder) {
-        document["ladder"].push_back({{"label", rung.label}, {"bytes", rung.bytes}});
-    }
+  for (const lessons::Band& band : figure.bands) {
+    document["phases"].push_back(
+        {{"label", band.label}, {"begin", band.begin}, {"end", band.end}, {"inside_backward", band.half}});
+  }
+  for (const lessons::StackColumn& column : figure.stack) {
+    document["stack"].push_back({{"begin", column.begin},
+                                 {"end", column.end},
+                                 {"highest", by_category(column.high)},
+                                 {"lowest", by_category(column.low)}});
+  }
+  for (const lessons::StepLine& line : figure.lines) {
+    document["lines"].push_back(
+        {{"kind", key_of(line.style)}, {"label", line.label}, {"x", line.x}, {"bytes", line.y}, {"end", line.end}});
+  }
+  for (const lessons::Bar& bar : figure.bars) {
+    document["bars"].push_back(
+        {{"category", record::key_of(bar.category)}, {"label", bar.label}, {"bytes", bar.value}, {"note", bar.note}});
+  }
+  for (const lessons::LadderRung& rung : figure.ladder) {
+    document["ladder"].push_back({{"label", rung.label}, {"bytes", rung.bytes}});
+  }
 }
 
-} // namespace
+}  // namespace
 
 std::string provenance_json(const FigureData& figure) {
-    return provenance_of(figure).dump(-1, ' ', true, json::error_handler_t::replace);
+  return provenance_of(figure).dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
 std::string to_csv(const FigureData& figure) {
-    std::string out = fmt::format("# {}\n# program: headroom {}\n# source: {}\n", one_line(figure.title), build::kVersion,
-                                  record::key_of(figure.source));
-    if (!figure.provenance_line.empty()) out += "# run: " + one_line(figure.provenance_line) + "\n";
-    for (const auto& [key, value] : figure.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
-    if (!figure.empty_reason.empty()) return out + "# empty: " + one_line(figure.empty_reason) + "\n";
-    return out + (figure.bars.empty() ? timeline_rows(figure) : bar_rows(figure));
+  std::string out = fmt::format("# {}\n# program: headroom {}\n# source: {}\n", one_line(figure.title), build::kVersion,
+                                record::key_of(figure.source));
+  if (!figure.provenance_line.empty()) out += "# run: " + one_line(figure.provenance_line) + "\n";
+  for (const auto& [key, value] : figure.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
+  if (!figure.empty_reason.empty()) return out + "# empty: " + one_line(figure.empty_reason) + "\n";
+  return out + (figure.bars.empty() ? timeline_rows(figure) : bar_rows(figure));
 }
 
 std::string to_json(const FigureData& figure) {
-    json document = provenance_of(figure);
-    document["x"] = axis(figure.x);
-    document["y"] = axis(figure.y);
-    if (!figure.empty_reason.empty()) document["empty_reason"] = figure.empty_reason;
-    add_series(document, figure);
-    if (figure.cap) document["cap"] = {{"label", figure.cap->label}, {"bytes", figure.cap->y}};
-    if (figure.peak) document["peak"] = mark(*figure.peak);
-    if (figure.ghost_peak) document["run_a_peak"] = mark(*figure.ghost_peak);
-    if (figure.failed) {
-        document["failed_request"] = {{"x", figure.failed->x},
-                                      {"allocated_bytes", figure.failed->base},
-                                      {"requested_bytes", figure.failed->bytes},
-                                      {"label", figure.failed->label}};
-    }
-    if (figure.cursor) document["alive"] = list_of(*figure.cursor);
-    if (figure.veil_from) document["veil_from"] = *figure.veil_from;
-    if (figure.guess) document["guess_bytes"] = *figure.guess;
-    return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  json document = provenance_of(figure);
+  document["x"] = axis(figure.x);
+  document["y"] = axis(figure.y);
+  if (!figure.empty_reason.empty()) document["empty_reason"] = figure.empty_reason;
+  add_series(document, figure);
+  if (figure.cap) document["cap"] = {{"label", figure.cap->label}, {"bytes", figure.cap->y}};
+  if (figure.peak) document["peak"] = mark(*figure.peak);
+  if (figure.ghost_peak) document["run_a_peak"] = mark(*figure.ghost_peak);
+  if (figure.failed) {
+    document["failed_request"] = {{"x", figure.failed->x},
+                                  {"allocated_bytes", figure.failed->base},
+                                  {"requested_bytes", figure.failed->bytes},
+                                  {"label", figure.failed->label}};
+  }
+  if (figure.cursor) document["alive"] = list_of(*figure.cursor);
+  if (figure.veil_from) document["veil_from"] = *figure.veil_from;
+  if (figure.guess) document["guess_bytes"] = *figure.guess;
+  return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

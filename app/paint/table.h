@@ -14,4 +14,4 @@ std::string provenance_json(const lessons::FigureData& figure);
 std::string to_csv(const lessons::FigureData& figure);
 std::string to_json(const lessons::FigureData& figure);
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

@@ -9,17 +9,17 @@
 namespace headroom::app::paint {
 
 struct Tick {
-    double value = 0;
-    std::string label;
+  double value = 0;
+  std::string label;
 };
 
 // Whole multiples of the unit from 0, at most `most` of them.
 std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, int most);
 // Nanoseconds in the unit that reads best, or events.
 struct TimeTicks {
-    std::vector<Tick> ticks;
-    std::string_view unit;
+  std::vector<Tick> ticks;
+  std::string_view unit;
 };
 TimeTicks time_ticks(const lessons::Axis& axis, int most);
 
-} // namespace headroom::app::paint
+}  // namespace headroom::app::paint

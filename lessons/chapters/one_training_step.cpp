@@ -16,11 +16,11 @@ constexpr std::array<std::string_view, 4> kRecordings{
 
 // The peak of the last step, in bytes. A run that ended before a step was whole, out of memory included, has no answer.
 double peak_of_step(const record::Ledger& run) {
-    const auto steps = record::steps_of(run.recording());
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-        if (step->complete) return static_cast<double>(run.peak(step->first, step->last).totals.allocated);
-    }
-    return -1;
+  const auto steps = record::steps_of(run.recording());
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (step->complete) return static_cast<double>(run.peak(step->first, step->last).totals.allocated);
+  }
+  return -1;
 }
 
 constexpr Prediction kPrediction{
@@ -42,7 +42,7 @@ constexpr Page kWhereMemoryGoes{
 
 constexpr std::array<const Page*, 1> kPages{&kWhereMemoryGoes};
 
-} // namespace
+}  // namespace
 
 extern const Chapter kOneTrainingStep;
 constinit const Chapter kOneTrainingStep{
@@ -51,4 +51,4 @@ constinit const Chapter kOneTrainingStep{
     .pages = kPages,
 };
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

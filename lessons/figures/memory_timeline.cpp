@@ -1,4 +1,5 @@
-// Memory over one step: what is allocated, stacked by kind, with the phases above and the lines that it must stay under.
+// Memory over one step: what is allocated, stacked by kind, with the phases above and the lines that it must stay
+// under.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,12 +29,13 @@ constexpr std::array<record::Choice, 3> kAxisChoices{{
     {"event", "events"},
 }};
 constexpr std::array kSchema{
-    record::ParamSpec{.key = "axis",
-                      .label = "Time axis",
-                      .help = "When the device reached an allocation, when the host issued it, or how many came before it",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "device",
-                      .choices = kAxisChoices},
+    record::ParamSpec{
+        .key = "axis",
+        .label = "Time axis",
+        .help = "When the device reached an allocation, when the host issued it, or how many came before it",
+        .kind = record::ParamKind::kChoice,
+        .default_text = "device",
+        .choices = kAxisChoices},
     kShowParam,
     kStepParam,
 };
@@ -46,320 +48,332 @@ constexpr double kRightMargin = 0.012;
 constexpr int kListRows = 12;
 
 record::TimeAxis axis_of(const record::Params& params) {
-    const std::string& axis = params.text("axis");
-    return axis == "host" ? record::TimeAxis::kHost : axis == "event" ? record::TimeAxis::kEvent : record::TimeAxis::kDevice;
+  const std::string& axis = params.text("axis");
+  return axis == "host"    ? record::TimeAxis::kHost
+         : axis == "event" ? record::TimeAxis::kEvent
+                           : record::TimeAxis::kDevice;
 }
 
 double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }
 double high_reserved(const Column& column) {
-    return static_cast<double>(std::max(column.high.reserved, column.low.reserved));
+  return static_cast<double>(std::max(column.high.reserved, column.low.reserved));
 }
 
 // Everything that the parts of the figure are built from.
 struct Shot {
-    const record::Ledger& run;
-    const View& view;
-    const record::Params& params;
-    ShownRange shown;
-    TimeMap map;
-    std::vector<record::PhaseSpan> spans;
-    double data_end = 0; // drawn up to here: the end of the data, or the veil
+  const record::Ledger& run;
+  const View& view;
+  const record::Params& params;
+  ShownRange shown;
+  TimeMap map;
+  std::vector<record::PhaseSpan> spans;
+  double data_end = 0;  // drawn up to here: the end of the data, or the veil
 
-    const record::Recording& recording() const { return run.recording(); }
-    std::uint64_t first() const { return map.first(); }
-    std::uint64_t last() const { return map.last(); }
-    std::uint64_t known_last() const { return std::min(last(), map.event_at(data_end) + 1); }
-    bool asked() const { return view.veiled || view.asked || view.guess.has_value(); }
+  const record::Recording& recording() const { return run.recording(); }
+  std::uint64_t first() const { return map.first(); }
+  std::uint64_t last() const { return map.last(); }
+  std::uint64_t known_last() const { return std::min(last(), map.event_at(data_end) + 1); }
+  bool asked() const { return view.veiled || view.asked || view.guess.has_value(); }
 };
 
 // End of the first forward pass: what comes after is the question.
 double end_of_forward(const Shot& shot) {
-    const auto forward = std::find_if(shot.spans.begin(), shot.spans.end(),
-                                      [](const auto& span) { return span.phase == record::Phase::kForward; });
-    return forward == shot.spans.end() ? shot.map.end() : std::min(forward->end, shot.map.end());
+  const auto forward = std::find_if(shot.spans.begin(), shot.spans.end(),
+                                    [](const auto& span) { return span.phase == record::Phase::kForward; });
+  return forward == shot.spans.end() ? shot.map.end() : std::min(forward->end, shot.map.end());
 }
 
 const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
-    const auto& outcome = shot.recording().outcome();
-    if (!outcome || !outcome->out_of_memory || shot.shown.range.last != shot.recording().events().size()) return nullptr;
-    return &*outcome->out_of_memory;
+  const auto& outcome = shot.recording().outcome();
+  if (!outcome || !outcome->out_of_memory || shot.shown.range.last != shot.recording().events().size()) return nullptr;
+  return &*outcome->out_of_memory;
 }
 
 Bytes limit_of(const record::RunInfo& info) {
-    if (info.cap > 0) return info.cap;
-    return info.device == record::DeviceKind::kGpu ? info.device_memory : 0;
+  if (info.cap > 0) return info.cap;
+  return info.device == record::DeviceKind::kGpu ? info.device_memory : 0;
 }
 
 Axis x_axis(const Shot& shot, const record::Ledger* ghost) {
-    Axis axis{.unit = shot.map.axis() == record::TimeAxis::kEvent ? AxisUnit::kEvents : AxisUnit::kNanoseconds,
-              .low = 0,
-              .high = shot.map.end() * (1 + (failure_of(shot) ? kFailedWidth : kRightMargin))};
-    if (shot.shown.growing) {
-        axis.high = room_to_grow(shot.map.end());
-        // Steps are alike: one that is done tells how long this one will be.
-        for (const auto& step : record::steps_of(shot.recording())) {
-            if (!step.complete || shot.shown.range.step < 0) continue;
-            const double length = TimeMap(shot.recording(), shot.map.axis(), step.first, step.last).end();
-            axis.high = std::max(length, shot.map.end()) * (1 + kRightMargin);
-        }
+  Axis axis{.unit = shot.map.axis() == record::TimeAxis::kEvent ? AxisUnit::kEvents : AxisUnit::kNanoseconds,
+            .low = 0,
+            .high = shot.map.end() * (1 + (failure_of(shot) ? kFailedWidth : kRightMargin))};
+  if (shot.shown.growing) {
+    axis.high = room_to_grow(shot.map.end());
+    // Steps are alike: one that is done tells how long this one will be.
+    for (const auto& step : record::steps_of(shot.recording())) {
+      if (!step.complete || shot.shown.range.step < 0) continue;
+      const double length = TimeMap(shot.recording(), shot.map.axis(), step.first, step.last).end();
+      axis.high = std::max(length, shot.map.end()) * (1 + kRightMargin);
     }
-    if (ghost) {
-        const ShownRange shown = shown_range(ghost->recording(), shot.params);
-        const TimeMap map(ghost->recording(), shot.map.axis(), shown.range.first, shown.range.last);
-        axis.high = std::max(axis.high, map.end() * (1 + kRightMargin));
-    }
-    if (shot.view.begin) axis.low = *shot.view.begin;
-    if (shot.view.end) axis.high = *shot.view.end;
-    if (!(axis.high > axis.low)) axis.high = axis.low + 1;
-    return axis;
+  }
+  if (ghost) {
+    const ShownRange shown = shown_range(ghost->recording(), shot.params);
+    const TimeMap map(ghost->recording(), shot.map.axis(), shown.range.first, shown.range.last);
+    axis.high = std::max(axis.high, map.end() * (1 + kRightMargin));
+  }
+  if (shot.view.begin) axis.low = *shot.view.begin;
+  if (shot.view.end) axis.high = *shot.view.end;
+  if (!(axis.high > axis.low)) axis.high = axis.low + 1;
+  return axis;
 }
 
 // Under the veil the axis comes from what the forward pass shows and from the card alone, so that it does not tell the
 // answer; after it, the same axis stays unless the data would not fit.
 Axis y_axis(const Shot& shot, const record::Ledger* ghost) {
-    const auto limit = static_cast<double>(limit_of(shot.recording().info()));
-    double high = 0;
-    if (shot.asked()) {
-        const double forward_end = std::min(end_of_forward(shot), shot.map.end());
-        const auto known = static_cast<double>(
-            shot.run.peak(shot.first(), std::min(shot.last(), shot.map.event_at(forward_end) + 1)).totals.allocated);
-        high = limit > 0 && limit <= kFarLimit * known ? 1.25 * std::max(limit, known) : 2 * known;
-        if (shot.view.guess && shot.view.guess_locked) high = std::max(high, *shot.view.guess * 1.05);
+  const auto limit = static_cast<double>(limit_of(shot.recording().info()));
+  double high = 0;
+  if (shot.asked()) {
+    const double forward_end = std::min(end_of_forward(shot), shot.map.end());
+    const auto known = static_cast<double>(
+        shot.run.peak(shot.first(), std::min(shot.last(), shot.map.event_at(forward_end) + 1)).totals.allocated);
+    high = limit > 0 && limit <= kFarLimit * known ? 1.25 * std::max(limit, known) : 2 * known;
+    if (shot.view.guess && shot.view.guess_locked) high = std::max(high, *shot.view.guess * 1.05);
+  }
+  if (!shot.view.veiled) {
+    // Live, earlier steps tell how high this one may go.
+    const std::uint64_t first = shot.shown.growing ? 0 : shot.first();
+    const auto peak = static_cast<double>(shot.run.peak(first, shot.last()).totals.allocated);
+    const auto reserved = static_cast<double>(shot.run.peak_reserved(first, shot.last()));
+    high = std::max(high, std::max(peak, reserved) * 1.06);
+    if (limit > 0 && limit <= kFarLimit * peak) high = std::max(high, 1.25 * limit);
+    if (const auto* failed = failure_of(shot)) {
+      const auto wanted = static_cast<double>(failed->allocated + failed->requested);
+      high = std::max(high, std::min(wanted * 1.04, 1.6 * std::max(limit, peak)));
     }
-    if (!shot.view.veiled) {
-        // Live, earlier steps tell how high this one may go.
-        const std::uint64_t first = shot.shown.growing ? 0 : shot.first();
-        const auto peak = static_cast<double>(shot.run.peak(first, shot.last()).totals.allocated);
-        const auto reserved = static_cast<double>(shot.run.peak_reserved(first, shot.last()));
-        high = std::max(high, std::max(peak, reserved) * 1.06);
-        if (limit > 0 && limit <= kFarLimit * peak) high = std::max(high, 1.25 * limit);
-        if (const auto* failed = failure_of(shot)) {
-            const auto wanted = static_cast<double>(failed->allocated + failed->requested);
-            high = std::max(high, std::min(wanted * 1.04, 1.6 * std::max(limit, peak)));
-        }
-    }
-    if (ghost) {
-        const ShownRange shown = shown_range(ghost->recording(), shot.params);
-        high = std::max(high, 1.06 * static_cast<double>(ghost->peak(shown.range.first, shown.range.last).totals.allocated));
-    }
-    return {.unit = AxisUnit::kBytes, .low = 0, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
+  }
+  if (ghost) {
+    const ShownRange shown = shown_range(ghost->recording(), shot.params);
+    high =
+        std::max(high, 1.06 * static_cast<double>(ghost->peak(shown.range.first, shown.range.last).totals.allocated));
+  }
+  return {.unit = AxisUnit::kBytes, .low = 0, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
 }
 
 std::vector<Band> bands_of(const Shot& shot) {
-    std::vector<Band> bands;
-    for (const record::PhaseSpan& span : shot.spans) {
-        const bool recompute = span.phase == record::Phase::kRecompute;
-        int tone = 0;
-        switch (span.phase) {
-        case record::Phase::kLoss:
-        case record::Phase::kRecompute: tone = 1; break;
-        case record::Phase::kBackward: tone = 2; break;
-        case record::Phase::kOptimizer: tone = 3; break;
-        default: break;
-        }
-        const char* const shorter = span.phase == record::Phase::kOptimizer ? "opt." : "";
-        bands.push_back({std::string(record::label_of(span.phase)), shorter, span.begin, span.end, tone, recompute});
+  std::vector<Band> bands;
+  for (const record::PhaseSpan& span : shot.spans) {
+    const bool recompute = span.phase == record::Phase::kRecompute;
+    int tone = 0;
+    switch (span.phase) {
+      case record::Phase::kLoss:
+      case record::Phase::kRecompute:
+        tone = 1;
+        break;
+      case record::Phase::kBackward:
+        tone = 2;
+        break;
+      case record::Phase::kOptimizer:
+        tone = 3;
+        break;
+      default:
+        break;
     }
-    return bands;
+    const char* const shorter = span.phase == record::Phase::kOptimizer ? "opt." : "";
+    bands.push_back({std::string(record::label_of(span.phase)), shorter, span.begin, span.end, tone, recompute});
+  }
+  return bands;
 }
 
 // About `view.columns` over the whole axis, of which the data may fill a part.
-std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, const Axis& x, double data_end, int columns) {
-    const double begin = std::max(x.low, 0.0);
-    const double end = std::min(x.high, data_end);
-    if (!(end > begin)) return {};
-    const double share = (end - begin) / (x.high - x.low);
-    return record::reduce(run, map, begin, end, std::max(1, static_cast<int>(std::lround(columns * share))));
+std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, const Axis& x, double data_end,
+                               int columns) {
+  const double begin = std::max(x.low, 0.0);
+  const double end = std::min(x.high, data_end);
+  if (!(end > begin)) return {};
+  const double share = (end - begin) / (x.high - x.low);
+  return record::reduce(run, map, begin, end, std::max(1, static_cast<int>(std::lround(columns * share))));
 }
 
 // Weights and optimizer state step back where they do not move.
 std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& columns) {
-    std::array<bool, record::kNumCategories> quiet{};
-    for (const Category category : {Category::kWeights, Category::kOptimizerState}) {
-        const auto k = static_cast<std::size_t>(category);
-        quiet[k] = std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
-            const Bytes standing = columns.front().high.by_category[k];
-            return standing > 0 && column.high.by_category[k] == standing && column.low.by_category[k] == standing;
-        });
-    }
-    return quiet;
+  std::array<bool, record::kNumCategories> quiet{};
+  for (const Category category : {Category::kWeights, Category::kOptimizerState}) {
+    const auto k = static_cast<std::size_t>(category);
+    quiet[k] = std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
+      const Bytes standing = columns.front().high.by_category[k];
+      return standing > 0 && column.high.by_category[k] == standing && column.low.by_category[k] == standing;
+    });
+  }
+  return quiet;
 }
 
 // `value` of each column as a step function, without points that change nothing.
 template <class Value>
 StepLine step_line(const std::vector<Column>& columns, LineStyle style, Value value) {
-    StepLine line{.label = {}, .short_label = {}, .style = style, .x = {}, .y = {}, .end = 0};
-    for (const Column& column : columns) {
-        const double y = value(column);
-        line.end = column.end;
-        if (!line.y.empty() && line.y.back() == y) continue;
-        line.x.push_back(column.begin);
-        line.y.push_back(y);
-    }
-    return line;
+  StepLine line{.label = {}, .short_label = {}, .style = style, .x = {}, .y = {}, .end = 0};
+  for (const Column& column : columns) {
+    const double y = value(column);
+    line.end = column.end;
+    if (!line.y.empty() && line.y.back() == y) continue;
+    line.x.push_back(column.begin);
+    line.y.push_back(y);
+  }
+  return line;
 }
 
 std::optional<StepLine> reserved_line(const std::vector<Column>& columns) {
-    StepLine line = step_line(columns, LineStyle::kReserved, high_reserved);
-    const double most = line.y.empty() ? 0 : *std::max_element(line.y.begin(), line.y.end());
-    if (most <= 0) return std::nullopt;
-    const std::string value = record::format_bytes(static_cast<Bytes>(most), 1);
-    line.label = "reserved by the allocator " + value;
-    line.short_label = "reserved " + value;
-    return line;
+  StepLine line = step_line(columns, LineStyle::kReserved, high_reserved);
+  const double most = line.y.empty() ? 0 : *std::max_element(line.y.begin(), line.y.end());
+  if (most <= 0) return std::nullopt;
+  const std::string value = record::format_bytes(static_cast<Bytes>(most), 1);
+  line.label = "reserved by the allocator " + value;
+  line.short_label = "reserved " + value;
+  return line;
 }
 
 // Samples come on the host's clock; they stand where the allocation of the same moment stands.
 std::optional<StepLine> process_line(const Shot& shot, const Axis& x, double highest) {
-    const auto& events = shot.recording().events();
-    StepLine line{.label = {}, .short_label = {}, .style = LineStyle::kProcess, .x = {}, .y = {}, .end = 0};
-    if (shot.first() >= shot.last()) return std::nullopt;
-    const auto at_begin = counter_at(shot.recording(), record::CounterKind::kProcessBytes, events[shot.first()].time);
-    if (!at_begin) return std::nullopt;
-    line.x.push_back(std::max(x.low, 0.0));
-    line.y.push_back(static_cast<double>(*at_begin));
-    const auto in_range = events.begin() + static_cast<std::ptrdiff_t>(shot.first());
-    const auto end_of_range = events.begin() + static_cast<std::ptrdiff_t>(shot.last());
-    for (const record::CounterSample& sample : shot.recording().counters()) {
-        if (sample.kind != record::CounterKind::kProcessBytes || sample.time < in_range->time) continue;
-        const auto event = std::lower_bound(in_range, end_of_range, sample.time,
-                                            [](const record::MemEvent& e, record::Nanoseconds t) { return e.time < t; });
-        if (event == end_of_range) break;
-        const double position = shot.map.position(static_cast<std::uint64_t>(event - events.begin()));
-        if (position > shot.data_end) break;
-        if (position <= line.x.back()) {
-            line.y.back() = static_cast<double>(sample.value);
-        } else {
-            line.x.push_back(position);
-            line.y.push_back(static_cast<double>(sample.value));
-        }
+  const auto& events = shot.recording().events();
+  StepLine line{.label = {}, .short_label = {}, .style = LineStyle::kProcess, .x = {}, .y = {}, .end = 0};
+  if (shot.first() >= shot.last()) return std::nullopt;
+  const auto at_begin = counter_at(shot.recording(), record::CounterKind::kProcessBytes, events[shot.first()].time);
+  if (!at_begin) return std::nullopt;
+  line.x.push_back(std::max(x.low, 0.0));
+  line.y.push_back(static_cast<double>(*at_begin));
+  const auto in_range = events.begin() + static_cast<std::ptrdiff_t>(shot.first());
+  const auto end_of_range = events.begin() + static_cast<std::ptrdiff_t>(shot.last());
+  for (const record::CounterSample& sample : shot.recording().counters()) {
+    if (sample.kind != record::CounterKind::kProcessBytes || sample.time < in_range->time) continue;
+    const auto event = std::lower_bound(in_range, end_of_range, sample.time,
+                                        [](const record::MemEvent& e, record::Nanoseconds t) { return e.time < t; });
+    if (event == end_of_range) break;
+    const double position = shot.map.position(static_cast<std::uint64_t>(event - events.begin()));
+    if (position > shot.data_end) break;
+    if (position <= line.x.back()) {
+      line.y.back() = static_cast<double>(sample.value);
+    } else {
+      line.x.push_back(position);
+      line.y.push_back(static_cast<double>(sample.value));
     }
-    line.end = std::min(shot.data_end, x.high);
-    const double most = *std::max_element(line.y.begin(), line.y.end());
-    if (most > highest || line.end <= line.x.front()) return std::nullopt; // far above the tensors: the ladder has it
-    const std::string value = record::format_bytes(static_cast<Bytes>(most), 1);
-    line.label = "whole process " + value;
-    line.short_label = "process " + value;
-    return line;
+  }
+  line.end = std::min(shot.data_end, x.high);
+  const double most = *std::max_element(line.y.begin(), line.y.end());
+  if (most > highest || line.end <= line.x.front()) return std::nullopt;  // far above the tensors: the ladder has it
+  const std::string value = record::format_bytes(static_cast<Bytes>(most), 1);
+  line.label = "whole process " + value;
+  line.short_label = "process " + value;
+  return line;
 }
 
 void add_ghost(FigureData& figure, const Shot& shot, const record::Ledger& ghost) {
-    const ShownRange shown = shown_range(ghost.recording(), shot.params);
-    if (!shown.empty_reason.empty()) return;
-    const TimeMap map(ghost.recording(), shot.map.axis(), shown.range.first, shown.range.last);
-    const double end = shot.view.veiled ? std::min(map.end(), shot.data_end) : map.end();
-    // An envelope of three pixels, so that the saw-tooth of the layers does not flicker.
-    StepLine line = step_line(columns_of(ghost, map, figure.x, end, std::max(1, shot.view.columns / 3)), LineStyle::kGhost,
-                              high_total);
-    if (line.x.empty()) return;
-    figure.lines.push_back(std::move(line));
-    if (shot.view.veiled) return;
-    const record::Peak peak = ghost.peak(map.first(), map.last());
-    std::string label = "A peak " + record::format_bytes(peak.totals.allocated, 1);
-    if (figure.cap && static_cast<double>(peak.totals.allocated) > figure.cap->y) {
-        const auto over = peak.totals.allocated - static_cast<Bytes>(figure.cap->y);
-        label += fmt::format(", does not fit by {}", record::format_bytes(over, 1));
-    }
-    figure.ghost_peak = PeakMark{map.position(peak.event), static_cast<double>(peak.totals.allocated), std::move(label)};
+  const ShownRange shown = shown_range(ghost.recording(), shot.params);
+  if (!shown.empty_reason.empty()) return;
+  const TimeMap map(ghost.recording(), shot.map.axis(), shown.range.first, shown.range.last);
+  const double end = shot.view.veiled ? std::min(map.end(), shot.data_end) : map.end();
+  // An envelope of three pixels, so that the saw-tooth of the layers does not flicker.
+  StepLine line = step_line(columns_of(ghost, map, figure.x, end, std::max(1, shot.view.columns / 3)),
+                            LineStyle::kGhost, high_total);
+  if (line.x.empty()) return;
+  figure.lines.push_back(std::move(line));
+  if (shot.view.veiled) return;
+  const record::Peak peak = ghost.peak(map.first(), map.last());
+  std::string label = "A peak " + record::format_bytes(peak.totals.allocated, 1);
+  if (figure.cap && static_cast<double>(peak.totals.allocated) > figure.cap->y) {
+    const auto over = peak.totals.allocated - static_cast<Bytes>(figure.cap->y);
+    label += fmt::format(", does not fit by {}", record::format_bytes(over, 1));
+  }
+  figure.ghost_peak = PeakMark{map.position(peak.event), static_cast<double>(peak.totals.allocated), std::move(label)};
 }
 
 void add_limit(FigureData& figure, const Shot& shot) {
-    const record::RunInfo& info = shot.recording().info();
-    const Bytes limit = limit_of(info);
-    // The device's own memory is of interest only where the run comes near it.
-    const bool far = static_cast<double>(limit) >= figure.y.high;
-    if (limit <= 0 || (info.cap == 0 && far)) return;
-    const std::string_view noun = info.device == record::DeviceKind::kGpu ? "card" : "limit";
-    figure.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};
+  const record::RunInfo& info = shot.recording().info();
+  const Bytes limit = limit_of(info);
+  // The device's own memory is of interest only where the run comes near it.
+  const bool far = static_cast<double>(limit) >= figure.y.high;
+  if (limit <= 0 || (info.cap == 0 && far)) return;
+  const std::string_view noun = info.device == record::DeviceKind::kGpu ? "card" : "limit";
+  figure.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};
 }
 
 void add_failure(FigureData& figure, const Shot& shot) {
-    const auto* facts = failure_of(shot);
-    if (facts == nullptr || shot.view.veiled) return;
-    figure.failed = FailedRequest{shot.map.end(), static_cast<double>(facts->allocated),
-                                  static_cast<double>(facts->requested),
-                                  "asked for " + record::format_bytes(facts->requested, 2)};
+  const auto* facts = failure_of(shot);
+  if (facts == nullptr || shot.view.veiled) return;
+  figure.failed =
+      FailedRequest{shot.map.end(), static_cast<double>(facts->allocated), static_cast<double>(facts->requested),
+                    "asked for " + record::format_bytes(facts->requested, 2)};
 }
 
 void add_peak(FigureData& figure, const Shot& shot) {
-    if (shot.view.veiled || shot.first() >= shot.last()) return;
-    const record::Peak peak = shot.run.peak(shot.first(), shot.last());
-    figure.peak = PeakMark{shot.map.position(peak.event), static_cast<double>(peak.totals.allocated),
-                           "peak " + record::format_bytes(peak.totals.allocated, 1)};
+  if (shot.view.veiled || shot.first() >= shot.last()) return;
+  const record::Peak peak = shot.run.peak(shot.first(), shot.last());
+  figure.peak = PeakMark{shot.map.position(peak.event), static_cast<double>(peak.totals.allocated),
+                         "peak " + record::format_bytes(peak.totals.allocated, 1)};
 }
 
 // The list and the ladder: under the cursor, else at the failure or the peak, under the veil at the last moment shown.
 void add_alive(FigureData& figure, const Shot& shot) {
-    if (shot.first() >= shot.last()) return;
-    double position = shot.data_end;
-    std::uint64_t event = shot.map.event_at(position);
-    if (shot.view.cursor) {
-        position = std::clamp(*shot.view.cursor, 0.0, shot.data_end);
-        event = shot.map.event_at(position);
-    } else if (!shot.view.veiled && !failure_of(shot)) {
-        event = shot.run.peak(shot.first(), shot.last()).event;
-        position = shot.map.position(event);
-    }
-    figure.cursor = alive_list(shot.run, event, kListRows);
-    figure.cursor->position = position;
-    figure.cursor->at_cursor = shot.view.cursor.has_value();
-    figure.cursor->when = when_text(shot.recording(), event, position, figure.x.unit);
-    figure.ladder = ladder_at(shot.run, event);
-    if (shot.view.veiled) figure.ladder.resize(2); // what is reserved and above would tell the peak
+  if (shot.first() >= shot.last()) return;
+  double position = shot.data_end;
+  std::uint64_t event = shot.map.event_at(position);
+  if (shot.view.cursor) {
+    position = std::clamp(*shot.view.cursor, 0.0, shot.data_end);
+    event = shot.map.event_at(position);
+  } else if (!shot.view.veiled && !failure_of(shot)) {
+    event = shot.run.peak(shot.first(), shot.last()).event;
+    position = shot.map.position(event);
+  }
+  figure.cursor = alive_list(shot.run, event, kListRows);
+  figure.cursor->position = position;
+  figure.cursor->at_cursor = shot.view.cursor.has_value();
+  figure.cursor->when = when_text(shot.recording(), event, position, figure.x.unit);
+  figure.ladder = ladder_at(shot.run, event);
+  if (shot.view.veiled) figure.ladder.resize(2);  // what is reserved and above would tell the peak
 }
 
 void fill(FigureData& figure, const Shot& shot, const record::Ledger* ghost) {
-    figure.growing = shot.shown.growing;
-    figure.x = x_axis(shot, ghost);
-    figure.y = y_axis(shot, ghost);
-    figure.bands = bands_of(shot);
-    const std::vector<Column> columns = columns_of(shot.run, shot.map, figure.x, shot.data_end, shot.view.columns);
-    for (const Column& column : columns) {
-        figure.stack.push_back({column.begin, column.end, column.high.by_category, column.low.by_category});
-    }
-    figure.quiet = quiet_kinds(columns);
-    // Segments stay reserved from step to step: under the veil these lines would tell the last step's peak.
-    if (!shot.view.veiled) {
-        if (auto line = reserved_line(columns)) figure.lines.push_back(std::move(*line));
-        if (auto line = process_line(shot, figure.x, figure.y.high)) figure.lines.push_back(std::move(*line));
-    }
-    add_limit(figure, shot);
-    if (ghost) add_ghost(figure, shot, *ghost);
-    add_peak(figure, shot);
-    add_failure(figure, shot);
-    add_alive(figure, shot);
-    if (shot.view.veiled) figure.veil_from = shot.data_end;
-    figure.guess = shot.view.guess;
-    figure.guess_locked = shot.view.guess_locked;
+  figure.growing = shot.shown.growing;
+  figure.x = x_axis(shot, ghost);
+  figure.y = y_axis(shot, ghost);
+  figure.bands = bands_of(shot);
+  const std::vector<Column> columns = columns_of(shot.run, shot.map, figure.x, shot.data_end, shot.view.columns);
+  for (const Column& column : columns) {
+    figure.stack.push_back({column.begin, column.end, column.high.by_category, column.low.by_category});
+  }
+  figure.quiet = quiet_kinds(columns);
+  // Segments stay reserved from step to step: under the veil these lines would tell the last step's peak.
+  if (!shot.view.veiled) {
+    if (auto line = reserved_line(columns)) figure.lines.push_back(std::move(*line));
+    if (auto line = process_line(shot, figure.x, figure.y.high)) figure.lines.push_back(std::move(*line));
+  }
+  add_limit(figure, shot);
+  if (ghost) add_ghost(figure, shot, *ghost);
+  add_peak(figure, shot);
+  add_failure(figure, shot);
+  add_alive(figure, shot);
+  if (shot.view.veiled) figure.veil_from = shot.data_end;
+  figure.guess = shot.view.guess;
+  figure.guess_locked = shot.view.guess_locked;
 }
 
 FigureData build(const FigureInput& input) {
-    FigureData figure;
-    figure.id = kMemoryTimeline.id;
-    figure.title = kMemoryTimeline.title;
-    figure.x.unit = AxisUnit::kNanoseconds;
-    if (input.run == nullptr) {
-        figure.empty_reason = "Nothing has run yet.";
-        return figure;
-    }
-    const record::Params defaults(kSchema);
-    const record::Params& params = input.params ? *input.params : defaults;
-    const record::Recording& recording = input.run->recording();
-    figure.source = recording.info().source;
-    figure.provenance_line = provenance_line(recording.info());
-    figure.provenance = full_provenance(recording);
-    const ShownRange shown = shown_range(recording, params);
-    figure.empty_reason = shown.empty_reason;
-    if (!figure.empty_reason.empty()) return figure;
-    Shot shot{*input.run, input.view, params, shown,
-              TimeMap(recording, axis_of(params), shown.range.first, shown.range.last), {}, 0};
-    shot.spans = record::phase_spans(recording, shot.map, shown.range, true);
-    shot.data_end = input.view.veiled ? end_of_forward(shot) : shot.map.end();
-    fill(figure, shot, input.ghost);
+  FigureData figure;
+  figure.id = kMemoryTimeline.id;
+  figure.title = kMemoryTimeline.title;
+  figure.x.unit = AxisUnit::kNanoseconds;
+  if (input.run == nullptr) {
+    figure.empty_reason = "Nothing has run yet.";
     return figure;
+  }
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  const record::Recording& recording = input.run->recording();
+  figure.source = recording.info().source;
+  figure.provenance_line = provenance_line(recording.info());
+  figure.provenance = full_provenance(recording);
+  const ShownRange shown = shown_range(recording, params);
+  figure.empty_reason = shown.empty_reason;
+  if (!figure.empty_reason.empty()) return figure;
+  Shot shot{
+      *input.run, input.view, params, shown, TimeMap(recording, axis_of(params), shown.range.first, shown.range.last),
+      {},         0};
+  shot.spans = record::phase_spans(recording, shot.map, shown.range, true);
+  shot.data_end = input.view.veiled ? end_of_forward(shot) : shot.map.end();
+  fill(figure, shot, input.ghost);
+  return figure;
 }
 
-} // namespace
+}  // namespace
 
 constinit const Figure kMemoryTimeline{
     .id = "memory_timeline",
@@ -369,4 +383,4 @@ constinit const Figure kMemoryTimeline{
     .build = build,
 };
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons

@@ -24,58 +24,59 @@ using record::Category;
 constexpr std::array kSchema{kShowParam, kStepParam};
 
 std::string percent(Bytes part, Bytes whole) {
-    const double share = whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
-    return share > 0 && share < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", share);
+  const double share = whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+  return share > 0 && share < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", share);
 }
 
 void fill(FigureData& figure, const record::Ledger& run, const record::Peak& peak) {
-    const Bytes total = peak.totals.allocated;
-    const Bytes cap = run.recording().info().cap;
-    Bytes largest = 0;
-    for (int i = 0; i < record::kNumCategories; ++i) {
-        const auto category = static_cast<Category>(i);
-        const Bytes bytes = peak.totals.by_category[static_cast<std::size_t>(i)];
-        if (bytes <= 0) continue;
-        largest = std::max(largest, bytes);
-        std::string note = percent(bytes, total) + " of the peak";
-        if (cap > 0) note += fmt::format(", {} of {}", percent(bytes, cap), short_bytes(cap));
-        figure.bars.push_back({category, capitalised(record::label_of(category)), static_cast<double>(bytes),
-                               record::format_bytes(bytes, 2), std::move(note)});
-    }
-    std::stable_sort(figure.bars.begin(), figure.bars.end(), [](const Bar& a, const Bar& b) { return a.value > b.value; });
-    figure.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(largest))};
-    figure.peak = PeakMark{0, static_cast<double>(total), "peak " + record::format_bytes(total, 2)};
+  const Bytes total = peak.totals.allocated;
+  const Bytes cap = run.recording().info().cap;
+  Bytes largest = 0;
+  for (int i = 0; i < record::kNumCategories; ++i) {
+    const auto category = static_cast<Category>(i);
+    const Bytes bytes = peak.totals.by_category[static_cast<std::size_t>(i)];
+    if (bytes <= 0) continue;
+    largest = std::max(largest, bytes);
+    std::string note = percent(bytes, total) + " of the peak";
+    if (cap > 0) note += fmt::format(", {} of {}", percent(bytes, cap), short_bytes(cap));
+    figure.bars.push_back({category, capitalised(record::label_of(category)), static_cast<double>(bytes),
+                           record::format_bytes(bytes, 2), std::move(note)});
+  }
+  std::stable_sort(figure.bars.begin(), figure.bars.end(),
+                   [](const Bar& a, const Bar& b) { return a.value > b.value; });
+  figure.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(largest))};
+  figure.peak = PeakMark{0, static_cast<double>(total), "peak " + record::format_bytes(total, 2)};
 }
 
 FigureData build(const FigureInput& input) {
-    FigureData figure;
-    figure.id = kPeakByCategory.id;
-    figure.title = kPeakByCategory.title;
-    figure.x.unit = AxisUnit::kBytes;
-    if (input.run == nullptr) {
-        figure.empty_reason = "Nothing has run yet.";
-        return figure;
-    }
-    const record::Params defaults(kSchema);
-    const record::Recording& recording = input.run->recording();
-    figure.source = recording.info().source;
-    figure.provenance_line = provenance_line(recording.info());
-    figure.provenance = full_provenance(recording);
-    const ShownRange shown = shown_range(recording, input.params ? *input.params : defaults);
-    figure.growing = shown.growing;
-    figure.empty_reason = shown.empty_reason;
-    if (input.view.veiled) figure.empty_reason = "This is part of the answer: it shows when the question is answered.";
-    if (!figure.empty_reason.empty()) return figure;
-    const record::Peak peak = input.run->peak(shown.range.first, shown.range.last);
-    if (peak.totals.allocated <= 0) {
-        figure.empty_reason = "Nothing is allocated yet.";
-        return figure;
-    }
-    fill(figure, *input.run, peak);
+  FigureData figure;
+  figure.id = kPeakByCategory.id;
+  figure.title = kPeakByCategory.title;
+  figure.x.unit = AxisUnit::kBytes;
+  if (input.run == nullptr) {
+    figure.empty_reason = "Nothing has run yet.";
     return figure;
+  }
+  const record::Params defaults(kSchema);
+  const record::Recording& recording = input.run->recording();
+  figure.source = recording.info().source;
+  figure.provenance_line = provenance_line(recording.info());
+  figure.provenance = full_provenance(recording);
+  const ShownRange shown = shown_range(recording, input.params ? *input.params : defaults);
+  figure.growing = shown.growing;
+  figure.empty_reason = shown.empty_reason;
+  if (input.view.veiled) figure.empty_reason = "This is part of the answer: it shows when the question is answered.";
+  if (!figure.empty_reason.empty()) return figure;
+  const record::Peak peak = input.run->peak(shown.range.first, shown.range.last);
+  if (peak.totals.allocated <= 0) {
+    figure.empty_reason = "Nothing is allocated yet.";
+    return figure;
+  }
+  fill(figure, *input.run, peak);
+  return figure;
 }
 
-} // namespace
+}  // namespace
 
 constinit const Figure kPeakByCategory{
     .id = "peak_by_category",
@@ -85,4 +86,4 @@ constinit const Figure kPeakByCategory{
     .build = build,
 };
 
-} // namespace headroom::lessons
+}  // namespace headroom::lessons
