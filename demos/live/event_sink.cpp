@@ -8,7 +8,6 @@ using record::MemEvent;
 
 void EventSink::open(bool recorded) {
     std::lock_guard guard(lock_);
-    ring_.clear();
     accepted_ = 0;
     refusal_.reset();
     start_ = Clock::now();

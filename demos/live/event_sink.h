@@ -33,7 +33,8 @@ class EventSink {
 public:
     explicit EventSink(std::size_t capacity = EventRing::kDefaultCapacity) : ring_(capacity) {}
 
-    // Starts the clock of a run, and forgets the last run. `recorded`: push() takes events until close().
+    // Starts the clock of a run. `recorded`: push() takes events until close(). The ring is left alone, since its consumer
+    // may be at work; whoever reads it has taken the last run's events by now.
     void open(bool recorded);
     void close() { open_.store(false, std::memory_order_relaxed); }
     bool is_open() const { return open_.load(std::memory_order_relaxed); }

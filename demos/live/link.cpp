@@ -117,6 +117,7 @@ void Link::take(const std::vector<std::byte>& body) {
 
 void Link::take(const protocol::StartRun& start) {
     if (start.run == 0) return send(protocol::Refusal{.run = 0, .reason = "A run needs a number other than 0."});
+    if (worker_.retired()) return; // this process is about to end, and the app asks the next one
     const Worker::Submitted submitted = worker_.submit(start);
     if (submitted.dropped) {
         send(protocol::RunFinished{.run = *submitted.dropped,
@@ -142,11 +143,12 @@ void Link::forward() {
     // First the news, then the ring: every event before one of these marks is in the ring by now.
     const RunNews news = feed_.take();
     if (news.info) {
+        introduced_ = news.run;
         operators_sent_ = 1;
-        dropped_sent_ = 0;
         send_chunk(news.run, record::encode_info(*news.info));
     }
-    if (news.run != 0) forward_events(news.run);
+    // Events of a run whose introduction came after take() wait for the next time.
+    if (news.run != 0 && news.run == introduced_) forward_events(news.run, news.outcome.has_value());
     if (!news.marks.empty()) send_chunk(news.run, record::encode_marks(news.marks));
     if (!news.device_times.empty()) send_chunk(news.run, record::encode_device_times(news.device_times));
     if (!news.counters.empty()) send_chunk(news.run, record::encode_counters(news.counters));
@@ -162,14 +164,14 @@ void Link::forward() {
     feed_.finish_taken();
 }
 
-void Link::forward_events(std::uint64_t run) {
+void Link::forward_events(std::uint64_t run, bool all) {
     do {
         events_.clear();
         sink_.ring().drain(events_, kEventsInAChunk);
         if (events_.empty()) break;
         forward_operators(run); // after the drain: an event's operator had its number before the event
         send_chunk(run, record::encode_events(events_));
-    } while (events_.size() == kEventsInAChunk && outgoing_bytes_ < kMostOutgoing);
+    } while (events_.size() == kEventsInAChunk && (all || outgoing_bytes_ < kMostOutgoing));
     const std::uint64_t dropped = sink_.ring().dropped();
     if (dropped > dropped_sent_) {
         send_chunk(run, record::encode_dropped(dropped - dropped_sent_));

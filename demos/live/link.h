@@ -37,7 +37,8 @@ private:
 
     // Whatever the run has to tell, as chunks.
     void forward();
-    void forward_events(std::uint64_t run);
+    // What is in the ring; `all`: however much the app has not read yet.
+    void forward_events(std::uint64_t run, bool all);
     void forward_operators(std::uint64_t run);
     void send_chunk(std::uint64_t run, std::vector<std::byte> chunk);
     void beat();
@@ -59,7 +60,8 @@ private:
     Clock::time_point next_forward_{};
     Clock::time_point next_beat_{};
 
-    std::uint64_t run_ = 0;
+    std::uint64_t run_ = 0;        // taken and not finished; 0: none
+    std::uint64_t introduced_ = 0; // its info chunk is out
     std::uint16_t operators_sent_ = 1; // number 0 is "" in every recording
     std::uint64_t dropped_sent_ = 0;
     std::vector<record::MemEvent> events_;

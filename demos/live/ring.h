@@ -46,14 +46,8 @@ public:
     std::size_t waiting() const {
         return static_cast<std::size_t>(head_.load(std::memory_order_acquire) - tail_.load(std::memory_order_acquire));
     }
+    // Since the ring was made.
     std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
-
-    // Forgets everything. Only while nobody pushes or drains.
-    void clear() {
-        head_.store(0);
-        tail_.store(0);
-        dropped_.store(0);
-    }
 
 private:
     // Raw memory: constructing a million events up front would touch every page.

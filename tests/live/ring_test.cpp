@@ -42,9 +42,6 @@ TEST_CASE("a full ring drops the newest and counts them") {
     REQUIRE(out.size() == 5);
     CHECK(out[3].storage == 3);
     CHECK(out[4].storage == 7);
-    ring.clear();
-    CHECK(ring.dropped() == 0);
-    CHECK(ring.waiting() == 0);
 }
 
 TEST_CASE("the default ring holds a million events") { CHECK(EventRing::kDefaultCapacity >= 1'000'000); }

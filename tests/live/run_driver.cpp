@@ -2,7 +2,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
+
+#include <unistd.h>
 
 #include "demos/live/device_facts.h"
 #include "tests/support/catch.h"
@@ -24,9 +27,16 @@ live::MetaProbe& meta_probe() {
     return probe;
 }
 
-RunDriver::RunDriver(live::EngineRole role)
+std::filesystem::path text_to_train_on() {
+    const auto path = std::filesystem::temp_directory_path() / ("headroom_text_" + std::to_string(getpid()) + ".txt");
+    std::ofstream text(path);
+    for (int i = 0; i < 200; ++i) text << "Line " << i << ": where does the memory of a training step go?\n";
+    return path;
+}
+
+RunDriver::RunDriver(live::EngineRole role, bool look_for_gpu)
     : worker_(role, {.cpu = &cpu_probe(), .meta = role == live::EngineRole::kPlanner ? &meta_probe() : nullptr}, sink(),
-              feed_, live::machine_facts(/*look_for_gpu=*/false), {HEADROOM_SOURCE_DIR "/tests/live/run_driver.cpp"}) {}
+              feed_, live::machine_facts(look_for_gpu), {text_to_train_on()}) {}
 
 DrivenRun RunDriver::run(const Settings& params, bool record,
                          const std::function<void(const record::Recording&)>& watch) {

@@ -1,6 +1,7 @@
 // Runs in this process, without a link: the worker's events and news become a Recording.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -21,6 +22,9 @@ live::EventSink& sink();
 live::CpuProbe& cpu_probe();
 live::MetaProbe& meta_probe();
 
+// A file of plain text.
+std::filesystem::path text_to_train_on();
+
 struct DrivenRun {
     record::Recording recording; // with its outcome
     std::uint64_t dropped = 0;
@@ -29,7 +33,7 @@ struct DrivenRun {
 
 class RunDriver {
 public:
-    explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner);
+    explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner, bool look_for_gpu = false);
 
     // Waits for the end of the run. `watch` is called every few milliseconds with what has arrived.
     DrivenRun run(const Settings& params, bool record = true,
