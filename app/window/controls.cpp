@@ -173,8 +173,8 @@ bool text_field(const char* id, const Rect& rect, std::string& text, std::string
   ImGui::SetCursorScreenPos(rect.min());
   ImGui::SetNextItemWidth(rect.width() - unit_width);
   if (focus_now) ImGui::SetKeyboardFocusHere();
-  const bool entered =
-      ImGui::InputText((std::string("##") + id).c_str(), &text, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  const bool entered = ImGui::InputText((std::string("##") + id).c_str(), &text,
+                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   const bool done = entered || ImGui::IsItemDeactivatedAfterEdit();
   const bool active = ImGui::IsItemActive(), focused = ImGui::IsItemFocused() && ImGui::GetIO().NavVisible;
   ImGui::PopStyleColor(4);

@@ -100,6 +100,7 @@ void card(const Rect& rect) {
 }
 
 float text_at(Face face, float em, float x, float y, ImU32 colour, std::string_view text) {
+  if (text.empty()) return x;
   canvas()->AddText(font_of(face), font_size(face, em), {std::round(x), std::round(y)}, colour, text.data(),
                     text.data() + text.size());
   return x + text_width(face, em, text);

@@ -14,7 +14,28 @@ namespace headroom::app::window {
 namespace {
 
 constexpr double kKnownMoment = 0.6;  // of what is shown before the answer: where the cursor stands at first
-constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
+constexpr int kFewColumns = 64;       // enough for words and peaks of a figure that is not drawn
+
+// "in the loss"
+std::string_view when(record::Phase phase) {
+  switch (phase) {
+    case record::Phase::kSetup:
+      return "before the first step";
+    case record::Phase::kForward:
+      return "in the forward pass";
+    case record::Phase::kLoss:
+      return "in the loss";
+    case record::Phase::kRecompute:
+      return "while computing a layer again";
+    case record::Phase::kBackward:
+      return "in the backward pass";
+    case record::Phase::kOptimizer:
+      return "in the optimizer";
+    case record::Phase::kCopies:
+      return "in a copy";
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -270,8 +291,8 @@ std::optional<Notice> PageModel::notice() const {
   const RunOnShow* run = on_show();
   const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
   const auto out_of_memory = [](const record::Outcome& o) {
-    const std::string where(record::label_of(o.out_of_memory->phase));
-    return Notice{Notice::Kind::kOutOfMemory, "Out of memory in " + where, explain(*o.out_of_memory)};
+    return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(o.out_of_memory->phase)),
+                  explain(*o.out_of_memory)};
   };
   // What a stored run came to belongs to the picture of it.
   if (run != nullptr && !own_shown && !question_.hides() && run->recording->outcome() &&

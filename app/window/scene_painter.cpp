@@ -57,6 +57,7 @@ class ScenePainter {
   }
 
   void operator()(const paint::Text& text) const {
+    if (text.text.empty()) return;
     const float width = text.box.width();
     const float shift = text.anchor == paint::Anchor::kStart    ? 0
                         : text.anchor == paint::Anchor::kMiddle ? width * 0.5f

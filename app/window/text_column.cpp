@@ -194,7 +194,8 @@ void draw_words(Frame& frame) {
   if (frame.page.text().more.markdown.empty() || frame.page.question().hides()) return;
   gap(wide(frame) ? 12 : 6);
   const ButtonText more{"Read more", Icon::kBook};
-  const Rect row = take(32);
+  Rect row = take(32);
+  row.x0 -= px(6);  // its icon stands under the text, as far as its ring has room
   if (button("more", row.left(button_width(more) / look().scale), more, ButtonKind::kGhost))
     frame.ui.reading_more = true;
 }

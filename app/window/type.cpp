@@ -81,12 +81,14 @@ float device_font_size(Face face, float em) {
 float font_size(Face face, float em) { return device_font_size(face, em * look().scale); }
 
 float AtlasMeasure::width(Face face, float em, std::string_view text) const {
+  if (text.empty()) return 0;
   return font_of(face)
       ->CalcTextSizeA(device_font_size(face, em), FLT_MAX, 0.0f, text.data(), text.data() + text.size())
       .x;
 }
 
 ImVec2 text_size(Face face, float em, std::string_view text) {
+  if (text.empty()) return {0, font_size(face, em)};  // ImGui takes an empty view for one that ends at its zero
   return font_of(face)->CalcTextSizeA(font_size(face, em), FLT_MAX, 0.0f, text.data(), text.data() + text.size());
 }
 

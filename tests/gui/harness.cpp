@@ -2,6 +2,7 @@
 #include "tests/gui/harness.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -45,6 +46,13 @@ std::unique_ptr<PlatformWindow> open_platform(const Stage& stage) {
   auto opened = PlatformWindow::open({.width = stage.width, .height = stage.height, .headless = true});
   if (!opened) FAIL(opened.error().message);
   return std::move(opened).value();
+}
+
+// Of all threads of this process, the software renderer's included.
+double processor_milliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
 }
 
 // HEADROOM_SHOTS=DIR keeps a picture of how each script ended.
@@ -141,16 +149,17 @@ void perform(const char* name, const Stage& stage, const std::function<void(Acto
   CHECK(passed);
 }
 
-std::vector<double> time_frames(const Stage& stage, int frames, const std::function<void(App&, int)>& each) {
+std::vector<FrameTime> time_frames(const Stage& stage, int frames, const std::function<void(App&, int)>& each) {
   using Clock = std::chrono::steady_clock;
   std::unique_ptr<App> app = make_app(stage);
   std::unique_ptr<PlatformWindow> platform = open_platform(stage);
   const record::Status look = app->load_look();
   if (!look) FAIL(look.error().message);
-  std::vector<double> times;
+  std::vector<FrameTime> times;
   double now = 0;
   for (int frame = 0; frame < frames; ++frame) {
     const auto begin = Clock::now();
+    const double busy = processor_milliseconds();
     platform->wait(0);
     now += kFrameSeconds;
     each(*app, frame);
@@ -159,7 +168,8 @@ std::vector<double> time_frames(const Stage& stage, int frames, const std::funct
     unsigned pixel = 0;
     // Reading one pixel waits for the software renderer to have drawn them all.
     platform->draw([&] { app->draw(now); }, [&] { platform->read_pixels(0, 0, 1, 1, &pixel); });
-    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    times.push_back(
+        {std::chrono::duration<double, std::milli>(Clock::now() - begin).count(), processor_milliseconds() - busy});
   }
   app->drop_look();
   return times;

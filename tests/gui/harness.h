@@ -56,8 +56,11 @@ struct Actor {
 // Runs the script to its end and reports to Catch2. Inside the script only IM_CHECK and its kin.
 void perform(const char* name, const Stage& stage, const std::function<void(Actor&)>& script);
 
-// Frames of one second of drawing, without a script; for measurements. Returns milliseconds of each frame.
-std::vector<double> time_frames(const Stage& stage, int frames,
-                                const std::function<void(app::window::App&, int)>& each);
+struct FrameTime {
+  double wall = 0, processor = 0;  // milliseconds; processor time of all threads
+};
+// Frames without a script; for measurements.
+std::vector<FrameTime> time_frames(const Stage& stage, int frames,
+                                   const std::function<void(app::window::App&, int)>& each);
 
 }  // namespace headroom::tests

@@ -233,7 +233,7 @@ TEST_CASE("running out of memory is told only after the answer", "[window][page]
   reader.model.question().skip();
   REQUIRE(reader.model.notice());
   CHECK(reader.model.notice()->kind == Notice::Kind::kOutOfMemory);
-  CHECK(reader.model.notice()->head == "Out of memory in loss");
+  CHECK(reader.model.notice()->head == "Out of memory in the loss");
   CHECK(reader.model.notice()->body.find("30.00 MiB") != std::string::npos);
 }
 

@@ -22,7 +22,7 @@ record::Status ScriptedBackend::start(const backend::RunRequest& request) {
   ++starts_;
   last_params_ = request.params;
   record::RunInfo info = source_->info();
-  info.source = record::Source::kLive;
+  if (info.source != record::Source::kPredicted) info.source = record::Source::kLive;
   recording_ = std::make_shared<record::Recording>(info);
   std::vector<std::string> operators;
   for (std::uint16_t op = 1; !source_->op_name(op).empty(); ++op) operators.emplace_back(source_->op_name(op));

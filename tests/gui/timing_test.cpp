@@ -30,18 +30,23 @@ void measure(const char* name, int width, int height, double most_milliseconds) 
   ScriptedBackend backend(small_run({.steps = 5, .layers = 16, .extra_events = 200}), 160);
   Stage stage{.width = width, .height = height, .assets = assets.path(), .runner = &backend};
   std::size_t most_bytes = 0;
-  std::vector<double> times = time_frames(stage, 120, [&](app::window::App& app, int frame) {
+  std::vector<FrameTime> times = time_frames(stage, 120, [&](app::window::App& app, int frame) {
     if (frame == 10) app.page().question().skip();
     if (frame == 12) app.page().run(0.2);
     most_bytes = std::max(most_bytes, drawn_bytes());
   });
   times.erase(times.begin(), times.begin() + 20);
-  std::sort(times.begin(), times.end());
-  const double median = times[times.size() / 2], late = times[times.size() * 9 / 10];
-  std::printf("%s: %.1f ms a frame (median), %.1f ms (90 %%), first picture not counted; %.2f MiB drawn at most\n",
-              name, median, late, static_cast<double>(most_bytes) / (1 << 20));
+  const auto median = [&](double FrameTime::*part) {
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end(),
+                     [part](const FrameTime& a, const FrameTime& b) { return a.*part < b.*part; });
+    return (*middle).*part;
+  };
+  const double processor = median(&FrameTime::processor);
+  std::printf("%s: a frame takes %.1f ms, %.1f ms of processor time (medians); %.2f MiB drawn at most\n", name,
+              median(&FrameTime::wall), processor, static_cast<double>(most_bytes) / (1 << 20));
   CHECK(backend.starts() == 1);
-  CHECK(median < most_milliseconds);
+  CHECK(processor < most_milliseconds);
   CHECK(most_bytes < kMostDrawBytes);
   CHECK(most_bytes > 10'000);
 }
