@@ -1,8 +1,8 @@
 // The envelope of a chunk and the header of a file. All numbers are little-endian.
 //
 //   file    magic 8 bytes · major u16 · minor u16 · chunks
-//   chunk   kind u32 · stored size u32 · raw size u32 · CRC-32C of the payload u32 · CRC-32C of these 16 bytes u32 · payload
-//   payload one zstd frame; unpacked: the columns of codec.cpp, or JSON
+//   chunk   kind u32 · stored size u32 · raw size u32 · CRC-32C of the payload u32 · CRC-32C of these 16 bytes u32 ·
+//   payload payload one zstd frame; unpacked: the columns of codec.cpp, or JSON
 //
 // The header of a chunk has a checksum of its own, so that a damaged size is not taken for the end of a cut file.
 #pragma once
@@ -21,15 +21,15 @@ namespace headroom::record {
 
 // A new kind is a minor version: older programs skip it. A number is never used again.
 enum class ChunkKind : std::uint32_t {
-    kInfo = 1,
-    kEvents = 2,
-    kMarks = 3,
-    kDeviceTimes = 4,
-    kCounters = 5,
-    kMetrics = 6,
-    kOperators = 7,
-    kDropped = 8,
-    kOutcome = 9,
+  kInfo = 1,
+  kEvents = 2,
+  kMarks = 3,
+  kDeviceTimes = 4,
+  kCounters = 5,
+  kMetrics = 6,
+  kOperators = 7,
+  kDropped = 8,
+  kOutcome = 9,
 };
 
 // The first byte is no text in any encoding, and the line ends show a copy that changed them.
@@ -40,19 +40,19 @@ inline constexpr std::size_t kFileHeaderBytes = 12;
 inline constexpr std::size_t kChunkHeaderBytes = 20;
 
 // Limits that are checked before memory is taken.
-inline constexpr std::uint32_t kMaxChunkBytes = 64U << 20; // stored and unpacked
-inline constexpr std::size_t kMaxRows = 1U << 25;          // of one kind in a recording: 2 GiB of events
+inline constexpr std::uint32_t kMaxChunkBytes = 64U << 20;  // stored and unpacked
+inline constexpr std::size_t kMaxRows = 1U << 25;           // of one kind in a recording: 2 GiB of events
 
 struct ChunkHeader {
-    ChunkKind kind = ChunkKind::kInfo;
-    std::uint32_t stored = 0; // bytes of the payload
-    std::uint32_t raw = 0;    // bytes when unpacked
-    std::uint32_t payload_crc = 0;
+  ChunkKind kind = ChunkKind::kInfo;
+  std::uint32_t stored = 0;  // bytes of the payload
+  std::uint32_t raw = 0;     // bytes when unpacked
+  std::uint32_t payload_crc = 0;
 };
 
 // What is wrong with a chunk, as half a sentence: "the checksum of its header is wrong".
 struct Damage {
-    std::string what;
+  std::string what;
 };
 
 std::vector<std::byte> file_header();
@@ -62,6 +62,7 @@ std::vector<std::byte> seal(ChunkKind kind, std::span<const std::byte> content);
 // The header at the beginning of `bytes` (at least kChunkHeaderBytes of them).
 std::variant<ChunkHeader, Damage> open_header(std::span<const std::byte> bytes);
 // The content, checked against its header.
-std::variant<std::vector<std::byte>, Damage> open_payload(const ChunkHeader& header, std::span<const std::byte> payload);
+std::variant<std::vector<std::byte>, Damage> open_payload(const ChunkHeader& header,
+                                                          std::span<const std::byte> payload);
 
-} // namespace headroom::record
+}  // namespace headroom::record

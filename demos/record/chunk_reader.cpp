@@ -15,94 +15,101 @@ constexpr std::size_t kLongestOperator = 1'024;
 constexpr std::size_t kMostOperators = 1U << 16;
 
 std::string_view as_text(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::size_t pending_marks(const std::vector<Mark>& marks) {
-    return static_cast<std::size_t>(
-        std::count_if(marks.begin(), marks.end(), [](const Mark& mark) { return mark.device_time == kPending; }));
+  return static_cast<std::size_t>(
+      std::count_if(marks.begin(), marks.end(), [](const Mark& mark) { return mark.device_time == kPending; }));
 }
 
-} // namespace
+}  // namespace
 
 void ChunkReader::keep(const std::vector<CounterSample>& samples) {
-    for (const CounterSample& sample : samples) recording_.append(sample);
+  for (const CounterSample& sample : samples) recording_.append(sample);
 }
 
 void ChunkReader::keep(const std::vector<MetricSample>& samples) {
-    for (const MetricSample& sample : samples) recording_.append(sample);
+  for (const MetricSample& sample : samples) recording_.append(sample);
 }
 
 template <class Row>
 std::optional<Damage> ChunkReader::take_rows(std::span<const std::byte> content, std::size_t least_bytes,
                                              std::size_t present) {
-    Unpacker in(content);
-    const std::uint64_t count = in.varint();
-    if (count > kMostRowsInAChunk || count > in.left() / least_bytes) return Damage{"a chunk holds fewer rows than it says"};
-    if (count > kMaxRows - std::min(present, kMaxRows)) return Damage{"it holds more than 33 million rows of one kind"};
-    std::vector<Row> rows(count);
-    ColumnReader reader(in);
-    columns(reader, std::span<Row>(rows));
-    if (!in.ok() || in.left() != 0) return Damage{"the columns of a chunk do not end where they should"};
-    if (reader.wrong() != nullptr) return Damage{std::string(reader.wrong()) + " is out of range"};
-    if constexpr (std::is_same_v<Row, Nanoseconds>)
-        if (rows.size() > pending_marks(recording_.marks())) return Damage{"it has more device times than marks"};
-    keep(rows);
-    return std::nullopt;
+  Unpacker in(content);
+  const std::uint64_t count = in.varint();
+  if (count > kMostRowsInAChunk || count > in.left() / least_bytes)
+    return Damage{"a chunk holds fewer rows than it says"};
+  if (count > kMaxRows - std::min(present, kMaxRows)) return Damage{"it holds more than 33 million rows of one kind"};
+  std::vector<Row> rows(count);
+  ColumnReader reader(in);
+  columns(reader, std::span<Row>(rows));
+  if (!in.ok() || in.left() != 0) return Damage{"the columns of a chunk do not end where they should"};
+  if (reader.wrong() != nullptr) return Damage{std::string(reader.wrong()) + " is out of range"};
+  if constexpr (std::is_same_v<Row, Nanoseconds>)
+    if (rows.size() > pending_marks(recording_.marks())) return Damage{"it has more device times than marks"};
+  keep(rows);
+  return std::nullopt;
 }
 
 std::optional<Damage> ChunkReader::take_operators(std::span<const std::byte> content) {
-    Unpacker in(content);
-    const std::uint64_t first = in.varint();
-    const std::uint64_t count = in.varint();
-    if (count > in.left() || first >= kMostOperators || count > kMostOperators - first)
-        return Damage{"it has more operators than there can be"};
-    std::vector<std::string> names;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        const std::uint64_t length = in.varint();
-        const std::string_view name = as_text(in.take(length));
-        if (!in.ok() || length > kLongestOperator || !valid_utf8(name)) return Damage{"the name of an operator is no text"};
-        names.emplace_back(name);
-    }
-    if (in.left() != 0) return Damage{"a chunk of operators does not end where it should"};
-    recording_.append_operators(static_cast<std::uint16_t>(first), names);
-    return std::nullopt;
+  Unpacker in(content);
+  const std::uint64_t first = in.varint();
+  const std::uint64_t count = in.varint();
+  if (count > in.left() || first >= kMostOperators || count > kMostOperators - first)
+    return Damage{"it has more operators than there can be"};
+  std::vector<std::string> names;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t length = in.varint();
+    const std::string_view name = as_text(in.take(length));
+    if (!in.ok() || length > kLongestOperator || !valid_utf8(name)) return Damage{"the name of an operator is no text"};
+    names.emplace_back(name);
+  }
+  if (in.left() != 0) return Damage{"a chunk of operators does not end where it should"};
+  recording_.append_operators(static_cast<std::uint16_t>(first), names);
+  return std::nullopt;
 }
 
 std::optional<Damage> ChunkReader::take_dropped(std::span<const std::byte> content) {
-    Unpacker in(content);
-    const std::uint64_t count = in.varint();
-    if (!in.ok() || in.left() != 0 || count > kMostEvents) return Damage{"the count of dropped events is none"};
-    recording_.add_dropped(count);
-    return std::nullopt;
+  Unpacker in(content);
+  const std::uint64_t count = in.varint();
+  if (!in.ok() || in.left() != 0 || count > kMostEvents) return Damage{"the count of dropped events is none"};
+  recording_.add_dropped(count);
+  return std::nullopt;
 }
 
 std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byte> content) {
-    switch (kind) {
-    case ChunkKind::kEvents: return take_rows<MemEvent>(content, kLeastBytesPerEvent, recording_.events().size());
-    case ChunkKind::kMarks: return take_rows<Mark>(content, kLeastBytesPerMark, recording_.marks().size());
-    case ChunkKind::kDeviceTimes: return take_rows<Nanoseconds>(content, kLeastBytesPerTime, 0);
+  switch (kind) {
+    case ChunkKind::kEvents:
+      return take_rows<MemEvent>(content, kLeastBytesPerEvent, recording_.events().size());
+    case ChunkKind::kMarks:
+      return take_rows<Mark>(content, kLeastBytesPerMark, recording_.marks().size());
+    case ChunkKind::kDeviceTimes:
+      return take_rows<Nanoseconds>(content, kLeastBytesPerTime, 0);
     case ChunkKind::kCounters:
-        return take_rows<CounterSample>(content, kLeastBytesPerCounter, recording_.counters().size());
-    case ChunkKind::kMetrics: return take_rows<MetricSample>(content, kLeastBytesPerMetric, recording_.metrics().size());
-    case ChunkKind::kOperators: return take_operators(content);
-    case ChunkKind::kDropped: return take_dropped(content);
+      return take_rows<CounterSample>(content, kLeastBytesPerCounter, recording_.counters().size());
+    case ChunkKind::kMetrics:
+      return take_rows<MetricSample>(content, kLeastBytesPerMetric, recording_.metrics().size());
+    case ChunkKind::kOperators:
+      return take_operators(content);
+    case ChunkKind::kDropped:
+      return take_dropped(content);
     case ChunkKind::kInfo: {
-        std::optional<RunInfo> info;
-        if (content.size() <= kMostTextBytes) info = run_info_from_json(as_text(content));
-        if (!info) return Damage{"what it says about the run cannot be read"};
-        recording_.set_info(std::move(*info));
-        return std::nullopt;
+      std::optional<RunInfo> info;
+      if (content.size() <= kMostTextBytes) info = run_info_from_json(as_text(content));
+      if (!info) return Damage{"what it says about the run cannot be read"};
+      recording_.set_info(std::move(*info));
+      return std::nullopt;
     }
     case ChunkKind::kOutcome: {
-        std::optional<Outcome> outcome;
-        if (content.size() <= kMostTextBytes) outcome = outcome_from_json(as_text(content));
-        if (!outcome) return Damage{"what it says about the run's end cannot be read"};
-        recording_.set_outcome(std::move(*outcome));
-        return std::nullopt;
+      std::optional<Outcome> outcome;
+      if (content.size() <= kMostTextBytes) outcome = outcome_from_json(as_text(content));
+      if (!outcome) return Damage{"what it says about the run's end cannot be read"};
+      recording_.set_outcome(std::move(*outcome));
+      return std::nullopt;
     }
-    }
-    return std::nullopt; // a kind that a later version added
+  }
+  return std::nullopt;  // a kind that a later version added
 }
 
-} // namespace headroom::record
+}  // namespace headroom::record

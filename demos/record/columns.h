@@ -15,62 +15,66 @@
 
 namespace headroom::record {
 
-inline constexpr Bytes kMostBytes = Bytes{1} << 50;            // of one block: a petabyte
-inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61; // 73 years; differences of two fit 64 bits
+inline constexpr Bytes kMostBytes = Bytes{1} << 50;             // of one block: a petabyte
+inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; differences of two fit 64 bits
 inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 40;
 
 class ColumnWriter {
-public:
-    explicit ColumnWriter(Packer& out) : out_(out) {}
+ public:
+  explicit ColumnWriter(Packer& out) : out_(out) {}
 
-    // A number from `lowest` to `highest`, near `guess`.
-    void number(const std::int64_t& value, std::int64_t guess, std::int64_t, std::int64_t, const char*) {
-        out_.varint(zigzag(wrapped_difference(value, guess)));
-    }
-    template <class Small>
-    void small(const Small& value, Small, const char*) { out_.varint(value); }
-    template <class Enum>
-    void choice(const Enum& value, int, const char*) { out_.byte(static_cast<std::uint8_t>(value)); }
-    void byte(const std::uint8_t& value) { out_.byte(value); }
-    void real(const double& value) { out_.fixed64(std::bit_cast<std::uint64_t>(value)); }
+  // A number from `lowest` to `highest`, near `guess`.
+  void number(const std::int64_t& value, std::int64_t guess, std::int64_t, std::int64_t, const char*) {
+    out_.varint(zigzag(wrapped_difference(value, guess)));
+  }
+  template <class Small>
+  void small(const Small& value, Small, const char*) {
+    out_.varint(value);
+  }
+  template <class Enum>
+  void choice(const Enum& value, int, const char*) {
+    out_.byte(static_cast<std::uint8_t>(value));
+  }
+  void byte(const std::uint8_t& value) { out_.byte(value); }
+  void real(const double& value) { out_.fixed64(std::bit_cast<std::uint64_t>(value)); }
 
-private:
-    Packer& out_;
+ private:
+  Packer& out_;
 };
 
 class ColumnReader {
-public:
-    explicit ColumnReader(Unpacker& in) : in_(in) {}
+ public:
+  explicit ColumnReader(Unpacker& in) : in_(in) {}
 
-    void number(std::int64_t& value, std::int64_t guess, std::int64_t lowest, std::int64_t highest, const char* what) {
-        value = wrapped_sum(guess, unzigzag(in_.varint()));
-        check(value >= lowest && value <= highest, what);
-    }
-    template <class Small>
-    void small(Small& value, Small highest, const char* what) {
-        const std::uint64_t read = in_.varint();
-        check(read <= highest, what);
-        value = static_cast<Small>(read);
-    }
-    template <class Enum>
-    void choice(Enum& value, int count, const char* what) {
-        const std::uint8_t read = in_.byte();
-        check(read < count, what);
-        value = static_cast<Enum>(read < count ? read : 0);
-    }
-    void byte(std::uint8_t& value) { value = in_.byte(); }
-    void real(double& value) { value = std::bit_cast<double>(in_.fixed64()); }
+  void number(std::int64_t& value, std::int64_t guess, std::int64_t lowest, std::int64_t highest, const char* what) {
+    value = wrapped_sum(guess, unzigzag(in_.varint()));
+    check(value >= lowest && value <= highest, what);
+  }
+  template <class Small>
+  void small(Small& value, Small highest, const char* what) {
+    const std::uint64_t read = in_.varint();
+    check(read <= highest, what);
+    value = static_cast<Small>(read);
+  }
+  template <class Enum>
+  void choice(Enum& value, int count, const char* what) {
+    const std::uint8_t read = in_.byte();
+    check(read < count, what);
+    value = static_cast<Enum>(read < count ? read : 0);
+  }
+  void byte(std::uint8_t& value) { value = in_.byte(); }
+  void real(double& value) { value = std::bit_cast<double>(in_.fixed64()); }
 
-    // The first value that cannot be, such as "a kind of event"; nullptr where there is none.
-    const char* wrong() const { return wrong_; }
+  // The first value that cannot be, such as "a kind of event"; nullptr where there is none.
+  const char* wrong() const { return wrong_; }
 
-private:
-    void check(bool holds, const char* what) {
-        if (!holds && wrong_ == nullptr) wrong_ = what;
-    }
+ private:
+  void check(bool holds, const char* what) {
+    if (!holds && wrong_ == nullptr) wrong_ = what;
+  }
 
-    Unpacker& in_;
-    const char* wrong_ = nullptr;
+  Unpacker& in_;
+  const char* wrong_ = nullptr;
 };
 
 inline constexpr int kNumEventKinds = 6;
@@ -80,154 +84,158 @@ inline constexpr int kNumMetricKinds = 3;
 
 // What the allocator's own total should be after the next event, if it is as this event says. One for each device.
 struct TotalGuess {
-    Bytes allocated = 0, reserved = 0;
+  Bytes allocated = 0, reserved = 0;
 
-    void follow(const MemEvent& event) {
-        if (event.kind == EventKind::kAlloc) allocated = wrapped_sum(allocated, event.block);
-        if (event.kind == EventKind::kFree) allocated = wrapped_difference(allocated, event.block);
-        if (event.kind == EventKind::kSegmentAlloc) reserved = wrapped_sum(reserved, event.block);
-        if (event.kind == EventKind::kSegmentFree) reserved = wrapped_difference(reserved, event.block);
-    }
+  void follow(const MemEvent& event) {
+    if (event.kind == EventKind::kAlloc) allocated = wrapped_sum(allocated, event.block);
+    if (event.kind == EventKind::kFree) allocated = wrapped_difference(allocated, event.block);
+    if (event.kind == EventKind::kSegmentAlloc) reserved = wrapped_sum(reserved, event.block);
+    if (event.kind == EventKind::kSegmentFree) reserved = wrapped_difference(reserved, event.block);
+  }
 };
 
 template <class Io, class Row>
-void time_column(Io& io, std::span<Row> rows, Nanoseconds Row::* time, const char* what) {
-    Nanoseconds before = 0;
-    for (Row& row : rows) {
-        io.number(row.*time, before, -kMostTime, kMostTime, what);
-        before = row.*time;
-    }
+void time_column(Io& io, std::span<Row> rows, Nanoseconds Row::*time, const char* what) {
+  Nanoseconds before = 0;
+  for (Row& row : rows) {
+    io.number(row.*time, before, -kMostTime, kMostTime, what);
+    before = row.*time;
+  }
 }
 
 // New storages mostly count up, and others are mostly recent: both are said relative to the newest.
 template <class Io>
 void storage_column(Io& io, std::span<MemEvent> rows) {
-    constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(), kHighest = std::numeric_limits<std::int64_t>::max();
-    std::int64_t newest = 0;
-    for (MemEvent& row : rows) {
-        auto storage = static_cast<std::int64_t>(row.storage);
-        const bool is_new = row.kind == EventKind::kAlloc;
-        io.number(storage, is_new ? wrapped_sum(newest, 1) : newest, kLowest, kHighest, "a storage");
-        row.storage = static_cast<std::uint64_t>(storage);
-        if (is_new) newest = storage;
-    }
+  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
+                 kHighest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t newest = 0;
+  for (MemEvent& row : rows) {
+    auto storage = static_cast<std::int64_t>(row.storage);
+    const bool is_new = row.kind == EventKind::kAlloc;
+    io.number(storage, is_new ? wrapped_sum(newest, 1) : newest, kLowest, kHighest, "a storage");
+    row.storage = static_cast<std::uint64_t>(storage);
+    if (is_new) newest = storage;
+  }
 }
 
 // The allocator's own totals, where it reports them: what the events of this chunk lead to, so that after the first
 // row all differences are 0.
 template <class Io>
 void total_columns(Io& io, std::span<MemEvent> rows) {
-    constexpr auto kLowest = std::numeric_limits<Bytes>::min(), kHighest = std::numeric_limits<Bytes>::max();
-    for (MemEvent& row : rows) {
-        auto known = static_cast<std::uint8_t>((row.allocator_allocated != kUnknownBytes ? 1 : 0) |
-                                               (row.allocator_reserved != kUnknownBytes ? 2 : 0));
-        io.small(known, std::uint8_t{3}, "what an allocator reported");
-        row.allocator_allocated = (known & 1) != 0 ? row.allocator_allocated : kUnknownBytes;
-        row.allocator_reserved = (known & 2) != 0 ? row.allocator_reserved : kUnknownBytes;
-        if constexpr (std::is_same_v<Io, ColumnReader>) { // filled below
-            if ((known & 1) != 0) row.allocator_allocated = 0;
-            if ((known & 2) != 0) row.allocator_reserved = 0;
-        }
+  constexpr auto kLowest = std::numeric_limits<Bytes>::min(), kHighest = std::numeric_limits<Bytes>::max();
+  for (MemEvent& row : rows) {
+    auto known = static_cast<std::uint8_t>((row.allocator_allocated != kUnknownBytes ? 1 : 0) |
+                                           (row.allocator_reserved != kUnknownBytes ? 2 : 0));
+    io.small(known, std::uint8_t{3}, "what an allocator reported");
+    row.allocator_allocated = (known & 1) != 0 ? row.allocator_allocated : kUnknownBytes;
+    row.allocator_reserved = (known & 2) != 0 ? row.allocator_reserved : kUnknownBytes;
+    if constexpr (std::is_same_v<Io, ColumnReader>) {  // filled below
+      if ((known & 1) != 0) row.allocator_allocated = 0;
+      if ((known & 2) != 0) row.allocator_reserved = 0;
     }
-    TotalGuess guesses[kNumDeviceKinds];
-    for (MemEvent& row : rows) {
-        TotalGuess& guess = guesses[static_cast<std::size_t>(row.device)];
-        guess.follow(row);
-        if (row.allocator_allocated != kUnknownBytes) {
-            io.number(row.allocator_allocated, guess.allocated, kLowest, kHighest, "an allocated total");
-            guess.allocated = row.allocator_allocated;
-        }
-        if (row.allocator_reserved != kUnknownBytes) {
-            io.number(row.allocator_reserved, guess.reserved, kLowest, kHighest, "a reserved total");
-            guess.reserved = row.allocator_reserved;
-        }
+  }
+  TotalGuess guesses[kNumDeviceKinds];
+  for (MemEvent& row : rows) {
+    TotalGuess& guess = guesses[static_cast<std::size_t>(row.device)];
+    guess.follow(row);
+    if (row.allocator_allocated != kUnknownBytes) {
+      io.number(row.allocator_allocated, guess.allocated, kLowest, kHighest, "an allocated total");
+      guess.allocated = row.allocator_allocated;
     }
+    if (row.allocator_reserved != kUnknownBytes) {
+      io.number(row.allocator_reserved, guess.reserved, kLowest, kHighest, "a reserved total");
+      guess.reserved = row.allocator_reserved;
+    }
+  }
 }
 
-inline constexpr std::size_t kLeastBytesPerEvent = 14; // one a column
+inline constexpr std::size_t kLeastBytesPerEvent = 14;  // one a column
 template <class Io>
 void columns(Io& io, std::span<MemEvent> rows) {
-    constexpr std::uint16_t kAny16 = 0xffff;
-    for (MemEvent& row : rows) io.choice(row.kind, kNumEventKinds, "a kind of event");
-    for (MemEvent& row : rows) io.choice(row.device, kNumDeviceKinds, "a device");
-    for (MemEvent& row : rows) io.choice(row.category, kNumCategories, "a category");
-    for (MemEvent& row : rows) io.choice(row.phase, kNumPhases, "a phase");
-    for (MemEvent& row : rows) io.small(row.layer, kNoLayer, "a layer");
-    for (MemEvent& row : rows) io.small(row.micro_batch, kAny16, "a micro-batch");
-    for (MemEvent& row : rows) io.small(row.op, kAny16, "an operator");
-    for (MemEvent& row : rows) io.byte(row.stream);
-    for (MemEvent& row : rows) io.byte(row.rank);
-    time_column(io, rows, &MemEvent::time, "an event's time");
-    storage_column(io, rows);
-    for (MemEvent& row : rows) io.number(row.requested, 0, 0, kMostBytes, "a request");
-    for (MemEvent& row : rows) io.number(row.block, row.requested, 0, kMostBytes, "a block's size");
-    total_columns(io, rows);
+  constexpr std::uint16_t kAny16 = 0xffff;
+  for (MemEvent& row : rows) io.choice(row.kind, kNumEventKinds, "a kind of event");
+  for (MemEvent& row : rows) io.choice(row.device, kNumDeviceKinds, "a device");
+  for (MemEvent& row : rows) io.choice(row.category, kNumCategories, "a category");
+  for (MemEvent& row : rows) io.choice(row.phase, kNumPhases, "a phase");
+  for (MemEvent& row : rows) io.small(row.layer, kNoLayer, "a layer");
+  for (MemEvent& row : rows) io.small(row.micro_batch, kAny16, "a micro-batch");
+  for (MemEvent& row : rows) io.small(row.op, kAny16, "an operator");
+  for (MemEvent& row : rows) io.byte(row.stream);
+  for (MemEvent& row : rows) io.byte(row.rank);
+  time_column(io, rows, &MemEvent::time, "an event's time");
+  storage_column(io, rows);
+  for (MemEvent& row : rows) io.number(row.requested, 0, 0, kMostBytes, "a request");
+  for (MemEvent& row : rows) io.number(row.block, row.requested, 0, kMostBytes, "a block's size");
+  total_columns(io, rows);
 }
 
 inline constexpr std::size_t kLeastBytesPerMark = 7;
 template <class Io>
 void columns(Io& io, std::span<Mark> rows) {
-    constexpr auto kLowestStep = std::numeric_limits<std::int32_t>::min(), kHighestStep = std::numeric_limits<std::int32_t>::max();
-    time_column(io, rows, &Mark::host_time, "a mark's time");
-    Nanoseconds device_before = 0;
-    for (Mark& row : rows) {
-        io.number(row.device_time, device_before, kPending, kMostTime, "a mark's device time");
-        if (row.device_time != kPending) device_before = row.device_time;
-    }
-    std::int64_t event_before = 0, step_before = 0;
-    for (Mark& row : rows) {
-        auto event = static_cast<std::int64_t>(row.event_index);
-        io.number(event, event_before, 0, static_cast<std::int64_t>(kMostEvents), "a mark's place");
-        row.event_index = static_cast<std::uint64_t>(event);
-        event_before = event;
-    }
-    for (Mark& row : rows) {
-        std::int64_t step = row.step;
-        io.number(step, step_before, kLowestStep, kHighestStep, "a step");
-        row.step = static_cast<std::int32_t>(step);
-        step_before = step;
-    }
-    for (Mark& row : rows) io.choice(row.phase, kNumPhases, "a phase");
-    for (Mark& row : rows) io.small(row.layer, kNoLayer, "a layer");
-    for (Mark& row : rows) io.small(row.micro_batch, std::uint16_t{0xffff}, "a micro-batch");
+  constexpr auto kLowestStep = std::numeric_limits<std::int32_t>::min(),
+                 kHighestStep = std::numeric_limits<std::int32_t>::max();
+  time_column(io, rows, &Mark::host_time, "a mark's time");
+  Nanoseconds device_before = 0;
+  for (Mark& row : rows) {
+    io.number(row.device_time, device_before, kPending, kMostTime, "a mark's device time");
+    if (row.device_time != kPending) device_before = row.device_time;
+  }
+  std::int64_t event_before = 0, step_before = 0;
+  for (Mark& row : rows) {
+    auto event = static_cast<std::int64_t>(row.event_index);
+    io.number(event, event_before, 0, static_cast<std::int64_t>(kMostEvents), "a mark's place");
+    row.event_index = static_cast<std::uint64_t>(event);
+    event_before = event;
+  }
+  for (Mark& row : rows) {
+    std::int64_t step = row.step;
+    io.number(step, step_before, kLowestStep, kHighestStep, "a step");
+    row.step = static_cast<std::int32_t>(step);
+    step_before = step;
+  }
+  for (Mark& row : rows) io.choice(row.phase, kNumPhases, "a phase");
+  for (Mark& row : rows) io.small(row.layer, kNoLayer, "a layer");
+  for (Mark& row : rows) io.small(row.micro_batch, std::uint16_t{0xffff}, "a micro-batch");
 }
 
 inline constexpr std::size_t kLeastBytesPerTime = 1;
 template <class Io>
 void columns(Io& io, std::span<Nanoseconds> times) {
-    Nanoseconds before = 0;
-    for (Nanoseconds& time : times) {
-        io.number(time, before, 0, kMostTime, "a device time");
-        before = time;
-    }
+  Nanoseconds before = 0;
+  for (Nanoseconds& time : times) {
+    io.number(time, before, 0, kMostTime, "a device time");
+    before = time;
+  }
 }
 
 inline constexpr std::size_t kLeastBytesPerCounter = 3;
 template <class Io>
 void columns(Io& io, std::span<CounterSample> rows) {
-    constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(), kHighest = std::numeric_limits<std::int64_t>::max();
-    time_column(io, rows, &CounterSample::time, "a counter's time");
-    for (CounterSample& row : rows) io.choice(row.kind, kNumCounterKinds, "a kind of counter");
-    std::int64_t before[kNumCounterKinds] = {};
-    for (CounterSample& row : rows) {
-        std::int64_t& last = before[static_cast<std::size_t>(row.kind)];
-        io.number(row.value, last, kLowest, kHighest, "a counter");
-        last = row.value;
-    }
+  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
+                 kHighest = std::numeric_limits<std::int64_t>::max();
+  time_column(io, rows, &CounterSample::time, "a counter's time");
+  for (CounterSample& row : rows) io.choice(row.kind, kNumCounterKinds, "a kind of counter");
+  std::int64_t before[kNumCounterKinds] = {};
+  for (CounterSample& row : rows) {
+    std::int64_t& last = before[static_cast<std::size_t>(row.kind)];
+    io.number(row.value, last, kLowest, kHighest, "a counter");
+    last = row.value;
+  }
 }
 
 inline constexpr std::size_t kLeastBytesPerMetric = 11;
 template <class Io>
 void columns(Io& io, std::span<MetricSample> rows) {
-    constexpr auto kLowestStep = std::numeric_limits<std::int32_t>::min(), kHighestStep = std::numeric_limits<std::int32_t>::max();
-    time_column(io, rows, &MetricSample::time, "a metric's time");
-    for (MetricSample& row : rows) {
-        std::int64_t step = row.step;
-        io.number(step, 0, kLowestStep, kHighestStep, "a step");
-        row.step = static_cast<std::int32_t>(step);
-    }
-    for (MetricSample& row : rows) io.choice(row.kind, kNumMetricKinds, "a kind of metric");
-    for (MetricSample& row : rows) io.real(row.value);
+  constexpr auto kLowestStep = std::numeric_limits<std::int32_t>::min(),
+                 kHighestStep = std::numeric_limits<std::int32_t>::max();
+  time_column(io, rows, &MetricSample::time, "a metric's time");
+  for (MetricSample& row : rows) {
+    std::int64_t step = row.step;
+    io.number(step, 0, kLowestStep, kHighestStep, "a step");
+    row.step = static_cast<std::int32_t>(step);
+  }
+  for (MetricSample& row : rows) io.choice(row.kind, kNumMetricKinds, "a kind of metric");
+  for (MetricSample& row : rows) io.real(row.value);
 }
 
-} // namespace headroom::record
+}  // namespace headroom::record

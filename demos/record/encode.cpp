@@ -12,56 +12,60 @@ namespace {
 
 template <class Row>
 std::vector<std::byte> encode_rows(ChunkKind kind, std::span<const Row> rows) {
-    if (rows.size() > kMostRowsInAChunk) throw std::length_error("more than 262,144 rows in a chunk");
-    std::vector<Row> copy(rows.begin(), rows.end()); // columns() takes rows that may be filled
-    Packer out;
-    out.varint(rows.size());
-    ColumnWriter writer(out);
-    columns(writer, std::span<Row>(copy));
-    return seal(kind, out.bytes());
+  if (rows.size() > kMostRowsInAChunk) throw std::length_error("more than 262,144 rows in a chunk");
+  std::vector<Row> copy(rows.begin(), rows.end());  // columns() takes rows that may be filled
+  Packer out;
+  out.varint(rows.size());
+  ColumnWriter writer(out);
+  columns(writer, std::span<Row>(copy));
+  return seal(kind, out.bytes());
 }
 
 std::vector<std::byte> encode_text(ChunkKind kind, const std::string& text) {
-    return seal(kind, std::as_bytes(std::span(text)));
+  return seal(kind, std::as_bytes(std::span(text)));
 }
 
-} // namespace
+}  // namespace
 
 std::vector<std::byte> encode_info(const RunInfo& info) { return encode_text(ChunkKind::kInfo, to_json(info)); }
 
-std::vector<std::byte> encode_events(std::span<const MemEvent> events) { return encode_rows(ChunkKind::kEvents, events); }
+std::vector<std::byte> encode_events(std::span<const MemEvent> events) {
+  return encode_rows(ChunkKind::kEvents, events);
+}
 
 std::vector<std::byte> encode_marks(std::span<const Mark> marks) { return encode_rows(ChunkKind::kMarks, marks); }
 
 std::vector<std::byte> encode_device_times(std::span<const Nanoseconds> times) {
-    return encode_rows(ChunkKind::kDeviceTimes, times);
+  return encode_rows(ChunkKind::kDeviceTimes, times);
 }
 
 std::vector<std::byte> encode_counters(std::span<const CounterSample> samples) {
-    return encode_rows(ChunkKind::kCounters, samples);
+  return encode_rows(ChunkKind::kCounters, samples);
 }
 
 std::vector<std::byte> encode_metrics(std::span<const MetricSample> samples) {
-    return encode_rows(ChunkKind::kMetrics, samples);
+  return encode_rows(ChunkKind::kMetrics, samples);
 }
 
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names) {
-    Packer out;
-    out.varint(first_op);
-    out.varint(names.size());
-    for (const std::string& name : names) {
-        out.varint(name.size());
-        out.append(std::as_bytes(std::span(name)));
-    }
-    return seal(ChunkKind::kOperators, out.bytes());
+  Packer out;
+  out.varint(first_op);
+  out.varint(names.size());
+  for (const std::string& name : names) {
+    out.varint(name.size());
+    out.append(std::as_bytes(std::span(name)));
+  }
+  return seal(ChunkKind::kOperators, out.bytes());
 }
 
 std::vector<std::byte> encode_dropped(std::uint64_t count) {
-    Packer out;
-    out.varint(count);
-    return seal(ChunkKind::kDropped, out.bytes());
+  Packer out;
+  out.varint(count);
+  return seal(ChunkKind::kDropped, out.bytes());
 }
 
-std::vector<std::byte> encode_outcome(const Outcome& outcome) { return encode_text(ChunkKind::kOutcome, to_json(outcome)); }
+std::vector<std::byte> encode_outcome(const Outcome& outcome) {
+  return encode_text(ChunkKind::kOutcome, to_json(outcome));
+}
 
-} // namespace headroom::record
+}  // namespace headroom::record

@@ -14,163 +14,173 @@
 namespace headroom::record {
 namespace {
 
-constexpr std::size_t kRowsPerFileChunk = 16'384; // 1 MiB of events: stays in a core's cache
+constexpr std::size_t kRowsPerFileChunk = 16'384;  // 1 MiB of events: stays in a core's cache
 
 Error cannot_read(const std::filesystem::path& path, std::string_view rest) {
-    return {fmt::format("{} {}", printable(path.string()), rest)};
+  return {fmt::format("{} {}", printable(path.string()), rest)};
 }
 
 // The header of a file, or why it is not one.
 std::optional<Error> check_file_header(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-    if (bytes.empty()) return cannot_read(path, "is empty; record the run again.");
-    const std::vector<std::byte> ours = file_header();
-    const std::size_t magic = std::min(bytes.size(), kFileMagic.size());
-    if (!std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(magic), ours.begin()))
-        return cannot_read(path, "is not a recording of Headroom; choose a file that `headroom run --record` wrote.");
-    if (bytes.size() < kFileHeaderBytes) return cannot_read(path, "was cut off before it says what was run; record the run again.");
-    const auto number = [&](std::size_t at) { return static_cast<unsigned>(bytes[at]) | static_cast<unsigned>(bytes[at + 1]) << 8; };
-    if (const unsigned major = number(8); major > kMajorVersion)
-        return cannot_read(path, fmt::format("was written by a newer Headroom (file format {}, this one reads {}); update Headroom to open it.",
-                                             major, kMajorVersion));
-    if (number(8) == 0) return cannot_read(path, "is damaged at byte 8: there is no file format 0; use another copy or record the run again.");
-    return std::nullopt;
+  if (bytes.empty()) return cannot_read(path, "is empty; record the run again.");
+  const std::vector<std::byte> ours = file_header();
+  const std::size_t magic = std::min(bytes.size(), kFileMagic.size());
+  if (!std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(magic), ours.begin()))
+    return cannot_read(path, "is not a recording of Headroom; choose a file that `headroom run --record` wrote.");
+  if (bytes.size() < kFileHeaderBytes)
+    return cannot_read(path, "was cut off before it says what was run; record the run again.");
+  const auto number = [&](std::size_t at) {
+    return static_cast<unsigned>(bytes[at]) | static_cast<unsigned>(bytes[at + 1]) << 8;
+  };
+  if (const unsigned major = number(8); major > kMajorVersion)
+    return cannot_read(
+        path,
+        fmt::format("was written by a newer Headroom (file format {}, this one reads {}); update Headroom to open it.",
+                    major, kMajorVersion));
+  if (number(8) == 0)
+    return cannot_read(path,
+                       "is damaged at byte 8: there is no file format 0; use another copy or record the run again.");
+  return std::nullopt;
 }
 
 // Fills as much of `bytes` as the stream still has; returns that part.
 std::span<const std::byte> read_some(std::istream& in, std::span<std::byte> bytes) {
-    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return bytes.first(static_cast<std::size_t>(in.gcount()));
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes.first(static_cast<std::size_t>(in.gcount()));
 }
 
 struct Chunk {
-    ChunkHeader header;
-    std::vector<std::byte> content;
+  ChunkHeader header;
+  std::vector<std::byte> content;
 };
 struct EndOfFile {
-    bool whole; // it ends with a whole chunk
+  bool whole;  // it ends with a whole chunk
 };
 using ChunkOrEnd = std::variant<Chunk, EndOfFile, Damage>;
 
 ChunkOrEnd read_chunk(std::istream& in) {
-    std::array<std::byte, kChunkHeaderBytes> bytes;
-    const std::span<const std::byte> found = read_some(in, bytes);
-    if (found.size() < bytes.size()) return EndOfFile{found.empty()};
-    const auto header = open_header(bytes);
-    if (const auto* const damage = std::get_if<Damage>(&header)) return *damage;
-    const ChunkHeader& sizes = std::get<ChunkHeader>(header);
+  std::array<std::byte, kChunkHeaderBytes> bytes;
+  const std::span<const std::byte> found = read_some(in, bytes);
+  if (found.size() < bytes.size()) return EndOfFile{found.empty()};
+  const auto header = open_header(bytes);
+  if (const auto* const damage = std::get_if<Damage>(&header)) return *damage;
+  const ChunkHeader& sizes = std::get<ChunkHeader>(header);
 
-    std::vector<std::byte> payload(sizes.stored);
-    if (read_some(in, payload).size() < payload.size()) return EndOfFile{false};
-    auto content = open_payload(sizes, payload);
-    if (const auto* const damage = std::get_if<Damage>(&content)) return *damage;
-    return Chunk{sizes, std::get<std::vector<std::byte>>(std::move(content))};
+  std::vector<std::byte> payload(sizes.stored);
+  if (read_some(in, payload).size() < payload.size()) return EndOfFile{false};
+  auto content = open_payload(sizes, payload);
+  if (const auto* const damage = std::get_if<Damage>(&content)) return *damage;
+  return Chunk{sizes, std::get<std::vector<std::byte>>(std::move(content))};
 }
 
 template <class Row, class Encode>
 Status write_rows(RecordingWriter& writer, const std::vector<Row>& rows, Encode encode) {
-    for (std::size_t first = 0; first < rows.size(); first += kRowsPerFileChunk) {
-        const std::size_t count = std::min(kRowsPerFileChunk, rows.size() - first);
-        if (Status status = writer.append(encode(std::span<const Row>(rows).subspan(first, count))); !status) return status;
-    }
-    return Ok{};
+  for (std::size_t first = 0; first < rows.size(); first += kRowsPerFileChunk) {
+    const std::size_t count = std::min(kRowsPerFileChunk, rows.size() - first);
+    if (Status status = writer.append(encode(std::span<const Row>(rows).subspan(first, count))); !status) return status;
+  }
+  return Ok{};
 }
 
-} // namespace
+}  // namespace
 
 std::string_view Recording::op_name(std::uint16_t op) const {
-    return op < operators_.size() ? std::string_view(operators_[op]) : std::string_view();
+  return op < operators_.size() ? std::string_view(operators_[op]) : std::string_view();
 }
 
 void Recording::append(std::span<const MemEvent> events) {
-    Nanoseconds latest = events_.empty() ? std::numeric_limits<Nanoseconds>::min() : events_.back().time;
-    for (MemEvent event : events) {
-        event.time = latest = std::max(latest, event.time);
-        events_.push_back(event);
-    }
+  Nanoseconds latest = events_.empty() ? std::numeric_limits<Nanoseconds>::min() : events_.back().time;
+  for (MemEvent event : events) {
+    event.time = latest = std::max(latest, event.time);
+    events_.push_back(event);
+  }
 }
 
 void Recording::append(std::span<const Mark> marks) {
-    for (Mark mark : marks) {
-        if (!marks_.empty()) {
-            mark.host_time = std::max(mark.host_time, marks_.back().host_time);
-            mark.event_index = std::max(mark.event_index, marks_.back().event_index);
-        }
-        marks_.push_back(mark);
+  for (Mark mark : marks) {
+    if (!marks_.empty()) {
+      mark.host_time = std::max(mark.host_time, marks_.back().host_time);
+      mark.event_index = std::max(mark.event_index, marks_.back().event_index);
     }
+    marks_.push_back(mark);
+  }
 }
 
 void Recording::append_device_times(std::span<const Nanoseconds> times) {
-    for (const Nanoseconds time : times) {
-        while (marks_with_device_time_ < marks_.size() && marks_[marks_with_device_time_].device_time != kPending)
-            ++marks_with_device_time_;
-        if (marks_with_device_time_ == marks_.size()) throw std::logic_error("more device times than marks");
-        marks_[marks_with_device_time_].device_time = time;
-    }
+  for (const Nanoseconds time : times) {
+    while (marks_with_device_time_ < marks_.size() && marks_[marks_with_device_time_].device_time != kPending)
+      ++marks_with_device_time_;
+    if (marks_with_device_time_ == marks_.size()) throw std::logic_error("more device times than marks");
+    marks_[marks_with_device_time_].device_time = time;
+  }
 }
 
 void Recording::append_operators(std::uint16_t first_op, std::span<const std::string> names) {
-    if (operators_.size() < first_op + names.size()) operators_.resize(first_op + names.size());
-    std::copy(names.begin(), names.end(), operators_.begin() + first_op);
+  if (operators_.size() < first_op + names.size()) operators_.resize(first_op + names.size());
+  std::copy(names.begin(), names.end(), operators_.begin() + first_op);
 }
 
 Status Recording::append_chunk(std::span<const std::byte> chunk) {
-    const auto refuse = [](const Damage& damage) {
-        return Error{"A part of the recording cannot be used: " + damage.what + "; run it again."};
-    };
-    const auto header = open_header(chunk);
-    if (const auto* const damage = std::get_if<Damage>(&header)) return refuse(*damage);
-    const auto content = open_payload(std::get<ChunkHeader>(header), chunk.subspan(kChunkHeaderBytes));
-    if (const auto* const damage = std::get_if<Damage>(&content)) return refuse(*damage);
-    if (const auto damage = ChunkReader(*this).take(std::get<ChunkHeader>(header).kind, std::get<std::vector<std::byte>>(content)))
-        return refuse(*damage);
-    return Ok{};
+  const auto refuse = [](const Damage& damage) {
+    return Error{"A part of the recording cannot be used: " + damage.what + "; run it again."};
+  };
+  const auto header = open_header(chunk);
+  if (const auto* const damage = std::get_if<Damage>(&header)) return refuse(*damage);
+  const auto content = open_payload(std::get<ChunkHeader>(header), chunk.subspan(kChunkHeaderBytes));
+  if (const auto* const damage = std::get_if<Damage>(&content)) return refuse(*damage);
+  if (const auto damage =
+          ChunkReader(*this).take(std::get<ChunkHeader>(header).kind, std::get<std::vector<std::byte>>(content)))
+    return refuse(*damage);
+  return Ok{};
 }
 
 Result<Recording> Recording::read(const std::filesystem::path& path) {
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error)) return cannot_read(path, "is a folder; choose a recording in it.");
-    std::ifstream in(path, std::ios::binary);
-    if (!in)
-        return cannot_read(path, fmt::format("cannot be opened ({}); check the path.", std::generic_category().message(errno)));
-    std::array<std::byte, kFileHeaderBytes> header;
-    if (auto refusal = check_file_header(path, read_some(in, header))) return *refusal;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return cannot_read(path, "is a folder; choose a recording in it.");
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    return cannot_read(path,
+                       fmt::format("cannot be opened ({}); check the path.", std::generic_category().message(errno)));
+  std::array<std::byte, kFileHeaderBytes> header;
+  if (auto refusal = check_file_header(path, read_some(in, header))) return *refusal;
 
-    Recording recording;
-    bool knows_run = false;
-    std::uint64_t place = kFileHeaderBytes;
-    const auto damaged = [&](const Damage& damage) {
-        return cannot_read(path, fmt::format("is damaged at byte {}: {}; use another copy or record the run again.", place, damage.what));
-    };
-    for (;;) {
-        const ChunkOrEnd next = read_chunk(in);
-        if (const auto* const damage = std::get_if<Damage>(&next)) return damaged(*damage);
-        if (const auto* const end = std::get_if<EndOfFile>(&next)) {
-            if (!knows_run) return cannot_read(path, "was cut off before it says what was run; record the run again.");
-            recording.truncated_ = !end->whole || !recording.outcome_;
-            break;
-        }
-        const Chunk& chunk = std::get<Chunk>(next);
-        if (const auto damage = ChunkReader(recording).take(chunk.header.kind, chunk.content)) return damaged(*damage);
-        knows_run = knows_run || chunk.header.kind == ChunkKind::kInfo;
-        place += kChunkHeaderBytes + chunk.header.stored;
+  Recording recording;
+  bool knows_run = false;
+  std::uint64_t place = kFileHeaderBytes;
+  const auto damaged = [&](const Damage& damage) {
+    return cannot_read(
+        path, fmt::format("is damaged at byte {}: {}; use another copy or record the run again.", place, damage.what));
+  };
+  for (;;) {
+    const ChunkOrEnd next = read_chunk(in);
+    if (const auto* const damage = std::get_if<Damage>(&next)) return damaged(*damage);
+    if (const auto* const end = std::get_if<EndOfFile>(&next)) {
+      if (!knows_run) return cannot_read(path, "was cut off before it says what was run; record the run again.");
+      recording.truncated_ = !end->whole || !recording.outcome_;
+      break;
     }
-    if (recording.info_.source == Source::kLive) recording.info_.source = Source::kRecorded;
-    return recording;
+    const Chunk& chunk = std::get<Chunk>(next);
+    if (const auto damage = ChunkReader(recording).take(chunk.header.kind, chunk.content)) return damaged(*damage);
+    knows_run = knows_run || chunk.header.kind == ChunkKind::kInfo;
+    place += kChunkHeaderBytes + chunk.header.stored;
+  }
+  if (recording.info_.source == Source::kLive) recording.info_.source = Source::kRecorded;
+  return recording;
 }
 
 Status Recording::write(const std::filesystem::path& path) const {
-    Result<RecordingWriter> created = RecordingWriter::create(path);
-    if (!created) return created.error();
-    RecordingWriter& writer = created.value();
-    Status status = writer.append(encode_info(info_));
-    if (status) status = writer.append(encode_operators(0, operators_));
-    if (status) status = write_rows(writer, events_, encode_events);
-    if (status) status = write_rows(writer, marks_, encode_marks);
-    if (status) status = write_rows(writer, counters_, encode_counters);
-    if (status) status = write_rows(writer, metrics_, encode_metrics);
-    if (status && dropped_ != 0) status = writer.append(encode_dropped(dropped_));
-    if (status && outcome_) status = writer.append(encode_outcome(*outcome_));
-    return status ? writer.commit() : status;
+  Result<RecordingWriter> created = RecordingWriter::create(path);
+  if (!created) return created.error();
+  RecordingWriter& writer = created.value();
+  Status status = writer.append(encode_info(info_));
+  if (status) status = writer.append(encode_operators(0, operators_));
+  if (status) status = write_rows(writer, events_, encode_events);
+  if (status) status = write_rows(writer, marks_, encode_marks);
+  if (status) status = write_rows(writer, counters_, encode_counters);
+  if (status) status = write_rows(writer, metrics_, encode_metrics);
+  if (status && dropped_ != 0) status = writer.append(encode_dropped(dropped_));
+  if (status && outcome_) status = writer.append(encode_outcome(*outcome_));
+  return status ? writer.commit() : status;
 }
 
-} // namespace headroom::record
+}  // namespace headroom::record

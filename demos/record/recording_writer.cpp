@@ -1,9 +1,9 @@
 // A recording on its way to disk: partial file, every return checked, fsync, rename, fsync of the folder.
-#include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
 
 #include <stdexcept>
 #include <utility>
@@ -20,132 +20,138 @@ namespace {
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
-    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
 Error not_written(const std::filesystem::path& path, std::string_view rest) {
-    return {fmt::format("{} was not written: {}", printable(path.string()), rest), ErrorKind::kNotWritten};
+  return {fmt::format("{} was not written: {}", printable(path.string()), rest), ErrorKind::kNotWritten};
 }
 
-bool disk_is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG; }
+bool disk_is_full(int error_number) {
+  return error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
+}
 
 struct Opened {
-    int descriptor = -1;
-    int error_number = 0;
-    bool in_use = false; // another program is writing it now
+  int descriptor = -1;
+  int error_number = 0;
+  bool in_use = false;  // another program is writing it now
 };
 
 // Makes the partial file anew. One that is there already was left by a program that was killed, unless its writer still
 // holds the lock.
 Opened open_partial(const std::filesystem::path& path) {
-    for (int attempt = 0; attempt < 2; ++attempt) {
-        const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0) {
-            ::flock(descriptor, LOCK_EX | LOCK_NB); // fails only where locks are not supported
-            return {.descriptor = descriptor};
-        }
-        if (errno != EEXIST) return {.error_number = errno};
-        const int old = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (old < 0) return {.error_number = errno};
-        const bool in_use = ::flock(old, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-        if (!in_use) ::unlink(path.c_str());
-        ::close(old);
-        if (in_use) return {.error_number = EEXIST, .in_use = true};
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) {
+      ::flock(descriptor, LOCK_EX | LOCK_NB);  // fails only where locks are not supported
+      return {.descriptor = descriptor};
     }
-    return {.error_number = EEXIST, .in_use = true};
+    if (errno != EEXIST) return {.error_number = errno};
+    const int old = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (old < 0) return {.error_number = errno};
+    const bool in_use = ::flock(old, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!in_use) ::unlink(path.c_str());
+    ::close(old);
+    if (in_use) return {.error_number = EEXIST, .in_use = true};
+  }
+  return {.error_number = EEXIST, .in_use = true};
 }
 
-// Renaming is lasting only once the folder is on disk too. Some file systems cannot sync a folder (EINVAL) and need not.
+// Renaming is lasting only once the folder is on disk too. Some file systems cannot sync a folder (EINVAL) and need
+// not.
 int sync_folder(const std::filesystem::path& folder) {
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return errno;
-    const int error_number = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
-    ::close(descriptor);
-    return error_number;
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  const int error_number = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
+  ::close(descriptor);
+  return error_number;
 }
 
-} // namespace
+}  // namespace
 
 Result<RecordingWriter> RecordingWriter::create(const std::filesystem::path& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-        return not_written(path, S_ISDIR(status.st_mode) ? "it is a folder; choose the name of a file."
-                                                         : "it is not a regular file; choose another name.");
-    RecordingWriter writer;
-    writer.target_ = path;
-    writer.partial_ = path;
-    writer.partial_ += ".partial";
-    const Opened opened = open_partial(writer.partial_);
-    if (opened.descriptor < 0) {
-        writer.partial_.clear(); // not ours to remove
-        if (opened.in_use) return not_written(path, "another run is being recorded there; choose another name.");
-        if (opened.error_number == ENOENT) return not_written(path, "its folder does not exist; make it or choose another one.");
-        return not_written(path, fmt::format("{}; choose a folder that can be written.", reason(opened.error_number)));
-    }
-    writer.descriptor_ = opened.descriptor;
-    if (Status written = writer.append(file_header()); !written) return written.error();
-    return writer;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return not_written(path, S_ISDIR(status.st_mode) ? "it is a folder; choose the name of a file."
+                                                     : "it is not a regular file; choose another name.");
+  RecordingWriter writer;
+  writer.target_ = path;
+  writer.partial_ = path;
+  writer.partial_ += ".partial";
+  const Opened opened = open_partial(writer.partial_);
+  if (opened.descriptor < 0) {
+    writer.partial_.clear();  // not ours to remove
+    if (opened.in_use) return not_written(path, "another run is being recorded there; choose another name.");
+    if (opened.error_number == ENOENT)
+      return not_written(path, "its folder does not exist; make it or choose another one.");
+    return not_written(path, fmt::format("{}; choose a folder that can be written.", reason(opened.error_number)));
+  }
+  writer.descriptor_ = opened.descriptor;
+  if (Status written = writer.append(file_header()); !written) return written.error();
+  return writer;
 }
 
 RecordingWriter::RecordingWriter(RecordingWriter&& other) noexcept
-    : target_(std::move(other.target_)), partial_(std::exchange(other.partial_, {})),
-      descriptor_(std::exchange(other.descriptor_, -1)), failure_(std::move(other.failure_)) {}
+    : target_(std::move(other.target_)),
+      partial_(std::exchange(other.partial_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      failure_(std::move(other.failure_)) {}
 
 RecordingWriter& RecordingWriter::operator=(RecordingWriter&& other) noexcept {
-    if (this == &other) return *this;
-    discard();
-    target_ = std::move(other.target_);
-    partial_ = std::exchange(other.partial_, {});
-    descriptor_ = std::exchange(other.descriptor_, -1);
-    failure_ = std::move(other.failure_);
-    return *this;
+  if (this == &other) return *this;
+  discard();
+  target_ = std::move(other.target_);
+  partial_ = std::exchange(other.partial_, {});
+  descriptor_ = std::exchange(other.descriptor_, -1);
+  failure_ = std::move(other.failure_);
+  return *this;
 }
 
 RecordingWriter::~RecordingWriter() { discard(); }
 
 void RecordingWriter::discard() {
-    if (!partial_.empty()) ::unlink(partial_.c_str());
-    partial_.clear();
-    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1)); // the lock ends here: not before the name is free
+  if (!partial_.empty()) ::unlink(partial_.c_str());
+  partial_.clear();
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));  // the lock ends here: not before the name is free
 }
 
 Error RecordingWriter::fail(const std::string& what, int error_number, std::size_t bytes_wanted) {
-    std::string rest = fmt::format("{} failed ({}); choose another folder.", what, reason(error_number));
-    if (disk_is_full(error_number)) {
-        std::error_code ignored;
-        const std::filesystem::space_info space = std::filesystem::space(folder_of(target_), ignored);
-        rest = fmt::format("the disk is full ({} more needed, {} free; {}); free some space or choose another folder.",
-                           format_bytes(static_cast<Bytes>(bytes_wanted)),
-                           ignored ? "unknown" : format_bytes(static_cast<Bytes>(space.available)), reason(error_number));
-    }
-    failure_ = not_written(target_, rest);
-    discard();
-    return *failure_;
+  std::string rest = fmt::format("{} failed ({}); choose another folder.", what, reason(error_number));
+  if (disk_is_full(error_number)) {
+    std::error_code ignored;
+    const std::filesystem::space_info space = std::filesystem::space(folder_of(target_), ignored);
+    rest = fmt::format("the disk is full ({} more needed, {} free; {}); free some space or choose another folder.",
+                       format_bytes(static_cast<Bytes>(bytes_wanted)),
+                       ignored ? "unknown" : format_bytes(static_cast<Bytes>(space.available)), reason(error_number));
+  }
+  failure_ = not_written(target_, rest);
+  discard();
+  return *failure_;
 }
 
 Status RecordingWriter::append(std::span<const std::byte> chunk) {
-    if (failure_) return *failure_;
-    if (descriptor_ < 0) throw std::logic_error("a recording was written to after its end");
-    while (!chunk.empty()) {
-        const ssize_t written = ::write(descriptor_, chunk.data(), chunk.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return fail("writing", errno, chunk.size());
-        chunk = chunk.subspan(static_cast<std::size_t>(written));
-    }
-    return Ok{};
+  if (failure_) return *failure_;
+  if (descriptor_ < 0) throw std::logic_error("a recording was written to after its end");
+  while (!chunk.empty()) {
+    const ssize_t written = ::write(descriptor_, chunk.data(), chunk.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail("writing", errno, chunk.size());
+    chunk = chunk.subspan(static_cast<std::size_t>(written));
+  }
+  return Ok{};
 }
 
 Status RecordingWriter::commit() {
-    if (failure_) return *failure_;
-    if (descriptor_ < 0) throw std::logic_error("a recording was ended twice");
-    // A failed fsync means that the data may be gone: not tried again.
-    if (::fsync(descriptor_) != 0) return fail("syncing", errno, 0);
-    if (::close(std::exchange(descriptor_, -1)) != 0) return fail("closing", errno, 0);
-    if (::rename(partial_.c_str(), target_.c_str()) != 0) return fail("renaming", errno, 0);
-    partial_.clear(); // it has the target's name now: nothing to remove any more
-    if (const int error_number = sync_folder(folder_of(target_)); error_number != 0)
-        return fail("syncing its folder", error_number, 0);
-    return Ok{};
+  if (failure_) return *failure_;
+  if (descriptor_ < 0) throw std::logic_error("a recording was ended twice");
+  // A failed fsync means that the data may be gone: not tried again.
+  if (::fsync(descriptor_) != 0) return fail("syncing", errno, 0);
+  if (::close(std::exchange(descriptor_, -1)) != 0) return fail("closing", errno, 0);
+  if (::rename(partial_.c_str(), target_.c_str()) != 0) return fail("renaming", errno, 0);
+  partial_.clear();  // it has the target's name now: nothing to remove any more
+  if (const int error_number = sync_folder(folder_of(target_)); error_number != 0)
+    return fail("syncing its folder", error_number, 0);
+  return Ok{};
 }
 
-} // namespace headroom::record
+}  // namespace headroom::record

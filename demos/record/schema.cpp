@@ -16,143 +16,162 @@ namespace headroom::record {
 namespace {
 
 const ParamSpec* find(Schema schema, std::string_view key) {
-    for (const ParamSpec& spec : schema)
-        if (spec.key == key) return &spec;
-    return nullptr;
+  for (const ParamSpec& spec : schema)
+    if (spec.key == key) return &spec;
+  return nullptr;
 }
 
 ParamValue default_of(const ParamSpec& spec) {
-    switch (spec.kind) {
+  switch (spec.kind) {
     case ParamKind::kInteger:
-    case ParamKind::kBytes: return static_cast<std::int64_t>(spec.default_number);
-    case ParamKind::kReal: return spec.default_number;
-    case ParamKind::kSwitch: return spec.default_number != 0;
+    case ParamKind::kBytes:
+      return static_cast<std::int64_t>(spec.default_number);
+    case ParamKind::kReal:
+      return spec.default_number;
+    case ParamKind::kSwitch:
+      return spec.default_number != 0;
     case ParamKind::kChoice:
-    case ParamKind::kFile: return std::string(spec.default_text);
-    }
-    throw std::logic_error("kind of parameter");
+    case ParamKind::kFile:
+      return std::string(spec.default_text);
+  }
+  throw std::logic_error("kind of parameter");
 }
 
 // The shortest of "24GiB", "512MiB", "4KiB" and "1023" that says exactly this many bytes.
 std::string bytes_as_typed(Bytes bytes) {
-    if (bytes != 0 && bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
-    if (bytes != 0 && bytes % kMiB == 0) return fmt::format("{}MiB", bytes / kMiB);
-    if (bytes != 0 && bytes % kKiB == 0) return fmt::format("{}KiB", bytes / kKiB);
-    return fmt::format("{}", bytes);
+  if (bytes != 0 && bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
+  if (bytes != 0 && bytes % kMiB == 0) return fmt::format("{}MiB", bytes / kMiB);
+  if (bytes != 0 && bytes % kKiB == 0) return fmt::format("{}KiB", bytes / kKiB);
+  return fmt::format("{}", bytes);
 }
 
 std::string value_as_typed(const ParamSpec& spec, const ParamValue& value) {
-    switch (spec.kind) {
-    case ParamKind::kInteger: return fmt::format("{}", std::get<std::int64_t>(value));
-    case ParamKind::kBytes: return bytes_as_typed(std::get<std::int64_t>(value));
-    case ParamKind::kReal: return fmt::format("{}", std::get<double>(value)); // shortest text that reads back the same
-    case ParamKind::kSwitch: return std::get<bool>(value) ? "on" : "off";
+  switch (spec.kind) {
+    case ParamKind::kInteger:
+      return fmt::format("{}", std::get<std::int64_t>(value));
+    case ParamKind::kBytes:
+      return bytes_as_typed(std::get<std::int64_t>(value));
+    case ParamKind::kReal:
+      return fmt::format("{}", std::get<double>(value));  // shortest text that reads back the same
+    case ParamKind::kSwitch:
+      return std::get<bool>(value) ? "on" : "off";
     case ParamKind::kChoice:
-    case ParamKind::kFile: return std::get<std::string>(value);
-    }
-    throw std::logic_error("kind of parameter");
+    case ParamKind::kFile:
+      return std::get<std::string>(value);
+  }
+  throw std::logic_error("kind of parameter");
 }
 
 // "Batch is a whole number from 1 to 1024."
 std::string what_it_takes(const ParamSpec& spec) {
-    switch (spec.kind) {
+  switch (spec.kind) {
     case ParamKind::kInteger:
-        return fmt::format("{} is a whole number from {:.0f} to {:.0f}.", spec.label, spec.minimum, spec.maximum);
-    case ParamKind::kReal: return fmt::format("{} is a number from {:g} to {:g}.", spec.label, spec.minimum, spec.maximum);
+      return fmt::format("{} is a whole number from {:.0f} to {:.0f}.", spec.label, spec.minimum, spec.maximum);
+    case ParamKind::kReal:
+      return fmt::format("{} is a number from {:g} to {:g}.", spec.label, spec.minimum, spec.maximum);
     case ParamKind::kBytes:
-        return fmt::format("{} is a size from {} to {}, such as 24GiB or 512MiB{}.", spec.label,
-                           bytes_as_typed(static_cast<Bytes>(spec.minimum)), bytes_as_typed(static_cast<Bytes>(spec.maximum)),
-                           spec.default_number == 0 ? "; 0 is none" : "");
-    case ParamKind::kSwitch: return fmt::format("{} is on or off.", spec.label);
+      return fmt::format("{} is a size from {} to {}, such as 24GiB or 512MiB{}.", spec.label,
+                         bytes_as_typed(static_cast<Bytes>(spec.minimum)),
+                         bytes_as_typed(static_cast<Bytes>(spec.maximum)),
+                         spec.default_number == 0 ? "; 0 is none" : "");
+    case ParamKind::kSwitch:
+      return fmt::format("{} is on or off.", spec.label);
     case ParamKind::kChoice: {
-        std::vector<std::string_view> keys;
-        for (const Choice& choice : spec.choices) keys.push_back(choice.key);
-        return fmt::format("{} is one of {}.", spec.label, fmt::join(keys, ", "));
+      std::vector<std::string_view> keys;
+      for (const Choice& choice : spec.choices) keys.push_back(choice.key);
+      return fmt::format("{} is one of {}.", spec.label, fmt::join(keys, ", "));
     }
-    case ParamKind::kFile: return fmt::format("{} is the path of a file.", spec.label);
-    }
-    throw std::logic_error("kind of parameter");
+    case ParamKind::kFile:
+      return fmt::format("{} is the path of a file.", spec.label);
+  }
+  throw std::logic_error("kind of parameter");
 }
 
 // "batch=0: Batch is a whole number from 1 to 1024."
 Error refused(const ParamSpec& spec, std::string_view shown_value) {
-    return {fmt::format("{}={}: {}", spec.key, printable(shown_value.substr(0, 200)), what_it_takes(spec))};
+  return {fmt::format("{}={}: {}", spec.key, printable(shown_value.substr(0, 200)), what_it_takes(spec))};
 }
 
 Error unknown_key(Schema schema, std::string_view key) {
-    std::vector<std::string_view> keys;
-    for (const ParamSpec& spec : schema) keys.push_back(spec.key);
-    if (keys.empty()) return {fmt::format("There is no parameter {}: nothing can be set here.", quoted(key))};
-    return {fmt::format("There is no parameter {}; the nearest is {}.", quoted(key), quoted(nearest(key, keys)))};
+  std::vector<std::string_view> keys;
+  for (const ParamSpec& spec : schema) keys.push_back(spec.key);
+  if (keys.empty()) return {fmt::format("There is no parameter {}: nothing can be set here.", quoted(key))};
+  return {fmt::format("There is no parameter {}; the nearest is {}.", quoted(key), quoted(nearest(key, keys)))};
 }
 
 bool in_range(const ParamSpec& spec, double value) { return value >= spec.minimum && value <= spec.maximum; }
 
 bool fits(const ParamSpec& spec, const ParamValue& value) {
-    switch (spec.kind) {
+  switch (spec.kind) {
     case ParamKind::kInteger: {
-        const auto* const number = std::get_if<std::int64_t>(&value);
-        return number != nullptr && in_range(spec, static_cast<double>(*number));
+      const auto* const number = std::get_if<std::int64_t>(&value);
+      return number != nullptr && in_range(spec, static_cast<double>(*number));
     }
     case ParamKind::kBytes: {
-        const auto* const bytes = std::get_if<std::int64_t>(&value);
-        const bool none = bytes != nullptr && *bytes == 0 && spec.default_number == 0;
-        return bytes != nullptr && (none || in_range(spec, static_cast<double>(*bytes)));
+      const auto* const bytes = std::get_if<std::int64_t>(&value);
+      const bool none = bytes != nullptr && *bytes == 0 && spec.default_number == 0;
+      return bytes != nullptr && (none || in_range(spec, static_cast<double>(*bytes)));
     }
     case ParamKind::kReal: {
-        const auto* const number = std::get_if<double>(&value);
-        return number != nullptr && in_range(spec, *number); // false for NaN
+      const auto* const number = std::get_if<double>(&value);
+      return number != nullptr && in_range(spec, *number);  // false for NaN
     }
-    case ParamKind::kSwitch: return std::holds_alternative<bool>(value);
+    case ParamKind::kSwitch:
+      return std::holds_alternative<bool>(value);
     case ParamKind::kChoice: {
-        const auto* const key = std::get_if<std::string>(&value);
-        if (key == nullptr) return false;
-        for (const Choice& choice : spec.choices)
-            if (choice.key == *key) return true;
-        return false;
+      const auto* const key = std::get_if<std::string>(&value);
+      if (key == nullptr) return false;
+      for (const Choice& choice : spec.choices)
+        if (choice.key == *key) return true;
+      return false;
     }
     case ParamKind::kFile: {
-        const auto* const path = std::get_if<std::string>(&value);
-        return path != nullptr && path->find('\0') == std::string::npos;
+      const auto* const path = std::get_if<std::string>(&value);
+      return path != nullptr && path->find('\0') == std::string::npos;
     }
-    }
-    throw std::logic_error("kind of parameter");
+  }
+  throw std::logic_error("kind of parameter");
 }
 
 template <class Number>
 std::optional<ParamValue> parse_number(std::string_view text) {
-    Number number{};
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-    return number;
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return number;
 }
 
 std::optional<ParamValue> parse(const ParamSpec& spec, std::string_view text) {
-    switch (spec.kind) {
-    case ParamKind::kInteger: return parse_number<std::int64_t>(text);
-    case ParamKind::kReal: return parse_number<double>(text);
+  switch (spec.kind) {
+    case ParamKind::kInteger:
+      return parse_number<std::int64_t>(text);
+    case ParamKind::kReal:
+      return parse_number<double>(text);
     case ParamKind::kBytes: {
-        const Result<Bytes> bytes = parse_bytes(text);
-        return bytes ? std::optional<ParamValue>(bytes.value()) : std::nullopt;
+      const Result<Bytes> bytes = parse_bytes(text);
+      return bytes ? std::optional<ParamValue>(bytes.value()) : std::nullopt;
     }
     case ParamKind::kSwitch:
-        return text == "on" ? std::optional<ParamValue>(true) : text == "off" ? std::optional<ParamValue>(false) : std::nullopt;
+      return text == "on"    ? std::optional<ParamValue>(true)
+             : text == "off" ? std::optional<ParamValue>(false)
+                             : std::nullopt;
     case ParamKind::kChoice:
-    case ParamKind::kFile: return std::string(text);
-    }
-    throw std::logic_error("kind of parameter");
+    case ParamKind::kFile:
+      return std::string(text);
+  }
+  throw std::logic_error("kind of parameter");
 }
 
 // For messages about a value that came as a value.
 std::string shown(const ParamValue& value) {
-    return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
+  return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
 }
 
-} // namespace
+}  // namespace
 
 Params::Params(Schema schema) : schema_(schema) {
-    for (const ParamSpec& spec : schema) values_.emplace(spec.key, default_of(spec));
+  for (const ParamSpec& spec : schema) values_.emplace(spec.key, default_of(spec));
 }
 
 std::int64_t Params::integer(std::string_view key) const { return std::get<std::int64_t>(at(key)); }
@@ -162,62 +181,62 @@ const std::string& Params::text(std::string_view key) const { return std::get<st
 bool Params::has(std::string_view key) const { return values_.find(key) != values_.end(); }
 
 const ParamValue& Params::at(std::string_view key) const {
-    const auto found = values_.find(key);
-    if (found == values_.end()) throw std::out_of_range("no parameter " + std::string(key));
-    return found->second;
+  const auto found = values_.find(key);
+  if (found == values_.end()) throw std::out_of_range("no parameter " + std::string(key));
+  return found->second;
 }
 
 bool Params::in_use(std::string_view key) const {
-    const ParamSpec* const spec = find(schema_, key);
-    if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
-    return spec->needs_key.empty() || (in_use(spec->needs_key) && as_text(spec->needs_key) == spec->needs_value);
+  const ParamSpec* const spec = find(schema_, key);
+  if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
+  return spec->needs_key.empty() || (in_use(spec->needs_key) && as_text(spec->needs_key) == spec->needs_value);
 }
 
 Status Params::set(std::string_view key, std::string_view value_text) {
-    const ParamSpec* const spec = find(schema_, key);
-    if (spec == nullptr) return unknown_key(schema_, key);
-    const std::optional<ParamValue> value = parse(*spec, value_text);
-    if (!value || !fits(*spec, *value)) return refused(*spec, value_text);
-    values_.insert_or_assign(std::string(key), *value);
-    return Ok{};
+  const ParamSpec* const spec = find(schema_, key);
+  if (spec == nullptr) return unknown_key(schema_, key);
+  const std::optional<ParamValue> value = parse(*spec, value_text);
+  if (!value || !fits(*spec, *value)) return refused(*spec, value_text);
+  values_.insert_or_assign(std::string(key), *value);
+  return Ok{};
 }
 
 Status Params::set(std::string_view key, const ParamValue& value) {
-    const ParamSpec* const spec = find(schema_, key);
-    if (spec == nullptr) return unknown_key(schema_, key);
-    ParamValue checked = value;
-    if (const auto* const whole = std::get_if<std::int64_t>(&value); whole != nullptr && spec->kind == ParamKind::kReal)
-        checked = static_cast<double>(*whole); // JSON and MessagePack write 1.0 as 1
-    if (!fits(*spec, checked)) return refused(*spec, shown(value));
-    values_.insert_or_assign(std::string(key), std::move(checked));
-    return Ok{};
+  const ParamSpec* const spec = find(schema_, key);
+  if (spec == nullptr) return unknown_key(schema_, key);
+  ParamValue checked = value;
+  if (const auto* const whole = std::get_if<std::int64_t>(&value); whole != nullptr && spec->kind == ParamKind::kReal)
+    checked = static_cast<double>(*whole);  // JSON and MessagePack write 1.0 as 1
+  if (!fits(*spec, checked)) return refused(*spec, shown(value));
+  values_.insert_or_assign(std::string(key), std::move(checked));
+  return Ok{};
 }
 
 Status Params::set_assignment(std::string_view assignment) {
-    const std::size_t equals = assignment.find('=');
-    if (equals == std::string_view::npos)
-        return Error{quoted(assignment) + " sets nothing; write key=value, such as " +
-                     (schema_.empty() ? "batch=4" : std::string(schema_[0].key) + "=" + as_text(schema_[0].key)) + "."};
-    return set(assignment.substr(0, equals), assignment.substr(equals + 1));
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos)
+    return Error{quoted(assignment) + " sets nothing; write key=value, such as " +
+                 (schema_.empty() ? "batch=4" : std::string(schema_[0].key) + "=" + as_text(schema_[0].key)) + "."};
+  return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
 std::string Params::as_text(std::string_view key) const {
-    const ParamSpec* const spec = find(schema_, key);
-    if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
-    return value_as_typed(*spec, at(key));
+  const ParamSpec* const spec = find(schema_, key);
+  if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
+  return value_as_typed(*spec, at(key));
 }
 
 std::map<std::string, std::string> Params::to_map() const {
-    std::map<std::string, std::string> map;
-    for (const ParamSpec& spec : schema_) map.emplace(spec.key, as_text(spec.key));
-    return map;
+  std::map<std::string, std::string> map;
+  for (const ParamSpec& spec : schema_) map.emplace(spec.key, as_text(spec.key));
+  return map;
 }
 
 Result<Params> Params::from_map(Schema schema, const std::map<std::string, std::string>& map) {
-    Params params(schema);
-    for (const auto& [key, text] : map)
-        if (Status status = params.set(key, std::string_view(text)); !status) return status.error();
-    return params;
+  Params params(schema);
+  for (const auto& [key, text] : map)
+    if (Status status = params.set(key, std::string_view(text)); !status) return status.error();
+  return params;
 }
 
-} // namespace headroom::record
+}  // namespace headroom::record

@@ -12,19 +12,20 @@ namespace {
 
 // A part of the packed word.
 struct Field {
-    unsigned shift, bits;
-    constexpr std::uint64_t mask() const { return ((std::uint64_t{1} << bits) - 1) << shift; }
-    constexpr std::uint64_t put(std::uint64_t value) const { return (value << shift) & mask(); }
-    constexpr std::uint64_t get(std::uint64_t word) const { return (word & mask()) >> shift; }
+  unsigned shift, bits;
+  constexpr std::uint64_t mask() const { return ((std::uint64_t{1} << bits) - 1) << shift; }
+  constexpr std::uint64_t put(std::uint64_t value) const { return (value << shift) & mask(); }
+  constexpr std::uint64_t get(std::uint64_t word) const { return (word & mask()) >> shift; }
 };
 
-constexpr Field kPhaseField{0, 4}, kCategoryField{4, 4}, kLayerField{8, 12}, kMicroBatchField{20, 12},
-    kOpField{32, 16}, kStreamField{48, 8};
-constexpr std::uint64_t kSet = std::uint64_t{1} << 56;    // the thread has a tag of its own
-constexpr std::uint64_t kMarked = std::uint64_t{1} << 57; // … and keeps it after its last Scope: it has set a mark
+constexpr Field kPhaseField{0, 4}, kCategoryField{4, 4}, kLayerField{8, 12}, kMicroBatchField{20, 12}, kOpField{32, 16},
+    kStreamField{48, 8};
+constexpr std::uint64_t kSet = std::uint64_t{1} << 56;     // the thread has a tag of its own
+constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // … and keeps it after its last Scope: it has set a mark
 constexpr std::uint64_t kWholeTag = kSet - 1;
 // What a thread without a tag reads where no worker has one either.
-constexpr std::uint64_t kNoTag = kCategoryField.put(static_cast<std::uint64_t>(Category::kOther)) | kLayerField.put(kNoLayer);
+constexpr std::uint64_t kNoTag =
+    kCategoryField.put(static_cast<std::uint64_t>(Category::kOther)) | kLayerField.put(kNoLayer);
 
 constinit thread_local std::atomic<std::uint64_t> own_word{0};
 constinit thread_local std::int32_t current_step = -1;
@@ -35,83 +36,84 @@ constinit std::atomic<ScopeListener*> listener{nullptr};
 
 // The thread's own word, or (without kSet) what it borrows.
 std::uint64_t read_word() {
-    const std::uint64_t own = own_word.load(std::memory_order_relaxed);
-    if ((own & kSet) != 0) return own;
-    const std::uint64_t borrowed = worker_word.load(std::memory_order_relaxed);
-    return (borrowed & kSet) != 0 ? borrowed & kWholeTag : kNoTag;
+  const std::uint64_t own = own_word.load(std::memory_order_relaxed);
+  if ((own & kSet) != 0) return own;
+  const std::uint64_t borrowed = worker_word.load(std::memory_order_relaxed);
+  return (borrowed & kSet) != 0 ? borrowed & kWholeTag : kNoTag;
 }
 
 void write_word(std::uint64_t word) {
-    own_word.store(word, std::memory_order_relaxed);
-    if (worker.load(std::memory_order_relaxed) == &own_word) worker_word.store(word, std::memory_order_relaxed);
+  own_word.store(word, std::memory_order_relaxed);
+  if (worker.load(std::memory_order_relaxed) == &own_word) worker_word.store(word, std::memory_order_relaxed);
 }
 
 // Replaces the bits of `mask` in what the thread reads, which is its own from now on; returns the word before.
 std::uint64_t replace(std::uint64_t mask, std::uint64_t bits) {
-    const std::uint64_t before = read_word();
-    write_word((before & ~mask) | bits | kSet);
-    return before;
+  const std::uint64_t before = read_word();
+  write_word((before & ~mask) | bits | kSet);
+  return before;
 }
 
 struct OperatorTable {
-    std::mutex mutex;
-    std::deque<std::string> names{""}; // a deque: names do not move when it grows
-    std::unordered_map<std::string_view, std::uint16_t> numbers{{"", kNoOperator}};
+  std::mutex mutex;
+  std::deque<std::string> names{""};  // a deque: names do not move when it grows
+  std::unordered_map<std::string_view, std::uint16_t> numbers{{"", kNoOperator}};
 };
 
 OperatorTable& operators() {
-    static OperatorTable table;
-    return table;
+  static OperatorTable table;
+  return table;
 }
 
 void tell(const Tag& tag) {
-    if (ScopeListener* const heard = listener.load(std::memory_order_acquire)) heard->on_mark(tag, current_step);
+  if (ScopeListener* const heard = listener.load(std::memory_order_acquire)) heard->on_mark(tag, current_step);
 }
 
-} // namespace
+}  // namespace
 
 std::uint64_t Tag::pack() const {
-    return kPhaseField.put(static_cast<std::uint64_t>(phase)) | kCategoryField.put(static_cast<std::uint64_t>(category)) |
-           kLayerField.put(layer) | kMicroBatchField.put(micro_batch) | kOpField.put(op) | kStreamField.put(stream) | kSet;
+  return kPhaseField.put(static_cast<std::uint64_t>(phase)) | kCategoryField.put(static_cast<std::uint64_t>(category)) |
+         kLayerField.put(layer) | kMicroBatchField.put(micro_batch) | kOpField.put(op) | kStreamField.put(stream) |
+         kSet;
 }
 
 Tag Tag::unpack(std::uint64_t word) {
-    return {.phase = static_cast<Phase>(kPhaseField.get(word)),
-            .category = static_cast<Category>(kCategoryField.get(word)),
-            .layer = static_cast<std::uint16_t>(kLayerField.get(word)),
-            .micro_batch = static_cast<std::uint16_t>(kMicroBatchField.get(word)),
-            .op = static_cast<std::uint16_t>(kOpField.get(word)),
-            .stream = static_cast<std::uint8_t>(kStreamField.get(word))};
+  return {.phase = static_cast<Phase>(kPhaseField.get(word)),
+          .category = static_cast<Category>(kCategoryField.get(word)),
+          .layer = static_cast<std::uint16_t>(kLayerField.get(word)),
+          .micro_batch = static_cast<std::uint16_t>(kMicroBatchField.get(word)),
+          .op = static_cast<std::uint16_t>(kOpField.get(word)),
+          .stream = static_cast<std::uint8_t>(kStreamField.get(word))};
 }
 
 Tag current_tag() { return Tag::unpack(read_word()); }
 
 void become_worker_thread() {
-    const std::uint64_t own = own_word.load(std::memory_order_relaxed);
-    worker.store(&own_word, std::memory_order_relaxed);
-    write_word(((own & kSet) != 0 ? own : kNoTag | kSet) | kMarked);
+  const std::uint64_t own = own_word.load(std::memory_order_relaxed);
+  worker.store(&own_word, std::memory_order_relaxed);
+  write_word(((own & kSet) != 0 ? own : kNoTag | kSet) | kMarked);
 }
 
 std::uint16_t intern_operator(std::string_view name) {
-    OperatorTable& table = operators();
-    const std::lock_guard lock(table.mutex);
-    if (const auto found = table.numbers.find(name); found != table.numbers.end()) return found->second;
-    if (table.names.size() > 0xffff) throw std::length_error("more than 65,535 operator names");
-    const auto number = static_cast<std::uint16_t>(table.names.size());
-    table.numbers.emplace(table.names.emplace_back(name), number);
-    return number;
+  OperatorTable& table = operators();
+  const std::lock_guard lock(table.mutex);
+  if (const auto found = table.numbers.find(name); found != table.numbers.end()) return found->second;
+  if (table.names.size() > 0xffff) throw std::length_error("more than 65,535 operator names");
+  const auto number = static_cast<std::uint16_t>(table.names.size());
+  table.numbers.emplace(table.names.emplace_back(name), number);
+  return number;
 }
 
 std::string_view operator_name(std::uint16_t op) {
-    OperatorTable& table = operators();
-    const std::lock_guard lock(table.mutex);
-    return op < table.names.size() ? std::string_view(table.names[op]) : std::string_view();
+  OperatorTable& table = operators();
+  const std::lock_guard lock(table.mutex);
+  return op < table.names.size() ? std::string_view(table.names[op]) : std::string_view();
 }
 
 std::uint16_t operator_count() {
-    OperatorTable& table = operators();
-    const std::lock_guard lock(table.mutex);
-    return static_cast<std::uint16_t>(table.names.size() - 1);
+  OperatorTable& table = operators();
+  const std::lock_guard lock(table.mutex);
+  return static_cast<std::uint16_t>(table.names.size() - 1);
 }
 
 Scope::Scope(Category category)
@@ -129,27 +131,27 @@ Scope::Scope(Category category, std::uint16_t op)
 Scope::Scope(const Tag& tag) : mask_(kWholeTag), before_(replace(mask_, tag.pack())) {}
 
 Scope::~Scope() {
-    const std::uint64_t now = own_word.load(std::memory_order_relaxed);
-    const bool keeps_tag = (before_ & kSet) != 0 || (now & kMarked) != 0;
-    write_word(keeps_tag ? (now & ~mask_) | (before_ & mask_) : 0);
+  const std::uint64_t now = own_word.load(std::memory_order_relaxed);
+  const bool keeps_tag = (before_ & kSet) != 0 || (now & kMarked) != 0;
+  write_word(keeps_tag ? (now & ~mask_) | (before_ & mask_) : 0);
 }
 
 void set_scope_listener(ScopeListener* heard) { listener.store(heard, std::memory_order_release); }
 
 void mark(Phase phase, std::uint16_t layer, std::uint16_t micro_batch) {
-    replace(kPhaseField.mask() | kLayerField.mask() | kMicroBatchField.mask(),
-            kPhaseField.put(static_cast<std::uint64_t>(phase)) | kLayerField.put(layer) |
-                kMicroBatchField.put(micro_batch) | kMarked);
-    tell(current_tag());
+  replace(kPhaseField.mask() | kLayerField.mask() | kMicroBatchField.mask(),
+          kPhaseField.put(static_cast<std::uint64_t>(phase)) | kLayerField.put(layer) |
+              kMicroBatchField.put(micro_batch) | kMarked);
+  tell(current_tag());
 }
 
 void mark_step(std::int32_t step) {
-    current_step = step;
-    mark(Phase::kSetup);
+  current_step = step;
+  mark(Phase::kSetup);
 }
 
 void relabel(const void* data, Category category) {
-    if (ScopeListener* const heard = listener.load(std::memory_order_acquire)) heard->on_relabel(data, category);
+  if (ScopeListener* const heard = listener.load(std::memory_order_acquire)) heard->on_relabel(data, category);
 }
 
-} // namespace headroom::record
+}  // namespace headroom::record

@@ -11,21 +11,21 @@
 
 namespace headroom::record {
 
-inline constexpr std::uint16_t kNoLayer = 0x0fff; // 12 bits: layers 0 … 4094
+inline constexpr std::uint16_t kNoLayer = 0x0fff;  // 12 bits: layers 0 … 4094
 inline constexpr std::uint16_t kNoOperator = 0;
 
 // What a thread is doing. Packed: phase 4 bits, category 4, layer 12, micro-batch 12, operator 16, stream 8, set 1,
 // marked 1.
 struct Tag {
-    Phase phase = Phase::kSetup;
-    Category category = Category::kOther;
-    std::uint16_t layer = kNoLayer;
-    std::uint16_t micro_batch = 0;
-    std::uint16_t op = kNoOperator; // index into the operator table, see intern_operator
-    std::uint8_t stream = 0;
+  Phase phase = Phase::kSetup;
+  Category category = Category::kOther;
+  std::uint16_t layer = kNoLayer;
+  std::uint16_t micro_batch = 0;
+  std::uint16_t op = kNoOperator;  // index into the operator table, see intern_operator
+  std::uint8_t stream = 0;
 
-    std::uint64_t pack() const;
-    static Tag unpack(std::uint64_t word);
+  std::uint64_t pack() const;
+  static Tag unpack(std::uint64_t word);
 };
 
 // The calling thread's tag; where the thread has none, the worker's.
@@ -37,41 +37,41 @@ void become_worker_thread();
 // (`static const auto op = intern_operator("attention.q_proj");`), not once an allocation. At most 65,535 names.
 std::uint16_t intern_operator(std::string_view name);
 std::string_view operator_name(std::uint16_t op);
-std::uint16_t operator_count(); // the highest number given; names are 1 … operator_count()
+std::uint16_t operator_count();  // the highest number given; names are 1 … operator_count()
 
 // Sets part of the calling thread's tag until the end of the block; only that part goes back, so that a mark made
 // inside stays. Scopes nest: the last one made is the first to end.
 class Scope {
-public:
-    explicit Scope(Category category);
-    explicit Scope(Phase phase);
-    explicit Scope(std::uint16_t op);
-    Scope(Category category, std::uint16_t op);
-    explicit Scope(const Tag& tag);
-    ~Scope();
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
+ public:
+  explicit Scope(Category category);
+  explicit Scope(Phase phase);
+  explicit Scope(std::uint16_t op);
+  Scope(Category category, std::uint16_t op);
+  explicit Scope(const Tag& tag);
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
 
-private:
-    std::uint64_t mask_;
-    std::uint64_t before_;
+ private:
+  std::uint64_t mask_;
+  std::uint64_t before_;
 };
 
 // Who listens to marks and relabels in this process: the engine's worker (events, CUDA events), or nobody.
 class ScopeListener {
-public:
-    virtual ~ScopeListener() = default;
-    // Phase, layer, micro-batch or step changed; the tag of the calling thread already says so.
-    virtual void on_mark(const Tag& tag, std::int32_t step) = 0;
-    // The storage at this address is of that category, and has been since its birth.
-    virtual void on_relabel(const void* data, Category category) = 0;
+ public:
+  virtual ~ScopeListener() = default;
+  // Phase, layer, micro-batch or step changed; the tag of the calling thread already says so.
+  virtual void on_mark(const Tag& tag, std::int32_t step) = 0;
+  // The storage at this address is of that category, and has been since its birth.
+  virtual void on_relabel(const void* data, Category category) = 0;
 };
-void set_scope_listener(ScopeListener* listener); // nullptr: nobody. Not owned.
+void set_scope_listener(ScopeListener* listener);  // nullptr: nobody. Not owned.
 
 // Sets the phase and layer of the calling thread from here on and tells the listener. A step is the run of marks with
 // the same `step`; -1 is outside a step (set-up, between steps).
 void mark(Phase phase, std::uint16_t layer = kNoLayer, std::uint16_t micro_batch = 0);
-void mark_step(std::int32_t step); // begins a step (phase setup until the next mark); -1 ends it
+void mark_step(std::int32_t step);  // begins a step (phase setup until the next mark); -1 ends it
 void relabel(const void* data, Category category);
 
-} // namespace headroom::record
+}  // namespace headroom::record

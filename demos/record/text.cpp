@@ -12,83 +12,85 @@ namespace {
 
 // Bytes of the UTF-8 character that begins at `at`; 0 where there is none (RFC 3629: shortest form, no surrogates).
 std::size_t utf8_length(std::string_view text, std::size_t at) {
-    const auto byte = [&](std::size_t i) -> std::uint32_t {
-        return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
-    };
-    const auto continues = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
-    const std::uint32_t lead = byte(0);
-    if (lead < 0x80) return 1;
-    if (lead >= 0xc2 && lead <= 0xdf) return continues(1) ? 2 : 0;
-    if (lead >= 0xe0 && lead <= 0xef) {
-        const bool shortest = lead != 0xe0 || byte(1) >= 0xa0;
-        const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-        return continues(1) && continues(2) && shortest && !surrogate ? 3 : 0;
-    }
-    if (lead >= 0xf0 && lead <= 0xf4) {
-        const bool in_range = (lead != 0xf0 || byte(1) >= 0x90) && (lead != 0xf4 || byte(1) < 0x90);
-        return continues(1) && continues(2) && continues(3) && in_range ? 4 : 0;
-    }
-    return 0;
+  const auto byte = [&](std::size_t i) -> std::uint32_t {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
+  };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
+  const std::uint32_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return continues(1) ? 2 : 0;
+  if (lead >= 0xe0 && lead <= 0xef) {
+    const bool shortest = lead != 0xe0 || byte(1) >= 0xa0;
+    const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
+    return continues(1) && continues(2) && shortest && !surrogate ? 3 : 0;
+  }
+  if (lead >= 0xf0 && lead <= 0xf4) {
+    const bool in_range = (lead != 0xf0 || byte(1) >= 0x90) && (lead != 0xf4 || byte(1) < 0x90);
+    return continues(1) && continues(2) && continues(3) && in_range ? 4 : 0;
+  }
+  return 0;
 }
 
-} // namespace
+}  // namespace
 
 std::string printable(std::string_view text) {
-    std::string out;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t length = utf8_length(text, at);
-        const auto first = static_cast<unsigned char>(text[at]);
-        if (length == 0 || first < 0x20 || first == 0x7f) out += '?';
-        else out += text.substr(at, length);
-        at += std::max<std::size_t>(length, 1);
-    }
-    return out;
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    const auto first = static_cast<unsigned char>(text[at]);
+    if (length == 0 || first < 0x20 || first == 0x7f)
+      out += '?';
+    else
+      out += text.substr(at, length);
+    at += std::max<std::size_t>(length, 1);
+  }
+  return out;
 }
 
 std::string quoted(std::string_view text) {
-    constexpr std::size_t kLongest = 80;
-    if (text.size() <= kLongest) return "\"" + printable(text) + "\"";
-    std::size_t cut = kLongest;
-    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0U) == 0x80U) --cut; // not inside a character
-    return "\"" + printable(text.substr(0, cut)) + "…\"";
+  constexpr std::size_t kLongest = 80;
+  if (text.size() <= kLongest) return "\"" + printable(text) + "\"";
+  std::size_t cut = kLongest;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0U) == 0x80U) --cut;  // not inside a character
+  return "\"" + printable(text.substr(0, cut)) + "…\"";
 }
 
 bool valid_utf8(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t length = utf8_length(text, at);
-        if (length == 0) return false;
-        at += length;
-    }
-    return true;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1); // row[j]: distance from the first i of a to the first j of b
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
+  std::vector<std::size_t> row(b.size() + 1);  // row[j]: distance from the first i of a to the first j of b
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
     }
-    return row[b.size()];
+  }
+  return row[b.size()];
 }
 
 std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates) {
-    text = text.substr(0, 64); // a longer text is near to nothing, and the distance costs length times length
-    std::string_view best;
-    std::size_t best_distance = std::numeric_limits<std::size_t>::max();
-    for (const std::string_view candidate : candidates) {
-        const std::size_t distance = edit_distance(text, candidate);
-        if (distance < best_distance) {
-            best = candidate;
-            best_distance = distance;
-        }
+  text = text.substr(0, 64);  // a longer text is near to nothing, and the distance costs length times length
+  std::string_view best;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  for (const std::string_view candidate : candidates) {
+    const std::size_t distance = edit_distance(text, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
     }
-    return best;
+  }
+  return best;
 }
 
-} // namespace headroom::record
+}  // namespace headroom::record

@@ -21,4 +21,4 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // The candidate that is nearest to `text`; empty where there is none.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates);
 
-} // namespace headroom::record
+}  // namespace headroom::record

@@ -11,8 +11,8 @@
 
 namespace headroom::record {
 
-using Bytes = std::int64_t;       // integers inside, GiB and MiB (binary, spelled) outside
-using Nanoseconds = std::int64_t; // monotonic clock, from the start of the run
+using Bytes = std::int64_t;        // integers inside, GiB and MiB (binary, spelled) outside
+using Nanoseconds = std::int64_t;  // monotonic clock, from the start of the run
 
 inline constexpr Bytes kKiB = Bytes{1} << 10;
 inline constexpr Bytes kMiB = Bytes{1} << 20;
@@ -44,16 +44,16 @@ enum class Unit : std::uint8_t { kBytes, kNanoseconds, kTokensPerSecond, kCount,
 
 // A number with everything that a reader needs to trust it. The spread is the 20 % and 80 % quantile of `samples` runs.
 struct Quantity {
-    double value = 0;
-    Unit unit = Unit::kNone;
-    Source source = Source::kFormula;
-    int samples = 0;
-    std::optional<double> low;
-    std::optional<double> high;
+  double value = 0;
+  Unit unit = Unit::kNone;
+  Source source = Source::kFormula;
+  int samples = 0;
+  std::optional<double> low;
+  std::optional<double> high;
 };
 
-// "26.64 GiB", "512 B", "8.13 MiB": binary units, spelled; decimals as given (look.md: two in tables, one in headlines).
-// Minus is U+2212. Bytes below 1 KiB are shown whole.
+// "26.64 GiB", "512 B", "8.13 MiB": binary units, spelled; decimals as given (look.md: two in tables, one in
+// headlines). Minus is U+2212. Bytes below 1 KiB are shown whole.
 std::string format_bytes(Bytes bytes, int decimals = 2);
 // "37.7 ms", "1.26 s", "850 µs".
 std::string format_duration(Nanoseconds duration);
@@ -61,7 +61,8 @@ std::string format_duration(Nanoseconds duration);
 std::string format_count(std::int64_t count);
 std::string format(const Quantity& quantity);
 
-// "24GiB", "24 GiB", "512MiB", "1.5GiB", "1024": bytes. GB and MB are decimal (10^9, 10^6). Refuses negatives and overflow.
+// "24GiB", "24 GiB", "512MiB", "1.5GiB", "1024": bytes. GB and MB are decimal (10^9, 10^6). Refuses negatives and
+// overflow.
 Result<Bytes> parse_bytes(std::string_view text);
 
-} // namespace headroom::record
+}  // namespace headroom::record

@@ -15,52 +15,53 @@ constexpr std::size_t kEvents = 1'000'000;
 
 // Steps of 10,000 events: half of them allocate, then they are freed in reverse, as a forward and a backward pass do.
 Recording long_run() {
-    std::mt19937_64 random(1);
-    RunInfo info;
-    info.device = DeviceKind::kGpu;
-    info.source = Source::kRecorded;
-    Recording recording(info);
-    std::vector<MemEvent> events, alive;
-    Bytes allocated = 0;
-    std::uint64_t last_storage = 0;
-    while (events.size() < kEvents) {
-        MemEvent event;
-        const bool forward = events.size() % 10'000 < 5'000;
-        if (forward) {
-            event.storage = ++last_storage;
-            event.requested = static_cast<Bytes>(1 + random() % 64) * 4'000;
-            event.block = (event.requested + 511) / 512 * 512;
-            event.category = static_cast<Category>(random() % kNumCategories);
-            alive.push_back(event);
-        } else {
-            event = alive.back();
-            alive.pop_back();
-            event.kind = EventKind::kFree;
-        }
-        allocated += forward ? event.block : -event.block;
-        event.time = static_cast<Nanoseconds>(events.size() * 2'000 + random() % 900);
-        event.device = DeviceKind::kGpu;
-        event.phase = forward ? Phase::kForward : Phase::kBackward;
-        event.layer = static_cast<std::uint16_t>(events.size() / 100 % 32);
-        event.op = static_cast<std::uint16_t>(random() % 20);
-        event.allocator_allocated = allocated;
-        events.push_back(event);
+  std::mt19937_64 random(1);
+  RunInfo info;
+  info.device = DeviceKind::kGpu;
+  info.source = Source::kRecorded;
+  Recording recording(info);
+  std::vector<MemEvent> events, alive;
+  Bytes allocated = 0;
+  std::uint64_t last_storage = 0;
+  while (events.size() < kEvents) {
+    MemEvent event;
+    const bool forward = events.size() % 10'000 < 5'000;
+    if (forward) {
+      event.storage = ++last_storage;
+      event.requested = static_cast<Bytes>(1 + random() % 64) * 4'000;
+      event.block = (event.requested + 511) / 512 * 512;
+      event.category = static_cast<Category>(random() % kNumCategories);
+      alive.push_back(event);
+    } else {
+      event = alive.back();
+      alive.pop_back();
+      event.kind = EventKind::kFree;
     }
-    recording.append(events);
-    for (std::size_t e = 0; e <= kEvents; e += 100) {
-        const auto time = static_cast<Nanoseconds>(e * 2'000);
-        const Mark mark{.host_time = time, .device_time = time * 3, .event_index = e, .step = static_cast<std::int32_t>(e / 10'000)};
-        recording.append(std::span(&mark, 1));
-    }
-    recording.set_outcome({});
-    return recording;
+    allocated += forward ? event.block : -event.block;
+    event.time = static_cast<Nanoseconds>(events.size() * 2'000 + random() % 900);
+    event.device = DeviceKind::kGpu;
+    event.phase = forward ? Phase::kForward : Phase::kBackward;
+    event.layer = static_cast<std::uint16_t>(events.size() / 100 % 32);
+    event.op = static_cast<std::uint16_t>(random() % 20);
+    event.allocator_allocated = allocated;
+    events.push_back(event);
+  }
+  recording.append(events);
+  for (std::size_t e = 0; e <= kEvents; e += 100) {
+    const auto time = static_cast<Nanoseconds>(e * 2'000);
+    const Mark mark{
+        .host_time = time, .device_time = time * 3, .event_index = e, .step = static_cast<std::int32_t>(e / 10'000)};
+    recording.append(std::span(&mark, 1));
+  }
+  recording.set_outcome({});
+  return recording;
 }
 
 template <class Work>
 double milliseconds(Work work) {
-    const std::clock_t began = std::clock();
-    work();
-    return 1e3 * static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  const std::clock_t began = std::clock();
+  work();
+  return 1e3 * static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
 }
 
 // Builds for looking for errors (sanitizers, no optimisation) run the same test without its times.
@@ -71,38 +72,39 @@ constexpr bool kTimesCount =
     false;
 #endif
 
-} // namespace
+}  // namespace
 
 TEST_CASE("one million events: the file is small, opening, replaying and reducing are quick") {
-    const TemporaryFolder folder;
-    const Recording run = long_run();
-    REQUIRE(run.write(folder / "long.hrec").ok());
-    CHECK(std::filesystem::file_size(folder / "long.hrec") < 10'000'000);
+  const TemporaryFolder folder;
+  const Recording run = long_run();
+  REQUIRE(run.write(folder / "long.hrec").ok());
+  CHECK(std::filesystem::file_size(folder / "long.hrec") < 10'000'000);
 
-    Recording read;
-    const double reading = milliseconds([&] { read = std::move(Recording::read(folder / "long.hrec")).value(); });
-    CHECK(read.events() == run.events());
-    std::vector<Ledger> ledgers;
-    const double replaying = milliseconds([&] { ledgers.emplace_back(read); });
-    const Ledger& ledger = ledgers.front();
-    CHECK(ledger.first_mismatch() == kNever);
-    CHECK(ledger.storages().size() == kEvents / 2);
+  Recording read;
+  const double reading = milliseconds([&] { read = std::move(Recording::read(folder / "long.hrec")).value(); });
+  CHECK(read.events() == run.events());
+  std::vector<Ledger> ledgers;
+  const double replaying = milliseconds([&] { ledgers.emplace_back(read); });
+  const Ledger& ledger = ledgers.front();
+  CHECK(ledger.first_mismatch() == kNever);
+  CHECK(ledger.storages().size() == kEvents / 2);
 
-    std::vector<Column> picture;
-    const double reducing = milliseconds([&] {
-        const TimeMap map(read, TimeAxis::kDevice, 0, kNever);
-        picture = reduce(ledger, map, 0, map.end(), 1'200);
-    });
-    CHECK(picture.size() == 1'200);
-    std::vector<AliveRow> rows;
-    const double asking = milliseconds([&] { rows = ledger.alive_rows(ledger.peak().event); });
-    CHECK(rows.size() > 1);
+  std::vector<Column> picture;
+  const double reducing = milliseconds([&] {
+    const TimeMap map(read, TimeAxis::kDevice, 0, kNever);
+    picture = reduce(ledger, map, 0, map.end(), 1'200);
+  });
+  CHECK(picture.size() == 1'200);
+  std::vector<AliveRow> rows;
+  const double asking = milliseconds([&] { rows = ledger.alive_rows(ledger.peak().event); });
+  CHECK(rows.size() > 1);
 
-    INFO("1,000,000 events: file " << format_bytes(static_cast<Bytes>(std::filesystem::file_size(folder / "long.hrec"))) << ", read " << reading
-                                   << " ms, ledger " << replaying << " ms, 1,200 columns " << reducing << " ms, alive " << asking << " ms");
-    if (!kTimesCount) return;
-    CHECK(reading < 500);
-    CHECK(replaying < 300);
-    CHECK(reducing < 10);
-    CHECK(asking < 10);
+  INFO("1,000,000 events: file " << format_bytes(static_cast<Bytes>(std::filesystem::file_size(folder / "long.hrec")))
+                                 << ", read " << reading << " ms, ledger " << replaying << " ms, 1,200 columns "
+                                 << reducing << " ms, alive " << asking << " ms");
+  if (!kTimesCount) return;
+  CHECK(reading < 500);
+  CHECK(replaying < 300);
+  CHECK(reducing < 10);
+  CHECK(asking < 10);
 }

@@ -1,7 +1,7 @@
 // Folders, files and random recordings for the tests of this folder.
 #pragma once
 
-#include <stdlib.h> // mkdtemp
+#include <stdlib.h>  // mkdtemp
 
 #include <cstddef>
 #include <filesystem>
@@ -17,72 +17,72 @@
 namespace headroom::tests {
 
 class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "headroom-record-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        path_ = name;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "headroom-record-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-    std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-    std::size_t files() const {
-        return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-    }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
 
-private:
-    std::filesystem::path path_;
+ private:
+  std::filesystem::path path_;
 };
 
 inline std::vector<std::byte> read_bytes(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const auto* const first = reinterpret_cast<const std::byte*>(text.data());
-    return {first, first + text.size()};
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
 }
 
 inline void write_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-    std::filesystem::remove(path); // cutting an old file short may wait for the disk
-    std::ofstream out(path, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::filesystem::remove(path);  // cutting an old file short may wait for the disk
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 // Random events with all that can happen and some that cannot: relabels of the living, the dead and the unknown, second
 // births, frees of nothing, segments, other devices, running out.
 inline std::vector<record::MemEvent> random_events(unsigned seed, std::size_t count) {
-    std::mt19937_64 random(seed);
-    const auto below = [&](std::uint64_t limit) { return random() % limit; };
-    std::vector<record::MemEvent> events;
-    for (std::size_t i = 0; i < count; ++i) {
-        record::MemEvent event;
-        event.time = static_cast<record::Nanoseconds>(i * 1'000 + below(900));
-        event.storage = below(count / 2 + 1);
-        event.requested = static_cast<record::Bytes>(below(5'000));
-        event.block = (event.requested + 511) / 512 * 512;
-        event.device = below(20) == 0 ? record::DeviceKind::kHost : record::DeviceKind::kGpu;
-        event.category = static_cast<record::Category>(below(record::kNumCategories));
-        event.phase = static_cast<record::Phase>(below(record::kNumPhases));
-        event.layer = below(3) == 0 ? record::kNoLayer : static_cast<std::uint16_t>(below(16));
-        event.micro_batch = static_cast<std::uint16_t>(below(3));
-        event.op = static_cast<std::uint16_t>(below(4));
-        event.stream = static_cast<std::uint8_t>(below(2));
-        const std::uint64_t kind = below(20);
-        event.kind = kind < 9    ? record::EventKind::kAlloc
-                     : kind < 15 ? record::EventKind::kFree
-                     : kind < 17 ? record::EventKind::kRelabel
-                     : kind < 18 ? record::EventKind::kSegmentAlloc
-                     : kind < 19 ? record::EventKind::kSegmentFree
-                                 : record::EventKind::kOutOfMemory;
-        if (below(4) == 0) event.allocator_allocated = static_cast<record::Bytes>(random() >> 1);
-        if (below(4) == 0) event.allocator_reserved = static_cast<record::Bytes>(below(1 << 20));
-        events.push_back(event);
-    }
-    return events;
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t limit) { return random() % limit; };
+  std::vector<record::MemEvent> events;
+  for (std::size_t i = 0; i < count; ++i) {
+    record::MemEvent event;
+    event.time = static_cast<record::Nanoseconds>(i * 1'000 + below(900));
+    event.storage = below(count / 2 + 1);
+    event.requested = static_cast<record::Bytes>(below(5'000));
+    event.block = (event.requested + 511) / 512 * 512;
+    event.device = below(20) == 0 ? record::DeviceKind::kHost : record::DeviceKind::kGpu;
+    event.category = static_cast<record::Category>(below(record::kNumCategories));
+    event.phase = static_cast<record::Phase>(below(record::kNumPhases));
+    event.layer = below(3) == 0 ? record::kNoLayer : static_cast<std::uint16_t>(below(16));
+    event.micro_batch = static_cast<std::uint16_t>(below(3));
+    event.op = static_cast<std::uint16_t>(below(4));
+    event.stream = static_cast<std::uint8_t>(below(2));
+    const std::uint64_t kind = below(20);
+    event.kind = kind < 9    ? record::EventKind::kAlloc
+                 : kind < 15 ? record::EventKind::kFree
+                 : kind < 17 ? record::EventKind::kRelabel
+                 : kind < 18 ? record::EventKind::kSegmentAlloc
+                 : kind < 19 ? record::EventKind::kSegmentFree
+                             : record::EventKind::kOutOfMemory;
+    if (below(4) == 0) event.allocator_allocated = static_cast<record::Bytes>(random() >> 1);
+    if (below(4) == 0) event.allocator_reserved = static_cast<record::Bytes>(below(1 << 20));
+    events.push_back(event);
+  }
+  return events;
 }
 
-} // namespace headroom::tests
+}  // namespace headroom::tests
