@@ -105,13 +105,14 @@ function(headroom_executable target)
   _headroom_target(${target} ${arg_TORCH})
 endfunction()
 
-# headroom_test(<name> LABEL fast|torch|gui|gpu|slow SOURCES … [LINK …] [TORCH] [OWN_MAIN] [ENVIRONMENT A=b …]
-#               [TIMEOUT seconds])
+# headroom_test(<name> LABEL fast|torch|gui|gpu|slow SOURCES … [LINK …] [TORCH] [OWN_MAIN] [SERIAL]
+#               [ENVIRONMENT A=b …] [TIMEOUT seconds])
 # One executable of Catch2 tests; CTest runs each case by itself under the label. gpu: one CTest entry an executable with
-# its own main, which exits with 77 (Skipped) where there is no device. TORCH as for libraries. Code of a test finds the
+# its own main, which exits with 77 (Skipped) where there is no device. TORCH as for libraries. SERIAL: nothing runs beside its
+# cases, which measure time. Code of a test finds the
 # repository as HEADROOM_SOURCE_DIR and the executables as HEADROOM_BIN_DIR (both string literals).
 function(headroom_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;OWN_MAIN" "LABEL;TIMEOUT" "SOURCES;LINK;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;OWN_MAIN;SERIAL" "LABEL;TIMEOUT" "SOURCES;LINK;ENVIRONMENT")
   if(NOT HEADROOM_TESTS)
     return()
   endif()
@@ -137,6 +138,9 @@ function(headroom_test name)
       ENVIRONMENT "${arg_ENVIRONMENT}")
   else()
     set(properties LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT})
+    if(arg_SERIAL)
+      list(APPEND properties RUN_SERIAL ON)
+    endif()
     if(arg_ENVIRONMENT)
       list(APPEND properties ENVIRONMENT "${arg_ENVIRONMENT}")
     endif()
