@@ -107,10 +107,10 @@ endfunction()
 
 # headroom_test(<name> LABEL fast|torch|gui|gpu|slow SOURCES … [LINK …] [TORCH] [OWN_MAIN] [SERIAL]
 #               [ENVIRONMENT A=b …] [TIMEOUT seconds])
-# One executable of Catch2 tests; CTest runs each case by itself under the label. gpu: one CTest entry an executable with
-# its own main, which exits with 77 (Skipped) where there is no device. TORCH as for libraries. SERIAL: nothing runs beside its
-# cases, which measure time. Code of a test finds the
-# repository as HEADROOM_SOURCE_DIR and the executables as HEADROOM_BIN_DIR (both string literals).
+# One executable of Catch2 tests; CTest runs each case by itself under the label. gpu: one CTest entry an executable, with a
+# main of its own that exits with 77 (Skipped) where there is no device. TORCH as for libraries. SERIAL: nothing runs beside
+# its cases, which measure time. A test's code finds the repository as HEADROOM_SOURCE_DIR and the executables as
+# HEADROOM_BIN_DIR, both string literals.
 function(headroom_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;OWN_MAIN;SERIAL" "LABEL;TIMEOUT" "SOURCES;LINK;ENVIRONMENT")
   if(NOT HEADROOM_TESTS)
