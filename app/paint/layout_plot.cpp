@@ -101,7 +101,7 @@ void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& m
   for (auto tick = ticks.ticks.rbegin(); tick != ticks.ticks.rend(); ++tick) {
     const std::string label = unit_said ? tick->label : tick->label + " " + std::string(ticks.unit);
     const float x = map.x_px(tick->value), half = sheet.width(types.label, label) * 0.5f;
-    const bool fits = x - half >= plot.x0 - sheet.px(10) && x + half <= plot.x1 + sheet.px(2);
+    const bool fits = x - half >= plot.x0 && x + half <= plot.x1 + sheet.px(2);
     const bool under_chip = chip.width() > 0 && x + half + sheet.px(4) > chip.x0 && x - half - sheet.px(4) < chip.x1;
     // 0 stands at the left end already, as the lowest label of the other axis.
     if (!fits || under_chip || tick->value <= 0) continue;
@@ -132,8 +132,10 @@ Rect chip_of(const Sheet& sheet, const FigureData& figure, const PlotMap& map, c
   label = figure.x.unit == lessons::AxisUnit::kEvents ? record::format_count(std::llround(figure.cursor->position))
                                                       : record::format_duration(std::llround(figure.cursor->position));
   const float half = sheet.width(types.strong, label) * 0.5f + sheet.px(6);
+  const float middle = std::max(map.plot.x0 + half, std::min(x, map.plot.x1 - half));
   const float top = map.plot.y1 + sheet.px(3);
-  return {sheet.snap(x - half), top, sheet.snap(x + half), top + sheet.snap(sheet.height(types.strong) + sheet.px(3))};
+  return {sheet.snap(middle - half), top, sheet.snap(middle + half),
+          top + sheet.snap(sheet.height(types.strong) + sheet.px(3))};
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+// Chapters, pages and figures refer to each other by id: every reference must lead somewhere.
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "demos/experiments/demo.h"
+#include "lessons/chapter.h"
+#include "tests/support/catch.h"
+#include "tests/support/made_recording.h"
+
+using namespace headroom;
+
+TEST_CASE("ids are unique and lead to their record") {
+  std::set<std::string_view> ids;
+  for (const lessons::Figure* figure : lessons::figures()) {
+    CHECK(ids.insert(figure->id).second);
+    CHECK(lessons::find_figure(figure->id) == figure);
+    CHECK_FALSE(figure->title.empty());
+    CHECK_FALSE(figure->caption.empty());
+  }
+  for (const lessons::Chapter* chapter : lessons::chapters()) {
+    for (const lessons::Page* page : chapter->pages) {
+      CHECK(ids.insert(page->id).second);
+      CHECK(lessons::find_page(page->id) == page);
+    }
+  }
+  CHECK(ids.count("memory_timeline") == 1);
+  CHECK(ids.count("where_memory_goes") == 1);
+  CHECK(lessons::find_figure("no such figure") == nullptr);
+  CHECK(lessons::find_page("") == nullptr);
+}
+
+TEST_CASE("a page's text, demo, figures and question exist") {
+  for (const lessons::Chapter* chapter : lessons::chapters()) {
+    for (const lessons::Page* page : chapter->pages) {
+      INFO(page->id);
+      CHECK(std::filesystem::exists(std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets/text" / page->text));
+      CHECK(experiments::find_demo(page->demo) != nullptr);
+      CHECK_FALSE(page->figures.empty());
+      for (const std::string_view id : page->figures) CHECK(lessons::find_figure(id) != nullptr);
+      CHECK_FALSE(page->recordings.empty());
+      if (page->prediction == nullptr) continue;
+      CHECK(page->prediction->figure == page->figures.front());
+      CHECK(page->prediction->low < page->prediction->high);
+    }
+  }
+}
+
+TEST_CASE("the question's answer is the peak of the last whole step") {
+  const auto answer = lessons::find_page("where_memory_goes")->prediction->answer;
+  const record::Recording whole = tests::made_recording();
+  const record::Ledger ledger(whole);
+  const auto steps = record::steps_of(whole);
+  REQUIRE(steps.size() == 3);
+  const auto peak = ledger.peak(steps[2].first, steps[2].last).totals.allocated;
+  CHECK(answer(ledger) == static_cast<double>(peak));
+  // Optimizer states come in step 0: its peak is lower, so a wrong step would show.
+  CHECK(answer(ledger) > static_cast<double>(ledger.peak(steps[0].first, steps[0].last).totals.allocated));
+
+  const record::Recording cut = tests::made_recording({.steps = 1, .finished = false});
+  CHECK(answer(record::Ledger(cut)) < 0);
+}

@@ -1,0 +1,119 @@
+// What a reader sees instead of the names of operators, and what is alive in these words.
+#include <algorithm>
+#include <numeric>
+
+#include "demos/record/scope.h"
+#include "lessons/alive.h"
+#include "lessons/axes.h"
+#include "lessons/names.h"
+#include "lessons/wording.h"
+#include "tests/support/catch.h"
+#include "tests/support/llama_step.h"
+#include "tests/support/made_recording.h"
+
+using namespace headroom;
+using record::Category;
+
+TEST_CASE("one operator is named by what it left behind") {
+  CHECK(lessons::tensor_name(Category::kWeights, "mlp.gate_proj") == "MLP weights");
+  CHECK(lessons::tensor_name(Category::kGradients, "mlp.down_proj") == "MLP weight gradients");
+  CHECK(lessons::tensor_name(Category::kActivations, "mlp.gate_proj") == "MLP gate, up, product");
+  CHECK(lessons::tensor_name(Category::kActivations, "attention.k_proj") == "Query, key, value");
+  CHECK(lessons::tensor_name(Category::kOptimizerState, "adamw.first_moment") == "First moment");
+  CHECK(lessons::tensor_name(Category::kLogits, "lm_head") == "Logits");
+  CHECK(lessons::tensor_name(Category::kWorkspace, "matmul.workspace") == "Matrix product workspace");
+}
+
+TEST_CASE("an operator that is not known keeps a readable name") {
+  CHECK(lessons::tensor_name(Category::kActivations, "moe.router_scores") == "Moe, router scores");
+  CHECK(lessons::tensor_name(Category::kOptimizerState, "") == "Optimizer state");
+}
+
+TEST_CASE("layers in words") {
+  CHECK(lessons::layers_text(record::kNoLayer, record::kNoLayer).empty());
+  CHECK(lessons::layers_text(3, 3) == "layer 3");
+  CHECK(lessons::layers_text(0, 15) == "layers 0 to 15");
+}
+
+TEST_CASE("the alive list adds up to the total at every event") {
+  for (const bool checkpointing : {false, true}) {
+    const record::Recording run =
+        tests::made_recording({.device = record::DeviceKind::kGpu, .checkpointing = checkpointing});
+    const record::Ledger ledger(run);
+    for (std::uint64_t event = 0; event < ledger.size(); ++event) {
+      for (const int rows : {0, 3, 100}) {
+        const lessons::AliveList list = lessons::alive_list(ledger, event, rows);
+        const auto shown = std::accumulate(list.rows.begin(), list.rows.end(), record::Bytes{0},
+                                           [](auto sum, const auto& row) { return sum + row.bytes; });
+        REQUIRE(shown + list.more_bytes == list.total);
+        REQUIRE(list.total == ledger.at(event).allocated);
+        REQUIRE(list.rows.size() <= static_cast<std::size_t>(rows));
+        REQUIRE(std::is_sorted(list.rows.begin(), list.rows.end(),
+                               [](const auto& a, const auto& b) { return a.bytes > b.bytes; }));
+        const auto tensors = std::accumulate(list.rows.begin(), list.rows.end(), list.more_count,
+                                             [](auto sum, const auto& row) { return sum + row.tensors; });
+        REQUIRE(tensors == ledger.alive(event).size());
+      }
+    }
+  }
+}
+
+TEST_CASE("rows of one name are one row, over all their layers") {
+  const record::Recording run = tests::llama_recording({.steps = 1});
+  const record::Ledger ledger(run);
+  const auto list = lessons::alive_list(ledger, ledger.peak().event, 100);
+  const auto row =
+      std::find_if(list.rows.begin(), list.rows.end(), [](const auto& r) { return r.name == "MLP gate, up, product"; });
+  REQUIRE(row != list.rows.end());
+  CHECK(row->where == "layers 0 to 15");
+  CHECK(row->tensors == 48);
+  CHECK(row->bytes == 48 * record::Bytes{4} * 1024 * 8192 * 2);
+}
+
+TEST_CASE("the ladder rises") {
+  const record::Recording run = tests::llama_recording({.steps = 1});
+  const record::Ledger ledger(run);
+  const auto ladder = lessons::ladder_at(ledger, ledger.peak().event);
+  REQUIRE(ladder.size() == 5);
+  CHECK(ladder[0].label == "requested");
+  CHECK(ladder[4].label == "device in use");
+  for (std::size_t i = 1; i < ladder.size(); ++i) CHECK(ladder[i].bytes >= ladder[i - 1].bytes);
+  // A rung that nothing measured is not there.
+  const record::Recording on_cpu = tests::llama_recording({.steps = 1, .context = 0});
+  CHECK(lessons::ladder_at(record::Ledger(on_cpu), 100).size() == 3);
+}
+
+TEST_CASE("a run in one line") {
+  const record::Recording run = tests::llama_recording({.steps = 1, .checkpointing = true});
+  CHECK(lessons::provenance_line(run.info()) ==
+        "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, checkpointing each layer, NVIDIA H200");
+  const auto provenance = lessons::full_provenance(run);
+  CHECK(provenance.at("set.batch") == "4");
+  CHECK(provenance.at("driver") == "580.00");
+  CHECK(provenance.at("outcome") == "completed");
+}
+
+TEST_CASE("bytes with as few decimals as say them") {
+  CHECK(lessons::short_bytes(24 * record::kGiB) == "24 GiB");
+  CHECK(lessons::short_bytes(3 * record::kGiB / 2) == "1.5 GiB");
+  CHECK(lessons::short_bytes(100 * record::kMiB) == "100 MiB");
+  CHECK(lessons::short_bytes(700) == "700 B");
+}
+
+TEST_CASE("ends of axes are round and above what they must hold") {
+  CHECK(lessons::round_up_bytes(26.4 * record::kGiB) == 28.0 * record::kGiB);
+  CHECK(lessons::round_up_bytes(30.0 * record::kGiB) == 30.0 * record::kGiB);
+  CHECK(lessons::round_up_bytes(700.0 * record::kMiB) == 704.0 * record::kMiB);
+  CHECK(lessons::round_up_bytes(0) == 1);
+  CHECK(lessons::room_to_grow(100) == 200);
+  CHECK(lessons::room_to_grow(0) == 1);
+  double last = 0;
+  int moves = 0;
+  for (double bytes = 1e6; bytes < 32e6; bytes += 1e4) {
+    const double high = lessons::room_for_bytes(bytes);
+    REQUIRE(high >= bytes);
+    moves += high != last;
+    last = high;
+  }
+  CHECK(moves <= 11);  // twice for each doubling
+}

@@ -1,0 +1,274 @@
+// The memory timeline as a description: what is in it, what stays out under the veil, and that its axes keep still.
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "lessons/figure.h"
+#include "tests/support/catch.h"
+#include "tests/support/llama_step.h"
+#include "tests/support/made_recording.h"
+
+using namespace headroom;
+using lessons::FigureData;
+
+namespace {
+
+const lessons::Figure& figure() { return *lessons::find_figure("memory_timeline"); }
+
+record::Bytes total(const record::ByCategory& bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), record::Bytes{0});
+}
+
+double highest(const FigureData& data) {
+  record::Bytes most = 0;
+  for (const auto& column : data.stack) most = std::max(most, total(column.high));
+  return static_cast<double>(most);
+}
+
+const lessons::Band* band(const FigureData& data, std::string_view label) {
+  for (const auto& each : data.bands) {
+    if (each.label == label) return &each;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("the stack reaches the ledger's peak, however few columns it has") {
+  for (const bool on_gpu : {false, true}) {
+    const record::Recording run =
+        tests::made_recording({.device = on_gpu ? record::DeviceKind::kGpu : record::DeviceKind::kCpu});
+    const record::Ledger ledger(run);
+    for (const int columns : {1, 7, 100, 1000, 5000}) {
+      const auto data = figure().build({.run = &ledger, .view = {.columns = columns}});
+      const auto steps = record::steps_of(run);
+      const auto peak = ledger.peak(steps.back().first, steps.back().last).totals.allocated;
+      REQUIRE(data.peak);
+      CHECK(data.peak->y == static_cast<double>(peak));
+      CHECK(highest(data) == data.peak->y);
+      CHECK(data.y.high >= data.peak->y);
+      CHECK(data.stack.size() <= static_cast<std::size_t>(columns));
+    }
+  }
+}
+
+TEST_CASE("columns follow each other and end with the data") {
+  const record::Recording run = tests::llama_recording();
+  const record::Ledger ledger(run);
+  const auto data = figure().build({.run = &ledger});
+  REQUIRE(data.stack.size() > 900);
+  for (std::size_t i = 1; i < data.stack.size(); ++i)
+    REQUIRE(data.stack[i].begin == Approx(data.stack[i - 1].end).margin(1e-6));
+  CHECK(data.stack.front().begin == 0);
+  CHECK(data.stack.back().end < data.x.high);
+  CHECK(data.bands.back().end == Approx(data.stack.back().end));
+}
+
+TEST_CASE("phases are marked, recompute half as high within backward") {
+  const record::Recording run = tests::llama_recording({.checkpointing = true});
+  const record::Ledger ledger(run);
+  const auto data = figure().build({.run = &ledger});
+  for (const char* label : {"forward", "loss", "backward", "optimizer"}) CHECK(band(data, label) != nullptr);
+  const auto* backward = band(data, "backward");
+  int recomputed = 0;
+  for (const auto& each : data.bands) {
+    if (!each.half) continue;
+    ++recomputed;
+    CHECK(each.begin >= backward->begin);
+    CHECK(each.end <= backward->end);
+  }
+  CHECK(recomputed == 16);
+}
+
+TEST_CASE("weights and optimizer state are quiet only where they stand still") {
+  const record::Recording run = tests::made_recording();
+  const record::Ledger ledger(run);
+  record::Params params(figure().schema);
+  REQUIRE(params.set("show", "step").ok());
+  const auto first = figure().build({.run = &ledger, .params = &params});  // optimizer state is made in step 0
+  CHECK(first.quiet[0]);
+  CHECK_FALSE(first.quiet[1]);
+  const auto last = figure().build({.run = &ledger});
+  CHECK(last.quiet[0]);
+  CHECK(last.quiet[1]);
+  CHECK_FALSE(last.quiet[3]);
+}
+
+TEST_CASE("the whole run and the other axes") {
+  const record::Recording run = tests::made_recording({.device = record::DeviceKind::kGpu});
+  const record::Ledger ledger(run);
+  record::Params params(figure().schema);
+  REQUIRE(params.set("show", "run").ok());
+  REQUIRE(params.set("axis", "event").ok());
+  const auto data = figure().build({.run = &ledger, .params = &params});
+  CHECK(data.x.unit == lessons::AxisUnit::kEvents);
+  CHECK(data.stack.back().end == Approx(static_cast<double>(run.events().size())).margin(1.5));
+  REQUIRE(params.set("show", "last_step").ok());
+  REQUIRE(params.set("axis", "host").ok());
+  const auto host = figure().build({.run = &ledger, .params = &params});
+  REQUIRE(params.set("axis", "device").ok());
+  const auto device = figure().build({.run = &ledger, .params = &params});
+  CHECK(device.x.high > 5 * host.x.high);  // the host only issues the work
+  CHECK(highest(device) == highest(host));
+}
+
+TEST_CASE("the cursor tells what is alive there; without one the list is the peak's") {
+  const record::Recording run = tests::llama_recording();
+  const record::Ledger ledger(run);
+  const auto at_peak = figure().build({.run = &ledger});
+  REQUIRE(at_peak.cursor);
+  CHECK_FALSE(at_peak.cursor->at_cursor);
+  CHECK(static_cast<double>(at_peak.cursor->total) == at_peak.peak->y);
+  CHECK(at_peak.cursor->when == "27.3 ms, loss");
+  const auto early = figure().build({.run = &ledger, .view = {.cursor = 15e6}});
+  CHECK(early.cursor->at_cursor);
+  CHECK(early.cursor->when == "15.0 ms, forward, layer 9");
+  CHECK(early.cursor->total < at_peak.cursor->total);
+  const auto outside = figure().build({.run = &ledger, .view = {.cursor = 1e18}});
+  CHECK(outside.cursor->position <= outside.x.high);
+}
+
+TEST_CASE("under the veil nothing tells the answer") {
+  for (const bool checkpointing : {false, true}) {
+    const record::Recording run = tests::llama_recording({.checkpointing = checkpointing});
+    const record::Ledger ledger(run);
+    const auto open = figure().build({.run = &ledger, .view = {.asked = true}});
+    const auto veiled = figure().build({.run = &ledger, .view = {.cursor = 1e18, .guess = 20e9, .veiled = true}});
+    REQUIRE(veiled.veil_from);
+    CHECK(*veiled.veil_from == Approx(band(open, "forward")->end));
+    CHECK(highest(veiled) < highest(open));
+    for (const auto& column : veiled.stack) REQUIRE(column.end <= *veiled.veil_from + 1e-6);
+    CHECK_FALSE(veiled.peak);
+    CHECK_FALSE(veiled.failed);
+    CHECK(veiled.lines.empty());  // what is reserved since the last step is as high as the peak
+    CHECK(veiled.cursor->position <= *veiled.veil_from);
+    for (const auto& rung : veiled.ladder) CHECK(static_cast<double>(rung.bytes) <= highest(veiled));
+    // Nothing moves when the veil goes.
+    CHECK(veiled.y.high == open.y.high);
+    CHECK(veiled.x.high == open.x.high);
+  }
+}
+
+TEST_CASE("the veiled y axis does not depend on what it hides") {
+  // Two runs with the same forward pass; the loss of one allocates far more.
+  const record::Recording run = tests::llama_recording({.steps = 1});
+  record::Recording lower(run.info());
+  std::vector<record::MemEvent> events = run.events();
+  for (auto& event : events) {
+    if (event.category == record::Category::kLogits) event.block /= 64, event.requested /= 64;
+  }
+  lower.append(std::span(events));
+  lower.append(std::span(run.marks()));
+  lower.set_outcome(*run.outcome());
+  const record::Ledger high(run), low(lower);
+  REQUIRE(high.peak().totals.allocated > low.peak().totals.allocated);
+  const lessons::View view{.veiled = true};
+  CHECK(figure().build({.run = &high, .view = view}).y.high == figure().build({.run = &low, .view = view}).y.high);
+}
+
+TEST_CASE("running out of memory is drawn where it happened") {
+  const record::Recording run = tests::llama_recording({.batch = 8, .steps = 1, .cap = 24 * record::kGiB});
+  const record::Ledger ledger(run);
+  const auto data = figure().build({.run = &ledger});
+  REQUIRE(data.failed);
+  CHECK(data.failed->label == "asked for 3.91 GiB");  // fp32 logits of 8,192 tokens
+  CHECK(data.failed->base == static_cast<double>(ledger.at(ledger.size() - 1).allocated));
+  CHECK(data.failed->base + data.failed->bytes > data.cap->y);
+  CHECK(data.failed->base + data.failed->bytes < data.y.high);
+  CHECK(data.failed->x == Approx(data.stack.back().end));
+  CHECK(data.cap->label == "24 GiB card");
+  CHECK(data.cursor->total == run.outcome()->out_of_memory->allocated);
+}
+
+TEST_CASE("a cap below the weights, and one far above the data") {
+  const record::Recording low = tests::llama_recording({.steps = 1, .cap = record::kGiB});
+  const record::Ledger ledger(low);
+  const auto data = figure().build({.run = &ledger});
+  REQUIRE(data.failed);
+  CHECK(data.empty_reason.empty());
+  CHECK(data.y.high > data.cap->y);
+  const record::Recording high = tests::llama_recording({.steps = 1, .cap = 1000 * record::kGiB});
+  const record::Ledger far(high);
+  const auto flat = figure().build({.run = &far});
+  CHECK(flat.cap->y > flat.y.high);  // named, not drawn: it would flatten the data
+  CHECK(flat.y.high < 2 * flat.peak->y);
+}
+
+TEST_CASE("run A stands behind, on axes that hold both") {
+  const record::Recording plain = tests::llama_recording();
+  const record::Recording b = tests::llama_recording({.checkpointing = true});
+  const record::Ledger ghost(plain), run(b);
+  const auto data = figure().build({.run = &run, .ghost = &ghost});
+  REQUIRE(data.ghost_peak);
+  CHECK(data.ghost_peak->label == "A peak 16.5 GiB");
+  CHECK(data.y.high >= data.ghost_peak->y);
+  CHECK(std::any_of(data.lines.begin(), data.lines.end(),
+                    [](const auto& line) { return line.style == lessons::LineStyle::kGhost; }));
+  const auto veiled = figure().build({.run = &run, .ghost = &ghost, .view = {.veiled = true}});
+  CHECK_FALSE(veiled.ghost_peak);
+  for (const auto& line : veiled.lines) CHECK(line.end <= *veiled.veil_from + 1e-6);
+}
+
+TEST_CASE("while a run grows its axes move seldom") {
+  std::vector<double> x, y;
+  for (std::uint64_t events = 1; events < 2000; events += 13) {
+    const record::Recording run = tests::llama_recording({.source = record::Source::kLive, .stop_after = events});
+    const record::Ledger ledger(run);
+    const auto data = figure().build({.run = &ledger, .view = {.columns = 50}});
+    if (!data.empty_reason.empty()) continue;
+    CHECK(data.growing);
+    if (data.peak) CHECK(data.y.high >= data.peak->y);
+    if (x.empty() || x.back() != data.x.high) x.push_back(data.x.high);
+    if (y.empty() || y.back() != data.y.high) y.push_back(data.y.high);
+  }
+  CHECK(x.size() <= 30);  // 1, 2, 5 times a power of ten over six decades, and again in each step
+  CHECK(y.size() <= 12);
+}
+
+TEST_CASE("once a step is done the next one has its length") {
+  const record::Recording whole = tests::llama_recording({.steps = 3});
+  const auto steps = record::steps_of(whole);
+  const record::Recording run =
+      tests::llama_recording({.steps = 3, .source = record::Source::kLive, .stop_after = steps[1].first + 40});
+  const record::Ledger ledger(run);
+  const auto data = figure().build({.run = &ledger});
+  const record::Ledger done(whole);
+  CHECK(data.x.high == Approx(figure().build({.run = &done}).x.high).epsilon(0.02));
+  CHECK(data.stack.back().end < 0.3 * data.x.high);
+}
+
+TEST_CASE("nothing, an empty recording and one event") {
+  CHECK_FALSE(figure().build({}).empty_reason.empty());
+  const record::Recording empty;
+  const record::Ledger no_events(empty);
+  CHECK_FALSE(figure().build({.run = &no_events}).empty_reason.empty());
+  record::Recording one;
+  const record::MemEvent event{.storage = 1, .requested = 1000, .block = 1024};
+  one.append(std::span(&event, 1));
+  const record::Ledger ledger(one);
+  for (const bool veiled : {false, true}) {
+    const auto data = figure().build({.run = &ledger, .view = {.cursor = 0.0, .veiled = veiled}});
+    CHECK(data.x.high > data.x.low);
+    CHECK(data.y.high > data.y.low);
+  }
+}
+
+TEST_CASE("views that make no sense give axes that do") {
+  const record::Recording run = tests::made_recording();
+  const record::Ledger ledger(run);
+  for (const auto& [begin, end] : {std::pair{5e6, 5e6}, {9e6, 1e6}, {-1e9, -1e8}, {1e12, 2e12}}) {
+    const auto data = figure().build({.run = &ledger, .view = {.begin = begin, .end = end, .columns = 0}});
+    CHECK(data.x.high > data.x.low);
+  }
+}
+
+TEST_CASE("a recording of a million events is drawn in well under a second") {
+  const record::Recording run = tests::llama_recording({.steps = 1, .extra_events = 63'000});
+  REQUIRE(run.events().size() > 1'000'000);
+  const record::Ledger ledger(run);
+  const auto began = std::chrono::steady_clock::now();
+  const auto data = figure().build({.run = &ledger});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  CHECK(highest(data) == data.peak->y);
+  CHECK(took.count() < 0.5);  // a tenth when the machine does nothing else
+}

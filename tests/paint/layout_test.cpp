@@ -1,0 +1,298 @@
+// The layout: no two labels meet, nothing leaves the picture, the veil hides, lists add up.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "app/paint/sheet.h"
+#include "app/paint/stack.h"
+#include "app/paint/ticks.h"
+#include "tests/paint/support.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::app::paint;
+using tests::each;
+
+namespace {
+
+struct Placed {
+  Layer layer;
+  std::string text;
+  Rect box;
+};
+
+std::vector<Placed> texts(const Scene& scene) {
+  std::vector<Placed> all;
+  each<Text>(scene, [&](Layer layer, const Text& text) { all.push_back({layer, text.text, text.box}); });
+  return all;
+}
+
+Rect shrunk(Rect box) { return {box.x0 + 0.5f, box.y0 + 0.5f, box.x1 - 0.5f, box.y1 - 0.5f}; }
+
+}  // namespace
+
+TEST_CASE("no two texts meet, in any figure at any size") {
+  for (const auto& sample : tests::samples()) {
+    for (const Frame& frame : tests::frames()) {
+      const auto all = texts(layout(sample.figure, frame));
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        for (std::size_t j = i + 1; j < all.size(); ++j) {
+          if (!shrunk(all[i].box).meets(shrunk(all[j].box))) continue;
+          FAIL(sample.name << " at " << frame.width << ": '" << all[i].text << "' meets '" << all[j].text << "'");
+        }
+      }
+    }
+  }
+  SUCCEED();
+}
+
+TEST_CASE("no text leaves the picture") {
+  for (const auto& sample : tests::samples()) {
+    for (const Frame& frame : tests::frames()) {
+      for (const Placed& placed : texts(layout(sample.figure, frame))) {
+        INFO(sample.name << " at " << frame.width << ": " << placed.text);
+        REQUIRE(placed.box.x0 >= -1);
+        REQUIRE(placed.box.x1 <= frame.width + 1);
+        REQUIRE(placed.box.y0 >= -3 * frame.scale);  // the line box is taller than its letters
+        REQUIRE(placed.box.y1 <= frame.height + 3 * frame.scale);
+      }
+    }
+  }
+}
+
+TEST_CASE("what is drawn of the data stays inside the plot") {
+  for (const auto& sample : tests::samples()) {
+    for (const Frame& frame : tests::frames()) {
+      const Scene scene = layout(sample.figure, frame);
+      const float over = 1.5f * frame.scale;  // half a line's width
+      const Rect& p = scene.map.plot;
+      const Rect plot{p.x0 - over, p.y0 - over, p.x1 + over, p.y1 + over};
+      INFO(sample.name << " at " << frame.width);
+      each<Columns>(scene, [&](Layer, const Columns& columns) {
+        for (const Rect& rect : columns.rects) REQUIRE(rect.inside(plot));
+      });
+      each<Segments>(scene, [&](Layer layer, const Segments& lines) {
+        if (layer != Layer::kStack && layer != Layer::kGround) return;
+        for (const auto& piece : lines.pieces) {
+          REQUIRE(plot.contains(piece.from));
+          REQUIRE(plot.contains(piece.to));
+        }
+      });
+      each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
+        if (layer != Layer::kStack && layer != Layer::kLines) return;
+        for (const Point& point : line.points) REQUIRE(plot.contains(point));
+      });
+    }
+  }
+}
+
+TEST_CASE("what a label says first is never left out where there is room") {
+  for (const Frame& frame : tests::frames()) {
+    const auto labels = tests::texts_of(layout(tests::plain_timeline(), frame), Layer::kLabels);
+    const auto has = [&](const char* text) { return std::find(labels.begin(), labels.end(), text) != labels.end(); };
+    INFO(frame.width);
+    CHECK(has("peak 16.5 GiB"));
+    CHECK(has("24 GiB card"));
+    CHECK(has("Optimizer state"));
+    if (frame.width < 800) continue;
+    CHECK(has("Weights"));
+    CHECK(has("Activations"));
+    CHECK(has("Gradients"));
+    CHECK(has("Logits and loss 4.89"));
+    CHECK(has("reserved by the allocator 16.5 GiB"));
+  }
+}
+
+TEST_CASE("a unit stands once above the axis of bytes and at the last tick of time") {
+  for (const auto& sample : tests::samples()) {
+    if (!sample.figure.empty_reason.empty() || !sample.figure.bars.empty()) continue;
+    const auto labels = tests::texts_of(layout(sample.figure, tests::frames()[0]), Layer::kAxes);
+    const auto count = [&](auto test) { return std::count_if(labels.begin(), labels.end(), test); };
+    INFO(sample.name);
+    CHECK(count([](const std::string& s) { return s == "GiB" || s == "MiB" || s == "KiB" || s == "B"; }) == 1);
+    CHECK(count([](const std::string& s) { return s.find('s') != std::string::npos; }) <= 1);
+    CHECK(count([](const std::string& s) { return s == "0"; }) == 1);
+  }
+}
+
+TEST_CASE("ticks are whole and round") {
+  const lessons::Axis gib{.high = 30.0 * record::kGiB};
+  const auto ticks = byte_ticks(gib, byte_unit(gib.high), 8);
+  REQUIRE(ticks.size() == 8);
+  CHECK(ticks[1].label == "4");
+  CHECK(ticks.back().label == "28");
+  const auto time = time_ticks({.unit = lessons::AxisUnit::kNanoseconds, .high = 118e6}, 6);
+  REQUIRE(time.ticks.size() == 6);
+  CHECK(time.ticks[1].label == "20");
+  CHECK(time.unit == "ms");
+  const auto fine = time_ticks({.unit = lessons::AxisUnit::kNanoseconds, .low = 30.1e6, .high = 31.3e6}, 4);
+  CHECK(fine.unit == "µs");
+  const auto events = time_ticks({.unit = lessons::AxisUnit::kEvents, .high = 9000}, 6);
+  CHECK(events.ticks.back().label == "8,000");
+  CHECK(events.unit == "events");
+  CHECK(byte_unit(700.0 * record::kMiB).name == "MiB");
+  CHECK(byte_unit(30.0 * record::kGiB).name == "GiB");
+}
+
+TEST_CASE("a peak of one column is there at any width") {
+  lessons::FigureData figure = tests::plain_timeline();
+  // One column in a thousand is higher than all others.
+  for (auto& column : figure.stack) column.high = {record::kGiB};
+  figure.stack[617].high = {8 * record::kGiB};
+  for (const float width : {200.0f, 333.0f, 640.0f, 1128.0f}) {
+    PlotMap map{.plot = {0, 0, width, 300}, .x = figure.x, .y = figure.y};
+    const auto columns = px_columns(figure, map, true);
+    const float top =
+        std::min_element(columns.begin(), columns.end(), [](auto& a, auto& b) { return a.top() < b.top(); })->top();
+    CHECK(top == std::round(map.y_px(8.0 * record::kGiB)));
+    for (std::size_t i = 1; i < columns.size(); ++i) REQUIRE(columns[i].x0 == columns[i - 1].x1);
+  }
+}
+
+TEST_CASE("under the veil only what is known is drawn") {
+  int seen = 0;
+  for (const auto& sample : tests::samples()) {
+    if (!sample.figure.veil_from) continue;
+    ++seen;
+    for (const Frame& frame : tests::frames()) {
+      const Scene scene = layout(sample.figure, frame);
+      const float veil =
+          std::clamp(scene.map.x_px(*sample.figure.veil_from), scene.map.plot.x0, scene.map.plot.x1) + 1.5f;
+      INFO(sample.name << " at " << frame.width);
+      each<Columns>(scene, [&](Layer, const Columns& columns) { REQUIRE(columns.rects.back().x1 <= veil); });
+      each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
+        if (layer != Layer::kStack && layer != Layer::kLines) return;
+        for (const Point& point : line.points) REQUIRE(point.x <= veil);
+      });
+      for (const Placed& placed : texts(scene)) {
+        REQUIRE(placed.text.find("peak") == std::string::npos);
+        REQUIRE(placed.text.find("asked for") == std::string::npos);
+        REQUIRE(placed.text.find("reserved") == std::string::npos);
+      }
+      REQUIRE(scene.description.find("peak") == std::string::npos);
+    }
+  }
+  CHECK(seen > 10);
+}
+
+TEST_CASE("the guess has a pill to drag until it is locked") {
+  for (const auto& sample : tests::samples()) {
+    if (!sample.figure.guess) continue;
+    const Scene scene = layout(sample.figure, tests::frames()[0]);
+    INFO(sample.name);
+    CHECK(scene.guess.has_value() == !sample.figure.guess_locked);
+    if (!scene.guess) continue;
+    CHECK(scene.guess->inside(scene.map.plot));
+    CHECK(std::abs(scene.guess->center_y() - scene.map.y_px(*sample.figure.guess)) <= scene.guess->height() * 0.5f + 1);
+  }
+}
+
+TEST_CASE("pixels and values are each other's inverse") {
+  const Scene scene = layout(tests::plain_timeline(), tests::frames()[0]);
+  for (const double share : {0.0, 0.3, 1.0}) {
+    const double x = share * scene.map.x.high, y = share * scene.map.y.high;
+    CHECK(scene.map.x_at(scene.map.x_px(x)) == Approx(x).margin(1e-3 * scene.map.x.high));
+    CHECK(scene.map.y_at(scene.map.y_px(y)) == Approx(y).margin(1e-3 * scene.map.y.high));
+  }
+  CHECK(scene.map.y_px(0) == scene.map.plot.y1);
+}
+
+TEST_CASE("the list that is shown adds up to its total") {
+  for (const auto& sample : tests::samples()) {
+    if (!sample.figure.cursor || sample.figure.cursor->total < record::kGiB) continue;
+    for (const Frame& frame : tests::frames()) {
+      Frame only = frame;
+      only.parts = {.header = false, .plot = false, .alive = true, .ladder = false};
+      only.width = 292 * frame.scale;
+      const auto shown = tests::texts_of(layout(sample.figure, only), Layer::kList);
+      double sum = 0;
+      int numbers = 0;
+      std::optional<double> total;
+      for (const std::string& text : shown) {
+        double value = 0;
+        char after = 0;
+        const int read = std::sscanf(text.c_str(), "%lf%c", &value, &after);
+        if (text.size() > 4 && text.substr(text.size() - 4) == " GiB") total = std::atof(text.c_str());
+        if (read != 1 || text.find('.') == std::string::npos) continue;
+        sum += value;
+        ++numbers;
+      }
+      INFO(sample.name << " at " << frame.width);
+      REQUIRE(total);
+      CHECK(sum == Approx(*total).margin(0.005 * (numbers + 1)));
+    }
+  }
+}
+
+TEST_CASE("a kind that is pointed at stands out, the others step back") {
+  Frame frame = tests::frames()[0];
+  frame.lit = record::Category::kActivations;
+  each<Columns>(layout(tests::plain_timeline(), frame), [&](Layer, const Columns& columns) {
+    const KindColors& colors = kLight.of(columns.category);
+    CHECK(columns.color == (columns.category == record::Category::kActivations ? colors.fill : colors.quiet));
+  });
+}
+
+TEST_CASE("pale kinds are hatched on light ground") {
+  const auto hatched = [](const Palette& palette) {
+    Frame frame = tests::frames()[0];
+    frame.palette = &palette;
+    const Color edge = faded(palette.of(record::Category::kLogits).edge, kKindHatch.opacity);
+    bool found = false;
+    each<Segments>(layout(tests::plain_timeline(), frame), [&](Layer layer, const Segments& s) {
+      found = found || (layer == Layer::kStack && s.color == edge);
+    });
+    return found;
+  };
+  CHECK(hatched(kLight));
+  CHECK_FALSE(hatched(kDark));
+}
+
+TEST_CASE("a hatch joins over neighbouring rectangles") {
+  Scene scene;
+  const Frame frame = tests::frames()[0];
+  Sheet sheet(scene, frame);
+  sheet.hatch(Layer::kStack, {{0, 0, 10, 20}, {10, 0, 20, 20}}, kLight.danger, {6, 1, 1});
+  Scene whole;
+  Sheet(whole, frame).hatch(Layer::kStack, {{0, 0, 20, 20}}, kLight.danger, {6, 1, 1});
+  const auto& parts = std::get<Segments>(scene.items.at(0).shape).pieces;
+  const auto& one = std::get<Segments>(whole.items.at(0).shape).pieces;
+  REQUIRE(parts.size() == one.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    CHECK(parts[i].from.x == one[i].from.x);
+    CHECK(parts[i].to.x == one[i].to.x);
+    CHECK(parts[i].from.x + parts[i].from.y == Approx(parts[i].to.x + parts[i].to.y));
+  }
+}
+
+TEST_CASE("text is cut at whole characters") {
+  Scene scene;
+  const Frame frame = tests::frames()[0];
+  const Sheet sheet(scene, frame);
+  const Type type{Face::kMedium, 13};
+  for (float width = 0; width < 120; width += 3) {
+    const std::string cut = sheet.shortened(type, "Größe μ → Übergang", width);
+    CHECK(sheet.width(type, cut) <= std::max(width, 0.0f));
+    CHECK((cut.empty() || (static_cast<unsigned char>(cut[0]) & 0xC0) != 0x80));
+    for (std::size_t i = 0; i + 1 < cut.size(); ++i) {
+      const auto lead = static_cast<unsigned char>(cut[i]);
+      if (lead >= 0xC0) CHECK((static_cast<unsigned char>(cut[i + 1]) & 0xC0) == 0x80);
+    }
+  }
+  CHECK(sheet.shortened(type, "short", 500) == "short");
+}
+
+TEST_CASE("widths come from the fonts, digits all alike") {
+  const auto& widths = tests::widths();
+  CHECK(widths.width(Face::kRegular, 16, "1111") == Approx(widths.width(Face::kRegular, 16, "8080")));
+  CHECK(widths.width(Face::kRegular, 32, "Memory") == Approx(2 * widths.width(Face::kRegular, 16, "Memory")));
+  CHECK(widths.width(Face::kRegular, 16, "iii") < widths.width(Face::kRegular, 16, "WWW") / 2);
+  CHECK(widths.width(Face::kMono, 10, "iiii") == Approx(24));  // JetBrains Mono: 600 of 1,000 units
+  const auto missing = FontWidths::load("/nowhere");
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.error().message.find("Inter-Regular.otf") != std::string::npos);
+}

@@ -1,0 +1,104 @@
+#include "tests/paint/support.h"
+
+#include "tests/support/llama_step.h"
+#include "tests/support/made_recording.h"
+
+namespace headroom::tests {
+namespace {
+
+using app::paint::Frame;
+
+void add_views(std::vector<Sample>& all, const std::string& name, const record::Recording& recording,
+               const record::Ledger* ghost = nullptr) {
+  const record::Ledger run(recording);
+  const lessons::Figure& timeline = *lessons::find_figure("memory_timeline");
+  const auto add = [&](const std::string& view_name, const lessons::View& view) {
+    all.push_back({name + ", " + view_name, timeline.build({.run = &run, .ghost = ghost, .view = view})});
+  };
+  add("open", {});
+  const double end = all.back().figure.x.high, top = all.back().figure.y.high;
+  add("veiled", {.guess = top * 0.6, .veiled = true});
+  add("veiled with the guess at the top", {.cursor = end * 0.1, .guess = top, .veiled = true});
+  for (const double share : {0.0, 0.1, 0.3, 0.5, 0.62, 0.9, 1.0}) {
+    add("answered " + std::to_string(share),
+        {.cursor = end * share, .guess = top * share, .guess_locked = true, .asked = true});
+  }
+  add("a part", {.begin = end * 0.2, .end = end * 0.4});
+  const lessons::Figure& bars = *lessons::find_figure("peak_by_category");
+  all.push_back({name + ", bars", bars.build({.run = &run})});
+}
+
+std::vector<Sample> make_samples() {
+  std::vector<Sample> all;
+  const record::Recording plain = llama_recording({.cap = 24 * record::kGiB});
+  const record::Ledger ghost(plain);
+  add_views(all, "1B", plain);
+  add_views(all, "1B with checkpointing before 1B", llama_recording({.checkpointing = true}), &ghost);
+  add_views(all, "1B with a cap below what run A takes",
+            llama_recording({.checkpointing = true, .cap = 14 * record::kGiB}), &ghost);
+  add_views(all, "1B out of memory", llama_recording({.batch = 8, .steps = 1, .cap = 24 * record::kGiB}));
+  add_views(all, "1B, cap below its weights", llama_recording({.steps = 1, .cap = record::kGiB}));
+  add_views(all, "1B live", llama_recording({.source = record::Source::kLive, .stop_after = 1300}));
+  for (const record::DeviceKind device : {record::DeviceKind::kCpu, record::DeviceKind::kGpu}) {
+    for (const bool checkpointing : {false, true}) {
+      for (const bool out_of_memory : {false, true}) {
+        const MadeRun run{.device = device, .checkpointing = checkpointing, .out_of_memory = out_of_memory};
+        add_views(all, "tiny " + std::to_string(checkpointing) + std::to_string(out_of_memory), made_recording(run));
+      }
+    }
+  }
+  record::Recording one;
+  const record::MemEvent event{.storage = 1, .requested = 1000, .block = 1024};
+  one.append(std::span(&event, 1));
+  add_views(all, "one event", one);
+  add_views(all, "empty", record::Recording());
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> kSamples = make_samples();
+  return kSamples;
+}
+
+const lessons::FigureData& plain_timeline() { return samples().front().figure; }
+
+const app::paint::FontWidths& widths() {
+  static const app::paint::FontWidths kWidths = app::paint::FontWidths::load(assets_folder()).value();
+  return kWidths;
+}
+
+std::string assets_folder() { return std::string(HEADROOM_SOURCE_DIR) + "/assets"; }
+
+std::vector<Frame> frames() {
+  Frame wide;
+  wide.width = 1128, wide.height = 600;
+  wide.parts.header = false;
+  wide.measure = &widths();
+  Frame compact = wide;
+  compact.width = 840, compact.height = 420;
+  compact.compact = true;
+  compact.parts.ladder = false;
+  compact.palette = &app::paint::kDark;
+  Frame large = wide;
+  large.width = 1800, large.height = 900, large.scale = 2;
+  large.palette = &app::paint::kHighContrast;
+  Frame file;
+  file.measure = &widths();
+  file.whole_pixels = false;
+  Frame column = file;
+  column.width = 320, column.height = 280;
+  column.compact = true;
+  return {wide, compact, large, file, column};
+}
+
+std::vector<std::string> texts_of(const app::paint::Scene& scene, app::paint::Layer layer) {
+  std::vector<std::string> texts;
+  each<app::paint::Text>(scene, [&](app::paint::Layer of, const app::paint::Text& text) {
+    if (of == layer) texts.push_back(text.text);
+  });
+  return texts;
+}
+
+}  // namespace headroom::tests
