@@ -101,8 +101,9 @@ EngineReport ask_engine(const std::string& asked) {
             {},
             {}};
   EngineReport report{{"engine", Health::kOk, name, ""}, engine.devices(), engine.facts()};
-  for (const auto& [key, value] : report.facts)
-    if (!value.empty()) report.check.value += fmt::format("; {} {}", key, value);
+  for (const char* key : {"torch", "cuda", "driver", "revision"})
+    if (const auto fact = report.facts.find(key); fact != report.facts.end() && !fact->second.empty())
+      report.check.value += fmt::format("; {} {}", key, fact->second);
   return report;
 }
 

@@ -64,15 +64,22 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   _exit(99);
 }
 
-struct Pipe {
-  int read_end = -1, write_end = -1;
-  Pipe() {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
-    read_end = ends[0];
-    write_end = ends[1];
-  }
+// What the child writes to, and where it is read.
+struct Ends {
+  int read = -1, write = -1;
 };
+
+Ends make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  return {ends[0], ends[1]};
+}
+
+Ends make_terminal() {
+  const int read = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (read < 0 || grantpt(read) != 0 || unlockpt(read) != 0) throw std::runtime_error("no terminal");
+  return {read, open(ptsname(read), O_RDWR | O_NOCTTY | O_CLOEXEC)};
+}
 
 // False at the end of the stream.
 bool take(int descriptor, std::string& text) {
@@ -88,15 +95,16 @@ Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& op
   std::vector<std::string> words{options.program.empty() ? std::string(HEADROOM_BIN_DIR) + "/headroom"
                                                          : options.program};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  Pipe out, err;
+  const Ends out = make_pipe();
+  const Ends err = options.terminal ? make_terminal() : make_pipe();
   const auto start = Clock::now();
   const pid_t child = fork();
-  if (child == 0) become_headroom(std::move(words), environment_of(options), options, out.write_end, err.write_end);
-  close(out.write_end);
-  close(err.write_end);
+  if (child == 0) become_headroom(std::move(words), environment_of(options), options, out.write, err.write);
+  close(out.write);
+  close(err.write);
 
   Ran ran;
-  std::array<pollfd, 2> watched{{{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}}};
+  std::array<pollfd, 2> watched{{{out.read, POLLIN, 0}, {err.read, POLLIN, 0}}};
   const std::array<std::string*, 2> texts{&ran.out, &ran.err};
   bool interrupt_sent = false;
   while (watched[0].fd >= 0 || watched[1].fd >= 0) {
@@ -110,10 +118,13 @@ Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& op
     }
   }
   int status = 0;
-  waitpid(child, &status, 0);
-  close(out.read_end);
-  close(err.read_end);
+  rusage used{};
+  wait4(child, &status, 0, &used);
+  close(out.read);
+  close(err.read);
   ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const auto seconds = [](const timeval& time) { return double(time.tv_sec) + 1e-6 * double(time.tv_usec); };
+  ran.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
   ran.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return ran;
 }

@@ -15,13 +15,15 @@ struct RunOptions {
   std::optional<std::string> send_interrupt_at;    // SIGINT once stderr holds this text
   std::optional<std::size_t> file_size_limit;      // bytes: writing more fails, as on a full disk
   std::string stdout_path;                         // instead of a pipe, e.g. /dev/full
+  bool terminal = false;                           // stderr is a terminal
   std::string program;                             // empty: the executable that was built
 };
 
 struct Ran {
   int exit_code = -1;  // 128 + n: killed by signal n
   std::string out, err;
-  double seconds = 0;
+  double seconds = 0;      // by the clock
+  double cpu_seconds = 0;  // of the program itself: what it would take on a machine that does nothing else
 };
 
 // Times out (and fails the test) after two minutes.

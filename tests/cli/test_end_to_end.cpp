@@ -79,7 +79,7 @@ TEST_CASE("A cap on the CPU is a real limit: the tiny model runs out, and that i
 TEST_CASE("Ctrl-C stops a real run within seconds") {
   const TemporaryFolder folder;
   RunOptions options = with_real_engine();
-  options.send_interrupt_at = "step 2";
+  options.send_interrupt_at = "of 1000";
   const Ran ran = run_headroom(
       {"run", "train_step", "--set", "steps=1000", "--device", "cpu", "--record", folder / "a.hrec"}, options);
   INFO(ran.err);

@@ -132,14 +132,18 @@ TEST_CASE("What is no good recording is said in one sentence and draws nothing")
   std::string damaged = good;
   damaged[damaged.size() / 2] ^= 0x40;
   write_file(folder / "damaged.hrec", damaged);
+  std::string newer = good;
+  newer[8] = 2;  // the major version follows the magic of 8 bytes
+  write_file(folder / "newer.hrec", newer);
   write_file(folder / "picture.hrec", "\x89PNG\r\n\x1a\n and so on, a picture");
   write_file(folder / "empty.hrec", "");
   fs::create_directory(folder.path() / "folder.hrec");
-  for (const char* name : {"missing.hrec", "damaged.hrec", "picture.hrec", "empty.hrec", "folder.hrec"}) {
+  for (const char* name : {"missing.hrec", "damaged.hrec", "newer.hrec", "picture.hrec", "empty.hrec", "folder.hrec"}) {
     const Ran ran = run_headroom({"figures", "memory_timeline", "--from", folder / name, "--out", out / "new"});
     INFO(name << ": " << ran.err);
     CHECK(ran.exit_code == 2);
     CHECK(holds(ran.err, name));
+    if (name == std::string("newer.hrec")) CHECK(holds(ran.err, "update Headroom"));
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
     CHECK_FALSE(fs::exists(out.path() / "new"));
   }
@@ -236,22 +240,4 @@ TEST_CASE("Ctrl-C keeps the files that are whole") {
   const Ran ran = run_headroom({"figures", "--out", out.path().string()}, options);
   CHECK(ran.exit_code == 130);
   CHECK(out.files().empty());
-}
-
-TEST_CASE("A figure of a small recording takes under 0.3 s, one of a million events under a second") {
-  const TemporaryFolder folder, out;
-  const std::string small = store(folder, "small.hrec", small_recording());
-  const std::string large = store(folder, "large.hrec", large_recording(1'000'000));
-  const auto best_of_three = [&](const std::string& file) {
-    double best = 60;
-    for (int i = 0; i < 3; ++i) {
-      const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out.path().string()});
-      INFO(ran.err);
-      REQUIRE(ran.exit_code == 0);
-      best = std::min(best, ran.seconds);
-    }
-    return best;
-  };
-  CHECK(best_of_three(small) < 0.3);
-  CHECK(best_of_three(large) < 1.0);
 }

@@ -54,6 +54,18 @@ TEST_CASE("For a person the summary is a few lines, and progress goes to stderr 
   CHECK_FALSE(holds(ran.err, "\033"));
 }
 
+TEST_CASE("On a terminal progress is one line that is redrawn and goes away") {
+  RunOptions options = with_engine("cancelled");
+  options.terminal = true;
+  options.send_interrupt_at = "step 1 of 2";
+  const Ran ran = run_headroom({"run", "train_step"}, options);
+  INFO(ran.err);
+  CHECK(ran.exit_code == 130);
+  CHECK(holds(ran.err, "\r\033[K 50 %  step 1 of 2, 1.00 s left"));
+  CHECK(holds(ran.err, "\r\033[Kheadroom: Interrupted"));
+  CHECK_FALSE(holds(ran.out, "\033"));
+}
+
 TEST_CASE("Running out of memory is a result, or exit code 4 if asked for") {
   const Ran result = run_headroom({"run", "train_step"}, with_engine("out_of_memory"));
   CHECK(result.exit_code == 0);
