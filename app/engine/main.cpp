@@ -31,7 +31,7 @@ namespace headroom::app {
 namespace {
 
 constexpr int kBadUsage = 2;
-constexpr int kFault = 70; // a bug: an exception that nobody expected
+constexpr int kFault = 70;  // a bug: an exception that nobody expected
 
 constexpr std::string_view kUsage =
     "headroom-engine runs demos for headroom and headroom-window, which start it by themselves.\n"
@@ -42,105 +42,105 @@ constexpr std::string_view kUsage =
 
 // Keeps the real stdout for frames; whatever a library prints goes to stderr.
 int take_stdout() {
-    const int frames = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (frames < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-        throw std::system_error(errno, std::generic_category(), "the engine's output");
-    }
-    return frames;
+  const int frames = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (frames < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    throw std::system_error(errno, std::generic_category(), "the engine's output");
+  }
+  return frames;
 }
 
 // When the machine runs out of memory, the kernel shall end the engine, not the app or the reader's other work.
 void be_first_victim() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 void print_facts() {
-    const live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/true);
-    nlohmann::json devices = nlohmann::json::array();
-    for (const protocol::DeviceFacts& device : machine.devices) {
-        devices.push_back({{"kind", record::key_of(device.kind)},
-                           {"key", device.key},
-                           {"name", device.name},
-                           {"memory", device.memory},
-                           {"free_memory", device.free_memory}});
-    }
-    const nlohmann::json facts{{"devices", devices}, {"facts", machine.facts}};
-    std::puts(facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  const live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/true);
+  nlohmann::json devices = nlohmann::json::array();
+  for (const protocol::DeviceFacts& device : machine.devices) {
+    devices.push_back({{"kind", record::key_of(device.kind)},
+                       {"key", device.key},
+                       {"name", device.name},
+                       {"memory", device.memory},
+                       {"free_memory", device.free_memory}});
+  }
+  const nlohmann::json facts{{"devices", devices}, {"facts", machine.facts}};
+  std::puts(facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
 // The pages of the course are the text to train on where a run names none.
 std::vector<std::filesystem::path> course_pages() {
-    std::vector<std::filesystem::path> pages;
-    const auto assets = find_assets();
-    if (!assets) return pages;
-    std::error_code failed;
-    for (const auto& entry : std::filesystem::directory_iterator(assets.value() / "text", failed)) {
-        if (entry.path().extension() == ".md") pages.push_back(entry.path());
-    }
-    std::sort(pages.begin(), pages.end());
-    return pages;
+  std::vector<std::filesystem::path> pages;
+  const auto assets = find_assets();
+  if (!assets) return pages;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(assets.value() / "text", failed)) {
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  }
+  std::sort(pages.begin(), pages.end());
+  return pages;
 }
 
 int serve(live::EngineRole role) {
-    using namespace live;
-    const int frames = take_stdout();
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGINT, SIG_IGN); // Ctrl-C is the app's; it cancels, or closes our stdin
-    be_first_victim();
+  using namespace live;
+  const int frames = take_stdout();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGINT, SIG_IGN);  // Ctrl-C is the app's; it cancels, or closes our stdin
+  be_first_victim();
 
-    // Before any tensor exists. These live until the process ends: threads that hang may still use them.
-    auto& sink = *new EventSink;
-    auto& feed = *new RunFeed;
-    Probes probes{.cpu = &CpuProbe::install(sink), .meta = nullptr};
-    const bool planner = role == EngineRole::kPlanner;
-    if (planner) probes.meta = &MetaProbe::install(sink);
-    MachineFacts machine = machine_facts(/*look_for_gpu=*/!planner);
-    if (planner) add_planned_devices(machine);
-    auto& worker = *new Worker(role, probes, sink, feed, machine, course_pages());
+  // Before any tensor exists. These live until the process ends: threads that hang may still use them.
+  auto& sink = *new EventSink;
+  auto& feed = *new RunFeed;
+  Probes probes{.cpu = &CpuProbe::install(sink), .meta = nullptr};
+  const bool planner = role == EngineRole::kPlanner;
+  if (planner) probes.meta = &MetaProbe::install(sink);
+  MachineFacts machine = machine_facts(/*look_for_gpu=*/!planner);
+  if (planner) add_planned_devices(machine);
+  auto& worker = *new Worker(role, probes, sink, feed, machine, course_pages());
 
-    Link link(STDIN_FILENO, frames, worker, feed, sink);
-    return link.run({.planner = planner, .pid = getpid(), .devices = machine.devices, .facts = machine.facts});
+  Link link(STDIN_FILENO, frames, worker, feed, sink);
+  return link.run({.planner = planner, .pid = getpid(), .devices = machine.devices, .facts = machine.facts});
 }
 
 int run(const std::vector<std::string_view>& arguments) {
-    if (arguments.size() > 1) {
-        std::fputs(kUsage.data(), stderr);
-        return kBadUsage;
-    }
-    const std::string_view option = arguments.empty() ? std::string_view() : arguments.front();
-    if (option == "--version") {
-        std::printf("headroom-engine %s (%s)\n", build::kVersion.data(), build::revision().data());
-        return 0;
-    }
-    if (option == "--facts") {
-        print_facts();
-        return 0;
-    }
-    if (option == "--help") {
-        std::fputs(kUsage.data(), stdout);
-        return 0;
-    }
-    if (!option.empty() && option != "--plan") {
-        std::fputs(kUsage.data(), stderr);
-        return kBadUsage;
-    }
-    if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) {
-        std::fputs(kUsage.data(), stderr);
-        return kBadUsage;
-    }
-    return serve(option == "--plan" ? live::EngineRole::kPlanner : live::EngineRole::kRunner);
+  if (arguments.size() > 1) {
+    std::fputs(kUsage.data(), stderr);
+    return kBadUsage;
+  }
+  const std::string_view option = arguments.empty() ? std::string_view() : arguments.front();
+  if (option == "--version") {
+    std::printf("headroom-engine %s (%s)\n", build::kVersion.data(), build::revision().data());
+    return 0;
+  }
+  if (option == "--facts") {
+    print_facts();
+    return 0;
+  }
+  if (option == "--help") {
+    std::fputs(kUsage.data(), stdout);
+    return 0;
+  }
+  if (!option.empty() && option != "--plan") {
+    std::fputs(kUsage.data(), stderr);
+    return kBadUsage;
+  }
+  if (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) {
+    std::fputs(kUsage.data(), stderr);
+    return kBadUsage;
+  }
+  return serve(option == "--plan" ? live::EngineRole::kPlanner : live::EngineRole::kRunner);
 }
 
-} // namespace
-} // namespace headroom::app
+}  // namespace
+}  // namespace headroom::app
 
 int main(int argc, char** argv) {
-    int code = headroom::app::kFault;
-    try {
-        code = headroom::app::run({argv + 1, argv + argc});
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "headroom-engine: %s\n", error.what());
-    }
-    std::fflush(nullptr);
-    // At once, whatever the worker is doing and whatever state a driver is in: static destructors of CUDA's libraries
-    // may wait for a device that no longer answers.
-    std::_Exit(code);
+  int code = headroom::app::kFault;
+  try {
+    code = headroom::app::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "headroom-engine: %s\n", error.what());
+  }
+  std::fflush(nullptr);
+  // At once, whatever the worker is doing and whatever state a driver is in: static destructors of CUDA's libraries
+  // may wait for a device that no longer answers.
+  std::_Exit(code);
 }

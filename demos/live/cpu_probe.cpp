@@ -22,143 +22,148 @@ namespace {
 CpuProbe* g_probe = nullptr;
 
 record::MemEvent event_of(EventKind kind, const LiveStorage& storage, Bytes allocated) {
-    record::MemEvent event;
-    event.kind = kind;
-    event.device = DeviceKind::kCpu;
-    event.storage = storage.id;
-    event.requested = storage.requested;
-    event.block = storage.block;
-    event.category = storage.category;
-    event.allocator_allocated = allocated;
-    return event;
+  record::MemEvent event;
+  event.kind = kind;
+  event.device = DeviceKind::kCpu;
+  event.storage = storage.id;
+  event.requested = storage.requested;
+  event.block = storage.block;
+  event.category = storage.category;
+  event.allocator_allocated = allocated;
+  return event;
 }
 
-} // namespace
+}  // namespace
 
 CpuProbe& CpuProbe::install(EventSink& sink) {
-    if (g_probe != nullptr) throw std::logic_error("the CPU probe is installed twice");
-    g_probe = new CpuProbe(sink);
-    constexpr std::uint8_t kAboveLibTorchsOwn = 10;
-    c10::SetCPUAllocator(g_probe, kAboveLibTorchsOwn);
-    return *g_probe;
+  if (g_probe != nullptr) throw std::logic_error("the CPU probe is installed twice");
+  g_probe = new CpuProbe(sink);
+  constexpr std::uint8_t kAboveLibTorchsOwn = 10;
+  c10::SetCPUAllocator(g_probe, kAboveLibTorchsOwn);
+  return *g_probe;
 }
 
 void CpuProbe::start() {
-    std::lock_guard guard(lock_);
-    Bytes allocated = 0;
-    for (const LiveStorage& storage : storages_.in_order_of_birth()) {
-        allocated += storage.block;
-        sink_.push_existing(event_of(EventKind::kAlloc, storage, allocated));
-    }
-    recording_ = true;
+  std::lock_guard guard(lock_);
+  Bytes allocated = 0;
+  for (const LiveStorage& storage : storages_.in_order_of_birth()) {
+    allocated += storage.block;
+    sink_.push_existing(event_of(EventKind::kAlloc, storage, allocated));
+  }
+  recording_ = true;
 }
 
 void CpuProbe::stop() {
-    std::lock_guard guard(lock_);
-    recording_ = false;
+  std::lock_guard guard(lock_);
+  recording_ = false;
 }
 
 void CpuProbe::relabel(const void* data, record::Category category) {
-    std::lock_guard guard(lock_);
-    LiveStorage* storage = storages_.find(reinterpret_cast<std::uintptr_t>(data));
-    if (storage == nullptr || storage->category == category) return;
-    storage->category = category;
-    if (recording_) sink_.push(event_of(EventKind::kRelabel, *storage, record::kUnknownBytes));
+  std::lock_guard guard(lock_);
+  LiveStorage* storage = storages_.find(reinterpret_cast<std::uintptr_t>(data));
+  if (storage == nullptr || storage->category == category) return;
+  storage->category = category;
+  if (recording_) sink_.push(event_of(EventKind::kRelabel, *storage, record::kUnknownBytes));
 }
 
 void CpuProbe::set_budget(Bytes budget) {
-    std::lock_guard guard(lock_);
-    budget_ = budget;
+  std::lock_guard guard(lock_);
+  budget_ = budget;
 }
 
 Bytes CpuProbe::live_bytes() const {
-    std::lock_guard guard(lock_);
-    return live_;
+  std::lock_guard guard(lock_);
+  return live_;
 }
 
 Bytes CpuProbe::peak_bytes() const {
-    std::lock_guard guard(lock_);
-    return peak_;
+  std::lock_guard guard(lock_);
+  return peak_;
 }
 
 void CpuProbe::reset_peak() {
-    std::lock_guard guard(lock_);
-    peak_ = live_;
+  std::lock_guard guard(lock_);
+  peak_ = live_;
 }
 
 void CpuProbe::set_aside(Bytes bytes) {
-    std::unique_lock guard(lock_);
-    const bool fits = budget_ == 0 || (bytes <= budget_ && taken_ <= budget_ - bytes);
-    if (fits) {
-        taken_ += bytes;
-        return;
-    }
-    const Bytes live = live_;
-    const Bytes budget = budget_;
-    sink_.refused({.requested = bytes, .allocated = live, .by_category = storages_.by_category(),
-                   .tag = record::current_tag()}, DeviceKind::kCpu);
-    guard.unlock();
-    C10_THROW_ERROR(OutOfMemoryError, c10::str("CPU memory cap: tried to allocate ", bytes, " bytes with ", live,
-                                               " of ", budget, " bytes in use."));
+  std::unique_lock guard(lock_);
+  const bool fits = budget_ == 0 || (bytes <= budget_ && taken_ <= budget_ - bytes);
+  if (fits) {
+    taken_ += bytes;
+    return;
+  }
+  const Bytes live = live_;
+  const Bytes budget = budget_;
+  sink_.refused(
+      {.requested = bytes, .allocated = live, .by_category = storages_.by_category(), .tag = record::current_tag()},
+      DeviceKind::kCpu);
+  guard.unlock();
+  C10_THROW_ERROR(OutOfMemoryError, c10::str("CPU memory cap: tried to allocate ", bytes, " bytes with ", live, " of ",
+                                             budget, " bytes in use."));
 }
 
 void CpuProbe::born(void* data, Bytes bytes) noexcept {
-    LiveStorage storage{.address = reinterpret_cast<std::uintptr_t>(data), .id = sink_.next_id(), .requested = bytes,
-                        .block = bytes, .category = EventSink::category_now()};
-    std::lock_guard guard(lock_);
-    storages_.insert(storage);
-    live_ += bytes;
-    if (live_ > peak_) peak_ = live_;
-    if (recording_) sink_.push(event_of(EventKind::kAlloc, storage, live_));
+  LiveStorage storage{.address = reinterpret_cast<std::uintptr_t>(data),
+                      .id = sink_.next_id(),
+                      .requested = bytes,
+                      .block = bytes,
+                      .category = EventSink::category_now()};
+  std::lock_guard guard(lock_);
+  storages_.insert(storage);
+  live_ += bytes;
+  if (live_ > peak_) peak_ = live_;
+  if (recording_) sink_.push(event_of(EventKind::kAlloc, storage, live_));
 }
 
 void CpuProbe::died(void* data) noexcept {
-    std::lock_guard guard(lock_);
-    const LiveStorage storage = storages_.erase(reinterpret_cast<std::uintptr_t>(data));
-    live_ -= storage.block;
-    taken_ -= storage.block;
-    if (recording_ && storage.address != 0) sink_.push(event_of(EventKind::kFree, storage, live_));
+  std::lock_guard guard(lock_);
+  const LiveStorage storage = storages_.erase(reinterpret_cast<std::uintptr_t>(data));
+  live_ -= storage.block;
+  taken_ -= storage.block;
+  if (recording_ && storage.address != 0) sink_.push(event_of(EventKind::kFree, storage, live_));
 }
 
 // The block's own address is also the deleter's context: LibTorch may then hand out raw pointers (raw_allocate).
 void CpuProbe::free(void* data) {
-    if (data == nullptr) return;
-    g_probe->died(data);
-    c10::free_cpu(data);
+  if (data == nullptr) return;
+  g_probe->died(data);
+  c10::free_cpu(data);
 }
 
 c10::DataPtr CpuProbe::allocate(std::size_t bytes) {
-    const c10::Device cpu(c10::kCPU);
-    if (bytes == 0) return {nullptr, nullptr, &free, cpu};
-    const Bytes size = static_cast<Bytes>(bytes);
-    set_aside(size);
-    void* data = nullptr;
-    try {
-        data = c10::alloc_cpu(bytes);
-    } catch (const c10::Error&) { // the system has no more; LibTorch says so with a plain error
-        data = nullptr;
+  const c10::Device cpu(c10::kCPU);
+  if (bytes == 0) return {nullptr, nullptr, &free, cpu};
+  const Bytes size = static_cast<Bytes>(bytes);
+  set_aside(size);
+  void* data = nullptr;
+  try {
+    data = c10::alloc_cpu(bytes);
+  } catch (const c10::Error&) {  // the system has no more; LibTorch says so with a plain error
+    data = nullptr;
+  }
+  if (data == nullptr) {
+    record::ByCategory alive;
+    Bytes live = 0;
+    {
+      std::lock_guard guard(lock_);
+      taken_ -= size;
+      live = live_;
+      alive = storages_.by_category();
     }
-    if (data == nullptr) {
-        record::ByCategory alive;
-        Bytes live = 0;
-        {
-            std::lock_guard guard(lock_);
-            taken_ -= size;
-            live = live_;
-            alive = storages_.by_category();
-        }
-        sink_.refused({.requested = size, .segment = size, .allocated = live, .by_category = alive,
-                       .tag = record::current_tag()}, DeviceKind::kCpu);
-        C10_THROW_ERROR(OutOfMemoryError, c10::str("The system refused ", size, " bytes of CPU memory."));
-    }
-    born(data, size);
-    return {data, data, &free, cpu};
+    sink_.refused(
+        {.requested = size, .segment = size, .allocated = live, .by_category = alive, .tag = record::current_tag()},
+        DeviceKind::kCpu);
+    C10_THROW_ERROR(OutOfMemoryError, c10::str("The system refused ", size, " bytes of CPU memory."));
+  }
+  born(data, size);
+  return {data, data, &free, cpu};
 }
 
 c10::DeleterFnPtr CpuProbe::raw_deleter() const { return &free; }
 
 void CpuProbe::copy_data(void* destination, const void* source, std::size_t bytes) const {
-    default_copy_data(destination, source, bytes);
+  default_copy_data(destination, source, bytes);
 }
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -13,43 +13,43 @@
 namespace headroom::live {
 
 class CpuProbe final : public c10::Allocator, public Probe {
-public:
-    // Becomes LibTorch's CPU allocator. Once a process, before any tensor exists; never removed.
-    static CpuProbe& install(EventSink& sink);
+ public:
+  // Becomes LibTorch's CPU allocator. Once a process, before any tensor exists; never removed.
+  static CpuProbe& install(EventSink& sink);
 
-    void start() override;
-    void stop() override;
-    void relabel(const void* data, record::Category category) override;
+  void start() override;
+  void stop() override;
+  void relabel(const void* data, record::Category category) override;
 
-    // An allocation that would bring the live bytes above the budget fails with c10::OutOfMemoryError. 0: no budget.
-    void set_budget(record::Bytes budget);
+  // An allocation that would bring the live bytes above the budget fails with c10::OutOfMemoryError. 0: no budget.
+  void set_budget(record::Bytes budget);
 
-    record::Bytes live_bytes() const;
-    // The most live bytes since the last call of reset_peak().
-    record::Bytes peak_bytes() const;
-    void reset_peak();
+  record::Bytes live_bytes() const;
+  // The most live bytes since the last call of reset_peak().
+  record::Bytes peak_bytes() const;
+  void reset_peak();
 
-    c10::DataPtr allocate(std::size_t bytes) override;
-    c10::DeleterFnPtr raw_deleter() const override;
-    void copy_data(void* destination, const void* source, std::size_t bytes) const override;
+  c10::DataPtr allocate(std::size_t bytes) override;
+  c10::DeleterFnPtr raw_deleter() const override;
+  void copy_data(void* destination, const void* source, std::size_t bytes) const override;
 
-private:
-    explicit CpuProbe(EventSink& sink) : sink_(sink) {}
+ private:
+  explicit CpuProbe(EventSink& sink) : sink_(sink) {}
 
-    // Sets the bytes aside, or throws: two threads may ask at once, and only one of them fits.
-    void set_aside(record::Bytes bytes);
-    void born(void* data, record::Bytes bytes) noexcept;
-    void died(void* data) noexcept;
-    static void free(void* data);
+  // Sets the bytes aside, or throws: two threads may ask at once, and only one of them fits.
+  void set_aside(record::Bytes bytes);
+  void born(void* data, record::Bytes bytes) noexcept;
+  void died(void* data) noexcept;
+  static void free(void* data);
 
-    EventSink& sink_;
-    mutable SpinLock lock_; // OpenMP workers allocate inside the backward of attention
-    StorageTable storages_;
-    record::Bytes live_ = 0;  // what the events add up to
-    record::Bytes taken_ = 0; // live_ and what was set aside for allocations that are being made
-    record::Bytes peak_ = 0;
-    record::Bytes budget_ = 0;
-    bool recording_ = false;
+  EventSink& sink_;
+  mutable SpinLock lock_;  // OpenMP workers allocate inside the backward of attention
+  StorageTable storages_;
+  record::Bytes live_ = 0;   // what the events add up to
+  record::Bytes taken_ = 0;  // live_ and what was set aside for allocations that are being made
+  record::Bytes peak_ = 0;
+  record::Bytes budget_ = 0;
+  bool recording_ = false;
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

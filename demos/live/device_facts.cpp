@@ -26,121 +26,119 @@ namespace {
 
 // The number before "kB" on the line of /proc/meminfo that starts with `key`.
 Bytes meminfo(std::string_view key) {
-    std::ifstream file("/proc/meminfo");
-    for (std::string line; std::getline(file, line);) {
-        if (line.starts_with(key)) return std::strtoll(line.c_str() + key.size(), nullptr, 10) * 1024;
-    }
-    return 0;
+  std::ifstream file("/proc/meminfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(key)) return std::strtoll(line.c_str() + key.size(), nullptr, 10) * 1024;
+  }
+  return 0;
 }
 
 // A container's limit (cgroup v2, then v1); empty where there is none.
 std::optional<Bytes> cgroup_number(const char* v2, const char* v1) {
-    for (const char* path : {v2, v1}) {
-        std::ifstream file(path);
-        Bytes value = 0;
-        if (file >> value) return value; // "max" is no number
-    }
-    return std::nullopt;
+  for (const char* path : {v2, v1}) {
+    std::ifstream file(path);
+    Bytes value = 0;
+    if (file >> value) return value;  // "max" is no number
+  }
+  return std::nullopt;
 }
 
 protocol::DeviceFacts cpu_facts() {
-    protocol::DeviceFacts cpu;
-    cpu.kind = record::DeviceKind::kCpu;
-    cpu.key = "cpu";
-    cpu.name = fmt::format("CPU, {} {}", cpu_cores(), cpu_cores() == 1 ? "core" : "cores");
-    cpu.memory = meminfo("MemTotal:");
-    cpu.free_memory = meminfo("MemAvailable:");
-    const auto limit = cgroup_number("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes");
-    if (limit && *limit < cpu.memory) {
-        const auto used = cgroup_number("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
-        cpu.memory = *limit;
-        cpu.free_memory = std::clamp<Bytes>(*limit - used.value_or(0), 0, cpu.free_memory);
-    }
-    return cpu;
+  protocol::DeviceFacts cpu;
+  cpu.kind = record::DeviceKind::kCpu;
+  cpu.key = "cpu";
+  cpu.name = fmt::format("CPU, {} {}", cpu_cores(), cpu_cores() == 1 ? "core" : "cores");
+  cpu.memory = meminfo("MemTotal:");
+  cpu.free_memory = meminfo("MemAvailable:");
+  const auto limit = cgroup_number("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes");
+  if (limit && *limit < cpu.memory) {
+    const auto used = cgroup_number("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
+    cpu.memory = *limit;
+    cpu.free_memory = std::clamp<Bytes>(*limit - used.value_or(0), 0, cpu.free_memory);
+  }
+  return cpu;
 }
 
 std::string cpu_model() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        const std::size_t colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return {};
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return {};
 }
 
 // 13000 → "13.0"
 std::string cuda_version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
 void add_gpus(MachineFacts& machine) {
-    std::optional<Nvml> nvml = Nvml::open();
-    if (nvml) machine.facts["driver"] = nvml->driver_version();
-    int version = 0;
-    if (cudaDriverGetVersion(&version) == cudaSuccess && version > 0) machine.facts["driver_cuda"] = cuda_version(version);
-    int count = 0;
-    if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
-        (void)cudaGetLastError();
-        // No driver and no GPU is the usual case; the rest is worth a word from the doctor.
-        if (version > 0 && error != cudaErrorNoDevice) machine.facts["gpu_trouble"] = cudaGetErrorString(error);
-        return;
+  std::optional<Nvml> nvml = Nvml::open();
+  if (nvml) machine.facts["driver"] = nvml->driver_version();
+  int version = 0;
+  if (cudaDriverGetVersion(&version) == cudaSuccess && version > 0)
+    machine.facts["driver_cuda"] = cuda_version(version);
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
+    (void)cudaGetLastError();
+    // No driver and no GPU is the usual case; the rest is worth a word from the doctor.
+    if (version > 0 && error != cudaErrorNoDevice) machine.facts["gpu_trouble"] = cudaGetErrorString(error);
+    return;
+  }
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
+    protocol::DeviceFacts gpu;
+    gpu.kind = record::DeviceKind::kGpu;
+    gpu.key = i == 0 ? "cuda" : fmt::format("cuda:{}", i);
+    gpu.name = properties.name;
+    gpu.memory = static_cast<Bytes>(properties.totalGlobalMem);
+    gpu.free_memory = gpu.memory;
+    std::array<char, 32> pci{};
+    if (nvml && cudaDeviceGetPCIBusId(pci.data(), pci.size(), i) == cudaSuccess && nvml->select(pci.data())) {
+      if (const auto memory = nvml->memory()) gpu.free_memory = std::max<Bytes>(gpu.memory - memory->used, 0);
     }
-    for (int i = 0; i < count; ++i) {
-        cudaDeviceProp properties{};
-        if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
-        protocol::DeviceFacts gpu;
-        gpu.kind = record::DeviceKind::kGpu;
-        gpu.key = i == 0 ? "cuda" : fmt::format("cuda:{}", i);
-        gpu.name = properties.name;
-        gpu.memory = static_cast<Bytes>(properties.totalGlobalMem);
-        gpu.free_memory = gpu.memory;
-        std::array<char, 32> pci{};
-        if (nvml && cudaDeviceGetPCIBusId(pci.data(), pci.size(), i) == cudaSuccess && nvml->select(pci.data())) {
-            if (const auto memory = nvml->memory()) gpu.free_memory = std::max<Bytes>(gpu.memory - memory->used, 0);
-        }
-        if (i == 0) {
-            machine.facts["gpu"] = properties.name;
-            machine.facts["compute_capability"] = fmt::format("{}.{}", properties.major, properties.minor);
-        }
-        machine.devices.push_back(std::move(gpu));
+    if (i == 0) {
+      machine.facts["gpu"] = properties.name;
+      machine.facts["compute_capability"] = fmt::format("{}.{}", properties.major, properties.minor);
     }
+    machine.devices.push_back(std::move(gpu));
+  }
 }
 
-} // namespace
+}  // namespace
 
 int cpu_cores() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-    return std::max(1, CPU_COUNT(&allowed));
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+  return std::max(1, CPU_COUNT(&allowed));
 }
 
 void add_planned_devices(MachineFacts& machine) {
-    std::optional<Nvml> nvml = Nvml::open();
-    if (!nvml || !nvml->select(0u)) return;
-    const auto memory = nvml->memory();
-    machine.facts["driver"] = nvml->driver_version();
-    machine.facts["gpu"] = nvml->name();
-    machine.devices.push_back({.kind = record::DeviceKind::kGpu,
-                               .key = "cuda",
-                               .name = nvml->name(),
-                               .memory = memory ? memory->total : 0,
-                               .free_memory = memory ? memory->total - memory->used : 0});
+  std::optional<Nvml> nvml = Nvml::open();
+  if (!nvml || !nvml->select(0u)) return;
+  const auto memory = nvml->memory();
+  machine.facts["driver"] = nvml->driver_version();
+  machine.facts["gpu"] = nvml->name();
+  machine.devices.push_back({.kind = record::DeviceKind::kGpu,
+                             .key = "cuda",
+                             .name = nvml->name(),
+                             .memory = memory ? memory->total : 0,
+                             .free_memory = memory ? memory->total - memory->used : 0});
 }
 
 MachineFacts machine_facts(bool look_for_gpu) {
-    MachineFacts machine;
-    machine.devices.push_back(cpu_facts());
-    machine.facts = {
-        {"cpu", cpu_model()},
-        {"cuda", cuda_version(CUDART_VERSION)},
-        {"revision", std::string(build::revision())},
-        {"torch", TORCH_VERSION},
-        {"version", std::string(build::kVersion)},
-    };
-    for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG"}) {
-        if (const char* value = std::getenv(name)) machine.facts[name] = value;
-    }
-    if (look_for_gpu) add_gpus(machine);
-    return machine;
+  MachineFacts machine;
+  machine.devices.push_back(cpu_facts());
+  machine.facts = {
+      {"cpu", cpu_model()},     {"cuda", cuda_version(CUDART_VERSION)},    {"revision", std::string(build::revision())},
+      {"torch", TORCH_VERSION}, {"version", std::string(build::kVersion)},
+  };
+  for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG"}) {
+    if (const char* value = std::getenv(name)) machine.facts[name] = value;
+  }
+  if (look_for_gpu) add_gpus(machine);
+  return machine;
 }
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -10,8 +10,8 @@
 namespace headroom::live {
 
 struct MachineFacts {
-    std::vector<protocol::DeviceFacts> devices; // the CPU first
-    std::map<std::string, std::string> facts;   // torch, cuda, driver, gpu, compute_capability, cpu, revision, …
+  std::vector<protocol::DeviceFacts> devices;  // the CPU first
+  std::map<std::string, std::string> facts;    // torch, cuda, driver, gpu, compute_capability, cpu, revision, …
 };
 
 // `look_for_gpu` false: CUDA is not touched. Makes no CUDA context either way.
@@ -20,6 +20,6 @@ MachineFacts machine_facts(bool look_for_gpu);
 // For the planner: the GPU that the driver's management library knows, named and sized without CUDA.
 void add_planned_devices(MachineFacts& machine);
 
-int cpu_cores(); // that this process may use
+int cpu_cores();  // that this process may use
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -31,189 +31,191 @@ constexpr std::size_t kEventsInAChunk = 65'536;
 // What may wait for an app that reads slowly. Beyond it the ring fills up, drops, and says how much.
 constexpr std::size_t kMostOutgoing = std::size_t{32} << 20;
 
-constexpr int kBadInput = 50; // exit code: the app's bytes are no frames
+constexpr int kBadInput = 50;  // exit code: the app's bytes are no frames
 
 int milliseconds_until(std::chrono::steady_clock::time_point due) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now()).count();
-    return static_cast<int>(std::max<decltype(left)>(left, 0));
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - std::chrono::steady_clock::now()).count();
+  return static_cast<int>(std::max<decltype(left)>(left, 0));
 }
 
-} // namespace
+}  // namespace
 
 Link::Link(int input, int output, Worker& worker, RunFeed& feed, EventSink& sink)
     : input_(input), output_(output), worker_(worker), feed_(feed), sink_(sink) {
-    const int flags = fcntl(output_, F_GETFL);
-    if (flags < 0 || fcntl(output_, F_SETFL, flags | O_NONBLOCK) < 0) {
-        throw std::system_error(errno, std::generic_category(), "the engine's output");
-    }
+  const int flags = fcntl(output_, F_GETFL);
+  if (flags < 0 || fcntl(output_, F_SETFL, flags | O_NONBLOCK) < 0) {
+    throw std::system_error(errno, std::generic_category(), "the engine's output");
+  }
 }
 
 int Link::run(const protocol::Hello& hello) {
-    send(hello);
-    while (!exit_code_) {
-        wait();
-        const auto now = Clock::now();
-        if (now >= next_forward_ && outgoing_bytes_ < kMostOutgoing) {
-            forward();
-            next_forward_ = now + kForwardEvery;
-        }
-        if (now >= next_beat_) {
-            beat();
-            next_beat_ = now + kBeatEvery;
-        }
-        write();
-        if (worker_.retired() && run_ == 0 && outgoing_.empty()) exit_code_ = worker_.retired();
+  send(hello);
+  while (!exit_code_) {
+    wait();
+    const auto now = Clock::now();
+    if (now >= next_forward_ && outgoing_bytes_ < kMostOutgoing) {
+      forward();
+      next_forward_ = now + kForwardEvery;
     }
-    return *exit_code_;
+    if (now >= next_beat_) {
+      beat();
+      next_beat_ = now + kBeatEvery;
+    }
+    write();
+    if (worker_.retired() && run_ == 0 && outgoing_.empty()) exit_code_ = worker_.retired();
+  }
+  return *exit_code_;
 }
 
 void Link::wait() {
-    std::array<pollfd, 3> descriptors{pollfd{.fd = input_, .events = POLLIN, .revents = 0},
-                                      pollfd{.fd = feed_.wake_descriptor(), .events = POLLIN, .revents = 0},
-                                      pollfd{.fd = output_, .events = POLLOUT, .revents = 0}};
-    const bool writing = !outgoing_.empty();
-    const auto due = run_ != 0 ? std::min(next_forward_, next_beat_) : next_beat_;
-    if (poll(descriptors.data(), writing ? 3 : 2, milliseconds_until(due)) < 0) {
-        if (errno == EINTR) return;
-        throw std::system_error(errno, std::generic_category(), "poll");
-    }
-    if (descriptors[0].revents != 0) read();
-    if (descriptors[1].revents != 0) next_forward_ = {}; // a run has finished: tell at once
+  std::array<pollfd, 3> descriptors{pollfd{.fd = input_, .events = POLLIN, .revents = 0},
+                                    pollfd{.fd = feed_.wake_descriptor(), .events = POLLIN, .revents = 0},
+                                    pollfd{.fd = output_, .events = POLLOUT, .revents = 0}};
+  const bool writing = !outgoing_.empty();
+  const auto due = run_ != 0 ? std::min(next_forward_, next_beat_) : next_beat_;
+  if (poll(descriptors.data(), writing ? 3 : 2, milliseconds_until(due)) < 0) {
+    if (errno == EINTR) return;
+    throw std::system_error(errno, std::generic_category(), "poll");
+  }
+  if (descriptors[0].revents != 0) read();
+  if (descriptors[1].revents != 0) next_forward_ = {};  // a run has finished: tell at once
 }
 
 void Link::read() {
-    std::array<std::byte, 65'536> bytes;
-    const ssize_t count = ::read(input_, bytes.data(), bytes.size());
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (count <= 0) { // the app is gone, and so are we
-        exit_code_ = 0;
-        return;
-    }
-    frames_.feed(std::span(bytes).first(static_cast<std::size_t>(count)));
-    for (auto body = frames_.next(); !body.empty() && !exit_code_; body = frames_.next()) take(body);
-    if (frames_.broken()) {
-        send(protocol::Refusal{.run = 0, .reason = "The bytes are no frames: a length is beyond 16 MiB."});
-        write();
-        exit_code_ = kBadInput;
-    }
+  std::array<std::byte, 65'536> bytes;
+  const ssize_t count = ::read(input_, bytes.data(), bytes.size());
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count <= 0) {  // the app is gone, and so are we
+    exit_code_ = 0;
+    return;
+  }
+  frames_.feed(std::span(bytes).first(static_cast<std::size_t>(count)));
+  for (auto body = frames_.next(); !body.empty() && !exit_code_; body = frames_.next()) take(body);
+  if (frames_.broken()) {
+    send(protocol::Refusal{.run = 0, .reason = "The bytes are no frames: a length is beyond 16 MiB."});
+    write();
+    exit_code_ = kBadInput;
+  }
 }
 
 void Link::take(const std::vector<std::byte>& body) {
-    const record::Result<Message> decoded = protocol::decode(body);
-    if (!decoded) return send(protocol::Refusal{.run = 0, .reason = decoded.error().message});
-    const Message& message = decoded.value();
-    if (const auto* start = std::get_if<protocol::StartRun>(&message)) {
-        take(*start);
-    } else if (const auto* cancel = std::get_if<protocol::Cancel>(&message)) {
-        take(*cancel);
-    } else if (std::holds_alternative<protocol::Shutdown>(message)) {
-        exit_code_ = 0;
-    } else if (const auto* refusal = std::get_if<protocol::Refusal>(&message)) {
-        std::fprintf(stderr, "The app refused a message: %s\n", refusal->reason.c_str());
-    } else {
-        send(protocol::Refusal{.run = 0, .reason = "This is a message that only an engine may send."});
-    }
+  const record::Result<Message> decoded = protocol::decode(body);
+  if (!decoded) return send(protocol::Refusal{.run = 0, .reason = decoded.error().message});
+  const Message& message = decoded.value();
+  if (const auto* start = std::get_if<protocol::StartRun>(&message)) {
+    take(*start);
+  } else if (const auto* cancel = std::get_if<protocol::Cancel>(&message)) {
+    take(*cancel);
+  } else if (std::holds_alternative<protocol::Shutdown>(message)) {
+    exit_code_ = 0;
+  } else if (const auto* refusal = std::get_if<protocol::Refusal>(&message)) {
+    std::fprintf(stderr, "The app refused a message: %s\n", refusal->reason.c_str());
+  } else {
+    send(protocol::Refusal{.run = 0, .reason = "This is a message that only an engine may send."});
+  }
 }
 
 void Link::take(const protocol::StartRun& start) {
-    if (start.run == 0) return send(protocol::Refusal{.run = 0, .reason = "A run needs a number other than 0."});
-    if (worker_.retired()) return; // this process is about to end, and the app asks the next one
-    const Worker::Submitted submitted = worker_.submit(start);
-    if (submitted.dropped) {
-        send(protocol::RunFinished{.run = *submitted.dropped,
-                                   .outcome = {.kind = record::OutcomeKind::kCancelled,
-                                               .message = "A newer question took its place.",
-                                               .out_of_memory = {}}});
-    }
-    if (!submitted.taken) {
-        return send(protocol::Refusal{.run = start.run, .reason = "A run is on: cancel it, or wait until it has finished."});
-    }
-    run_ = start.run;
-    next_forward_ = Clock::now() + kForwardEvery;
+  if (start.run == 0) return send(protocol::Refusal{.run = 0, .reason = "A run needs a number other than 0."});
+  if (worker_.retired()) return;  // this process is about to end, and the app asks the next one
+  const Worker::Submitted submitted = worker_.submit(start);
+  if (submitted.dropped) {
+    send(protocol::RunFinished{.run = *submitted.dropped,
+                               .outcome = {.kind = record::OutcomeKind::kCancelled,
+                                           .message = "A newer question took its place.",
+                                           .out_of_memory = {}}});
+  }
+  if (!submitted.taken) {
+    return send(
+        protocol::Refusal{.run = start.run, .reason = "A run is on: cancel it, or wait until it has finished."});
+  }
+  run_ = start.run;
+  next_forward_ = Clock::now() + kForwardEvery;
 }
 
 void Link::take(const protocol::Cancel& cancel) {
-    if (!worker_.cancel(cancel.run)) return;
-    send(protocol::RunFinished{.run = cancel.run, .outcome = {.kind = record::OutcomeKind::kCancelled,
-                                                              .message = "Cancelled before it began.",
-                                                              .out_of_memory = {}}});
+  if (!worker_.cancel(cancel.run)) return;
+  send(protocol::RunFinished{
+      .run = cancel.run,
+      .outcome = {
+          .kind = record::OutcomeKind::kCancelled, .message = "Cancelled before it began.", .out_of_memory = {}}});
 }
 
 void Link::forward() {
-    // First the news, then the ring: every event before one of these marks is in the ring by now.
-    const RunNews news = feed_.take();
-    if (news.info) {
-        introduced_ = news.run;
-        operators_sent_ = 1;
-        send_chunk(news.run, record::encode_info(*news.info));
-    }
-    // Events of a run whose introduction came after take() wait for the next time.
-    if (news.run != 0 && news.run == introduced_) forward_events(news.run, news.outcome.has_value());
-    if (!news.marks.empty()) send_chunk(news.run, record::encode_marks(news.marks));
-    if (!news.device_times.empty()) send_chunk(news.run, record::encode_device_times(news.device_times));
-    if (!news.counters.empty()) send_chunk(news.run, record::encode_counters(news.counters));
-    if (!news.metrics.empty()) send_chunk(news.run, record::encode_metrics(news.metrics));
-    if (news.progress) {
-        protocol::Progress progress = *news.progress;
-        progress.run = news.run;
-        send(progress);
-    }
-    if (!news.outcome) return;
-    send(protocol::RunFinished{.run = news.run, .outcome = *news.outcome});
-    if (run_ == news.run) run_ = 0;
-    feed_.finish_taken();
+  // First the news, then the ring: every event before one of these marks is in the ring by now.
+  const RunNews news = feed_.take();
+  if (news.info) {
+    introduced_ = news.run;
+    operators_sent_ = 1;
+    send_chunk(news.run, record::encode_info(*news.info));
+  }
+  // Events of a run whose introduction came after take() wait for the next time.
+  if (news.run != 0 && news.run == introduced_) forward_events(news.run, news.outcome.has_value());
+  if (!news.marks.empty()) send_chunk(news.run, record::encode_marks(news.marks));
+  if (!news.device_times.empty()) send_chunk(news.run, record::encode_device_times(news.device_times));
+  if (!news.counters.empty()) send_chunk(news.run, record::encode_counters(news.counters));
+  if (!news.metrics.empty()) send_chunk(news.run, record::encode_metrics(news.metrics));
+  if (news.progress) {
+    protocol::Progress progress = *news.progress;
+    progress.run = news.run;
+    send(progress);
+  }
+  if (!news.outcome) return;
+  send(protocol::RunFinished{.run = news.run, .outcome = *news.outcome});
+  if (run_ == news.run) run_ = 0;
+  feed_.finish_taken();
 }
 
 void Link::forward_events(std::uint64_t run, bool all) {
-    do {
-        events_.clear();
-        sink_.ring().drain(events_, kEventsInAChunk);
-        if (events_.empty()) break;
-        forward_operators(run); // after the drain: an event's operator had its number before the event
-        send_chunk(run, record::encode_events(events_));
-    } while (events_.size() == kEventsInAChunk && (all || outgoing_bytes_ < kMostOutgoing));
-    const std::uint64_t dropped = sink_.ring().dropped();
-    if (dropped > dropped_sent_) {
-        send_chunk(run, record::encode_dropped(dropped - dropped_sent_));
-        dropped_sent_ = dropped;
-    }
+  do {
+    events_.clear();
+    sink_.ring().drain(events_, kEventsInAChunk);
+    if (events_.empty()) break;
+    forward_operators(run);  // after the drain: an event's operator had its number before the event
+    send_chunk(run, record::encode_events(events_));
+  } while (events_.size() == kEventsInAChunk && (all || outgoing_bytes_ < kMostOutgoing));
+  const std::uint64_t dropped = sink_.ring().dropped();
+  if (dropped > dropped_sent_) {
+    send_chunk(run, record::encode_dropped(dropped - dropped_sent_));
+    dropped_sent_ = dropped;
+  }
 }
 
 void Link::forward_operators(std::uint64_t run) {
-    const std::uint16_t count = record::operator_count();
-    if (count <= operators_sent_) return;
-    std::vector<std::string> names;
-    for (std::uint16_t op = operators_sent_; op < count; ++op) names.emplace_back(record::operator_name(op));
-    send_chunk(run, record::encode_operators(operators_sent_, names));
-    operators_sent_ = count;
+  const std::uint16_t count = record::operator_count();
+  if (count <= operators_sent_) return;
+  std::vector<std::string> names;
+  for (std::uint16_t op = operators_sent_; op < count; ++op) names.emplace_back(record::operator_name(op));
+  send_chunk(run, record::encode_operators(operators_sent_, names));
+  operators_sent_ = count;
 }
 
 void Link::send_chunk(std::uint64_t run, std::vector<std::byte> chunk) {
-    send(protocol::Chunk{.run = run, .bytes = std::move(chunk)});
+  send(protocol::Chunk{.run = run, .bytes = std::move(chunk)});
 }
 
 void Link::beat() { send(protocol::Heartbeat{.beats = worker_.beats()}); }
 
 void Link::send(const Message& message) {
-    outgoing_.push_back(protocol::encode(message));
-    outgoing_bytes_ += outgoing_.back().size();
+  outgoing_.push_back(protocol::encode(message));
+  outgoing_bytes_ += outgoing_.back().size();
 }
 
 void Link::write() {
-    while (!outgoing_.empty()) {
-        const std::span<const std::byte> rest = std::span(outgoing_.front()).subspan(written_of_first_);
-        const ssize_t count = ::write(output_, rest.data(), rest.size());
-        if (count < 0) {
-            if (errno == EINTR) continue;
-            if (errno != EAGAIN) exit_code_ = 0; // nobody reads any more
-            return;
-        }
-        written_of_first_ += static_cast<std::size_t>(count);
-        if (written_of_first_ < outgoing_.front().size()) return;
-        outgoing_bytes_ -= outgoing_.front().size();
-        outgoing_.pop_front();
-        written_of_first_ = 0;
+  while (!outgoing_.empty()) {
+    const std::span<const std::byte> rest = std::span(outgoing_.front()).subspan(written_of_first_);
+    const ssize_t count = ::write(output_, rest.data(), rest.size());
+    if (count < 0) {
+      if (errno == EINTR) continue;
+      if (errno != EAGAIN) exit_code_ = 0;  // nobody reads any more
+      return;
     }
+    written_of_first_ += static_cast<std::size_t>(count);
+    if (written_of_first_ < outgoing_.front().size()) return;
+    outgoing_bytes_ -= outgoing_.front().size();
+    outgoing_.pop_front();
+    written_of_first_ = 0;
+  }
 }
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -14,79 +14,80 @@ using record::DeviceKind;
 
 namespace {
 
-constexpr int kDevice = 0; // one GPU a run
+constexpr int kDevice = 0;  // one GPU a run
 
-} // namespace
+}  // namespace
 
 Machine::Machine(EngineRole role, Probes probes, EventSink& sink, MachineFacts facts)
     : role_(role), probes_(probes), sink_(sink), facts_(std::move(facts)) {}
 
 const protocol::DeviceFacts* Machine::device(const std::string& key) const {
-    const protocol::DeviceFacts* cpu = nullptr;
-    const protocol::DeviceFacts* gpu = nullptr;
-    for (const protocol::DeviceFacts& device : facts_.devices) {
-        if (device.kind == DeviceKind::kCpu && cpu == nullptr) cpu = &device;
-        if (device.kind == DeviceKind::kGpu && gpu == nullptr) gpu = &device;
-    }
-    static const protocol::DeviceFacts imagined{.kind = DeviceKind::kGpu, .key = "cuda", .name = "a GPU", .memory = 0, .free_memory = 0};
-    if (key == "cuda" && gpu == nullptr && planner()) return &imagined;
-    if (key == "auto") return gpu != nullptr ? gpu : cpu;
-    return key == "cuda" ? gpu : cpu;
+  const protocol::DeviceFacts* cpu = nullptr;
+  const protocol::DeviceFacts* gpu = nullptr;
+  for (const protocol::DeviceFacts& device : facts_.devices) {
+    if (device.kind == DeviceKind::kCpu && cpu == nullptr) cpu = &device;
+    if (device.kind == DeviceKind::kGpu && gpu == nullptr) gpu = &device;
+  }
+  static const protocol::DeviceFacts imagined{
+      .kind = DeviceKind::kGpu, .key = "cuda", .name = "a GPU", .memory = 0, .free_memory = 0};
+  if (key == "cuda" && gpu == nullptr && planner()) return &imagined;
+  if (key == "auto") return gpu != nullptr ? gpu : cpu;
+  return key == "cuda" ? gpu : cpu;
 }
 
 void Machine::start_cuda() {
-    if (cuda_ == nullptr) {
-        nvml_ = Nvml::open();
-        std::array<char, 32> pci{};
-        const bool found = nvml_ && cudaDeviceGetPCIBusId(pci.data(), pci.size(), kDevice) == cudaSuccess &&
-                           nvml_->select(std::string(pci.data()));
-        if (!found) nvml_.reset();
-        cuda_ = &CudaProbe::install(sink_, kDevice);
-    }
-    if (clock_ == nullptr) clock_ = std::make_unique<DeviceClock>();
+  if (cuda_ == nullptr) {
+    nvml_ = Nvml::open();
+    std::array<char, 32> pci{};
+    const bool found = nvml_ && cudaDeviceGetPCIBusId(pci.data(), pci.size(), kDevice) == cudaSuccess &&
+                       nvml_->select(std::string(pci.data()));
+    if (!found) nvml_.reset();
+    cuda_ = &CudaProbe::install(sink_, kDevice);
+  }
+  if (clock_ == nullptr) clock_ = std::make_unique<DeviceClock>();
 }
 
 Probe& Machine::probe(DeviceKind kind) {
-    if (planner()) {
-        probes_.meta->set_target(kind);
-        return *probes_.meta;
-    }
-    if (kind == DeviceKind::kGpu) return *cuda_;
-    return *probes_.cpu;
+  if (planner()) {
+    probes_.meta->set_target(kind);
+    return *probes_.meta;
+  }
+  if (kind == DeviceKind::kGpu) return *cuda_;
+  return *probes_.cpu;
 }
 
 Machine::CapGuard::CapGuard(Machine& machine, DeviceKind kind, Bytes cap) : machine_(machine) {
-    if (machine_.planner()) return;
-    if (kind == DeviceKind::kGpu) {
-        machine_.cuda_->set_cap(cap);
-        if (cap != 0) cuda_.emplace(cap, kDevice);
-    } else {
-        machine_.probes_.cpu->set_budget(cap);
-    }
+  if (machine_.planner()) return;
+  if (kind == DeviceKind::kGpu) {
+    machine_.cuda_->set_cap(cap);
+    if (cap != 0) cuda_.emplace(cap, kDevice);
+  } else {
+    machine_.probes_.cpu->set_budget(cap);
+  }
 }
 
 Machine::CapGuard::~CapGuard() {
-    if (machine_.probes_.cpu != nullptr) machine_.probes_.cpu->set_budget(0);
-    if (machine_.cuda_ != nullptr) machine_.cuda_->set_cap(0);
+  if (machine_.probes_.cpu != nullptr) machine_.probes_.cpu->set_budget(0);
+  if (machine_.cuda_ != nullptr) machine_.cuda_->set_cap(0);
 }
 
 Bytes Machine::live_bytes(DeviceKind kind) const {
-    if (planner()) return probes_.meta->live_bytes();
-    if (kind == DeviceKind::kGpu) return cuda_ == nullptr ? 0 : cuda_allocator::stats(kDevice).allocated;
-    return probes_.cpu->live_bytes();
+  if (planner()) return probes_.meta->live_bytes();
+  if (kind == DeviceKind::kGpu) return cuda_ == nullptr ? 0 : cuda_allocator::stats(kDevice).allocated;
+  return probes_.cpu->live_bytes();
 }
 
 bool Machine::clean_up(DeviceKind kind) {
-    if (planner() || kind != DeviceKind::kGpu || cuda_ == nullptr) return true;
-    // An error that was met once is returned again by every call after it: the context is lost.
-    if (cudaDeviceSynchronize() != cudaSuccess) return false;
-    (void)cudaGetLastError();
-    try {
-        cuda_allocator::release_everything();
-    } catch (const c10::Error&) {
-        return false;
-    }
-    return cudaDeviceSynchronize() == cudaSuccess;
+  if (planner() || kind != DeviceKind::kGpu || cuda_ == nullptr) return true;
+  // An error that was met once is returned again by every call after it: the context is lost.
+  if (cudaDeviceSynchronize() != cudaSuccess) return false;
+  (void)cudaGetLastError();
+  try {
+    cuda_allocator::release_everything();
+  } catch (const c10::Error&) {
+    return false;
+  }
+  return cudaDeviceSynchronize() == cudaSuccess;
 }
 
-} // namespace headroom::live
+}  // namespace headroom::live

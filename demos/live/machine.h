@@ -21,57 +21,57 @@ namespace headroom::live {
 
 // The probes that main() installs before any tensor exists. A runner has the CPU's, a planner meta's too.
 struct Probes {
-    CpuProbe* cpu = nullptr;
-    MetaProbe* meta = nullptr;
+  CpuProbe* cpu = nullptr;
+  MetaProbe* meta = nullptr;
 };
 
 enum class EngineRole { kRunner, kPlanner };
 
 class Machine {
-public:
-    Machine(EngineRole role, Probes probes, EventSink& sink, MachineFacts facts);
+ public:
+  Machine(EngineRole role, Probes probes, EventSink& sink, MachineFacts facts);
 
-    const MachineFacts& facts() const { return facts_; }
-    bool planner() const { return role_ == EngineRole::kPlanner; }
-    // The device's facts by the value of the parameter `device`; auto is the GPU where there is one. Null: there is none.
-    // A planner needs no GPU to predict one.
-    const protocol::DeviceFacts* device(const std::string& key) const;
+  const MachineFacts& facts() const { return facts_; }
+  bool planner() const { return role_ == EngineRole::kPlanner; }
+  // The device's facts by the value of the parameter `device`; auto is the GPU where there is one. Null: there is none.
+  // A planner needs no GPU to predict one.
+  const protocol::DeviceFacts* device(const std::string& key) const;
 
-    // Starts CUDA, its probe and its clock, once; later calls do nothing. Throws what LibTorch throws.
-    void start_cuda();
-    Nvml* nvml() { return nvml_ ? &*nvml_ : nullptr; }
-    DeviceClock* clock() { return clock_.get(); }
+  // Starts CUDA, its probe and its clock, once; later calls do nothing. Throws what LibTorch throws.
+  void start_cuda();
+  Nvml* nvml() { return nvml_ ? &*nvml_ : nullptr; }
+  DeviceClock* clock() { return clock_.get(); }
 
-    // Who watches the allocator of a run on `kind`.
-    Probe& probe(record::DeviceKind kind);
+  // Who watches the allocator of a run on `kind`.
+  Probe& probe(record::DeviceKind kind);
 
-    // For the time of a run: the cap, lifted again by the destructor. 0: none.
-    class CapGuard {
-    public:
-        CapGuard(Machine& machine, record::DeviceKind kind, record::Bytes cap);
-        ~CapGuard();
-        CapGuard(const CapGuard&) = delete;
-        CapGuard& operator=(const CapGuard&) = delete;
+  // For the time of a run: the cap, lifted again by the destructor. 0: none.
+  class CapGuard {
+   public:
+    CapGuard(Machine& machine, record::DeviceKind kind, record::Bytes cap);
+    ~CapGuard();
+    CapGuard(const CapGuard&) = delete;
+    CapGuard& operator=(const CapGuard&) = delete;
 
-    private:
-        Machine& machine_;
-        std::optional<cuda_allocator::Cap> cuda_;
-    };
+   private:
+    Machine& machine_;
+    std::optional<cuda_allocator::Cap> cuda_;
+  };
 
-    // Bytes that the run's allocator has handed out now.
-    record::Bytes live_bytes(record::DeviceKind kind) const;
-    // Gives back what a run leaves behind without owning it: cached segments, cuBLAS workspaces. False: the device no
-    // longer answers, and never will in this process.
-    bool clean_up(record::DeviceKind kind);
+  // Bytes that the run's allocator has handed out now.
+  record::Bytes live_bytes(record::DeviceKind kind) const;
+  // Gives back what a run leaves behind without owning it: cached segments, cuBLAS workspaces. False: the device no
+  // longer answers, and never will in this process.
+  bool clean_up(record::DeviceKind kind);
 
-private:
-    EngineRole role_;
-    Probes probes_;
-    EventSink& sink_;
-    MachineFacts facts_;
-    CudaProbe* cuda_ = nullptr;
-    std::unique_ptr<DeviceClock> clock_;
-    std::optional<Nvml> nvml_;
+ private:
+  EngineRole role_;
+  Probes probes_;
+  EventSink& sink_;
+  MachineFacts facts_;
+  CudaProbe* cuda_ = nullptr;
+  std::unique_ptr<DeviceClock> clock_;
+  std::optional<Nvml> nvml_;
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -1,5 +1,5 @@
-// The management library, by name. Types and constants are those of nvml.h (CUDA 13.0), whose functions keep their meaning
-// for good: a changed one gets a new suffix.
+// The management library, by name. Types and constants are those of nvml.h (CUDA 13.0), whose functions keep their
+// meaning for good: a changed one gets a new suffix.
 #include "demos/live/nvml.h"
 
 #include <array>
@@ -12,120 +12,120 @@ namespace headroom::live {
 
 namespace {
 
-using Return = int; // nvmlReturn_t
+using Return = int;  // nvmlReturn_t
 constexpr Return kSuccess = 0;
 constexpr Return kInsufficientSize = 7;
 
-struct MemoryInfo { // nvmlMemory_t
-    unsigned long long total, free, used;
+struct MemoryInfo {  // nvmlMemory_t
+  unsigned long long total, free, used;
 };
-struct UtilizationInfo { // nvmlUtilization_t
-    unsigned gpu, memory;
+struct UtilizationInfo {  // nvmlUtilization_t
+  unsigned gpu, memory;
 };
-struct ProcessInfo { // nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProcesses_v3
-    unsigned pid;
-    unsigned long long used_gpu_memory;
-    unsigned gpu_instance, compute_instance;
+struct ProcessInfo {  // nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProcesses_v3
+  unsigned pid;
+  unsigned long long used_gpu_memory;
+  unsigned gpu_instance, compute_instance;
 };
 constexpr unsigned long long kNotAvailable = ~0ull;
 
-} // namespace
+}  // namespace
 
 template <class Function>
 Function Nvml::find(const char* name) const {
-    return reinterpret_cast<Function>(dlsym(library_, name));
+  return reinterpret_cast<Function>(dlsym(library_, name));
 }
 
 std::optional<Nvml> Nvml::open() {
-    Nvml nvml;
-    nvml.library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (nvml.library_ == nullptr) return std::nullopt;
-    const auto init = nvml.find<Return (*)()>("nvmlInit_v2");
-    if (init == nullptr || init() != kSuccess) {
-        dlclose(std::exchange(nvml.library_, nullptr));
-        return std::nullopt;
-    }
-    return nvml;
+  Nvml nvml;
+  nvml.library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (nvml.library_ == nullptr) return std::nullopt;
+  const auto init = nvml.find<Return (*)()>("nvmlInit_v2");
+  if (init == nullptr || init() != kSuccess) {
+    dlclose(std::exchange(nvml.library_, nullptr));
+    return std::nullopt;
+  }
+  return nvml;
 }
 
 Nvml::Nvml(Nvml&& other) noexcept
     : library_(std::exchange(other.library_, nullptr)), device_(std::exchange(other.device_, nullptr)) {}
 
 Nvml& Nvml::operator=(Nvml&& other) noexcept {
-    std::swap(library_, other.library_);
-    std::swap(device_, other.device_);
-    return *this;
+  std::swap(library_, other.library_);
+  std::swap(device_, other.device_);
+  return *this;
 }
 
 Nvml::~Nvml() {
-    if (library_ == nullptr) return;
-    if (const auto shutdown = find<Return (*)()>("nvmlShutdown")) shutdown();
-    dlclose(library_);
+  if (library_ == nullptr) return;
+  if (const auto shutdown = find<Return (*)()>("nvmlShutdown")) shutdown();
+  dlclose(library_);
 }
 
 std::string Nvml::driver_version() const {
-    std::array<char, 96> text{};
-    const auto ask = find<Return (*)(char*, unsigned)>("nvmlSystemGetDriverVersion");
-    if (ask == nullptr || ask(text.data(), text.size() - 1) != kSuccess) return {};
-    return text.data();
+  std::array<char, 96> text{};
+  const auto ask = find<Return (*)(char*, unsigned)>("nvmlSystemGetDriverVersion");
+  if (ask == nullptr || ask(text.data(), text.size() - 1) != kSuccess) return {};
+  return text.data();
 }
 
 bool Nvml::select(const std::string& pci_bus_id) {
-    const auto ask = find<Return (*)(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
-    return ask != nullptr && ask(pci_bus_id.c_str(), &device_) == kSuccess;
+  const auto ask = find<Return (*)(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
+  return ask != nullptr && ask(pci_bus_id.c_str(), &device_) == kSuccess;
 }
 
 bool Nvml::select(unsigned index) {
-    const auto ask = find<Return (*)(unsigned, void**)>("nvmlDeviceGetHandleByIndex_v2");
-    return ask != nullptr && ask(index, &device_) == kSuccess;
+  const auto ask = find<Return (*)(unsigned, void**)>("nvmlDeviceGetHandleByIndex_v2");
+  return ask != nullptr && ask(index, &device_) == kSuccess;
 }
 
 std::string Nvml::name() const {
-    std::array<char, 128> text{};
-    const auto ask = find<Return (*)(void*, char*, unsigned)>("nvmlDeviceGetName");
-    if (ask == nullptr || ask(device_, text.data(), text.size() - 1) != kSuccess) return {};
-    return text.data();
+  std::array<char, 128> text{};
+  const auto ask = find<Return (*)(void*, char*, unsigned)>("nvmlDeviceGetName");
+  if (ask == nullptr || ask(device_, text.data(), text.size() - 1) != kSuccess) return {};
+  return text.data();
 }
 
 std::optional<Nvml::Memory> Nvml::memory() const {
-    MemoryInfo info{};
-    const auto ask = find<Return (*)(void*, MemoryInfo*)>("nvmlDeviceGetMemoryInfo");
-    if (ask == nullptr || ask(device_, &info) != kSuccess) return std::nullopt;
-    return Memory{.total = static_cast<record::Bytes>(info.total), .used = static_cast<record::Bytes>(info.used)};
+  MemoryInfo info{};
+  const auto ask = find<Return (*)(void*, MemoryInfo*)>("nvmlDeviceGetMemoryInfo");
+  if (ask == nullptr || ask(device_, &info) != kSuccess) return std::nullopt;
+  return Memory{.total = static_cast<record::Bytes>(info.total), .used = static_cast<record::Bytes>(info.used)};
 }
 
 std::optional<record::Bytes> Nvml::process_bytes(std::uint32_t pid) const {
-    const auto ask = find<Return (*)(void*, unsigned*, ProcessInfo*)>("nvmlDeviceGetComputeRunningProcesses_v3");
-    if (ask == nullptr) return std::nullopt;
-    std::vector<ProcessInfo> processes(32);
-    unsigned count = processes.size();
-    Return answer = ask(device_, &count, processes.data());
-    if (answer == kInsufficientSize) {
-        processes.resize(count + 8); // others may start meanwhile
-        count = processes.size();
-        answer = ask(device_, &count, processes.data());
+  const auto ask = find<Return (*)(void*, unsigned*, ProcessInfo*)>("nvmlDeviceGetComputeRunningProcesses_v3");
+  if (ask == nullptr) return std::nullopt;
+  std::vector<ProcessInfo> processes(32);
+  unsigned count = processes.size();
+  Return answer = ask(device_, &count, processes.data());
+  if (answer == kInsufficientSize) {
+    processes.resize(count + 8);  // others may start meanwhile
+    count = processes.size();
+    answer = ask(device_, &count, processes.data());
+  }
+  if (answer != kSuccess) return std::nullopt;
+  for (unsigned i = 0; i < count && i < processes.size(); ++i) {
+    if (processes[i].pid == pid && processes[i].used_gpu_memory != kNotAvailable) {
+      return static_cast<record::Bytes>(processes[i].used_gpu_memory);
     }
-    if (answer != kSuccess) return std::nullopt;
-    for (unsigned i = 0; i < count && i < processes.size(); ++i) {
-        if (processes[i].pid == pid && processes[i].used_gpu_memory != kNotAvailable) {
-            return static_cast<record::Bytes>(processes[i].used_gpu_memory);
-        }
-    }
-    return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 std::optional<int> Nvml::utilisation_percent() const {
-    UtilizationInfo info{};
-    const auto ask = find<Return (*)(void*, UtilizationInfo*)>("nvmlDeviceGetUtilizationRates");
-    if (ask == nullptr || ask(device_, &info) != kSuccess) return std::nullopt;
-    return static_cast<int>(info.gpu);
+  UtilizationInfo info{};
+  const auto ask = find<Return (*)(void*, UtilizationInfo*)>("nvmlDeviceGetUtilizationRates");
+  if (ask == nullptr || ask(device_, &info) != kSuccess) return std::nullopt;
+  return static_cast<int>(info.gpu);
 }
 
 std::optional<std::int64_t> Nvml::power_milliwatts() const {
-    unsigned milliwatts = 0;
-    const auto ask = find<Return (*)(void*, unsigned*)>("nvmlDeviceGetPowerUsage");
-    if (ask == nullptr || ask(device_, &milliwatts) != kSuccess) return std::nullopt;
-    return milliwatts;
+  unsigned milliwatts = 0;
+  const auto ask = find<Return (*)(void*, unsigned*)>("nvmlDeviceGetPowerUsage");
+  if (ask == nullptr || ask(device_, &milliwatts) != kSuccess) return std::nullopt;
+  return milliwatts;
 }
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -11,38 +11,38 @@
 namespace headroom::live {
 
 class Nvml {
-public:
-    // Opens libnvidia-ml.so.1; empty if it is absent or does not start.
-    static std::optional<Nvml> open();
-    Nvml(Nvml&& other) noexcept;
-    Nvml& operator=(Nvml&& other) noexcept;
-    ~Nvml();
+ public:
+  // Opens libnvidia-ml.so.1; empty if it is absent or does not start.
+  static std::optional<Nvml> open();
+  Nvml(Nvml&& other) noexcept;
+  Nvml& operator=(Nvml&& other) noexcept;
+  ~Nvml();
 
-    // "580.159.04"
-    std::string driver_version() const;
+  // "580.159.04"
+  std::string driver_version() const;
 
-    // A device by its PCI address as CUDA names it ("0000:1b:00.0"), or by its number among all of the machine.
-    bool select(const std::string& pci_bus_id);
-    bool select(unsigned index);
-    std::string name() const;
+  // A device by its PCI address as CUDA names it ("0000:1b:00.0"), or by its number among all of the machine.
+  bool select(const std::string& pci_bus_id);
+  bool select(unsigned index);
+  std::string name() const;
 
-    struct Memory {
-        record::Bytes total = 0;
-        record::Bytes used = 0;
-    };
-    // Each is empty where the driver does not tell (containers hide processes, laptops hide power).
-    std::optional<Memory> memory() const;
-    std::optional<record::Bytes> process_bytes(std::uint32_t pid) const;
-    std::optional<int> utilisation_percent() const;
-    std::optional<std::int64_t> power_milliwatts() const;
+  struct Memory {
+    record::Bytes total = 0;
+    record::Bytes used = 0;
+  };
+  // Each is empty where the driver does not tell (containers hide processes, laptops hide power).
+  std::optional<Memory> memory() const;
+  std::optional<record::Bytes> process_bytes(std::uint32_t pid) const;
+  std::optional<int> utilisation_percent() const;
+  std::optional<std::int64_t> power_milliwatts() const;
 
-private:
-    Nvml() = default;
-    template <class Function>
-    Function find(const char* name) const;
+ private:
+  Nvml() = default;
+  template <class Function>
+  Function find(const char* name) const;
 
-    void* library_ = nullptr;
-    void* device_ = nullptr;
+  void* library_ = nullptr;
+  void* device_ = nullptr;
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -7,15 +7,15 @@ namespace headroom::live {
 
 // Probes are installed once and live as long as the process: neither allocator has a way to let go of its hooks.
 class Probe {
-public:
-    // Begins to record into the sink, first with what is alive already. The sink is open.
-    virtual void start() = 0;
-    virtual void stop() = 0;
-    // The storage at this address is of that category, and has been since its birth.
-    virtual void relabel(const void* data, record::Category category) = 0;
+ public:
+  // Begins to record into the sink, first with what is alive already. The sink is open.
+  virtual void start() = 0;
+  virtual void stop() = 0;
+  // The storage at this address is of that category, and has been since its birth.
+  virtual void relabel(const void* data, record::Category category) = 0;
 
-protected:
-    ~Probe() = default;
+ protected:
+  ~Probe() = default;
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

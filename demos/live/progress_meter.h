@@ -9,25 +9,26 @@
 namespace headroom::live {
 
 class ProgressMeter {
-public:
-    ProgressMeter(int steps, int marks_per_step) : steps_(steps), marks_per_step_(marks_per_step) {}
+ public:
+  ProgressMeter(int steps, int marks_per_step) : steps_(steps), marks_per_step_(marks_per_step) {}
 
-    void on_mark() { ++marks_; }
-    void begin_step(int index, record::Nanoseconds now);
-    void end_step(record::Nanoseconds now);
+  void on_mark() { ++marks_; }
+  void begin_step(int index, record::Nanoseconds now);
+  void end_step(record::Nanoseconds now);
 
-    // `run` is left to the caller. The first step warms caches up and counts for the time left only while there is no other.
-    protocol::Progress at(record::Nanoseconds now) const;
+  // `run` is left to the caller. The first step warms caches up and counts for the time left only while there is no
+  // other.
+  protocol::Progress at(record::Nanoseconds now) const;
 
-private:
-    int steps_;
-    int marks_per_step_;
-    int index_ = 0;
-    int marks_ = 0; // of this step
-    int done_ = 0;
-    record::Nanoseconds begun_ = 0;
-    record::Nanoseconds first_duration_ = 0;
-    record::Nanoseconds other_durations_ = 0; // of steps 1 …, summed
+ private:
+  int steps_;
+  int marks_per_step_;
+  int index_ = 0;
+  int marks_ = 0;  // of this step
+  int done_ = 0;
+  record::Nanoseconds begun_ = 0;
+  record::Nanoseconds first_duration_ = 0;
+  record::Nanoseconds other_durations_ = 0;  // of steps 1 …, summed
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

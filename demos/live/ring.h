@@ -13,58 +13,58 @@ namespace headroom::live {
 
 // One producer at a time (EventSink's lock sees to it) and one consumer. A push copies 64 bytes and calls nothing.
 class EventRing {
-public:
-    // 1,048,576 events of 64 B: 64 MiB, of which the system only lends the pages that were written.
-    static constexpr std::size_t kDefaultCapacity = std::size_t{1} << 20;
+ public:
+  // 1,048,576 events of 64 B: 64 MiB, of which the system only lends the pages that were written.
+  static constexpr std::size_t kDefaultCapacity = std::size_t{1} << 20;
 
-    explicit EventRing(std::size_t capacity = kDefaultCapacity) : capacity_(capacity), slots_(allocate(capacity)) {}
+  explicit EventRing(std::size_t capacity = kDefaultCapacity) : capacity_(capacity), slots_(allocate(capacity)) {}
 
-    std::size_t capacity() const { return capacity_; }
+  std::size_t capacity() const { return capacity_; }
 
-    // False: the ring was full and the event is lost.
-    bool push(const record::MemEvent& event) noexcept {
-        const std::uint64_t head = head_.load(std::memory_order_relaxed);
-        if (head - tail_.load(std::memory_order_acquire) == capacity_) {
-            dropped_.fetch_add(1, std::memory_order_relaxed);
-            return false;
-        }
-        std::construct_at(slots_.get() + head % capacity_, event);
-        head_.store(head + 1, std::memory_order_release);
-        return true;
+  // False: the ring was full and the event is lost.
+  bool push(const record::MemEvent& event) noexcept {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    if (head - tail_.load(std::memory_order_acquire) == capacity_) {
+      dropped_.fetch_add(1, std::memory_order_relaxed);
+      return false;
     }
+    std::construct_at(slots_.get() + head % capacity_, event);
+    head_.store(head + 1, std::memory_order_release);
+    return true;
+  }
 
-    // Appends at most `at_most` events to `out`; returns how many.
-    std::size_t drain(std::vector<record::MemEvent>& out, std::size_t at_most) {
-        const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-        const std::uint64_t waiting = head_.load(std::memory_order_acquire) - tail;
-        const std::size_t count = waiting < at_most ? static_cast<std::size_t>(waiting) : at_most;
-        for (std::size_t i = 0; i < count; ++i) out.push_back(slots_.get()[(tail + i) % capacity_]);
-        tail_.store(tail + count, std::memory_order_release);
-        return count;
-    }
+  // Appends at most `at_most` events to `out`; returns how many.
+  std::size_t drain(std::vector<record::MemEvent>& out, std::size_t at_most) {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    const std::uint64_t waiting = head_.load(std::memory_order_acquire) - tail;
+    const std::size_t count = waiting < at_most ? static_cast<std::size_t>(waiting) : at_most;
+    for (std::size_t i = 0; i < count; ++i) out.push_back(slots_.get()[(tail + i) % capacity_]);
+    tail_.store(tail + count, std::memory_order_release);
+    return count;
+  }
 
-    std::size_t waiting() const {
-        return static_cast<std::size_t>(head_.load(std::memory_order_acquire) - tail_.load(std::memory_order_acquire));
-    }
-    // Since the ring was made.
-    std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  std::size_t waiting() const {
+    return static_cast<std::size_t>(head_.load(std::memory_order_acquire) - tail_.load(std::memory_order_acquire));
+  }
+  // Since the ring was made.
+  std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
-private:
-    // Raw memory: constructing a million events up front would touch every page.
-    struct Release {
-        std::size_t capacity;
-        void operator()(record::MemEvent* slots) const { std::allocator<record::MemEvent>().deallocate(slots, capacity); }
-    };
-    static std::unique_ptr<record::MemEvent[], Release> allocate(std::size_t capacity) {
-        return {std::allocator<record::MemEvent>().allocate(capacity), Release{capacity}};
-    }
+ private:
+  // Raw memory: constructing a million events up front would touch every page.
+  struct Release {
+    std::size_t capacity;
+    void operator()(record::MemEvent* slots) const { std::allocator<record::MemEvent>().deallocate(slots, capacity); }
+  };
+  static std::unique_ptr<record::MemEvent[], Release> allocate(std::size_t capacity) {
+    return {std::allocator<record::MemEvent>().allocate(capacity), Release{capacity}};
+  }
 
-    std::size_t capacity_;
-    std::unique_ptr<record::MemEvent[], Release> slots_;
-    // On cache lines of their own: the producer writes one, the consumer the other.
-    alignas(64) std::atomic<std::uint64_t> head_{0};
-    alignas(64) std::atomic<std::uint64_t> tail_{0};
-    alignas(64) std::atomic<std::uint64_t> dropped_{0};
+  std::size_t capacity_;
+  std::unique_ptr<record::MemEvent[], Release> slots_;
+  // On cache lines of their own: the producer writes one, the consumer the other.
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  alignas(64) std::atomic<std::uint64_t> dropped_{0};
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

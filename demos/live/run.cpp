@@ -38,262 +38,273 @@ constexpr int kMostPredictedSteps = 3;
 
 // A request, understood.
 struct Plan {
-    bool recorded = true;
-    record::Params params;
-    const protocol::DeviceFacts* device = nullptr; // what the events are of; a planner's tensors are on meta all the same
-    Bytes cap = 0;
+  bool recorded = true;
+  record::Params params;
+  const protocol::DeviceFacts* device =
+      nullptr;  // what the events are of; a planner's tensors are on meta all the same
+  Bytes cap = 0;
 
-    DeviceKind kind() const { return device->kind; }
-    // Where running out begins; 0: not known.
-    Bytes limit() const { return cap != 0 ? cap : device->memory; }
+  DeviceKind kind() const { return device->kind; }
+  // Where running out begins; 0: not known.
+  Bytes limit() const { return cap != 0 ? cap : device->memory; }
 };
 
 // How the training went, in plain values: an exception that is held holds tensors.
 struct Ending {
-    OutcomeKind kind = OutcomeKind::kCompleted;
-    std::string message;
+  OutcomeKind kind = OutcomeKind::kCompleted;
+  std::string message;
 };
 
 std::string utc_now() {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 std::string first_line(std::string text) {
-    text.resize(std::min(text.find('\n'), text.size()));
-    return text;
+  text.resize(std::min(text.find('\n'), text.size()));
+  return text;
 }
 
 record::Result<Plan> understand(const protocol::StartRun& start, const Machine& machine) {
-    const experiments::DemoInfo* demo = experiments::find_demo(start.demo);
-    if (demo == nullptr) {
-        return Error{fmt::format("This engine has no demo '{}': app and engine are of different builds; build both again with ./run.",
-                                 start.demo), ErrorKind::kRefused};
-    }
-    record::Result<record::Params> params = record::Params::from_map(demo->schema, start.params);
-    if (!params) return params.error();
-    Plan plan{.recorded = start.record, .params = std::move(params).value()};
-    plan.device = machine.device(plan.params.text("device"));
-    if (plan.device == nullptr) {
-        return Error{"There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
-                     ErrorKind::kRefused};
-    }
-    plan.cap = plan.params.integer("cap");
-    return plan;
+  const experiments::DemoInfo* demo = experiments::find_demo(start.demo);
+  if (demo == nullptr) {
+    return Error{
+        fmt::format(
+            "This engine has no demo '{}': app and engine are of different builds; build both again with ./run.",
+            start.demo),
+        ErrorKind::kRefused};
+  }
+  record::Result<record::Params> params = record::Params::from_map(demo->schema, start.params);
+  if (!params) return params.error();
+  Plan plan{.recorded = start.record, .params = std::move(params).value()};
+  plan.device = machine.device(plan.params.text("device"));
+  if (plan.device == nullptr) {
+    return Error{
+        "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
+        ErrorKind::kRefused};
+  }
+  plan.cap = plan.params.integer("cap");
+  return plan;
 }
 
 record::RunInfo info_of(const protocol::StartRun& start, const Plan& plan, const Machine& machine) {
-    record::RunInfo info{.demo = start.demo,
-                         .params = plan.params.to_map(),
-                         .provenance = machine.facts().facts,
-                         .device = plan.kind(),
-                         .source = machine.planner() ? record::Source::kPredicted : record::Source::kLive,
-                         .cap = plan.cap,
-                         .device_memory = plan.device->memory};
-    if (plan.kind() == DeviceKind::kCpu) {
-        for (const char* key : {"gpu", "gpu_trouble", "compute_capability", "driver", "driver_cuda"}) info.provenance.erase(key);
-    }
-    info.provenance["device"] = plan.device->name;
-    info.provenance["created"] = utc_now();
-    return info;
+  record::RunInfo info{.demo = start.demo,
+                       .params = plan.params.to_map(),
+                       .provenance = machine.facts().facts,
+                       .device = plan.kind(),
+                       .source = machine.planner() ? record::Source::kPredicted : record::Source::kLive,
+                       .cap = plan.cap,
+                       .device_memory = plan.device->memory};
+  if (plan.kind() == DeviceKind::kCpu) {
+    for (const char* key : {"gpu", "gpu_trouble", "compute_capability", "driver", "driver_cuda"})
+      info.provenance.erase(key);
+  }
+  info.provenance["device"] = plan.device->name;
+  info.provenance["created"] = utc_now();
+  return info;
 }
 
 // Hears of marks and relabels while a run is on.
 class Listener final : public record::ScopeListener {
-public:
-    Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock)
-        : context_(context), recorded_(recorded), probe_(probe), clock_(clock) {}
+ public:
+  Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock)
+      : context_(context), recorded_(recorded), probe_(probe), clock_(clock) {}
 
-    void on_mark(const record::Tag& tag, std::int32_t step) override {
-        context_.beats.fetch_add(1, std::memory_order_relaxed);
-        if (progress_ != nullptr) {
-            progress_->on_mark();
-            context_.feed.add(progress_->at(context_.sink.now()));
-        }
-        if (!recorded_) return;
-        record::Mark mark = context_.sink.mark(tag, step);
-        if (clock_ == nullptr) mark.device_time = mark.host_time;
-        context_.feed.add(mark);
-        if (clock_ != nullptr) clock_->record(mark.host_time);
+  void on_mark(const record::Tag& tag, std::int32_t step) override {
+    context_.beats.fetch_add(1, std::memory_order_relaxed);
+    if (progress_ != nullptr) {
+      progress_->on_mark();
+      context_.feed.add(progress_->at(context_.sink.now()));
     }
-    void on_relabel(const void* data, record::Category category) override {
-        if (recorded_) probe_.relabel(data, category);
-    }
-    void follow(ProgressMeter* progress) { progress_ = progress; }
+    if (!recorded_) return;
+    record::Mark mark = context_.sink.mark(tag, step);
+    if (clock_ == nullptr) mark.device_time = mark.host_time;
+    context_.feed.add(mark);
+    if (clock_ != nullptr) clock_->record(mark.host_time);
+  }
+  void on_relabel(const void* data, record::Category category) override {
+    if (recorded_) probe_.relabel(data, category);
+  }
+  void follow(ProgressMeter* progress) { progress_ = progress; }
 
-private:
-    const RunContext& context_;
-    const bool recorded_;
-    Probe& probe_;
-    DeviceClock* clock_;
-    ProgressMeter* progress_ = nullptr; // none yet while the model is built
+ private:
+  const RunContext& context_;
+  const bool recorded_;
+  Probe& probe_;
+  DeviceClock* clock_;
+  ProgressMeter* progress_ = nullptr;  // none yet while the model is built
 };
 
 // Around the training: everything that listens is there, and is gone afterwards however it went.
 class Watching {
-public:
-    Watching(const RunContext& context, const Plan& plan)
-        : context_(context), probe_(context.machine.probe(plan.kind())), cap_(context.machine, plan.kind(), plan.cap),
-          listener_(context, plan.recorded, probe_, clock_of(context, plan)) {
-        context.sink.open(plan.recorded);
-        record::mark_step(-1); // a run that broke off in the middle of a step left it as it was
-        if (plan.recorded) {
-            probe_.start();
-            if (DeviceClock* clock = clock_of(context, plan)) {
-                clock->restart();
-                sampler_.emplace(*clock, context.machine.nvml(), context.sink, context.feed);
-            }
-        }
-        record::set_scope_listener(&listener_);
+ public:
+  Watching(const RunContext& context, const Plan& plan)
+      : context_(context),
+        probe_(context.machine.probe(plan.kind())),
+        cap_(context.machine, plan.kind(), plan.cap),
+        listener_(context, plan.recorded, probe_, clock_of(context, plan)) {
+    context.sink.open(plan.recorded);
+    record::mark_step(-1);  // a run that broke off in the middle of a step left it as it was
+    if (plan.recorded) {
+      probe_.start();
+      if (DeviceClock* clock = clock_of(context, plan)) {
+        clock->restart();
+        sampler_.emplace(*clock, context.machine.nvml(), context.sink, context.feed);
+      }
     }
-    ~Watching() {
-        stop_events();
-        record::set_scope_listener(nullptr);
-    }
-    Watching(const Watching&) = delete;
-    Watching& operator=(const Watching&) = delete;
+    record::set_scope_listener(&listener_);
+  }
+  ~Watching() {
+    stop_events();
+    record::set_scope_listener(nullptr);
+  }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
 
-    Listener& listener() { return listener_; }
-    // The events end here: what is freed later belongs to the taking down.
-    void stop_events() {
-        probe_.stop();
-        context_.sink.close();
-    }
+  Listener& listener() { return listener_; }
+  // The events end here: what is freed later belongs to the taking down.
+  void stop_events() {
+    probe_.stop();
+    context_.sink.close();
+  }
 
-private:
-    static DeviceClock* clock_of(const RunContext& context, const Plan& plan) {
-        const bool on_gpu = plan.kind() == DeviceKind::kGpu && !context.machine.planner();
-        return on_gpu && plan.recorded ? context.machine.clock() : nullptr;
-    }
+ private:
+  static DeviceClock* clock_of(const RunContext& context, const Plan& plan) {
+    const bool on_gpu = plan.kind() == DeviceKind::kGpu && !context.machine.planner();
+    return on_gpu && plan.recorded ? context.machine.clock() : nullptr;
+  }
 
-    const RunContext& context_;
-    Probe& probe_;
-    Machine::CapGuard cap_;
-    Listener listener_;
-    std::optional<Sampler> sampler_;
+  const RunContext& context_;
+  Probe& probe_;
+  Machine::CapGuard cap_;
+  Listener listener_;
+  std::optional<Sampler> sampler_;
 };
 
 void report_step(const RunContext& context, const TrainStepRun& run, int index, record::Nanoseconds begun) {
-    const double loss = run.loss(); // waits for the device: the step is over now
-    const record::Nanoseconds now = context.sink.now();
-    const auto add = [&](MetricKind kind, double value) {
-        context.feed.add(record::MetricSample{.time = now, .value = value, .step = index, .kind = kind});
-    };
-    add(MetricKind::kLoss, loss);
-    add(MetricKind::kStepNanoseconds, static_cast<double>(now - begun));
-    add(MetricKind::kTokensPerSecond, static_cast<double>(run.tokens_per_step()) * 1e9 / static_cast<double>(now - begun));
+  const double loss = run.loss();  // waits for the device: the step is over now
+  const record::Nanoseconds now = context.sink.now();
+  const auto add = [&](MetricKind kind, double value) {
+    context.feed.add(record::MetricSample{.time = now, .value = value, .step = index, .kind = kind});
+  };
+  add(MetricKind::kLoss, loss);
+  add(MetricKind::kStepNanoseconds, static_cast<double>(now - begun));
+  add(MetricKind::kTokensPerSecond,
+      static_cast<double>(run.tokens_per_step()) * 1e9 / static_cast<double>(now - begun));
 }
 
 c10::Device torch_device(const Plan& plan, const Machine& machine) {
-    if (machine.planner()) return c10::Device(c10::kMeta);
-    return plan.kind() == DeviceKind::kGpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
+  if (machine.planner()) return c10::Device(c10::kMeta);
+  return plan.kind() == DeviceKind::kGpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
 }
 
 // Builds the model and trains. Every tensor of the run dies inside.
 Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
-    auto created = TrainStepRun::create(plan.params, {.device = torch_device(plan, context.machine), .target = plan.kind()},
-                                        context.course_pages, &context.cancel);
-    if (!created) return {OutcomeKind::kRefused, created.error().message};
-    TrainStepRun& run = *created.value();
-    const int steps = context.machine.planner() ? std::min(run.steps(), kMostPredictedSteps) : run.steps();
-    ProgressMeter progress(steps, run.marks_per_step());
-    watching.listener().follow(&progress);
-    for (int index = 0; index < steps; ++index) {
-        const record::Nanoseconds begun = context.sink.now();
-        progress.begin_step(index, begun);
-        if (context.cancel || run.step(index) == StepResult::kCancelled) return {OutcomeKind::kCancelled, ""};
-        if (!context.machine.planner()) report_step(context, run, index, begun);
-        progress.end_step(context.sink.now());
-    }
-    watching.stop_events();
-    return {};
+  auto created =
+      TrainStepRun::create(plan.params, {.device = torch_device(plan, context.machine), .target = plan.kind()},
+                           context.course_pages, &context.cancel);
+  if (!created) return {OutcomeKind::kRefused, created.error().message};
+  TrainStepRun& run = *created.value();
+  const int steps = context.machine.planner() ? std::min(run.steps(), kMostPredictedSteps) : run.steps();
+  ProgressMeter progress(steps, run.marks_per_step());
+  watching.listener().follow(&progress);
+  for (int index = 0; index < steps; ++index) {
+    const record::Nanoseconds begun = context.sink.now();
+    progress.begin_step(index, begun);
+    if (context.cancel || run.step(index) == StepResult::kCancelled) return {OutcomeKind::kCancelled, ""};
+    if (!context.machine.planner()) report_step(context, run, index, begun);
+    progress.end_step(context.sink.now());
+  }
+  watching.stop_events();
+  return {};
 }
 
 // "at lm_head in layer 3, loss"
 std::string place_of(const record::Tag& tag) {
-    const std::string_view op = record::operator_name(tag.op);
-    std::string place = op.empty() ? std::string() : fmt::format(" for {}", op);
-    if (tag.layer != record::kNoLayer) place += fmt::format(" in layer {}", tag.layer);
-    return place + fmt::format(" ({})", record::label_of(tag.phase));
+  const std::string_view op = record::operator_name(tag.op);
+  std::string place = op.empty() ? std::string() : fmt::format(" for {}", op);
+  if (tag.layer != record::kNoLayer) place += fmt::format(" in layer {}", tag.layer);
+  return place + fmt::format(" ({})", record::label_of(tag.phase));
 }
 
 record::Outcome out_of_memory(const Refused& refused, const Plan& plan) {
-    record::Outcome outcome{.kind = OutcomeKind::kOutOfMemory, .message = {}, .out_of_memory = {}};
-    outcome.out_of_memory = record::OutOfMemoryFacts{.requested = refused.requested,
-                                                     .allocated = refused.allocated,
-                                                     .reserved = refused.reserved,
-                                                     .limit = plan.limit(),
-                                                     .op = std::string(record::operator_name(refused.tag.op)),
-                                                     .phase = refused.tag.phase,
-                                                     .layer = refused.tag.layer,
-                                                     .by_category = refused.by_category};
-    outcome.message = fmt::format("{} more were asked for{} while {} were in use; {} {}.",
-                                  record::format_bytes(refused.requested), place_of(refused.tag),
-                                  record::format_bytes(refused.allocated),
-                                  plan.cap != 0 ? "the cap is" : "the device has", record::format_bytes(plan.limit()));
-    return outcome;
+  record::Outcome outcome{.kind = OutcomeKind::kOutOfMemory, .message = {}, .out_of_memory = {}};
+  outcome.out_of_memory = record::OutOfMemoryFacts{.requested = refused.requested,
+                                                   .allocated = refused.allocated,
+                                                   .reserved = refused.reserved,
+                                                   .limit = plan.limit(),
+                                                   .op = std::string(record::operator_name(refused.tag.op)),
+                                                   .phase = refused.tag.phase,
+                                                   .layer = refused.tag.layer,
+                                                   .by_category = refused.by_category};
+  outcome.message =
+      fmt::format("{} more were asked for{} while {} were in use; {} {}.", record::format_bytes(refused.requested),
+                  place_of(refused.tag), record::format_bytes(refused.allocated),
+                  plan.cap != 0 ? "the cap is" : "the device has", record::format_bytes(plan.limit()));
+  return outcome;
 }
 
 // Exceptions end here, in values; whoever recovers does so after this has returned, with nothing held.
 Ending train_and_catch(const Plan& plan, const RunContext& context, Watching& watching) {
-    try {
-        return train(plan, context, watching);
-    } catch (const c10::OutOfMemoryError& error) {
-        return {OutcomeKind::kOutOfMemory, first_line(error.what_without_backtrace())};
-    } catch (const c10::Error& error) {
-        return {OutcomeKind::kFailed, first_line(error.what_without_backtrace())};
-    } catch (const std::bad_alloc&) {
-        return {OutcomeKind::kFailed, "This machine's own memory (not the GPU's) ran out."};
-    } catch (const std::exception& error) {
-        return {OutcomeKind::kFailed, first_line(error.what())};
-    }
+  try {
+    return train(plan, context, watching);
+  } catch (const c10::OutOfMemoryError& error) {
+    return {OutcomeKind::kOutOfMemory, first_line(error.what_without_backtrace())};
+  } catch (const c10::Error& error) {
+    return {OutcomeKind::kFailed, first_line(error.what_without_backtrace())};
+  } catch (const std::bad_alloc&) {
+    return {OutcomeKind::kFailed, "This machine's own memory (not the GPU's) ran out."};
+  } catch (const std::exception& error) {
+    return {OutcomeKind::kFailed, first_line(error.what())};
+  }
 }
 
 RunResult refused(std::string message) {
-    return {.outcome = {.kind = OutcomeKind::kRefused, .message = std::move(message), .out_of_memory = {}}, .retire = {}};
+  return {.outcome = {.kind = OutcomeKind::kRefused, .message = std::move(message), .out_of_memory = {}}, .retire = {}};
 }
 
 RunResult failed(std::string message, int exit_code) {
-    return {.outcome = {.kind = OutcomeKind::kFailed, .message = std::move(message), .out_of_memory = {}},
-            .retire = exit_code};
+  return {.outcome = {.kind = OutcomeKind::kFailed, .message = std::move(message), .out_of_memory = {}},
+          .retire = exit_code};
 }
 
-} // namespace
+}  // namespace
 
 RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
-    Machine& machine = context.machine;
-    const record::Result<Plan> understood = understand(start, machine);
-    if (!understood) return refused(understood.error().message);
-    const Plan& plan = understood.value();
-    const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
-    context.feed.add(info_of(start, plan, machine));
-    context.feed.add(protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});
+  Machine& machine = context.machine;
+  const record::Result<Plan> understood = understand(start, machine);
+  if (!understood) return refused(understood.error().message);
+  const Plan& plan = understood.value();
+  const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
+  context.feed.add(info_of(start, plan, machine));
+  context.feed.add(
+      protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});
 
-    Ending ending;
-    Bytes before = 0;
-    bool device_answers = false;
-    try {
-        if (on_gpu) machine.start_cuda();
-        before = machine.live_bytes(plan.kind());
-        Watching watching(context, plan);
-        ending = train_and_catch(plan, context, watching);
-        // Before the listeners go: the last marks get their device times.
-        device_answers = machine.clean_up(plan.kind());
-    } catch (const std::exception& error) {
-        return failed(fmt::format("The GPU could not be prepared: {}", first_line(error.what())), kLostContext);
-    }
-    if (!device_answers) return failed(fmt::format("The GPU no longer answers: {}", ending.message), kLostContext);
+  Ending ending;
+  Bytes before = 0;
+  bool device_answers = false;
+  try {
+    if (on_gpu) machine.start_cuda();
+    before = machine.live_bytes(plan.kind());
+    Watching watching(context, plan);
+    ending = train_and_catch(plan, context, watching);
+    // Before the listeners go: the last marks get their device times.
+    device_answers = machine.clean_up(plan.kind());
+  } catch (const std::exception& error) {
+    return failed(fmt::format("The GPU could not be prepared: {}", first_line(error.what())), kLostContext);
+  }
+  if (!device_answers) return failed(fmt::format("The GPU no longer answers: {}", ending.message), kLostContext);
 
-    RunResult result{.outcome = {.kind = ending.kind, .message = ending.message, .out_of_memory = {}}, .retire = {}};
-    if (ending.kind == OutcomeKind::kOutOfMemory) {
-        if (const auto refusal = context.sink.first_refusal()) result.outcome = out_of_memory(*refusal, plan);
-    }
-    // On the CPU a first run may leave LibTorch's own small tables behind; a GPU must be back to the byte.
-    if (on_gpu && machine.live_bytes(plan.kind()) != before) result.retire = kMemoryNotBack;
-    return result;
+  RunResult result{.outcome = {.kind = ending.kind, .message = ending.message, .out_of_memory = {}}, .retire = {}};
+  if (ending.kind == OutcomeKind::kOutOfMemory) {
+    if (const auto refusal = context.sink.first_refusal()) result.outcome = out_of_memory(*refusal, plan);
+  }
+  // On the CPU a first run may leave LibTorch's own small tables behind; a GPU must be back to the byte.
+  if (on_gpu && machine.live_bytes(plan.kind()) != before) result.retire = kMemoryNotBack;
+  return result;
 }
 
-} // namespace headroom::live
+}  // namespace headroom::live

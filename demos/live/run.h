@@ -15,25 +15,25 @@
 namespace headroom::live {
 
 struct RunContext {
-    Machine& machine;
-    EventSink& sink;
-    RunFeed& feed;
-    std::span<const std::filesystem::path> course_pages; // the text to train on where a run names none
-    const std::atomic<bool>& cancel;
-    std::atomic<std::uint64_t>& beats; // counted up at every mark
+  Machine& machine;
+  EventSink& sink;
+  RunFeed& feed;
+  std::span<const std::filesystem::path> course_pages;  // the text to train on where a run names none
+  const std::atomic<bool>& cancel;
+  std::atomic<std::uint64_t>& beats;  // counted up at every mark
 };
 
 // Exit codes of an engine that ends after a run which left the process unfit for another.
-inline constexpr int kMemoryNotBack = 10; // bytes stayed behind
-inline constexpr int kLostContext = 30;   // CUDA answers every call with the same error
+inline constexpr int kMemoryNotBack = 10;  // bytes stayed behind
+inline constexpr int kLostContext = 30;    // CUDA answers every call with the same error
 
 struct RunResult {
-    record::Outcome outcome;
-    std::optional<int> retire; // the engine must end, with this exit code
+  record::Outcome outcome;
+  std::optional<int> retire;  // the engine must end, with this exit code
 };
 
-// Everything that the run tells on its way goes to the feed and the sink; the outcome is returned. Throws nothing that a
-// run can cause.
+// Everything that the run tells on its way goes to the feed and the sink; the outcome is returned. Throws nothing that
+// a run can cause.
 RunResult run_demo(const protocol::StartRun& start, const RunContext& context);
 
-} // namespace headroom::live
+}  // namespace headroom::live

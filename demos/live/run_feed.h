@@ -15,51 +15,51 @@ namespace headroom::live {
 // Everything new since the link last asked. Events are in the sink's ring; a mark's events are in the ring before the
 // mark is here.
 struct RunNews {
-    std::uint64_t run = 0;
-    std::optional<record::RunInfo> info; // the run has begun
-    std::vector<record::Mark> marks;
-    std::vector<record::Nanoseconds> device_times;
-    std::vector<record::CounterSample> counters;
-    std::vector<record::MetricSample> metrics;
-    std::optional<protocol::Progress> progress; // the latest
-    std::optional<record::Outcome> outcome;     // the run is over; nothing comes after this
+  std::uint64_t run = 0;
+  std::optional<record::RunInfo> info;  // the run has begun
+  std::vector<record::Mark> marks;
+  std::vector<record::Nanoseconds> device_times;
+  std::vector<record::CounterSample> counters;
+  std::vector<record::MetricSample> metrics;
+  std::optional<protocol::Progress> progress;  // the latest
+  std::optional<record::Outcome> outcome;      // the run is over; nothing comes after this
 };
 
 class RunFeed {
-public:
-    RunFeed();
-    ~RunFeed();
-    RunFeed(const RunFeed&) = delete;
-    RunFeed& operator=(const RunFeed&) = delete;
+ public:
+  RunFeed();
+  ~RunFeed();
+  RunFeed(const RunFeed&) = delete;
+  RunFeed& operator=(const RunFeed&) = delete;
 
-    // --- the worker's side
-    void begin(std::uint64_t run);
-    void add(record::RunInfo info);
-    void add(const record::Mark& mark);
-    void add(const std::vector<record::Nanoseconds>& device_times);
-    void add(const record::CounterSample& sample);
-    void add(const record::MetricSample& sample);
-    void add(protocol::Progress progress);
-    // Ends the run, and waits until the link has taken everything: the next run uses the same ring.
-    void finish(record::Outcome outcome);
+  // --- the worker's side
+  void begin(std::uint64_t run);
+  void add(record::RunInfo info);
+  void add(const record::Mark& mark);
+  void add(const std::vector<record::Nanoseconds>& device_times);
+  void add(const record::CounterSample& sample);
+  void add(const record::MetricSample& sample);
+  void add(protocol::Progress progress);
+  // Ends the run, and waits until the link has taken everything: the next run uses the same ring.
+  void finish(record::Outcome outcome);
 
-    // --- the link's side
-    // A descriptor that becomes readable when a run has finished.
-    int wake_descriptor() const { return wake_; }
-    // Also ends what made the descriptor readable.
-    RunNews take();
-    // The outcome that take() returned has been dealt with, the ring included.
-    void finish_taken();
-    // Nobody will take anything any more: finish() returns at once.
-    void close();
+  // --- the link's side
+  // A descriptor that becomes readable when a run has finished.
+  int wake_descriptor() const { return wake_; }
+  // Also ends what made the descriptor readable.
+  RunNews take();
+  // The outcome that take() returned has been dealt with, the ring included.
+  void finish_taken();
+  // Nobody will take anything any more: finish() returns at once.
+  void close();
 
-private:
-    std::mutex mutex_;
-    std::condition_variable taken_;
-    RunNews news_;
-    bool finishing_ = false;
-    bool closed_ = false;
-    int wake_ = -1;
+ private:
+  std::mutex mutex_;
+  std::condition_variable taken_;
+  RunNews news_;
+  bool finishing_ = false;
+  bool closed_ = false;
+  int wake_ = -1;
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -16,22 +16,22 @@
 namespace headroom::live {
 
 class Sampler {
-public:
-    // Runs until it is destroyed. Everything given must outlive it.
-    Sampler(DeviceClock& clock, Nvml* nvml, const EventSink& sink, RunFeed& feed);
-    // Takes what has finished until then with it: after a synchronised device, no mark is left without its time.
-    ~Sampler();
+ public:
+  // Runs until it is destroyed. Everything given must outlive it.
+  Sampler(DeviceClock& clock, Nvml* nvml, const EventSink& sink, RunFeed& feed);
+  // Takes what has finished until then with it: after a synchronised device, no mark is left without its time.
+  ~Sampler();
 
-private:
-    void work(const std::stop_token& stop);
-    void collect();
-    void count();
+ private:
+  void work(const std::stop_token& stop);
+  void collect();
+  void count();
 
-    DeviceClock& clock_;
-    Nvml* nvml_; // may be null
-    const EventSink& sink_;
-    RunFeed& feed_;
-    std::jthread thread_; // last: starts when everything else is there
+  DeviceClock& clock_;
+  Nvml* nvml_;  // may be null
+  const EventSink& sink_;
+  RunFeed& feed_;
+  std::jthread thread_;  // last: starts when everything else is there
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

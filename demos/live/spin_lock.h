@@ -7,18 +7,18 @@
 namespace headroom::live {
 
 class SpinLock {
-public:
-    void lock() noexcept {
-        int spins = 0;
-        while (held_.test_and_set(std::memory_order_acquire)) {
-            // The holder may have lost its core: with fewer cores than threads, spinning on would only keep it away.
-            if (++spins % 64 == 0) std::this_thread::yield();
-        }
+ public:
+  void lock() noexcept {
+    int spins = 0;
+    while (held_.test_and_set(std::memory_order_acquire)) {
+      // The holder may have lost its core: with fewer cores than threads, spinning on would only keep it away.
+      if (++spins % 64 == 0) std::this_thread::yield();
     }
-    void unlock() noexcept { held_.clear(std::memory_order_release); }
+  }
+  void unlock() noexcept { held_.clear(std::memory_order_release); }
 
-private:
-    std::atomic_flag held_ = ATOMIC_FLAG_INIT;
+ private:
+  std::atomic_flag held_ = ATOMIC_FLAG_INIT;
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

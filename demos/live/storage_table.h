@@ -10,45 +10,45 @@
 namespace headroom::live {
 
 struct LiveStorage {
-    std::uintptr_t address = 0; // 0: an empty slot
-    std::uint64_t id = 0;
-    record::Bytes requested = 0;
-    record::Bytes block = 0;
-    record::Category category = record::Category::kOther;
-    std::uint8_t stream = 0;
+  std::uintptr_t address = 0;  // 0: an empty slot
+  std::uint64_t id = 0;
+  record::Bytes requested = 0;
+  record::Bytes block = 0;
+  record::Category category = record::Category::kOther;
+  std::uint8_t stream = 0;
 };
 
 // Open addressing with linear probing (Knuth, TAOCP vol. 3, 6.4, algorithms L and R). The caller locks.
 class StorageTable {
-public:
-    StorageTable() : slots_(kFirstCapacity) {}
+ public:
+  StorageTable() : slots_(kFirstCapacity) {}
 
-    std::size_t size() const { return size_; }
+  std::size_t size() const { return size_; }
 
-    // An address that is already there is replaced: its free was missed.
-    void insert(const LiveStorage& storage);
-    // The storage at exactly this address, or nullptr.
-    LiveStorage* find(std::uintptr_t address);
-    // Takes the storage out; its address is 0 if there was none.
-    LiveStorage erase(std::uintptr_t address);
-    void clear();
+  // An address that is already there is replaced: its free was missed.
+  void insert(const LiveStorage& storage);
+  // The storage at exactly this address, or nullptr.
+  LiveStorage* find(std::uintptr_t address);
+  // Takes the storage out; its address is 0 if there was none.
+  LiveStorage erase(std::uintptr_t address);
+  void clear();
 
-    // Sums of `block` and `requested` over the storages that are alive.
-    record::ByCategory by_category() const;
-    record::Bytes total_block() const;
-    record::Bytes total_requested() const;
+  // Sums of `block` and `requested` over the storages that are alive.
+  record::ByCategory by_category() const;
+  record::Bytes total_block() const;
+  record::Bytes total_requested() const;
 
-    // In ascending order of id: the order of birth.
-    std::vector<LiveStorage> in_order_of_birth() const;
+  // In ascending order of id: the order of birth.
+  std::vector<LiveStorage> in_order_of_birth() const;
 
-private:
-    static constexpr std::size_t kFirstCapacity = 4096; // power of two; a tiny model has about 200 storages
+ private:
+  static constexpr std::size_t kFirstCapacity = 4096;  // power of two; a tiny model has about 200 storages
 
-    std::size_t home(std::uintptr_t address) const;
-    void grow();
+  std::size_t home(std::uintptr_t address) const;
+  void grow();
 
-    std::vector<LiveStorage> slots_;
-    std::size_t size_ = 0;
+  std::vector<LiveStorage> slots_;
+  std::size_t size_ = 0;
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -18,46 +18,46 @@
 namespace headroom::live {
 
 class Worker {
-public:
-    // `course_pages`: the text to train on where a run names none.
-    Worker(EngineRole role, Probes probes, EventSink& sink, RunFeed& feed, MachineFacts facts,
-           std::vector<std::filesystem::path> course_pages);
-    // Cancels and waits for the thread.
-    ~Worker();
+ public:
+  // `course_pages`: the text to train on where a run names none.
+  Worker(EngineRole role, Probes probes, EventSink& sink, RunFeed& feed, MachineFacts facts,
+         std::vector<std::filesystem::path> course_pages);
+  // Cancels and waits for the thread.
+  ~Worker();
 
-    // What became of a request to start.
-    struct Submitted {
-        bool taken = false;                   // false: a run is on
-        std::optional<std::uint64_t> dropped; // a planner's waiting question, replaced by this one
-    };
-    Submitted submit(protocol::StartRun start);
-    // True: the run was still waiting and will not start. A running one stops at its next layer and finishes by itself.
-    bool cancel(std::uint64_t run);
+  // What became of a request to start.
+  struct Submitted {
+    bool taken = false;                    // false: a run is on
+    std::optional<std::uint64_t> dropped;  // a planner's waiting question, replaced by this one
+  };
+  Submitted submit(protocol::StartRun start);
+  // True: the run was still waiting and will not start. A running one stops at its next layer and finishes by itself.
+  bool cancel(std::uint64_t run);
 
-    // Grows while the worker does something.
-    std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
-    // Set after a run that this process must not outlive, before that run's outcome is told: the exit code.
-    std::optional<int> retired() const;
+  // Grows while the worker does something.
+  std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
+  // Set after a run that this process must not outlive, before that run's outcome is told: the exit code.
+  std::optional<int> retired() const;
 
-private:
-    void work();
+ private:
+  void work();
 
-    const EngineRole role_;
-    const Probes probes_;
-    EventSink& sink_;
-    RunFeed& feed_;
-    const MachineFacts facts_;
-    const std::vector<std::filesystem::path> course_pages_;
-    std::atomic<std::uint64_t> beats_{0};
-    std::atomic<bool> cancel_{false};
-    std::atomic<int> retired_{0};
+  const EngineRole role_;
+  const Probes probes_;
+  EventSink& sink_;
+  RunFeed& feed_;
+  const MachineFacts facts_;
+  const std::vector<std::filesystem::path> course_pages_;
+  std::atomic<std::uint64_t> beats_{0};
+  std::atomic<bool> cancel_{false};
+  std::atomic<int> retired_{0};
 
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::optional<protocol::StartRun> waiting_;
-    std::optional<std::uint64_t> running_;
-    bool stopping_ = false;
-    std::thread thread_; // last: starts when everything else is there
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::optional<protocol::StartRun> waiting_;
+  std::optional<std::uint64_t> running_;
+  bool stopping_ = false;
+  std::thread thread_;  // last: starts when everything else is there
 };
 
-} // namespace headroom::live
+}  // namespace headroom::live

@@ -11,9 +11,9 @@
 #endif
 
 int main(int argc, char** argv) {
-    if (c10::cuda::device_count() == 0) {
-        std::puts("no CUDA device: skipped");
-        return 77;
-    }
-    return Catch::Session().run(argc, argv);
+  if (c10::cuda::device_count() == 0) {
+    std::puts("no CUDA device: skipped");
+    return 77;
+  }
+  return Catch::Session().run(argc, argv);
 }

@@ -24,130 +24,134 @@ using record::Category;
 using tests::sink;
 
 live::CudaProbe& cuda_probe() {
-    static live::CudaProbe& probe = [] () -> live::CudaProbe& {
-        c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
-        record::become_worker_thread();
-        return live::CudaProbe::install(sink(), 0);
-    }();
-    return probe;
+  static live::CudaProbe& probe = []() -> live::CudaProbe& {
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+    record::become_worker_thread();
+    return live::CudaProbe::install(sink(), 0);
+  }();
+  return probe;
 }
 
 // Notes what the allocator itself says at every mark.
 class StatsAtMarks final : public record::ScopeListener {
-public:
-    struct AtMark {
-        std::uint64_t event_index;
-        live::cuda_allocator::Stats stats;
-    };
+ public:
+  struct AtMark {
+    std::uint64_t event_index;
+    live::cuda_allocator::Stats stats;
+  };
 
-    void on_mark(const record::Tag& tag, std::int32_t step) override {
-        marks.push_back({sink().mark(tag, step).event_index, live::cuda_allocator::stats(0)});
-    }
-    void on_relabel(const void* data, Category category) override { cuda_probe().relabel(data, category); }
+  void on_mark(const record::Tag& tag, std::int32_t step) override {
+    marks.push_back({sink().mark(tag, step).event_index, live::cuda_allocator::stats(0)});
+  }
+  void on_relabel(const void* data, Category category) override { cuda_probe().relabel(data, category); }
 
-    std::vector<AtMark> marks;
+  std::vector<AtMark> marks;
 };
 
 record::Recording take_recording() {
-    std::vector<record::MemEvent> events;
-    sink().ring().drain(events, sink().ring().capacity());
-    record::Recording recording(record::RunInfo{.device = record::DeviceKind::kGpu});
-    recording.append(events);
-    CHECK(sink().ring().dropped() == 0);
-    return recording;
+  std::vector<record::MemEvent> events;
+  sink().ring().drain(events, sink().ring().capacity());
+  record::Recording recording(record::RunInfo{.device = record::DeviceKind::kGpu});
+  recording.append(events);
+  CHECK(sink().ring().dropped() == 0);
+  return recording;
 }
 
 record::Params settings(const tests::Settings& values) {
-    record::Params params(experiments::find_demo("train_step")->schema);
-    for (const auto& [key, value] : values) REQUIRE(params.set(key, std::string_view(value)).ok());
-    return params;
+  record::Params params(experiments::find_demo("train_step")->schema);
+  for (const auto& [key, value] : values) REQUIRE(params.set(key, std::string_view(value)).ok());
+  return params;
 }
 
 // Builds the model and trains `steps` steps.
 std::unique_ptr<TrainStepRun> train(const record::Params& params, int steps) {
-    const auto text = tests::text_to_train_on();
-    auto run = TrainStepRun::create(params, {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
-                                    std::span(&text, 1), nullptr);
-    REQUIRE(run.ok());
-    for (int i = 0; i < steps; ++i) run.value()->step(i);
-    return std::move(run).value();
+  const auto text = tests::text_to_train_on();
+  auto run = TrainStepRun::create(params, {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
+                                  std::span(&text, 1), nullptr);
+  REQUIRE(run.ok());
+  for (int i = 0; i < steps; ++i) run.value()->step(i);
+  return std::move(run).value();
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the ledger is the allocator's: allocated and reserved at every event, requested at every mark") {
-    cuda_probe();
-    const std::string checkpointing = GENERATE("off", "layer");
-    const std::string precision = GENERATE("bf16", "fp32");
-    CAPTURE(checkpointing, precision);
-    live::cuda_allocator::release_everything();
-    live::cuda_allocator::reset_peaks(0);
-    StatsAtMarks listener;
-    sink().open(true);
-    cuda_probe().start();
-    record::set_scope_listener(&listener);
-    const auto run = train(settings({{"model", "llama-3.2-1b"}, {"precision", precision}, {"batch", "2"},
-                                     {"seq", "512"}, {"checkpointing", checkpointing}}), 3);
-    const double loss = run->loss();
-    record::set_scope_listener(nullptr);
-    cuda_probe().stop();
-    sink().close();
-    const live::cuda_allocator::Stats end = live::cuda_allocator::stats(0);
+  cuda_probe();
+  const std::string checkpointing = GENERATE("off", "layer");
+  const std::string precision = GENERATE("bf16", "fp32");
+  CAPTURE(checkpointing, precision);
+  live::cuda_allocator::release_everything();
+  live::cuda_allocator::reset_peaks(0);
+  StatsAtMarks listener;
+  sink().open(true);
+  cuda_probe().start();
+  record::set_scope_listener(&listener);
+  const auto run = train(settings({{"model", "llama-3.2-1b"},
+                                   {"precision", precision},
+                                   {"batch", "2"},
+                                   {"seq", "512"},
+                                   {"checkpointing", checkpointing}}),
+                         3);
+  const double loss = run->loss();
+  record::set_scope_listener(nullptr);
+  cuda_probe().stop();
+  sink().close();
+  const live::cuda_allocator::Stats end = live::cuda_allocator::stats(0);
 
-    CHECK(loss > 0);
-    CHECK(cuda_probe().unreported() == 0);
-    const record::Recording recording = take_recording();
-    const record::Ledger ledger(recording);
-    CHECK(ledger.size() > 5000);
-    CHECK(ledger.first_mismatch() == record::kNever);
-    // Every block's event carries the allocator's totals: the line above compared something.
-    for (const record::MemEvent& event : recording.events()) {
-        if (event.kind != record::EventKind::kAlloc && event.kind != record::EventKind::kFree) continue;
-        REQUIRE(event.allocator_allocated != record::kUnknownBytes);
-        REQUIRE(event.allocator_reserved != record::kUnknownBytes);
-    }
-    REQUIRE(listener.marks.size() > 100);
-    int wrong = 0;
-    for (const StatsAtMarks::AtMark& mark : listener.marks) {
-        const record::Totals totals = mark.event_index == 0 ? record::Totals{} : ledger.at(mark.event_index - 1);
-        wrong += totals.requested != mark.stats.requested || totals.allocated != mark.stats.allocated ||
-                 totals.reserved != mark.stats.reserved;
-    }
-    CHECK(wrong == 0);
-    CHECK(ledger.peak().totals.allocated == end.peak_allocated);
-    CHECK(ledger.peak_reserved() == end.peak_reserved);
-    CHECK(ledger.peak_requested() == end.peak_requested);
+  CHECK(loss > 0);
+  CHECK(cuda_probe().unreported() == 0);
+  const record::Recording recording = take_recording();
+  const record::Ledger ledger(recording);
+  CHECK(ledger.size() > 5000);
+  CHECK(ledger.first_mismatch() == record::kNever);
+  // Every block's event carries the allocator's totals: the line above compared something.
+  for (const record::MemEvent& event : recording.events()) {
+    if (event.kind != record::EventKind::kAlloc && event.kind != record::EventKind::kFree) continue;
+    REQUIRE(event.allocator_allocated != record::kUnknownBytes);
+    REQUIRE(event.allocator_reserved != record::kUnknownBytes);
+  }
+  REQUIRE(listener.marks.size() > 100);
+  int wrong = 0;
+  for (const StatsAtMarks::AtMark& mark : listener.marks) {
+    const record::Totals totals = mark.event_index == 0 ? record::Totals{} : ledger.at(mark.event_index - 1);
+    wrong += totals.requested != mark.stats.requested || totals.allocated != mark.stats.allocated ||
+             totals.reserved != mark.stats.reserved;
+  }
+  CHECK(wrong == 0);
+  CHECK(ledger.peak().totals.allocated == end.peak_allocated);
+  CHECK(ledger.peak_reserved() == end.peak_reserved);
+  CHECK(ledger.peak_requested() == end.peak_requested);
 
-    // Labels: little is 'other', and the cuBLAS workspace is there once.
-    const record::Totals peak = ledger.peak().totals;
-    CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
-    int workspaces = 0;
-    for (const record::Storage& storage : ledger.storages()) {
-        workspaces += storage.category == Category::kWorkspace && storage.died == record::kNever;
-    }
-    CHECK(workspaces == 1);
+  // Labels: little is 'other', and the cuBLAS workspace is there once.
+  const record::Totals peak = ledger.peak().totals;
+  CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
+  int workspaces = 0;
+  for (const record::Storage& storage : ledger.storages()) {
+    workspaces += storage.category == Category::kWorkspace && storage.died == record::kNever;
+  }
+  CHECK(workspaces == 1);
 }
 
 TEST_CASE("a recording that begins in the middle starts from the allocator's snapshot") {
-    cuda_probe();
-    const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kByte);
-    at::Tensor small = at::empty({1000}, options);
-    at::Tensor large = at::empty({30'000'000}, options);
-    at::Tensor gone = at::empty({5'000'000}, options);
-    gone.reset(); // leaves a hole in a segment
-    sink().open(true);
-    cuda_probe().start();
-    const live::cuda_allocator::Stats before = live::cuda_allocator::stats(0);
-    large.reset();
-    const at::Tensor later = at::empty({100}, options);
-    cuda_probe().relabel(later.storage().data_ptr().get_context(), Category::kGradients);
-    cuda_probe().stop();
-    sink().close();
-    const record::Recording recording = take_recording();
-    const record::Ledger ledger(recording);
-    CHECK(ledger.first_mismatch() == record::kNever);
-    CHECK(ledger.at(recording.events().size() - 4).allocated == before.allocated);
-    CHECK(ledger.at(recording.events().size() - 4).requested == before.requested);
-    CHECK(ledger.at(recording.events().size() - 4).reserved == before.reserved);
-    CHECK(ledger.at(ledger.size() - 1).by_category[static_cast<std::size_t>(Category::kGradients)] == 512);
+  cuda_probe();
+  const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kByte);
+  at::Tensor small = at::empty({1000}, options);
+  at::Tensor large = at::empty({30'000'000}, options);
+  at::Tensor gone = at::empty({5'000'000}, options);
+  gone.reset();  // leaves a hole in a segment
+  sink().open(true);
+  cuda_probe().start();
+  const live::cuda_allocator::Stats before = live::cuda_allocator::stats(0);
+  large.reset();
+  const at::Tensor later = at::empty({100}, options);
+  cuda_probe().relabel(later.storage().data_ptr().get_context(), Category::kGradients);
+  cuda_probe().stop();
+  sink().close();
+  const record::Recording recording = take_recording();
+  const record::Ledger ledger(recording);
+  CHECK(ledger.first_mismatch() == record::kNever);
+  CHECK(ledger.at(recording.events().size() - 4).allocated == before.allocated);
+  CHECK(ledger.at(recording.events().size() - 4).requested == before.requested);
+  CHECK(ledger.at(recording.events().size() - 4).reserved == before.reserved);
+  CHECK(ledger.at(ledger.size() - 1).by_category[static_cast<std::size_t>(Category::kGradients)] == 512);
 }

@@ -1,5 +1,6 @@
 // What recording costs: one model, steps in turn with nothing on, with the probe, and with the probe and device marks.
-// A background thread drains and encodes as the engine's link does. Prints a Markdown table; exits with 77 without a GPU.
+// A background thread drains and encodes as the engine's link does. Prints a Markdown table; exits with 77 without a
+// GPU.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -39,145 +40,150 @@ constexpr std::array<const char*, kModes> kModeNames{"nothing", "probe", "probe,
 
 // What listens in the mode of the moment.
 class Listener final : public record::ScopeListener {
-public:
-    Listener(live::EventSink& sink, live::RunFeed& feed, live::DeviceClock& clock) : sink_(sink), feed_(feed), clock_(clock) {}
+ public:
+  Listener(live::EventSink& sink, live::RunFeed& feed, live::DeviceClock& clock)
+      : sink_(sink), feed_(feed), clock_(clock) {}
 
-    void on_mark(const record::Tag& tag, std::int32_t step) override {
-        if (mode == kNothing) return;
-        const record::Mark mark = sink_.mark(tag, step);
-        if (mode == kProbe) return;
-        feed_.add(mark);
-        clock_.record(mark.host_time);
-        ++marks;
-    }
-    void on_relabel(const void* data, record::Category category) override {
-        if (mode != kNothing && probe != nullptr) probe->relabel(data, category);
-    }
+  void on_mark(const record::Tag& tag, std::int32_t step) override {
+    if (mode == kNothing) return;
+    const record::Mark mark = sink_.mark(tag, step);
+    if (mode == kProbe) return;
+    feed_.add(mark);
+    clock_.record(mark.host_time);
+    ++marks;
+  }
+  void on_relabel(const void* data, record::Category category) override {
+    if (mode != kNothing && probe != nullptr) probe->relabel(data, category);
+  }
 
-    Mode mode = kNothing;
-    live::CudaProbe* probe = nullptr;
-    int marks = 0;
+  Mode mode = kNothing;
+  live::CudaProbe* probe = nullptr;
+  int marks = 0;
 
-private:
-    live::EventSink& sink_;
-    live::RunFeed& feed_;
-    live::DeviceClock& clock_;
+ private:
+  live::EventSink& sink_;
+  live::RunFeed& feed_;
+  live::DeviceClock& clock_;
 };
 
 // Encodes what is there every 30 ms and forgets it.
 std::uint64_t drain(live::EventSink& sink, live::RunFeed& feed, std::vector<record::MemEvent>& events) {
-    const live::RunNews news = feed.take();
-    events.clear();
-    sink.ring().drain(events, 65'536);
-    std::uint64_t bytes = 0;
-    if (!events.empty()) bytes += record::encode_events(events).size();
-    if (!news.marks.empty()) bytes += record::encode_marks(news.marks).size();
-    if (!news.device_times.empty()) bytes += record::encode_device_times(news.device_times).size();
-    return bytes;
+  const live::RunNews news = feed.take();
+  events.clear();
+  sink.ring().drain(events, 65'536);
+  std::uint64_t bytes = 0;
+  if (!events.empty()) bytes += record::encode_events(events).size();
+  if (!news.marks.empty()) bytes += record::encode_marks(news.marks).size();
+  if (!news.device_times.empty()) bytes += record::encode_device_times(news.device_times).size();
+  return bytes;
 }
 
 double quantile(std::vector<double> values, double q) {
-    std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
 std::filesystem::path some_text() {
-    const auto path = std::filesystem::temp_directory_path() / fmt::format("headroom_cost_{}.txt", getpid());
-    std::ofstream(path) << "What does it cost to look at every allocation of a training step?\n";
-    return path;
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("headroom_cost_{}.txt", getpid());
+  std::ofstream(path) << "What does it cost to look at every allocation of a training step?\n";
+  return path;
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
-    if (c10::cuda::device_count() == 0) {
-        std::puts("no CUDA device: skipped");
-        return 77;
-    }
-    const int rounds = argc > 1 ? std::atoi(argv[1]) : 60;
-    record::become_worker_thread();
-    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
-    live::EventSink sink;
-    live::RunFeed feed;
-    live::CudaProbe& probe = live::CudaProbe::install(sink, 0);
-    live::DeviceClock clock;
-    Listener listener(sink, feed, clock);
-    listener.probe = &probe;
-    std::optional<live::Nvml> nvml = live::Nvml::open();
-    if (nvml && !nvml->select(0u)) nvml.reset();
+  if (c10::cuda::device_count() == 0) {
+    std::puts("no CUDA device: skipped");
+    return 77;
+  }
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 60;
+  record::become_worker_thread();
+  c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+  live::EventSink sink;
+  live::RunFeed feed;
+  live::CudaProbe& probe = live::CudaProbe::install(sink, 0);
+  live::DeviceClock clock;
+  Listener listener(sink, feed, clock);
+  listener.probe = &probe;
+  std::optional<live::Nvml> nvml = live::Nvml::open();
+  if (nvml && !nvml->select(0u)) nvml.reset();
 
-    record::Params params(experiments::find_demo("train_step")->schema);
-    for (const char* setting : {"model=llama-3.2-1b", "precision=bf16", "batch=4", "seq=1024"}) {
-        if (!params.set_assignment(setting)) return 2;
-    }
-    const auto text = some_text();
-    auto created = experiments::TrainStepRun::create(
-        params, {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu}, std::span(&text, 1), nullptr);
-    if (!created) {
-        std::puts(created.error().message.c_str());
-        return 1;
-    }
-    experiments::TrainStepRun& run = *created.value();
-    record::set_scope_listener(&listener);
+  record::Params params(experiments::find_demo("train_step")->schema);
+  for (const char* setting : {"model=llama-3.2-1b", "precision=bf16", "batch=4", "seq=1024"}) {
+    if (!params.set_assignment(setting)) return 2;
+  }
+  const auto text = some_text();
+  auto created = experiments::TrainStepRun::create(
+      params, {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu}, std::span(&text, 1), nullptr);
+  if (!created) {
+    std::puts(created.error().message.c_str());
+    return 1;
+  }
+  experiments::TrainStepRun& run = *created.value();
+  record::set_scope_listener(&listener);
 
-    std::atomic<std::uint64_t> encoded{0};
-    const std::jthread drainer([&](const std::stop_token& stop) {
-        std::vector<record::MemEvent> events;
-        while (!stop.stop_requested()) {
-            encoded += drain(sink, feed, events);
-            std::this_thread::sleep_for(30ms);
-        }
-    });
-
-    std::array<std::vector<double>, kModes> step_ms, issue_ms;
-    int step = 0;
-    for (; step < 10; ++step) run.step(step);
-    for (int round = 0; round < rounds; ++round) {
-        for (int turn = 0; turn < kModes; ++turn) {
-            const Mode mode = static_cast<Mode>((turn + round) % kModes); // each mode in each place of the round
-            std::optional<live::Sampler> sampler;
-            if (mode != kNothing) {
-                sink.open(true);
-                probe.start();
-            }
-            if (mode == kProbeAndMarks) {
-                clock.restart();
-                sampler.emplace(clock, nvml ? &*nvml : nullptr, sink, feed);
-            }
-            listener.mode = mode;
-            c10::cuda::device_synchronize();
-            const auto begun = Clock::now();
-            run.step(step++);
-            const auto issued = Clock::now();
-            c10::cuda::device_synchronize();
-            const auto done = Clock::now();
-            listener.mode = kNothing;
-            probe.stop();
-            sink.close();
-            while (sink.ring().waiting() != 0) std::this_thread::sleep_for(1ms);
-            step_ms[mode].push_back(std::chrono::duration<double, std::milli>(done - begun).count());
-            issue_ms[mode].push_back(std::chrono::duration<double, std::milli>(issued - begun).count());
-        }
+  std::atomic<std::uint64_t> encoded{0};
+  const std::jthread drainer([&](const std::stop_token& stop) {
+    std::vector<record::MemEvent> events;
+    while (!stop.stop_requested()) {
+      encoded += drain(sink, feed, events);
+      std::this_thread::sleep_for(30ms);
     }
-    record::set_scope_listener(nullptr);
+  });
 
-    const live::MachineFacts machine = live::machine_facts(true);
-    fmt::print("Llama 3.2 1B, bf16, batch 4, T 1024 on {} (driver {}, CUDA {}, LibTorch {}), revision {}.\n"
-               "{} steps of each kind in turn in one process; median and 20 % … 80 %.\n\n",
-               machine.devices.back().name, machine.facts.at("driver"), machine.facts.at("cuda"), machine.facts.at("torch"),
-               machine.facts.at("revision"), rounds);
-    fmt::print("| recording | step, ms | host issues it in, ms | step against nothing |\n|---|---|---|---|\n");
-    const double base = quantile(step_ms[kNothing], 0.5);
-    for (int mode = 0; mode < kModes; ++mode) {
-        const double median = quantile(step_ms[mode], 0.5);
-        fmt::print("| {} | {:.2f} ({:.2f} … {:.2f}) | {:.2f} ({:.2f} … {:.2f}) | {:+.2f} % ({:+.3f} ms) |\n", kModeNames[mode], median,
-                   quantile(step_ms[mode], 0.2), quantile(step_ms[mode], 0.8), quantile(issue_ms[mode], 0.5),
-                   quantile(issue_ms[mode], 0.2), quantile(issue_ms[mode], 0.8), 100 * (median / base - 1), median - base);
+  std::array<std::vector<double>, kModes> step_ms, issue_ms;
+  int step = 0;
+  for (; step < 10; ++step) run.step(step);
+  for (int round = 0; round < rounds; ++round) {
+    for (int turn = 0; turn < kModes; ++turn) {
+      const Mode mode = static_cast<Mode>((turn + round) % kModes);  // each mode in each place of the round
+      std::optional<live::Sampler> sampler;
+      if (mode != kNothing) {
+        sink.open(true);
+        probe.start();
+      }
+      if (mode == kProbeAndMarks) {
+        clock.restart();
+        sampler.emplace(clock, nvml ? &*nvml : nullptr, sink, feed);
+      }
+      listener.mode = mode;
+      c10::cuda::device_synchronize();
+      const auto begun = Clock::now();
+      run.step(step++);
+      const auto issued = Clock::now();
+      c10::cuda::device_synchronize();
+      const auto done = Clock::now();
+      listener.mode = kNothing;
+      probe.stop();
+      sink.close();
+      while (sink.ring().waiting() != 0) std::this_thread::sleep_for(1ms);
+      step_ms[mode].push_back(std::chrono::duration<double, std::milli>(done - begun).count());
+      issue_ms[mode].push_back(std::chrono::duration<double, std::milli>(issued - begun).count());
     }
-    fmt::print("\nMarks a step: {}. Device marks and counters alone: {:+.3f} ms a step. Events dropped: {}. Encoded: {} bytes.\n",
-               listener.marks / rounds, quantile(step_ms[kProbeAndMarks], 0.5) - quantile(step_ms[kProbe], 0.5), sink.ring().dropped(),
-               encoded.load());
-    std::error_code ignored;
-    std::filesystem::remove(text, ignored);
-    return sink.ring().dropped() == 0 ? 0 : 1;
+  }
+  record::set_scope_listener(nullptr);
+
+  const live::MachineFacts machine = live::machine_facts(true);
+  fmt::print(
+      "Llama 3.2 1B, bf16, batch 4, T 1024 on {} (driver {}, CUDA {}, LibTorch {}), revision {}.\n"
+      "{} steps of each kind in turn in one process; median and 20 % … 80 %.\n\n",
+      machine.devices.back().name, machine.facts.at("driver"), machine.facts.at("cuda"), machine.facts.at("torch"),
+      machine.facts.at("revision"), rounds);
+  fmt::print("| recording | step, ms | host issues it in, ms | step against nothing |\n|---|---|---|---|\n");
+  const double base = quantile(step_ms[kNothing], 0.5);
+  for (int mode = 0; mode < kModes; ++mode) {
+    const double median = quantile(step_ms[mode], 0.5);
+    fmt::print("| {} | {:.2f} ({:.2f} … {:.2f}) | {:.2f} ({:.2f} … {:.2f}) | {:+.2f} % ({:+.3f} ms) |\n",
+               kModeNames[mode], median, quantile(step_ms[mode], 0.2), quantile(step_ms[mode], 0.8),
+               quantile(issue_ms[mode], 0.5), quantile(issue_ms[mode], 0.2), quantile(issue_ms[mode], 0.8),
+               100 * (median / base - 1), median - base);
+  }
+  fmt::print(
+      "\nMarks a step: {}. Device marks and counters alone: {:+.3f} ms a step. Events dropped: {}. Encoded: {} "
+      "bytes.\n",
+      listener.marks / rounds, quantile(step_ms[kProbeAndMarks], 0.5) - quantile(step_ms[kProbe], 0.5),
+      sink.ring().dropped(), encoded.load());
+  std::error_code ignored;
+  std::filesystem::remove(text, ignored);
+  return sink.ring().dropped() == 0 ? 0 : 1;
 }

@@ -20,109 +20,110 @@ using tests::RunDriver;
 using tests::Settings;
 
 Settings llama_1b(const Settings& more = {}) {
-    Settings settings = more;
-    settings.insert({{"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"batch", "2"}, {"seq", "1024"}, {"device", "cuda"}});
-    return settings;
+  Settings settings = more;
+  settings.insert(
+      {{"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"batch", "2"}, {"seq", "1024"}, {"device", "cuda"}});
+  return settings;
 }
 
 live::cuda_allocator::Stats stats() { return live::cuda_allocator::stats(0); }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("every mark gets a device time, in order, and the driver's counters come along") {
-    RunDriver driver(live::EngineRole::kRunner, /*look_for_gpu=*/true);
-    const DrivenRun run = driver.run(llama_1b({{"steps", "5"}}));
-    REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
-    CHECK(run.dropped == 0);
-    const record::Recording& recording = run.recording;
-    CHECK(recording.info().device == record::DeviceKind::kGpu);
-    CHECK(recording.info().device_memory > 0);
-    REQUIRE(recording.marks().size() > 5 * 40);
-    CHECK(recording.marks().front().device_time == recording.marks().front().host_time);
-    bool in_order = true, behind_the_host = true;
-    for (std::size_t i = 1; i < recording.marks().size(); ++i) {
-        const record::Mark& mark = recording.marks()[i];
-        in_order = in_order && mark.device_time >= recording.marks()[i - 1].device_time;
-        // The device cannot reach a mark before the host has set it; half a millisecond for two clocks.
-        behind_the_host = behind_the_host && mark.device_time > mark.host_time - 500'000;
-    }
-    CHECK(in_order);
-    CHECK(behind_the_host);
-    for (const record::StepRange& step : record::steps_of(recording)) CHECK(step.complete);
-    CHECK(record::Ledger(recording).first_mismatch() == record::kNever);
-    if (live::Nvml::open()) CHECK(recording.counters().size() > 3);
-    CHECK(stats().allocated == 0);
-    CHECK(stats().reserved == 0);
+  RunDriver driver(live::EngineRole::kRunner, /*look_for_gpu=*/true);
+  const DrivenRun run = driver.run(llama_1b({{"steps", "5"}}));
+  REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(run.dropped == 0);
+  const record::Recording& recording = run.recording;
+  CHECK(recording.info().device == record::DeviceKind::kGpu);
+  CHECK(recording.info().device_memory > 0);
+  REQUIRE(recording.marks().size() > 5 * 40);
+  CHECK(recording.marks().front().device_time == recording.marks().front().host_time);
+  bool in_order = true, behind_the_host = true;
+  for (std::size_t i = 1; i < recording.marks().size(); ++i) {
+    const record::Mark& mark = recording.marks()[i];
+    in_order = in_order && mark.device_time >= recording.marks()[i - 1].device_time;
+    // The device cannot reach a mark before the host has set it; half a millisecond for two clocks.
+    behind_the_host = behind_the_host && mark.device_time > mark.host_time - 500'000;
+  }
+  CHECK(in_order);
+  CHECK(behind_the_host);
+  for (const record::StepRange& step : record::steps_of(recording)) CHECK(step.complete);
+  CHECK(record::Ledger(recording).first_mismatch() == record::kNever);
+  if (live::Nvml::open()) CHECK(recording.counters().size() > 3);
+  CHECK(stats().allocated == 0);
+  CHECK(stats().reserved == 0);
 }
 
 TEST_CASE("under a cap the real allocator really fails, and the next run finds everything as it was") {
-    RunDriver driver(live::EngineRole::kRunner, true);
-    const DrivenRun whole = driver.run(llama_1b());
-    const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
-    const Bytes peak_reserved = record::Ledger(whole.recording).peak_reserved();
-    for (const Bytes cap : {peak - 1, peak * 3 / 4, 4 * kGiB}) {
-        CAPTURE(cap);
-        const DrivenRun run = driver.run(llama_1b({{"cap", std::to_string(cap)}}));
-        REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
-        REQUIRE(run.outcome().out_of_memory);
-        const record::OutOfMemoryFacts& facts = *run.outcome().out_of_memory;
-        CHECK(facts.limit == cap);
-        CHECK(facts.reserved <= cap);
-        CHECK_FALSE(facts.op.empty());
-        Bytes sum = 0;
-        for (const Bytes bytes : facts.by_category) sum += bytes;
-        CHECK(sum == facts.allocated);
-        REQUIRE_FALSE(run.recording.events().empty());
-        CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
-        CHECK(run.recording.events().back().block == 0); // the cap refused, not the device
-        const record::Ledger ledger(run.recording);
-        CHECK(ledger.first_mismatch() == record::kNever);
-        CHECK(ledger.peak_reserved() <= cap);
-        CHECK(stats().allocated == 0);
-        CHECK(stats().reserved == 0);
-        CHECK_FALSE(driver.worker().retired());
-    }
-    // The old limit is back, and the same run gives the same peak, to the byte.
-    const DrivenRun again = driver.run(llama_1b());
-    CHECK(again.outcome().kind == OutcomeKind::kCompleted);
-    CHECK(record::Ledger(again.recording).peak().totals.allocated == peak);
-    CHECK(record::Ledger(again.recording).peak_reserved() == peak_reserved);
+  RunDriver driver(live::EngineRole::kRunner, true);
+  const DrivenRun whole = driver.run(llama_1b());
+  const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
+  const Bytes peak_reserved = record::Ledger(whole.recording).peak_reserved();
+  for (const Bytes cap : {peak - 1, peak * 3 / 4, 4 * kGiB}) {
+    CAPTURE(cap);
+    const DrivenRun run = driver.run(llama_1b({{"cap", std::to_string(cap)}}));
+    REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
+    REQUIRE(run.outcome().out_of_memory);
+    const record::OutOfMemoryFacts& facts = *run.outcome().out_of_memory;
+    CHECK(facts.limit == cap);
+    CHECK(facts.reserved <= cap);
+    CHECK_FALSE(facts.op.empty());
+    Bytes sum = 0;
+    for (const Bytes bytes : facts.by_category) sum += bytes;
+    CHECK(sum == facts.allocated);
+    REQUIRE_FALSE(run.recording.events().empty());
+    CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
+    CHECK(run.recording.events().back().block == 0);  // the cap refused, not the device
+    const record::Ledger ledger(run.recording);
+    CHECK(ledger.first_mismatch() == record::kNever);
+    CHECK(ledger.peak_reserved() <= cap);
+    CHECK(stats().allocated == 0);
+    CHECK(stats().reserved == 0);
+    CHECK_FALSE(driver.worker().retired());
+  }
+  // The old limit is back, and the same run gives the same peak, to the byte.
+  const DrivenRun again = driver.run(llama_1b());
+  CHECK(again.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(record::Ledger(again.recording).peak().totals.allocated == peak);
+  CHECK(record::Ledger(again.recording).peak_reserved() == peak_reserved);
 }
 
 TEST_CASE("what the whole device cannot hold is out of memory as well") {
-    RunDriver driver(live::EngineRole::kRunner, true);
-    const DrivenRun run = driver.run(llama_1b({{"batch", "256"}, {"seq", "8192"}, {"checkpointing", "layer"}}));
-    REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
-    CHECK(run.recording.events().back().block > 0); // the device refused this segment
-    CHECK(run.outcome().out_of_memory->limit == run.recording.info().device_memory);
-    CHECK(stats().allocated == 0);
-    CHECK(driver.run(llama_1b()).outcome().kind == OutcomeKind::kCompleted);
+  RunDriver driver(live::EngineRole::kRunner, true);
+  const DrivenRun run = driver.run(llama_1b({{"batch", "256"}, {"seq", "8192"}, {"checkpointing", "layer"}}));
+  REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
+  CHECK(run.recording.events().back().block > 0);  // the device refused this segment
+  CHECK(run.outcome().out_of_memory->limit == run.recording.info().device_memory);
+  CHECK(stats().allocated == 0);
+  CHECK(driver.run(llama_1b()).outcome().kind == OutcomeKind::kCompleted);
 }
 
 TEST_CASE("twenty runs that run out leave nothing behind") {
-    RunDriver driver(live::EngineRole::kRunner, true);
-    const DrivenRun whole = driver.run(llama_1b({{"steps", "1"}}));
-    const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
-    int clean = 0;
-    for (int i = 0; i < 20; ++i) {
-        const Bytes cap = peak / 2 + i * (peak / 42); // from the optimizer's state to the last product of backward
-        const DrivenRun run = driver.run(llama_1b({{"steps", "1"}, {"cap", std::to_string(cap)}}), /*record=*/i % 2 == 0);
-        clean += run.outcome().kind == OutcomeKind::kOutOfMemory && stats().allocated == 0 && stats().reserved == 0;
-    }
-    CHECK(clean == 20);
-    CHECK(driver.run(llama_1b({{"steps", "1"}})).outcome().kind == OutcomeKind::kCompleted);
+  RunDriver driver(live::EngineRole::kRunner, true);
+  const DrivenRun whole = driver.run(llama_1b({{"steps", "1"}}));
+  const Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
+  int clean = 0;
+  for (int i = 0; i < 20; ++i) {
+    const Bytes cap = peak / 2 + i * (peak / 42);  // from the optimizer's state to the last product of backward
+    const DrivenRun run = driver.run(llama_1b({{"steps", "1"}, {"cap", std::to_string(cap)}}), /*record=*/i % 2 == 0);
+    clean += run.outcome().kind == OutcomeKind::kOutOfMemory && stats().allocated == 0 && stats().reserved == 0;
+  }
+  CHECK(clean == 20);
+  CHECK(driver.run(llama_1b({{"steps", "1"}})).outcome().kind == OutcomeKind::kCompleted);
 }
 
 TEST_CASE("a cancelled run on the GPU stops within a second and gives everything back") {
-    RunDriver driver(live::EngineRole::kRunner, true);
-    driver.run(llama_1b({{"steps", "1"}}));
-    std::chrono::steady_clock::time_point asked{};
-    const DrivenRun run = driver.run(llama_1b({{"steps", "10000"}}), true, [&](const record::Recording& so_far) {
-        if (asked != decltype(asked){} || so_far.marks().size() < 100) return;
-        asked = std::chrono::steady_clock::now();
-        driver.worker().cancel(driver.last_run());
-    });
-    CHECK(run.outcome().kind == OutcomeKind::kCancelled);
-    CHECK(std::chrono::steady_clock::now() - asked < 1s);
-    CHECK(stats().allocated == 0);
+  RunDriver driver(live::EngineRole::kRunner, true);
+  driver.run(llama_1b({{"steps", "1"}}));
+  std::chrono::steady_clock::time_point asked{};
+  const DrivenRun run = driver.run(llama_1b({{"steps", "10000"}}), true, [&](const record::Recording& so_far) {
+    if (asked != decltype(asked){} || so_far.marks().size() < 100) return;
+    asked = std::chrono::steady_clock::now();
+    driver.worker().cancel(driver.last_run());
+  });
+  CHECK(run.outcome().kind == OutcomeKind::kCancelled);
+  CHECK(std::chrono::steady_clock::now() - asked < 1s);
+  CHECK(stats().allocated == 0);
 }

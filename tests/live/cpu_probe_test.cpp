@@ -19,135 +19,135 @@ using tests::cpu_probe;
 using tests::sink;
 
 record::Recording record_cpu(const std::function<void()>& work) {
-    sink().open(true);
-    cpu_probe().start();
-    work();
-    cpu_probe().stop();
-    sink().close();
-    std::vector<MemEvent> events;
-    sink().ring().drain(events, sink().ring().capacity());
-    record::Recording recording(record::RunInfo{.device = record::DeviceKind::kCpu});
-    recording.append(events);
-    return recording;
+  sink().open(true);
+  cpu_probe().start();
+  work();
+  cpu_probe().stop();
+  sink().close();
+  std::vector<MemEvent> events;
+  sink().ring().drain(events, sink().ring().capacity());
+  record::Recording recording(record::RunInfo{.device = record::DeviceKind::kCpu});
+  recording.append(events);
+  return recording;
 }
 
 at::Tensor floats(std::int64_t count) { return at::empty({count}, at::kFloat); }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("live bytes follow allocations and frees, from any thread") {
-    const record::Bytes before = cpu_probe().live_bytes();
-    cpu_probe().reset_peak();
-    at::Tensor one = floats(1000);
-    CHECK(cpu_probe().live_bytes() == before + 4000);
-    std::thread([moved = std::move(one)]() mutable { moved.reset(); }).join();
-    CHECK(cpu_probe().live_bytes() == before);
-    CHECK(cpu_probe().peak_bytes() == before + 4000);
-    CHECK_NOTHROW(at::empty({0}));
-    CHECK(cpu_probe().live_bytes() == before);
+  const record::Bytes before = cpu_probe().live_bytes();
+  cpu_probe().reset_peak();
+  at::Tensor one = floats(1000);
+  CHECK(cpu_probe().live_bytes() == before + 4000);
+  std::thread([moved = std::move(one)]() mutable { moved.reset(); }).join();
+  CHECK(cpu_probe().live_bytes() == before);
+  CHECK(cpu_probe().peak_bytes() == before + 4000);
+  CHECK_NOTHROW(at::empty({0}));
+  CHECK(cpu_probe().live_bytes() == before);
 }
 
 TEST_CASE("a recording that begins in the middle starts with what is alive, and its totals are the allocator's") {
-    cpu_probe();
-    at::Tensor early, late;
-    {
-        const record::Scope scope(Category::kWeights);
-        early = floats(256);
-    }
-    const record::Bytes before = cpu_probe().live_bytes();
-    const record::Recording recording = record_cpu([&] {
-        record::mark(record::Phase::kForward, 3);
-        const record::Scope scope(Category::kActivations, record::intern_operator("probe.test"));
-        late = floats(512);
-        floats(2048);
-        early.reset();
-    });
-    const record::Ledger ledger(recording);
-    CHECK(ledger.first_mismatch() == record::kNever);
-    CHECK(ledger.at(ledger.size() - 1).allocated == before - 1024 + 2048);
-    CHECK(ledger.peak().totals.allocated == before + 2048 + 8192);
-    CHECK(ledger.peak().totals.allocated == cpu_probe().peak_bytes());
+  cpu_probe();
+  at::Tensor early, late;
+  {
+    const record::Scope scope(Category::kWeights);
+    early = floats(256);
+  }
+  const record::Bytes before = cpu_probe().live_bytes();
+  const record::Recording recording = record_cpu([&] {
+    record::mark(record::Phase::kForward, 3);
+    const record::Scope scope(Category::kActivations, record::intern_operator("probe.test"));
+    late = floats(512);
+    floats(2048);
+    early.reset();
+  });
+  const record::Ledger ledger(recording);
+  CHECK(ledger.first_mismatch() == record::kNever);
+  CHECK(ledger.at(ledger.size() - 1).allocated == before - 1024 + 2048);
+  CHECK(ledger.peak().totals.allocated == before + 2048 + 8192);
+  CHECK(ledger.peak().totals.allocated == cpu_probe().peak_bytes());
 
-    const std::vector<MemEvent>& events = recording.events();
-    REQUIRE(events.size() >= 5);
-    const MemEvent& alloc = events[events.size() - 4];
-    CHECK(alloc.kind == EventKind::kAlloc);
-    CHECK(alloc.requested == 2048);
-    CHECK(alloc.category == Category::kActivations);
-    CHECK(alloc.phase == record::Phase::kForward);
-    CHECK(alloc.layer == 3);
-    CHECK(record::operator_name(alloc.op) == "probe.test");
-    const MemEvent& freed = events.back();
-    CHECK(freed.kind == EventKind::kFree);
-    CHECK(freed.category == Category::kWeights);
-    for (std::size_t i = 1; i < events.size(); ++i) CHECK(events[i].time >= events[i - 1].time);
-    record::mark(record::Phase::kSetup);
+  const std::vector<MemEvent>& events = recording.events();
+  REQUIRE(events.size() >= 5);
+  const MemEvent& alloc = events[events.size() - 4];
+  CHECK(alloc.kind == EventKind::kAlloc);
+  CHECK(alloc.requested == 2048);
+  CHECK(alloc.category == Category::kActivations);
+  CHECK(alloc.phase == record::Phase::kForward);
+  CHECK(alloc.layer == 3);
+  CHECK(record::operator_name(alloc.op) == "probe.test");
+  const MemEvent& freed = events.back();
+  CHECK(freed.kind == EventKind::kFree);
+  CHECK(freed.category == Category::kWeights);
+  for (std::size_t i = 1; i < events.size(); ++i) CHECK(events[i].time >= events[i - 1].time);
+  record::mark(record::Phase::kSetup);
 }
 
 TEST_CASE("a relabel names the storage; unknown addresses are left alone") {
-    at::Tensor tensor = floats(64);
-    const record::Recording recording = record_cpu([&] {
-        cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients);
-        cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients); // nothing new
-        int elsewhere = 0;
-        cpu_probe().relabel(&elsewhere, Category::kGradients);
-        cpu_probe().relabel(nullptr, Category::kGradients);
-    });
-    REQUIRE_FALSE(recording.events().empty());
-    const MemEvent& last = recording.events().back();
-    CHECK(last.kind == EventKind::kRelabel);
-    CHECK(last.category == Category::kGradients);
-    const record::Ledger ledger(recording);
-    const record::Totals end = ledger.at(ledger.size() - 1);
-    CHECK(end.by_category[static_cast<std::size_t>(Category::kGradients)] == 256);
-    std::size_t relabels = 0;
-    for (const MemEvent& event : recording.events()) relabels += event.kind == EventKind::kRelabel;
-    CHECK(relabels == 1);
+  at::Tensor tensor = floats(64);
+  const record::Recording recording = record_cpu([&] {
+    cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients);
+    cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients);  // nothing new
+    int elsewhere = 0;
+    cpu_probe().relabel(&elsewhere, Category::kGradients);
+    cpu_probe().relabel(nullptr, Category::kGradients);
+  });
+  REQUIRE_FALSE(recording.events().empty());
+  const MemEvent& last = recording.events().back();
+  CHECK(last.kind == EventKind::kRelabel);
+  CHECK(last.category == Category::kGradients);
+  const record::Ledger ledger(recording);
+  const record::Totals end = ledger.at(ledger.size() - 1);
+  CHECK(end.by_category[static_cast<std::size_t>(Category::kGradients)] == 256);
+  std::size_t relabels = 0;
+  for (const MemEvent& event : recording.events()) relabels += event.kind == EventKind::kRelabel;
+  CHECK(relabels == 1);
 }
 
 TEST_CASE("a budget refuses with an out-of-memory error and leaves the books straight") {
-    const record::Bytes before = cpu_probe().live_bytes();
-    cpu_probe().set_budget(before + 10'000);
-    at::Tensor fits = floats(2000);
-    sink().open(true);
-    cpu_probe().start();
-    CHECK_THROWS_AS(floats(1000), c10::OutOfMemoryError);
-    CHECK_THROWS_AS(at::empty({std::int64_t{1} << 60}, at::kByte), c10::OutOfMemoryError);
-    cpu_probe().stop();
-    sink().close();
-    CHECK(cpu_probe().live_bytes() == before + 8000);
-    const auto refusal = sink().first_refusal();
-    REQUIRE(refusal);
-    CHECK(refusal->requested == 4000);
-    CHECK(refusal->segment == 0);
-    CHECK(refusal->allocated == before + 8000);
-    std::vector<MemEvent> events;
-    sink().ring().drain(events, sink().ring().capacity());
-    CHECK(events.back().kind == EventKind::kOutOfMemory);
-    CHECK(events.back().requested == 4000); // the recording ends with the first refusal
-    cpu_probe().set_budget(0);
-    CHECK_NOTHROW(floats(10'000));
-    // What the system itself refuses is out of memory too, not a plain error.
-    CHECK_THROWS_AS(at::empty({std::int64_t{1} << 60}, at::kByte), c10::OutOfMemoryError);
-    CHECK(cpu_probe().live_bytes() == before + 8000);
-    fits.reset();
-    CHECK(cpu_probe().live_bytes() == before);
+  const record::Bytes before = cpu_probe().live_bytes();
+  cpu_probe().set_budget(before + 10'000);
+  at::Tensor fits = floats(2000);
+  sink().open(true);
+  cpu_probe().start();
+  CHECK_THROWS_AS(floats(1000), c10::OutOfMemoryError);
+  CHECK_THROWS_AS(at::empty({std::int64_t{1} << 60}, at::kByte), c10::OutOfMemoryError);
+  cpu_probe().stop();
+  sink().close();
+  CHECK(cpu_probe().live_bytes() == before + 8000);
+  const auto refusal = sink().first_refusal();
+  REQUIRE(refusal);
+  CHECK(refusal->requested == 4000);
+  CHECK(refusal->segment == 0);
+  CHECK(refusal->allocated == before + 8000);
+  std::vector<MemEvent> events;
+  sink().ring().drain(events, sink().ring().capacity());
+  CHECK(events.back().kind == EventKind::kOutOfMemory);
+  CHECK(events.back().requested == 4000);  // the recording ends with the first refusal
+  cpu_probe().set_budget(0);
+  CHECK_NOTHROW(floats(10'000));
+  // What the system itself refuses is out of memory too, not a plain error.
+  CHECK_THROWS_AS(at::empty({std::int64_t{1} << 60}, at::kByte), c10::OutOfMemoryError);
+  CHECK(cpu_probe().live_bytes() == before + 8000);
+  fits.reset();
+  CHECK(cpu_probe().live_bytes() == before);
 }
 
 TEST_CASE("many threads at once keep the totals exact at every event") {
-    const record::Recording recording = record_cpu([] {
-        std::vector<std::thread> threads;
-        for (int t = 0; t < 4; ++t) {
-            threads.emplace_back([t] {
-                std::vector<at::Tensor> held;
-                for (int i = 0; i < 2000; ++i) {
-                    held.push_back(floats(1 + (i * 7 + t) % 300));
-                    if (i % 3 == 0) held.erase(held.begin() + static_cast<std::ptrdiff_t>(held.size() / 2));
-                }
-            });
+  const record::Recording recording = record_cpu([] {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([t] {
+        std::vector<at::Tensor> held;
+        for (int i = 0; i < 2000; ++i) {
+          held.push_back(floats(1 + (i * 7 + t) % 300));
+          if (i % 3 == 0) held.erase(held.begin() + static_cast<std::ptrdiff_t>(held.size() / 2));
         }
-        for (std::thread& thread : threads) thread.join();
-    });
-    CHECK(recording.events().size() >= 4 * 2 * 2000);
-    CHECK(record::Ledger(recording).first_mismatch() == record::kNever);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  CHECK(recording.events().size() >= 4 * 2 * 2000);
+  CHECK(record::Ledger(recording).first_mismatch() == record::kNever);
 }

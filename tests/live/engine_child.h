@@ -20,48 +20,48 @@ namespace headroom::tests {
 using Clock = std::chrono::steady_clock;
 
 class EngineChild {
-public:
-    explicit EngineChild(std::vector<std::string> arguments = {});
-    ~EngineChild(); // kills it
-    EngineChild(const EngineChild&) = delete;
-    EngineChild& operator=(const EngineChild&) = delete;
+ public:
+  explicit EngineChild(std::vector<std::string> arguments = {});
+  ~EngineChild();  // kills it
+  EngineChild(const EngineChild&) = delete;
+  EngineChild& operator=(const EngineChild&) = delete;
 
-    pid_t pid() const { return pid_; }
-    void send(const protocol::Message& message);
-    void send_bytes(std::span<const std::byte> bytes);
-    void close_input();
+  pid_t pid() const { return pid_; }
+  void send(const protocol::Message& message);
+  void send_bytes(std::span<const std::byte> bytes);
+  void close_input();
 
-    // The next message of any kind; nothing when the engine has closed its output or the time is over.
-    std::optional<protocol::Message> next(Clock::duration patience);
-    // The next message of this kind; chunks on the way go into recording().
-    template <class Kind>
-    std::optional<Kind> next_of(Clock::duration patience = std::chrono::seconds(60)) {
-        const auto deadline = Clock::now() + patience;
-        while (auto message = next(deadline - Clock::now())) {
-            if (auto* found = std::get_if<Kind>(&*message)) return std::move(*found);
-        }
-        return std::nullopt;
+  // The next message of any kind; nothing when the engine has closed its output or the time is over.
+  std::optional<protocol::Message> next(Clock::duration patience);
+  // The next message of this kind; chunks on the way go into recording().
+  template <class Kind>
+  std::optional<Kind> next_of(Clock::duration patience = std::chrono::seconds(60)) {
+    const auto deadline = Clock::now() + patience;
+    while (auto message = next(deadline - Clock::now())) {
+      if (auto* found = std::get_if<Kind>(&*message)) return std::move(*found);
     }
+    return std::nullopt;
+  }
 
-    void signal(int number) const;
-    // Its exit code, or minus the signal that ended it; nothing if it still runs after that time.
-    std::optional<int> ended(Clock::duration patience);
+  void signal(int number) const;
+  // Its exit code, or minus the signal that ended it; nothing if it still runs after that time.
+  std::optional<int> ended(Clock::duration patience);
 
-    // What the chunks so far add up to; the number of refused chunks must stay 0.
-    const record::Recording& recording() const { return recording_; }
-    int refused_chunks() const { return refused_chunks_; }
-    void new_recording() { recording_ = {}; }
+  // What the chunks so far add up to; the number of refused chunks must stay 0.
+  const record::Recording& recording() const { return recording_; }
+  int refused_chunks() const { return refused_chunks_; }
+  void new_recording() { recording_ = {}; }
 
-private:
-    pid_t pid_ = -1;
-    int input_ = -1;
-    int output_ = -1;
-    protocol::FrameReader frames_;
-    record::Recording recording_;
-    int refused_chunks_ = 0;
+ private:
+  pid_t pid_ = -1;
+  int input_ = -1;
+  int output_ = -1;
+  protocol::FrameReader frames_;
+  record::Recording recording_;
+  int refused_chunks_ = 0;
 };
 
 // Runs the engine to its end with nothing on stdin; returns exit code and what it wrote on stdout.
 std::pair<int, std::string> engine_output(const std::vector<std::string>& arguments);
 
-} // namespace headroom::tests
+}  // namespace headroom::tests

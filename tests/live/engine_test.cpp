@@ -22,249 +22,251 @@ using tests::Clock;
 using tests::EngineChild;
 
 protocol::StartRun start_run(std::uint64_t run, int steps = 3) {
-    return {.run = run,
-            .demo = "train_step",
-            .params = {{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"},
-                       {"steps", std::to_string(steps)}}};
+  return {.run = run,
+          .demo = "train_step",
+          .params = {
+              {"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}, {"steps", std::to_string(steps)}}};
 }
 
 std::vector<std::byte> frame(const std::string& body) {
-    const auto size = static_cast<std::uint32_t>(body.size());
-    std::vector<std::byte> bytes;
-    for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<std::byte>(size >> (8 * i)));
-    for (const char c : body) bytes.push_back(static_cast<std::byte>(c));
-    return bytes;
+  const auto size = static_cast<std::uint32_t>(body.size());
+  std::vector<std::byte> bytes;
+  for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<std::byte>(size >> (8 * i)));
+  for (const char c : body) bytes.push_back(static_cast<std::byte>(c));
+  return bytes;
 }
 
 // Until the run is well into its steps.
 void wait_for_events(EngineChild& engine) {
-    while (engine.recording().events().size() < 1000 || engine.recording().marks().size() < 30) {
-        REQUIRE(engine.next(30s));
-    }
+  while (engine.recording().events().size() < 1000 || engine.recording().marks().size() < 30) {
+    REQUIRE(engine.next(30s));
+  }
 }
 
 void check_that_it_works(EngineChild& engine, std::uint64_t run) {
-    engine.new_recording();
-    engine.send(start_run(run));
-    const auto finished = engine.next_of<RunFinished>();
-    REQUIRE(finished);
-    CHECK(finished->run == run);
-    CHECK(finished->outcome.kind == OutcomeKind::kCompleted);
-    CHECK(engine.refused_chunks() == 0);
-    const record::Ledger ledger(engine.recording());
-    CHECK(ledger.size() > 1000);
-    CHECK(ledger.first_mismatch() == record::kNever);
-    CHECK(record::steps_of(engine.recording()).size() == 3);
+  engine.new_recording();
+  engine.send(start_run(run));
+  const auto finished = engine.next_of<RunFinished>();
+  REQUIRE(finished);
+  CHECK(finished->run == run);
+  CHECK(finished->outcome.kind == OutcomeKind::kCompleted);
+  CHECK(engine.refused_chunks() == 0);
+  const record::Ledger ledger(engine.recording());
+  CHECK(ledger.size() > 1000);
+  CHECK(ledger.first_mismatch() == record::kNever);
+  CHECK(record::steps_of(engine.recording()).size() == 3);
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("an engine greets, runs, and runs again") {
-    EngineChild engine;
-    const auto first = engine.next(60s);
-    REQUIRE(first);
-    const auto* hello = std::get_if<Hello>(&*first);
-    REQUIRE(hello != nullptr);
-    CHECK(hello->pid == engine.pid());
-    CHECK_FALSE(hello->planner);
-    REQUIRE_FALSE(hello->devices.empty());
-    CHECK(hello->devices[0].key == "cpu");
-    CHECK(hello->facts.at("torch").starts_with("2."));
-    check_that_it_works(engine, 7);
-    CHECK(engine.recording().op_name(1) != "");
-    CHECK(engine.recording().dropped_events() == 0);
-    check_that_it_works(engine, 8); // operators are named again in the second recording
-    bool named = false;
-    for (const auto& event : engine.recording().events()) named = named || engine.recording().op_name(event.op) == "lm_head";
-    CHECK(named);
-    engine.send(protocol::Shutdown{});
-    CHECK(engine.ended(1s) == 0);
+  EngineChild engine;
+  const auto first = engine.next(60s);
+  REQUIRE(first);
+  const auto* hello = std::get_if<Hello>(&*first);
+  REQUIRE(hello != nullptr);
+  CHECK(hello->pid == engine.pid());
+  CHECK_FALSE(hello->planner);
+  REQUIRE_FALSE(hello->devices.empty());
+  CHECK(hello->devices[0].key == "cpu");
+  CHECK(hello->facts.at("torch").starts_with("2."));
+  check_that_it_works(engine, 7);
+  CHECK(engine.recording().op_name(1) != "");
+  CHECK(engine.recording().dropped_events() == 0);
+  check_that_it_works(engine, 8);  // operators are named again in the second recording
+  bool named = false;
+  for (const auto& event : engine.recording().events())
+    named = named || engine.recording().op_name(event.op) == "lm_head";
+  CHECK(named);
+  engine.send(protocol::Shutdown{});
+  CHECK(engine.ended(1s) == 0);
 }
 
 TEST_CASE("progress grows and heartbeats come while a run is on") {
-    EngineChild engine;
-    engine.send(start_run(1, 40));
-    double fraction = -1;
-    int beats = 0;
-    bool grows = true, time_left_known = false;
-    const auto begun = Clock::now();
-    while (const auto message = engine.next(30s)) {
-        if (std::holds_alternative<protocol::Heartbeat>(*message)) ++beats;
-        if (const auto* progress = std::get_if<Progress>(&*message)) {
-            CHECK(progress->run == 1);
-            grows = grows && progress->fraction >= fraction;
-            fraction = progress->fraction;
-            time_left_known = time_left_known || progress->time_left > 0;
-        }
-        if (std::holds_alternative<RunFinished>(*message)) break;
+  EngineChild engine;
+  engine.send(start_run(1, 40));
+  double fraction = -1;
+  int beats = 0;
+  bool grows = true, time_left_known = false;
+  const auto begun = Clock::now();
+  while (const auto message = engine.next(30s)) {
+    if (std::holds_alternative<protocol::Heartbeat>(*message)) ++beats;
+    if (const auto* progress = std::get_if<Progress>(&*message)) {
+      CHECK(progress->run == 1);
+      grows = grows && progress->fraction >= fraction;
+      fraction = progress->fraction;
+      time_left_known = time_left_known || progress->time_left > 0;
     }
-    const auto quarters = (Clock::now() - begun) / 250ms;
-    CHECK(grows);
-    CHECK(fraction > 0.9);
-    CHECK(time_left_known);
-    CHECK(beats >= static_cast<int>(quarters) / 2);
+    if (std::holds_alternative<RunFinished>(*message)) break;
+  }
+  const auto quarters = (Clock::now() - begun) / 250ms;
+  CHECK(grows);
+  CHECK(fraction > 0.9);
+  CHECK(time_left_known);
+  CHECK(beats >= static_cast<int>(quarters) / 2);
 }
 
 TEST_CASE("a cancelled run ends within a second, and the engine goes on") {
-    EngineChild engine;
-    engine.send(start_run(1, 10'000));
-    wait_for_events(engine);
-    const auto asked = Clock::now();
-    engine.send(protocol::Cancel{1});
-    const auto finished = engine.next_of<RunFinished>(10s);
-    REQUIRE(finished);
-    CHECK(Clock::now() - asked < 1s);
-    CHECK(finished->outcome.kind == OutcomeKind::kCancelled);
-    engine.send(protocol::Cancel{1}); // too late, and harmless
-    check_that_it_works(engine, 2);
+  EngineChild engine;
+  engine.send(start_run(1, 10'000));
+  wait_for_events(engine);
+  const auto asked = Clock::now();
+  engine.send(protocol::Cancel{1});
+  const auto finished = engine.next_of<RunFinished>(10s);
+  REQUIRE(finished);
+  CHECK(Clock::now() - asked < 1s);
+  CHECK(finished->outcome.kind == OutcomeKind::kCancelled);
+  engine.send(protocol::Cancel{1});  // too late, and harmless
+  check_that_it_works(engine, 2);
 }
 
 TEST_CASE("a second run is refused by its number while one is on") {
-    EngineChild engine;
-    engine.send(start_run(1, 10'000));
-    wait_for_events(engine);
-    engine.send(start_run(2));
-    const auto refusal = engine.next_of<Refusal>(10s);
-    REQUIRE(refusal);
-    CHECK(refusal->run == 2);
-    CHECK_FALSE(refusal->reason.empty());
+  EngineChild engine;
+  engine.send(start_run(1, 10'000));
+  wait_for_events(engine);
+  engine.send(start_run(2));
+  const auto refusal = engine.next_of<Refusal>(10s);
+  REQUIRE(refusal);
+  CHECK(refusal->run == 2);
+  CHECK_FALSE(refusal->reason.empty());
 }
 
 TEST_CASE("what is no message is refused with a reason, and the engine goes on") {
-    EngineChild engine;
-    REQUIRE(engine.next_of<Hello>());
-    const std::string deep(100'000, '\x91'); // arrays in arrays
-    for (const std::string& body : {std::string("\xc1"), std::string("hello"), deep, std::string("\x81\xa4kind\xa3xyz")}) {
-        engine.send_bytes(frame(body));
-        const auto refusal = engine.next_of<Refusal>(10s);
-        REQUIRE(refusal);
-        CHECK(refusal->run == 0);
-        CHECK_FALSE(refusal->reason.empty());
-    }
-    engine.send(protocol::Heartbeat{}); // only an engine may send this
-    CHECK(engine.next_of<Refusal>(10s));
-    engine.send(start_run(0));
-    CHECK(engine.next_of<Refusal>(10s));
-    auto unknown = start_run(3);
-    unknown.demo = "no_such_demo";
-    engine.send(unknown);
-    const auto finished = engine.next_of<RunFinished>(10s);
-    REQUIRE(finished);
-    CHECK(finished->outcome.kind == OutcomeKind::kRefused);
-    CHECK(finished->outcome.message.find("no_such_demo") != std::string::npos);
-    check_that_it_works(engine, 4);
+  EngineChild engine;
+  REQUIRE(engine.next_of<Hello>());
+  const std::string deep(100'000, '\x91');  // arrays in arrays
+  for (const std::string& body :
+       {std::string("\xc1"), std::string("hello"), deep, std::string("\x81\xa4kind\xa3xyz")}) {
+    engine.send_bytes(frame(body));
+    const auto refusal = engine.next_of<Refusal>(10s);
+    REQUIRE(refusal);
+    CHECK(refusal->run == 0);
+    CHECK_FALSE(refusal->reason.empty());
+  }
+  engine.send(protocol::Heartbeat{});  // only an engine may send this
+  CHECK(engine.next_of<Refusal>(10s));
+  engine.send(start_run(0));
+  CHECK(engine.next_of<Refusal>(10s));
+  auto unknown = start_run(3);
+  unknown.demo = "no_such_demo";
+  engine.send(unknown);
+  const auto finished = engine.next_of<RunFinished>(10s);
+  REQUIRE(finished);
+  CHECK(finished->outcome.kind == OutcomeKind::kRefused);
+  CHECK(finished->outcome.message.find("no_such_demo") != std::string::npos);
+  check_that_it_works(engine, 4);
 }
 
 TEST_CASE("bytes that cannot be cut into frames end the engine, with a reason") {
-    EngineChild engine;
-    REQUIRE(engine.next_of<Hello>());
-    const std::string text = "GET / HTTP/1.1\r\n"; // a length of 542,393,671
-    engine.send_bytes(std::as_bytes(std::span(text)));
-    CHECK(engine.next_of<Refusal>(10s));
-    CHECK(engine.ended(2s) == 50);
+  EngineChild engine;
+  REQUIRE(engine.next_of<Hello>());
+  const std::string text = "GET / HTTP/1.1\r\n";  // a length of 542,393,671
+  engine.send_bytes(std::as_bytes(std::span(text)));
+  CHECK(engine.next_of<Refusal>(10s));
+  CHECK(engine.ended(2s) == 50);
 }
 
 TEST_CASE("an engine ends within a second of its stdin, in the middle of a run") {
-    EngineChild engine;
-    engine.send(start_run(1, 10'000));
-    wait_for_events(engine);
-    engine.close_input();
-    CHECK(engine.ended(1s) == 0);
+  EngineChild engine;
+  engine.send(start_run(1, 10'000));
+  wait_for_events(engine);
+  engine.close_input();
+  CHECK(engine.ended(1s) == 0);
 }
 
 TEST_CASE("an app that does not read blocks neither the run nor the end") {
-    EngineChild engine;
-    engine.send(start_run(1, 10'000));
-    wait_for_events(engine);
-    std::this_thread::sleep_for(2s); // the pipe is long full
-    engine.close_input();
-    CHECK(engine.ended(1s) == 0);
+  EngineChild engine;
+  engine.send(start_run(1, 10'000));
+  wait_for_events(engine);
+  std::this_thread::sleep_for(2s);  // the pipe is long full
+  engine.close_input();
+  CHECK(engine.ended(1s) == 0);
 }
 
 TEST_CASE("after SIGKILL what had arrived is a recording") {
-    EngineChild engine;
-    engine.send(start_run(1, 10'000));
-    wait_for_events(engine);
-    engine.signal(SIGKILL);
-    while (engine.next(5s)) {
-    }
-    CHECK(engine.ended(5s) == -SIGKILL);
-    CHECK(engine.refused_chunks() == 0);
-    CHECK_FALSE(engine.recording().outcome());
-    const record::Ledger ledger(engine.recording());
-    CHECK(ledger.size() >= 1000);
-    CHECK(ledger.first_mismatch() == record::kNever);
+  EngineChild engine;
+  engine.send(start_run(1, 10'000));
+  wait_for_events(engine);
+  engine.signal(SIGKILL);
+  while (engine.next(5s)) {
+  }
+  CHECK(engine.ended(5s) == -SIGKILL);
+  CHECK(engine.refused_chunks() == 0);
+  CHECK_FALSE(engine.recording().outcome());
+  const record::Ledger ledger(engine.recording());
+  CHECK(ledger.size() >= 1000);
+  CHECK(ledger.first_mismatch() == record::kNever);
 }
 
 TEST_CASE("Ctrl-C is the app's, and memory pressure is the engine's") {
-    EngineChild engine;
-    REQUIRE(engine.next_of<Hello>());
-    engine.signal(SIGINT);
-    int score = 0;
-    std::ifstream("/proc/" + std::to_string(engine.pid()) + "/oom_score_adj") >> score;
-    CHECK(score == 1000);
-    check_that_it_works(engine, 1);
+  EngineChild engine;
+  REQUIRE(engine.next_of<Hello>());
+  engine.signal(SIGINT);
+  int score = 0;
+  std::ifstream("/proc/" + std::to_string(engine.pid()) + "/oom_score_adj") >> score;
+  CHECK(score == 1000);
+  check_that_it_works(engine, 1);
 }
 
 TEST_CASE("running out of memory comes back with its facts") {
-    EngineChild engine;
-    auto start = start_run(1);
-    start.params["cap"] = "48MiB";
-    engine.send(start);
-    const auto finished = engine.next_of<RunFinished>();
-    REQUIRE(finished);
-    CHECK(finished->outcome.kind == OutcomeKind::kOutOfMemory);
-    REQUIRE(finished->outcome.out_of_memory);
-    CHECK(finished->outcome.out_of_memory->limit == 48 * record::kMiB);
-    CHECK(engine.recording().info().cap == 48 * record::kMiB);
-    check_that_it_works(engine, 2);
+  EngineChild engine;
+  auto start = start_run(1);
+  start.params["cap"] = "48MiB";
+  engine.send(start);
+  const auto finished = engine.next_of<RunFinished>();
+  REQUIRE(finished);
+  CHECK(finished->outcome.kind == OutcomeKind::kOutOfMemory);
+  REQUIRE(finished->outcome.out_of_memory);
+  CHECK(finished->outcome.out_of_memory->limit == 48 * record::kMiB);
+  CHECK(engine.recording().info().cap == 48 * record::kMiB);
+  check_that_it_works(engine, 2);
 }
 
 TEST_CASE("a planner answers with a prediction, the newest question last") {
-    EngineChild engine({"--plan"});
-    const auto hello = engine.next_of<Hello>();
-    REQUIRE(hello);
-    CHECK(hello->planner);
-    auto question = start_run(1);
-    question.params["model"] = "llama-3-8b";
-    question.params["device"] = "cuda";
-    question.params["precision"] = "bf16";
-    question.params["seq"] = "1024";
-    for (std::uint64_t run = 1; run <= 5; ++run) {
-        question.run = run;
-        engine.send(question);
+  EngineChild engine({"--plan"});
+  const auto hello = engine.next_of<Hello>();
+  REQUIRE(hello);
+  CHECK(hello->planner);
+  auto question = start_run(1);
+  question.params["model"] = "llama-3-8b";
+  question.params["device"] = "cuda";
+  question.params["precision"] = "bf16";
+  question.params["seq"] = "1024";
+  for (std::uint64_t run = 1; run <= 5; ++run) {
+    question.run = run;
+    engine.send(question);
+  }
+  std::vector<std::uint64_t> finished;
+  OutcomeKind last = OutcomeKind::kFailed;
+  while (finished.size() < 5) {
+    const auto message = engine.next(30s);
+    REQUIRE(message);
+    const auto* chunk = std::get_if<protocol::Chunk>(&*message);
+    if (chunk != nullptr && chunk->run != 5) engine.new_recording();
+    if (const auto* end = std::get_if<RunFinished>(&*message)) {
+      finished.push_back(end->run);
+      last = end->outcome.kind;
     }
-    std::vector<std::uint64_t> finished;
-    OutcomeKind last = OutcomeKind::kFailed;
-    while (finished.size() < 5) {
-        const auto message = engine.next(30s);
-        REQUIRE(message);
-        const auto* chunk = std::get_if<protocol::Chunk>(&*message);
-        if (chunk != nullptr && chunk->run != 5) engine.new_recording();
-        if (const auto* end = std::get_if<RunFinished>(&*message)) {
-            finished.push_back(end->run);
-            last = end->outcome.kind;
-        }
-    }
-    CHECK(finished.back() == 5);
-    CHECK(last == OutcomeKind::kCompleted);
-    CHECK(engine.recording().info().source == record::Source::kPredicted);
-    CHECK(engine.recording().info().device == record::DeviceKind::kGpu);
-    const record::Ledger ledger(engine.recording());
-    // 8,030,261,248 weights of two bytes, and two moments each.
-    CHECK(ledger.peak().totals.by_category[0] == 2 * 8'030'261'248);
-    CHECK(ledger.peak().totals.allocated > 6 * 8'030'261'248);
-    CHECK(ledger.peak_reserved() == 0);
+  }
+  CHECK(finished.back() == 5);
+  CHECK(last == OutcomeKind::kCompleted);
+  CHECK(engine.recording().info().source == record::Source::kPredicted);
+  CHECK(engine.recording().info().device == record::DeviceKind::kGpu);
+  const record::Ledger ledger(engine.recording());
+  // 8,030,261,248 weights of two bytes, and two moments each.
+  CHECK(ledger.peak().totals.by_category[0] == 2 * 8'030'261'248);
+  CHECK(ledger.peak().totals.allocated > 6 * 8'030'261'248);
+  CHECK(ledger.peak_reserved() == 0);
 }
 
 TEST_CASE("the engine answers for itself on a terminal") {
-    const auto [version_code, version] = tests::engine_output({"--version"});
-    CHECK(version_code == 0);
-    CHECK(version.starts_with("headroom-engine "));
-    const auto [facts_code, facts] = tests::engine_output({"--facts"});
-    CHECK(facts_code == 0);
-    CHECK(facts.find("\"devices\"") != std::string::npos);
-    CHECK(facts.find("\"torch\"") != std::string::npos);
-    CHECK(tests::engine_output({"--no-such-option"}).first == 2);
-    CHECK(tests::engine_output({"--plan", "--facts"}).first == 2);
+  const auto [version_code, version] = tests::engine_output({"--version"});
+  CHECK(version_code == 0);
+  CHECK(version.starts_with("headroom-engine "));
+  const auto [facts_code, facts] = tests::engine_output({"--facts"});
+  CHECK(facts_code == 0);
+  CHECK(facts.find("\"devices\"") != std::string::npos);
+  CHECK(facts.find("\"torch\"") != std::string::npos);
+  CHECK(tests::engine_output({"--no-such-option"}).first == 2);
+  CHECK(tests::engine_output({"--plan", "--facts"}).first == 2);
 }

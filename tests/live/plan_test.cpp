@@ -23,75 +23,75 @@ using tests::Settings;
 
 // One thread: attention's backward takes a little buffer for each, in any order.
 void use_one_core() {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
 }
 
 // An event without its time and its number: kind, order of birth, bytes, place.
 struct Row {
-    EventKind kind;
-    std::uint64_t nth; // storage, counted by birth
-    record::Bytes bytes;
-    record::Category category;
-    record::Phase phase;
-    std::uint16_t layer, op;
-    bool operator==(const Row&) const = default;
+  EventKind kind;
+  std::uint64_t nth;  // storage, counted by birth
+  record::Bytes bytes;
+  record::Category category;
+  record::Phase phase;
+  std::uint16_t layer, op;
+  bool operator==(const Row&) const = default;
 };
 
 std::string as_text(const Row& row) {
-    return fmt::format("kind {} storage {} bytes {} {} {} layer {} {}", static_cast<int>(row.kind), row.nth, row.bytes,
-                       record::label_of(row.category), record::label_of(row.phase), row.layer,
-                       record::operator_name(row.op));
+  return fmt::format("kind {} storage {} bytes {} {} {} layer {} {}", static_cast<int>(row.kind), row.nth, row.bytes,
+                     record::label_of(row.category), record::label_of(row.phase), row.layer,
+                     record::operator_name(row.op));
 }
 
 // The events from the end of the first step on: by then nothing is made for the first time. Two kinds are left out.
-// Numbers that PyTorch wraps into tensors of up to 8 bytes are on the CPU whatever the device of the others, so meta does not
-// show them; token ids are made on the host, which on the CPU is already where the step wants them.
+// Numbers that PyTorch wraps into tensors of up to 8 bytes are on the CPU whatever the device of the others, so meta
+// does not show them; token ids are made on the host, which on the CPU is already where the step wants them.
 std::vector<Row> rows_of(const record::Recording& recording) {
-    const record::StepRange first_step = record::steps_of(recording).front();
-    const std::uint16_t tokens = record::intern_operator("tokens");
-    std::vector<Row> rows;
-    std::map<std::uint64_t, std::uint64_t> births;
-    for (std::uint64_t i = first_step.last; i < recording.events().size(); ++i) {
-        const MemEvent& event = recording.events()[i];
-        const bool born_here = births.contains(event.storage) || event.kind == EventKind::kAlloc;
-        if (event.requested <= 8 || event.op == tokens || !born_here) continue;
-        const std::uint64_t nth = births.try_emplace(event.storage, births.size()).first->second;
-        rows.push_back({event.kind, nth, event.requested, event.category, event.phase, event.layer, event.op});
-    }
-    return rows;
+  const record::StepRange first_step = record::steps_of(recording).front();
+  const std::uint16_t tokens = record::intern_operator("tokens");
+  std::vector<Row> rows;
+  std::map<std::uint64_t, std::uint64_t> births;
+  for (std::uint64_t i = first_step.last; i < recording.events().size(); ++i) {
+    const MemEvent& event = recording.events()[i];
+    const bool born_here = births.contains(event.storage) || event.kind == EventKind::kAlloc;
+    if (event.requested <= 8 || event.op == tokens || !born_here) continue;
+    const std::uint64_t nth = births.try_emplace(event.storage, births.size()).first->second;
+    rows.push_back({event.kind, nth, event.requested, event.category, event.phase, event.layer, event.op});
+  }
+  return rows;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a plan for the CPU is the CPU's events") {
-    use_one_core();
-    const std::string checkpointing = GENERATE("off", "layer");
-    CAPTURE(checkpointing);
-    const Settings settings{{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"},
-                            {"checkpointing", checkpointing}};
-    DrivenRun real, planned;
-    {
-        RunDriver runner;
-        real = runner.run(settings);
-    }
-    {
-        RunDriver planner(live::EngineRole::kPlanner);
-        planned = planner.run(settings);
-    }
-    REQUIRE(real.outcome().kind == OutcomeKind::kCompleted);
-    REQUIRE(planned.outcome().kind == OutcomeKind::kCompleted);
-    CHECK(planned.recording.info().source == record::Source::kPredicted);
-    const std::vector<Row> real_rows = rows_of(real.recording);
-    const std::vector<Row> planned_rows = rows_of(planned.recording);
-    REQUIRE(real_rows.size() > 1000);
-    const auto differs = std::mismatch(real_rows.begin(), real_rows.end(), planned_rows.begin(), planned_rows.end());
-    CAPTURE(differs.first - real_rows.begin(), real_rows.size(), planned_rows.size());
-    if (differs.first != real_rows.end() && differs.second != planned_rows.end()) {
-        CHECK(as_text(*differs.first) == as_text(*differs.second));
-    }
-    CHECK(differs.first == real_rows.end());
-    CHECK(differs.second == planned_rows.end());
+  use_one_core();
+  const std::string checkpointing = GENERATE("off", "layer");
+  CAPTURE(checkpointing);
+  const Settings settings{
+      {"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}, {"checkpointing", checkpointing}};
+  DrivenRun real, planned;
+  {
+    RunDriver runner;
+    real = runner.run(settings);
+  }
+  {
+    RunDriver planner(live::EngineRole::kPlanner);
+    planned = planner.run(settings);
+  }
+  REQUIRE(real.outcome().kind == OutcomeKind::kCompleted);
+  REQUIRE(planned.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(planned.recording.info().source == record::Source::kPredicted);
+  const std::vector<Row> real_rows = rows_of(real.recording);
+  const std::vector<Row> planned_rows = rows_of(planned.recording);
+  REQUIRE(real_rows.size() > 1000);
+  const auto differs = std::mismatch(real_rows.begin(), real_rows.end(), planned_rows.begin(), planned_rows.end());
+  CAPTURE(differs.first - real_rows.begin(), real_rows.size(), planned_rows.size());
+  if (differs.first != real_rows.end() && differs.second != planned_rows.end()) {
+    CHECK(as_text(*differs.first) == as_text(*differs.second));
+  }
+  CHECK(differs.first == real_rows.end());
+  CHECK(differs.second == planned_rows.end());
 }

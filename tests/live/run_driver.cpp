@@ -13,25 +13,25 @@
 namespace headroom::tests {
 
 live::EventSink& sink() {
-    static auto& sink = *new live::EventSink;
-    return sink;
+  static auto& sink = *new live::EventSink;
+  return sink;
 }
 
 live::CpuProbe& cpu_probe() {
-    static live::CpuProbe& probe = live::CpuProbe::install(sink());
-    return probe;
+  static live::CpuProbe& probe = live::CpuProbe::install(sink());
+  return probe;
 }
 
 live::MetaProbe& meta_probe() {
-    static live::MetaProbe& probe = live::MetaProbe::install(sink());
-    return probe;
+  static live::MetaProbe& probe = live::MetaProbe::install(sink());
+  return probe;
 }
 
 std::filesystem::path text_to_train_on() {
-    const auto path = std::filesystem::temp_directory_path() / ("headroom_text_" + std::to_string(getpid()) + ".txt");
-    std::ofstream text(path);
-    for (int i = 0; i < 200; ++i) text << "Line " << i << ": where does the memory of a training step go?\n";
-    return path;
+  const auto path = std::filesystem::temp_directory_path() / ("headroom_text_" + std::to_string(getpid()) + ".txt");
+  std::ofstream text(path);
+  for (int i = 0; i < 200; ++i) text << "Line " << i << ": where does the memory of a training step go?\n";
+  return path;
 }
 
 RunDriver::RunDriver(live::EngineRole role, bool look_for_gpu)
@@ -40,29 +40,29 @@ RunDriver::RunDriver(live::EngineRole role, bool look_for_gpu)
 
 DrivenRun RunDriver::run(const Settings& params, bool record,
                          const std::function<void(const record::Recording&)>& watch) {
-    DrivenRun driven;
-    record::Recording& recording = driven.recording;
-    REQUIRE(worker_.submit({.run = ++run_, .demo = "train_step", .params = params, .record = record}).taken);
-    std::vector<record::MemEvent> events;
-    while (true) {
-        const live::RunNews news = feed_.take();
-        if (news.info) recording.set_info(*news.info);
-        events.clear();
-        sink().ring().drain(events, sink().ring().capacity());
-        recording.append(events);
-        recording.append(news.marks);
-        recording.append_device_times(news.device_times);
-        for (const auto& sample : news.metrics) recording.append(sample);
-        for (const auto& sample : news.counters) recording.append(sample);
-        if (watch) watch(recording);
-        if (news.outcome) {
-            recording.set_outcome(*news.outcome);
-            driven.dropped = sink().ring().dropped();
-            feed_.finish_taken();
-            return driven;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  DrivenRun driven;
+  record::Recording& recording = driven.recording;
+  REQUIRE(worker_.submit({.run = ++run_, .demo = "train_step", .params = params, .record = record}).taken);
+  std::vector<record::MemEvent> events;
+  while (true) {
+    const live::RunNews news = feed_.take();
+    if (news.info) recording.set_info(*news.info);
+    events.clear();
+    sink().ring().drain(events, sink().ring().capacity());
+    recording.append(events);
+    recording.append(news.marks);
+    recording.append_device_times(news.device_times);
+    for (const auto& sample : news.metrics) recording.append(sample);
+    for (const auto& sample : news.counters) recording.append(sample);
+    if (watch) watch(recording);
+    if (news.outcome) {
+      recording.set_outcome(*news.outcome);
+      driven.dropped = sink().ring().dropped();
+      feed_.finish_taken();
+      return driven;
     }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
 }
 
-} // namespace headroom::tests
+}  // namespace headroom::tests

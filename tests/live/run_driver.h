@@ -26,25 +26,25 @@ live::MetaProbe& meta_probe();
 std::filesystem::path text_to_train_on();
 
 struct DrivenRun {
-    record::Recording recording; // with its outcome
-    std::uint64_t dropped = 0;
-    const record::Outcome& outcome() const { return *recording.outcome(); }
+  record::Recording recording;  // with its outcome
+  std::uint64_t dropped = 0;
+  const record::Outcome& outcome() const { return *recording.outcome(); }
 };
 
 class RunDriver {
-public:
-    explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner, bool look_for_gpu = false);
+ public:
+  explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner, bool look_for_gpu = false);
 
-    // Waits for the end of the run. `watch` is called every few milliseconds with what has arrived.
-    DrivenRun run(const Settings& params, bool record = true,
-                  const std::function<void(const record::Recording&)>& watch = {});
-    live::Worker& worker() { return worker_; }
-    std::uint64_t last_run() const { return run_; }
+  // Waits for the end of the run. `watch` is called every few milliseconds with what has arrived.
+  DrivenRun run(const Settings& params, bool record = true,
+                const std::function<void(const record::Recording&)>& watch = {});
+  live::Worker& worker() { return worker_; }
+  std::uint64_t last_run() const { return run_; }
 
-private:
-    live::RunFeed feed_;
-    live::Worker worker_;
-    std::uint64_t run_ = 0;
+ private:
+  live::RunFeed feed_;
+  live::Worker worker_;
+  std::uint64_t run_ = 0;
 };
 
-} // namespace headroom::tests
+}  // namespace headroom::tests

@@ -22,149 +22,149 @@ using tests::Settings;
 const Settings kTiny{{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}};
 
 Settings tiny(const Settings& more = {}) {
-    Settings settings = more;
-    settings.insert(kTiny.begin(), kTiny.end());
-    return settings;
+  Settings settings = more;
+  settings.insert(kTiny.begin(), kTiny.end());
+  return settings;
 }
 
 std::vector<double> metric(const record::Recording& recording, MetricKind kind) {
-    std::vector<double> values;
-    for (const record::MetricSample& sample : recording.metrics()) {
-        if (sample.kind == kind) values.push_back(sample.value);
-    }
-    return values;
+  std::vector<double> values;
+  for (const record::MetricSample& sample : recording.metrics()) {
+    if (sample.kind == kind) values.push_back(sample.value);
+  }
+  return values;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a recorded run adds up to the allocator's own totals at every event") {
-    RunDriver driver;
-    const std::string checkpointing = GENERATE("off", "layer");
-    const std::string precision = GENERATE("fp32", "bf16");
-    CAPTURE(checkpointing, precision);
-    cpu_probe().reset_peak();
-    const DrivenRun run = driver.run(tiny({{"checkpointing", checkpointing}, {"precision", precision}}));
-    REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
-    CHECK(run.dropped == 0);
-    const record::Ledger ledger(run.recording);
-    CHECK(ledger.size() > 1000);
-    CHECK(ledger.first_mismatch() == record::kNever);
-    const record::Totals peak = ledger.peak().totals;
-    CHECK(peak.allocated == cpu_probe().peak_bytes());
-    CHECK(peak.by_category[static_cast<std::size_t>(Category::kWeights)] > 0);
-    CHECK(peak.by_category[static_cast<std::size_t>(Category::kOptimizerState)] ==
-          2 * peak.by_category[static_cast<std::size_t>(Category::kWeights)]);
-    CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
+  RunDriver driver;
+  const std::string checkpointing = GENERATE("off", "layer");
+  const std::string precision = GENERATE("fp32", "bf16");
+  CAPTURE(checkpointing, precision);
+  cpu_probe().reset_peak();
+  const DrivenRun run = driver.run(tiny({{"checkpointing", checkpointing}, {"precision", precision}}));
+  REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(run.dropped == 0);
+  const record::Ledger ledger(run.recording);
+  CHECK(ledger.size() > 1000);
+  CHECK(ledger.first_mismatch() == record::kNever);
+  const record::Totals peak = ledger.peak().totals;
+  CHECK(peak.allocated == cpu_probe().peak_bytes());
+  CHECK(peak.by_category[static_cast<std::size_t>(Category::kWeights)] > 0);
+  CHECK(peak.by_category[static_cast<std::size_t>(Category::kOptimizerState)] ==
+        2 * peak.by_category[static_cast<std::size_t>(Category::kWeights)]);
+  CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
 }
 
 TEST_CASE("a run has marks, steps and metrics, and its loss falls") {
-    RunDriver driver;
-    const DrivenRun run = driver.run(tiny({{"steps", "8"}}));
-    const record::Recording& recording = run.recording;
-    CHECK(recording.info().demo == "train_step");
-    CHECK(recording.info().device == record::DeviceKind::kCpu);
-    CHECK(recording.info().params.at("batch") == "2");
-    CHECK(recording.info().provenance.count("torch") == 1);
-    CHECK(recording.info().device_memory > 0);
-    const auto steps = record::steps_of(recording);
-    REQUIRE(steps.size() == 8);
-    for (const record::StepRange& step : steps) CHECK(step.complete);
-    for (const record::Mark& mark : recording.marks()) CHECK(mark.device_time == mark.host_time);
-    const auto losses = metric(recording, MetricKind::kLoss);
-    REQUIRE(losses.size() == 8);
-    CHECK(losses.back() < losses.front() - 0.5);
-    const auto durations = metric(recording, MetricKind::kStepNanoseconds);
-    const auto speeds = metric(recording, MetricKind::kTokensPerSecond);
-    REQUIRE(durations.size() == 8);
-    REQUIRE(speeds.size() == 8);
-    CHECK(speeds[3] == Approx(2 * 64 * 1e9 / durations[3]));
+  RunDriver driver;
+  const DrivenRun run = driver.run(tiny({{"steps", "8"}}));
+  const record::Recording& recording = run.recording;
+  CHECK(recording.info().demo == "train_step");
+  CHECK(recording.info().device == record::DeviceKind::kCpu);
+  CHECK(recording.info().params.at("batch") == "2");
+  CHECK(recording.info().provenance.count("torch") == 1);
+  CHECK(recording.info().device_memory > 0);
+  const auto steps = record::steps_of(recording);
+  REQUIRE(steps.size() == 8);
+  for (const record::StepRange& step : steps) CHECK(step.complete);
+  for (const record::Mark& mark : recording.marks()) CHECK(mark.device_time == mark.host_time);
+  const auto losses = metric(recording, MetricKind::kLoss);
+  REQUIRE(losses.size() == 8);
+  CHECK(losses.back() < losses.front() - 0.5);
+  const auto durations = metric(recording, MetricKind::kStepNanoseconds);
+  const auto speeds = metric(recording, MetricKind::kTokensPerSecond);
+  REQUIRE(durations.size() == 8);
+  REQUIRE(speeds.size() == 8);
+  CHECK(speeds[3] == Approx(2 * 64 * 1e9 / durations[3]));
 }
 
 TEST_CASE("a run that is not recorded gives metrics only") {
-    RunDriver driver;
-    const DrivenRun run = driver.run(tiny(), /*record=*/false);
-    CHECK(run.outcome().kind == OutcomeKind::kCompleted);
-    CHECK(run.recording.events().empty());
-    CHECK(run.recording.marks().empty());
-    CHECK(metric(run.recording, MetricKind::kLoss).size() == 3);
+  RunDriver driver;
+  const DrivenRun run = driver.run(tiny(), /*record=*/false);
+  CHECK(run.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(run.recording.events().empty());
+  CHECK(run.recording.marks().empty());
+  CHECK(metric(run.recording, MetricKind::kLoss).size() == 3);
 }
 
 TEST_CASE("running out of a cap is a result: explained, every byte back, and the next run works") {
-    RunDriver driver;
-    const DrivenRun whole = driver.run(tiny());
-    const record::Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
-    const record::Bytes start = cpu_probe().live_bytes();
+  RunDriver driver;
+  const DrivenRun whole = driver.run(tiny());
+  const record::Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
+  const record::Bytes start = cpu_probe().live_bytes();
 
-    // One byte less than it needs, and half: the forward pass or backward runs out, then the building of the model.
-    for (const record::Bytes cap : {peak - 1, peak / 2, peak / 8}) {
-        CAPTURE(cap);
-        cpu_probe().reset_peak();
-        const DrivenRun run = driver.run(tiny({{"cap", std::to_string(cap)}}));
-        REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
-        REQUIRE(run.outcome().out_of_memory);
-        const record::OutOfMemoryFacts& facts = *run.outcome().out_of_memory;
-        CHECK(facts.limit == cap);
-        CHECK(facts.allocated <= cap);
-        CHECK(facts.allocated + facts.requested > cap);
-        CHECK_FALSE(facts.op.empty());
-        record::Bytes sum = 0;
-        for (const record::Bytes bytes : facts.by_category) sum += bytes;
-        CHECK(sum == facts.allocated);
-        CHECK(cpu_probe().peak_bytes() <= cap);
-        CHECK(cpu_probe().live_bytes() == start);
-        // The recording ends where memory did.
-        const record::Ledger ledger(run.recording);
-        CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
-        CHECK(ledger.first_mismatch() == record::kNever);
-        CHECK(ledger.at(ledger.size() - 1).allocated == facts.allocated);
-        CHECK(ledger.at(ledger.size() - 1).by_category == facts.by_category);
-        CHECK(run.outcome().message.find("cap") != std::string::npos);
-    }
-
-    const DrivenRun again = driver.run(tiny());
-    CHECK(again.outcome().kind == OutcomeKind::kCompleted);
-    CHECK(record::Ledger(again.recording).peak().totals.allocated == peak);
+  // One byte less than it needs, and half: the forward pass or backward runs out, then the building of the model.
+  for (const record::Bytes cap : {peak - 1, peak / 2, peak / 8}) {
+    CAPTURE(cap);
+    cpu_probe().reset_peak();
+    const DrivenRun run = driver.run(tiny({{"cap", std::to_string(cap)}}));
+    REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
+    REQUIRE(run.outcome().out_of_memory);
+    const record::OutOfMemoryFacts& facts = *run.outcome().out_of_memory;
+    CHECK(facts.limit == cap);
+    CHECK(facts.allocated <= cap);
+    CHECK(facts.allocated + facts.requested > cap);
+    CHECK_FALSE(facts.op.empty());
+    record::Bytes sum = 0;
+    for (const record::Bytes bytes : facts.by_category) sum += bytes;
+    CHECK(sum == facts.allocated);
+    CHECK(cpu_probe().peak_bytes() <= cap);
     CHECK(cpu_probe().live_bytes() == start);
+    // The recording ends where memory did.
+    const record::Ledger ledger(run.recording);
+    CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
+    CHECK(ledger.first_mismatch() == record::kNever);
+    CHECK(ledger.at(ledger.size() - 1).allocated == facts.allocated);
+    CHECK(ledger.at(ledger.size() - 1).by_category == facts.by_category);
+    CHECK(run.outcome().message.find("cap") != std::string::npos);
+  }
+
+  const DrivenRun again = driver.run(tiny());
+  CHECK(again.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(record::Ledger(again.recording).peak().totals.allocated == peak);
+  CHECK(cpu_probe().live_bytes() == start);
 }
 
 TEST_CASE("a cancelled run stops within a second and gives everything back") {
-    RunDriver driver;
-    driver.run(tiny());
-    const record::Bytes start = cpu_probe().live_bytes();
-    std::chrono::steady_clock::time_point asked{};
-    const DrivenRun run = driver.run(tiny({{"steps", "10000"}}), true, [&](const record::Recording& so_far) {
-        if (asked != decltype(asked){} || so_far.marks().size() < 30) return;
-        asked = std::chrono::steady_clock::now();
-        driver.worker().cancel(driver.last_run());
-    });
-    CHECK(run.outcome().kind == OutcomeKind::kCancelled);
-    CHECK(std::chrono::steady_clock::now() - asked < 1s);
-    CHECK(cpu_probe().live_bytes() == start);
-    CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
+  RunDriver driver;
+  driver.run(tiny());
+  const record::Bytes start = cpu_probe().live_bytes();
+  std::chrono::steady_clock::time_point asked{};
+  const DrivenRun run = driver.run(tiny({{"steps", "10000"}}), true, [&](const record::Recording& so_far) {
+    if (asked != decltype(asked){} || so_far.marks().size() < 30) return;
+    asked = std::chrono::steady_clock::now();
+    driver.worker().cancel(driver.last_run());
+  });
+  CHECK(run.outcome().kind == OutcomeKind::kCancelled);
+  CHECK(std::chrono::steady_clock::now() - asked < 1s);
+  CHECK(cpu_probe().live_bytes() == start);
+  CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }
 
 TEST_CASE("what cannot be run is refused with a sentence, and nothing is left behind") {
-    RunDriver driver;
-    CHECK(driver.run(tiny({{"batch", "0"}})).outcome().kind == OutcomeKind::kRefused);
-    CHECK(driver.run(tiny({{"colour", "blue"}})).outcome().kind == OutcomeKind::kRefused);
-    const DrivenRun no_text = driver.run(tiny({{"data", "/nowhere/text.txt"}}));
-    CHECK(no_text.outcome().kind == OutcomeKind::kRefused);
-    CHECK(no_text.outcome().message.find("/nowhere/text.txt") != std::string::npos);
-    Settings on_gpu = kTiny;
-    on_gpu["device"] = "cuda";
-    const DrivenRun no_gpu = driver.run(on_gpu);
-    CHECK(no_gpu.outcome().kind == OutcomeKind::kRefused);
-    CHECK(no_gpu.outcome().message.find("device=cpu") != std::string::npos);
-    CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
+  RunDriver driver;
+  CHECK(driver.run(tiny({{"batch", "0"}})).outcome().kind == OutcomeKind::kRefused);
+  CHECK(driver.run(tiny({{"colour", "blue"}})).outcome().kind == OutcomeKind::kRefused);
+  const DrivenRun no_text = driver.run(tiny({{"data", "/nowhere/text.txt"}}));
+  CHECK(no_text.outcome().kind == OutcomeKind::kRefused);
+  CHECK(no_text.outcome().message.find("/nowhere/text.txt") != std::string::npos);
+  Settings on_gpu = kTiny;
+  on_gpu["device"] = "cuda";
+  const DrivenRun no_gpu = driver.run(on_gpu);
+  CHECK(no_gpu.outcome().kind == OutcomeKind::kRefused);
+  CHECK(no_gpu.outcome().message.find("device=cpu") != std::string::npos);
+  CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }
 
 TEST_CASE("a second run is not taken while one is on") {
-    RunDriver driver;
-    bool asked = false;
-    driver.run(tiny(), true, [&](const record::Recording& so_far) {
-        if (asked || so_far.marks().empty()) return;
-        asked = true;
-        CHECK_FALSE(driver.worker().submit({.run = 99, .demo = "train_step", .params = kTiny}).taken);
-    });
-    CHECK(asked);
+  RunDriver driver;
+  bool asked = false;
+  driver.run(tiny(), true, [&](const record::Recording& so_far) {
+    if (asked || so_far.marks().empty()) return;
+    asked = true;
+    CHECK_FALSE(driver.worker().submit({.run = 99, .demo = "train_step", .params = kTiny}).taken);
+  });
+  CHECK(asked);
 }

@@ -98,7 +98,9 @@ common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"
   echo
   echo "## Recordings"
   echo
-  ls -l "$out/recordings" | awk 'NR > 1 {print "- " $NF ": " $5 " bytes"}'
+  for file in "$out"/recordings/*.hrec; do
+    [ -e "$file" ] && echo "- $(basename "$file"): $(wc -c <"$file") bytes"
+  done
   echo
   echo "All in $(($(date +%s) - started)) s."
 } >>"$summary"
