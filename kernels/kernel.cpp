@@ -4,10 +4,10 @@
 namespace headroom::kernels {
 
 const KernelInfo* find_kernel(std::string_view id) {
-    for (const KernelInfo* kernel : kernels()) {
-        if (kernel->id == id) return kernel;
-    }
-    return nullptr;
+  for (const KernelInfo* kernel : kernels()) {
+    if (kernel->id == id) return kernel;
+  }
+  return nullptr;
 }
 
-} // namespace headroom::kernels
+}  // namespace headroom::kernels

@@ -4,10 +4,10 @@
 namespace headroom::experiments {
 
 const DemoInfo* find_demo(std::string_view id) {
-    for (const DemoInfo* demo : demos()) {
-        if (demo->id == id) return demo;
-    }
-    return nullptr;
+  for (const DemoInfo* demo : demos()) {
+    if (demo->id == id) return demo;
+  }
+  return nullptr;
 }
 
-} // namespace headroom::experiments
+}  // namespace headroom::experiments

@@ -9,13 +9,13 @@
 namespace headroom::experiments {
 
 struct DemoInfo {
-    std::string_view id;      // "train_step", as in `headroom run train_step`
-    std::string_view title;   // "One training step"
-    std::string_view summary; // one line for lists
-    record::Schema schema;
+  std::string_view id;       // "train_step", as in `headroom run train_step`
+  std::string_view title;    // "One training step"
+  std::string_view summary;  // one line for lists
+  record::Schema schema;
 };
 
-std::span<const DemoInfo* const> demos();      // in display order
-const DemoInfo* find_demo(std::string_view id); // null: unknown
+std::span<const DemoInfo* const> demos();        // in display order
+const DemoInfo* find_demo(std::string_view id);  // null: unknown
 
-} // namespace headroom::experiments
+}  // namespace headroom::experiments

@@ -26,17 +26,17 @@ constexpr std::array kDevices{Choice{"auto", "best there is"}, Choice{"cpu", "CP
 // A length of a custom model: shown under "More" while model=custom.
 constexpr ParamSpec shape(std::string_view key, std::string_view label, std::string_view help, double maximum,
                           double default_number) {
-    return {.key = key,
-            .label = label,
-            .help = help,
-            .kind = ParamKind::kInteger,
-            .minimum = 1,
-            .maximum = maximum,
-            .default_number = default_number,
-            .logarithmic = true,
-            .advanced = true,
-            .needs_key = "model",
-            .needs_value = "custom"};
+  return {.key = key,
+          .label = label,
+          .help = help,
+          .kind = ParamKind::kInteger,
+          .minimum = 1,
+          .maximum = maximum,
+          .default_number = default_number,
+          .logarithmic = true,
+          .advanced = true,
+          .needs_key = "model",
+          .needs_value = "custom"};
 }
 
 constexpr std::array kSchema{
@@ -139,7 +139,7 @@ constexpr std::array kSchema{
     shape("vocab_size", "Vocabulary", "V: 256 or more, since bytes are the tokens", 1048576, 4096),
 };
 
-} // namespace
+}  // namespace
 
 extern const DemoInfo kTrainStep;
 constinit const DemoInfo kTrainStep = {
@@ -149,4 +149,4 @@ constinit const DemoInfo kTrainStep = {
     .schema = kSchema,
 };
 
-} // namespace headroom::experiments
+}  // namespace headroom::experiments

@@ -16,92 +16,93 @@ namespace headroom::experiments {
 namespace {
 
 llama::Config config_of(const record::Params& params) {
-    if (const llama::Config* published = llama::find_config(params.text("model"))) return *published;
-    return {
-        .id = "custom",
-        .hidden_size = params.integer("hidden_size"),
-        .intermediate_size = params.integer("intermediate_size"),
-        .num_layers = params.integer("num_layers"),
-        .num_heads = params.integer("num_heads"),
-        .num_kv_heads = params.integer("num_kv_heads"),
-        .head_dim = params.integer("head_dim"),
-        .vocab_size = params.integer("vocab_size"),
-    };
+  if (const llama::Config* published = llama::find_config(params.text("model"))) return *published;
+  return {
+      .id = "custom",
+      .hidden_size = params.integer("hidden_size"),
+      .intermediate_size = params.integer("intermediate_size"),
+      .num_layers = params.integer("num_layers"),
+      .num_heads = params.integer("num_heads"),
+      .num_kv_heads = params.integer("num_kv_heads"),
+      .head_dim = params.integer("head_dim"),
+      .vocab_size = params.integer("vocab_size"),
+  };
 }
 
 // The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.
 void take_blas_workspace(const llama::Placement& placement) {
-    if (!placement.device.is_cuda()) return;
-    const record::Scope scope(record::Category::kWorkspace, llama::operators().blas_workspace);
-    const at::Tensor small = at::zeros({16, 16}, at::TensorOptions().device(placement.device).dtype(placement.type));
-    at::mm(small, small);
+  if (!placement.device.is_cuda()) return;
+  const record::Scope scope(record::Category::kWorkspace, llama::operators().blas_workspace);
+  const at::Tensor small = at::zeros({16, 16}, at::TensorOptions().device(placement.device).dtype(placement.type));
+  at::mm(small, small);
 }
 
-} // namespace
+}  // namespace
 
 struct TrainStepRun::State {
-    std::string text;
-    std::int64_t batch = 0, seq = 0;
-    std::uint64_t seed = 0;
-    int steps = 0;
-    llama::TrainOptions options;
-    llama::Model model;
-    llama::AdamW optimizer;
-    at::Tensor loss; // of the last step, on the device
+  std::string text;
+  std::int64_t batch = 0, seq = 0;
+  std::uint64_t seed = 0;
+  int steps = 0;
+  llama::TrainOptions options;
+  llama::Model model;
+  llama::AdamW optimizer;
+  at::Tensor loss;  // of the last step, on the device
 };
 
 TrainStepRun::TrainStepRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TrainStepRun::~TrainStepRun() = default;
 
-record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(
-    const record::Params& params, RunPlace place, std::span<const std::filesystem::path> course_pages,
-    const std::atomic<bool>* cancel) {
-    const llama::Config config = config_of(params);
-    if (const record::Status fits = llama::check(config); !fits.ok()) return fits.error();
-    const std::filesystem::path file = params.text("data");
-    record::Result<std::string> text = llama::read_text(file.empty() ? course_pages : std::span(&file, 1));
-    if (!text) return text.error();
+record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record::Params& params, RunPlace place,
+                                                                   std::span<const std::filesystem::path> course_pages,
+                                                                   const std::atomic<bool>* cancel) {
+  const llama::Config config = config_of(params);
+  if (const record::Status fits = llama::check(config); !fits.ok()) return fits.error();
+  const std::filesystem::path file = params.text("data");
+  record::Result<std::string> text = llama::read_text(file.empty() ? course_pages : std::span(&file, 1));
+  if (!text) return text.error();
 
-    if (place.device.is_meta()) llama::install_meta_kernels();
-    const llama::Placement placement{
-        .device = place.device,
-        .target = place.target,
-        .type = params.text("precision") == "bf16" ? at::kBFloat16 : at::kFloat,
-    };
-    const std::int64_t seq = params.integer("seq");
-    const auto seed = static_cast<std::uint64_t>(params.integer("seed"));
-    llama::TrainOptions options{
-        .checkpointing = params.text("checkpointing") == "layer" ? llama::Checkpointing::kLayer : llama::Checkpointing::kOff,
-        .cancel = cancel,
-    };
-    options.adamw.learning_rate = params.real("learning_rate");
-    record::mark(record::Phase::kSetup);
-    take_blas_workspace(placement);
-    llama::Model model = llama::make_model(config, placement, seq, seed);
-    llama::AdamW optimizer(llama::parameters(model));
-    return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::make_unique<State>(State{
-        .text = std::move(text).value(),
-        .batch = params.integer("batch"),
-        .seq = seq,
-        .seed = seed,
-        .steps = static_cast<int>(params.integer("steps")),
-        .options = options,
-        .model = std::move(model),
-        .optimizer = std::move(optimizer),
-        .loss = {},
-    })));
+  if (place.device.is_meta()) llama::install_meta_kernels();
+  const llama::Placement placement{
+      .device = place.device,
+      .target = place.target,
+      .type = params.text("precision") == "bf16" ? at::kBFloat16 : at::kFloat,
+  };
+  const std::int64_t seq = params.integer("seq");
+  const auto seed = static_cast<std::uint64_t>(params.integer("seed"));
+  llama::TrainOptions options{
+      .checkpointing =
+          params.text("checkpointing") == "layer" ? llama::Checkpointing::kLayer : llama::Checkpointing::kOff,
+      .cancel = cancel,
+  };
+  options.adamw.learning_rate = params.real("learning_rate");
+  record::mark(record::Phase::kSetup);
+  take_blas_workspace(placement);
+  llama::Model model = llama::make_model(config, placement, seq, seed);
+  llama::AdamW optimizer(llama::parameters(model));
+  return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::make_unique<State>(State{
+      .text = std::move(text).value(),
+      .batch = params.integer("batch"),
+      .seq = seq,
+      .seed = seed,
+      .steps = static_cast<int>(params.integer("steps")),
+      .options = options,
+      .model = std::move(model),
+      .optimizer = std::move(optimizer),
+      .loss = {},
+  })));
 }
 
 StepResult TrainStepRun::step(int index) {
-    State& s = *state_;
-    s.loss = at::Tensor(); // the step before's
-    const at::Tensor tokens_2BT = llama::make_batch(s.text, s.batch, s.seq, s.seed, index);
-    try {
-        s.loss = llama::train_step(s.model, s.optimizer, tokens_2BT, s.options, index);
-    } catch (const llama::Cancelled&) {
-        return StepResult::kCancelled;
-    }
-    return StepResult::kDone;
+  State& s = *state_;
+  s.loss = at::Tensor();  // the step before's
+  const at::Tensor tokens_2BT = llama::make_batch(s.text, s.batch, s.seq, s.seed, index);
+  try {
+    s.loss = llama::train_step(s.model, s.optimizer, tokens_2BT, s.options, index);
+  } catch (const llama::Cancelled&) {
+    return StepResult::kCancelled;
+  }
+  return StepResult::kDone;
 }
 
 int TrainStepRun::steps() const { return state_->steps; }
@@ -111,9 +112,9 @@ std::int64_t TrainStepRun::tokens_per_step() const { return state_->batch * stat
 std::int64_t TrainStepRun::num_parameters() const { return llama::num_parameters(state_->model.config); }
 
 int TrainStepRun::marks_per_step() const {
-    return llama::marks_per_step(state_->model.config, state_->options.checkpointing);
+  return llama::marks_per_step(state_->model.config, state_->options.checkpointing);
 }
 
 double TrainStepRun::loss() const { return state_->loss.item<double>(); }
 
-} // namespace headroom::experiments
+}  // namespace headroom::experiments

@@ -19,110 +19,110 @@ constexpr bool kCausal = true;
 
 // What a kernel's forward leaves for its backward, besides q, k and v.
 struct Kept {
-    at::Tensor out_BATD;
-    at::Tensor log_sum_exp; // fp32, one a row
-    at::Tensor seed, offset; // of dropout; CUDA kernels make them even without
+  at::Tensor out_BATD;
+  at::Tensor log_sum_exp;   // fp32, one a row
+  at::Tensor seed, offset;  // of dropout; CUDA kernels make them even without
 };
 
 struct Gradients {
-    at::Tensor q, k, v;
+  at::Tensor q, k, v;
 };
 
 Kept attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, AttentionKernel kernel) {
-    switch (kernel) {
-        case AttentionKernel::kCpuFlash: {
-            auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, kNoDropout, kCausal);
-            return {.out_BATD = out, .log_sum_exp = lse, .seed = {}, .offset = {}};
-        }
-        case AttentionKernel::kCudaFlash: {
-            auto result = at::_scaled_dot_product_flash_attention(q, k, v, kNoDropout, kCausal);
-            return {.out_BATD = std::get<0>(result),
-                    .log_sum_exp = std::get<1>(result),
-                    .seed = std::get<6>(result),
-                    .offset = std::get<7>(result)};
-        }
-        case AttentionKernel::kCudaEfficient: {
-            auto [out, lse, seed, offset] = at::_scaled_dot_product_efficient_attention(
-                q, k, v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true, kNoDropout, kCausal);
-            return {.out_BATD = out, .log_sum_exp = lse, .seed = seed, .offset = offset};
-        }
+  switch (kernel) {
+    case AttentionKernel::kCpuFlash: {
+      auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, kNoDropout, kCausal);
+      return {.out_BATD = out, .log_sum_exp = lse, .seed = {}, .offset = {}};
     }
-    TORCH_CHECK(false, "attention kernel ", static_cast<int>(kernel));
+    case AttentionKernel::kCudaFlash: {
+      auto result = at::_scaled_dot_product_flash_attention(q, k, v, kNoDropout, kCausal);
+      return {.out_BATD = std::get<0>(result),
+              .log_sum_exp = std::get<1>(result),
+              .seed = std::get<6>(result),
+              .offset = std::get<7>(result)};
+    }
+    case AttentionKernel::kCudaEfficient: {
+      auto [out, lse, seed, offset] = at::_scaled_dot_product_efficient_attention(
+          q, k, v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true, kNoDropout, kCausal);
+      return {.out_BATD = out, .log_sum_exp = lse, .seed = seed, .offset = offset};
+    }
+  }
+  TORCH_CHECK(false, "attention kernel ", static_cast<int>(kernel));
 }
 
 Gradients attention_backward(const at::Tensor& dout, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const Kept& kept, AttentionKernel kernel) {
-    switch (kernel) {
-        case AttentionKernel::kCpuFlash: {
-            auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-                dout, q, k, v, kept.out_BATD, kept.log_sum_exp, kNoDropout, kCausal);
-            return {.q = dq, .k = dk, .v = dv};
-        }
-        case AttentionKernel::kCudaFlash: {
-            // Without the cumulative lengths of a batch of unequal sequences; the longest is T for both.
-            auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_backward(
-                dout, q, k, v, kept.out_BATD, kept.log_sum_exp, /*cum_seq_q=*/{}, /*cum_seq_k=*/{}, q.size(2), k.size(2),
-                kNoDropout, kCausal, kept.seed, kept.offset);
-            return {.q = dq, .k = dk, .v = dv};
-        }
-        case AttentionKernel::kCudaEfficient: {
-            auto [dq, dk, dv, dbias] = at::_scaled_dot_product_efficient_attention_backward(
-                dout, q, k, v, /*attn_bias=*/{}, kept.out_BATD, kept.log_sum_exp, kept.seed, kept.offset, kNoDropout,
-                {true, true, true, false}, kCausal);
-            return {.q = dq, .k = dk, .v = dv};
-        }
+  switch (kernel) {
+    case AttentionKernel::kCpuFlash: {
+      auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+          dout, q, k, v, kept.out_BATD, kept.log_sum_exp, kNoDropout, kCausal);
+      return {.q = dq, .k = dk, .v = dv};
     }
-    TORCH_CHECK(false, "attention kernel ", static_cast<int>(kernel));
+    case AttentionKernel::kCudaFlash: {
+      // Without the cumulative lengths of a batch of unequal sequences; the longest is T for both.
+      auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_backward(
+          dout, q, k, v, kept.out_BATD, kept.log_sum_exp, /*cum_seq_q=*/{}, /*cum_seq_k=*/{}, q.size(2), k.size(2),
+          kNoDropout, kCausal, kept.seed, kept.offset);
+      return {.q = dq, .k = dk, .v = dv};
+    }
+    case AttentionKernel::kCudaEfficient: {
+      auto [dq, dk, dv, dbias] = at::_scaled_dot_product_efficient_attention_backward(
+          dout, q, k, v, /*attn_bias=*/{}, kept.out_BATD, kept.log_sum_exp, kept.seed, kept.offset, kNoDropout,
+          {true, true, true, false}, kCausal);
+      return {.q = dq, .k = dk, .v = dv};
+    }
+  }
+  TORCH_CHECK(false, "attention kernel ", static_cast<int>(kernel));
 }
 
 struct AttentionFunction : torch::autograd::Function<AttentionFunction> {
-    static at::Tensor forward(AutogradContext* ctx, const at::Tensor& q_BATD, const at::Tensor& k_BKTD,
-                              const at::Tensor& v_BKTD, AttentionKernel kernel) {
-        const Scope scope(Category::kWorkspace, operators().scores); // what the kernel takes for itself
-        ctx->set_materialize_grads(false);
-        const Kept kept = attention_forward(q_BATD, k_BKTD, v_BKTD, kernel);
-        relabel(kept.out_BATD, Category::kActivations);
-        relabel(kept.log_sum_exp, Category::kActivations);
-        ctx->save_for_backward({q_BATD, k_BKTD, v_BKTD, kept.out_BATD, kept.log_sum_exp, kept.seed, kept.offset});
-        ctx->saved_data["kernel"] = static_cast<std::int64_t>(kernel);
-        return kept.out_BATD;
-    }
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& q_BATD, const at::Tensor& k_BKTD,
+                            const at::Tensor& v_BKTD, AttentionKernel kernel) {
+    const Scope scope(Category::kWorkspace, operators().scores);  // what the kernel takes for itself
+    ctx->set_materialize_grads(false);
+    const Kept kept = attention_forward(q_BATD, k_BKTD, v_BKTD, kernel);
+    relabel(kept.out_BATD, Category::kActivations);
+    relabel(kept.log_sum_exp, Category::kActivations);
+    ctx->save_for_backward({q_BATD, k_BKTD, v_BKTD, kept.out_BATD, kept.log_sum_exp, kept.seed, kept.offset});
+    ctx->saved_data["kernel"] = static_cast<std::int64_t>(kernel);
+    return kept.out_BATD;
+  }
 
-    static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-        const Scope scope(Category::kWorkspace, operators().scores);
-        const auto kernel = static_cast<AttentionKernel>(ctx->saved_data["kernel"].toInt());
-        const variable_list saved = ctx->get_saved_variables();
-        const Kept kept{.out_BATD = saved[3], .log_sum_exp = saved[4], .seed = saved[5], .offset = saved[6]};
-        const Gradients result = attention_backward(gradients[0], saved[0], saved[1], saved[2], kept, kernel);
-        for (const at::Tensor& gradient : {result.q, result.k, result.v}) relabel(gradient, Category::kActivations);
-        return {result.q, result.k, result.v, at::Tensor()};
-    }
+  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    const Scope scope(Category::kWorkspace, operators().scores);
+    const auto kernel = static_cast<AttentionKernel>(ctx->saved_data["kernel"].toInt());
+    const variable_list saved = ctx->get_saved_variables();
+    const Kept kept{.out_BATD = saved[3], .log_sum_exp = saved[4], .seed = saved[5], .offset = saved[6]};
+    const Gradients result = attention_backward(gradients[0], saved[0], saved[1], saved[2], kept, kernel);
+    for (const at::Tensor& gradient : {result.q, result.k, result.v}) relabel(gradient, Category::kActivations);
+    return {result.q, result.k, result.v, at::Tensor()};
+  }
 };
 
 // [B, K, T, D] → [B, A, T, D]: every key/value head copied for the A / K query heads that share it.
 at::Tensor repeat_heads(const at::Tensor& x_BKTD, std::int64_t num_heads) {
-    const std::int64_t batch = x_BKTD.size(0), kv_heads = x_BKTD.size(1), length = x_BKTD.size(2), dim = x_BKTD.size(3);
-    const Scope scope(Category::kActivations, operators().repeat_kv);
-    return x_BKTD.unsqueeze(2)
-        .expand({batch, kv_heads, num_heads / kv_heads, length, dim})
-        .reshape({batch, num_heads, length, dim});
+  const std::int64_t batch = x_BKTD.size(0), kv_heads = x_BKTD.size(1), length = x_BKTD.size(2), dim = x_BKTD.size(3);
+  const Scope scope(Category::kActivations, operators().repeat_kv);
+  return x_BKTD.unsqueeze(2)
+      .expand({batch, kv_heads, num_heads / kv_heads, length, dim})
+      .reshape({batch, num_heads, length, dim});
 }
 
-} // namespace
+}  // namespace
 
 AttentionKernel attention_kernel(record::DeviceKind target, at::ScalarType type) {
-    if (target == record::DeviceKind::kCpu) return AttentionKernel::kCpuFlash;
-    return type == at::kBFloat16 ? AttentionKernel::kCudaFlash : AttentionKernel::kCudaEfficient;
+  if (target == record::DeviceKind::kCpu) return AttentionKernel::kCpuFlash;
+  return type == at::kBFloat16 ? AttentionKernel::kCudaFlash : AttentionKernel::kCudaEfficient;
 }
 
 at::Tensor causal_attention(const at::Tensor& q_BATD, const at::Tensor& k_BKTD, const at::Tensor& v_BKTD,
                             AttentionKernel kernel) {
-    if (kernel == AttentionKernel::kCudaEfficient && q_BATD.size(1) != k_BKTD.size(1)) {
-        const at::Tensor k_BATD = repeat_heads(k_BKTD, q_BATD.size(1));
-        const at::Tensor v_BATD = repeat_heads(v_BKTD, q_BATD.size(1));
-        return AttentionFunction::apply(q_BATD, k_BATD, v_BATD, kernel);
-    }
-    return AttentionFunction::apply(q_BATD, k_BKTD, v_BKTD, kernel);
+  if (kernel == AttentionKernel::kCudaEfficient && q_BATD.size(1) != k_BKTD.size(1)) {
+    const at::Tensor k_BATD = repeat_heads(k_BKTD, q_BATD.size(1));
+    const at::Tensor v_BATD = repeat_heads(v_BKTD, q_BATD.size(1));
+    return AttentionFunction::apply(q_BATD, k_BATD, v_BATD, kernel);
+  }
+  return AttentionFunction::apply(q_BATD, k_BKTD, v_BKTD, kernel);
 }
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

@@ -8,13 +8,13 @@
 namespace headroom::llama {
 
 // layer(x), keeping nothing but x. In backward, `before_recompute` is called, the layer runs again with a graph,
-// `before_backward` is called, and its backward runs nested; the weights' gradients accumulate there. `layer` must be pure
-// and what it refers to must outlive backward. Chen et al. 2016, arXiv:1604.06174.
+// `before_backward` is called, and its backward runs nested; the weights' gradients accumulate there. `layer` must be
+// pure and what it refers to must outlive backward. Chen et al. 2016, arXiv:1604.06174.
 struct CheckpointedLayer {
-    std::function<at::Tensor(const at::Tensor&)> layer;
-    std::function<void()> before_recompute;
-    std::function<void()> before_backward;
+  std::function<at::Tensor(const at::Tensor&)> layer;
+  std::function<void()> before_recompute;
+  std::function<void()> before_backward;
 };
 at::Tensor checkpoint(const at::Tensor& x, CheckpointedLayer layer);
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

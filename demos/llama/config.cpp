@@ -58,56 +58,58 @@ constexpr std::array<Config, 4> kPublished{{
 }};
 
 constexpr std::int64_t kBytesAsTokens = 256;
-constexpr std::int64_t kMaxLayers = 4094;  // record::Tag has 12 bits for the layer
-constexpr std::int64_t kHeadDimMultiple = 8; // the CUDA attention kernels take no other
+constexpr std::int64_t kMaxLayers = 4094;     // record::Tag has 12 bits for the layer
+constexpr std::int64_t kHeadDimMultiple = 8;  // the CUDA attention kernels take no other
 constexpr std::int64_t kMaxHeadDim = 256;
 
-record::Error refused(std::string sentence) { return {.message = std::move(sentence), .kind = record::ErrorKind::kRefused}; }
+record::Error refused(std::string sentence) {
+  return {.message = std::move(sentence), .kind = record::ErrorKind::kRefused};
+}
 
-} // namespace
+}  // namespace
 
 std::span<const Config> published_configs() { return kPublished; }
 
 const Config* find_config(std::string_view id) {
-    for (const Config& config : kPublished) {
-        if (config.id == id) return &config;
-    }
-    return nullptr;
+  for (const Config& config : kPublished) {
+    if (config.id == id) return &config;
+  }
+  return nullptr;
 }
 
 record::Status check(const Config& config) {
-    const auto text = [](std::int64_t number) { return std::to_string(number); };
-    const std::array positive{config.hidden_size, config.intermediate_size, config.num_layers, config.num_heads,
-                              config.num_kv_heads, config.head_dim};
-    for (const std::int64_t number : positive) {
-        if (number < 1) return refused("A model needs at least one of each: layer, head, and unit of width.");
-    }
-    if (config.num_layers > kMaxLayers) {
-        return refused("num_layers=" + text(config.num_layers) + " is more than " + text(kMaxLayers) +
-                       ", which is as many as a recording can tell apart.");
-    }
-    if (config.num_heads % config.num_kv_heads != 0) {
-        return refused("num_heads=" + text(config.num_heads) + " is not a multiple of num_kv_heads=" +
-                       text(config.num_kv_heads) + ": every key/value head serves the same number of query heads.");
-    }
-    if (config.head_dim % kHeadDimMultiple != 0 || config.head_dim > kMaxHeadDim) {
-        return refused("head_dim=" + text(config.head_dim) + " does not suit the attention kernels; take a multiple of " +
-                       text(kHeadDimMultiple) + " up to " + text(kMaxHeadDim) + ".");
-    }
-    if (config.vocab_size < kBytesAsTokens) {
-        return refused("vocab_size=" + text(config.vocab_size) + " is too small: bytes are the tokens, so it takes " +
-                       text(kBytesAsTokens) + " or more.");
-    }
-    return record::Ok{};
+  const auto text = [](std::int64_t number) { return std::to_string(number); };
+  const std::array positive{config.hidden_size, config.intermediate_size, config.num_layers,
+                            config.num_heads,   config.num_kv_heads,      config.head_dim};
+  for (const std::int64_t number : positive) {
+    if (number < 1) return refused("A model needs at least one of each: layer, head, and unit of width.");
+  }
+  if (config.num_layers > kMaxLayers) {
+    return refused("num_layers=" + text(config.num_layers) + " is more than " + text(kMaxLayers) +
+                   ", which is as many as a recording can tell apart.");
+  }
+  if (config.num_heads % config.num_kv_heads != 0) {
+    return refused("num_heads=" + text(config.num_heads) + " is not a multiple of num_kv_heads=" +
+                   text(config.num_kv_heads) + ": every key/value head serves the same number of query heads.");
+  }
+  if (config.head_dim % kHeadDimMultiple != 0 || config.head_dim > kMaxHeadDim) {
+    return refused("head_dim=" + text(config.head_dim) + " does not suit the attention kernels; take a multiple of " +
+                   text(kHeadDimMultiple) + " up to " + text(kMaxHeadDim) + ".");
+  }
+  if (config.vocab_size < kBytesAsTokens) {
+    return refused("vocab_size=" + text(config.vocab_size) + " is too small: bytes are the tokens, so it takes " +
+                   text(kBytesAsTokens) + " or more.");
+  }
+  return record::Ok{};
 }
 
 std::int64_t num_parameters(const Config& config) {
-    const std::int64_t h = config.hidden_size;
-    const std::int64_t queries = config.num_heads * config.head_dim;
-    const std::int64_t keys = config.num_kv_heads * config.head_dim;
-    const std::int64_t layer = 2 * queries * h + 2 * keys * h + 3 * h * config.intermediate_size + 2 * h;
-    const std::int64_t tables = config.tie_word_embeddings ? 1 : 2;
-    return tables * config.vocab_size * h + config.num_layers * layer + h;
+  const std::int64_t h = config.hidden_size;
+  const std::int64_t queries = config.num_heads * config.head_dim;
+  const std::int64_t keys = config.num_kv_heads * config.head_dim;
+  const std::int64_t layer = 2 * queries * h + 2 * keys * h + 3 * h * config.intermediate_size + 2 * h;
+  const std::int64_t tables = config.tie_word_embeddings ? 1 : 2;
+  return tables * config.vocab_size * h + config.num_layers * layer + h;
 }
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

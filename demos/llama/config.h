@@ -14,28 +14,28 @@ namespace headroom::llama {
 // published configs): wavelengths longer than original_length / low_frequency_factor are multiplied by `factor`,
 // shorter than original_length / high_frequency_factor are kept, those between are blended.
 struct RopeScaling {
-    double factor = 32;
-    double low_frequency_factor = 1;
-    double high_frequency_factor = 4;
-    double original_length = 8192;
+  double factor = 32;
+  double low_frequency_factor = 1;
+  double high_frequency_factor = 4;
+  double original_length = 8192;
 };
 
 struct Config {
-    std::string_view id;                // "llama-3.2-1b"
-    std::int64_t hidden_size = 0;       // H
-    std::int64_t intermediate_size = 0; // F
-    std::int64_t num_layers = 0;        // L
-    std::int64_t num_heads = 0;         // A, query heads
-    std::int64_t num_kv_heads = 0;      // K, key and value heads; A / K queries share one
-    std::int64_t head_dim = 0;          // D
-    std::int64_t vocab_size = 0;        // V
-    bool tie_word_embeddings = true;    // the language model head is the embedding table
-    double rope_theta = 500000;
-    std::optional<RopeScaling> rope_scaling;
-    double rms_norm_eps = 1e-5;
+  std::string_view id;                 // "llama-3.2-1b"
+  std::int64_t hidden_size = 0;        // H
+  std::int64_t intermediate_size = 0;  // F
+  std::int64_t num_layers = 0;         // L
+  std::int64_t num_heads = 0;          // A, query heads
+  std::int64_t num_kv_heads = 0;       // K, key and value heads; A / K queries share one
+  std::int64_t head_dim = 0;           // D
+  std::int64_t vocab_size = 0;         // V
+  bool tie_word_embeddings = true;     // the language model head is the embedding table
+  double rope_theta = 500000;
+  std::optional<RopeScaling> rope_scaling;
+  double rms_norm_eps = 1e-5;
 };
 
-std::span<const Config> published_configs(); // tiny, llama-3.2-1b, llama-3.2-3b, llama-3-8b
+std::span<const Config> published_configs();  // tiny, llama-3.2-1b, llama-3.2-3b, llama-3-8b
 const Config* find_config(std::string_view id);
 
 // Refuses a shape that cannot be, with the reason.
@@ -44,4 +44,4 @@ record::Status check(const Config& config);
 // Worked example, 1B: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400 (tied).
 std::int64_t num_parameters(const Config& config);
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

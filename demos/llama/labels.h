@@ -12,33 +12,33 @@ namespace headroom::llama {
 
 // Every operator's name, once. Weights, gradients and moments bear the name of the operator they belong to.
 struct Operators {
-    std::uint16_t tokens = record::intern_operator("tokens");
-    std::uint16_t rope_tables = record::intern_operator("rope.tables");
-    std::uint16_t blas_workspace = record::intern_operator("matmul.workspace");
-    std::uint16_t embedding = record::intern_operator("embedding");
-    std::uint16_t attention_norm = record::intern_operator("attention.rms_norm");
-    std::uint16_t q_proj = record::intern_operator("attention.q_proj");
-    std::uint16_t k_proj = record::intern_operator("attention.k_proj");
-    std::uint16_t v_proj = record::intern_operator("attention.v_proj");
-    std::uint16_t rope = record::intern_operator("attention.rope");
-    std::uint16_t repeat_kv = record::intern_operator("attention.repeat_kv");
-    std::uint16_t scores = record::intern_operator("attention.scores");
-    std::uint16_t o_proj = record::intern_operator("attention.o_proj");
-    std::uint16_t attention_residual = record::intern_operator("attention.residual");
-    std::uint16_t mlp_norm = record::intern_operator("mlp.rms_norm");
-    std::uint16_t gate_proj = record::intern_operator("mlp.gate_proj");
-    std::uint16_t up_proj = record::intern_operator("mlp.up_proj");
-    std::uint16_t silu = record::intern_operator("mlp.silu");
-    std::uint16_t product = record::intern_operator("mlp.product");
-    std::uint16_t down_proj = record::intern_operator("mlp.down_proj");
-    std::uint16_t mlp_residual = record::intern_operator("mlp.residual");
-    std::uint16_t final_norm = record::intern_operator("final.rms_norm");
-    std::uint16_t lm_head = record::intern_operator("lm_head");
-    std::uint16_t loss_cast = record::intern_operator("loss.to_fp32");
-    std::uint16_t log_softmax = record::intern_operator("loss.log_softmax");
-    std::uint16_t nll = record::intern_operator("loss.nll");
-    std::uint16_t adamw_first_moment = record::intern_operator("adamw.first_moment");
-    std::uint16_t adamw_second_moment = record::intern_operator("adamw.second_moment");
+  std::uint16_t tokens = record::intern_operator("tokens");
+  std::uint16_t rope_tables = record::intern_operator("rope.tables");
+  std::uint16_t blas_workspace = record::intern_operator("matmul.workspace");
+  std::uint16_t embedding = record::intern_operator("embedding");
+  std::uint16_t attention_norm = record::intern_operator("attention.rms_norm");
+  std::uint16_t q_proj = record::intern_operator("attention.q_proj");
+  std::uint16_t k_proj = record::intern_operator("attention.k_proj");
+  std::uint16_t v_proj = record::intern_operator("attention.v_proj");
+  std::uint16_t rope = record::intern_operator("attention.rope");
+  std::uint16_t repeat_kv = record::intern_operator("attention.repeat_kv");
+  std::uint16_t scores = record::intern_operator("attention.scores");
+  std::uint16_t o_proj = record::intern_operator("attention.o_proj");
+  std::uint16_t attention_residual = record::intern_operator("attention.residual");
+  std::uint16_t mlp_norm = record::intern_operator("mlp.rms_norm");
+  std::uint16_t gate_proj = record::intern_operator("mlp.gate_proj");
+  std::uint16_t up_proj = record::intern_operator("mlp.up_proj");
+  std::uint16_t silu = record::intern_operator("mlp.silu");
+  std::uint16_t product = record::intern_operator("mlp.product");
+  std::uint16_t down_proj = record::intern_operator("mlp.down_proj");
+  std::uint16_t mlp_residual = record::intern_operator("mlp.residual");
+  std::uint16_t final_norm = record::intern_operator("final.rms_norm");
+  std::uint16_t lm_head = record::intern_operator("lm_head");
+  std::uint16_t loss_cast = record::intern_operator("loss.to_fp32");
+  std::uint16_t log_softmax = record::intern_operator("loss.log_softmax");
+  std::uint16_t nll = record::intern_operator("loss.nll");
+  std::uint16_t adamw_first_moment = record::intern_operator("adamw.first_moment");
+  std::uint16_t adamw_second_moment = record::intern_operator("adamw.second_moment");
 };
 const Operators& operators();
 
@@ -62,11 +62,11 @@ void mark_backward(record::Phase phase, std::uint16_t layer = record::kNoLayer);
 
 // Around a call of backward: no label outlives it, however it ends.
 class BackwardLabels {
-public:
-    BackwardLabels() = default;
-    ~BackwardLabels();
-    BackwardLabels(const BackwardLabels&) = delete;
-    BackwardLabels& operator=(const BackwardLabels&) = delete;
+ public:
+  BackwardLabels() = default;
+  ~BackwardLabels();
+  BackwardLabels(const BackwardLabels&) = delete;
+  BackwardLabels& operator=(const BackwardLabels&) = delete;
 };
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

@@ -10,14 +10,14 @@ void install_meta_kernels();
 // Around every call of the autograd engine, nested ones included: tells the sum that the engine makes of two gradients
 // from sums that a node makes. The engine adds in place on real devices and out of place on meta.
 class EngineCall {
-public:
-    EngineCall();
-    ~EngineCall();
-    EngineCall(const EngineCall&) = delete;
-    EngineCall& operator=(const EngineCall&) = delete;
+ public:
+  EngineCall();
+  ~EngineCall();
+  EngineCall(const EngineCall&) = delete;
+  EngineCall& operator=(const EngineCall&) = delete;
 
-private:
-    int outer_;
+ private:
+  int outer_;
 };
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

@@ -18,50 +18,51 @@
 namespace headroom::llama {
 
 struct LayerWeights {
-    at::Tensor attention_norm_H;
-    at::Tensor q_proj_QH;
-    at::Tensor k_proj_KH; // rows: K·D
-    at::Tensor v_proj_KH; // rows: K·D
-    at::Tensor o_proj_HQ;
-    at::Tensor mlp_norm_H;
-    at::Tensor gate_proj_FH;
-    at::Tensor up_proj_FH;
-    at::Tensor down_proj_HF;
+  at::Tensor attention_norm_H;
+  at::Tensor q_proj_QH;
+  at::Tensor k_proj_KH;  // rows: K·D
+  at::Tensor v_proj_KH;  // rows: K·D
+  at::Tensor o_proj_HQ;
+  at::Tensor mlp_norm_H;
+  at::Tensor gate_proj_FH;
+  at::Tensor up_proj_FH;
+  at::Tensor down_proj_HF;
 };
 
 struct Model {
-    Config config;
-    AttentionKernel attention = AttentionKernel::kCpuFlash;
-    at::Tensor embed_tokens_VH;
-    std::vector<LayerWeights> layers;
-    at::Tensor final_norm_H;
-    at::Tensor lm_head_VH; // the embedding table itself where embeddings are tied
-    at::Tensor cos_T1D, sin_T1D; // RoPE; positions 0 … T − 1
+  Config config;
+  AttentionKernel attention = AttentionKernel::kCpuFlash;
+  at::Tensor embed_tokens_VH;
+  std::vector<LayerWeights> layers;
+  at::Tensor final_norm_H;
+  at::Tensor lm_head_VH;        // the embedding table itself where embeddings are tied
+  at::Tensor cos_T1D, sin_T1D;  // RoPE; positions 0 … T − 1
 };
 
 // A weight under the name it has in Hugging Face checkpoints ("model.layers.0.self_attn.q_proj.weight").
 struct Parameter {
-    std::string name;
-    at::Tensor tensor;
-    std::uint16_t layer = record::kNoLayer;
-    std::uint16_t op = record::kNoOperator;
+  std::string name;
+  at::Tensor tensor;
+  std::uint16_t layer = record::kNoLayer;
+  std::uint16_t op = record::kNoOperator;
 };
 
 // Where the model lies, and whose allocations it makes: see experiments::RunPlace.
 struct Placement {
-    at::Device device = at::kCPU;
-    record::DeviceKind target = record::DeviceKind::kCpu;
-    at::ScalarType type = at::kFloat; // of weights, activations, gradients: fp32 or bf16
+  at::Device device = at::kCPU;
+  record::DeviceKind target = record::DeviceKind::kCpu;
+  at::ScalarType type = at::kFloat;  // of weights, activations, gradients: fp32 or bf16
 };
 
-// Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(). The numbers depend on the device.
+// Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(). The numbers depend on the
+// device.
 Model make_model(const Config& config, const Placement& placement, std::int64_t seq, std::uint64_t seed);
 
 // Every weight once, in the order of the forward pass; a tied head is the embedding.
 std::vector<Parameter> parameters(const Model& model);
 
-// x / √(mean(x²) + ε) · w over the last dimension, from plain operators, as the eager Hugging Face model: in bf16 it keeps
-// x in fp32, its 1/√ and the normalised x. Zhang and Sennrich 2019, arXiv:1910.07467.
+// x / √(mean(x²) + ε) · w over the last dimension, from plain operators, as the eager Hugging Face model: in bf16 it
+// keeps x in fp32, its 1/√ and the normalised x. Zhang and Sennrich 2019, arXiv:1910.07467.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps, std::uint16_t op);
 
 // Rotates pairs (j, j + D/2) of every head by position · frequency_j. x [B, T, heads, D]. Su et al. 2021,
@@ -73,8 +74,8 @@ std::vector<float> rope_frequencies(const Config& config);
 
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH);
 
-// Mean negative log-likelihood of the targets, in nats, through all logits at once: [N, V] in the model's type, in fp32,
-// and their fp32 log-softmax, which is kept. x [B, T, H] after the final norm.
+// Mean negative log-likelihood of the targets, in nats, through all logits at once: [N, V] in the model's type, in
+// fp32, and their fp32 log-softmax, which is kept. x [B, T, H] after the final norm.
 at::Tensor lm_loss(const at::Tensor& x_BTH, const at::Tensor& lm_head_VH, const at::Tensor& targets_BT);
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

@@ -11,29 +11,29 @@
 namespace headroom::llama {
 
 struct AdamWOptions {
-    double learning_rate = 1e-3;
-    double beta1 = 0.9;
-    double beta2 = 0.95; // Llama 3's; 0.999 would not move a bf16 second moment, whose steps are 0.4 %
-    double epsilon = 1e-8;
-    double weight_decay = 0.1; // of matrices; norms do not decay
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.95;  // Llama 3's; 0.999 would not move a bf16 second moment, whose steps are 0.4 %
+  double epsilon = 1e-8;
+  double weight_decay = 0.1;  // of matrices; norms do not decay
 };
 
 class AdamW {
-public:
-    // Takes the moments' memory at once, zeroed.
-    explicit AdamW(const std::vector<Parameter>& parameters);
+ public:
+  // Takes the moments' memory at once, zeroed.
+  explicit AdamW(const std::vector<Parameter>& parameters);
 
-    // Reads every weight's `.grad` and updates weight and moments in place. Allocates nothing.
-    void step(const AdamWOptions& options);
-    // Frees every `.grad`.
-    void drop_gradients();
+  // Reads every weight's `.grad` and updates weight and moments in place. Allocates nothing.
+  void step(const AdamWOptions& options);
+  // Frees every `.grad`.
+  void drop_gradients();
 
-private:
-    struct State {
-        at::Tensor weight, first_moment, second_moment;
-    };
-    std::vector<State> states_;
-    std::int64_t steps_ = 0;
+ private:
+  struct State {
+    at::Tensor weight, first_moment, second_moment;
+  };
+  std::vector<State> states_;
+  std::int64_t steps_ = 0;
 };
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

@@ -17,23 +17,23 @@ using record::Category;
 using record::Phase;
 using record::Scope;
 
-// Backward runs on the calling thread, on CUDA too: one thread makes every allocation, in one order, and cuBLAS keeps one
-// workspace instead of two.
+// Backward runs on the calling thread, on CUDA too: one thread makes every allocation, in one order, and cuBLAS keeps
+// one workspace instead of two.
 class SingleThreadedBackward {
-public:
-    SingleThreadedBackward() : before_(c10::AutogradState::get_tls_state().get_multithreading_enabled()) {
-        c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
-    }
-    ~SingleThreadedBackward() { c10::AutogradState::get_tls_state().set_multithreading_enabled(before_); }
-    SingleThreadedBackward(const SingleThreadedBackward&) = delete;
-    SingleThreadedBackward& operator=(const SingleThreadedBackward&) = delete;
+ public:
+  SingleThreadedBackward() : before_(c10::AutogradState::get_tls_state().get_multithreading_enabled()) {
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+  }
+  ~SingleThreadedBackward() { c10::AutogradState::get_tls_state().set_multithreading_enabled(before_); }
+  SingleThreadedBackward(const SingleThreadedBackward&) = delete;
+  SingleThreadedBackward& operator=(const SingleThreadedBackward&) = delete;
 
-private:
-    bool before_;
+ private:
+  bool before_;
 };
 
 void stop_if_cancelled(const TrainOptions& options) {
-    if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) throw Cancelled();
+  if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) throw Cancelled();
 }
 
 std::uint16_t tag_of(std::int64_t layer) { return static_cast<std::uint16_t>(layer); }
@@ -43,91 +43,91 @@ void relabel_norm_gradient(const at::Tensor& weight) { relabel(weight.grad(), Ca
 
 // x before layer i (i = L: before the final norm). In backward, what stands behind this border is done.
 at::Tensor border(const Model& model, const TrainOptions& options, std::int64_t i, const at::Tensor& x) {
+  stop_if_cancelled(options);
+  const auto backward = [&model, &options, i] {
     stop_if_cancelled(options);
-    const auto backward = [&model, &options, i] {
-        stop_if_cancelled(options);
-        if (i < model.config.num_layers) {
-            const LayerWeights& done = model.layers[static_cast<std::size_t>(i)];
-            relabel_norm_gradient(done.attention_norm_H);
-            relabel_norm_gradient(done.mlp_norm_H);
-        } else {
-            relabel_norm_gradient(model.final_norm_H);
-        }
-        mark_backward(Phase::kBackward, i > 0 ? tag_of(i - 1) : record::kNoLayer);
-    };
-    return on_backward(x, backward);
+    if (i < model.config.num_layers) {
+      const LayerWeights& done = model.layers[static_cast<std::size_t>(i)];
+      relabel_norm_gradient(done.attention_norm_H);
+      relabel_norm_gradient(done.mlp_norm_H);
+    } else {
+      relabel_norm_gradient(model.final_norm_H);
+    }
+    mark_backward(Phase::kBackward, i > 0 ? tag_of(i - 1) : record::kNoLayer);
+  };
+  return on_backward(x, backward);
 }
 
 at::Tensor run_layer(const Model& model, const TrainOptions& options, std::int64_t i, const at::Tensor& x) {
-    const auto layer = [&model, i](const at::Tensor& input) { return layer_forward(model, i, input); };
-    if (options.checkpointing == Checkpointing::kOff) return layer(x);
-    return checkpoint(x, {.layer = layer,
-                          .before_recompute = [i] { mark_backward(Phase::kRecompute, tag_of(i)); },
-                          .before_backward = [i] { mark_backward(Phase::kBackward, tag_of(i)); }});
+  const auto layer = [&model, i](const at::Tensor& input) { return layer_forward(model, i, input); };
+  if (options.checkpointing == Checkpointing::kOff) return layer(x);
+  return checkpoint(x, {.layer = layer,
+                        .before_recompute = [i] { mark_backward(Phase::kRecompute, tag_of(i)); },
+                        .before_backward = [i] { mark_backward(Phase::kBackward, tag_of(i)); }});
 }
 
 at::Tensor forward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
                    const TrainOptions& options) {
-    const Operators& op = operators();
-    record::mark(Phase::kForward);
-    at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, op.embedding);
-    for (std::int64_t i = 0; i < model.config.num_layers; ++i) {
-        x_BTH = border(model, options, i, x_BTH);
-        record::mark(Phase::kForward, tag_of(i));
-        x_BTH = run_layer(model, options, i, x_BTH);
-    }
-    x_BTH = border(model, options, model.config.num_layers, x_BTH);
-    record::mark(Phase::kForward);
-    x_BTH = rms_norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, op.final_norm);
-    record::mark(Phase::kLoss);
-    return lm_loss(x_BTH, model.lm_head_VH, targets_BT);
+  const Operators& op = operators();
+  record::mark(Phase::kForward);
+  at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, op.embedding);
+  for (std::int64_t i = 0; i < model.config.num_layers; ++i) {
+    x_BTH = border(model, options, i, x_BTH);
+    record::mark(Phase::kForward, tag_of(i));
+    x_BTH = run_layer(model, options, i, x_BTH);
+  }
+  x_BTH = border(model, options, model.config.num_layers, x_BTH);
+  record::mark(Phase::kForward);
+  x_BTH = rms_norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, op.final_norm);
+  record::mark(Phase::kLoss);
+  return lm_loss(x_BTH, model.lm_head_VH, targets_BT);
 }
 
 at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
-    const Scope scope(Category::kOther, operators().tokens);
-    // From pageable memory the driver has taken the bytes when this returns, and the host does not wait for the device.
-    return host_tokens.to(device, /*non_blocking=*/true);
+  const Scope scope(Category::kOther, operators().tokens);
+  // From pageable memory the driver has taken the bytes when this returns, and the host does not wait for the device.
+  return host_tokens.to(device, /*non_blocking=*/true);
 }
 
-} // namespace
+}  // namespace
 
 at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
                             const TrainOptions& options) {
-    const at::AutoGradMode grad_mode(true);
-    const SingleThreadedBackward single_threaded;
-    const Scope scope(Category::kActivations); // of everything that says nothing else
-    const at::Tensor loss = forward(model, ids_BT, targets_BT, options);
-    const BackwardLabels labels;
-    mark_backward(Phase::kBackward);
-    set_backward_label(Category::kLogits, operators().nll);
-    const EngineCall engine_call;
-    torch::autograd::backward({loss}, {});
-    return loss.detach();
+  const at::AutoGradMode grad_mode(true);
+  const SingleThreadedBackward single_threaded;
+  const Scope scope(Category::kActivations);  // of everything that says nothing else
+  const at::Tensor loss = forward(model, ids_BT, targets_BT, options);
+  const BackwardLabels labels;
+  mark_backward(Phase::kBackward);
+  set_backward_label(Category::kLogits, operators().nll);
+  const EngineCall engine_call;
+  torch::autograd::backward({loss}, {});
+  return loss.detach();
 }
 
 at::Tensor train_step(Model& model, AdamW& optimizer, const at::Tensor& host_tokens_2BT, const TrainOptions& options,
                       int index) {
-    record::mark_step(index);
-    const at::Tensor tokens_2BT = upload(host_tokens_2BT, model.embed_tokens_VH.device());
-    at::Tensor loss;
-    try {
-        loss = forward_backward(model, tokens_2BT.select(0, 0), tokens_2BT.select(0, 1), options);
-    } catch (...) {
-        optimizer.drop_gradients(); // of the layers that were done
-        throw;
-    }
-    record::mark(Phase::kOptimizer);
-    optimizer.step(options.adamw);
-    optimizer.drop_gradients();
-    record::mark_step(-1);
-    return loss;
+  record::mark_step(index);
+  const at::Tensor tokens_2BT = upload(host_tokens_2BT, model.embed_tokens_VH.device());
+  at::Tensor loss;
+  try {
+    loss = forward_backward(model, tokens_2BT.select(0, 0), tokens_2BT.select(0, 1), options);
+  } catch (...) {
+    optimizer.drop_gradients();  // of the layers that were done
+    throw;
+  }
+  record::mark(Phase::kOptimizer);
+  optimizer.step(options.adamw);
+  optimizer.drop_gradients();
+  record::mark_step(-1);
+  return loss;
 }
 
 int marks_per_step(const Config& config, Checkpointing checkpointing) {
-    // Begin, embedding, layers, final norm, loss; backward's head, layers, embedding; optimizer, end.
-    const auto layers = static_cast<int>(config.num_layers);
-    const int recompute = checkpointing == Checkpointing::kLayer ? 2 * layers : 0;
-    return 8 + 2 * layers + recompute;
+  // Begin, embedding, layers, final norm, loss; backward's head, layers, embedding; optimizer, end.
+  const auto layers = static_cast<int>(config.num_layers);
+  const int recompute = checkpointing == Checkpointing::kLayer ? 2 * layers : 0;
+  return 8 + 2 * layers + recompute;
 }
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

@@ -13,24 +13,24 @@
 namespace headroom::llama {
 
 enum class Checkpointing : std::uint8_t {
-    kOff,   // every layer keeps what its backward needs
-    kLayer, // a layer keeps its input only and is computed again in backward
+  kOff,    // every layer keeps what its backward needs
+  kLayer,  // a layer keeps its input only and is computed again in backward
 };
 
 struct TrainOptions {
-    Checkpointing checkpointing = Checkpointing::kOff;
-    AdamWOptions adamw;
-    const std::atomic<bool>* cancel = nullptr; // read at every layer border, forward and backward
+  Checkpointing checkpointing = Checkpointing::kOff;
+  AdamWOptions adamw;
+  const std::atomic<bool>* cancel = nullptr;  // read at every layer border, forward and backward
 };
 
 // Leaves train_step when `cancel` became true; gradients are dropped, weights are as before the step.
 class Cancelled : public std::exception {
-public:
-    const char* what() const noexcept override { return "the step was cancelled"; }
+ public:
+  const char* what() const noexcept override { return "the step was cancelled"; }
 };
 
-// The loss and nothing else: forward and backward, leaving `.grad` on every weight. token ids and targets: [B, T] int64.
-// The loss is a scalar on the device, fp32; reading it is the caller's business.
+// The loss and nothing else: forward and backward, leaving `.grad` on every weight. token ids and targets: [B, T]
+// int64. The loss is a scalar on the device, fp32; reading it is the caller's business.
 at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
                             const TrainOptions& options);
 
@@ -42,4 +42,4 @@ at::Tensor train_step(Model& model, AdamW& optimizer, const at::Tensor& host_tok
 // Marks that one whole step sets, mark_step included.
 int marks_per_step(const Config& config, Checkpointing checkpointing);
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

@@ -13,146 +13,147 @@ namespace {
 using record::Category;
 using record::Scope;
 
-constexpr double kInitialDeviation = 0.02; // initializer_range of the published configs
+constexpr double kInitialDeviation = 0.02;  // initializer_range of the published configs
 
 class WeightMaker {
-public:
-    WeightMaker(const Placement& placement, std::uint64_t seed)
-        : options_(at::TensorOptions().device(placement.device).dtype(placement.type)) {
-        if (placement.device.is_meta()) return;
-        at::Generator generator = at::globalContext().defaultGenerator(placement.device);
-        const std::lock_guard lock(generator.mutex());
-        generator.set_current_seed(seed);
-    }
+ public:
+  WeightMaker(const Placement& placement, std::uint64_t seed)
+      : options_(at::TensorOptions().device(placement.device).dtype(placement.type)) {
+    if (placement.device.is_meta()) return;
+    at::Generator generator = at::globalContext().defaultGenerator(placement.device);
+    const std::lock_guard lock(generator.mutex());
+    generator.set_current_seed(seed);
+  }
 
-    // Weights of this layer come next.
-    void enter(std::uint16_t layer) { layer_ = layer; }
+  // Weights of this layer come next.
+  void enter(std::uint16_t layer) { layer_ = layer; }
 
-    at::Tensor matrix(std::int64_t rows, std::int64_t columns, std::uint16_t op) const {
-        const Scope scope(tag(op));
-        return at::empty({rows, columns}, options_).normal_(0, kInitialDeviation).requires_grad_(true);
-    }
+  at::Tensor matrix(std::int64_t rows, std::int64_t columns, std::uint16_t op) const {
+    const Scope scope(tag(op));
+    return at::empty({rows, columns}, options_).normal_(0, kInitialDeviation).requires_grad_(true);
+  }
 
-    at::Tensor ones(std::int64_t size, std::uint16_t op) const {
-        const Scope scope(tag(op));
-        return at::empty({size}, options_).fill_(1).requires_grad_(true);
-    }
+  at::Tensor ones(std::int64_t size, std::uint16_t op) const {
+    const Scope scope(tag(op));
+    return at::empty({size}, options_).fill_(1).requires_grad_(true);
+  }
 
-private:
-    record::Tag tag(std::uint16_t op) const {
-        return {.phase = record::Phase::kSetup, .category = Category::kWeights, .layer = layer_, .op = op};
-    }
+ private:
+  record::Tag tag(std::uint16_t op) const {
+    return {.phase = record::Phase::kSetup, .category = Category::kWeights, .layer = layer_, .op = op};
+  }
 
-    at::TensorOptions options_;
-    std::uint16_t layer_ = record::kNoLayer;
+  at::TensorOptions options_;
+  std::uint16_t layer_ = record::kNoLayer;
 };
 
 LayerWeights make_layer(const WeightMaker& make, const Config& c) {
-    const Operators& op = operators();
-    const std::int64_t queries = c.num_heads * c.head_dim;
-    const std::int64_t keys = c.num_kv_heads * c.head_dim;
-    return {
-        .attention_norm_H = make.ones(c.hidden_size, op.attention_norm),
-        .q_proj_QH = make.matrix(queries, c.hidden_size, op.q_proj),
-        .k_proj_KH = make.matrix(keys, c.hidden_size, op.k_proj),
-        .v_proj_KH = make.matrix(keys, c.hidden_size, op.v_proj),
-        .o_proj_HQ = make.matrix(c.hidden_size, queries, op.o_proj),
-        .mlp_norm_H = make.ones(c.hidden_size, op.mlp_norm),
-        .gate_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.gate_proj),
-        .up_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.up_proj),
-        .down_proj_HF = make.matrix(c.hidden_size, c.intermediate_size, op.down_proj),
-    };
+  const Operators& op = operators();
+  const std::int64_t queries = c.num_heads * c.head_dim;
+  const std::int64_t keys = c.num_kv_heads * c.head_dim;
+  return {
+      .attention_norm_H = make.ones(c.hidden_size, op.attention_norm),
+      .q_proj_QH = make.matrix(queries, c.hidden_size, op.q_proj),
+      .k_proj_KH = make.matrix(keys, c.hidden_size, op.k_proj),
+      .v_proj_KH = make.matrix(keys, c.hidden_size, op.v_proj),
+      .o_proj_HQ = make.matrix(c.hidden_size, queries, op.o_proj),
+      .mlp_norm_H = make.ones(c.hidden_size, op.mlp_norm),
+      .gate_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.gate_proj),
+      .up_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.up_proj),
+      .down_proj_HF = make.matrix(c.hidden_size, c.intermediate_size, op.down_proj),
+  };
 }
 
 // The values on the device. Goes through no PyTorch operator that would allocate on a real device only.
 at::Tensor upload(std::vector<float>& values, at::Device device) {
-    const at::Tensor host = at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
-    return at::empty(host.sizes(), host.options().device(device)).copy_(host);
+  const at::Tensor host = at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
+  return at::empty(host.sizes(), host.options().device(device)).copy_(host);
 }
 
 // cos and sin of position · frequency, [T, 1, D], worked out in fp32 and kept in the model's type.
 void make_rope_tables(Model& model, const Placement& placement, std::int64_t seq) {
-    const Scope scope(Category::kOther, operators().rope_tables);
-    std::vector<float> frequencies = rope_frequencies(model.config); // [D/2]
-    std::vector<float> positions(static_cast<std::size_t>(seq));
-    for (std::size_t t = 0; t < positions.size(); ++t) positions[t] = static_cast<float>(t);
-    const at::Tensor position_T1 = upload(positions, placement.device).view({-1, 1});
-    const at::Tensor frequency_1J = upload(frequencies, placement.device).view({1, -1});
-    const at::Tensor angle_TJ = position_T1 * frequency_1J;
-    const at::Tensor angle_T1D = at::cat({angle_TJ, angle_TJ}, -1).unsqueeze(1);
-    model.cos_T1D = angle_T1D.cos().to(placement.type);
-    model.sin_T1D = angle_T1D.sin().to(placement.type);
+  const Scope scope(Category::kOther, operators().rope_tables);
+  std::vector<float> frequencies = rope_frequencies(model.config);  // [D/2]
+  std::vector<float> positions(static_cast<std::size_t>(seq));
+  for (std::size_t t = 0; t < positions.size(); ++t) positions[t] = static_cast<float>(t);
+  const at::Tensor position_T1 = upload(positions, placement.device).view({-1, 1});
+  const at::Tensor frequency_1J = upload(frequencies, placement.device).view({1, -1});
+  const at::Tensor angle_TJ = position_T1 * frequency_1J;
+  const at::Tensor angle_T1D = at::cat({angle_TJ, angle_TJ}, -1).unsqueeze(1);
+  model.cos_T1D = angle_T1D.cos().to(placement.type);
+  model.sin_T1D = angle_T1D.sin().to(placement.type);
 }
 
-} // namespace
+}  // namespace
 
 std::vector<float> rope_frequencies(const Config& config) {
-    std::vector<float> frequencies(static_cast<std::size_t>(config.head_dim / 2));
-    for (std::size_t j = 0; j < frequencies.size(); ++j) {
-        const double exponent = 2.0 * static_cast<double>(j) / static_cast<double>(config.head_dim);
-        double frequency = std::pow(config.rope_theta, -exponent);
-        if (config.rope_scaling) {
-            const RopeScaling& scaling = *config.rope_scaling;
-            const double wavelength = 2 * std::numbers::pi / frequency;
-            if (wavelength > scaling.original_length / scaling.low_frequency_factor) {
-                frequency /= scaling.factor;
-            } else if (wavelength >= scaling.original_length / scaling.high_frequency_factor) {
-                const double kept = (scaling.original_length / wavelength - scaling.low_frequency_factor) /
-                                    (scaling.high_frequency_factor - scaling.low_frequency_factor);
-                frequency *= (1 - kept) / scaling.factor + kept;
-            }
-        }
-        frequencies[j] = static_cast<float>(frequency);
+  std::vector<float> frequencies(static_cast<std::size_t>(config.head_dim / 2));
+  for (std::size_t j = 0; j < frequencies.size(); ++j) {
+    const double exponent = 2.0 * static_cast<double>(j) / static_cast<double>(config.head_dim);
+    double frequency = std::pow(config.rope_theta, -exponent);
+    if (config.rope_scaling) {
+      const RopeScaling& scaling = *config.rope_scaling;
+      const double wavelength = 2 * std::numbers::pi / frequency;
+      if (wavelength > scaling.original_length / scaling.low_frequency_factor) {
+        frequency /= scaling.factor;
+      } else if (wavelength >= scaling.original_length / scaling.high_frequency_factor) {
+        const double kept = (scaling.original_length / wavelength - scaling.low_frequency_factor) /
+                            (scaling.high_frequency_factor - scaling.low_frequency_factor);
+        frequency *= (1 - kept) / scaling.factor + kept;
+      }
     }
-    return frequencies;
+    frequencies[j] = static_cast<float>(frequency);
+  }
+  return frequencies;
 }
 
 Model make_model(const Config& config, const Placement& placement, std::int64_t seq, std::uint64_t seed) {
-    const at::AutoGradMode grad_mode(false);
-    const Operators& op = operators();
-    Model model;
-    model.config = config;
-    model.attention = attention_kernel(placement.target, placement.type);
-    make_rope_tables(model, placement, seq);
-    WeightMaker make(placement, seed);
-    model.embed_tokens_VH = make.matrix(config.vocab_size, config.hidden_size, op.embedding);
-    for (std::int64_t i = 0; i < config.num_layers; ++i) {
-        make.enter(static_cast<std::uint16_t>(i));
-        model.layers.push_back(make_layer(make, config));
-    }
-    make.enter(record::kNoLayer);
-    model.final_norm_H = make.ones(config.hidden_size, op.final_norm);
-    model.lm_head_VH = config.tie_word_embeddings ? model.embed_tokens_VH
-                                                  : make.matrix(config.vocab_size, config.hidden_size, op.lm_head);
-    return model;
+  const at::AutoGradMode grad_mode(false);
+  const Operators& op = operators();
+  Model model;
+  model.config = config;
+  model.attention = attention_kernel(placement.target, placement.type);
+  make_rope_tables(model, placement, seq);
+  WeightMaker make(placement, seed);
+  model.embed_tokens_VH = make.matrix(config.vocab_size, config.hidden_size, op.embedding);
+  for (std::int64_t i = 0; i < config.num_layers; ++i) {
+    make.enter(static_cast<std::uint16_t>(i));
+    model.layers.push_back(make_layer(make, config));
+  }
+  make.enter(record::kNoLayer);
+  model.final_norm_H = make.ones(config.hidden_size, op.final_norm);
+  model.lm_head_VH = config.tie_word_embeddings ? model.embed_tokens_VH
+                                                : make.matrix(config.vocab_size, config.hidden_size, op.lm_head);
+  return model;
 }
 
 std::vector<Parameter> parameters(const Model& model) {
-    const Operators& op = operators();
-    std::vector<Parameter> all{{.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding}};
-    for (std::size_t i = 0; i < model.layers.size(); ++i) {
-        const LayerWeights& w = model.layers[i];
-        const auto add = [&](const char* name, const at::Tensor& tensor, std::uint16_t name_of_op) {
-            all.push_back({.name = "model.layers." + std::to_string(i) + "." + name + ".weight",
-                           .tensor = tensor,
-                           .layer = static_cast<std::uint16_t>(i),
-                           .op = name_of_op});
-        };
-        add("input_layernorm", w.attention_norm_H, op.attention_norm);
-        add("self_attn.q_proj", w.q_proj_QH, op.q_proj);
-        add("self_attn.k_proj", w.k_proj_KH, op.k_proj);
-        add("self_attn.v_proj", w.v_proj_KH, op.v_proj);
-        add("self_attn.o_proj", w.o_proj_HQ, op.o_proj);
-        add("post_attention_layernorm", w.mlp_norm_H, op.mlp_norm);
-        add("mlp.gate_proj", w.gate_proj_FH, op.gate_proj);
-        add("mlp.up_proj", w.up_proj_FH, op.up_proj);
-        add("mlp.down_proj", w.down_proj_HF, op.down_proj);
-    }
-    all.push_back({.name = "model.norm.weight", .tensor = model.final_norm_H, .op = op.final_norm});
-    if (!model.config.tie_word_embeddings) {
-        all.push_back({.name = "lm_head.weight", .tensor = model.lm_head_VH, .op = op.lm_head});
-    }
-    return all;
+  const Operators& op = operators();
+  std::vector<Parameter> all{
+      {.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding}};
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const LayerWeights& w = model.layers[i];
+    const auto add = [&](const char* name, const at::Tensor& tensor, std::uint16_t name_of_op) {
+      all.push_back({.name = "model.layers." + std::to_string(i) + "." + name + ".weight",
+                     .tensor = tensor,
+                     .layer = static_cast<std::uint16_t>(i),
+                     .op = name_of_op});
+    };
+    add("input_layernorm", w.attention_norm_H, op.attention_norm);
+    add("self_attn.q_proj", w.q_proj_QH, op.q_proj);
+    add("self_attn.k_proj", w.k_proj_KH, op.k_proj);
+    add("self_attn.v_proj", w.v_proj_KH, op.v_proj);
+    add("self_attn.o_proj", w.o_proj_HQ, op.o_proj);
+    add("post_attention_layernorm", w.mlp_norm_H, op.mlp_norm);
+    add("mlp.gate_proj", w.gate_proj_FH, op.gate_proj);
+    add("mlp.up_proj", w.up_proj_FH, op.up_proj);
+    add("mlp.down_proj", w.down_proj_HF, op.down_proj);
+  }
+  all.push_back({.name = "model.norm.weight", .tensor = model.final_norm_H, .op = op.final_norm});
+  if (!model.config.tie_word_embeddings) {
+    all.push_back({.name = "lm_head.weight", .tensor = model.lm_head_VH, .op = op.lm_head});
+  }
+  return all;
 }
 
-} // namespace headroom::llama
+}  // namespace headroom::llama

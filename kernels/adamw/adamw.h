@@ -3,22 +3,22 @@
 
 #include <cstdint>
 
-struct CUstream_st; // cudaStream_t without CUDA's headers
+struct CUstream_st;  // cudaStream_t without CUDA's headers
 
 namespace headroom::kernels {
 
 // A bf16 number as it lies in memory: the upper half of an fp32.
 struct Bf16 {
-    std::uint16_t bits;
+  std::uint16_t bits;
 };
 
 // Everything that does not differ from element to element; worked out once a step on the host.
 struct AdamWStep {
-    float decay;               // 1 − η λ
-    float beta1, beta2;
-    float step_size;           // η / (1 − β1^t)
-    float second_moment_scale; // 1 / √(1 − β2^t)
-    float epsilon;
+  float decay;  // 1 − η λ
+  float beta1, beta2;
+  float step_size;            // η / (1 − β1^t)
+  float second_moment_scale;  // 1 / √(1 − β2^t)
+  float epsilon;
 };
 
 // `t` counts steps from 1. Worked out in double: 1 − 0.999^1 in fp32 would keep four digits.
@@ -27,10 +27,10 @@ AdamWStep adamw_step_constants(double learning_rate, double beta1, double beta2,
 
 template <typename T>
 struct AdamWTensors {
-    T* param;           // [N]
-    const T* gradient;  // [N]
-    T* first_moment;    // [N]
-    T* second_moment;   // [N]
+  T* param;           // [N]
+  const T* gradient;  // [N]
+  T* first_moment;    // [N]
+  T* second_moment;   // [N]
 };
 
 // Elements [begin, end) on the calling thread.
@@ -41,4 +41,4 @@ void adamw_cpu(const AdamWTensors<Bf16>& tensors, std::int64_t begin, std::int64
 int adamw_cuda(const AdamWTensors<float>& tensors, std::int64_t n, const AdamWStep& step, CUstream_st* stream);
 int adamw_cuda(const AdamWTensors<Bf16>& tensors, std::int64_t n, const AdamWStep& step, CUstream_st* stream);
 
-} // namespace headroom::kernels
+}  // namespace headroom::kernels

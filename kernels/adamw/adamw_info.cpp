@@ -12,18 +12,19 @@ std::int64_t bytes(std::int64_t n, std::int64_t element_bytes) { return 7 * n * 
 // Per element: first moment 3, second moment 4, denominator 3 (one square root), update 4 (one division).
 std::int64_t flops(std::int64_t n) { return 14 * n; }
 
-} // namespace
+}  // namespace
 
 extern const KernelInfo kAdamw;
 constinit const KernelInfo kAdamw = {
     .id = "adamw",
     .title = "AdamW",
-    .formula = "m = β1 m + (1 − β1) g;  v = β2 v + (1 − β2) g²;  "
-               "p = (1 − η λ) p − η (m / (1 − β1^t)) / (√(v / (1 − β2^t)) + ε)",
+    .formula =
+        "m = β1 m + (1 − β1) g;  v = β2 v + (1 − β2) g²;  "
+        "p = (1 − η λ) p − η (m / (1 − β1^t)) / (√(v / (1 − β2^t)) + ε)",
     .shapes = "p, g, m, v [N]; bf16 or fp32, all four alike; arithmetic in fp32",
     .source = "Loshchilov and Hutter 2019, Decoupled Weight Decay Regularization, arXiv:1711.05101, Algorithm 2",
     .bytes = &bytes,
     .flops = &flops,
 };
 
-} // namespace headroom::kernels
+}  // namespace headroom::kernels

@@ -13,7 +13,7 @@ void adamw(const at::Tensor& param, const at::Tensor& gradient, const at::Tensor
            const at::Tensor& second_moment, const AdamWStep& step);
 
 struct AdamWReference {
-    at::Tensor param, first_moment, second_moment; // float64
+  at::Tensor param, first_moment, second_moment;  // float64
 };
 
 // The step as the paper writes it, from plain tensor operations in float64.
@@ -21,4 +21,4 @@ AdamWReference adamw_reference(const at::Tensor& param, const at::Tensor& gradie
                                const at::Tensor& second_moment, double learning_rate, double beta1, double beta2,
                                double epsilon, double weight_decay, std::int64_t t);
 
-} // namespace headroom::kernels
+}  // namespace headroom::kernels

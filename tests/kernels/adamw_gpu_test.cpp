@@ -6,30 +6,30 @@
 #include "tests/kernels/adamw_test_support.h"
 
 int main() {
-    using headroom::test::AdamWErrors;
-    if (c10::cuda::device_count() == 0) {
-        std::puts("no CUDA device: skipped");
-        return 77;
+  using headroom::test::AdamWErrors;
+  if (c10::cuda::device_count() == 0) {
+    std::puts("no CUDA device: skipped");
+    return 77;
+  }
+  constexpr double kFloor = 1e-6;
+  int failures = 0;
+  const auto check = [&](const char* what, double kernel, double torch) {
+    if (kernel <= 2 * torch + kFloor) return;
+    std::printf("  %s: error %.3g against PyTorch's %.3g\n", what, kernel, torch);
+    ++failures;
+  };
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    for (const std::int64_t n : {1, 7, 8, 255, 4096, 100'003, 4'194'304}) {
+      for (const std::int64_t offset : {0, 1, 8}) {  // 1: no 16-byte loads
+        std::printf("%s, n = %lld, offset %lld\n", c10::toString(type), static_cast<long long>(n),
+                    static_cast<long long>(offset));
+        const AdamWErrors e = headroom::test::adamw_errors(n, offset, type, at::kCUDA);
+        check("parameter", e.kernel_param, e.torch_param);
+        check("first moment", e.kernel_first, e.torch_first);
+        check("second moment", e.kernel_second, e.torch_second);
+      }
     }
-    constexpr double kFloor = 1e-6;
-    int failures = 0;
-    const auto check = [&](const char* what, double kernel, double torch) {
-        if (kernel <= 2 * torch + kFloor) return;
-        std::printf("  %s: error %.3g against PyTorch's %.3g\n", what, kernel, torch);
-        ++failures;
-    };
-    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
-        for (const std::int64_t n : {1, 7, 8, 255, 4096, 100'003, 4'194'304}) {
-            for (const std::int64_t offset : {0, 1, 8}) { // 1: no 16-byte loads
-                std::printf("%s, n = %lld, offset %lld\n", c10::toString(type), static_cast<long long>(n),
-                            static_cast<long long>(offset));
-                const AdamWErrors e = headroom::test::adamw_errors(n, offset, type, at::kCUDA);
-                check("parameter", e.kernel_param, e.torch_param);
-                check("first moment", e.kernel_first, e.torch_first);
-                check("second moment", e.kernel_second, e.torch_second);
-            }
-        }
-    }
-    std::printf("%d failures\n", failures);
-    return failures == 0 ? 0 : 1;
+  }
+  std::printf("%d failures\n", failures);
+  return failures == 0 ? 0 : 1;
 }

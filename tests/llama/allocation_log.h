@@ -11,11 +11,11 @@
 namespace headroom::test {
 
 struct Allocation {
-    enum class Kind : std::uint8_t { kAlloc, kFree, kRelabel };
-    Kind kind = Kind::kAlloc;
-    std::int64_t storage = 0; // counted from the log's start; −1: born before it
-    record::Bytes bytes = 0;
-    record::Tag tag; // of the thread; a relabel's category is the new one
+  enum class Kind : std::uint8_t { kAlloc, kFree, kRelabel };
+  Kind kind = Kind::kAlloc;
+  std::int64_t storage = 0;  // counted from the log's start; −1: born before it
+  record::Bytes bytes = 0;
+  record::Tag tag;  // of the thread; a relabel's category is the new one
 };
 
 std::string to_string(const Allocation& allocation);
@@ -25,8 +25,8 @@ enum class LoggedDevice : std::uint8_t { kCpu, kMeta };
 // Becomes LibTorch's allocator on both devices and the listener of relabels. Before the first tensor, once a process.
 void install_allocation_log();
 void start_log(LoggedDevice device);
-// What happened since start_log, without scalars (8 bytes or fewer): PyTorch wraps numbers into tensors that are on the CPU
-// whatever the device, and converts them there.
+// What happened since start_log, without scalars (8 bytes or fewer): PyTorch wraps numbers into tensors that are on the
+// CPU whatever the device, and converts them there.
 std::vector<Allocation> stop_log();
 
 // Live bytes by category where their sum was highest. Storages born before the log do not count.
@@ -36,4 +36,4 @@ record::Bytes sum(const record::ByCategory& bytes);
 // Marks heard since start_log.
 int marks_heard();
 
-} // namespace headroom::test
+}  // namespace headroom::test

@@ -1,7 +1,9 @@
 // A meta step makes the allocations of a real one; every allocation is labelled.
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <ATen/Parallel.h>
@@ -25,135 +27,148 @@ const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kC
 const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kGpu};
 
 record::Params params(std::initializer_list<const char*> assignments) {
-    record::Params result(experiments::find_demo("train_step")->schema);
-    for (const char* assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-    return result;
+  record::Params result(experiments::find_demo("train_step")->schema);
+  for (const char* assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
+  return result;
 }
 
 std::unique_ptr<TrainStepRun> make_run(const record::Params& p, RunPlace place) {
-    static const std::array<std::filesystem::path, 1> pages{HEADROOM_SOURCE_DIR "/README.md"};
-    static const std::array<std::filesystem::path, 1> text{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
-    auto run = TrainStepRun::create(p, place, std::filesystem::exists(pages[0]) ? pages : text, nullptr);
-    REQUIRE(run.ok());
-    return std::move(run).value();
+  static const std::array<std::filesystem::path, 1> text{HEADROOM_SOURCE_DIR
+                                                         "/tests/llama/reference/make_reference.py"};
+  auto run = TrainStepRun::create(p, place, text, nullptr);
+  REQUIRE(run.ok());
+  return std::move(run).value();
 }
 
 // The third step: by then nothing is made for the first time.
 std::vector<Allocation> third_step(const record::Params& p, RunPlace place) {
-    const auto run = make_run(p, place);
-    run->step(0);
-    run->step(1);
-    test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-    run->step(2);
-    CHECK(test::marks_heard() == run->marks_per_step());
-    return test::stop_log();
+  const auto run = make_run(p, place);
+  run->step(0);
+  run->step(1);
+  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
+  run->step(2);
+  CHECK(test::marks_heard() == run->marks_per_step());
+  return test::stop_log();
 }
 
 // Set-up and one step.
 std::vector<Allocation> whole_run(const record::Params& p, RunPlace place) {
-    test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-    const auto run = make_run(p, place);
-    run->step(0);
-    return test::stop_log();
+  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
+  const auto run = make_run(p, place);
+  run->step(0);
+  return test::stop_log();
 }
 
 Category final_category(const std::vector<Allocation>& log, std::int64_t storage) {
-    Category category = Category::kOther;
-    for (const Allocation& a : log) {
-        if (a.storage == storage && a.kind != Allocation::Kind::kFree) category = a.tag.category;
-    }
-    return category;
+  Category category = Category::kOther;
+  for (const Allocation& a : log) {
+    if (a.storage == storage && a.kind != Allocation::Kind::kFree) category = a.tag.category;
+  }
+  return category;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a planned step makes the CPU step's allocations, one by one and by name") {
-    test::install_allocation_log();
-    at::set_num_threads(1);
-    const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-    const std::string seq = GENERATE("seq=24", "seq=200", "seq=800"); // attention's three tile sizes
-    const std::string kv_heads = GENERATE("num_kv_heads=2", "num_kv_heads=4");
-    CAPTURE(checkpointing, seq, kv_heads);
-    const record::Params p =
-        params({"model=custom", "hidden_size=64", "num_layers=3", "num_heads=4", kv_heads.c_str(), "head_dim=16",
-                "intermediate_size=96", "vocab_size=300", "batch=2", seq.c_str(), checkpointing.c_str()});
-    const std::vector<Allocation> real = third_step(p, kCpu);
-    const std::vector<Allocation> planned = third_step(p, kPlanForCpu);
-    REQUIRE(real.size() > 200);
-    for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
-        if (to_string(real[i]) == to_string(planned[i])) continue;
-        CAPTURE(i);
-        REQUIRE(to_string(real[i]) == to_string(planned[i]));
-    }
-    CHECK(real.size() == planned.size());
+  test::install_allocation_log();
+  at::set_num_threads(1);
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  const std::string seq = GENERATE("seq=24", "seq=200", "seq=800");  // attention's three tile sizes
+  const std::string kv_heads = GENERATE("num_kv_heads=2", "num_kv_heads=4");
+  CAPTURE(checkpointing, seq, kv_heads);
+  const record::Params p =
+      params({"model=custom", "hidden_size=64", "num_layers=3", "num_heads=4", kv_heads.c_str(), "head_dim=16",
+              "intermediate_size=96", "vocab_size=300", "batch=2", seq.c_str(), checkpointing.c_str()});
+  const std::vector<Allocation> real = third_step(p, kCpu);
+  const std::vector<Allocation> planned = third_step(p, kPlanForCpu);
+  REQUIRE(real.size() > 200);
+  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
+    if (to_string(real[i]) == to_string(planned[i])) continue;
+    CAPTURE(i);
+    REQUIRE(to_string(real[i]) == to_string(planned[i]));
+  }
+  CHECK(real.size() == planned.size());
 }
 
 TEST_CASE("the peak of a whole run, set-up included, is planned to the byte") {
-    test::install_allocation_log();
-    at::set_num_threads(1);
-    const record::Params p = params({"model=tiny", "seq=32", "batch=1"});
-    CHECK(test::peak_by_category(whole_run(p, kCpu)) == test::peak_by_category(whole_run(p, kPlanForCpu)));
+  test::install_allocation_log();
+  at::set_num_threads(1);
+  const record::Params p = params({"model=tiny", "seq=32", "batch=1"});
+  CHECK(test::peak_by_category(whole_run(p, kCpu)) == test::peak_by_category(whole_run(p, kPlanForCpu)));
 }
 
 TEST_CASE("all memory of a step has a kind, and little of it is 'other'") {
-    test::install_allocation_log();
-    const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-    const record::Params p = params({checkpointing.c_str()});
-    const auto log = whole_run(p, kCpu);
-    const record::ByCategory peak = test::peak_by_category(log);
-    const auto at_peak = [&](Category category) { return peak[static_cast<std::size_t>(category)]; };
+  test::install_allocation_log();
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  const record::Params p = params({checkpointing.c_str()});
+  const auto log = whole_run(p, kCpu);
+  const record::ByCategory peak = test::peak_by_category(log);
+  const auto at_peak = [&](Category category) { return peak[static_cast<std::size_t>(category)]; };
 
-    const record::Bytes weights = 4 * make_run(p, kPlanForCpu)->num_parameters();
-    CHECK(at_peak(Category::kWeights) == weights);
-    CHECK(at_peak(Category::kOptimizerState) == 2 * weights);
-    CHECK(at_peak(Category::kActivations) > 0);
-    CHECK(at_peak(Category::kLogits) > 0);
-    CHECK(at_peak(Category::kOther) > 0);
-    CHECK(at_peak(Category::kOther) * 100 < test::sum(peak));
+  const record::Bytes weights = 4 * make_run(p, kPlanForCpu)->num_parameters();
+  CHECK(at_peak(Category::kWeights) == weights);
+  CHECK(at_peak(Category::kOptimizerState) == 2 * weights);
+  CHECK(at_peak(Category::kActivations) > 0);
+  CHECK(at_peak(Category::kLogits) > 0);
+  CHECK(at_peak(Category::kOther) > 0);
+  CHECK(at_peak(Category::kOther) * 100 < test::sum(peak));
 
-    // When the optimizer begins, exactly the gradients are there beside weights and states.
-    record::ByCategory live{};
-    for (const Allocation& a : log) {
-        if (a.tag.phase == record::Phase::kOptimizer) break;
-        if (a.kind == Allocation::Kind::kRelabel) continue;
-        live[static_cast<std::size_t>(final_category(log, a.storage))] += a.kind == Allocation::Kind::kAlloc ? a.bytes : -a.bytes;
-    }
-    CHECK(live[static_cast<std::size_t>(Category::kGradients)] == weights);
-    CHECK(live[static_cast<std::size_t>(Category::kActivations)] == 0);
-    CHECK(live[static_cast<std::size_t>(Category::kLogits)] == 0);
-    CHECK(live[static_cast<std::size_t>(Category::kWorkspace)] == 0);
+  // When the optimizer begins, exactly the gradients are there beside weights and states.
+  record::ByCategory live{};
+  for (const Allocation& a : log) {
+    if (a.tag.phase == record::Phase::kOptimizer) break;
+    if (a.kind == Allocation::Kind::kRelabel) continue;
+    live[static_cast<std::size_t>(final_category(log, a.storage))] +=
+        a.kind == Allocation::Kind::kAlloc ? a.bytes : -a.bytes;
+  }
+  CHECK(live[static_cast<std::size_t>(Category::kGradients)] == weights);
+  CHECK(live[static_cast<std::size_t>(Category::kActivations)] == 0);
+  CHECK(live[static_cast<std::size_t>(Category::kLogits)] == 0);
+  CHECK(live[static_cast<std::size_t>(Category::kWorkspace)] == 0);
 }
 
-TEST_CASE("every allocation of a step says which operator made it") {
-    test::install_allocation_log();
-    const auto log = third_step(params({"seq=32"}), kPlanForCpu);
-    for (const Allocation& a : log) {
-        CAPTURE(to_string(a));
-        if (a.kind == Allocation::Kind::kAlloc) CHECK(a.tag.op != record::kNoOperator);
-    }
+TEST_CASE("every allocation of a step says which operator made it, in backward too") {
+  test::install_allocation_log();
+  const auto log = third_step(params({"seq=32"}), kPlanForCpu);
+  std::set<std::string> forward, backward;
+  for (const Allocation& a : log) {
+    if (a.kind != Allocation::Kind::kAlloc) continue;
+    CAPTURE(to_string(a));
+    const std::string op(record::operator_name(a.tag.op));
+    CHECK_FALSE(op.empty());
+    (a.tag.phase == record::Phase::kBackward ? backward : forward).insert(op);
+    if (a.tag.category == Category::kLogits) CHECK((op == "lm_head" || op.starts_with("loss.")));
+  }
+  for (const char* op :
+       {"embedding", "attention.rms_norm", "attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.rope",
+        "attention.scores", "attention.o_proj", "mlp.rms_norm", "mlp.gate_proj", "mlp.up_proj", "mlp.silu",
+        "mlp.product", "mlp.down_proj", "final.rms_norm", "lm_head", "loss.log_softmax"}) {
+    CAPTURE(op);
+    CHECK(forward.count(op) == 1);
+    CHECK(backward.count(op) == 1);
+  }
 }
 
 TEST_CASE("the plan of a GPU step takes the GPU's attention kernels") {
-    test::install_allocation_log();
-    const auto names_repeat = [](const std::vector<Allocation>& log) {
-        return std::any_of(log.begin(), log.end(), [](const Allocation& a) {
-            return record::operator_name(a.tag.op) == "attention.repeat_kv";
-        });
-    };
-    CHECK(names_repeat(whole_run(params({"precision=fp32"}), kPlanForGpu))); // memory-efficient: a head each
-    CHECK_FALSE(names_repeat(whole_run(params({"precision=bf16"}), kPlanForGpu)));
-    CHECK_FALSE(names_repeat(whole_run(params({"precision=fp32"}), kPlanForCpu)));
+  test::install_allocation_log();
+  const auto names_repeat = [](const std::vector<Allocation>& log) {
+    return std::any_of(log.begin(), log.end(),
+                       [](const Allocation& a) { return record::operator_name(a.tag.op) == "attention.repeat_kv"; });
+  };
+  CHECK(names_repeat(whole_run(params({"precision=fp32"}), kPlanForGpu)));  // memory-efficient: a head each
+  CHECK_FALSE(names_repeat(whole_run(params({"precision=bf16"}), kPlanForGpu)));
+  CHECK_FALSE(names_repeat(whole_run(params({"precision=fp32"}), kPlanForCpu)));
 }
 
 TEST_CASE("memory a token of Llama 3.2 1B in bf16 is what was measured for the eager Hugging Face model") {
-    test::install_allocation_log();
-    // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes a token, and 1,621,004 with every layer
-    // checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H in place of the first.
-    const auto peak = [](const char* batch, const char* checkpointing) {
-        return test::sum(test::peak_by_category(whole_run(
-            params({"model=llama-3.2-1b", "precision=bf16", "seq=1024", batch, checkpointing}), kPlanForGpu)));
-    };
-    constexpr std::int64_t kTokens = 8 * 1024;
-    CHECK((peak("batch=16", "checkpointing=off") - peak("batch=8", "checkpointing=off")) / kTokens == 3'294'348 + 8);
-    CHECK((peak("batch=16", "checkpointing=layer") - peak("batch=8", "checkpointing=layer")) / kTokens == 1'621'004 + 8);
+  test::install_allocation_log();
+  // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes a token, and 1,621,004 with every layer
+  // checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H in place of the first.
+  const auto peak = [](const char* batch, const char* checkpointing) {
+    return test::sum(test::peak_by_category(
+        whole_run(params({"model=llama-3.2-1b", "precision=bf16", "seq=1024", batch, checkpointing}), kPlanForGpu)));
+  };
+  constexpr std::int64_t kTokens = 8 * 1024;
+  CHECK((peak("batch=16", "checkpointing=off") - peak("batch=8", "checkpointing=off")) / kTokens == 3'294'348 + 8);
+  CHECK((peak("batch=16", "checkpointing=layer") - peak("batch=8", "checkpointing=layer")) / kTokens == 1'621'004 + 8);
 }

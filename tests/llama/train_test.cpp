@@ -15,6 +15,7 @@
 #include "demos/experiments/train_step_run.h"
 #include "demos/llama/config.h"
 #include "demos/llama/data.h"
+#include "demos/llama/train_step.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/support/catch.h"
 
@@ -27,164 +28,194 @@ using experiments::TrainStepRun;
 const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
 
 record::Params params(std::initializer_list<std::string> assignments) {
-    record::Params result(experiments::find_demo("train_step")->schema);
-    for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-    return result;
+  record::Params result(experiments::find_demo("train_step")->schema);
+  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
+  return result;
 }
 
-record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& p, const std::atomic<bool>* cancel = nullptr) {
-    return TrainStepRun::create(p, {.device = at::kCPU}, kText, cancel);
+record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& p,
+                                                     const std::atomic<bool>* cancel = nullptr) {
+  return TrainStepRun::create(p, {.device = at::kCPU}, kText, cancel);
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // A file of this content, gone at the end.
 class TemporaryFile {
-public:
-    explicit TemporaryFile(const std::string& content)
-        : path_(std::filesystem::temp_directory_path() / ("headroom_text_" + std::to_string(getpid()))) {
-        std::ofstream(path_, std::ios::binary) << content;
-    }
-    ~TemporaryFile() { std::filesystem::remove(path_); }
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-    const std::filesystem::path& path() const { return path_; }
+ public:
+  explicit TemporaryFile(const std::string& content)
+      : path_(std::filesystem::temp_directory_path() / ("headroom_text_" + std::to_string(getpid()))) {
+    std::ofstream(path_, std::ios::binary) << content;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
 
-private:
-    std::filesystem::path path_;
+ private:
+  std::filesystem::path path_;
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the loss falls on real text") {
-    const std::string precision = GENERATE("precision=fp32", "precision=bf16");
-    auto run = create(params({"batch=4", "seq=128", precision}));
-    REQUIRE(run.ok());
-    TrainStepRun& training = *run.value();
-    training.step(0);
-    const double first = training.loss();
-    CHECK(first == Approx(std::log(4096.0)).margin(0.3)); // it knows nothing yet: every id is as likely
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 1; i < 30; ++i) REQUIRE(training.step(i) == StepResult::kDone);
-    const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
-    const double last = training.loss();
-    std::cout << precision << ": loss " << first << " to " << last << ", " << duration.count() / 29 << " s a step\n";
-    CHECK(last < std::log(256.0)); // bytes only
-    CHECK(last < 0.6 * first);
+  const std::string precision = GENERATE("precision=fp32", "precision=bf16");
+  auto run = create(params({"batch=4", "seq=128", precision}));
+  REQUIRE(run.ok());
+  TrainStepRun& training = *run.value();
+  training.step(0);
+  const double first = training.loss();
+  CHECK(first == Approx(std::log(4096.0)).margin(0.3));  // it knows nothing yet: every id is as likely
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 1; i < 30; ++i) REQUIRE(training.step(i) == StepResult::kDone);
+  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
+  const double last = training.loss();
+  std::cout << precision << ": loss " << first << " to " << last << ", " << duration.count() / 29 << " s a step\n";
+  CHECK(last < std::log(256.0));  // bytes only
+  CHECK(last < 0.6 * first);
 }
 
 TEST_CASE("time of a step at the defaults") {
-    auto run = create(params({}));
-    REQUIRE(run.ok());
-    run.value()->step(0);
-    const auto begin = std::chrono::steady_clock::now();
-    CHECK(run.value()->step(1) == StepResult::kDone);
-    const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
-    std::cout << "tiny, batch 4, seq 256: " << duration.count() << " s a step\n";
+  auto run = create(params({}));
+  REQUIRE(run.ok());
+  run.value()->step(0);
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(run.value()->step(1) == StepResult::kDone);
+  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
+  std::cout << "tiny, batch 4, seq 256: " << duration.count() << " s a step\n";
 }
 
 TEST_CASE("the same seed gives the same losses, another one others") {
-    const auto loss_after_two = [](const std::string& seed) {
-        auto run = create(params({"seq=32", "batch=1", seed}));
-        REQUIRE(run.ok());
-        run.value()->step(0);
-        run.value()->step(1);
-        return run.value()->loss();
-    };
-    const double loss = loss_after_two("seed=1");
-    CHECK(loss_after_two("seed=1") == loss);
-    CHECK(loss_after_two("seed=2") != loss);
+  const auto loss_after_two = [](const std::string& seed) {
+    auto run = create(params({"seq=32", "batch=1", seed}));
+    REQUIRE(run.ok());
+    run.value()->step(0);
+    run.value()->step(1);
+    return run.value()->loss();
+  };
+  const double loss = loss_after_two("seed=1");
+  CHECK(loss_after_two("seed=1") == loss);
+  CHECK(loss_after_two("seed=2") != loss);
+}
+
+TEST_CASE("the seed decides the first weights") {
+  const auto weights = [](std::uint64_t seed) {
+    return llama::make_model(*llama::find_config("tiny"), {}, /*seq=*/8, seed).layers[0].q_proj_QH.detach();
+  };
+  CHECK(at::equal(weights(1), weights(1)));
+  CHECK_FALSE(at::equal(weights(1), weights(2)));
+  CHECK(weights(1).std().item<double>() == Approx(0.02).epsilon(0.02));
 }
 
 TEST_CASE("cancelling ends a step at the next layer, and every byte comes back") {
-    test::install_allocation_log();
-    const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-    // A listener of marks cancels at the given one: in forward, in backward.
-    struct CancelAtMark final : record::ScopeListener {
-        std::atomic<bool> cancel{false};
-        int marks_left = 0;
-        void on_mark(const record::Tag&, std::int32_t) override { cancel = cancel || --marks_left <= 0; }
-        void on_relabel(const void*, record::Category) override {}
-    } listener;
-    listener.marks_left = 1 << 30;
-    const int marks = GENERATE(3, 9, 12);
-    CAPTURE(checkpointing, marks);
+  test::install_allocation_log();
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  // A listener of marks cancels at the given one: in forward, in backward.
+  struct CancelAtMark final : record::ScopeListener {
+    std::atomic<bool> cancel{false};
+    int marks_left = 0;
+    void on_mark(const record::Tag&, std::int32_t) override { cancel = cancel || --marks_left <= 0; }
+    void on_relabel(const void*, record::Category) override {}
+  } listener;
+  listener.marks_left = 1 << 30;
+  const int marks = GENERATE(3, 9, 12);
+  CAPTURE(checkpointing, marks);
 
-    record::set_scope_listener(&listener);
-    test::start_log(test::LoggedDevice::kCpu);
-    {
-        auto run = create(params({"seq=32", "batch=1", checkpointing}), &listener.cancel);
-        REQUIRE(run.ok());
-        listener.marks_left = marks;
-        CHECK(run.value()->step(0) == StepResult::kCancelled);
+  record::set_scope_listener(&listener);
+  test::start_log(test::LoggedDevice::kCpu);
+  {
+    auto run = create(params({"seq=32", "batch=1", checkpointing}), &listener.cancel);
+    REQUIRE(run.ok());
+    listener.marks_left = marks;
+    CHECK(run.value()->step(0) == StepResult::kCancelled);
+  }
+  const std::vector<test::Allocation> log = test::stop_log();
+  record::set_scope_listener(nullptr);
+  record::Bytes live = 0;
+  for (const test::Allocation& a : log) {
+    if (a.kind == test::Allocation::Kind::kAlloc) live += a.bytes;
+    if (a.kind == test::Allocation::Kind::kFree) live -= a.bytes;
+  }
+  REQUIRE(log.size() > 50);
+  CHECK(live == 0);
+}
+
+TEST_CASE("a step that was cancelled in backward leaves weights as they were and no gradient") {
+  struct CancelInBackward final : record::ScopeListener {
+    std::atomic<bool> cancel{false};
+    void on_mark(const record::Tag& tag, std::int32_t) override {
+      cancel = cancel || (tag.phase == record::Phase::kBackward && tag.layer == 1);
     }
-    const std::vector<test::Allocation> log = test::stop_log();
-    record::set_scope_listener(nullptr);
-    record::Bytes live = 0;
-    for (const test::Allocation& a : log) {
-        if (a.kind == test::Allocation::Kind::kAlloc) live += a.bytes;
-        if (a.kind == test::Allocation::Kind::kFree) live -= a.bytes;
-    }
-    REQUIRE(log.size() > 50);
-    CHECK(live == 0);
+    void on_relabel(const void*, record::Category) override {}
+  } listener;
+  llama::Model model = llama::make_model(*llama::find_config("tiny"), {}, /*seq=*/16, /*seed=*/0);
+  llama::AdamW optimizer(llama::parameters(model));
+  const at::Tensor before = model.lm_head_VH.detach().clone();
+  record::set_scope_listener(&listener);
+  CHECK_THROWS_AS(llama::train_step(model, optimizer, llama::make_batch("text", 1, 16, 0, 0),
+                                    {.cancel = &listener.cancel}, /*index=*/0),
+                  llama::Cancelled);
+  record::set_scope_listener(nullptr);
+  CHECK(at::equal(before, model.lm_head_VH));
+  for (const llama::Parameter& parameter : llama::parameters(model)) CHECK_FALSE(parameter.tensor.grad().defined());
 }
 
 TEST_CASE("a batch is the text, and the targets are the next bytes") {
-    const std::string text = "abcdefghijklmnopqrstuvwxyz";
-    const at::Tensor batch = llama::make_batch(text, 3, 40, /*seed=*/5, /*step=*/7); // longer than the text: goes round
-    CHECK(batch.sizes() == at::IntArrayRef({2, 3, 40}));
-    const auto* const ids = batch.const_data_ptr<std::int64_t>();
-    for (std::int64_t i = 0; i < 3 * 40; ++i) {
-        CHECK(ids[120 + i] == 'a' + (ids[i] - 'a' + 1) % 26);
-        if (i % 40 > 0) CHECK(ids[i] == ids[120 + i - 1]);
-    }
-    CHECK_FALSE(at::equal(batch, llama::make_batch(text, 3, 40, 5, 8)));
+  const std::string text = "abcdefghijklmnopqrstuvwxyz";
+  const at::Tensor batch = llama::make_batch(text, 3, 40, /*seed=*/5, /*step=*/7);  // longer than the text: goes round
+  CHECK(batch.sizes() == at::IntArrayRef({2, 3, 40}));
+  const auto* const ids = batch.const_data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < 3 * 40; ++i) {
+    CHECK(ids[120 + i] == 'a' + (ids[i] - 'a' + 1) % 26);
+    if (i % 40 > 0) CHECK(ids[i] == ids[120 + i - 1]);
+  }
+  CHECK_FALSE(at::equal(batch, llama::make_batch(text, 3, 40, 5, 8)));
 }
 
 TEST_CASE("a text that cannot be used is refused with its name and the cure") {
-    const auto message = [](const std::string& path) {
-        auto run = create(params({"data=" + path}));
-        REQUIRE_FALSE(run.ok());
-        CHECK(run.error().kind == record::ErrorKind::kBadInput);
-        CHECK(contains(run.error().message, path));
-        return run.error().message;
-    };
-    CHECK(contains(message("/nowhere/at/all.txt"), "not there"));
-    CHECK(contains(message("/tmp"), "not a file"));
-    const TemporaryFile empty("");
-    CHECK(contains(message(empty.path()), "empty"));
-    const TemporaryFile latin1("caf\xe9");
-    CHECK(contains(message(latin1.path()), "UTF-8"));
+  const auto message = [](const std::string& path) {
+    auto run = create(params({"data=" + path}));
+    REQUIRE_FALSE(run.ok());
+    CHECK(run.error().kind == record::ErrorKind::kBadInput);
+    CHECK(contains(run.error().message, path));
+    return run.error().message;
+  };
+  CHECK(contains(message("/nowhere/at/all.txt"), "not there"));
+  CHECK(contains(message("/tmp"), "not a file"));
+  const TemporaryFile empty("");
+  CHECK(contains(message(empty.path()), "empty"));
+  const TemporaryFile latin1("caf\xe9");
+  CHECK(contains(message(latin1.path()), "UTF-8"));
 }
 
 TEST_CASE("any UTF-8 text trains, however short") {
-    const TemporaryFile file("\xc3\xa9");
-    auto run = create(params({"data=" + file.path().string(), "seq=16", "batch=1"}));
-    REQUIRE(run.ok());
-    CHECK(run.value()->step(0) == StepResult::kDone);
+  const TemporaryFile file("\xc3\xa9");
+  auto run = create(params({"data=" + file.path().string(), "seq=16", "batch=1"}));
+  REQUIRE(run.ok());
+  CHECK(run.value()->step(0) == StepResult::kDone);
 }
 
 TEST_CASE("a shape that cannot be is refused with the reason") {
-    const auto refusal = [](std::initializer_list<std::string> assignments) {
-        record::Params p = params(assignments);
-        REQUIRE(p.set_assignment("model=custom").ok());
-        auto run = create(p);
-        REQUIRE_FALSE(run.ok());
-        CHECK(run.error().kind == record::ErrorKind::kRefused);
-        return run.error().message;
-    };
-    CHECK(contains(refusal({"num_heads=8", "num_kv_heads=3"}), "num_kv_heads=3"));
-    CHECK(contains(refusal({"head_dim=12"}), "head_dim=12"));
-    CHECK(contains(refusal({"vocab_size=100"}), "vocab_size=100"));
+  const auto refusal = [](std::initializer_list<std::string> assignments) {
+    record::Params p = params(assignments);
+    REQUIRE(p.set_assignment("model=custom").ok());
+    auto run = create(p);
+    REQUIRE_FALSE(run.ok());
+    CHECK(run.error().kind == record::ErrorKind::kRefused);
+    return run.error().message;
+  };
+  CHECK(contains(refusal({"num_heads=8", "num_kv_heads=3"}), "num_kv_heads=3"));
+  CHECK(contains(refusal({"head_dim=12"}), "head_dim=12"));
+  CHECK(contains(refusal({"vocab_size=100"}), "vocab_size=100"));
 }
 
 TEST_CASE("published shapes have their published numbers of parameters") {
-    CHECK(llama::num_parameters(*llama::find_config("llama-3.2-1b")) == 1'235'814'400);
-    CHECK(llama::num_parameters(*llama::find_config("llama-3.2-3b")) == 3'212'749'824);
-    CHECK(llama::num_parameters(*llama::find_config("llama-3-8b")) == 8'030'261'248);
-    for (const llama::Config& config : llama::published_configs()) CHECK(llama::check(config).ok());
-    const record::Params defaults(experiments::find_demo("train_step")->schema);
-    for (const record::Choice& choice : defaults.schema()[0].choices) {
-        CHECK((choice.key == "custom" || llama::find_config(choice.key) != nullptr));
-    }
+  CHECK(llama::num_parameters(*llama::find_config("llama-3.2-1b")) == 1'235'814'400);
+  CHECK(llama::num_parameters(*llama::find_config("llama-3.2-3b")) == 3'212'749'824);
+  CHECK(llama::num_parameters(*llama::find_config("llama-3-8b")) == 8'030'261'248);
+  for (const llama::Config& config : llama::published_configs()) CHECK(llama::check(config).ok());
+  const record::Params defaults(experiments::find_demo("train_step")->schema);
+  for (const record::Choice& choice : defaults.schema()[0].choices) {
+    CHECK((choice.key == "custom" || llama::find_config(choice.key) != nullptr));
+  }
 }
