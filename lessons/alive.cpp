@@ -78,12 +78,13 @@ std::vector<LadderRung> ladder_at(const record::Ledger& run, std::uint64_t event
   if (totals.reserved > 0) rungs.push_back({"reserved", totals.reserved});
   const auto& events = run.recording().events();
   const record::Nanoseconds time = event < events.size() ? events[event].time : 0;
-  if (const auto bytes = counter_at(run.recording(), record::CounterKind::kProcessBytes, time)) {
-    rungs.push_back({"process", *bytes});
-  }
-  if (const auto bytes = counter_at(run.recording(), record::CounterKind::kDeviceUsedBytes, time)) {
-    rungs.push_back({"device in use", *bytes});
-  }
+  // Samples are rarer than events: one below the rung before it is older than what happened there.
+  const auto add_sample = [&](const char* label, record::CounterKind kind) {
+    const auto bytes = counter_at(run.recording(), kind, time);
+    if (bytes && *bytes >= rungs.back().bytes) rungs.push_back({label, *bytes});
+  };
+  add_sample("process", record::CounterKind::kProcessBytes);
+  add_sample("device in use", record::CounterKind::kDeviceUsedBytes);
   return rungs;
 }
 

@@ -30,6 +30,17 @@ std::string shown(const record::RunInfo& info, const std::string& key) {
   return value;
 }
 
+// False for parameters that only another parameter's value brings in, such as the layers of model=custom.
+bool is_used(const record::RunInfo& info, const std::string& key) {
+  const auto* demo = experiments::find_demo(info.demo);
+  if (demo == nullptr) return true;
+  for (const auto& spec : demo->schema) {
+    if (spec.key == key && !spec.needs_key.empty())
+      return value_of(info.params, std::string(spec.needs_key)) == spec.needs_value;
+  }
+  return true;
+}
+
 std::string with_commas(const std::string& digits) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -63,7 +74,9 @@ std::string provenance_line(const record::RunInfo& info) {
 std::map<std::string, std::string> full_provenance(const record::Recording& recording) {
   const record::RunInfo& info = recording.info();
   std::map<std::string, std::string> all = info.provenance;
-  for (const auto& [key, value] : info.params) all["set." + key] = value;
+  for (const auto& [key, value] : info.params) {
+    if (is_used(info, key)) all["set." + key] = value;
+  }
   all["demo"] = info.demo;
   all["device"] = record::key_of(info.device);
   all["source"] = record::key_of(info.source);

@@ -58,7 +58,8 @@ class AliveLayout {
   // Title and total, and below them the moment. Returns where rows begin.
   float head() {
     const std::string total = in_unit(static_cast<double>(list_.total), unit_, 2) + " " + std::string(unit_.name);
-    sheet_.text(Layer::kList, kHead, palette_.text, title_, area_.x0, area_.y0);
+    const float room = area_.width() - sheet_.width(kHead, total) - sheet_.px(8);
+    sheet_.text(Layer::kList, kHead, palette_.text, sheet_.shortened(kHead, title_, room), area_.x0, area_.y0);
     sheet_.text(Layer::kList, kHead, palette_.text, total, area_.x1, area_.y0, Anchor::kEnd);
     const float y = area_.y0 + sheet_.px(20);
     sheet_.text(Layer::kList, kNote, palette_.text2, sheet_.shortened(kNote, list_.when, area_.width()), area_.x0, y);

@@ -39,8 +39,8 @@ class PlotLabels {
   void draw() {
     if (const Rect rect = failed_rect(sheet_, figure_, map_); rect.width() > 0) placer_.take(rect);
     guess();
-    limit();
     failed();
+    limit();
     peak();
     for (std::size_t i = 0; i < figure_.lines.size(); ++i) line_label(i);
     kinds();
@@ -347,7 +347,7 @@ class PlotLabels {
     for (float x = columns_.front().x0 + sheet_.px(6); x + width < columns_.back().x1 - sheet_.px(2);
          x += sheet_.px(4)) {
       const Rect room = clearance(columns_, kind, x, width);
-      if (room.height() < height + sheet_.px(3)) continue;
+      if (room.height() < height * 0.95f) continue;  // letters are lower than their line
       const float y = sheet_.snap(room.center_y() - height * 0.5f);
       places.push_back({{x, y, x + width, y + height}, still ? 0 : std::min(room.height(), 3 * height)});
     }
@@ -423,11 +423,12 @@ class PlotLabels {
     std::optional<Leader> best;
     const PxColumn* at = nullptr;
     float least = 0;
+    const float longest = std::max(sheet_.px(60), map_.plot.height() * 0.3f);
     for (const PxColumn* column : columns) {
       const float thin = 1 - column->thickness(kind) / columns.front()->thickness(kind);
       for (const Leader& leader : leaders(*column, kind, name_of_kind(kind) + " " + value_of(*column, kind))) {
         if (!placer_.is_free(leader.label) || !placer_.clear_of_data(leader.label)) continue;
-        if (!placer_.is_free(leader.line())) continue;
+        if (!placer_.is_free(leader.line()) || leader.length() > longest) continue;
         float cost = leader.length() + sheet_.px(80) * thin;
         if (placer_.crosses_line(leader.label)) cost += sheet_.px(60);
         if (placer_.crosses_line(leader.line())) cost += sheet_.px(30);

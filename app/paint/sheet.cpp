@@ -91,7 +91,10 @@ void Sheet::hatch(Layer layer, const std::vector<Rect>& rects, Color color, cons
 }
 
 std::string in_unit(double bytes, const ByteUnit& unit, int decimals) {
-  return fmt::format("{:.{}f}", bytes / unit.bytes, unit.bytes > 1 ? decimals : 0);
+  std::string text = fmt::format("{:.{}f}", bytes / unit.bytes, unit.bytes > 1 ? decimals : 0);
+  const std::size_t whole = std::min(text.find('.'), text.size());
+  for (std::size_t at = whole; at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
 }
 
 }  // namespace headroom::app::paint

@@ -61,7 +61,7 @@ void lay_out_bars(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 float lay_out_header(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 void lay_out_side(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 
-// "13.81": bytes in that unit.
+// "13.81", "1,465.88": bytes in that unit.
 std::string in_unit(double bytes, const ByteUnit& unit, int decimals);
 
 }  // namespace headroom::app::paint

@@ -248,7 +248,12 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, double hig
     }
   }
   line.end = std::min(shot.data_end, x.high);
-  const double most = *std::max_element(line.y.begin(), line.y.end());
+  const auto [least, largest] = std::minmax_element(line.y.begin(), line.y.end());
+  const double most = *largest;
+  // A process holds at least what its allocator does: samples below that are from before it took it.
+  const record::Bytes held = std::max(shot.run.peak_reserved(shot.first(), shot.last()),
+                                      shot.run.peak(shot.first(), shot.last()).totals.allocated);
+  if (*least < static_cast<double>(held)) return std::nullopt;
   if (most > highest || line.end <= line.x.front()) return std::nullopt;  // far above the tensors: the ladder has it
   const std::string value = record::format_bytes(static_cast<Bytes>(most), 1);
   line.label = "whole process " + value;

@@ -78,6 +78,10 @@ TEST_CASE("the ladder rises") {
   CHECK(ladder[0].label == "requested");
   CHECK(ladder[4].label == "device in use");
   for (std::size_t i = 1; i < ladder.size(); ++i) CHECK(ladder[i].bytes >= ladder[i - 1].bytes);
+  // Nor is one whose last sample is older than what has been reserved since.
+  record::Recording stale = tests::llama_recording({.steps = 1, .context = 0});
+  stale.append(record::CounterSample{0, record::kGiB, record::CounterKind::kProcessBytes});
+  CHECK(lessons::ladder_at(record::Ledger(stale), 400).size() == 3);
   // A rung that nothing measured is not there.
   const record::Recording on_cpu = tests::llama_recording({.steps = 1, .context = 0});
   CHECK(lessons::ladder_at(record::Ledger(on_cpu), 100).size() == 3);
@@ -91,6 +95,11 @@ TEST_CASE("a run in one line") {
   CHECK(provenance.at("set.batch") == "4");
   CHECK(provenance.at("driver") == "580.00");
   CHECK(provenance.at("outcome") == "completed");
+  record::RunInfo info = run.info();
+  info.params["num_layers"] = "4";  // of model=custom only
+  CHECK(lessons::full_provenance(record::Recording(info)).count("set.num_layers") == 0);
+  info.params["model"] = "custom";
+  CHECK(lessons::full_provenance(record::Recording(info)).count("set.num_layers") == 1);
 }
 
 TEST_CASE("bytes with as few decimals as say them") {

@@ -194,6 +194,19 @@ TEST_CASE("a cap below the weights, and one far above the data") {
   CHECK(flat.y.high < 2 * flat.peak->y);
 }
 
+TEST_CASE("a process line that was sampled before the allocator took its memory is left out") {
+  const auto has_process = [](const record::Recording& run) {
+    const record::Ledger ledger(run);
+    const auto data = figure().build({.run = &ledger});
+    return std::any_of(data.lines.begin(), data.lines.end(),
+                       [](const auto& line) { return line.style == lessons::LineStyle::kProcess; });
+  };
+  CHECK(has_process(tests::llama_recording()));
+  record::Recording stale = tests::llama_recording({.context = 0});
+  stale.append(record::CounterSample{0, 8 * record::kGiB, record::CounterKind::kProcessBytes});
+  CHECK_FALSE(has_process(stale));
+}
+
 TEST_CASE("run A stands behind, on axes that hold both") {
   const record::Recording plain = tests::llama_recording();
   const record::Recording b = tests::llama_recording({.checkpointing = true});
