@@ -135,6 +135,12 @@ record::Result<Number> number_from(std::string_view option, const std::string& t
 
 record::Result<Command> finish(Grammar& grammar, Parsed& parsed) {
   if (grammar.run->parsed()) {
+    // --set takes all words up to the next option, so it may have swallowed a DEMO that stands behind it.
+    RunOptions& run = parsed.run;
+    if (run.demo.empty() && !run.set.empty() && run.set.back().find('=') == std::string::npos) {
+      run.demo = run.set.back();
+      run.set.pop_back();
+    }
     if (!parsed.time_limit.empty()) {
       auto limit = number_from<double>("--time-limit", parsed.time_limit, 0.001, 1e9, "a number of seconds");
       if (!limit) return limit.error();
@@ -167,7 +173,7 @@ record::Result<Command> parse_command_line(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     for (CLI::App* each : app.get_subcommands()) command = each;
-    return Command{PrintText{command != nullptr ? command->help() : app.help()}};
+    return Command{PrintText{command != nullptr ? command->help("headroom") : app.help()}};
   } catch (const CLI::ParseError& error) {
     for (CLI::App* each : app.get_subcommands()) command = each;
     return Error{fmt::format("{}; `{}` shows how it is used.", error.what(), help_command(command))};

@@ -170,10 +170,10 @@ std::string to_json(const RunSummary& summary) {
 }
 
 std::string to_text(const RunSummary& summary) {
-  std::string text = fmt::format(
-      "{}: {} ({})\n", summary.demo,
-      summary.outcome.kind == record::OutcomeKind::kCompleted ? "done" : record::key_of(summary.outcome.kind),
-      summary.device);
+  std::string outcome(summary.outcome.kind == record::OutcomeKind::kCompleted ? "done"
+                                                                              : record::key_of(summary.outcome.kind));
+  std::replace(outcome.begin(), outcome.end(), '_', ' ');
+  std::string text = fmt::format("{}: {} ({})\n", summary.demo, outcome, summary.device);
   const auto row = [&text](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<9} {}\n", name, value);
   };

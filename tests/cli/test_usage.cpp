@@ -49,6 +49,7 @@ TEST_CASE("Unknown words are named, with the nearest known one") {
   refused({"run", "train_step", "--recrod", "a.hrec"}, 2, {"\"--recrod\"", "--record"});
   refused({"run", "train_stop"}, 2, {"\"train_stop\"", "train_step"});
   refused({"run"}, 2, {"train_step", "headroom list"});
+  refused({"run", "--set", "batch=0", "train_step"}, 2, {"batch=0", "from 1 to"});
   refused({"run", "train_step", "--set", "bach=4"}, 2, {"\"bach\"", "batch"});
   refused({"run", "train_step", "--set", "model=huge"}, 2, {"huge", "llama-3.2-1b"});
   refused({"run", "train_step", "--set", "batch"}, 2, {"batch", "key=value"});
