@@ -84,9 +84,9 @@ record() {
 common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"
 # shellcheck disable=SC2086
 {
-  record llama_1b_h200 $common batch=4
-  record llama_1b_h200_checkpointing $common batch=4 checkpointing=layer
-  record llama_1b_h200_out_of_memory $common batch=8 cap=24GiB
+  record llama-3.2-1b_h200_b4 $common batch=4
+  record llama-3.2-1b_h200_b4_checkpointing $common batch=4 checkpointing=layer
+  record llama-3.2-1b_h200_b8_24gib_oom $common batch=8 cap=24GiB
 }
 [ -n "$quick" ] || step run_test "$build/tests/bin/live_gpu_run_test"
 
