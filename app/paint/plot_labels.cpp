@@ -358,7 +358,9 @@ class PlotLabels {
     if (!box) return false;
     const KindColors& colors = palette_.kinds[static_cast<std::size_t>(kind)];
     const Color on = is_quiet(sheet_.frame(), figure_, kind) ? colors.on_quiet : colors.on_fill;
-    sheet_.fill(Layer::kLabels, *box, fill_of(sheet_.frame(), figure_, kind), sheet_.px(2));
+    // From the letters' tops down: the edge of the kind may run right above them.
+    const Rect patch{box->x0, box->y0 + 0.15f * box->height(), box->x1, box->y1};
+    sheet_.fill(Layer::kLabels, patch, fill_of(sheet_.frame(), figure_, kind), sheet_.px(2));
     const Rect text = sheet_.text(Layer::kLabels, types_.strong, on, name, box->x0 + pad_x(), box->y0);
     if (extra > 0) {
       sheet_.text(Layer::kLabels, types_.label, on, value_of(columns_.front(), kind), text.x1 + sheet_.px(8), box->y0);
