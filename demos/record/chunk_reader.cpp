@@ -65,7 +65,7 @@ std::optional<Damage> ChunkReader::take_operators(std::span<const std::byte> con
     if (!in.ok() || length > kLongestOperator || !valid_utf8(name)) return Damage{"the name of an operator is no text"};
     names.emplace_back(name);
   }
-  if (in.left() != 0) return Damage{"a chunk of operators does not end where it should"};
+  if (!in.ok() || in.left() != 0) return Damage{"a chunk of operators does not end where it should"};
   recording_.append_operators(static_cast<std::uint16_t>(first), names);
   return std::nullopt;
 }

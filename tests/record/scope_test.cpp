@@ -1,6 +1,7 @@
 // Tags of threads, operators and marks.
 #include "demos/record/scope.h"
 
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -105,6 +106,28 @@ TEST_CASE("threads without a tag borrow the worker's") {
     CHECK(current_tag().category == Category::kActivations);  // the helper's own scope was not the worker's
     mark(Phase::kOptimizer);
     in_new_thread([] { CHECK(current_tag().phase == Phase::kOptimizer); });
+  });
+}
+
+TEST_CASE("a thread whose scopes have ended borrows again") {
+  in_new_thread([] {
+    become_worker_thread();
+    mark(Phase::kForward);
+    std::promise<void> scope_ended, worker_moved;
+    std::thread helper([&] {
+      { const Scope own(Category::kWorkspace); }
+      scope_ended.set_value();
+      worker_moved.get_future().wait();
+      CHECK(current_tag().phase == Phase::kBackward);
+      mark(Phase::kLoss);  // from here on it has a tag of its own
+      { const Scope own(Category::kWorkspace); }
+      CHECK(current_tag().phase == Phase::kLoss);
+    });
+    scope_ended.get_future().wait();
+    mark(Phase::kBackward);
+    worker_moved.set_value();
+    helper.join();
+    CHECK(current_tag().phase == Phase::kBackward);
   });
 }
 
