@@ -26,9 +26,8 @@ record::Outcome outcome_of(const record::Recording& recording) {
 }
 
 std::string device_name(const record::RunInfo& info) {
-  const std::string key(record::key_of(info.device));
-  const auto named = info.provenance.find(key);
-  return named != info.provenance.end() && !named->second.empty() ? named->second : key;
+  const auto named = info.provenance.find("device");
+  return named != info.provenance.end() ? named->second : std::string(record::key_of(info.device));
 }
 
 // The value below which `share` of the sorted values lie, linear between neighbours.

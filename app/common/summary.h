@@ -18,7 +18,7 @@ struct RunSummary {
   record::Source source = record::Source::kRecorded;
   std::map<std::string, std::string> params;
   std::map<std::string, std::string> provenance;
-  std::string device;  // the GPU's or CPU's name, else "gpu" or "cpu"
+  std::string device;  // its name, else "gpu" or "cpu"
 
   // Over the whole run; block bytes, bytes asked for, segments held (0 where the allocator has none).
   record::Bytes peak = 0;

@@ -75,7 +75,7 @@ RunInfo info() {
   RunInfo info;
   info.demo = "train_step";
   info.params = {{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}};
-  info.provenance = {{"cpu", "CPU, 2 cores"}, {"torch", "2.11.0"}, {"revision", "0123456789ab"}};
+  info.provenance = {{"device", "CPU, 2 cores"}, {"torch", "2.11.0"}, {"revision", "0123456789ab"}};
   info.device_memory = 8 * kGiB;
   info.source = Source::kRecorded;
   return info;
