@@ -1,5 +1,8 @@
 #include "tests/paint/support.h"
 
+#include <filesystem>
+#include <set>
+
 #include "tests/support/llama_step.h"
 #include "tests/support/made_recording.h"
 
@@ -52,6 +55,11 @@ std::vector<Sample> make_samples() {
   one.append(std::span(&event, 1));
   add_views(all, "one event", one);
   add_views(all, "empty", record::Recording());
+  std::set<std::filesystem::path> stored;  // by name
+  for (const auto& file : std::filesystem::directory_iterator(assets_folder() + "/recordings")) stored.insert(file);
+  for (const auto& path : stored) {
+    if (path.extension() == ".hrec") add_views(all, path.stem().string(), record::Recording::read(path).value());
+  }
   return all;
 }
 
