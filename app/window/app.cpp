@@ -21,6 +21,9 @@ namespace {
 // Below this the page scrolls instead of shrinking (px at scale 1).
 constexpr float kLeastWidth = 640, kLeastHeight = 420;
 
+// Longer lines are hard to read.
+constexpr float kReadingWidth = 640;
+
 const lessons::Page& first_page() { return *lessons::chapters().front()->pages.front(); }
 
 std::shared_ptr<const record::Recording> stored(const std::filesystem::path& assets, std::string_view name) {
@@ -36,6 +39,7 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
   ui_.theme = options_.theme.value_or(theme_from(kept.theme));
   ui_.font_scale = options_.scale.value_or(static_cast<float>(kept.font_scale));
   ui_.display_scale = options_.display_scale;
+  ui_.assets = options_.assets;
   if (settings_ != nullptr) ui_.notice = settings_->notice();
   if (options_.page.empty()) options_.page = kept.page;
 }
@@ -143,7 +147,9 @@ Frame App::frame_of(double now, float effective_width) {
     frame.place.has_previous = c > 0 || frame.place.page > 0;
     frame.place.has_next = c + 1 < static_cast<int>(chapters.size()) || frame.place.page + 1 < frame.place.pages;
   }
-  const paint::ByteUnit unit = paint::byte_unit(page_->figure_axis().high);
+  const lessons::FigureData& figure = page_->figure(figure_.columns());
+  const double top = figure.empty_reason.empty() ? figure.y.high : static_cast<double>(record::kGiB);
+  const paint::ByteUnit unit = paint::byte_unit(top);
   frame.byte_unit = unit.bytes;
   frame.byte_unit_name = unit.name;
   return frame;
@@ -184,6 +190,7 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
   int face = ui_.figure_face ? 1 : 0;
   if (segmented("face", head.left(150), faces, face)) ui_.figure_face = face == 1;
   if (!ui_.figure_face) {
+    rect.x1 = std::min(rect.x1, rect.x0 + px(kReadingWidth));
     turn = draw_text_column(frame, rect);
     return;
   }

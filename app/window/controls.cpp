@@ -161,7 +161,8 @@ bool slider(const char* id, const Rect& rect, float& position, int steps) {
   return changed;
 }
 
-bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now) {
+bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now,
+                std::string_view hint) {
   fill(rect, theme().card, kControlRadius);
   const float unit_width = unit.empty() ? 0 : text_width(Face::kRegular, 12, unit) + px(10);
   const float size = font_size(Face::kSemiBold, 14);
@@ -180,6 +181,7 @@ bool text_field(const char* id, const Rect& rect, std::string& text, std::string
   ImGui::PopStyleColor(4);
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
+  if (text.empty() && !active) text_in(Face::kRegular, 13, rect.inset(10, 0), theme().text3, hint);
   outline(rect, active ? theme().ink : theme().control, kControlRadius, active ? 2 : 1);
   text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(10), rect.y1}, theme().text3, unit, 1);
   if (focused && !active) focus_ring(rect, kControlRadius);

@@ -59,10 +59,12 @@ std::string write_figure(Frame& frame) {
   if (failed) return fmt::format("The folder {} cannot be made: {}.", folder.string(), failed.message());
   const lessons::FigureData& figure = frame.page.figure(kExportColumns);
   if (!figure.empty_reason.empty()) return "There is no figure to write yet: run, or look at a stored run.";
+  paint::ExportOptions options;
+  options.assets = frame.ui.assets;
   std::string written;
   for (std::size_t i = 0; i < kFormats.size(); ++i) {
     if (!frame.ui.export_formats[i]) continue;
-    const auto bytes = paint::render(figure, kFormats[i].format, paint::ExportOptions{});
+    const auto bytes = paint::render(figure, kFormats[i].format, options);
     if (!bytes) return bytes.error().message;
     const std::string name = fmt::format("{}.{}", figure.id, kFormats[i].ending);
     const record::Status status = write_whole(folder / name, bytes.value());

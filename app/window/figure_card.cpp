@@ -57,6 +57,9 @@ void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& 
   if (page.shows_prediction() || page.runs().size() < 2 || frame.page.question().hides()) {
     text_in(Face::kRegular, 12, rect, theme().text2,
             shortened(Face::kRegular, 12, figure.provenance_line, rect.width()));
+    const bool cut = text_width(Face::kRegular, 12, figure.provenance_line) > rect.width();
+    if (cut && ImGui::IsMouseHoveringRect(rect.min(), rect.max()) && ImGui::IsWindowHovered())
+      tooltip(figure.provenance_line);
     return;
   }
   const std::string shown = shortened(Face::kRegular, 12, figure.provenance_line, rect.width() - px(36));
@@ -135,7 +138,7 @@ float draw_axis_choice(Frame& frame, const Rect& rect) {
 
 void FigureCard::draw_head(Frame& frame, const Rect& rect) {
   PageModel& page = frame.page;
-  const lessons::FigureData& figure = page.figure(static_cast<int>(plot_width_));
+  const lessons::FigureData& figure = page.figure(columns());
   Rect head = rect;
   head.x0 = draw_tabs(frame, rect.x0, rect);
   if (page.has_predictions() && !page.question().hides()) {
@@ -173,7 +176,11 @@ void FigureCard::lay_out(Frame& frame, const lessons::FigureData& figure, const 
 }
 
 void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
-  const lessons::FigureData& figure = frame.page.figure(static_cast<int>(plot_width_));
+  const lessons::FigureData& figure = frame.page.figure(columns());
+  if (frame.page.question().hides() && frame.page.tab() != 0) {
+    empty_state(rect, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
+    return;
+  }
   if (!figure.empty_reason.empty()) {
     draw_empty(frame, rect, figure);
     return;
@@ -187,7 +194,7 @@ void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
 }
 
 void FigureCard::draw_drawer(Frame& frame, const Rect& rect) {
-  const lessons::FigureData& figure = frame.page.figure(static_cast<int>(plot_width_));
+  const lessons::FigureData& figure = frame.page.figure(columns());
   fill({rect.x0, rect.y0 + px(2), rect.x1 + px(2), rect.y1 + px(4)}, theme().shadow, 8);
   fill(rect, theme().raised, 8);
   outline(rect, theme().control, 8);

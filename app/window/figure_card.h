@@ -21,6 +21,8 @@ class FigureCard {
 
   // The picture as last drawn, for tests and for the unit of the guess.
   const paint::Scene& scene() const { return scene_; }
+  // How many columns of data the plot has room for.
+  int columns() const { return static_cast<int>(plot_width_); }
   int layouts() const { return layouts_; }  // how often the picture was laid out anew
 
   // The kind whose band or row the mouse is on.

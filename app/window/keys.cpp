@@ -25,7 +25,7 @@ constexpr std::array kAnywhere{
     KeyLine{"Ctrl T", "next theme"},
     KeyLine{"Ctrl + −", "larger, smaller"},
     KeyLine{"Ctrl 0", "normal size"},
-    KeyLine{"Tab", "next control; Enter or Space press it"},
+    KeyLine{"Tab", "next control; Enter presses it"},
     KeyLine{"← →", "move a slider"},
 };
 constexpr std::array kPage{
@@ -149,9 +149,10 @@ void draw_keys(Frame& frame) {
   frame.ui.keys_open = false;
   const ImVec2 screen = ImGui::GetMainViewport()->Size;
   const bool two = screen.x >= px(760);
-  const float width = two ? 720 : 380, height = two ? 330 : 700;
+  const float width = two ? 720 : 380;
   ImGui::SetNextWindowPos({screen.x * 0.5f, screen.y * 0.5f}, ImGuiCond_Always, {0.5f, 0.5f});
-  ImGui::SetNextWindowSize({std::min(px(width), screen.x), std::min(px(height), screen.y)}, ImGuiCond_Always);
+  ImGui::SetNextWindowSize({std::min(px(width), screen.x), 0}, ImGuiCond_Always);
+  ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x, screen.y - px(16)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(24), px(20)));
   ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
   const bool open = ImGui::BeginPopup("keys page", ImGuiWindowFlags_NoMove);
@@ -160,9 +161,9 @@ void draw_keys(Frame& frame) {
   if (!open) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float inner = std::min(px(width), screen.x) - px(48);
-  Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(height)};
+  Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(2000)};
   draw_group("Anywhere", kAnywhere, left);
-  Rect right = two ? Rect{at.x + inner * 0.5f, at.y, at.x + inner, at.y + px(height)} : left;
+  Rect right = two ? Rect{at.x + inner * 0.5f, at.y, at.x + inner, at.y + px(2000)} : left;
   draw_group("Page", kPage, right);
   draw_group("Timeline", kTimeline, right);
   ImGui::SetCursorScreenPos(at);

@@ -218,7 +218,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
   built_columns_ = columns;
   stale_ = false;
   ++revision_;
-  if (question_.hides() && !question_.guess()) make_first_guess();
+  if (question_.hides()) make_first_guess();
   return figure_;
 }
 
@@ -231,8 +231,7 @@ void PageModel::make_first_guess() {
     for (const record::Bytes bytes : column.high) total += static_cast<double>(bytes);
     highest = std::max(highest, total);
   }
-  question_.set_guess((highest + figure_.y.high) / 2);
-  stale_ = true;  // with the guess in it, next time
+  if (question_.suggest((highest + figure_.y.high) / 2)) stale_ = true;  // with the guess in it, next time
 }
 
 void PageModel::settle_question() {

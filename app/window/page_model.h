@@ -78,8 +78,6 @@ class PageModel {
   // Rebuilt when data, view or `columns` changed; `revision()` then is another.
   const lessons::FigureData& figure(int columns);
   int revision() const { return revision_; }
-  // The y axis as last built: the unit in which bytes are written.
-  const lessons::Axis& figure_axis() const { return figure_.y; }
   // Moves the cursor to the next (+1) or previous (−1) change of the stack.
   void step_cursor(int direction);
 

@@ -15,6 +15,14 @@ Question::Question(const lessons::Prediction* prediction)
 void Question::set_guess(double bytes) {
   if (state_ != State::kOpen) return;
   guess_ = std::clamp(bytes, prediction_->low, prediction_->high);
+  moved_by_reader_ = true;
+}
+
+bool Question::suggest(double bytes) {
+  if (state_ != State::kOpen || moved_by_reader_) return false;
+  const std::optional<double> before = guess_;
+  guess_ = std::clamp(bytes, prediction_->low, prediction_->high);
+  return guess_ != before;
 }
 
 record::Status Question::set_guess_text(std::string_view text, double unit_bytes) {

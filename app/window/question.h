@@ -35,6 +35,8 @@ class Question {
 
   // Kept inside the marker's range; ignored once locked.
   void set_guess(double bytes);
+  // Where the marker stands until the reader moves it. True if it moved.
+  bool suggest(double bytes);
   // "21", in `unit_bytes` each, or with a unit of its own: "21 GiB".
   record::Status set_guess_text(std::string_view text, double unit_bytes);
   void lock();
@@ -46,6 +48,7 @@ class Question {
   const lessons::Prediction* prediction_;
   State state_;
   std::optional<double> guess_;
+  bool moved_by_reader_ = false;
   std::optional<Reveal> reveal_;
 };
 

@@ -2,6 +2,7 @@
 #include "app/window/settings_view.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <vector>
 
@@ -24,6 +25,7 @@ constexpr std::size_t kShownCells = 8;
 
 void set_value(Frame& frame, const ParamSpec& spec, const std::string& value) {
   const record::Status status = frame.page.set_param(spec.key, value);
+  frame.ui.notice_head = "This value is not taken";
   frame.ui.notice = status ? std::string() : status.error().message;
 }
 
@@ -92,7 +94,8 @@ void draw_typed(Frame& frame, const ParamSpec& spec, const Rect& rect) {
   UiState& ui = frame.ui;
   const bool editing = ui.editing_param == spec.key;
   std::string text = editing ? ui.param_text : frame.page.control().params().as_text(spec.key);
-  const bool done = text_field("typed", rect, text, spec.unit);
+  const std::string_view hint = spec.kind == ParamKind::kFile ? "the pages of this course" : "";
+  const bool done = text_field("typed", rect, text, spec.unit, false, hint);
   if (ImGui::IsItemActive()) {
     ui.editing_param = spec.key;
     ui.param_text = text;
@@ -148,8 +151,10 @@ void draw_param(Frame& frame, const ParamSpec& spec, Rect cell) {
 std::vector<const ParamSpec*> params_in_use(const Frame& frame, bool advanced) {
   std::vector<const ParamSpec*> specs;
   const record::Params& params = frame.page.control().params();
-  for (const ParamSpec& spec : params.schema())
-    if (spec.advanced == advanced && params.in_use(spec.key)) specs.push_back(&spec);
+  for (const ParamSpec& spec : params.schema()) {
+    const bool no_choice = spec.kind == ParamKind::kChoice && spec.choices.size() < 2;
+    if (spec.advanced == advanced && params.in_use(spec.key) && !no_choice) specs.push_back(&spec);
+  }
   return specs;
 }
 
@@ -248,8 +253,8 @@ void draw_run(Frame& frame, Rect rect) {
   if (const auto estimate = control.estimate())
     text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
   const std::string_view verb = stored ? "Play" : control.outcome() ? "Run again" : "Run";
-  const ButtonText run{verb, Icon::kPlay, frame.width == Width::kWide ? "Ctrl R" : "",
-                       stored ? control.fixed_settings() : "Ctrl R"};
+  const std::string_view why = stored ? std::string_view(control.fixed_settings()) : "Ctrl R";
+  const ButtonText run{verb, Icon::kPlay, frame.width == Width::kWide ? "Ctrl R" : "", why};
   if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
   draw_last_run(frame, rect);
 }
@@ -273,22 +278,37 @@ void draw_settings(Frame& frame, const Rect& rect) {
 }
 
 std::string settings_summary(const Frame& frame) {
+  const auto lower_case = [](std::string_view label) {
+    std::string words(label);
+    words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
+    return words;
+  };
   std::string summary;
+  const record::Params& params = frame.page.control().params();
   for (const ParamSpec* spec : params_in_use(frame, false)) {
+    // What is left to the program, or limits nothing, is not worth its room.
+    if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
+    if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
     if (!summary.empty()) summary += ", ";
-    if (spec->kind == ParamKind::kChoice && spec->choices.size() == 2) summary += std::string(spec->label) + " ";
-    summary += shown_value(*spec, frame.page.control().params());
+    if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "off") summary += lower_case(spec->label) + " ";
+    summary += shown_value(*spec, params);
   }
   return summary;
 }
 
 void draw_settings_folded(Frame& frame, const Rect& rect) {
-  const ButtonText summary{shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56)), Icon::kChip};
+  const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
+  const ButtonText summary{words, Icon::kChip};
   if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
-  constexpr float kPadding = 16, kWidth = 620, kHeight = 2 * kCellHeight + kCellGap + 64;
-  const float width = std::min(px(kWidth), ImGui::GetMainViewport()->Size.x - px(32));
+  constexpr float kPadding = 16, kWidth = 680;
+  constexpr int kColumns = 3;
+  std::vector<const ParamSpec*> specs = params_in_use(frame, false);
+  if (specs.size() > kShownCells) specs.resize(kShownCells);
+  const int cells = static_cast<int>(specs.size()) + 1;  // the last one is "More settings"
+  const float height = static_cast<float>((cells + kColumns - 1) / kColumns) * (kCellHeight + kCellGap) - kCellGap;
+  const float width = std::min(px(kWidth), ImGui::GetMainViewport()->Size.x - px(72));
   ImGui::SetNextWindowPos({rect.x0, rect.y0 - px(8)}, ImGuiCond_Always, {0, 1});
-  ImGui::SetNextWindowSize({width, px(kHeight + 2 * kPadding)}, ImGuiCond_Always);
+  ImGui::SetNextWindowSize({width, px(height + 2 * kPadding)}, ImGuiCond_Always);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(kPadding), px(kPadding)));
   ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
   const bool open = ImGui::BeginPopup("folded settings", ImGuiWindowFlags_NoMove);
@@ -296,8 +316,12 @@ void draw_settings_folded(Frame& frame, const Rect& rect) {
   ImGui::PopStyleVar();
   if (!open) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  Rect inner{at.x, at.y, at.x + width - px(2 * kPadding), at.y + px(kHeight)};
-  draw_settings(frame, inner);
+  const Rect inner{at.x, at.y, at.x + width - px(2 * kPadding), at.y + px(height)};
+  draw_grid(frame, specs, inner, kColumns, 20);
+  const float cell = (inner.width() - px(20) * (kColumns - 1)) / kColumns;
+  const float x = inner.x0 + static_cast<float>((cells - 1) % kColumns) * (cell + px(20));
+  const float y = inner.y0 + static_cast<float>((cells - 1) / kColumns) * px(kCellHeight + kCellGap) + px(kLabelHeight);
+  if (frame.page.control().fixed_settings().empty()) draw_more(frame, {x, y, x + cell, y + px(32)});
   ImGui::SetCursorScreenPos(inner.min());
   ImGui::Dummy(inner.size());
   ImGui::EndPopup();

@@ -163,7 +163,7 @@ void draw_waiting(Frame& frame) {
 void draw_notice(Frame& frame) {
   std::optional<Notice> notice = frame.page.notice();
   if (!notice && !frame.ui.notice.empty())
-    notice = Notice{Notice::Kind::kTrouble, "For your information", frame.ui.notice};
+    notice = Notice{Notice::Kind::kTrouble, frame.ui.notice_head, frame.ui.notice};
   if (!notice) return;
   gap(wide(frame) ? 14 : 8);
   const Rect at = content_rect(0);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ struct UiState {
   bool keys_open = false;
   bool export_open = false;
   std::string export_folder = "figures";  // relative to where the program was started
+  std::filesystem::path assets;           // where the fonts of exported files are
   std::array<bool, 5> export_formats{true, false, false, false, false};
   std::string export_result;            // what became of it, in one sentence
   bool timeline_focus = false;          // letters act on the timeline; the status line says so
@@ -40,7 +42,8 @@ struct UiState {
   std::string editing_param;  // key of the setting that is being typed
   std::string param_text;
   bool param_focus = false;  // the field has just been opened
-  std::string notice;        // one sentence of the program itself: settings not kept, …
+  std::string notice_head = "For your information";
+  std::string notice;  // one sentence of the program itself: settings not kept, …
   bool quit = false;
 
   float scale() const { return font_scale * display_scale; }

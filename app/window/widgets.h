@@ -45,7 +45,8 @@ bool toggle(const char* id, const Rect& rect, bool& on);
 // `position` is 0 … 1. `steps`: number of values, for the arrow keys; 0: a hundredth. True while it changes.
 bool slider(const char* id, const Rect& rect, float& position, int steps);
 // One line of text in a frame; the unit stands at its right end. True when Enter was pressed or the field left.
-bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false);
+bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false,
+                std::string_view hint = {});
 
 void keycap(float& x, float centre_y, std::string_view key);
 void progress_bar(const Rect& rect, float fraction);

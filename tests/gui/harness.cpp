@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include "app/window/window.h"
 #include "imgui_te_engine.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr double kFrameSeconds = 1.0 / 60;
 
 PlatformWindow* capture_from = nullptr;
+std::string wanted_picture;
 
 bool capture(ImGuiID, int x, int y, int width, int height, unsigned* pixels, void*) {
   capture_from->read_pixels(x, y, width, height, pixels);
@@ -36,8 +38,9 @@ std::unique_ptr<App> make_app(const Stage& stage) {
   options.scale = stage.scale;
   options.runner = stage.runner;
   options.planner = stage.planner;
-  auto made = App::create(std::move(options), app::Session(app::EngineChoice{std::nullopt, "A test has no engine."}),
-                          stage.settings);
+  const app::EngineChoice engine = stage.engine.empty() ? app::EngineChoice{std::nullopt, "A test has no engine."}
+                                                        : app::choose_engine(stage.engine);
+  auto made = App::create(std::move(options), app::Session(engine), stage.settings);
   if (!made) FAIL(made.error().message);
   return std::move(made).value();
 }
@@ -103,6 +106,11 @@ void Actor::wait_for_end_of_run() const {
   ctx->Yield(3);
 }
 
+void Actor::picture(const std::string& name) const {
+  wanted_picture = name;
+  ctx->Yield(2);
+}
+
 void perform(const char* name, const Stage& stage, const std::function<void(Actor&)>& script) {
   std::unique_ptr<App> app = make_app(stage);
   std::unique_ptr<PlatformWindow> platform = open_platform(stage);
@@ -118,7 +126,7 @@ void perform(const char* name, const Stage& stage, const std::function<void(Acto
   io.ConfigNoThrottle = true;
   io.ConfigSavedSettings = false;
   io.ConfigFixedDeltaTime = static_cast<float>(kFrameSeconds);
-  io.ConfigWatchdogKillTest = 120;
+  io.ConfigWatchdogKillTest = 600;
   io.ScreenCaptureFunc = capture;
   ImGuiTest* test = IM_REGISTER_TEST(engine, "window", name);
   test->TestFunc = [&](ImGuiTestContext* ctx) {
@@ -135,7 +143,11 @@ void perform(const char* name, const Stage& stage, const std::function<void(Acto
     now += kFrameSeconds;
     app->poll(now);
     app->before_frame();
-    platform->draw([&] { app->draw(now); }, [&] { ImGuiTestEngine_PreSwap(engine); });
+    platform->draw([&] { app->draw(now); },
+                   [&] {
+                     if (!wanted_picture.empty()) keep_picture(*platform, std::exchange(wanted_picture, {}));
+                     ImGuiTestEngine_PreSwap(engine);
+                   });
     ImGuiTestEngine_PostSwap(engine);
   }
   platform->draw([&] { app->draw(now); }, [&] { keep_picture(*platform, name); });

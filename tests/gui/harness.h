@@ -35,6 +35,7 @@ struct Stage {
   backend::Backend* runner = nullptr;
   backend::Backend* planner = nullptr;
   app::SettingsFile* settings = nullptr;
+  std::string engine;  // a real one, instead of `runner`
 };
 
 // What a script works with.
@@ -51,6 +52,8 @@ struct Actor {
   // A place of the timeline, in axis values, on the screen.
   ImVec2 on_screen(double x, double y) const;
   void wait_for_end_of_run() const;
+  // Keeps a picture of this moment in the folder HEADROOM_SHOTS, if that is set.
+  void picture(const std::string& name) const;
 };
 
 // Runs the script to its end and reports to Catch2. Inside the script only IM_CHECK and its kin.

@@ -123,6 +123,7 @@ TEST_CASE("Skip shows the whole figure without a guess", "[gui]") {
     actor.click("more");
     actor.frames(2);
     IM_CHECK(actor.app.ui().reading_more);
+    actor.picture("reading more");
     actor.click("less");
     IM_CHECK(!actor.app.ui().reading_more);
   });
@@ -138,6 +139,7 @@ TEST_CASE("Run records a step live: the timeline grows, ends, and is summed up",
     IM_CHECK(actor.app.running());
     IM_CHECK(actor.there("cancel"));
     IM_CHECK(actor.page().figure(400).source == record::Source::kLive);
+    actor.picture("running");
     const std::uint64_t early = actor.page().runs().back().ledger->size();
     actor.frames(3);
     IM_CHECK(actor.page().runs().back().ledger->size() > early);
@@ -189,6 +191,7 @@ TEST_CASE("an engine that dies leaves the window, the partial timeline, and a ne
     IM_CHECK(!actor.app.running());
     IM_CHECK(actor.page().notice().has_value());
     IM_CHECK(actor.page().figure(400).empty_reason.empty());
+    actor.picture("engine lost callout");
     actor.click("run");
     actor.wait_for_end_of_run();
     IM_CHECK(!actor.page().notice().has_value());
@@ -268,6 +271,7 @@ TEST_CASE("a left drag measures, F fits it, Esc clears it and then the zoom", "[
     actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.6, y));
     actor.ctx->MouseUp(0);
     actor.frames(2);
+    actor.picture("measuring");
     IM_CHECK(view.measure().has_value());
     IM_CHECK(std::abs(view.measure()->length() - full.length() * 0.4) < full.length() * 0.01);
     IM_CHECK(actor.page().measured().has_value());
@@ -328,6 +332,11 @@ TEST_CASE("the page's other figure is one click away", "[gui]") {
     actor.ctx->ItemClick("**/$$1/tab");
     actor.frames(3);
     IM_CHECK_EQ(actor.page().tab(), 1);
+    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.frames(2);
+    IM_CHECK_EQ(actor.page().tab(), 0);
+    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.frames(2);
     IM_CHECK(!actor.page().figure(400).bars.empty());
   });
 }
@@ -364,6 +373,7 @@ TEST_CASE("settings that are folded away are behind More", "[gui]") {
     IM_CHECK(!actor.there("steps/slider"));
     actor.click("more settings");
     actor.frames(2);
+    actor.picture("popup more settings");
     const ImGuiTestItemInfo slider = actor.ctx->ItemInfo("//$FOCUSED/steps/slider");
     actor.ctx->MouseMoveToPos({slider.RectFull.Min.x + 2, slider.RectFull.GetCenter().y});
     actor.ctx->MouseClick(0);
@@ -395,6 +405,7 @@ TEST_CASE("theme and scale change on the spot", "[gui]") {
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_T);
     actor.frames(2);
     IM_CHECK(app::window::theme().id == ThemeId::kHighContrast);
+    actor.picture("high contrast");
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Equal);
     actor.frames(2);
     IM_CHECK_EQ(app::window::look().scale, 1.125f);
@@ -413,6 +424,7 @@ TEST_CASE("? shows the keys, Esc closes them", "[gui]") {
   perform("keys", scene.stage, [](Actor& actor) {
     actor.ctx->KeyChars("?");
     actor.frames(3);
+    actor.picture("popup keys");
     IM_CHECK(ImGui::IsPopupOpen("keys page", ImGuiPopupFlags_AnyPopupLevel | ImGuiPopupFlags_AnyPopupId));
     actor.ctx->KeyPress(ImGuiKey_Escape);
     actor.frames(3);
@@ -436,10 +448,16 @@ TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
     IM_CHECK(actor.question().locked());
     actor.click("drawer");
     IM_CHECK(actor.app.ui().drawer);
+    actor.picture("narrow drawer");
     actor.click("drawer");
     actor.click("settings");
     actor.frames(2);
-    actor.ctx->ItemClick("//$FOCUSED/run");
+    actor.picture("narrow settings");
+    actor.ctx->ItemClick("//$FOCUSED/checkpointing/choice/each layer");
+    IM_CHECK(actor.page().control().params().text("checkpointing") == "layer");
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    actor.frames(2);
+    actor.click("act");
     IM_CHECK_EQ(scene.backend.starts(), 1);
     actor.wait_for_end_of_run();
   });
@@ -455,6 +473,7 @@ TEST_CASE("a page without recordings says so and can be run", "[gui]") {
     IM_CHECK_EQ(actor.page().shown_run(), -1);
     IM_CHECK(!actor.page().figure(400).empty_reason.empty());
     IM_CHECK(actor.there("empty action"));
+    actor.picture("empty");
     actor.click("empty action");
     actor.wait_for_end_of_run();
     IM_CHECK(actor.page().figure(400).empty_reason.empty());
@@ -475,6 +494,7 @@ TEST_CASE("without an engine stored runs play, with their own settings", "[gui]"
     IM_CHECK(!actor.there("batch/slider"));
     actor.click("runs");
     actor.frames(2);
+    actor.picture("popup runs");
     actor.ctx->ItemClick("//$FOCUSED/$$1/run");
     actor.frames(3);
     IM_CHECK_EQ(actor.page().shown_run(), 1);
@@ -500,6 +520,68 @@ TEST_CASE("a prediction is a layer beside what was measured", "[gui]") {
     actor.ctx->ItemClick("**/layers/Measured");
     actor.frames(2);
     IM_CHECK(!actor.page().shows_prediction());
+  });
+}
+
+TEST_CASE("the figure on the screen is written as files", "[gui]") {
+  Scene scene;
+  perform("export", scene.stage, [&](Actor& actor) {
+    actor.click("skip");
+    actor.app.ui().export_folder = (scene.assets.path() / "out").string();
+    actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
+    actor.frames(3);
+    actor.ctx->ItemClick("//$FOCUSED/CSV");
+    actor.ctx->ItemClick("//$FOCUSED/write");
+    actor.frames(2);
+    actor.picture("popup export");
+    std::error_code missing;
+    IM_CHECK(std::filesystem::file_size(scene.assets.path() / "out" / "memory_timeline.svg", missing) > 1000);
+    IM_CHECK(!missing);
+    IM_CHECK(std::filesystem::file_size(scene.assets.path() / "out" / "memory_timeline.csv", missing) > 100);
+    IM_CHECK(!missing);
+    IM_CHECK(!std::filesystem::exists(scene.assets.path() / "out" / "memory_timeline.pdf"));
+    IM_CHECK(actor.app.ui().export_result.find("memory_timeline.svg, memory_timeline.csv") != std::string::npos);
+  });
+}
+
+TEST_CASE("a folder that cannot be written is one sentence", "[gui]") {
+  Scene scene;
+  perform("export refused", scene.stage, [&](Actor& actor) {
+    actor.click("skip");
+    actor.app.ui().export_folder = "/proc/nowhere";
+    actor.click("export");
+    actor.frames(3);
+    actor.ctx->ItemClick("//$FOCUSED/write");
+    actor.frames(2);
+    IM_CHECK(actor.app.ui().export_result.find("/proc/nowhere") != std::string::npos);
+  });
+}
+
+TEST_CASE("a term lights its kind in the figure, and the list its term", "[gui]") {
+  Scene scene;
+  perform("terms", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    // The first word of the page is the term "Weights": below the title, at the column's left edge.
+    ImVec2 at = ImGui::GetMainViewport()->Pos;
+    for (float y = 100; y < 260 && !actor.app.ui().lit; y += 6) {
+      actor.ctx->MouseMoveToPos({at.x + 90, at.y + y});
+      actor.frames(2);
+    }
+    IM_CHECK(actor.app.ui().lit == record::Category::kWeights);
+    actor.picture("lit by term");
+    for (const app::paint::HitArea& area : actor.app.figure().scene().hits) {
+      if (area.category != record::Category::kActivations || area.rect.x0 < actor.app.figure().scene().map.plot.x1)
+        continue;
+      const ImVec2 origin =
+          actor.on_screen(actor.app.figure().scene().map.x.low, actor.app.figure().scene().map.y.high);
+      const app::paint::Rect& plot = actor.app.figure().scene().map.plot;
+      actor.ctx->MouseMoveToPos({origin.x - plot.x0 + area.rect.center_x(), origin.y - plot.y0 + area.rect.center_y()});
+      actor.frames(2);
+      IM_CHECK(actor.app.ui().lit == record::Category::kActivations);
+      return;
+    }
+    IM_CHECK(false);  // no row of the list can be pointed at
   });
 }
 

@@ -1,0 +1,145 @@
+// The whole road: the window, the engine in a process of its own, a real training step.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/harness.h"
+#include "tests/gui/small_run.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int kMostFrames = 20000;  // of waiting for an engine that loads LibTorch on a busy machine
+
+Stage stage_with_engine(const TestAssets& assets) {
+  Stage stage;
+  stage.assets = assets.path();
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  return stage;
+}
+
+// Frames pass much faster than the engine works.
+template <class Condition>
+bool wait_for(const Actor& actor, Condition condition) {
+  for (int i = 0; i < kMostFrames && !condition(); ++i) {
+    actor.frames(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return condition();
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The child of this process that runs demos (the other one, with --plan, answers settings).
+pid_t runner_process() {
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string status = read_file(entry.path() / "status"), command = read_file(entry.path() / "cmdline");
+    if (status.find("PPid:\t" + std::to_string(getpid()) + "\n") == std::string::npos) continue;
+    if (command.find("headroom-engine") != std::string::npos && command.find("--plan") == std::string::npos)
+      return std::stoi(name);
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("Run records a real training step live, and its peak is the allocator's own", "[gui][live]") {
+  TestAssets assets;
+  perform("live run", stage_with_engine(assets), [](Actor& actor) {
+    actor.click("skip");
+    IM_CHECK(actor.page().set_param("steps", "2").ok());
+    IM_CHECK(actor.page().set_param("device", "cpu").ok());
+    actor.click("run");
+    IM_CHECK(wait_for(actor,
+                      [&] { return actor.page().shown_run() >= 0 && actor.page().runs().back().ledger->size() > 0; }));
+    const std::uint64_t early = actor.page().runs().back().ledger->size();
+    IM_CHECK(wait_for(actor, [&] { return actor.page().runs().back().ledger->size() > early; }));
+    IM_CHECK(wait_for(actor, [&] { return !actor.app.running(); }));
+    actor.frames(3);
+    const record::Ledger& run = *actor.page().runs().back().ledger;
+    IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
+    IM_CHECK_EQ(run.first_mismatch(), record::kNever);
+    IM_CHECK_EQ(run.recording().dropped_events(), 0u);
+    const auto step = record::steps_of(run.recording()).back();
+    IM_CHECK_EQ(actor.page().figure(400).peak->y,
+                static_cast<double>(run.peak(step.first, step.last).totals.allocated));
+    IM_CHECK(actor.page().status_line().find("2 steps, 0 events dropped") != std::string::npos);
+    actor.picture("live run");
+  });
+}
+
+TEST_CASE("an engine that is killed leaves the timeline, and the next run works", "[gui][live]") {
+  TestAssets assets;
+  perform("engine killed", stage_with_engine(assets), [](Actor& actor) {
+    actor.click("skip");
+    IM_CHECK(actor.page().set_param("steps", "200").ok());
+    IM_CHECK(actor.page().set_param("device", "cpu").ok());
+    actor.click("run");
+    // In the middle: a whole step is there, so that the figure has something to keep.
+    IM_CHECK(wait_for(actor, [&] {
+      return actor.app.running() && record::steps_of(*actor.page().runs().back().recording).size() > 1;
+    }));
+    const pid_t engine = runner_process();
+    IM_CHECK(engine > 0);
+    kill(engine, SIGKILL);
+    IM_CHECK(wait_for(actor, [&] { return !actor.app.running(); }));
+    actor.frames(3);
+    IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kEngineLost);
+    IM_CHECK(actor.page().notice().has_value());
+    IM_CHECK(actor.page().figure(400).empty_reason.empty());
+    IM_CHECK(!actor.page().figure(400).stack.empty());
+    actor.picture("engine killed");
+    IM_CHECK(actor.page().set_param("steps", "1").ok());
+    actor.click("run");
+    IM_CHECK(wait_for(actor, [&] { return actor.page().control().outcome().has_value() && !actor.app.running(); }));
+    IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCompleted);
+    IM_CHECK(!actor.page().notice().has_value());
+  });
+}
+
+TEST_CASE("Cancel ends a real run within a second or so", "[gui][live]") {
+  TestAssets assets;
+  perform("live cancel", stage_with_engine(assets), [](Actor& actor) {
+    actor.click("skip");
+    IM_CHECK(actor.page().set_param("steps", "200").ok());
+    IM_CHECK(actor.page().set_param("device", "cpu").ok());
+    actor.click("run");
+    IM_CHECK(wait_for(
+        actor, [&] { return actor.page().runs().size() == 1 && actor.page().runs().back().ledger->size() > 100; }));
+    actor.click("cancel");
+    IM_CHECK(wait_for(actor, [&] { return !actor.app.running(); }));
+    IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kCancelled);
+  });
+}
+
+TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][live]") {
+  TestAssets assets;
+  assets.add(*small_run(), "tiny_cpu");
+  perform("live prediction", stage_with_engine(assets), [](Actor& actor) {
+    actor.click("skip");
+    actor.ctx->ItemClick("**/layers/Predicted");
+    IM_CHECK(wait_for(
+        actor, [&] { return actor.page().figure(400).empty_reason.empty() && actor.page().shows_prediction(); }));
+    IM_CHECK(actor.page().figure(400).source == record::Source::kPredicted);
+    const double before = actor.page().figure(400).peak->y;
+    IM_CHECK(actor.page().set_param("batch", "8").ok());
+    IM_CHECK(
+        wait_for(actor, [&] { return actor.page().figure(400).peak && actor.page().figure(400).peak->y > before; }));
+    actor.picture("predicted live");
+  });
+}
