@@ -117,7 +117,7 @@ const record::ParamSpec* axis_param(const PageModel& page) {
 // Event, host or device time. Returns where it begins.
 float draw_axis_choice(Frame& frame, const Rect& rect) {
   const record::ParamSpec* spec = axis_param(frame.page);
-  if (spec == nullptr || frame.page.tab() != 0) return rect.x1;
+  if (spec == nullptr || frame.page.tab() != 0 || frame.page.shows_prediction()) return rect.x1;
   std::vector<std::string> labels;
   int selected = 0;
   float widest = 0;

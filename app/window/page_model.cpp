@@ -48,7 +48,9 @@ PageModel::PageModel(const lessons::Page& page, PageText text, const experiments
       replay_of_(std::move(sources.replay_of)) {
   for (const std::string_view id : page.figures)
     if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
-  figure_params_ = record::Params(figures_.front()->schema);
+  figure_params_ = prediction_params_ = record::Params(figures_.front()->schema);
+  // A prediction is computed in no time: its events have an order only.
+  if (prediction_params_.has("axis")) (void)prediction_params_.set("axis", "event");
   for (auto& recording : sources.stored) add_stored(std::move(recording));
 }
 
@@ -177,7 +179,7 @@ void PageModel::set_figure_param(std::string_view key, std::string_view value) {
 lessons::FigureInput PageModel::input(int columns) const {
   lessons::FigureInput input;
   if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
-  if (tab_ == 0) input.params = &figure_params_;
+  if (tab_ == 0) input.params = shows_prediction_ ? &prediction_params_ : &figure_params_;
   input.view.columns = columns;
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.veiled = question_.hides();

@@ -118,7 +118,7 @@ class PageModel {
   bool planner_asked_ = false;
 
   int tab_ = 0;
-  record::Params figure_params_;
+  record::Params figure_params_, prediction_params_;
   TimelineView view_;
   lessons::FigureData figure_;
   bool stale_ = true;

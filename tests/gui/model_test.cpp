@@ -287,6 +287,7 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   model.poll(0.1);
   CHECK(planner.starts() == 1);
   CHECK(model.figure(400).empty_reason.empty());
+  CHECK(model.figure(400).x.unit == lessons::AxisUnit::kEvents);  // it took no time
   CHECK(model.set_param("batch", "8"));
   CHECK(planner.starts() == 2);
   CHECK(planner.last_params().integer("batch") == 8);

@@ -1,0 +1,110 @@
+// headroom-window as a command: pictures without a display, and bad input in one sentence.
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "demos/record/recording.h"
+#include "tests/gui/harness.h"
+#include "tests/gui/small_run.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using headroom::tests::TestAssets;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Ran {
+  int status = -1;
+  std::string errors;
+};
+
+// Without a display, with this folder's assets and no settings of the machine's user.
+Ran window(const TestAssets& assets, const std::string& arguments) {
+  const fs::path errors = assets.path() / "stderr";
+  const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY HEADROOM_ENGINE= HEADROOM_ASSETS='" +
+                              assets.path().string() + "' XDG_CONFIG_HOME='" + assets.path().string() + "' '" +
+                              HEADROOM_BIN_DIR + "/headroom-window' " + arguments + " 2> '" + errors.string() + "'";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(errors)};
+}
+
+int png_number(const std::string& png, std::size_t at) {
+  return static_cast<unsigned char>(png[at]) << 24 | static_cast<unsigned char>(png[at + 1]) << 16 |
+         static_cast<unsigned char>(png[at + 2]) << 8 | static_cast<unsigned char>(png[at + 3]);
+}
+
+bool says(const Ran& ran, std::string_view words) { return ran.errors.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a picture is taken without a display, twice the same", "[gui][command]") {
+  TestAssets assets;
+  assets.add(*tests::small_run(), "tiny_cpu");
+  const std::string picture = (assets.path() / "a.png").string(), again = (assets.path() / "b.png").string();
+  for (const std::string& file : {picture, again}) {
+    const Ran ran = window(assets, "--headless --size 960x600 --theme dark --scale 0.875 --screenshot '" + file + "'");
+    INFO(ran.errors);
+    REQUIRE(ran.status == 0);
+  }
+  const std::string png = contents(picture);
+  REQUIRE(png.size() > 10'000);
+  CHECK(png.substr(1, 3) == "PNG");
+  CHECK(png_number(png, 16) == 960);
+  CHECK(png_number(png, 20) == 600);
+  CHECK(png == contents(again));
+  CHECK_FALSE(fs::exists(assets.path() / "headroom"));  // no trace in the settings
+}
+
+TEST_CASE("a recording from a file is shown", "[gui][command]") {
+  TestAssets assets;
+  REQUIRE(tests::small_run({.weights = 80 * record::kMiB})->write(assets.path() / "run.hrec").ok());
+  const std::string out = (assets.path() / "a.png").string();
+  const Ran ran =
+      window(assets, "--headless --from '" + (assets.path() / "run.hrec").string() + "' --screenshot '" + out + "'");
+  INFO(ran.errors);
+  CHECK(ran.status == 0);
+  CHECK(fs::exists(out));
+}
+
+TEST_CASE("no display is exit code 2 and a sentence with the way out", "[gui][command]") {
+  TestAssets assets;
+  const Ran ran = window(assets, "");
+  CHECK(ran.status == 2);
+  CHECK(says(ran, "headroom figures"));
+}
+
+TEST_CASE("bad input is one sentence with the cure, and changes nothing", "[gui][command]") {
+  TestAssets assets;
+  const std::string picture = " --headless --screenshot '" + (assets.path() / "a.png").string() + "'";
+  const auto refused = [&](const std::string& arguments, int status, std::string_view words) {
+    const Ran ran = window(assets, arguments);
+    INFO(arguments);
+    INFO(ran.errors);
+    CHECK(ran.status == status);
+    CHECK(says(ran, words));
+    CHECK(std::count(ran.errors.begin(), ran.errors.end(), '\n') == 1);
+    CHECK_FALSE(fs::exists(assets.path() / "a.png"));
+  };
+  refused("--size 20x20" + picture, 2, "320 to 16384");
+  refused("--size big" + picture, 2, "1280x720");
+  refused("--theme pink" + picture, 2, "light, dark or high_contrast");
+  refused("--scale 9" + picture, 2, "0.75 to 4");
+  refused("--page nowhere" + picture, 2, "headroom list");
+  refused("--from nothing.hrec" + picture, 2, "nothing.hrec");
+  refused("--colour" + picture, 2, "--help");
+  refused("--headless", 2, "--screenshot");
+  refused("--headless --screenshot /proc/nowhere/a.png", 6, "/proc/nowhere/a.png");
+}
