@@ -69,13 +69,10 @@ record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& requ
     wait_and_poll(engine);
     progress.show(engine.progress());
     const std::chrono::duration<double> elapsed = Clock::now() - start;
-    if (interrupted() && !run.interrupted) {
-      run.interrupted = true;
-      engine.cancel();
-    } else if (time_limit && elapsed.count() > *time_limit && !run.time_limit_met) {
-      run.time_limit_met = true;
-      engine.cancel();
-    }
+    if (run.interrupted || run.time_limit_met) continue;
+    run.interrupted = interrupted();
+    run.time_limit_met = !run.interrupted && time_limit && elapsed.count() > *time_limit;
+    if (run.interrupted || run.time_limit_met) engine.cancel();
   }
   progress.clear();
   run.recording = engine.recording();

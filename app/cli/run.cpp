@@ -68,7 +68,6 @@ ExitCode exit_code_of(const DrivenRun& run, bool fail_on_oom) {
   const OutcomeKind outcome = run.recording->outcome() ? run.recording->outcome()->kind : OutcomeKind::kEngineLost;
   const bool ended_by_itself = outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory;
   if (run.write_error) return ExitCode::kNotWritten;
-  if (run.interrupted && !ended_by_itself) return ExitCode::kInterrupted;
   if (run.time_limit_met && !ended_by_itself) return ExitCode::kTimeLimit;
   if (outcome == OutcomeKind::kOutOfMemory && fail_on_oom) return ExitCode::kOutOfMemory;
   return app::exit_code_of(outcome);

@@ -100,6 +100,15 @@ TEST_CASE("Theme, width and parameters change the file") {
   CHECK(read_file(out / "memory_timeline__a.svg") != light);
 }
 
+TEST_CASE("A parameter goes to the figures that have it") {
+  const TemporaryFolder folder, out;
+  const std::string file = store(folder, "a.hrec", small_recording());
+  const Ran ran = run_headroom({"figures", "--from", file, "--out", out.path().string(), "--set", "axis=event"});
+  INFO(ran.err);  // peak_by_category has no axis
+  CHECK(ran.exit_code == 0);
+  CHECK(out.files() == Words{"manifest.json", "memory_timeline__a.svg", "peak_by_category__a.svg"});
+}
+
 TEST_CASE("Bad choices are refused before anything is written") {
   const TemporaryFolder folder, out;
   const std::string file = store(folder, "a.hrec", small_recording());
@@ -180,7 +189,7 @@ TEST_CASE("An output folder that cannot be written exits with 6") {
     const Ran ran = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out});
     INFO(ran.err);
     CHECK(ran.exit_code == 6);
-    CHECK(holds(ran.err, out));
+    CHECK(holds(ran.err, "The folder " + out));
   }
   CHECK(read_file(folder / "file") == "mine");
 }
