@@ -243,6 +243,7 @@ TEST_CASE("while a run grows its axes move seldom") {
     CHECK(data.growing);
     if (data.peak) CHECK(data.y.high >= data.peak->y);
     if (x.empty() || x.back() != data.x.high) x.push_back(data.x.high);
+    if (data.stack.empty()) continue;
     const bool trains = data.stack.back().high[1] > 4 * record::kGiB;  // weights and optimizer state are there
     if (trains && (y.empty() || y.back() != data.y.high)) y.push_back(data.y.high);
   }
