@@ -131,7 +131,7 @@ TEST_CASE("No engine: stored runs only, and how to get one") {
   CHECK(holds(ran.err, "/nowhere/headroom-engine"));
 }
 
-TEST_CASE("--device cuda without a GPU exits with 3 and the cure") {
+TEST_CASE("the device cuda without a GPU exits with 3 and the cure") {
   const Ran ran = run_headroom({"run", "train_step", "--device", "cuda"}, with_engine("completed"));
   CHECK(ran.exit_code == 3);
   CHECK(holds(ran.err, "--device cpu"));

@@ -32,7 +32,7 @@ double seconds_of_figure(const record::Recording& recording) {
 
 }  // namespace
 
-TEST_CASE("--version answers within 50 ms") { CHECK(seconds_of({"--version"}) < 0.05); }
+TEST_CASE("the option --version answers within 50 ms") { CHECK(seconds_of({"--version"}) < 0.05); }
 
 TEST_CASE("A figure as SVG takes under 0.3 s") { CHECK(seconds_of_figure(small_recording()) < 0.3); }
 

@@ -28,14 +28,14 @@ void refused(const std::vector<std::string>& arguments, int exit_code, const std
 
 }  // namespace
 
-TEST_CASE("--version says the version") {
+TEST_CASE("the option --version says the version") {
   const Ran ran = run_headroom({"--version"});
   CHECK(ran.exit_code == 0);
   CHECK(ran.out.starts_with("headroom 0."));
   CHECK(ran.err.empty());
 }
 
-TEST_CASE("--help names the commands and the exit codes") {
+TEST_CASE("the option --help names the commands and the exit codes") {
   const Ran ran = run_headroom({"--help"});
   CHECK(ran.exit_code == 0);
   for (const char* word : {"list", "run", "figures", "doctor", "130 interrupted"}) CHECK(holds(ran.out, word));
