@@ -68,6 +68,9 @@ def listed(root):
         if not any(re.search(rf"(?<![\w-]){re.escape(file.name)}\b", text.read_text(encoding="utf-8")) for text in lists) \
                 and not any(named_by_item(file, text) for text in lists):
             yield f"{file.relative_to(root)} is in no CMakeLists.txt of its folder"
+        # CTest gives a case's name to Catch2 as an argument.
+        for name in re.findall(r'TEST_CASE(?:_METHOD)?\(\s*"(-[^"]*)"', file.read_text(encoding="utf-8")):
+            yield f"{file.relative_to(root)}: Catch2 would take the test's name '{name}' for an option"
 
 
 def named_by_item(file, cmake):
