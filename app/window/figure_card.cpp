@@ -104,7 +104,10 @@ void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figur
   if (page.runs().empty())
     reason = can_run ? "No run is stored for this page. Run records one on this machine."
                      : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();
-  if (page.control().running()) reason = "The first step is on its way.";
+  if (page.shows_prediction())
+    reason = page.why_no_prediction();
+  else if (page.control().running())
+    reason = "The first step is on its way.";
   if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) frame.page.run(frame.now);
 }
 

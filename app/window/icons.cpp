@@ -198,10 +198,6 @@ void draw_icon(Icon icon, float centre_x, float centre_y, ImU32 colour, float si
     case Icon::kLayers:
       draw_layers(pen);
       break;
-    case Icon::kClose:
-      pen.line({{4, 4}, {12, 12}});
-      pen.line({{12, 4}, {4, 12}});
-      break;
     case Icon::kBook:
       draw_book(pen);
       break;

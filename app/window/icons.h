@@ -27,7 +27,6 @@ enum class Icon : unsigned char {
   kExport,
   kKeys,
   kLayers,
-  kClose,
   kBook,
 };
 

@@ -82,7 +82,7 @@ void run_loop(PlatformWindow& platform, App& window) {
   constexpr double kLinger = 0.8;  // after input: tooltips come late
   double last_input = seconds_now(), last_drawn = 0;
   bool wanted = true;
-  while (!platform.should_close() && !window.ui().quit) {
+  while (!platform.should_close()) {
     const bool lingers = seconds_now() - last_input < kLinger;
     const double pause = wanted             ? std::max(0.0, kFrame - (seconds_now() - last_drawn))
                          : window.running() ? kFrame

@@ -160,8 +160,19 @@ void PageModel::ask_planner() {
   backend::RunRequest request;
   request.demo = control_.demo().id;
   request.params = control_.params();
-  // A refusal shows as a figure without data; the settings themselves say what they take.
-  planner_asked_ = static_cast<bool>(planner_->start(request));
+  const record::Status asked = planner_->start(request);
+  planner_refusal_ = asked ? std::string() : asked.error().message;
+}
+
+std::string PageModel::why_no_prediction() const {
+  if (planner_ == nullptr) return "There is no engine to predict with.";
+  if (!planner_refusal_.empty()) return planner_refusal_;
+  if (const auto& trouble = planner_->trouble(); trouble && !trouble->empty()) return *trouble;
+  const auto recording = planner_->recording();
+  if (planner_->state() == backend::RunState::kFinished && recording != nullptr && recording->outcome() &&
+      !recording->outcome()->message.empty())
+    return recording->outcome()->message;
+  return "The prediction is on its way.";
 }
 
 void PageModel::show_tab(int index) {

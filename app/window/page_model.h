@@ -66,12 +66,13 @@ class PageModel {
   void add_stored(std::shared_ptr<const record::Recording> recording);
   bool has_predictions() const { return planner_ != nullptr; }
   bool shows_prediction() const { return shows_prediction_; }
+  // Why there is no prediction to look at; one sentence.
+  std::string why_no_prediction() const;
   void show_prediction(bool on);
 
   // --- figures
   int tab() const { return tab_; }  // which of the page's figures
   void show_tab(int index);
-  const lessons::Figure& figure_kind() const { return *figures_[static_cast<std::size_t>(tab_)]; }
   // Settings of the timeline, such as its time axis.
   const record::Params& figure_params() const { return figure_params_; }
   void set_figure_param(std::string_view key, std::string_view value);
@@ -115,7 +116,7 @@ class PageModel {
   int answered_by_ = -1;  // index of the run that the guess was compared with
   RunOnShow prediction_;
   bool shows_prediction_ = false;
-  bool planner_asked_ = false;
+  std::string planner_refusal_;
 
   int tab_ = 0;
   record::Params figure_params_, prediction_params_;

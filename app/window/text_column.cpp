@@ -52,8 +52,9 @@ bool begin_card(const char* id, const Frame& frame) {
   const float padding = wide(frame) ? 16 : 12;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, theme().card);
-  return ImGui::BeginChild(
-      id, {0, 0}, ImGuiChildFlags_Borders | ImGuiChildFlags_AutoResizeY | ImGuiChildFlags_AlwaysUseWindowPadding);
+  return ImGui::BeginChild(id, {0, 0},
+                           ImGuiChildFlags_Borders | ImGuiChildFlags_AutoResizeY |
+                               ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
 }
 
 void end_card() {
@@ -257,7 +258,7 @@ Turn draw_text_column(Frame& frame, const Rect& rect) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   const char* id = frame.ui.reading_more ? "more words" : "words";
   if (ImGui::BeginChild(id, {column.width() + 2 * ring, column.height() + 2 * ring},
-                        ImGuiChildFlags_AlwaysUseWindowPadding)) {
+                        ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened)) {
     if (frame.ui.reading_more)
       draw_more(frame);
     else

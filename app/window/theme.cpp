@@ -1,6 +1,7 @@
 // The current look.
 #include "app/window/theme.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/paint/palette.h"
@@ -130,6 +131,7 @@ void apply_look(ThemeId id, float scale) {
   set_sizes(style);
   style.ScaleAllSizes(scale);
   style.FontSizeBase *= scale;
+  style.ChildBorderSize = style.PopupBorderSize = style.FrameBorderSize = std::max(1.0f, std::floor(scale));
   style.FontScaleMain = style.FontScaleDpi = 1;  // sizes are asked for in device px, see font_size()
   set_colours(style, current.theme);
   ImGui::GetStyle() = style;

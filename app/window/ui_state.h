@@ -44,7 +44,6 @@ struct UiState {
   bool param_focus = false;  // the field has just been opened
   std::string notice_head = "For your information";
   std::string notice;  // one sentence of the program itself: settings not kept, …
-  bool quit = false;
 
   float scale() const { return font_scale * display_scale; }
 };
@@ -69,7 +68,6 @@ struct Frame {
   Place place;
   double byte_unit = 1;  // of the figure's axis
   std::string_view byte_unit_name = "B";
-  float margin() const { return width == Width::kWide ? 24.0f : 14.0f; }
 };
 
 }  // namespace headroom::app::window

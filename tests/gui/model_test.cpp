@@ -237,6 +237,14 @@ TEST_CASE("running out of memory is told only after the answer", "[window][page]
   CHECK(reader.model.notice()->body.find("30.00 MiB") != std::string::npos);
 }
 
+TEST_CASE("an engine that cannot work says why", "[window][page]") {
+  Reader reader;
+  reader.backend.set_trouble("The engine died three times in two minutes.");
+  REQUIRE(reader.model.notice());
+  CHECK(reader.model.notice()->head == "No engine at work");
+  CHECK(reader.model.notice()->body == "The engine died three times in two minutes.");
+}
+
 TEST_CASE("settings are checked, and go into the run", "[window][page]") {
   Reader reader;
   CHECK(reader.model.set_param("batch", "8"));
@@ -293,4 +301,6 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   CHECK(planner.last_params().integer("batch") == 8);
   model.show_prediction(false);
   CHECK(runner.starts() == 0);
+  planner.set_trouble("The planner cannot start.");
+  CHECK(model.why_no_prediction() == "The planner cannot start.");
 }

@@ -1,6 +1,7 @@
 // The window, driven by clicks and keys: what a reader does on a page, seen in the page's state and in the recording.
 #include <cmath>
 
+#include "imgui_internal.h"  // NavId: what has the keyboard's focus
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
 #include "tests/gui/scripted_backend.h"
@@ -393,6 +394,30 @@ TEST_CASE("a slider that has the focus follows the arrow keys", "[gui]") {
     actor.ctx->KeyPress(ImGuiKey_LeftArrow);
     actor.frames(2);
     IM_CHECK_EQ(actor.page().control().params().integer("batch"), before / 2);
+  });
+}
+
+TEST_CASE("Tab reaches every control, and Enter presses it", "[gui]") {
+  Scene scene;
+  perform("keyboard path", scene.stage, [](Actor& actor) {
+    std::vector<std::string> names{"##guess",      "lock",         "skip",       "export",     "keys",
+                                   "theme",        "timeline",     "axis",       "run",        "more settings",
+                                   "model/choice", "batch/slider", "batch/edit", "cap/slider", "precision/choice/bf16",
+                                   "device/choice"};
+    for (int i = 0; i < 80 && !names.empty(); ++i) {
+      actor.ctx->KeyPress(ImGuiKey_Tab);
+      const ImGuiID focused = ImGui::GetCurrentContext()->NavId;
+      std::erase_if(names,
+                    [&](const std::string& name) { return actor.ctx->ItemInfo(("**/" + name).c_str()).ID == focused; });
+    }
+    for (const std::string& name : names) IM_CHECK_STR_EQ(name.c_str(), "reached by Tab");
+    actor.picture("focus by Tab");
+    const ImGuiID skip = actor.ctx->ItemInfo("**/skip").ID;
+    for (int i = 0; i < 80 && ImGui::GetCurrentContext()->NavId != skip; ++i) actor.ctx->KeyPress(ImGuiKey_Tab);
+    actor.picture("focus on Skip");
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(2);
+    IM_CHECK(actor.question().state() == Question::State::kSkipped);
   });
 }
 
