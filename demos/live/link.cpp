@@ -146,7 +146,7 @@ void Link::forward() {
   const RunNews news = feed_.take();
   if (news.info) {
     introduced_ = news.run;
-    operators_sent_ = 1;
+    operators_next_ = 1;
     send_chunk(news.run, record::encode_info(*news.info));
   }
   // Events of a run whose introduction came after take() wait for the next time.
@@ -182,12 +182,12 @@ void Link::forward_events(std::uint64_t run, bool all) {
 }
 
 void Link::forward_operators(std::uint64_t run) {
-  const std::uint16_t count = record::operator_count();
-  if (count <= operators_sent_) return;
+  const std::uint16_t last = record::operator_count();  // numbers 1 … last have names
+  if (last < operators_next_) return;
   std::vector<std::string> names;
-  for (std::uint16_t op = operators_sent_; op < count; ++op) names.emplace_back(record::operator_name(op));
-  send_chunk(run, record::encode_operators(operators_sent_, names));
-  operators_sent_ = count;
+  for (std::uint16_t op = operators_next_; op <= last; ++op) names.emplace_back(record::operator_name(op));
+  send_chunk(run, record::encode_operators(operators_next_, names));
+  operators_next_ = static_cast<std::uint16_t>(last + 1);
 }
 
 void Link::send_chunk(std::uint64_t run, std::vector<std::byte> chunk) {

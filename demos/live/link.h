@@ -62,7 +62,7 @@ class Link {
 
   std::uint64_t run_ = 0;             // taken and not finished; 0: none
   std::uint64_t introduced_ = 0;      // its info chunk is out
-  std::uint16_t operators_sent_ = 1;  // number 0 is "" in every recording
+  std::uint16_t operators_next_ = 1;  // the first whose name is not out; 0 is "" in every recording
   std::uint64_t dropped_sent_ = 0;
   std::vector<record::MemEvent> events_;
 };
