@@ -22,11 +22,13 @@ CudaProbe* g_probe = nullptr;  // leaked: the allocator keeps calling until the 
 }  // namespace
 
 CudaProbe& CudaProbe::install(EventSink& sink, int device) {
-  if (g_probe != nullptr) throw std::logic_error("the CUDA probe is installed twice");
+  if (g_probe != nullptr) {
+    if (&g_probe->sink_ != &sink || g_probe->device_ != device) throw std::logic_error("there is one CUDA probe only");
+    return *g_probe;
+  }
   at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // hooks attached earlier would never be called
   g_probe = new CudaProbe(sink, device);
   cuda_allocator::attach_trace_hook([](const Trace& trace) { g_probe->on_trace(trace); });
-  g_probe->listening_ = cuda_allocator::listen_on_this_thread(*g_probe);
   return *g_probe;
 }
 

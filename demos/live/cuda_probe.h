@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "demos/live/cuda_allocator.h"
@@ -17,8 +16,8 @@ namespace headroom::live {
 
 class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
  public:
-  // Initialises CUDA and hooks into its allocator. Once a process, on the thread that will own every tensor; never
-  // removed. That thread listens to reports from here on.
+  // Initialises CUDA and hooks into its allocator, once a process; later calls return the same probe. Never removed.
+  // Blocks are only reported by threads that listen: see cuda_allocator::listen_on_this_thread.
   static CudaProbe& install(EventSink& sink, int device);
 
   void start() override;
@@ -55,7 +54,6 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   std::vector<const void*> streams_;
   record::Bytes cap_ = 0;
   std::uint64_t unreported_ = 0;
-  std::shared_ptr<void> listening_;
 };
 
 }  // namespace headroom::live

@@ -43,6 +43,7 @@ void Machine::start_cuda() {
                        nvml_->select(std::string(pci.data()));
     if (!found) nvml_.reset();
     cuda_ = &CudaProbe::install(sink_, kDevice);
+    listening_ = cuda_allocator::listen_on_this_thread(*cuda_);
   }
   if (clock_ == nullptr) clock_ = std::make_unique<DeviceClock>();
 }

@@ -70,6 +70,7 @@ class Machine {
   EventSink& sink_;
   MachineFacts facts_;
   CudaProbe* cuda_ = nullptr;
+  std::shared_ptr<void> listening_;
   std::unique_ptr<DeviceClock> clock_;
   std::optional<Nvml> nvml_;
 };

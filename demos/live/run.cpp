@@ -214,7 +214,10 @@ Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
   for (int index = 0; index < steps; ++index) {
     const record::Nanoseconds begun = context.sink.now();
     progress.begin_step(index, begun);
-    if (context.cancel || run.step(index) == StepResult::kCancelled) return {OutcomeKind::kCancelled, ""};
+    if (context.cancel || run.step(index) == StepResult::kCancelled) {
+      watching.stop_events();
+      return {OutcomeKind::kCancelled, ""};
+    }
     if (!context.machine.planner()) report_step(context, run, index, begun);
     progress.end_step(context.sink.now());
   }
@@ -222,12 +225,12 @@ Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
   return {};
 }
 
-// "at lm_head in layer 3, loss"
-std::string place_of(const record::Tag& tag) {
+// "lm_head in layer 3 (forward)"; "The run (setup)" where no operator is named.
+std::string who_asked(const record::Tag& tag) {
   const std::string_view op = record::operator_name(tag.op);
-  std::string place = op.empty() ? std::string() : fmt::format(" for {}", op);
-  if (tag.layer != record::kNoLayer) place += fmt::format(" in layer {}", tag.layer);
-  return place + fmt::format(" ({})", record::label_of(tag.phase));
+  std::string who(op.empty() ? "The run" : op);
+  if (tag.layer != record::kNoLayer) who += fmt::format(" in layer {}", tag.layer);
+  return who + fmt::format(" ({})", record::label_of(tag.phase));
 }
 
 record::Outcome out_of_memory(const Refused& refused, const Plan& plan) {
@@ -240,10 +243,9 @@ record::Outcome out_of_memory(const Refused& refused, const Plan& plan) {
                                                    .phase = refused.tag.phase,
                                                    .layer = refused.tag.layer,
                                                    .by_category = refused.by_category};
-  outcome.message =
-      fmt::format("{} more were asked for{} while {} were in use; {} {}.", record::format_bytes(refused.requested),
-                  place_of(refused.tag), record::format_bytes(refused.allocated),
-                  plan.cap != 0 ? "the cap is" : "the device has", record::format_bytes(plan.limit()));
+  outcome.message = fmt::format("{} asked for {} more while {} were in use; {} {}.", who_asked(refused.tag),
+                                record::format_bytes(refused.requested), record::format_bytes(refused.allocated),
+                                plan.cap != 0 ? "the cap is" : "the device has", record::format_bytes(plan.limit()));
   return outcome;
 }
 

@@ -27,7 +27,11 @@ live::CudaProbe& cuda_probe() {
   static live::CudaProbe& probe = []() -> live::CudaProbe& {
     c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
     record::become_worker_thread();
-    return live::CudaProbe::install(sink(), 0);
+    live::CudaProbe& installed = live::CudaProbe::install(sink(), 0);
+    // Never destroyed: at exit the thread's own state is gone before statics are.
+    static const auto& listening = *new std::shared_ptr<void>(live::cuda_allocator::listen_on_this_thread(installed));
+    CHECK(listening);
+    return installed;
   }();
   return probe;
 }

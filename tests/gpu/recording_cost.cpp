@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
   live::EventSink sink;
   live::RunFeed feed;
   live::CudaProbe& probe = live::CudaProbe::install(sink, 0);
+  const auto listening = live::cuda_allocator::listen_on_this_thread(probe);
   live::DeviceClock clock;
   Listener listener(sink, feed, clock);
   listener.probe = &probe;

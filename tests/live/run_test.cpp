@@ -1,6 +1,5 @@
 // Whole runs of train_step on the CPU, in this process.
 #include <algorithm>
-#include <chrono>
 
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
@@ -10,7 +9,6 @@
 namespace {
 
 using namespace headroom;
-using namespace std::chrono_literals;
 using record::Category;
 using record::MetricKind;
 using record::OutcomeKind;
@@ -127,18 +125,18 @@ TEST_CASE("running out of a cap is a result: explained, every byte back, and the
   CHECK(cpu_probe().live_bytes() == start);
 }
 
-TEST_CASE("a cancelled run stops within a second and gives everything back") {
+TEST_CASE("a cancelled run stops at its next layer and gives everything back") {
   RunDriver driver;
   driver.run(tiny());
   const record::Bytes start = cpu_probe().live_bytes();
-  std::chrono::steady_clock::time_point asked{};
+  std::size_t marks_when_asked = 0;
   const DrivenRun run = driver.run(tiny({{"steps", "10000"}}), true, [&](const record::Recording& so_far) {
-    if (asked != decltype(asked){} || so_far.marks().size() < 30) return;
-    asked = std::chrono::steady_clock::now();
+    if (marks_when_asked != 0 || so_far.marks().size() < 30) return;
+    marks_when_asked = so_far.marks().size();
     driver.worker().cancel(driver.last_run());
   });
   CHECK(run.outcome().kind == OutcomeKind::kCancelled);
-  CHECK(std::chrono::steady_clock::now() - asked < 1s);
+  CHECK(run.recording.marks().size() < 10'000);  // of some 200,000
   CHECK(cpu_probe().live_bytes() == start);
   CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }
