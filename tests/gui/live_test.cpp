@@ -61,7 +61,10 @@ pid_t runner_process() {
 TEST_CASE("Run records a real training step live, and its peak is the allocator's own", "[gui][live]") {
   TestAssets assets;
   perform("live run", stage_with_engine(assets), [](Actor& actor) {
-    actor.click("skip");
+    actor.ctx->ItemInput("**/##guess");
+    actor.ctx->KeyCharsReplace("150");
+    actor.ctx->KeyPress(ImGuiKey_Tab);
+    actor.click("lock");
     IM_CHECK(actor.page().set_param("steps", "2").ok());
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
