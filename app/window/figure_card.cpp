@@ -62,7 +62,10 @@ void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& 
       tooltip(figure.provenance_line);
     return;
   }
-  const std::string shown = shortened(Face::kRegular, 12, figure.provenance_line, rect.width() - px(36));
+  // Too little room for words that would tell runs apart: their number, and the words in the tooltip.
+  const bool room = rect.width() >= px(220);
+  const std::string shown = room ? shortened(Face::kRegular, 12, figure.provenance_line, rect.width() - px(36))
+                                 : fmt::format("{} runs", page.runs().size());
   const Rect at{rect.x0, rect.centre_y() - px(14), rect.x0 + text_width(Face::kRegular, 12, shown) + px(36),
                 rect.centre_y() + px(14)};
   const Hit state = hit("runs", at);
@@ -70,7 +73,8 @@ void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& 
   if (state.focused) focus_ring(at, 6);
   text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
   draw_icon(Icon::kChevronDown, at.x1 - px(14), at.centre_y(), theme().text2, 14);
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip("Look at another run");
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    tooltip(room ? "Look at another run" : figure.provenance_line);
   if (state.clicked) ImGui::OpenPopup("run list");
   float width = px(280);
   for (const RunOnShow& run : page.runs()) width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
@@ -242,11 +246,12 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
   ImGui::PopStyleColor();
   ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
   const bool hovered = ImGui::IsItemHovered();
-  if (ImGui::IsItemFocused() && io.NavVisible) {
-    frame.ui.timeline_focus = true;
+  if (io.NavVisible) frame.ui.timeline_focus = ImGui::IsItemFocused();
+  if (frame.ui.timeline_focus && io.NavVisible) {
     focus_ring({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0, rect.x0 + map.plot.x1, rect.y0 + map.plot.y1}, 0);
   }
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) frame.ui.timeline_focus = hovered;
+  const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || (hovered && moved)) frame.ui.timeline_focus = hovered;
 
   if (ImGui::IsItemActivated()) {
     if (ImGui::IsMouseDown(ImGuiMouseButton_Right))
@@ -271,7 +276,6 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
       break;
   }
   if (hovered && io.MouseWheel != 0) view.zoom(x, std::pow(kWheelZoom, io.MouseWheel));
-  const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
   const bool known = !figure.veil_from || x < *figure.veil_from;
   if (hovered && moved && drag_ != Drag::kGuess && known) view.set_cursor(x);
   if (hovered && scene_.guess && scene_.guess->contains({mouse.x, mouse.y}))

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/paint/layout.h"
 #include "app/window/markdown.h"
 #include "app/window/page_model.h"
 #include "app/window/widgets.h"
@@ -69,7 +70,7 @@ void card_head(Icon icon, std::string_view words) {
   text_in(Face::kSemiBold, 13, {head.x0 + px(22), head.y0, head.x1, head.y1}, theme().text, words);
 }
 
-std::string in_unit(const Frame& frame, double bytes) { return fmt::format("{:.1f}", bytes / frame.byte_unit); }
+std::string in_unit(double bytes, double unit) { return fmt::format("{:.1f}", bytes / unit); }
 
 void draw_question(Frame& frame) {
   Question& question = frame.page.question();
@@ -81,7 +82,7 @@ void draw_question(Frame& frame) {
     gap(10);
     const Rect row = take(32);
     const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
-    if (!ui.editing_guess) ui.guess_text = question.guess() ? in_unit(frame, *question.guess()) : "";
+    if (!ui.editing_guess) ui.guess_text = question.guess() ? in_unit(*question.guess(), frame.byte_unit) : "";
     const bool entered = text_field("guess", field, ui.guess_text, frame.byte_unit_name);
     ui.editing_guess = ImGui::IsItemActive();
     if (entered) {
@@ -120,6 +121,8 @@ void draw_scale(const Rect& rect, double said, double is) {
 
 void draw_reveal(Frame& frame) {
   const Question::Reveal& reveal = *frame.page.question().reveal();
+  // The unit of the run that was guessed about, whatever is looked at now.
+  const paint::ByteUnit unit = paint::byte_unit(std::max(reveal.said, reveal.is));
   if (begin_card("reveal", frame)) {
     card_head(Icon::kCheck, "Your prediction");
     gap(6);
@@ -131,8 +134,8 @@ void draw_reveal(Frame& frame) {
       std::string_view unit;
       ImU32 colour;
     };
-    const Number numbers[] = {{"you said", in_unit(frame, reveal.said), frame.byte_unit_name, theme().text3},
-                              {"it is", in_unit(frame, reveal.is), frame.byte_unit_name, theme().text},
+    const Number numbers[] = {{"you said", in_unit(reveal.said, unit.bytes), unit.name, theme().text3},
+                              {"it is", in_unit(reveal.is, unit.bytes), unit.name, theme().text},
                               {"off by", fmt::format("{:.1f}×", reveal.factor), "", theme().text}};
     float x = row.x0;
     for (const Number& number : numbers) {
@@ -152,9 +155,10 @@ void draw_reveal(Frame& frame) {
 
 void draw_waiting(Frame& frame) {
   const bool running = frame.page.control().running();
+  const double guess = *frame.page.question().guess();
+  const paint::ByteUnit unit = paint::byte_unit(guess);
   const Rect at = content_rect(0);
-  const std::string head =
-      fmt::format("Locked: {} {}", in_unit(frame, *frame.page.question().guess()), frame.byte_unit_name);
+  const std::string head = fmt::format("Locked: {} {}", in_unit(guess, unit.bytes), unit.name);
   const std::string_view body = running ? "The answer comes when the run is done."
                                         : "This run has no answer: run it again, or look at a recorded run.";
   const float bottom = callout(at, CalloutKind::kNote, head, body);
