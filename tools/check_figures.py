@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that a folder holds figures in all formats given, each of them readable: check_figures.py FOLDER FORMAT..."""
+"""Checks a folder that `headroom figures` wrote: every figure is there in all formats given, each readable, and so the
+manifest says. check_figures.py FOLDER FORMAT..."""
 import csv
 import json
 import struct
@@ -27,8 +28,13 @@ def problem(file):
 
 def main():
     folder, formats = Path(sys.argv[1]), sys.argv[2:]
-    names = {file.stem for file in folder.iterdir()}
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
+    names = {Path(entry["file"]).stem for entry in manifest}
     problems = [] if names else [f"no figure in {folder}"]
+    problems += [f"{entry['file']}: not of the size that the manifest says" for entry in manifest
+                 if (folder / entry["file"]).is_file() and (folder / entry["file"]).stat().st_size != entry["bytes"]]
+    problems += [f"{file}: not in the manifest" for file in folder.iterdir()
+                 if file.name not in {entry["file"] for entry in manifest} | {"manifest.json"}]
     for name in sorted(names):
         for suffix in formats:
             file = folder / f"{name}.{suffix}"
