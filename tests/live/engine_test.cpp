@@ -74,7 +74,7 @@ TEST_CASE("an engine greets, runs, and runs again") {
   CHECK(engine.recording().op_name(1) != "");
   CHECK(engine.recording().dropped_events() == 0);
   check_that_it_works(engine, 8);  // operators are named again in the second recording
-  bool head = false, all = true;  // the last name as well: AdamW's second moment
+  bool head = false, all = true;   // the last name as well: AdamW's second moment
   for (const auto& event : engine.recording().events()) {
     head = head || engine.recording().op_name(event.op) == "lm_head";
     all = all && (event.op == record::kNoOperator || engine.recording().op_name(event.op) != "");
@@ -235,6 +235,7 @@ TEST_CASE("a planner answers with a prediction, the newest question last") {
   question.params["device"] = "cuda";
   question.params["precision"] = "bf16";
   question.params["seq"] = "1024";
+  question.params["steps"] = "10000";  // every step is the same: three are predicted
   for (std::uint64_t run = 1; run <= 5; ++run) {
     question.run = run;
     engine.send(question);
@@ -260,6 +261,7 @@ TEST_CASE("a planner answers with a prediction, the newest question last") {
   CHECK(ledger.peak().totals.by_category[0] == 2 * 8'030'261'248);
   CHECK(ledger.peak().totals.allocated > 6 * 8'030'261'248);
   CHECK(ledger.peak_reserved() == 0);
+  CHECK(record::steps_of(engine.recording()).size() == 3);
 }
 
 TEST_CASE("the engine answers for itself on a terminal") {

@@ -28,10 +28,20 @@ live::MetaProbe& meta_probe() {
 }
 
 std::filesystem::path text_to_train_on() {
-  const auto path = std::filesystem::temp_directory_path() / ("headroom_text_" + std::to_string(getpid()) + ".txt");
-  std::ofstream text(path);
-  for (int i = 0; i < 200; ++i) text << "Line " << i << ": where does the memory of a training step go?\n";
-  return path;
+  struct TextFile {
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("headroom_text_" + std::to_string(getpid()) + ".txt");
+    TextFile() {
+      std::ofstream text(path);
+      for (int i = 0; i < 200; ++i) text << "Line " << i << ": where does the memory of a training step go?\n";
+    }
+    ~TextFile() {
+      std::error_code ignored;
+      std::filesystem::remove(path, ignored);
+    }
+  };
+  static const TextFile file;
+  return file.path;
 }
 
 RunDriver::RunDriver(live::EngineRole role, bool look_for_gpu)

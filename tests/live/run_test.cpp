@@ -78,6 +78,20 @@ TEST_CASE("a run has marks, steps and metrics, and its loss falls") {
   CHECK(speeds[3] == Approx(2 * 64 * 1e9 / durations[3]));
 }
 
+TEST_CASE("what is relabelled late is known for what it is when the optimizer begins") {
+  RunDriver driver;
+  const DrivenRun run = driver.run(tiny());
+  const record::Ledger ledger(run.recording);
+  int optimizers = 0;
+  for (const record::Mark& mark : run.recording.marks()) {
+    if (mark.phase != record::Phase::kOptimizer) continue;
+    ++optimizers;
+    const record::ByCategory alive = ledger.at(mark.event_index - 1).by_category;
+    CHECK(alive[static_cast<std::size_t>(Category::kGradients)] == alive[static_cast<std::size_t>(Category::kWeights)]);
+  }
+  CHECK(optimizers >= 3);
+}
+
 TEST_CASE("a run that is not recorded gives metrics only") {
   RunDriver driver;
   const DrivenRun run = driver.run(tiny(), /*record=*/false);
