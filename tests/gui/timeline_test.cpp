@@ -1,0 +1,201 @@
+// The figure, driven by clicks and keys: zoom, pan, measure, cursor, axes, terms, files.
+#include <cmath>
+#include <filesystem>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using app::window::TimelineView;
+
+TEST_CASE("the wheel zooms at the cursor, a right drag pans, keys do the same", "[gui]") {
+  Scene scene;
+  perform("zoom and pan", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    const TimelineView& view = actor.page().view();
+    const TimelineView::Range full = view.full();
+    const double at = full.begin + full.length() * 0.25;
+    const double y = actor.app.figure().scene().map.y.high / 2;
+    actor.ctx->MouseMoveToPos(actor.on_screen(at, y));
+    actor.ctx->MouseWheelY(2);
+    actor.frames(2);
+    IM_CHECK(view.zoomed());
+    IM_CHECK(std::abs((at - view.visible().begin) / view.visible().length() - 0.25) < 0.01);
+
+    const TimelineView::Range zoomed = view.visible();
+    actor.ctx->MouseMoveToPos(actor.on_screen(zoomed.begin + zoomed.length() * 0.3, y));
+    actor.ctx->MouseDown(1);
+    actor.ctx->MouseMoveToPos(actor.on_screen(zoomed.begin + zoomed.length() * 0.2, y));
+    actor.ctx->MouseUp(1);
+    actor.frames(2);
+    IM_CHECK(view.visible().begin > zoomed.begin);
+
+    actor.ctx->MouseMoveToPos(actor.on_screen(view.visible().begin + view.visible().length() * 0.5, y));
+    actor.ctx->MouseClick(0);  // the timeline has the focus
+    const double begin = view.visible().begin;
+    actor.ctx->KeyPress(ImGuiKey_D);
+    actor.frames(2);
+    IM_CHECK(view.visible().begin > begin);
+    actor.ctx->KeyPress(ImGuiKey_A);
+    actor.frames(2);
+    IM_CHECK(std::abs(view.visible().begin - begin) < full.length() * 1e-6);
+    const double length = view.visible().length();
+    actor.ctx->KeyPress(ImGuiKey_W);
+    actor.frames(2);
+    IM_CHECK(view.visible().length() < length);
+    actor.ctx->KeyPress(ImGuiKey_S);
+    actor.frames(2);
+    IM_CHECK(std::abs(view.visible().length() - length) < full.length() * 1e-6);
+    actor.ctx->KeyPress(ImGuiKey_Home);
+    actor.frames(2);
+    IM_CHECK(!view.zoomed());
+  });
+}
+
+TEST_CASE("a left drag measures, F fits it, Esc clears it and then the zoom", "[gui]") {
+  Scene scene;
+  perform("measure", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    const TimelineView& view = actor.page().view();
+    const TimelineView::Range full = view.full();
+    const double y = actor.app.figure().scene().map.y.high / 2;
+    actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.2, y));
+    actor.ctx->MouseDown(0);
+    actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.6, y));
+    actor.ctx->MouseUp(0);
+    actor.frames(2);
+    actor.picture("measuring");
+    IM_CHECK(view.measure().has_value());
+    IM_CHECK(std::abs(view.measure()->length() - full.length() * 0.4) < full.length() * 0.01);
+    IM_CHECK(actor.page().measured().has_value());
+    actor.ctx->KeyPress(ImGuiKey_F);
+    actor.frames(2);
+    IM_CHECK(std::abs(view.visible().length() - view.measure()->length()) < full.length() * 1e-6);
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    IM_CHECK(!view.measure().has_value());
+    IM_CHECK(view.zoomed());
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    IM_CHECK(!view.zoomed());
+  });
+}
+
+TEST_CASE("the cursor follows the mouse, and the list with it", "[gui]") {
+  Scene scene;
+  perform("hover", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    const TimelineView::Range full = actor.page().view().full();
+    const double y = actor.app.figure().scene().map.y.high / 2;
+    actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.05, y));
+    actor.frames(2);
+    const record::Bytes early = actor.page().figure(400).cursor->total;
+    actor.ctx->MouseMoveToPos(actor.on_screen(actor.page().figure(400).peak->x, y));
+    actor.frames(2);
+    IM_CHECK(actor.page().figure(400).cursor->total > early);
+    IM_CHECK(actor.page().figure(400).cursor->at_cursor);
+    actor.ctx->MouseClick(0);
+    const double before = *actor.page().view().cursor();
+    actor.ctx->KeyPress(ImGuiKey_Period);
+    IM_CHECK(*actor.page().view().cursor() > before);
+    actor.ctx->KeyPress(ImGuiKey_Comma);
+    actor.ctx->KeyPress(ImGuiKey_Comma);
+    IM_CHECK(*actor.page().view().cursor() < before);
+  });
+}
+
+TEST_CASE("time runs by the device, by the host, or by events", "[gui]") {
+  Scene scene;
+  perform("time axis", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    IM_CHECK(actor.page().figure(400).x.unit == lessons::AxisUnit::kNanoseconds);
+    actor.click("axis");
+    actor.frames(2);
+    actor.ctx->ItemClick("//$FOCUSED/$$2/option");
+    actor.frames(3);
+    IM_CHECK(actor.page().figure_params().text("axis") == "event");
+    IM_CHECK(actor.page().figure(400).x.unit == lessons::AxisUnit::kEvents);
+  });
+}
+
+TEST_CASE("the page's other figure is one click away", "[gui]") {
+  Scene scene;
+  perform("peak by category", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.ctx->ItemClick("**/$$1/tab");
+    actor.frames(3);
+    IM_CHECK_EQ(actor.page().tab(), 1);
+    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.frames(2);
+    IM_CHECK_EQ(actor.page().tab(), 0);
+    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.frames(2);
+    IM_CHECK(!actor.page().figure(400).bars.empty());
+  });
+}
+
+TEST_CASE("the figure on the screen is written as files", "[gui]") {
+  Scene scene;
+  perform("export", scene.stage, [&](Actor& actor) {
+    actor.click("skip");
+    actor.app.ui().export_folder = (scene.assets.path() / "out").string();
+    actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
+    actor.frames(3);
+    actor.ctx->ItemClick("//$FOCUSED/CSV");
+    actor.ctx->ItemClick("//$FOCUSED/write");
+    actor.frames(2);
+    actor.picture("popup export");
+    std::error_code missing;
+    IM_CHECK(std::filesystem::file_size(scene.assets.path() / "out" / "memory_timeline.svg", missing) > 1000);
+    IM_CHECK(!missing);
+    IM_CHECK(std::filesystem::file_size(scene.assets.path() / "out" / "memory_timeline.csv", missing) > 100);
+    IM_CHECK(!missing);
+    IM_CHECK(!std::filesystem::exists(scene.assets.path() / "out" / "memory_timeline.pdf"));
+    IM_CHECK(actor.app.ui().export_result.find("memory_timeline.svg, memory_timeline.csv") != std::string::npos);
+  });
+}
+
+TEST_CASE("a folder that cannot be written is one sentence", "[gui]") {
+  Scene scene;
+  perform("export refused", scene.stage, [&](Actor& actor) {
+    actor.click("skip");
+    actor.app.ui().export_folder = "/proc/nowhere";
+    actor.click("export");
+    actor.frames(3);
+    actor.ctx->ItemClick("//$FOCUSED/write");
+    actor.frames(2);
+    IM_CHECK(actor.app.ui().export_result.find("/proc/nowhere") != std::string::npos);
+  });
+}
+
+TEST_CASE("a term lights its kind in the figure, and the list its term", "[gui]") {
+  Scene scene;
+  perform("terms", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    // The first word of the page is the term "Weights": below the title, at the column's left edge.
+    ImVec2 at = ImGui::GetMainViewport()->Pos;
+    for (float y = 100; y < 260 && !actor.app.ui().lit; y += 6) {
+      actor.ctx->MouseMoveToPos({at.x + 90, at.y + y});
+      actor.frames(2);
+    }
+    IM_CHECK(actor.app.ui().lit == record::Category::kWeights);
+    actor.picture("lit by term");
+    for (const app::paint::HitArea& area : actor.app.figure().scene().hits) {
+      if (area.category != record::Category::kActivations || area.rect.x0 < actor.app.figure().scene().map.plot.x1)
+        continue;
+      const ImVec2 origin =
+          actor.on_screen(actor.app.figure().scene().map.x.low, actor.app.figure().scene().map.y.high);
+      const app::paint::Rect& plot = actor.app.figure().scene().map.plot;
+      actor.ctx->MouseMoveToPos({origin.x - plot.x0 + area.rect.center_x(), origin.y - plot.y0 + area.rect.center_y()});
+      actor.frames(2);
+      IM_CHECK(actor.app.ui().lit == record::Category::kActivations);
+      return;
+    }
+    IM_CHECK(false);  // no row of the list can be pointed at
+  });
+}
