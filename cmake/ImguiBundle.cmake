@@ -1,9 +1,9 @@
-# Dear ImGui, ImPlot, GLFW, Markdown with formulas and the UI test engine, all from the one source archive imgui-bundle.
+# Dear ImGui, GLFW, Markdown with formulas and the UI test engine, all from the one source archive imgui-bundle.
 #
 #   imgui                    headers and settings only; what libraries link
 #   imgui_product            Dear ImGui itself; what the window's executable links
 #   imgui_with_test_engine   Dear ImGui with the test engine; what GUI tests link instead (never shipped)
-#   implot, rich_md, imgui_stb_image_write
+#   rich_md, imgui_stb_image_write
 #
 # Libraries see only headers, which are the same with and without the engine, so one set of libraries serves both.
 
@@ -54,13 +54,6 @@ if(HEADROOM_TESTS)
   target_include_directories(imgui_with_test_engine SYSTEM PUBLIC ${_engine})
   target_compile_definitions(imgui_with_test_engine PUBLIC HEADROOM_WITH_IMGUI_TEST_ENGINE)
 endif()
-
-add_library(implot STATIC EXCLUDE_FROM_ALL ${_external}/implot/implot/implot.cpp ${_external}/implot/implot/implot_items.cpp)
-target_include_directories(implot SYSTEM PUBLIC ${_external}/implot/implot)
-# Only these are instantiated; others compile and fail at link. It is the longest compilation of the light build.
-target_compile_definitions(implot PRIVATE "IMPLOT_CUSTOM_NUMERIC_TYPES=(float)(double)(int)")
-target_link_libraries(implot PUBLIC imgui)
-_quiet(implot)
 
 # For screenshots in tests: "imstb_image_write.h" (define STB_IMAGE_WRITE_STATIC before the implementation).
 add_library(imgui_stb_image_write INTERFACE)

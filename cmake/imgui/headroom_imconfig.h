@@ -1,7 +1,7 @@
 // Dear ImGui's compile-time settings, seen by every file that includes imgui.h.
 #pragma once
 
-#define ImDrawIdx unsigned int  // ImPlot draws more than 65536 vertices in one list
+#define ImDrawIdx unsigned int  // a picture may take more than 65536 vertices
 #define IMGUI_USE_WCHAR32
 #define IMGUI_DISABLE_OBSOLETE_FUNCTIONS
 

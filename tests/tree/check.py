@@ -14,7 +14,7 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 CUDA = r"cuda|cublas|cupti|nvrtc|nccl|nvml\.h|nv/|cub/|thrust/"
 TORCH = r"torch/|ATen/|c10/"
-GUI = r"imgui|implot|misc/cpp/imgui|GLFW/|imstb"
+GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb"
 # Folder or file pattern, and what nothing there may reach.
 LAYERS = [
     (["demos/record", "demos/predict", "demos/protocol", "demos/backend", "demos/experiments/*_info.cpp", "lessons",
