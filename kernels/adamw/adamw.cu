@@ -7,28 +7,14 @@
 // Checked by  tests/kernels/adamw_gpu_test.cpp
 #include <cstdint>
 
-#include <cuda_bf16.h>
-#include <cuda_runtime.h>
-
 #include "kernels/adamw/adamw.h"
+#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kVectorBytes = 16;  // the widest load of one thread
-
-__device__ float load(float value) { return value; }
-__device__ float load(Bf16 value) { return __bfloat162float(__ushort_as_bfloat16(value.bits)); }
-__device__ void store(float& place, float value) { place = value; }
-__device__ void store(Bf16& place, float value) { place.bits = __bfloat16_as_ushort(__float2bfloat16_rn(value)); }
-
-template <typename T>
-struct alignas(kVectorBytes) Vector {
-  static constexpr int kWidth = kVectorBytes / sizeof(T);
-  T element[kWidth];
-};
 
 template <typename T>
 __device__ void update(T& param, T gradient, T& first_moment, T& second_moment, const AdamWStep& step) {
@@ -64,8 +50,6 @@ __global__ void adamw_kernel(AdamWTensors<T> tensors, std::int64_t n, std::int64
     update(tensors.param[tail], tensors.gradient[tail], tensors.first_moment[tail], tensors.second_moment[tail], step);
   }
 }
-
-bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % kVectorBytes == 0; }
 
 template <typename T>
 int launch(const AdamWTensors<T>& tensors, std::int64_t n, const AdamWStep& step, CUstream_st* stream) {

@@ -3,14 +3,11 @@
 
 #include <cstdint>
 
+#include "kernels/storage.h"
+
 struct CUstream_st;  // cudaStream_t without CUDA's headers
 
 namespace headroom::kernels {
-
-// A bf16 number as it lies in memory: the upper half of an fp32.
-struct Bf16 {
-  std::uint16_t bits;
-};
 
 // Everything that does not differ from element to element; worked out once a step on the host.
 struct AdamWStep {

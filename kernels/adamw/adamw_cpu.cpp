@@ -1,25 +1,13 @@
 // AdamW on the CPU: one plain loop that the compiler turns into vector instructions, fp32 arithmetic on fp32 or bf16
 // storage.
-#include <bit>
 #include <cmath>
 
 #include "kernels/adamw/adamw.h"
+#include "kernels/storage_cpu.h"
 
 namespace headroom::kernels {
 
 namespace {
-
-float load(float value) { return value; }
-float load(Bf16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
-
-void store(float& place, float value) { place = value; }
-
-// Rounds to the nearest bf16, ties to even. A NaN stays one: those that can come here have empty lower halves (the
-// processor's own, or a bf16 input's), so that rounding carries nothing upwards.
-void store(Bf16& place, float value) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  place.bits = static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
 
 template <typename T>
 void adamw_loop(const AdamWTensors<T>& tensors, std::int64_t begin, std::int64_t end, const AdamWStep& step) {

@@ -74,6 +74,6 @@ TEST_CASE("on meta AdamW checks and computes nothing") {
 TEST_CASE("the catalogue's AdamW moves seven times the tensor") {
   const kernels::KernelInfo* info = kernels::find_kernel("adamw");
   REQUIRE(info != nullptr);
-  CHECK(info->bytes(1000, 2) == 14'000);
+  CHECK(info->bytes({.width = 1000}, kernels::Pass::kForward, 2) == 14'000);
   CHECK(kernels::find_kernel("adamx") == nullptr);
 }
