@@ -218,6 +218,8 @@ record::Result<std::string> to_pdf(const Scene& scene, const FileFacts& facts) {
   constexpr double kPointsPerPx = 72.0 / 96.0;
   const Surface surface(
       cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * kPointsPerPx, scene.height * kPointsPerPx));
+  // PDF 1.4 has no compressed objects: what the figure rests on stays readable in the file, with every cairo.
+  cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_4);
   const auto set = [&](cairo_pdf_metadata_t key, const std::string& value) {
     cairo_pdf_surface_set_metadata(surface.get(), key, value.c_str());
   };
