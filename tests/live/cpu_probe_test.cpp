@@ -31,7 +31,11 @@ record::Recording record_cpu(const std::function<void()>& work) {
   return recording;
 }
 
-at::Tensor floats(std::int64_t count) { return at::empty({count}, at::kFloat); }
+// Every case may run by itself: the probe has to be there before its first tensor is.
+at::Tensor floats(std::int64_t count) {
+  cpu_probe();
+  return at::empty({count}, at::kFloat);
+}
 
 }  // namespace
 
@@ -48,7 +52,6 @@ TEST_CASE("live bytes follow allocations and frees, from any thread") {
 }
 
 TEST_CASE("a recording that begins in the middle starts with what is alive, and its totals are the allocator's") {
-  cpu_probe();
   at::Tensor early, late;
   {
     const record::Scope scope(Category::kWeights);
