@@ -8,19 +8,24 @@ stop() {
 }
 
 # Sets build (folder), sets (of tools/deps.lock.json), jobs and configure (arguments for CMake).
-choose_build() {
-  local preset=default
-  [ "${CI:-}" = true ] && preset=ci
-  if [ -n "$1" ]; then
-    preset=light build=build/light sets=(window)
-    [ "${CI:-}" = true ] && extra=(-DHEADROOM_WERROR=ON) || extra=()
-  else
-    preset=${HEADROOM_PRESET:-$preset} build=build sets=(window engine) extra=()
-    [[ $preset == default || $preset == ci ]] || build=build/$preset
-    # CMake looks at the same places (cmake/CudaKernels.cmake).
-    has_nvcc || sets+=(toolkit)
-  fi
-  configure=(--preset "$preset" "${extra[@]}")
+choose_build() {  # choose_build LIGHT: light if not empty, else as HEADROOM_PRESET and CI say
+  local preset=${HEADROOM_PRESET:-default}
+  [ "${CI:-}" = true ] && preset=${HEADROOM_PRESET:-ci}
+  [ -n "$1" ] && preset=light
+  case $preset in
+    default | ci) build=build ;;
+    *) build=build/$preset ;;
+  esac
+  configure=(--preset "$preset")
+  [[ ${CI:-} == true && $preset == light ]] && configure+=(-DHEADROOM_WERROR=ON)
+  sets=(window)
+  case $preset in
+    light | asan | tsan) ;;
+    *)
+      sets+=(engine)
+      has_nvcc || sets+=(toolkit)
+      ;;
+  esac
   # A compiler of torch code takes up to 1.4 GiB.
   local memory cores
   memory=$(awk '/^MemAvailable/ { print int($2 / 1572864) }' /proc/meminfo)
@@ -28,7 +33,7 @@ choose_build() {
   jobs=${HEADROOM_JOBS:-$((memory < cores ? (memory > 0 ? memory : 1) : cores))}
 }
 
-# An nvcc of CUDA 13 on the system.
+# An nvcc of CUDA 13 on the system; cmake/CudaKernels.cmake looks at the same places in the same order.
 has_nvcc() {
   local nvcc
   for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc /usr/local/cuda-13.0/bin/nvcc; do
@@ -96,7 +101,7 @@ install_packages() {
     answer=no
     if [ -t 0 ] && command -v sudo >/dev/null; then
       say "Headroom needs these packages: $list"
-      read -r -p "Install them now with sudo apt-get? [y/N] " answer
+      read -r -p "Install them now with sudo apt-get? [y/N] " answer || answer=no  # the end of input is a no
     fi
     [[ $answer == [yY]* ]] || stop "Packages are missing. Install them with the next line, then run this again:
   $(install_command "$list")"
@@ -121,13 +126,15 @@ set_up() {
   python3 tools/fetch.py get "${sets[@]}" || exit $?
 }
 
-# build all|product. CMake runs again when a preset or the choice of toolkit changed; Ninja says when sources did.
+# build all|product. CMake starts afresh when a preset or the choice of toolkit changed, or the tree was moved: its cache
+# would keep what an old preset set, and the old paths. Ninja says when sources changed.
 build() {
-  local stamp="$build/.configured" wanted targets=()
-  wanted="${configure[*]} ${sets[*]} $(cksum <CMakePresets.json)"
+  local stamp="$build/.configured" wanted fresh=() targets=()
+  wanted="$PWD ${configure[*]} ${sets[*]} $(cksum <CMakePresets.json)"
   if [ ! -f "$build/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    [ -f "$stamp" ] && fresh=(--fresh)
     say "Configuring…"
-    cmake "${configure[@]}" >"$log" 2>&1 || stop "Configuring failed. Its last lines:
+    cmake "${fresh[@]}" "${configure[@]}" >"$log" 2>&1 || stop "Configuring failed. Its last lines:
 $(grep -v '^$' "$log" | tail -n 25)
 The whole output is in $log."
     printf '%s\n' "$wanted" >"$stamp"

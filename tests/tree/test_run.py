@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Tests of ./run and tools/setup.sh: the real scripts in a tree of their own, where stand-ins for dpkg-query, apt-get, cmake,
+ninja and tools/fetch.py write down what they were asked for."""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+STANDINS = {
+    # Each package asked for is installed, but for those in $ABSENT.
+    "dpkg-query": 'for p in "${@:4}"; do case " $ABSENT " in *" $p "*) ;; *) echo "installed $p" ;; esac; done',
+    "apt-get": 'echo "apt-get $*" >>"$LOG"',
+    "id": "echo 1000",
+    "uname": "echo x86_64",
+    "nvcc": 'echo "Cuda compilation tools, release $NVCC_RELEASE"',
+    "cmake": '''echo "cmake $*" >>"$LOG"
+for word; do preset=$last; [ "$last" = --preset ] && build=build/$word; last=$word; done
+[ "$build" = build/default ] && build=build
+mkdir -p "$build" && touch "$build/build.ninja"''',
+    "ninja": '''echo "ninja $*" >>"$LOG"
+[ -z "$NINJA_FAILS" ] || { echo "FAILED: a.o"; echo "a.cpp:1: error: no"; exit 1; }
+mkdir -p "$2/bin"
+printf '#!/bin/sh\\necho "headroom in $(pwd): $*"\\n' >"$2/bin/headroom"
+chmod +x "$2/bin/headroom"''',
+}
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="headroom-run-")).resolve()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.tree, self.log = self.folder / "tree", self.folder / "log"
+        (self.tree / "tools").mkdir(parents=True)
+        shutil.copy(ROOT / "run", self.tree)
+        shutil.copy(ROOT / "tools" / "setup.sh", self.tree / "tools")
+        (self.tree / "CMakePresets.json").write_text("{}")
+        (self.tree / "tools" / "fetch.py").write_text(
+            "import os, sys\nopen(os.environ['LOG'], 'a').write('fetch ' + ' '.join(sys.argv[1:]) + '\\n')\n")
+        standins = self.folder / "standins"
+        standins.mkdir()
+        for name, script in STANDINS.items():
+            (standins / name).write_text(f"#!/bin/bash\n{script}\n")
+            (standins / name).chmod(0o755)
+        self.environment = {
+            "PATH": f"{standins}:/usr/bin:/bin", "HOME": str(self.folder), "LOG": str(self.log), "LC_ALL": "C.UTF-8",
+            "CUDACXX": str(standins / "nvcc"), "NVCC_RELEASE": "13.0"}
+
+    def run_it(self, *words, cwd=None, **environment):
+        """What ./run WORDS wrote and how it ended; self.asked: what it asked the stand-ins for."""
+        self.log.write_text("")
+        done = subprocess.run([self.tree / "run", *words], cwd=cwd or self.tree, env={**self.environment, **environment},
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        self.asked = self.log.read_text()
+        return done
+
+    def test_a_command_runs_in_the_folder_of_its_caller(self):
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        done = self.run_it("figures", "--out", "out", cwd=elsewhere)
+        self.assertEqual(done.stdout, f"headroom in {elsewhere}: figures --out out\n", done.stderr)
+        self.assertIn(f"headroom in {elsewhere}: doctor", self.run_it("doctor", cwd=elsewhere).stdout)
+
+    def test_the_second_start_configures_nothing(self):
+        self.run_it("list")
+        self.assertIn("cmake --preset default\n", self.asked)
+        self.run_it("list")
+        self.assertNotIn("cmake", self.asked)
+        self.assertIn("ninja -C build", self.asked)
+
+    def test_what_was_configured_otherwise_or_elsewhere_is_configured_afresh(self):
+        self.run_it("list")
+        (self.tree / "CMakePresets.json").write_text("{ }")
+        self.run_it("list")
+        self.assertIn("cmake --fresh --preset default\n", self.asked)
+        self.tree = self.tree.rename(self.folder / "moved")
+        self.run_it("list")
+        self.assertIn("cmake --fresh --preset default\n", self.asked)
+
+    def test_only_builds_with_the_engine_fetch_it(self):
+        self.run_it("list")
+        self.assertIn("fetch get window engine\n", self.asked)
+        self.run_it("list", NVCC_RELEASE="12.4")
+        self.assertIn("fetch get window engine toolkit\n", self.asked)
+        for words, environment in ((("--light", "list"), {}), (("list",), {"HEADROOM_PRESET": "asan"})):
+            self.run_it(*words, **environment)
+            self.assertIn("fetch get window\n", self.asked)
+
+    def test_missing_packages_are_named_with_the_one_command_and_not_installed_unasked(self):
+        done = self.run_it("list", ABSENT="ninja-build libzstd-dev")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("sudo apt-get install -y --no-install-recommends libzstd-dev ninja-build\n", done.stderr)
+        for tool in ("apt-get", "cmake", "ninja"):
+            self.assertNotIn(tool, self.asked)
+
+    def test_doctor_says_what_is_missing_and_the_cure_or_that_nothing_is(self):
+        done = self.run_it("doctor", ABSENT="libzstd-dev")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Missing packages: libzstd-dev", done.stderr)
+        self.assertIn("mend: sudo apt-get install", done.stderr)
+        done = self.run_it("doctor")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("Nothing is missing", done.stderr)
+
+    def test_a_build_that_fails_shows_the_first_error_and_starts_nothing(self):
+        done = self.run_it("list", NINJA_FAILS="1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a.cpp:1: error: no", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
