@@ -1,7 +1,8 @@
 # The CUDA language, from the system's toolkit (13.x) or the toolkit's wheels, and headroom_cuda_library.
 
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-  find_program(HEADROOM_NVCC nvcc HINTS /usr/local/cuda/bin /usr/local/cuda-13.0/bin)
+  # PATH first, as in tools/setup.sh, which fetches the wheels' nvcc where this finds none of CUDA 13.
+  find_program(HEADROOM_NVCC nvcc PATHS /usr/local/cuda/bin /usr/local/cuda-13.0/bin)
   set(_version 0)
   if(HEADROOM_NVCC)
     execute_process(COMMAND ${HEADROOM_NVCC} --version OUTPUT_VARIABLE _text ERROR_QUIET)

@@ -175,9 +175,8 @@ def complete_toolkit():
 
 def get(sets):
     missing = [p for p in packages(sets) if not is_unpacked(p)]
-    if not missing:
-        return
-    check_disk(missing)
+    if missing:
+        check_disk(missing)
     pip = None
     for number, package in enumerate(missing, 1):
         start = time.monotonic()
@@ -195,7 +194,7 @@ def get(sets):
         stamp_of(package).write_text(stamp_text(package))
         print(f"ready, {time.monotonic() - start:.0f} s", flush=True)
     if "toolkit" in sets:
-        complete_toolkit()
+        complete_toolkit()  # each time: the last start may have been interrupted just before it
 
 
 def main(arguments):
