@@ -75,14 +75,14 @@ function(headroom_executable target)
   _headroom_target(${target} ${arg_TORCH})
 endfunction()
 
-# headroom_test(<name> LABEL fast|torch|gui|gpu|slow SOURCES … [LINK …] [TORCH] [OWN_MAIN] [SERIAL]
+# headroom_test(<name> LABEL fast|torch|gui|gpu|slow SOURCES … [LINK …] [TORCH] [SERIAL]
 #               [ENVIRONMENT A=b …] [TIMEOUT seconds])
 # One executable of Catch2 tests; CTest runs each case by itself under the label. gpu: one CTest entry an executable, with a
 # main of its own that exits with 77 (Skipped) where there is no device. TORCH as for libraries. SERIAL: nothing runs beside
 # its cases, which measure time. A test's code finds the repository as HEADROOM_SOURCE_DIR and the executables as
 # HEADROOM_BIN_DIR, both string literals.
 function(headroom_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;OWN_MAIN;SERIAL" "LABEL;TIMEOUT" "SOURCES;LINK;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH;SERIAL" "LABEL;TIMEOUT" "SOURCES;LINK;ENVIRONMENT")
   if(NOT HEADROOM_TESTS)
     return()
   endif()
@@ -97,7 +97,7 @@ function(headroom_test name)
   target_compile_definitions(${name} PRIVATE
     "HEADROOM_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\"" "HEADROOM_BIN_DIR=\"${CMAKE_BINARY_DIR}/bin\"")
   target_link_libraries(${name} PRIVATE ${arg_LINK} headroom_catch)
-  if(NOT arg_OWN_MAIN AND NOT arg_LABEL STREQUAL "gpu")
+  if(NOT arg_LABEL STREQUAL "gpu")
     target_link_libraries(${name} PRIVATE headroom_test_main)
   endif()
   _headroom_target(${name} ${arg_TORCH})

@@ -55,7 +55,7 @@ if(HEADROOM_TESTS)
   target_compile_definitions(imgui_with_test_engine PUBLIC HEADROOM_WITH_IMGUI_TEST_ENGINE)
 endif()
 
-# For screenshots in tests: "imstb_image_write.h" (define STB_IMAGE_WRITE_STATIC before the implementation).
+# For pictures of the window: "imstb_image_write.h" (define STB_IMAGE_WRITE_STATIC before the implementation).
 add_library(imgui_stb_image_write INTERFACE)
 target_include_directories(imgui_stb_image_write SYSTEM INTERFACE ${_engine}/thirdparty/stb)
 
