@@ -53,13 +53,13 @@ struct TrainStepRun::State {
 TrainStepRun::TrainStepRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TrainStepRun::~TrainStepRun() = default;
 
-record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record::Params& params, RunPlace place,
-                                                                   std::span<const std::filesystem::path> course_pages,
-                                                                   const std::atomic<bool>* cancel) {
+record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record::Params& params,
+                                                                   const RunSetting& setting) {
+  const RunPlace& place = setting.place;
   const llama::Config config = config_of(params);
   if (const record::Status fits = llama::check(config); !fits.ok()) return fits.error();
   const std::filesystem::path file = params.text("data");
-  record::Result<std::string> text = llama::read_text(file.empty() ? course_pages : std::span(&file, 1));
+  record::Result<std::string> text = llama::read_text(file.empty() ? setting.course_pages : std::span(&file, 1));
   if (!text) return text.error();
 
   if (place.device.is_meta()) llama::install_meta_kernels();
@@ -73,7 +73,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   llama::TrainOptions options{
       .checkpointing =
           params.text("checkpointing") == "layer" ? llama::Checkpointing::kLayer : llama::Checkpointing::kOff,
-      .cancel = cancel,
+      .cancel = setting.cancel,
   };
   options.adamw.learning_rate = params.real("learning_rate");
   record::mark(record::Phase::kSetup);
@@ -116,5 +116,20 @@ int TrainStepRun::marks_per_step() const {
 }
 
 double TrainStepRun::loss() const { return state_->loss.item<double>(); }
+
+StepReport TrainStepRun::report() { return {.loss = loss(), .tokens = tokens_per_step(), .measurements = {}}; }
+
+namespace {
+
+record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+  auto run = TrainStepRun::create(params, setting);
+  if (!run) return run.error();
+  return std::unique_ptr<DemoRun>(std::move(run).value());
+}
+
+}  // namespace
+
+extern const DemoRunner kTrainStepRunner;
+constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make};
 
 }  // namespace headroom::experiments

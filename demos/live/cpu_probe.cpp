@@ -66,9 +66,10 @@ void CpuProbe::relabel(const void* data, record::Category category) {
   if (recording_) sink_.push(event_of(EventKind::kRelabel, *storage, record::kUnknownBytes));
 }
 
-void CpuProbe::set_budget(Bytes budget) {
+void CpuProbe::set_limits(Bytes cap, Bytes machine) {
   std::lock_guard guard(lock_);
-  budget_ = budget;
+  cap_ = cap;
+  machine_ = machine;
 }
 
 Bytes CpuProbe::live_bytes() const {
@@ -88,19 +89,24 @@ void CpuProbe::reset_peak() {
 
 void CpuProbe::set_aside(Bytes bytes) {
   std::unique_lock guard(lock_);
-  const bool fits = budget_ == 0 || (bytes <= budget_ && taken_ <= budget_ - bytes);
-  if (fits) {
+  const auto fits = [&](Bytes limit) { return limit == 0 || (bytes <= limit && taken_ <= limit - bytes); };
+  const bool capped = !fits(cap_);
+  if (!capped && fits(machine_)) {
     taken_ += bytes;
     return;
   }
+  const Bytes limit = capped ? cap_ : machine_;
   const Bytes live = live_;
-  const Bytes budget = budget_;
-  sink_.refused(
-      {.requested = bytes, .allocated = live, .by_category = storages_.by_category(), .tag = record::current_tag()},
-      DeviceKind::kCpu);
+  sink_.refused({.requested = bytes,
+                 .segment = capped ? 0 : bytes,
+                 .limit = limit,
+                 .allocated = live,
+                 .by_category = storages_.by_category(),
+                 .tag = record::current_tag()},
+                DeviceKind::kCpu);
   guard.unlock();
-  C10_THROW_ERROR(OutOfMemoryError, c10::str("CPU memory cap: tried to allocate ", bytes, " bytes with ", live, " of ",
-                                             budget, " bytes in use."));
+  C10_THROW_ERROR(OutOfMemoryError, c10::str("CPU memory: tried to allocate ", bytes, " bytes with ", live, " of ",
+                                             limit, " bytes in use."));
 }
 
 void CpuProbe::born(void* data, Bytes bytes) noexcept {
@@ -143,17 +149,16 @@ c10::DataPtr CpuProbe::allocate(std::size_t bytes) {
     data = nullptr;
   }
   if (data == nullptr) {
-    record::ByCategory alive;
-    Bytes live = 0;
     {
-      std::lock_guard guard(lock_);
+      std::lock_guard guard(lock_);  // until the refusal is told: no event comes between it and its totals
       taken_ -= size;
-      live = live_;
-      alive = storages_.by_category();
+      sink_.refused({.requested = size,
+                     .segment = size,
+                     .allocated = live_,
+                     .by_category = storages_.by_category(),
+                     .tag = record::current_tag()},
+                    DeviceKind::kCpu);
     }
-    sink_.refused(
-        {.requested = size, .segment = size, .allocated = live, .by_category = alive, .tag = record::current_tag()},
-        DeviceKind::kCpu);
     C10_THROW_ERROR(OutOfMemoryError, c10::str("The system refused ", size, " bytes of CPU memory."));
   }
   born(data, size);

@@ -1,4 +1,4 @@
-// LibTorch's CPU allocator under our eyes: every allocation and free, live totals, and a byte budget that really fails.
+// LibTorch's CPU allocator under our eyes: every allocation and free, live totals, and limits that really fail.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,9 @@ class CpuProbe final : public c10::Allocator, public Probe {
   void stop() override;
   void relabel(const void* data, record::Category category) override;
 
-  // An allocation that would bring the live bytes above the budget fails with c10::OutOfMemoryError. 0: no budget.
-  void set_budget(record::Bytes budget);
+  // An allocation that would bring the live bytes above the cap, or above what the machine can give, fails with
+  // c10::OutOfMemoryError: the system itself would promise more than it has, and kill somebody later. 0: no limit.
+  void set_limits(record::Bytes cap, record::Bytes machine);
 
   record::Bytes live_bytes() const;
   // The most live bytes since the last call of reset_peak().
@@ -48,7 +49,8 @@ class CpuProbe final : public c10::Allocator, public Probe {
   record::Bytes live_ = 0;   // what the events add up to
   record::Bytes taken_ = 0;  // live_ and what was set aside for allocations that are being made
   record::Bytes peak_ = 0;
-  record::Bytes budget_ = 0;
+  record::Bytes cap_ = 0;
+  record::Bytes machine_ = 0;
   bool recording_ = false;
 };
 

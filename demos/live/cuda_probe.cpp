@@ -155,6 +155,7 @@ void CudaProbe::on_out_of_memory(Bytes asked, Bytes allocated, Bytes reserved, i
   const bool cap_refused = cap_ != 0 && reserved + segment > cap_;
   sink_.refused({.requested = asked,
                  .segment = cap_refused ? 0 : segment,
+                 .limit = cap_refused ? cap_ : 0,
                  .allocated = allocated,
                  .reserved = reserved,
                  .by_category = storages_.by_category(),

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <string_view>
 
 #include <ATen/Context.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -15,6 +14,7 @@
 #include <sched.h>
 #include <torch/version.h>
 
+#include "demos/live/host_memory.h"
 #include "demos/live/nvml.h"
 #include "headroom_build.h"
 
@@ -24,38 +24,14 @@ using record::Bytes;
 
 namespace {
 
-// The number before "kB" on the line of /proc/meminfo that starts with `key`.
-Bytes meminfo(std::string_view key) {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(key)) return std::strtoll(line.c_str() + key.size(), nullptr, 10) * 1024;
-  }
-  return 0;
-}
-
-// A container's limit (cgroup v2, then v1); empty where there is none.
-std::optional<Bytes> cgroup_number(const char* v2, const char* v1) {
-  for (const char* path : {v2, v1}) {
-    std::ifstream file(path);
-    Bytes value = 0;
-    if (file >> value) return value;  // "max" is no number
-  }
-  return std::nullopt;
-}
-
 protocol::DeviceFacts cpu_facts() {
   protocol::DeviceFacts cpu;
   cpu.kind = record::DeviceKind::kCpu;
   cpu.key = "cpu";
   cpu.name = fmt::format("CPU, {} {}", cpu_cores(), cpu_cores() == 1 ? "core" : "cores");
-  cpu.memory = meminfo("MemTotal:");
-  cpu.free_memory = meminfo("MemAvailable:");
-  const auto limit = cgroup_number("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes");
-  if (limit && *limit < cpu.memory) {
-    const auto used = cgroup_number("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
-    cpu.memory = *limit;
-    cpu.free_memory = std::clamp<Bytes>(*limit - used.value_or(0), 0, cpu.free_memory);
-  }
+  const HostMemory memory = host_memory();
+  cpu.memory = memory.total;
+  cpu.free_memory = memory.available;
   return cpu;
 }
 
@@ -129,6 +105,7 @@ void add_planned_devices(MachineFacts& machine) {
 
 MachineFacts machine_facts(bool look_for_gpu) {
   MachineFacts machine;
+  machine.available_memory = [] { return host_memory().available; };
   machine.devices.push_back(cpu_facts());
   machine.facts = {
       {"cpu", cpu_model()},     {"cuda", cuda_version(CUDART_VERSION)},    {"revision", std::string(build::revision())},

@@ -1,6 +1,7 @@
 // What this machine can run on, and in which versions: the engine's first message, and `headroom doctor`.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@ namespace headroom::live {
 struct MachineFacts {
   std::vector<protocol::DeviceFacts> devices;  // the CPU first
   std::map<std::string, std::string> facts;    // torch, cuda, driver, gpu, compute_capability, cpu, revision, …
+  // What this machine's own memory can still give now; asked before each run on the CPU. 0: not known.
+  std::function<record::Bytes()> available_memory;
 };
 
 // `look_for_gpu` false: CUDA is not touched. Makes no CUDA context either way.

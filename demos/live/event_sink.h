@@ -20,7 +20,8 @@ namespace headroom::live {
 // What the allocator said when it refused, and where the worker was.
 struct Refused {
   record::Bytes requested = 0;
-  record::Bytes segment = 0;  // what the device was asked for and would not give; 0: a cap or budget refused
+  record::Bytes segment = 0;  // what the device was asked for and would not give; 0: a cap refused
+  record::Bytes limit = 0;    // the cap, or what the device could give; 0: all that it has
   record::Bytes allocated = 0;
   record::Bytes reserved = 0;
   record::ByCategory by_category{};  // zero where storages are not followed (a run that is not recorded)

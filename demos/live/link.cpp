@@ -38,6 +38,19 @@ int milliseconds_until(std::chrono::steady_clock::time_point due) {
   return static_cast<int>(std::max<decltype(left)>(left, 0));
 }
 
+// As chunks: an app that did not read for long may find more rows waiting than one chunk takes.
+template <class Row>
+std::vector<std::vector<std::byte>> encode_rows(const std::vector<Row>& rows,
+                                                std::vector<std::byte> (*encode)(std::span<const Row>)) {
+  std::vector<std::vector<std::byte>> chunks;
+  for (std::span<const Row> rest(rows); !rest.empty();) {
+    const std::size_t count = std::min(rest.size(), record::kMostRowsInAChunk);
+    chunks.push_back(encode(rest.first(count)));
+    rest = rest.subspan(count);
+  }
+  return chunks;
+}
+
 }  // namespace
 
 Link::Link(int input, int output, Worker& worker, RunFeed& feed, EventSink& sink)
@@ -53,7 +66,7 @@ int Link::run(const protocol::Hello& hello) {
   while (!exit_code_) {
     wait();
     const auto now = Clock::now();
-    if (now >= next_forward_ && outgoing_bytes_ < kMostOutgoing) {
+    if (now >= next_forward_ && !full()) {
       forward();
       next_forward_ = now + kForwardEvery;
     }
@@ -68,11 +81,14 @@ int Link::run(const protocol::Hello& hello) {
 }
 
 void Link::wait() {
-  std::array<pollfd, 3> descriptors{pollfd{.fd = input_, .events = POLLIN, .revents = 0},
-                                    pollfd{.fd = feed_.wake_descriptor(), .events = POLLIN, .revents = 0},
-                                    pollfd{.fd = output_, .events = POLLOUT, .revents = 0}};
+  constexpr int kNobody = -1;  // poll() leaves it alone
+  // While nothing more may be queued there is nothing to wake up for but the app.
+  std::array<pollfd, 3> descriptors{
+      pollfd{.fd = input_, .events = POLLIN, .revents = 0},
+      pollfd{.fd = full() ? kNobody : feed_.wake_descriptor(), .events = POLLIN, .revents = 0},
+      pollfd{.fd = output_, .events = POLLOUT, .revents = 0}};
   const bool writing = !outgoing_.empty();
-  const auto due = run_ != 0 ? std::min(next_forward_, next_beat_) : next_beat_;
+  const auto due = run_ != 0 && !full() ? std::min(next_forward_, next_beat_) : next_beat_;
   if (poll(descriptors.data(), writing ? 3 : 2, milliseconds_until(due)) < 0) {
     if (errno == EINTR) return;
     throw std::system_error(errno, std::generic_category(), "poll");
@@ -135,6 +151,7 @@ void Link::take(const protocol::StartRun& start) {
 
 void Link::take(const protocol::Cancel& cancel) {
   if (!worker_.cancel(cancel.run)) return;
+  if (run_ == cancel.run) run_ = 0;
   send(protocol::RunFinished{
       .run = cancel.run,
       .outcome = {
@@ -151,10 +168,11 @@ void Link::forward() {
   }
   // Events of a run whose introduction came after take() wait for the next time.
   if (news.run != 0 && news.run == introduced_) forward_events(news.run, news.outcome.has_value());
-  if (!news.marks.empty()) send_chunk(news.run, record::encode_marks(news.marks));
-  if (!news.device_times.empty()) send_chunk(news.run, record::encode_device_times(news.device_times));
-  if (!news.counters.empty()) send_chunk(news.run, record::encode_counters(news.counters));
-  if (!news.metrics.empty()) send_chunk(news.run, record::encode_metrics(news.metrics));
+  for (auto& chunk : encode_rows(news.marks, record::encode_marks)) send_chunk(news.run, std::move(chunk));
+  for (auto& chunk : encode_rows(news.device_times, record::encode_device_times)) send_chunk(news.run, std::move(chunk));
+  for (auto& chunk : encode_rows(news.counters, record::encode_counters)) send_chunk(news.run, std::move(chunk));
+  for (auto& chunk : encode_rows(news.metrics, record::encode_metrics)) send_chunk(news.run, std::move(chunk));
+  if (!news.measurements.empty()) send_chunk(news.run, record::encode_measurements(news.measurements));
   if (news.progress) {
     protocol::Progress progress = *news.progress;
     progress.run = news.run;
@@ -173,7 +191,7 @@ void Link::forward_events(std::uint64_t run, bool all) {
     if (events_.empty()) break;
     forward_operators(run);  // after the drain: an event's operator had its number before the event
     send_chunk(run, record::encode_events(events_));
-  } while (events_.size() == kEventsInAChunk && (all || outgoing_bytes_ < kMostOutgoing));
+  } while (events_.size() == kEventsInAChunk && (all || !full()));
   const std::uint64_t dropped = sink_.ring().dropped();
   if (dropped > dropped_sent_) {
     send_chunk(run, record::encode_dropped(dropped - dropped_sent_));
@@ -193,6 +211,8 @@ void Link::forward_operators(std::uint64_t run) {
 void Link::send_chunk(std::uint64_t run, std::vector<std::byte> chunk) {
   send(protocol::Chunk{.run = run, .bytes = std::move(chunk)});
 }
+
+bool Link::full() const { return outgoing_bytes_ >= kMostOutgoing; }
 
 void Link::beat() { send(protocol::Heartbeat{.beats = worker_.beats()}); }
 

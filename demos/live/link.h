@@ -45,6 +45,8 @@ class Link {
 
   void send(const protocol::Message& message);
   void write();
+  // As much waits for the app as may: nothing more of a run is queued until it reads.
+  bool full() const;
 
   int input_;
   int output_;

@@ -16,6 +16,10 @@ namespace {
 
 constexpr int kDevice = 0;  // one GPU a run
 
+// Of the memory that is free when a run on the CPU begins, this part stays free: LibTorch's own buffers, the app and
+// the reader's other programs live of it.
+constexpr Bytes kPartLeftFree = 10;
+
 }  // namespace
 
 Machine::Machine(EngineRole role, Probes probes, EventSink& sink, MachineFacts facts)
@@ -63,12 +67,14 @@ Machine::CapGuard::CapGuard(Machine& machine, DeviceKind kind, Bytes cap) : mach
     machine_.cuda_->set_cap(cap);
     if (cap != 0) cuda_.emplace(cap, kDevice);
   } else {
-    machine_.probes_.cpu->set_budget(cap);
+    const Bytes free = machine_.facts_.available_memory ? machine_.facts_.available_memory() : 0;
+    const Bytes limit = free == 0 ? 0 : machine_.live_bytes(kind) + free - free / kPartLeftFree;
+    machine_.probes_.cpu->set_limits(cap, limit);
   }
 }
 
 Machine::CapGuard::~CapGuard() {
-  if (machine_.probes_.cpu != nullptr) machine_.probes_.cpu->set_budget(0);
+  if (machine_.probes_.cpu != nullptr) machine_.probes_.cpu->set_limits(0, 0);
   if (machine_.cuda_ != nullptr) machine_.cuda_->set_cap(0);
 }
 

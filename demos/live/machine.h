@@ -45,7 +45,7 @@ class Machine {
   // Who watches the allocator of a run on `kind`.
   Probe& probe(record::DeviceKind kind);
 
-  // For the time of a run: the cap, lifted again by the destructor. 0: none.
+  // For the time of a run: the cap (0: none), lifted again by the destructor. On the CPU also what the machine can give.
   class CapGuard {
    public:
     CapGuard(Machine& machine, record::DeviceKind kind, record::Bytes cap);

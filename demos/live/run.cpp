@@ -15,15 +15,16 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_run.h"
+#include "demos/experiments/demo_run.h"
 #include "demos/live/progress_meter.h"
 #include "demos/live/sampler.h"
 #include "demos/record/scope.h"
 
 namespace headroom::live {
 
+using experiments::DemoRun;
+using experiments::StepReport;
 using experiments::StepResult;
-using experiments::TrainStepRun;
 using record::Bytes;
 using record::DeviceKind;
 using record::Error;
@@ -38,6 +39,7 @@ constexpr int kMostPredictedSteps = 3;
 
 // A request, understood.
 struct Plan {
+  const experiments::DemoRunner* runner = nullptr;
   bool recorded = true;
   record::Params params;
   const protocol::DeviceFacts* device =
@@ -45,8 +47,6 @@ struct Plan {
   Bytes cap = 0;
 
   DeviceKind kind() const { return device->kind; }
-  // Where running out begins; 0: not known.
-  Bytes limit() const { return cap != 0 ? cap : device->memory; }
 };
 
 // How the training went, in plain values: an exception that is held holds tensors.
@@ -70,7 +70,8 @@ std::string first_line(std::string text) {
 
 record::Result<Plan> understand(const protocol::StartRun& start, const Machine& machine) {
   const experiments::DemoInfo* demo = experiments::find_demo(start.demo);
-  if (demo == nullptr) {
+  const experiments::DemoRunner* runner = experiments::find_runner(start.demo);
+  if (demo == nullptr || runner == nullptr) {
     return Error{
         fmt::format(
             "This engine has no demo '{}': app and engine are of different builds; build both again with ./run.",
@@ -79,7 +80,7 @@ record::Result<Plan> understand(const protocol::StartRun& start, const Machine& 
   }
   record::Result<record::Params> params = record::Params::from_map(demo->schema, start.params);
   if (!params) return params.error();
-  Plan plan{.recorded = start.record, .params = std::move(params).value()};
+  Plan plan{.runner = runner, .recorded = start.record, .params = std::move(params).value()};
   plan.device = machine.device(plan.params.text("device"));
   if (plan.device == nullptr) {
     return Error{
@@ -184,16 +185,18 @@ class Watching {
   std::optional<Sampler> sampler_;
 };
 
-void report_step(const RunContext& context, const TrainStepRun& run, int index, record::Nanoseconds begun) {
-  const double loss = run.loss();  // waits for the device: the step is over now
+void report_step(const RunContext& context, DemoRun& run, int index, record::Nanoseconds begun) {
+  const StepReport report = run.report();  // waits for the device: the step is over now
   const record::Nanoseconds now = context.sink.now();
   const auto add = [&](MetricKind kind, double value) {
     context.feed.add(record::MetricSample{.time = now, .value = value, .step = index, .kind = kind});
   };
-  add(MetricKind::kLoss, loss);
+  if (report.loss) add(MetricKind::kLoss, *report.loss);
   add(MetricKind::kStepNanoseconds, static_cast<double>(now - begun));
-  add(MetricKind::kTokensPerSecond,
-      static_cast<double>(run.tokens_per_step()) * 1e9 / static_cast<double>(now - begun));
+  if (report.tokens) {
+    add(MetricKind::kTokensPerSecond, static_cast<double>(*report.tokens) * 1e9 / static_cast<double>(now - begun));
+  }
+  for (const record::Measurement& measurement : report.measurements) context.feed.add(measurement);
 }
 
 c10::Device torch_device(const Plan& plan, const Machine& machine) {
@@ -201,13 +204,16 @@ c10::Device torch_device(const Plan& plan, const Machine& machine) {
   return plan.kind() == DeviceKind::kGpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
 }
 
-// Builds the model and trains. Every tensor of the run dies inside.
+// Builds what the demo needs and runs its steps. Every tensor of the run dies inside.
 Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
-  auto created =
-      TrainStepRun::create(plan.params, {.device = torch_device(plan, context.machine), .target = plan.kind()},
-                           context.course_pages, &context.cancel);
+  const experiments::RunSetting setting{
+      .place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
+      .course_pages = context.course_pages,
+      .cancel = &context.cancel,
+  };
+  auto created = plan.runner->make(plan.params, setting);
   if (!created) return {OutcomeKind::kRefused, created.error().message};
-  TrainStepRun& run = *created.value();
+  DemoRun& run = *created.value();
   const int steps = context.machine.planner() ? std::min(run.steps(), kMostPredictedSteps) : run.steps();
   ProgressMeter progress(steps, run.marks_per_step());
   watching.listener().follow(&progress);
@@ -233,19 +239,26 @@ std::string who_asked(const record::Tag& tag) {
   return who + fmt::format(" ({})", record::label_of(tag.phase));
 }
 
+// What refused, as the beginning of "… 24.0 GiB."
+const char* limit_named(const Refused& refused, DeviceKind kind) {
+  if (refused.segment == 0) return "the cap is";
+  return kind == DeviceKind::kGpu ? "the device has" : "this machine could give";
+}
+
 record::Outcome out_of_memory(const Refused& refused, const Plan& plan) {
+  const Bytes limit = refused.limit != 0 ? refused.limit : plan.device->memory;
   record::Outcome outcome{.kind = OutcomeKind::kOutOfMemory, .message = {}, .out_of_memory = {}};
   outcome.out_of_memory = record::OutOfMemoryFacts{.requested = refused.requested,
                                                    .allocated = refused.allocated,
                                                    .reserved = refused.reserved,
-                                                   .limit = plan.limit(),
+                                                   .limit = limit,
                                                    .op = std::string(record::operator_name(refused.tag.op)),
                                                    .phase = refused.tag.phase,
                                                    .layer = refused.tag.layer,
                                                    .by_category = refused.by_category};
   outcome.message = fmt::format("{} asked for {} more while {} were in use; {} {}.", who_asked(refused.tag),
                                 record::format_bytes(refused.requested), record::format_bytes(refused.allocated),
-                                plan.cap != 0 ? "the cap is" : "the device has", record::format_bytes(plan.limit()));
+                                limit_named(refused, plan.kind()), record::format_bytes(limit));
   return outcome;
 }
 

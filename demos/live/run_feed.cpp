@@ -47,6 +47,11 @@ void RunFeed::add(const record::MetricSample& sample) {
   news_.metrics.push_back(sample);
 }
 
+void RunFeed::add(const record::Measurement& measurement) {
+  std::lock_guard guard(mutex_);
+  news_.measurements.push_back(measurement);
+}
+
 void RunFeed::add(protocol::Progress progress) {
   std::lock_guard guard(mutex_);
   news_.progress = std::move(progress);

@@ -21,6 +21,7 @@ struct RunNews {
   std::vector<record::Nanoseconds> device_times;
   std::vector<record::CounterSample> counters;
   std::vector<record::MetricSample> metrics;
+  std::vector<record::Measurement> measurements;
   std::optional<protocol::Progress> progress;  // the latest
   std::optional<record::Outcome> outcome;      // the run is over; nothing comes after this
 };
@@ -39,6 +40,7 @@ class RunFeed {
   void add(const std::vector<record::Nanoseconds>& device_times);
   void add(const record::CounterSample& sample);
   void add(const record::MetricSample& sample);
+  void add(const record::Measurement& measurement);
   void add(protocol::Progress progress);
   // Ends the run, and waits until the link has taken everything: the next run uses the same ring.
   void finish(record::Outcome outcome);

@@ -2,7 +2,7 @@
 //
 //   file    magic 8 bytes · major u16 · minor u16 · chunks
 //   chunk   kind u32 · stored size u32 · raw size u32 · CRC-32C of the payload u32 · CRC-32C of these 16 bytes u32 ·
-//   payload payload one zstd frame; unpacked: the columns of codec.cpp, or JSON
+//   payload payload one zstd frame; unpacked: the columns of columns.h, or JSON
 //
 // The header of a chunk has a checksum of its own, so that a damaged size is not taken for the end of a cut file.
 #pragma once
@@ -30,12 +30,13 @@ enum class ChunkKind : std::uint32_t {
   kOperators = 7,
   kDropped = 8,
   kOutcome = 9,
+  kMeasurements = 10,
 };
 
 // The first byte is no text in any encoding, and the line ends show a copy that changed them.
 inline constexpr std::array<unsigned char, 8> kFileMagic = {0x89, 'H', 'R', 'E', 'C', '\r', '\n', 0x1a};
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 0;
+inline constexpr std::uint16_t kMinorVersion = 1;
 inline constexpr std::size_t kFileHeaderBytes = 12;
 inline constexpr std::size_t kChunkHeaderBytes = 20;
 

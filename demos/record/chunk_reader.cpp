@@ -18,9 +18,11 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::size_t pending_marks(const std::vector<Mark>& marks) {
-  return static_cast<std::size_t>(
-      std::count_if(marks.begin(), marks.end(), [](const Mark& mark) { return mark.device_time == kPending; }));
+// Whether `count` marks wait for their device time. Looks no further than it must: a live run asks with every chunk.
+bool enough_pending(std::span<const Mark> marks, std::size_t count) {
+  for (std::size_t i = 0; count > 0 && i < marks.size(); ++i)
+    if (marks[i].device_time == kPending) --count;
+  return count == 0;
 }
 
 }  // namespace
@@ -47,7 +49,8 @@ std::optional<Damage> ChunkReader::take_rows(std::span<const std::byte> content,
   if (!in.ok() || in.left() != 0) return Damage{"the columns of a chunk do not end where they should"};
   if (reader.wrong() != nullptr) return Damage{std::string(reader.wrong()) + " is out of range"};
   if constexpr (std::is_same_v<Row, Nanoseconds>)
-    if (rows.size() > pending_marks(recording_.marks())) return Damage{"it has more device times than marks"};
+    if (!enough_pending(std::span(recording_.marks_).subspan(recording_.marks_with_device_time_), rows.size()))
+      return Damage{"it has more device times than marks"};
   keep(rows);
   return std::nullopt;
 }
@@ -99,6 +102,15 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
       if (content.size() <= kMostTextBytes) info = run_info_from_json(as_text(content));
       if (!info) return Damage{"what it says about the run cannot be read"};
       recording_.set_info(std::move(*info));
+      return std::nullopt;
+    }
+    case ChunkKind::kMeasurements: {
+      std::optional<std::vector<Measurement>> measurements;
+      if (content.size() <= kMostTextBytes) measurements = measurements_from_json(as_text(content));
+      if (!measurements) return Damage{"what it measured cannot be read"};
+      if (measurements->size() > kMaxRows - std::min(recording_.measurements().size(), kMaxRows))
+        return Damage{"it holds more than 33 million rows of one kind"};
+      for (const Measurement& measurement : *measurements) recording_.append(measurement);
       return std::nullopt;
     }
     case ChunkKind::kOutcome: {

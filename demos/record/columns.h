@@ -18,6 +18,8 @@ namespace headroom::record {
 inline constexpr Bytes kMostBytes = Bytes{1} << 50;             // of one block: a petabyte
 inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; differences of two fit 64 bits
 inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 40;
+inline constexpr std::int64_t kLowestStep = std::numeric_limits<std::int32_t>::min();
+inline constexpr std::int64_t kHighestStep = std::numeric_limits<std::int32_t>::max() - 1;  // fits counted from 1, too
 
 class ColumnWriter {
  public:
@@ -172,8 +174,6 @@ void columns(Io& io, std::span<MemEvent> rows) {
 inline constexpr std::size_t kLeastBytesPerMark = 7;
 template <class Io>
 void columns(Io& io, std::span<Mark> rows) {
-  constexpr auto kLowestStep = std::numeric_limits<std::int32_t>::min(),
-                 kHighestStep = std::numeric_limits<std::int32_t>::max();
   time_column(io, rows, &Mark::host_time, "a mark's time");
   Nanoseconds device_before = 0;
   for (Mark& row : rows) {
@@ -226,8 +226,6 @@ void columns(Io& io, std::span<CounterSample> rows) {
 inline constexpr std::size_t kLeastBytesPerMetric = 11;
 template <class Io>
 void columns(Io& io, std::span<MetricSample> rows) {
-  constexpr auto kLowestStep = std::numeric_limits<std::int32_t>::min(),
-                 kHighestStep = std::numeric_limits<std::int32_t>::max();
   time_column(io, rows, &MetricSample::time, "a metric's time");
   for (MetricSample& row : rows) {
     std::int64_t step = row.step;

@@ -47,6 +47,10 @@ std::vector<std::byte> encode_metrics(std::span<const MetricSample> samples) {
   return encode_rows(ChunkKind::kMetrics, samples);
 }
 
+std::vector<std::byte> encode_measurements(std::span<const Measurement> measurements) {
+  return encode_text(ChunkKind::kMeasurements, to_json(measurements));
+}
+
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names) {
   Packer out;
   out.varint(first_op);

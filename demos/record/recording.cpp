@@ -20,6 +20,11 @@ Error cannot_read(const std::filesystem::path& path, std::string_view rest) {
   return {fmt::format("{} {}", printable(path.string()), rest)};
 }
 
+Error unreadable(const std::filesystem::path& path, int error_number) {
+  return cannot_read(path, fmt::format("cannot be read ({}); check the disk or use another copy.",
+                                       std::generic_category().message(error_number)));
+}
+
 // The header of a file, or why it is not one.
 std::optional<Error> check_file_header(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   if (bytes.empty()) return cannot_read(path, "is empty; record the run again.");
@@ -142,7 +147,9 @@ Result<Recording> Recording::read(const std::filesystem::path& path) {
     return cannot_read(path,
                        fmt::format("cannot be opened ({}); check the path.", std::generic_category().message(errno)));
   std::array<std::byte, kFileHeaderBytes> header;
-  if (auto refusal = check_file_header(path, read_some(in, header))) return *refusal;
+  const std::span<const std::byte> found = read_some(in, header);
+  if (in.bad()) return unreadable(path, errno);
+  if (auto refusal = check_file_header(path, found)) return *refusal;
 
   Recording recording;
   bool knows_run = false;
@@ -154,6 +161,7 @@ Result<Recording> Recording::read(const std::filesystem::path& path) {
   for (;;) {
     const ChunkOrEnd next = read_chunk(in);
     if (const auto* const damage = std::get_if<Damage>(&next)) return damaged(*damage);
+    if (in.bad()) return unreadable(path, errno);
     if (const auto* const end = std::get_if<EndOfFile>(&next)) {
       if (!knows_run) return cannot_read(path, "was cut off before it says what was run; record the run again.");
       recording.truncated_ = !end->whole || !recording.outcome_;
@@ -178,6 +186,11 @@ Status Recording::write(const std::filesystem::path& path) const {
   if (status) status = write_rows(writer, marks_, encode_marks);
   if (status) status = write_rows(writer, counters_, encode_counters);
   if (status) status = write_rows(writer, metrics_, encode_metrics);
+  constexpr std::size_t kMeasurementsPerChunk = 256;  // about 100 KiB of text
+  for (std::size_t first = 0; status && first < measurements_.size(); first += kMeasurementsPerChunk) {
+    const auto rest = std::span(measurements_).subspan(first);
+    status = writer.append(encode_measurements(rest.first(std::min(rest.size(), kMeasurementsPerChunk))));
+  }
   if (status && dropped_ != 0) status = writer.append(encode_dropped(dropped_));
   if (status && outcome_) status = writer.append(encode_outcome(*outcome_));
   return status ? writer.commit() : status;

@@ -37,20 +37,33 @@ struct Opened {
   bool in_use = false;  // another program is writing it now
 };
 
+// False where another program holds the lock. (Where locks are not supported, nobody does.)
+bool lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+// Between opening a file and locking it, it may have been renamed or removed, and another stand under its name.
+bool is_at(int descriptor, const std::filesystem::path& path) {
+  struct stat held {};
+  struct stat named {};
+  return ::fstat(descriptor, &held) == 0 && ::lstat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+         held.st_ino == named.st_ino;
+}
+
 // Makes the partial file anew. One that is there already was left by a program that was killed, unless its writer still
-// holds the lock.
+// holds the lock. Whoever holds it is the only one that may rename or remove the file.
 Opened open_partial(const std::filesystem::path& path) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
+  for (int attempt = 0; attempt < 4; ++attempt) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) {
-      ::flock(descriptor, LOCK_EX | LOCK_NB);  // fails only where locks are not supported
-      return {.descriptor = descriptor};
+    if (descriptor >= 0 && lock(descriptor) && is_at(descriptor, path)) return {.descriptor = descriptor};
+    if (descriptor >= 0) {  // another program took it for one that was left
+      ::close(descriptor);
+      continue;
     }
     if (errno != EEXIST) return {.error_number = errno};
     const int old = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (old < 0 && errno == ENOENT) continue;  // its writer has just finished
     if (old < 0) return {.error_number = errno};
-    const bool in_use = ::flock(old, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (!in_use) ::unlink(path.c_str());
+    const bool in_use = !lock(old);
+    if (!in_use && is_at(old, path)) ::unlink(path.c_str());
     ::close(old);
     if (in_use) return {.error_number = EEXIST, .in_use = true};
   }
@@ -74,6 +87,8 @@ Result<RecordingWriter> RecordingWriter::create(const std::filesystem::path& pat
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     return not_written(path, S_ISDIR(status.st_mode) ? "it is a folder; choose the name of a file."
                                                      : "it is not a regular file; choose another name.");
+  if (!path.has_filename())
+    return not_written(path.empty() ? "\"\"" : path, "it names no file; choose a name, such as a.hrec.");
   RecordingWriter writer;
   writer.target_ = path;
   writer.partial_ = path;
@@ -146,9 +161,9 @@ Status RecordingWriter::commit() {
   if (descriptor_ < 0) throw std::logic_error("a recording was ended twice");
   // A failed fsync means that the data may be gone: not tried again.
   if (::fsync(descriptor_) != 0) return fail("syncing", errno, 0);
-  if (::close(std::exchange(descriptor_, -1)) != 0) return fail("closing", errno, 0);
   if (::rename(partial_.c_str(), target_.c_str()) != 0) return fail("renaming", errno, 0);
   partial_.clear();  // it has the target's name now: nothing to remove any more
+  if (::close(std::exchange(descriptor_, -1)) != 0) return fail("closing", errno, 0);  // unlocks: not before renaming
   if (const int error_number = sync_folder(folder_of(target_)); error_number != 0)
     return fail("syncing its folder", error_number, 0);
   return Ok{};

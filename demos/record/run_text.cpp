@@ -1,98 +1,11 @@
 // RunInfo and Outcome to JSON and back. Reading checks every type and range; fields that are not known are skipped.
 #include "demos/record/run_text.h"
 
-#include <array>
-#include <type_traits>
-
-#include <nlohmann/json.hpp>
-
 #include "demos/record/columns.h"  // kMostBytes
+#include "demos/record/json_fields.h"
 
 namespace headroom::record {
 namespace {
-
-using nlohmann::json;
-
-// Paths may hold bytes that are not UTF-8; they become the replacement character instead of an exception.
-std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-// Checked before parsing, so that a million brackets cost nothing.
-bool nests_too_deep(std::string_view text) {
-  constexpr int kDeepest = 8;
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (in_string && c == '\\')
-      ++at;
-    else if (c == '"')
-      in_string = !in_string;
-    else if (!in_string && (c == '{' || c == '[') && ++depth > kDeepest)
-      return true;
-    else if (!in_string && (c == '}' || c == ']'))
-      --depth;
-  }
-  return false;
-}
-
-std::optional<json> parse(std::string_view text) {
-  if (nests_too_deep(text)) return std::nullopt;
-  json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return value.is_object() ? std::optional<json>(std::move(value)) : std::nullopt;
-}
-
-// Takes named values out of one JSON object; ok() is false once one was missing or wrong.
-class Fields {
- public:
-  explicit Fields(const json& object) : object_(object) { ok_ = object.is_object(); }
-
-  bool ok() const { return ok_; }
-
-  const json* find(const char* key) {
-    const auto found = ok_ ? object_.find(key) : object_.end();
-    if (!ok_ || found == object_.end()) return missing();
-    return &*found;
-  }
-  std::string text(const char* key) {
-    const json* const value = find(key);
-    if (value == nullptr || !value->is_string()) return missing(), "";
-    return value->get<std::string>();
-  }
-  std::int64_t whole(const char* key, std::int64_t highest) {
-    const json* const value = find(key);
-    // Numbers that do not fit int64 are unsigned or real in this library.
-    if (value == nullptr || !value->is_number_integer()) return missing(), 0;
-    const bool fits = value->is_number_unsigned() ? value->get<std::uint64_t>() <= static_cast<std::uint64_t>(highest)
-                                                  : value->get<std::int64_t>() >= 0;
-    return fits ? value->get<std::int64_t>() : (missing(), 0);
-  }
-  template <class Enum>
-  Enum choice(const char* key, int count) {
-    const std::string name = text(key);
-    for (int i = 0; i < count; ++i)
-      if (ok_ && key_of(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
-    return missing(), Enum{};
-  }
-  std::map<std::string, std::string> texts(const char* key) {
-    const json* const value = find(key);
-    if (value == nullptr || !value->is_object()) return missing(), std::map<std::string, std::string>{};
-    std::map<std::string, std::string> map;
-    for (const auto& [name, item] : value->items()) {
-      if (!item.is_string()) return missing(), map;
-      map.emplace(name, item.get<std::string>());
-    }
-    return map;
-  }
-
- private:
-  std::nullptr_t missing() {
-    ok_ = false;
-    return nullptr;
-  }
-
-  const json& object_;
-  bool ok_ = true;
-};
 
 constexpr int kNumSources = 4;
 constexpr int kNumOutcomes = 6;
@@ -130,6 +43,34 @@ std::optional<OutOfMemoryFacts> facts_from(const json& object) {
   return fields.ok() && amounts.ok() ? std::optional(facts) : std::nullopt;
 }
 
+// Times and amounts are finite and not negative: JSON has no other numbers, and a figure divides by them.
+std::optional<Measurement> measurement_from(const json& row) {
+  Fields fields(row);
+  Measurement m;
+  m.panel = fields.text("panel");
+  m.kernel = fields.text("kernel");
+  m.variant = fields.text("variant");
+  m.pass = fields.text("pass");
+  m.timing = fields.text("timing");
+  m.storage = fields.text("storage");
+  m.label = fields.text("label");
+  m.rows = fields.whole("rows", kMostBytes);
+  m.width = fields.whole("width", kMostBytes);
+  m.vocab = fields.whole("vocab", kMostBytes);
+  m.median = fields.number("median");
+  m.low = fields.number("low");
+  m.high = fields.number("high");
+  m.samples = fields.whole("samples", kMostBytes);
+  m.bytes = fields.whole("bytes", kMostBytes);
+  m.flops = fields.number("flops");
+  if (const json* const error = fields.find("error"); error != nullptr && !error->is_null())
+    m.error = fields.number("error");
+  if (const json* const extra = fields.find("extra_memory"); extra != nullptr && !extra->is_null())
+    m.extra_memory = fields.whole("extra_memory", kMostBytes);
+  const bool in_range = m.low >= 0 && m.low <= m.median && m.median <= m.high && m.flops >= 0;
+  return fields.ok() && in_range ? std::optional(m) : std::nullopt;
+}
+
 }  // namespace
 
 std::string_view key_of(OutcomeKind outcome) {
@@ -154,6 +95,20 @@ std::string to_json(const Outcome& outcome) {
   return dump(object);
 }
 
+std::string to_json(std::span<const Measurement> measurements) {
+  json rows = json::array();
+  for (const Measurement& m : measurements) {
+    rows.push_back({{"panel", m.panel},     {"kernel", m.kernel},   {"variant", m.variant},
+                    {"pass", m.pass},       {"timing", m.timing},   {"storage", m.storage},
+                    {"label", m.label},     {"rows", m.rows},       {"width", m.width},
+                    {"vocab", m.vocab},     {"median", m.median},   {"low", m.low},
+                    {"high", m.high},       {"samples", m.samples}, {"bytes", m.bytes},
+                    {"flops", m.flops},     {"error", m.error >= 0 ? json(m.error) : json()},
+                    {"extra_memory", m.extra_memory >= 0 ? json(m.extra_memory) : json()}});
+  }
+  return dump({{"measurements", rows}});
+}
+
 std::optional<RunInfo> run_info_from_json(std::string_view text) {
   const std::optional<json> object = parse(text);
   if (!object) return std::nullopt;
@@ -167,6 +122,21 @@ std::optional<RunInfo> run_info_from_json(std::string_view text) {
   info.cap = fields.whole("cap", kMostBytes);
   info.device_memory = fields.whole("device_memory", kMostBytes);
   return fields.ok() ? std::optional(info) : std::nullopt;
+}
+
+std::optional<std::vector<Measurement>> measurements_from_json(std::string_view text) {
+  const std::optional<json> object = parse(text);
+  if (!object) return std::nullopt;
+  Fields fields(*object);
+  const json* const rows = fields.find("measurements");
+  if (rows == nullptr || !rows->is_array()) return std::nullopt;
+  std::vector<Measurement> measurements;
+  for (const json& row : *rows) {
+    const std::optional<Measurement> measurement = measurement_from(row);
+    if (!measurement) return std::nullopt;
+    measurements.push_back(*measurement);
+  }
+  return measurements;
 }
 
 std::optional<Outcome> outcome_from_json(std::string_view text) {

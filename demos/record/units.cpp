@@ -194,7 +194,8 @@ Result<Bytes> parse_bytes(std::string_view text) {
   if (unit_name.starts_with(' ')) unit_name.remove_prefix(1);
   const std::optional<Bytes> unit = byte_unit(unit_name);
   if (number.empty() || !unit || (unit_name.empty() && digits != text.size())) {
-    if (text.starts_with('-') && parse_bytes(text.substr(1)).ok())
+    const bool one_minus = text.starts_with('-') && !text.starts_with("--");
+    if (one_minus && parse_bytes(text.substr(1)).ok())
       return Error{quoted(text) + " is negative; a size is 0 or more."};
     return not_a_size(text);
   }

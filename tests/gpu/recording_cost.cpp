@@ -115,7 +115,8 @@ int main(int argc, char** argv) {
   }
   const auto text = some_text();
   auto created = experiments::TrainStepRun::create(
-      params, {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu}, std::span(&text, 1), nullptr);
+      params, {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
+               .course_pages = std::span(&text, 1)});
   if (!created) {
     std::puts(created.error().message.c_str());
     return 1;

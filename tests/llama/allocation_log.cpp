@@ -7,6 +7,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
+#include <c10/util/Exception.h>
 
 namespace headroom::test {
 
@@ -24,6 +25,7 @@ struct Log {
   LoggedDevice device = LoggedDevice::kCpu;
   std::int64_t next = 0;
   int marks = 0;
+  int until_refusal = 0;  // allocations, that one included; 0: none is refused
   std::map<const void*, Live> live;
   std::vector<Allocation> events;
 
@@ -40,6 +42,10 @@ struct Log {
       add(Allocation::Kind::kAlloc, storage, record::current_tag());
     }
     live[key] = storage;
+  }
+  bool refuses() {
+    const std::lock_guard lock(mutex);
+    return until_refusal > 0 && --until_refusal == 0;
   }
   void died(const void* key, LoggedDevice where) {
     const std::lock_guard lock(mutex);
@@ -70,6 +76,7 @@ struct CpuAllocator final : c10::Allocator {
     c10::free_cpu(data);
   }
   c10::DataPtr allocate(std::size_t bytes) override {
+    if (the_log().refuses()) C10_THROW_ERROR(OutOfMemoryError, "refused by the test");
     void* const data = c10::alloc_cpu(bytes);
     if (data != nullptr) the_log().born(data, bytes, LoggedDevice::kCpu);
     return {data, data, &free, c10::Device(c10::kCPU)};
@@ -133,7 +140,14 @@ std::vector<Allocation> stop_log() {
   Log& log = the_log();
   const std::lock_guard lock(log.mutex);
   log.on = false;
+  log.until_refusal = 0;
   return std::move(log.events);
+}
+
+void refuse_allocation(int nth) {
+  Log& log = the_log();
+  const std::lock_guard lock(log.mutex);
+  log.until_refusal = nth;
 }
 
 int marks_heard() { return the_log().marks; }

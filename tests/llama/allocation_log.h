@@ -29,6 +29,9 @@ void start_log(LoggedDevice device);
 // CPU whatever the device, and converts them there.
 std::vector<Allocation> stop_log();
 
+// The nth allocation on the CPU from now on (1: the next) throws c10::OutOfMemoryError; stop_log() calls that off.
+void refuse_allocation(int nth);
+
 // Live bytes by category where their sum was highest. Storages born before the log do not count.
 record::ByCategory peak_by_category(const std::vector<Allocation>& log);
 record::Bytes sum(const record::ByCategory& bytes);

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include <c10/util/Exception.h>
 #include <unistd.h>
 
 #include "demos/experiments/demo.h"
@@ -35,7 +36,7 @@ record::Params params(std::initializer_list<std::string> assignments) {
 
 record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& p,
                                                      const std::atomic<bool>* cancel = nullptr) {
-  return TrainStepRun::create(p, {.device = at::kCPU}, kText, cancel);
+  return TrainStepRun::create(p, {.place = {.device = at::kCPU}, .course_pages = kText, .cancel = cancel});
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -138,6 +139,39 @@ TEST_CASE("cancelling ends a step at the next layer, and every byte comes back")
   }
   REQUIRE(log.size() > 50);
   CHECK(live == 0);
+}
+
+TEST_CASE("wherever a step runs out of memory, every byte comes back") {
+  test::install_allocation_log();
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  CAPTURE(checkpointing);
+  const record::Params p =
+      params({"model=custom", "hidden_size=32", "num_layers=2", "num_heads=4", "num_kv_heads=2", "head_dim=8",
+              "intermediate_size=48", "vocab_size=256", "batch=1", "seq=16", checkpointing});
+  int refusals = 0, leaks = 0;
+  for (bool ran_out = true; ran_out; refusals += ran_out) {
+    test::start_log(test::LoggedDevice::kCpu);
+    ran_out = false;
+    {
+      auto run = create(p);
+      REQUIRE(run.ok());
+      test::refuse_allocation(refusals + 1);
+      try {
+        run.value()->step(0);
+      } catch (const c10::OutOfMemoryError&) {
+        ran_out = true;
+      }
+    }
+    record::Bytes live = 0;
+    for (const test::Allocation& a : test::stop_log()) {
+      if (a.storage < 0) continue;  // born before
+      if (a.kind == test::Allocation::Kind::kAlloc) live += a.bytes;
+      if (a.kind == test::Allocation::Kind::kFree) live -= a.bytes;
+    }
+    leaks += live != 0;
+  }
+  CHECK(refusals > 200);
+  CHECK(leaks == 0);
 }
 
 TEST_CASE("a step that was cancelled in backward leaves weights as they were and no gradient") {

@@ -34,6 +34,7 @@ void check_same(const Recording& a, const Recording& b) {
   CHECK(a.marks() == b.marks());
   CHECK(a.counters() == b.counters());
   CHECK(same_metrics(a.metrics(), b.metrics()));
+  CHECK(a.measurements() == b.measurements());
   for (std::uint16_t op = 0; op < 40; ++op) CHECK(a.op_name(op) == b.op_name(op));
   CHECK(a.dropped_events() == b.dropped_events());
   REQUIRE(a.outcome().has_value() == b.outcome().has_value());
@@ -75,6 +76,28 @@ std::string refusal(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+TEST_CASE("measurements come back from a file, those that were not taken included") {
+  const TemporaryFolder folder;
+  Recording made = made_recording({.steps = 1});
+  Measurement all{.panel = "rms_norm", .kernel = "rms_norm", .variant = "fused", .pass = "backward", .timing = "cold",
+                  .storage = "bf16", .label = "Llama 3.2 1B", .rows = 8192, .width = 2048, .vocab = 3, .median = 50.25,
+                  .low = 49.5, .high = 61, .samples = 30, .bytes = 1 << 26, .flops = 1e12, .extra_memory = 4096,
+                  .error = 1.5e-3};
+  Measurement few{.panel = "copy", .variant = "copy", .median = 1, .low = 1, .high = 1};
+  for (int i = 0; i < 300; ++i) made.append(i % 2 == 0 ? all : few);  // more than one chunk
+  REQUIRE(made.write(folder / "m.hrec").ok());
+  const Result<Recording> read = Recording::read(folder / "m.hrec");
+  REQUIRE(read.ok());
+  CHECK(read.value().measurements() == made.measurements());
+}
+
+TEST_CASE("a measurement that cannot be is refused") {
+  Measurement wrong{.panel = "copy", .median = 1, .low = 2, .high = 3};  // its quantiles are out of order
+  Recording recording = made_recording({.steps = 1});
+  CHECK_FALSE(recording.append_chunk(encode_measurements(std::span(&wrong, 1))).ok());
+  CHECK(recording.measurements().empty());
+}
 
 TEST_CASE("an event is small") { CHECK(sizeof(MemEvent) <= 72); }
 
@@ -131,7 +154,7 @@ TEST_CASE("values at their limits survive, over many chunks") {
     const Mark mark{.host_time = 7,
                     .device_time = device_time,
                     .event_index = 3,
-                    .step = std::numeric_limits<std::int32_t>::max(),
+                    .step = std::numeric_limits<std::int32_t>::max() - 1,
                     .phase = Phase::kCopies,
                     .layer = 4094,
                     .micro_batch = 0xffff};
@@ -291,6 +314,12 @@ TEST_CASE("what is no recording is refused with the cure") {
   const std::string text = "{\"not\": \"a recording\"}";
   write_bytes(folder / "text.hrec", std::as_bytes(std::span(text)));
   CHECK(refusal(folder / "text.hrec").find("is not a recording of Headroom") != std::string::npos);
+}
+
+TEST_CASE("a disk that cannot be read is not taken for the end of a file") {
+  // A process's memory begins with a page that nobody can read: EIO, as from a bad sector.
+  CHECK(refusal("/proc/self/mem").find("cannot be read (Input/output error); check the disk or use another copy.") !=
+        std::string::npos);
 }
 
 TEST_CASE("a newer major version is refused, a newer minor version is read and its chunks are skipped") {

@@ -108,3 +108,20 @@ TEST_CASE("one million events: the file is small, opening, replaying and reducin
   CHECK(reducing < 10);
   CHECK(asking < 10);
 }
+
+TEST_CASE("device times find their marks at once, however long the run has been") {
+  Recording run;
+  run.append(std::vector<Mark>(500'000, Mark{.device_time = 1}));
+  const std::vector<std::byte> marks = encode_marks(std::vector<Mark>(20));
+  const std::vector<std::byte> times = encode_device_times(std::vector<Nanoseconds>(20, 7));
+  const double taking = milliseconds([&] {
+    for (int chunk = 0; chunk < 500; ++chunk) {
+      REQUIRE(run.append_chunk(marks).ok());
+      REQUIRE(run.append_chunk(times).ok());
+    }
+  });
+  CHECK(run.marks().back().device_time == 7);
+  CHECK_FALSE(run.append_chunk(times).ok());
+  INFO("500 chunks of device times behind 500,000 marks: " << taking << " ms");
+  if (kTimesCount) CHECK(taking < 200);
+}

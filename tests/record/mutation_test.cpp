@@ -1,5 +1,6 @@
 // Hostile input: files and chunks that are changed in every place, and contents that make no sense under a right
 // checksum. Nothing may crash, and what is refused is refused in a sentence and changes nothing.
+#include <limits>
 #include <random>
 
 #include <zstd.h>
@@ -41,12 +42,13 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
   const Recording made = made_recording({.device = DeviceKind::kGpu, .steps = 2, .out_of_memory = true});
   const std::string names[] = {"attention", "mlp"};
   const Nanoseconds times[] = {1, 2, 3};
+  const Measurement measurements[] = {{.panel = "a", .median = 1, .high = 2}, {.panel = "b", .error = 0.5}};
   std::vector<std::pair<ChunkKind, std::vector<std::byte>>> found;
   for (const std::vector<std::byte>& chunk :
        {encode_info(made.info()), encode_events(std::span(made.events()).first(12)),
         encode_marks(std::span(made.marks()).first(6)), encode_device_times(times), encode_counters(made.counters()),
         encode_metrics(made.metrics()), encode_operators(1, names), encode_dropped(3),
-        encode_outcome(*made.outcome())}) {
+        encode_measurements(measurements), encode_outcome(*made.outcome())}) {
     const auto header = std::get<ChunkHeader>(open_header(chunk));
     found.emplace_back(header.kind, std::get<std::vector<std::byte>>(
                                         open_payload(header, std::span(chunk).subspan(kChunkHeaderBytes))));
@@ -63,14 +65,14 @@ Recording target() {
 }
 
 struct Counts {
-  std::size_t events, marks, counters, metrics;
+  std::size_t events, marks, counters, metrics, measurements;
   std::uint64_t dropped;
   bool outcome;
   bool operator==(const Counts&) const = default;
 };
 Counts counts(const Recording& r) {
-  return {r.events().size(),  r.marks().size(),   r.counters().size(),
-          r.metrics().size(), r.dropped_events(), r.outcome().has_value()};
+  return {r.events().size(),       r.marks().size(),   r.counters().size(),    r.metrics().size(),
+          r.measurements().size(), r.dropped_events(), r.outcome().has_value()};
 }
 
 }  // namespace
@@ -184,6 +186,13 @@ TEST_CASE("values that are out of range are refused by name") {
         std::string::npos);
   CHECK(refusal([](MemEvent& e) { e.time = (Nanoseconds{1} << 61) + 1; }).find("an event's time is out of range") !=
         std::string::npos);
+
+  // A step is counted from 1 where a person reads it, which must not overflow.
+  const Mark last_step{.step = std::numeric_limits<std::int32_t>::max()};
+  Recording recording;
+  const Status status = recording.append_chunk(encode_marks(std::span(&last_step, 1)));
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().message.find("a step is out of range") != std::string::npos);
 }
 
 TEST_CASE("sizes are checked before memory is taken") {

@@ -101,6 +101,8 @@ TEST_CASE("what is no size is refused with the cure") {
     CHECK(parse_bytes(text).error().message.find("more bytes than can be counted") != std::string::npos);
   }
   CHECK(parse_bytes("8589934591GiB").ok());
+  CHECK(parse_bytes("--1GiB").error().message.starts_with("\"--1GiB\" is not a size"));
+  CHECK_FALSE(parse_bytes(std::string(120'000, '-')).ok());  // an argument may be that long; once a call a minus
 }
 
 TEST_CASE("foreign bytes in a message are made printable") {

@@ -2,7 +2,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <atomic>
 #include <csignal>
+#include <thread>
 
 #include "demos/record/recording.h"
 #include "tests/record/support.h"
@@ -126,6 +128,8 @@ TEST_CASE("places that cannot be written to are named with the cure") {
   CHECK(refusal(made.write("/dev/full")).find("it is not a regular file; choose another name.") != std::string::npos);
   CHECK(refusal(made.write(folder / std::string(300, 'x'))).find("choose a folder that can be written.") !=
         std::string::npos);
+  CHECK(refusal(made.write("")).starts_with("\"\" was not written: it names no file; choose a name, such as a.hrec."));
+  CHECK(refusal(made.write(folder / "new/")).find("it names no file") != std::string::npos);
   CHECK(refusal(made.write("/proc/self/a.hrec")).find("/proc/self/a.hrec was not written") != std::string::npos);
   CHECK(folder.files() == 1);
 }
@@ -139,6 +143,27 @@ TEST_CASE("two runs cannot record to one name at once") {
   CHECK(second.error().message.find("another run is being recorded there; choose another name.") != std::string::npos);
   REQUIRE(first.value().append(encode_info({})).ok());  // and the first is none the worse
   REQUIRE(first.value().commit().ok());
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a recording that is done is never taken for one that was left") {
+  const TemporaryFolder folder;
+  std::atomic<bool> done = false;
+  std::thread other([&] {  // another program that wants the name, all the time
+    while (!done) (void)RecordingWriter::create(folder / "a.hrec");
+  });
+  int committed = 0;
+  for (int round = 0; round < 20'000 && committed < 300; ++round) {
+    Result<RecordingWriter> writer = RecordingWriter::create(folder / "a.hrec");
+    if (!writer) continue;
+    const Status status = writer.value().commit();
+    INFO((status ? "" : status.error().message));
+    CHECK(status.ok());
+    ++committed;
+  }
+  done = true;
+  other.join();
+  CHECK(committed > 0);
   CHECK(folder.files() == 1);
 }
 
