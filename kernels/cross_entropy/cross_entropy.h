@@ -21,7 +21,7 @@ struct CrossEntropyArgs {
   void* dlogits = nullptr;                 // as logits; the same memory: in place; null: loss only
   const std::int64_t* targets = nullptr;   // [N]
   float* loss = nullptr;                   // [N], not divided by the number of rows
-  std::int64_t* error_flag = nullptr;      // raised to 1 + row of a target outside the vocabulary
+  std::int64_t* error_flag = nullptr;      // raised to 1 + row of a target outside the vocabulary; may be null
   const float* scale = nullptr;            // one number, multiplies the gradient; null: 1
   std::int64_t rows = 0, vocab = 0, stride = 0;
   std::int64_t ignore_index = -100;
@@ -31,7 +31,7 @@ struct CrossEntropyArgs {
 // Which kernel; the driver and the benchmark ask for one by name.
 enum class CrossEntropyVariant : std::uint8_t { kAuto, kOneRead, kTwoReads };
 
-// Rows [begin, end) on the calling thread. True: all targets were in the vocabulary or ignored.
+// Rows [begin, end) on the calling thread.
 void cross_entropy_cpu(const CrossEntropyArgs& args, std::int64_t begin, std::int64_t end);
 
 // Queue on the stream; allocate nothing. All return the launch's cudaError_t (0: queued).

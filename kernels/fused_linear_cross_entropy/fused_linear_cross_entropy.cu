@@ -1,0 +1,241 @@
+// Computes    labels: valid rows, their list, the products' scalars; rows gathered and scattered; a slice's part of each
+//             row's softmax, m' = max(m, max x), s' = s exp(m − m') + Σ exp(x − m'); the slice's gradient over its logits
+// Shapes      targets [N]; x, dx [N, H]; a slice of the logits [N, v] with rows `stride` apart; parts [4, N] fp32
+// Precision   storage fp32, bf16 or fp16; arithmetic, parts and losses fp32
+// Memory      allocates nothing; gather and scatter move 2·n·H·s bytes, a slice's parts N·v·s, its gradient 2·N·v·s
+// Variants    one each; 16 bytes a thread where rows begin so, single elements elsewhere
+// Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
+// Checked by  tests/kernels/fused_linear_cross_entropy_gpu_test.cpp
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/cross_entropy/softmax.cuh"
+#include "kernels/fused_linear_cross_entropy/parts.h"
+#include "kernels/storage.cuh"
+
+namespace headroom::kernels {
+
+namespace {
+
+constexpr int kLabelThreads = 1024;
+constexpr int kRowThreads = 256;
+
+__device__ void raise(std::int64_t* flag, std::int64_t value) {
+  atomicMax(reinterpret_cast<long long*>(flag), static_cast<long long>(value));
+}
+
+// One block; tokens in groups of its threads. The place of a kept row is the number of kept rows before it.
+__global__ void __launch_bounds__(kLabelThreads) labels_kernel(const FlceLabels labels) {
+  __shared__ int kept_in_warp[kLabelThreads / kWarp];
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  std::int64_t valid = 0;
+  for (std::int64_t first = 0; first < labels.tokens; first += kLabelThreads) {
+    const std::int64_t row = first + threadIdx.x;
+    const std::int64_t target = row < labels.tokens ? labels.targets[row] : labels.ignore_index;
+    const bool kept = target != labels.ignore_index;
+    if (kept && (target < 0 || target >= labels.vocab)) raise(labels.error_flag, row + 1);
+    const unsigned votes = __ballot_sync(0xffffffffu, kept);
+    if (lane == 0) kept_in_warp[warp] = __popc(votes);
+    __syncthreads();
+    std::int64_t place = valid + __popc(votes & ((1u << lane) - 1u));
+    for (unsigned w = 0; w < kLabelThreads / kWarp; ++w) {
+      if (w < warp) place += kept_in_warp[w];
+      valid += kept_in_warp[w];
+    }
+    if (kept && labels.rows != nullptr && place < labels.valid_count) {
+      labels.rows[place] = row;
+      labels.row_targets[place] = target;
+    }
+    __syncthreads();  // the counts may be overwritten
+  }
+  if (labels.rows != nullptr) {
+    for (std::int64_t place = valid + threadIdx.x; place < labels.valid_count; place += kLabelThreads) {
+      labels.rows[place] = -1;
+      labels.row_targets[place] = labels.ignore_index;
+    }
+  }
+  if (threadIdx.x != 0) return;
+  if (labels.valid_count >= 0 && valid != labels.valid_count) raise(labels.error_flag, kFlagWrongCount);
+  const bool sums = labels.reduction == Reduction::kSum;
+  const float part = valid == 0 ? 0.0f : sums ? 1.0f : 1.0f / static_cast<float>(valid);
+  const float upstream = labels.grad_scale == nullptr ? 1.0f : *labels.grad_scale;
+  *labels.scalars = {.alpha = upstream * part / labels.dlogits_scale,
+                     .loss_factor = part,
+                     .dlogits_scale = labels.dlogits_scale,
+                     .one = 1.0f,
+                     .zero = 0.0f};
+}
+
+// One row by one block; `from` null: zeros.
+template <typename T>
+__device__ void copy_row(const T* from, T* to, std::int64_t width) {
+  constexpr std::int64_t kWidth = Vector<T>::kWidth;
+  const auto aligned_at = [](const T* row) { return reinterpret_cast<std::uintptr_t>(row) % kVectorBytes == 0; };
+  const std::int64_t vectors = aligned_at(to) && (from == nullptr || aligned_at(from)) ? width / kWidth : 0;
+  Vector<T> zeros;
+#pragma unroll
+  for (int j = 0; j < Vector<T>::kWidth; ++j) store(zeros.element[j], 0.0f);
+  for (std::int64_t i = threadIdx.x; i < vectors; i += blockDim.x) {
+    reinterpret_cast<Vector<T>*>(to)[i] = from == nullptr ? zeros : reinterpret_cast<const Vector<T>*>(from)[i];
+  }
+  for (std::int64_t i = vectors * kWidth + threadIdx.x; i < width; i += blockDim.x) {
+    to[i] = from == nullptr ? zeros.element[0] : from[i];
+  }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads)
+    gather_kernel(const T* from, const std::int64_t* rows, std::int64_t width, T* to) {
+  const std::int64_t row = rows[blockIdx.x];
+  copy_row(row < 0 ? nullptr : from + row * width, to + std::int64_t{blockIdx.x} * width, width);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads)
+    scatter_kernel(const T* from, const std::int64_t* rows, std::int64_t width, T* to) {
+  const std::int64_t row = rows[blockIdx.x];
+  if (row >= 0) copy_row(from + std::int64_t{blockIdx.x} * width, to + row * width, width);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads)
+    zero_ignored_kernel(const std::int64_t* targets, std::int64_t ignore_index, std::int64_t width, T* data) {
+  const T* const nothing = nullptr;
+  if (targets[blockIdx.x] == ignore_index) copy_row(nothing, data + std::int64_t{blockIdx.x} * width, width);
+}
+
+__device__ bool in_vocabulary(const FlceSlice& slice, std::int64_t target) {
+  return target != slice.ignore_index && target >= 0 && target < slice.vocab;
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads) slice_parts_kernel(const FlceSlice slice) {
+  __shared__ SoftmaxPart warp_parts[kRowThreads / kWarp];
+  const std::int64_t row = blockIdx.x;
+  const std::int64_t target = slice.targets[row];
+  if (!in_vocabulary(slice, target)) return;
+  const T* const in = static_cast<const T*>(slice.logits) + row * slice.stride;
+  const RowPlan plan = plan_row(in, slice.columns);
+  const auto* const vectors = reinterpret_cast<const Vector<T>*>(in + plan.head);
+  SoftmaxPart part;
+  if (threadIdx.x < plan.head + plan.tail) {
+    const float single = load(in[plan.single_column(threadIdx.x)]);
+    part = {.max = single, .sum = exponential<T>(single - safe_shift(single)), .total = single};
+  }
+#pragma unroll 4
+  for (std::int64_t i = threadIdx.x; i < plan.vectors; i += kRowThreads) {
+    const Vector<T> value = load_streaming(vectors + i);
+    add_to_part(part, value.element);
+  }
+  SoftmaxPart whole = block_merged<T>(part, warp_parts);
+  if (threadIdx.x != 0) return;
+  float* const mine = slice.parts + row;
+  const std::int64_t rows = slice.rows;
+  if (slice.first > 0) {
+    const SoftmaxPart before = {.max = mine[0], .sum = mine[rows], .total = mine[2 * rows]};
+    whole = merged<T>(before, whole);
+  }
+  mine[0] = whole.max;
+  mine[rows] = whole.sum;
+  mine[2 * rows] = whole.total;
+  const std::int64_t column = target - slice.first;
+  if (column >= 0 && column < slice.columns) mine[3 * rows] = load(in[column]);
+}
+
+__global__ void __launch_bounds__(kRowThreads) slice_loss_kernel(const FlceSlice slice, float* loss) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * kRowThreads + threadIdx.x;
+  if (row >= slice.rows) return;
+  const std::int64_t target = slice.targets[row];
+  if (!in_vocabulary(slice, target)) {
+    loss[row] = target == slice.ignore_index ? 0.0f : NAN;
+    return;
+  }
+  const float* const mine = slice.parts + row;
+  const SoftmaxPart whole = {.max = mine[0], .sum = mine[slice.rows], .total = mine[2 * slice.rows]};
+  loss[row] = row_loss(whole, mine[3 * slice.rows], slice.label_smoothing, slice.vocab);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kRowThreads) slice_gradient_kernel(const FlceSlice slice, const float* scale) {
+  const std::int64_t row = blockIdx.x;
+  const std::int64_t target = slice.targets[row];
+  T* const data = static_cast<T*>(slice.logits) + row * slice.stride;
+  if (!in_vocabulary(slice, target)) {
+    copy_row(static_cast<const T*>(nullptr), data, slice.columns);
+    return;
+  }
+  const RowGradient gradient =
+      row_gradient(slice.parts[row], slice.parts[slice.rows + row], *scale, slice.label_smoothing, slice.vocab);
+  const RowPlan plan = plan_row(data, slice.columns);
+  auto* const vectors = reinterpret_cast<Vector<T>*>(data + plan.head);
+  const std::int64_t target_column = target - slice.first;
+#pragma unroll 4
+  for (std::int64_t i = threadIdx.x; i < plan.vectors; i += kRowThreads) {
+    Vector<T> value = vectors[i];
+    to_gradient(gradient, value.element, target_column - (plan.head + i * Vector<T>::kWidth));
+    vectors[i] = value;
+  }
+  if (threadIdx.x < plan.head + plan.tail) {
+    const std::int64_t column = plan.single_column(threadIdx.x);
+    store(data[column], gradient_of<T>(gradient, load(data[column]), column == target_column));
+  }
+}
+
+}  // namespace
+
+int flce_labels_cuda(const FlceLabels& labels, CUstream_st* stream) {
+  labels_kernel<<<1, kLabelThreads, 0, stream>>>(labels);
+  return cudaGetLastError();
+}
+
+int flce_gather_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count, std::int64_t width,
+                     void* to, CUstream_st* stream) {
+  return with_storage(storage, [&](auto type) -> int {
+    using T = decltype(type);
+    gather_kernel<<<static_cast<unsigned>(count), kRowThreads, 0, stream>>>(static_cast<const T*>(from), rows, width,
+                                                                            static_cast<T*>(to));
+    return cudaGetLastError();
+  });
+}
+
+int flce_scatter_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count,
+                      std::int64_t width, void* to, CUstream_st* stream) {
+  return with_storage(storage, [&](auto type) -> int {
+    using T = decltype(type);
+    scatter_kernel<<<static_cast<unsigned>(count), kRowThreads, 0, stream>>>(static_cast<const T*>(from), rows, width,
+                                                                             static_cast<T*>(to));
+    return cudaGetLastError();
+  });
+}
+
+int flce_zero_ignored_cuda(Storage storage, const std::int64_t* targets, std::int64_t ignore_index, std::int64_t tokens,
+                           std::int64_t width, void* data, CUstream_st* stream) {
+  return with_storage(storage, [&](auto type) -> int {
+    using T = decltype(type);
+    zero_ignored_kernel<<<static_cast<unsigned>(tokens), kRowThreads, 0, stream>>>(targets, ignore_index, width,
+                                                                                   static_cast<T*>(data));
+    return cudaGetLastError();
+  });
+}
+
+int flce_slice_parts_cuda(const FlceSlice& slice, CUstream_st* stream) {
+  return with_storage(slice.storage, [&](auto type) -> int {
+    slice_parts_kernel<decltype(type)><<<static_cast<unsigned>(slice.rows), kRowThreads, 0, stream>>>(slice);
+    return cudaGetLastError();
+  });
+}
+
+int flce_slice_loss_cuda(const FlceSlice& slice, float* loss, CUstream_st* stream) {
+  const auto blocks = static_cast<unsigned>((slice.rows + kRowThreads - 1) / kRowThreads);
+  slice_loss_kernel<<<blocks, kRowThreads, 0, stream>>>(slice, loss);
+  return cudaGetLastError();
+}
+
+int flce_slice_gradient_cuda(const FlceSlice& slice, const float* scale, CUstream_st* stream) {
+  return with_storage(slice.storage, [&](auto type) -> int {
+    slice_gradient_kernel<decltype(type)><<<static_cast<unsigned>(slice.rows), kRowThreads, 0, stream>>>(slice, scale);
+    return cudaGetLastError();
+  });
+}
+
+}  // namespace headroom::kernels

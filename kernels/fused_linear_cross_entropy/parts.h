@@ -1,0 +1,76 @@
+// The small kernels between the products of the fused linear cross entropy: labels, gathered rows, slices of a row.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cross_entropy/cross_entropy.h"
+#include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy.h"
+#include "kernels/storage.h"
+
+namespace headroom::kernels {
+
+// What products and sums take from device memory.
+struct FlceScalars {
+  float alpha;           // grad_scale / (divisor · dlogits_scale): what makes gradients of dlogits
+  float loss_factor;     // 1 / divisor
+  float dlogits_scale;   // dlogits are this times softmax − one-hot: 2^14 in fp16, where 7.8e-6 = 1/V has few digits
+  float one, zero;
+};
+
+// Where things lie in the scratch memory, in bytes from its begin.
+struct FlceScratchPlan {
+  std::int64_t scalars = 0;      // FlceScalars
+  std::int64_t row_loss = 0;     // fp32 [N]
+  std::int64_t slice_parts = 0;  // kLean: fp32 [4, N]
+  std::int64_t rows = 0, row_targets = 0, gathered = 0;  // where ignored rows are left out
+  std::int64_t bytes = 0;
+};
+FlceScratchPlan flce_scratch_plan(const FlceProblem& problem);
+
+struct FlceLabels {
+  const std::int64_t* targets = nullptr;  // [N]
+  std::int64_t tokens = 0, vocab = 0, ignore_index = -100;
+  std::int64_t valid_count = -1;
+  Reduction reduction = Reduction::kMean;
+  float dlogits_scale = 1;
+  const float* grad_scale = nullptr;
+  std::int64_t* error_flag = nullptr;
+  FlceScalars* scalars = nullptr;
+  // Where ignored rows are left out: the rows that stay, in order, and their targets, both [valid_count]; else null. Where
+  // fewer stay than said: row -1, target ignored.
+  std::int64_t* rows = nullptr;
+  std::int64_t* row_targets = nullptr;
+};
+
+// Looks at all labels: targets outside the vocabulary, a wrong count, the list of rows, the scalars.
+int flce_labels_cuda(const FlceLabels& labels, CUstream_st* stream);
+
+// to[i, :] = from[rows[i], :], zeros for row -1; i < count.
+int flce_gather_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count, std::int64_t width,
+                     void* to, CUstream_st* stream);
+// to[rows[i], :] = from[i, :].
+int flce_scatter_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count,
+                      std::int64_t width, void* to, CUstream_st* stream);
+// Zeros in the rows whose target is ignored.
+int flce_zero_ignored_cuda(Storage storage, const std::int64_t* targets, std::int64_t ignore_index, std::int64_t tokens,
+                           std::int64_t width, void* data, CUstream_st* stream);
+
+// A slice of the vocabulary: columns [first, first + columns) of all rows.
+struct FlceSlice {
+  Storage storage = Storage::kBf16;
+  void* logits = nullptr;  // [N, columns], rows `stride` apart
+  std::int64_t rows = 0, columns = 0, stride = 0, first = 0, vocab = 0;
+  const std::int64_t* targets = nullptr;
+  std::int64_t ignore_index = -100;
+  float label_smoothing = 0;
+  float* parts = nullptr;  // [4, N]: maximum, Σ exp(x − maximum), Σ x, target's logit of each row so far
+};
+
+// Adds the slice to the rows' parts; the slice at column 0 starts them.
+int flce_slice_parts_cuda(const FlceSlice& slice, CUstream_st* stream);
+// Loss of each row from its parts, [N].
+int flce_slice_loss_cuda(const FlceSlice& slice, float* loss, CUstream_st* stream);
+// The gradient over the logits, times `scale`.
+int flce_slice_gradient_cuda(const FlceSlice& slice, const float* scale, CUstream_st* stream);
+
+}  // namespace headroom::kernels

@@ -1,0 +1,223 @@
+// cuBLASLt counts in columns: a matrix that lies row by row is to it the transpose of one that lies column by column. So
+// D = A·B by rows is asked for as Dᵀ = Bᵀ·Aᵀ by columns, with the operands exchanged and nothing moved.
+#include "kernels/fused_linear_cross_entropy/product.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+
+namespace headroom::kernels {
+
+namespace {
+
+constexpr int kProposals = 16;
+constexpr int kTimedRuns = 3;
+constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms want of all operands
+
+int code_of(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? 0 : kCublasError + status; }
+
+cudaDataType_t type_of(Storage storage) {
+  switch (storage) {
+    case Storage::kBf16:
+      return CUDA_R_16BF;
+    case Storage::kFp16:
+      return CUDA_R_16F;
+    case Storage::kFp32:
+      break;
+  }
+  return CUDA_R_32F;
+}
+
+// A product as cuBLASLt wants it described.
+struct Description {
+  cublasLtMatmulDescOpaque_t operation{};
+  cublasLtMatrixLayoutOpaque_t left{}, right{}, result{};  // Bᵀ, Aᵀ, Dᵀ
+};
+
+cublasStatus_t describe(const Product& p, Description& d) {
+  const cudaDataType_t operands = type_of(p.operands);
+  const cublasOperation_t left = p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const cublasOperation_t right = p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const std::int32_t pointers = CUBLASLT_POINTER_MODE_DEVICE;
+  cublasStatus_t status = cublasLtMatmulDescInit(&d.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
+    if (status != CUBLAS_STATUS_SUCCESS) return;
+    status = cublasLtMatmulDescSetAttribute(&d.operation, attribute, &value, sizeof(value));
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, left);
+  set(CUBLASLT_MATMUL_DESC_TRANSB, right);
+  set(CUBLASLT_MATMUL_DESC_POINTER_MODE, pointers);
+  const auto layout = [&](cublasLtMatrixLayoutOpaque_t& place, cudaDataType_t type, bool transposed, std::int64_t height,
+                          std::int64_t width, std::int64_t stride) {
+    if (status != CUBLAS_STATUS_SUCCESS) return;
+    if (transposed) std::swap(height, width);
+    status = cublasLtMatrixLayoutInit(&place, type, static_cast<std::uint64_t>(height),
+                                      static_cast<std::uint64_t>(width), stride);
+  };
+  layout(d.left, operands, p.b_transposed, p.columns, p.inner, p.b_stride);
+  layout(d.right, operands, p.a_transposed, p.inner, p.rows, p.a_stride);
+  layout(d.result, type_of(p.result), false, p.columns, p.rows, p.d_stride);
+  return status;
+}
+
+struct Kept {
+  cublasLtMatmulAlgo_t algorithm{};
+  bool searched = false;
+};
+
+struct Device {
+  cublasLtHandle_t handle = nullptr;
+  std::map<Product, Kept> kept;
+};
+
+std::mutex mutex;
+
+int current_device(Device*& place) {
+  static std::map<int, Device> devices;
+  int id = 0;
+  const cudaError_t error = cudaGetDevice(&id);
+  if (error != cudaSuccess) return error;
+  place = &devices[id];
+  return place->handle != nullptr ? 0 : code_of(cublasLtCreate(&place->handle));
+}
+
+std::uint32_t alignment_of(const void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  std::uint32_t bytes = kWideBytes;
+  while (address % bytes != 0) bytes /= 2;
+  return bytes;
+}
+
+bool wide(const ProductMemory& memory) {
+  return std::min({alignment_of(memory.a), alignment_of(memory.b), alignment_of(memory.d)}) == kWideBytes;
+}
+
+using Proposals = std::array<cublasLtMatmulHeuristicResult_t, kProposals>;
+
+// Up to `most` algorithms, best guess first. None is an error.
+cublasStatus_t propose(const Device& device, Description& d, const ProductMemory& memory, int most, Proposals& proposals,
+                       int& count) {
+  cublasLtMatmulPreferenceOpaque_t preference{};
+  cublasStatus_t status = cublasLtMatmulPreferenceInit(&preference);
+  const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
+    if (status != CUBLAS_STATUS_SUCCESS) return;
+    status = cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value));
+  };
+  // Partial sums stay fp32: a result that is added up in its own 16 bits would be rounded once a part.
+  const std::uint32_t reductions =
+      CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(memory.workspace_bytes));
+  set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions);
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(memory.b));  // exchanged, as above
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(memory.a));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(memory.d));
+  set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(memory.d));
+  if (status == CUBLAS_STATUS_SUCCESS) {
+    status = cublasLtMatmulAlgoGetHeuristic(device.handle, &d.operation, &d.left, &d.right, &d.result, &d.result,
+                                            &preference, most, proposals.data(), &count);
+  }
+  return status == CUBLAS_STATUS_SUCCESS && count == 0 ? CUBLAS_STATUS_NOT_SUPPORTED : status;
+}
+
+cublasStatus_t queue(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm,
+                     const ProductMemory& memory, CUstream_st* stream) {
+  return cublasLtMatmul(device.handle, &d.operation, memory.alpha, memory.b, &d.left, memory.a, &d.right, memory.beta,
+                        memory.d, &d.result, memory.d, &d.result, &algorithm, memory.workspace,
+                        static_cast<std::size_t>(memory.workspace_bytes), stream);
+}
+
+// Whether an algorithm that was kept for the kind can make this very product.
+bool applies(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, const ProductMemory& memory) {
+  cublasLtMatmulHeuristicResult_t check{};
+  const cublasStatus_t status = cublasLtMatmulAlgoCheck(device.handle, &d.operation, &d.left, &d.right, &d.result,
+                                                        &d.result, &algorithm, &check);
+  return status == CUBLAS_STATUS_SUCCESS && check.workspaceSize <= static_cast<std::size_t>(memory.workspace_bytes);
+}
+
+bool capturing(CUstream_st* stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
+}
+
+// Milliseconds of the fastest of a few runs; negative: it does not run.
+float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm,
+                     const ProductMemory& memory, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
+  float best = -1;
+  for (int run = 0; run <= kTimedRuns; ++run) {
+    cudaEventRecord(begin, stream);
+    if (queue(device, d, algorithm, memory, stream) != CUBLAS_STATUS_SUCCESS) return -1;
+    cudaEventRecord(end, stream);
+    float ms = 0;
+    if (cudaEventSynchronize(end) != cudaSuccess || cudaEventElapsedTime(&ms, begin, end) != cudaSuccess) return -1;
+    if (run > 0 && (best < 0 || ms < best)) best = ms;  // the first run loads the kernel
+  }
+  return best;
+}
+
+}  // namespace
+
+int multiply(const Product& product, const Product& kind, const ProductMemory& memory, CUstream_st* stream) {
+  const std::lock_guard lock(mutex);
+  Device* device = nullptr;
+  const int error = current_device(device);
+  if (error != 0) return error;
+  Description description;
+  cublasStatus_t status = describe(product, description);
+  if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
+  const auto kept = device->kept.find(kind);
+  if (kept != device->kept.end() && wide(memory) && applies(*device, description, kept->second.algorithm, memory)) {
+    return code_of(queue(*device, description, kept->second.algorithm, memory, stream));
+  }
+  Proposals proposals;
+  int count = 0;
+  status = propose(*device, description, memory, 1, proposals, count);
+  if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
+  if (wide(memory)) device->kept.try_emplace(kind, Kept{.algorithm = proposals[0].algo});
+  return code_of(queue(*device, description, proposals[0].algo, memory, stream));
+}
+
+bool algorithm_found(const Product& kind) {
+  const std::lock_guard lock(mutex);
+  Device* device = nullptr;
+  if (current_device(device) != 0) return false;
+  const auto kept = device->kept.find(kind);
+  return kept != device->kept.end() && kept->second.searched;
+}
+
+int find_algorithm(const Product& timed, const Product& kind, const ProductMemory& memory, CUstream_st* stream) {
+  if (algorithm_found(kind) || capturing(stream) || !wide(memory)) return 0;
+  const std::lock_guard lock(mutex);
+  Device* device = nullptr;
+  const int error = current_device(device);
+  if (error != 0) return error;
+  Description whole, part;
+  cublasStatus_t status = describe(kind, whole);
+  if (status == CUBLAS_STATUS_SUCCESS) status = describe(timed, part);
+  Proposals proposals;
+  int count = 0;
+  if (status == CUBLAS_STATUS_SUCCESS) status = propose(*device, whole, memory, kProposals, proposals, count);
+  if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
+  device->kept[kind] = {.algorithm = proposals[0].algo, .searched = true};
+  cudaEvent_t begin = nullptr, end = nullptr;
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  float best = -1;
+  for (int i = 0; i < count; ++i) {
+    const auto& proposal = proposals[static_cast<std::size_t>(i)];
+    if (proposal.state != CUBLAS_STATUS_SUCCESS || !applies(*device, part, proposal.algo, memory)) continue;
+    const float ms = time_algorithm(*device, part, proposal.algo, memory, begin, end, stream);
+    if (ms < 0 || (best >= 0 && ms >= best)) continue;
+    best = ms;
+    device->kept[kind].algorithm = proposal.algo;
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return 0;
+}
+
+}  // namespace headroom::kernels

@@ -1,0 +1,49 @@
+// Matrix products by cuBLASLt with the fastest of its algorithms, found once a shape and kept for the process. No torch.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "kernels/storage.h"
+
+struct CUstream_st;
+
+namespace headroom::kernels {
+
+// D = alpha · A · B + beta · D. D [rows, columns]; A [rows, inner] and B [inner, columns], or their transposes in memory:
+// all row by row, `stride` elements from one row in memory to the next. A and B have one storage; sums are fp32.
+struct Product {
+  std::int64_t rows = 0, columns = 0, inner = 0;
+  bool a_transposed = false, b_transposed = false;  // memory holds [inner, rows], [columns, inner]
+  std::int64_t a_stride = 0, b_stride = 0, d_stride = 0;
+  Storage operands = Storage::kFp32, result = Storage::kFp32;
+  auto operator<=>(const Product&) const = default;
+};
+
+// Device memory: the operands, alpha and beta (one fp32 number each), and room for partial sums, which all products of a
+// stream share.
+struct ProductMemory {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* d = nullptr;
+  const float* alpha = nullptr;
+  const float* beta = nullptr;
+  void* workspace = nullptr;
+  std::int64_t workspace_bytes = 0;
+};
+
+// Errors of cuBLASLt come back as this + its status, errors of CUDA as they are; 0: queued.
+inline constexpr int kCublasError = 100'000;
+
+// Queues the product with the algorithm kept for products like `kind`: what find_algorithm() found, else the first that
+// cuBLASLt proposed. Nothing is timed here, so a capture is safe. Products of slightly different sizes share a kind.
+int multiply(const Product& product, const Product& kind, const ProductMemory& memory, CUstream_st* stream);
+
+// Whether an algorithm was searched for this kind on the current device.
+bool algorithm_found(const Product& kind);
+
+// Times what cuBLASLt proposes and keeps the fastest for `kind`. Runs `timed`, a product of the kind or a smaller one,
+// many times, so d is overwritten; waits for the stream. Does nothing during a capture.
+int find_algorithm(const Product& timed, const Product& kind, const ProductMemory& memory, CUstream_st* stream);
+
+}  // namespace headroom::kernels
