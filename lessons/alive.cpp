@@ -1,6 +1,7 @@
 #include "lessons/alive.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -42,8 +43,10 @@ std::vector<NamedRow> named_rows(const record::Ledger& run, std::uint64_t event)
   return rows;
 }
 
+// A moment belongs to every weight, those outside the layers included: there "layers 0 to 15" would leave some out.
 std::string where_text(const record::AliveRow& row) {
-  const std::string layers = layers_text(row.first_layer, row.last_layer);
+  const bool of_all_weights = row.category == record::Category::kOptimizerState;
+  const std::string layers = of_all_weights ? std::string() : layers_text(row.first_layer, row.last_layer);
   const std::string blocks = row.blocks == 1 ? "1 tensor" : record::format_count(row.blocks) + " tensors";
   return layers.empty() ? blocks : layers;
 }
@@ -88,9 +91,13 @@ std::vector<LadderRung> ladder_at(const record::Ledger& run, std::uint64_t event
   return rungs;
 }
 
+std::string position_text(double position, AxisUnit unit) {
+  return unit == AxisUnit::kEvents ? record::format_count(static_cast<std::int64_t>(std::floor(position)))
+                                   : record::format_duration(std::llround(position));
+}
+
 std::string when_text(const record::Recording& recording, std::uint64_t event, double position, AxisUnit unit) {
-  std::string text = unit == AxisUnit::kEvents ? "event " + record::format_count(static_cast<std::int64_t>(position))
-                                               : record::format_duration(static_cast<record::Nanoseconds>(position));
+  std::string text = (unit == AxisUnit::kEvents ? "event " : "") + position_text(position, unit);
   if (const record::Mark* mark = mark_at(recording, event)) {
     text += fmt::format(", {}", record::label_of(mark->phase));
     if (mark->layer != record::kNoLayer) text += fmt::format(", layer {}", mark->layer);

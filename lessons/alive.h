@@ -2,20 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "lessons/figure.h"
 
 namespace headroom::lessons {
 
-// Rows of one name are one row. At most `max_rows`, largest first; what is left goes into `more_*`. `position` and
-// `when` are the caller's to set.
+// Rows of one name are one row. At most `max_rows`, largest first; what is left goes into `more_*`. `position`,
+// `at_cursor` and `when` are the caller's to set.
 AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_rows);
 
 // Rungs that something measured, at that event.
 std::vector<LadderRung> ladder_at(const record::Ledger& run, std::uint64_t event);
 
-// "37.7 ms, loss", "19.1 ms, forward, layer 9", "event 1,234, setup": `position` on the axis of that unit.
+// "37.7 ms"; on the axis of events "1,234", the last event at or before it.
+std::string position_text(double position, AxisUnit unit);
+
+// "37.7 ms, loss", "19.1 ms, forward, layer 9", "event 1,234, set-up": `position` on the axis of that unit.
 std::string when_text(const record::Recording& recording, std::uint64_t event, double position, AxisUnit unit);
 
 // The last sample of that kind at or before `time`, else the first; nothing where there is none.

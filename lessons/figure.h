@@ -96,7 +96,7 @@ struct ListRow {
 // What is alive at one moment, ranked; sums to `total` with what `more_*` folds away.
 struct AliveList {
   double position = 0;
-  bool at_cursor = false;  // the reader put it there: a line and a chip show where; else it is the peak
+  bool at_cursor = false;  // the reader put it there: a line and a chip show where; else see FigureData::cursor
   std::string when;        // "37.7 ms, loss"
   record::Bytes total = 0;
   std::vector<ListRow> rows;
@@ -127,8 +127,8 @@ struct FigureData {
   std::optional<PeakMark> peak;
   std::optional<PeakMark> ghost_peak;  // of run A
   std::optional<FailedRequest> failed;
-  std::optional<AliveList> cursor;  // under the cursor, else at the peak
-  std::vector<LadderRung> ladder;   // at the cursor, else at the peak
+  std::optional<AliveList> cursor;  // under the cursor; without one at the peak, where memory ran out, or at the veil
+  std::vector<LadderRung> ladder;   // at the same moment
   std::vector<Bar> bars;
 
   bool growing = false;             // the run goes on: the stack ends where it has got to

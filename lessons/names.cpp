@@ -12,7 +12,7 @@ using record::Category;
 
 struct OperatorName {
   std::string_view op;
-  std::string_view part;    // whose weights and weight gradients: "MLP"
+  std::string_view part;    // whose weights, weight gradients and workspace: "MLP"
   std::string_view output;  // what it leaves for backward
 };
 
@@ -23,7 +23,7 @@ constexpr std::string_view kStream = "Norm inputs, residuals";
 constexpr std::array kOperators{
     OperatorName{"tokens", "", "Token ids"},
     OperatorName{"rope.tables", "", "RoPE tables"},
-    OperatorName{"matmul.workspace", "", "Matrix product workspace"},
+    OperatorName{"matmul.workspace", "Matrix product", "Matrix products"},
     OperatorName{"embedding", "Embedding", "Embedded tokens"},
     OperatorName{"attention.rms_norm", "Norm", kStream},
     OperatorName{"attention.q_proj", "Attention", kQkv},
@@ -31,7 +31,7 @@ constexpr std::array kOperators{
     OperatorName{"attention.v_proj", "Attention", kQkv},
     OperatorName{"attention.rope", "", kQkv},
     OperatorName{"attention.repeat_kv", "", kQkv},
-    OperatorName{"attention.scores", "", "Attention outputs"},
+    OperatorName{"attention.scores", "Attention", "Attention outputs"},
     OperatorName{"attention.o_proj", "Attention", kStream},
     OperatorName{"attention.residual", "", kStream},
     OperatorName{"mlp.rms_norm", "Norm", kStream},
@@ -77,7 +77,7 @@ std::string tensor_name(Category category, std::string_view op) {
     case Category::kOptimizerState:
       return has_part ? std::string(known->part) : std::string(known->output);
     case Category::kWorkspace:
-      return known->op == "matmul.workspace" ? std::string(known->output) : fmt::format("Workspace, {}", known->output);
+      return has_part ? fmt::format("{} workspace", known->part) : capitalised(record::label_of(category));
     default:
       return std::string(known->output);
   }

@@ -71,7 +71,8 @@ std::string provenance_line(const record::RunInfo& info) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::map<std::string, std::string> full_provenance(const record::Recording& recording) {
+std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure,
+                                                   std::int32_t step) {
   const record::RunInfo& info = recording.info();
   std::map<std::string, std::string> all = info.provenance;
   for (const auto& [key, value] : info.params) {
@@ -84,6 +85,10 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
   if (info.device_memory > 0) all["device_memory_bytes"] = std::to_string(info.device_memory);
   all["dropped_events"] = std::to_string(recording.dropped_events());
   if (recording.outcome()) all["outcome"] = record::key_of(recording.outcome()->kind);
+  for (const auto& [key, value] : figure.to_map()) {
+    if (figure.in_use(key)) all["figure." + key] = value;
+  }
+  if (step >= 0) all["figure.step"] = std::to_string(step);
   return all;
 }
 

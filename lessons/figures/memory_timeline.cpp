@@ -72,7 +72,6 @@ struct Shot {
   const record::Recording& recording() const { return run.recording(); }
   std::uint64_t first() const { return map.first(); }
   std::uint64_t last() const { return map.last(); }
-  std::uint64_t known_last() const { return std::min(last(), map.event_at(data_end) + 1); }
   bool asked() const { return view.veiled || view.asked || view.guess.has_value(); }
 };
 
@@ -81,6 +80,13 @@ double end_of_forward(const Shot& shot) {
   const auto forward = std::find_if(shot.spans.begin(), shot.spans.end(),
                                     [](const auto& span) { return span.phase == record::Phase::kForward; });
   return forward == shot.spans.end() ? shot.map.end() : std::min(forward->end, shot.map.end());
+}
+
+// One past the last event that a picture which ends at `position` holds. On the axis of events the first one of the
+// next phase stands at the end of this phase itself.
+std::uint64_t events_until(const TimeMap& map, double position) {
+  if (position >= map.end()) return map.last();
+  return std::min(map.last(), std::max(map.first() + 1, map.event_from(position)));
 }
 
 const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
@@ -100,10 +106,11 @@ Axis x_axis(const Shot& shot, const record::Ledger* ghost) {
             .high = shot.map.end() * (1 + (failure_of(shot) ? kFailedWidth : kRightMargin))};
   if (shot.shown.growing) {
     axis.high = room_to_grow(shot.map.end());
-    // Steps are alike: one that is done tells how long this one will be.
-    for (const auto& step : record::steps_of(shot.recording())) {
-      if (!step.complete || shot.shown.range.step < 0) continue;
-      const double length = TimeMap(shot.recording(), shot.map.axis(), step.first, step.last).end();
+    // Steps are alike: the last one that is done tells how long this one will be.
+    const auto steps = record::steps_of(shot.recording());
+    const auto done = std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
+    if (done != steps.rend() && shot.shown.range.step >= 0) {
+      const double length = TimeMap(shot.recording(), shot.map.axis(), done->first, done->last).end();
       axis.high = std::max(length, shot.map.end()) * (1 + kRightMargin);
     }
   }
@@ -124,9 +131,8 @@ Axis y_axis(const Shot& shot, const record::Ledger* ghost) {
   const auto limit = static_cast<double>(limit_of(shot.recording().info()));
   double high = 0;
   if (shot.asked()) {
-    const double forward_end = std::min(end_of_forward(shot), shot.map.end());
-    const auto known = static_cast<double>(
-        shot.run.peak(shot.first(), std::min(shot.last(), shot.map.event_at(forward_end) + 1)).totals.allocated);
+    const auto known =
+        static_cast<double>(shot.run.peak(shot.first(), events_until(shot.map, end_of_forward(shot))).totals.allocated);
     high = limit > 0 && limit <= kFarLimit * known ? 1.25 * std::max(limit, known) : 2 * known;
     if (shot.view.guess && shot.view.guess_locked) high = std::max(high, *shot.view.guess * 1.05);
   }
@@ -309,12 +315,9 @@ void add_peak(FigureData& figure, const Shot& shot) {
 // The list and the ladder: under the cursor, else at the failure or the peak, under the veil at the last moment shown.
 void add_alive(FigureData& figure, const Shot& shot) {
   if (shot.first() >= shot.last()) return;
-  double position = shot.data_end;
-  std::uint64_t event = shot.map.event_at(position);
-  if (shot.view.cursor) {
-    position = std::clamp(*shot.view.cursor, 0.0, shot.data_end);
-    event = shot.map.event_at(position);
-  } else if (!shot.view.veiled && !failure_of(shot)) {
+  double position = shot.view.cursor ? std::clamp(*shot.view.cursor, 0.0, shot.data_end) : shot.data_end;
+  std::uint64_t event = std::min(shot.map.event_at(position), events_until(shot.map, shot.data_end) - 1);
+  if (!shot.view.cursor && !shot.view.veiled && !failure_of(shot)) {
     event = shot.run.peak(shot.first(), shot.last()).event;
     position = shot.map.position(event);
   }
@@ -365,10 +368,11 @@ FigureData build(const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   figure.source = recording.info().source;
   figure.provenance_line = provenance_line(recording.info());
-  figure.provenance = full_provenance(recording);
   const ShownRange shown = shown_range(recording, params);
+  figure.provenance = full_provenance(recording, params, shown.range.step);
   figure.empty_reason = shown.empty_reason;
   if (!figure.empty_reason.empty()) return figure;
+  if (shown.range.step < 0) figure.title = "Memory over the whole run";
   Shot shot{
       *input.run, input.view, params, shown, TimeMap(recording, axis_of(params), shown.range.first, shown.range.last),
       {},         0};

@@ -61,8 +61,9 @@ FigureData build(const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   figure.source = recording.info().source;
   figure.provenance_line = provenance_line(recording.info());
-  figure.provenance = full_provenance(recording);
-  const ShownRange shown = shown_range(recording, input.params ? *input.params : defaults);
+  const record::Params& params = input.params ? *input.params : defaults;
+  const ShownRange shown = shown_range(recording, params);
+  figure.provenance = full_provenance(recording, params, shown.range.step);
   figure.growing = shown.growing;
   figure.empty_reason = shown.empty_reason;
   if (input.view.veiled) figure.empty_reason = "This is part of the answer: it shows when the question is answered.";

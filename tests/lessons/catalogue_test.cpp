@@ -39,6 +39,11 @@ TEST_CASE("a page's text, demo, figures and question exist") {
       CHECK_FALSE(page->figures.empty());
       for (const std::string_view id : page->figures) CHECK(lessons::find_figure(id) != nullptr);
       CHECK_FALSE(page->recordings.empty());
+      for (const std::string_view name : page->recordings) {
+        INFO(name);
+        CHECK(std::filesystem::exists(std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets/recordings" /
+                                      (std::string(name) + ".hrec")));
+      }
       if (page->prediction == nullptr) continue;
       CHECK(page->prediction->figure == page->figures.front());
       CHECK(page->prediction->low < page->prediction->high);

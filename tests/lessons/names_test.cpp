@@ -22,6 +22,9 @@ TEST_CASE("one operator is named by what it left behind") {
   CHECK(lessons::tensor_name(Category::kOptimizerState, "adamw.first_moment") == "First moment");
   CHECK(lessons::tensor_name(Category::kLogits, "lm_head") == "Logits");
   CHECK(lessons::tensor_name(Category::kWorkspace, "matmul.workspace") == "Matrix product workspace");
+  CHECK(lessons::tensor_name(Category::kWorkspace, "attention.scores") == "Attention workspace");
+  CHECK(lessons::tensor_name(Category::kWorkspace, "embedding") == "Embedding workspace");
+  CHECK(lessons::tensor_name(Category::kWorkspace, "mlp.silu") == "Workspace");
 }
 
 TEST_CASE("an operator that is not known keeps a readable name") {
@@ -70,6 +73,26 @@ TEST_CASE("rows of one name are one row, over all their layers") {
   CHECK(row->bytes == 48 * record::Bytes{4} * 1024 * 8192 * 2);
 }
 
+TEST_CASE("moments are of all weights, also of those in no layer") {
+  record::Recording run;
+  const std::vector<std::string> names{"adamw.first_moment"};
+  run.append_operators(1, names);
+  for (const std::uint16_t layer : {std::uint16_t{0}, std::uint16_t{3}, record::kNoLayer}) {
+    const record::MemEvent event{.storage = std::uint64_t{layer} + 1,
+                                 .requested = 512,
+                                 .block = 512,
+                                 .category = Category::kOptimizerState,
+                                 .layer = layer,
+                                 .op = 1};
+    run.append(std::span(&event, 1));
+  }
+  const record::Ledger ledger(run);
+  const auto list = lessons::alive_list(ledger, 2, 10);
+  REQUIRE(list.rows.size() == 1);
+  CHECK(list.rows[0].name == "First moment");
+  CHECK(list.rows[0].where == "3 tensors");
+}
+
 TEST_CASE("the ladder rises") {
   const record::Recording run = tests::llama_recording({.steps = 1});
   const record::Ledger ledger(run);
@@ -91,15 +114,17 @@ TEST_CASE("a run in one line") {
   const record::Recording run = tests::llama_recording({.steps = 1, .checkpointing = true});
   CHECK(lessons::provenance_line(run.info()) ==
         "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, checkpointing each layer, NVIDIA H200");
-  const auto provenance = lessons::full_provenance(run);
+  const record::Params none;
+  const auto provenance = lessons::full_provenance(run, none, -1);
   CHECK(provenance.at("set.batch") == "4");
   CHECK(provenance.at("driver") == "580.00");
   CHECK(provenance.at("outcome") == "completed");
+  CHECK(provenance.count("figure.step") == 0);
   record::RunInfo info = run.info();
   info.params["num_layers"] = "4";  // of model=custom only
-  CHECK(lessons::full_provenance(record::Recording(info)).count("set.num_layers") == 0);
+  CHECK(lessons::full_provenance(record::Recording(info), none, -1).count("set.num_layers") == 0);
   info.params["model"] = "custom";
-  CHECK(lessons::full_provenance(record::Recording(info)).count("set.num_layers") == 1);
+  CHECK(lessons::full_provenance(record::Recording(info), none, -1).count("set.num_layers") == 1);
 }
 
 TEST_CASE("bytes with as few decimals as say them") {

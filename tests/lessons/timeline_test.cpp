@@ -112,6 +112,25 @@ TEST_CASE("the whole run and the other axes") {
   CHECK(highest(device) == highest(host));
 }
 
+TEST_CASE("a figure says which part of the run it shows, and on which clock") {
+  const record::Recording run = tests::made_recording();
+  const record::Ledger ledger(run);
+  const auto last = figure().build({.run = &ledger});
+  CHECK(last.title == "Memory over one step");
+  CHECK(last.provenance.at("figure.show") == "last_step");
+  CHECK(last.provenance.at("figure.step") == "2");
+  CHECK(last.provenance.at("figure.axis") == "device");
+  record::Params params(figure().schema);
+  REQUIRE(params.set("show", "run").ok());
+  REQUIRE(params.set("axis", "event").ok());
+  const auto whole = figure().build({.run = &ledger, .params = &params});
+  CHECK(whole.title == "Memory over the whole run");
+  CHECK(whole.provenance.count("figure.step") == 0);
+  CHECK(whole.provenance.at("figure.axis") == "event");
+  const auto bars = lessons::find_figure("peak_by_category")->build({.run = &ledger});
+  CHECK(bars.provenance.at("figure.step") == "2");
+}
+
 TEST_CASE("the cursor tells what is alive there; without one the list is the peak's") {
   const record::Recording run = tests::llama_recording();
   const record::Ledger ledger(run);
@@ -125,7 +144,8 @@ TEST_CASE("the cursor tells what is alive there; without one the list is the pea
   CHECK(early.cursor->when == "15.0 ms, forward, layer 9");
   CHECK(early.cursor->total < at_peak.cursor->total);
   const auto outside = figure().build({.run = &ledger, .view = {.cursor = 1e18}});
-  CHECK(outside.cursor->position <= outside.x.high);
+  CHECK(outside.cursor->position == outside.stack.back().end);
+  CHECK(outside.cursor->total == ledger.at(record::steps_of(run).back().last - 1).allocated);
 }
 
 TEST_CASE("under the veil nothing tells the answer") {
@@ -164,6 +184,23 @@ TEST_CASE("the veiled y axis does not depend on what it hides") {
   REQUIRE(high.peak().totals.allocated > 2 * low.peak().totals.allocated);
   const lessons::View view{.veiled = true};
   CHECK(figure().build({.run = &high, .view = view}).y.high == figure().build({.run = &low, .view = view}).y.high);
+}
+
+TEST_CASE("under the veil the first allocation of the loss stays hidden, on the axis of events, too") {
+  const record::Recording run = tests::made_recording();
+  const record::Ledger ledger(run);
+  record::Params params(figure().schema);
+  for (const char* axis : {"device", "event"}) {
+    INFO(axis);
+    REQUIRE(params.set("axis", axis).ok());
+    for (const std::optional<double> cursor : {std::optional<double>(), std::optional(1e18)}) {
+      const auto data = figure().build({.run = &ledger, .params = &params, .view = {.cursor = cursor, .veiled = true}});
+      CHECK(static_cast<double>(data.cursor->total) <= highest(data));
+      CHECK(data.cursor->when.find("forward") != std::string::npos);
+      CHECK(std::none_of(data.cursor->rows.begin(), data.cursor->rows.end(),
+                         [](const auto& row) { return row.category == record::Category::kLogits; }));
+    }
+  }
 }
 
 TEST_CASE("running out of memory is drawn where it happened") {
