@@ -16,7 +16,6 @@ namespace {
 
 // A timeline is as wide as a screen; bars take a line each. Narrow pictures, for a column of print, are taller.
 float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
-  if (options.height) return *options.height;
   if (!figure.bars.empty()) return 116 + 40 * static_cast<float>(figure.bars.size());
   return std::round(std::clamp(options.width * 0.5625f, 280.0f, 1200.0f));
 }
@@ -41,7 +40,8 @@ record::Result<std::string> drawn_by_cairo(const lessons::FigureData& figure, Fo
                                            const ExportOptions& options, const TextMeasure& measure) {
   const FileFacts facts{provenance_json(figure), options.assets};
   if (format == Format::kPdf) return to_pdf(scene_of(figure, options, measure, 1, false), facts);
-  return to_png(scene_of(figure, options, measure, static_cast<float>(options.png_scale), true), facts);
+  constexpr float kPixelsPerPx = 2;  // of a PNG, so that it is sharp in print and on fine screens
+  return to_png(scene_of(figure, options, measure, kPixelsPerPx, true), facts);
 }
 #else
 constexpr bool kHasCairo = false;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "app/paint/palette.h"
@@ -15,10 +14,8 @@ enum class Format : std::uint8_t { kSvg, kPdf, kPng, kCsv, kJson };
 
 struct ExportOptions {
   std::filesystem::path assets;  // the folder that has fonts/; needed for SVG, PDF and PNG
-  float width = 960;             // px (1/96 inch)
-  std::optional<float> height;   // px; else in proportion to the width and to what the figure holds
+  float width = 960;             // px (1/96 inch); the height follows from it and from what the figure holds
   const Palette* palette = &kLight;
-  int png_scale = 2;  // pixels of a PNG for each px
 };
 
 // False for PDF and PNG in a build without cairo.

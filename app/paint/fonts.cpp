@@ -96,9 +96,9 @@ char32_t next_character(std::string_view text, std::size_t& at) {
 
 const FaceFacts& facts_of(Face face) {
   static constexpr std::array<FaceFacts, kNumFaces> kFacts{{
-      {"Inter-Regular.otf", "Inter", 400, 0.642f},
-      {"Inter-Medium.otf", "Inter", 500, 0.654f},
-      {"Inter-SemiBold.otf", "Inter", 600, 0.667f},
+      {"Inter-Regular.otf", "Inter", 400, 1824 / 2816.0f},
+      {"Inter-Medium.otf", "Inter", 500, 1856 / 2816.0f},
+      {"Inter-SemiBold.otf", "Inter", 600, 1888 / 2816.0f},
       {"InterDisplay-SemiBold.otf", "Inter Display", 600, 0.623f},
       {"JetBrainsMono-Regular.ttf", "JetBrains Mono", 400, 0},
   }};

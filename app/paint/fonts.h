@@ -16,7 +16,7 @@ struct FaceFacts {
   std::string_view file;    // in assets/fonts
   std::string_view family;  // "Inter"
   int weight = 400;         // as in CSS
-  float digit_em = 0;       // width of a digit with OpenType's tnum; 0: all are equal anyway
+  float digit_em = 0;       // width of a digit with OpenType's tnum, as files have it; 0: all are equal anyway
 };
 const FaceFacts& facts_of(Face face);
 

@@ -34,7 +34,6 @@ struct Frame {
   bool whole_pixels = true;              // screens: edges on whole pixels
   const TextMeasure* measure = nullptr;  // must be given
   std::optional<record::Category> lit;   // the others step back (a term or a row is pointed at)
-  float label_em = 12;                   // axis and label text at scale 1
 };
 
 Scene layout(const lessons::FigureData& figure, const Frame& frame);

@@ -9,6 +9,7 @@
 #include "app/paint/plot_parts.h"
 #include "app/paint/sheet.h"
 #include "app/paint/ticks.h"
+#include "lessons/alive.h"
 
 namespace headroom::app::paint {
 namespace {
@@ -23,10 +24,10 @@ struct PlotAreas {
   std::vector<Tick> y_ticks;
 };
 
-PlotAreas divide(const Sheet& sheet, const FigureData& figure, const Types& types, Rect area) {
+PlotAreas divide(const Sheet& sheet, const FigureData& figure, Rect area) {
   PlotAreas areas;
-  const float band = sheet.snap(sheet.height(types.medium) + sheet.px(8)), gap = sheet.px(4);
-  const float below = sheet.snap(sheet.height(types.label) + sheet.px(8));
+  const float band = sheet.snap(sheet.height(kMediumType) + sheet.px(8)), gap = sheet.px(4);
+  const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
   areas.map.x = figure.x;
   areas.map.y = figure.y;
   Rect& plot = areas.map.plot;
@@ -34,8 +35,8 @@ PlotAreas divide(const Sheet& sheet, const FigureData& figure, const Types& type
   const ByteUnit unit = byte_unit(figure.y.high);
   const int most = std::max(2, static_cast<int>(plot.height() / sheet.px(46)));
   areas.y_ticks = byte_ticks(figure.y, unit, most);
-  float labels = sheet.width(types.medium, unit.name);
-  for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(types.label, tick.label));
+  float labels = sheet.width(kMediumType, unit.name);
+  for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
   plot.x0 = sheet.snap(plot.x0 + labels + sheet.px(10));
   plot = {plot.x0, sheet.snap(plot.y0), std::max(sheet.snap(plot.x1), plot.x0 + 1),
           std::max(sheet.snap(plot.y1), plot.y0 + 1)};
@@ -56,13 +57,13 @@ void lay_out_band(Sheet& sheet, const PlotAreas& areas, const Band& band) {
   sheet.scene().hits.push_back({rect, std::nullopt, band.label});
 }
 
-void lay_out_band_label(Sheet& sheet, const PlotAreas& areas, const Types& types, const Band& band) {
+void lay_out_band_label(Sheet& sheet, const PlotAreas& areas, const Band& band) {
   const Rect& row = areas.bands;
   const float x0 = std::clamp(areas.map.x_px(band.begin), row.x0, row.x1);
   const float x1 = std::clamp(areas.map.x_px(band.end), row.x0, row.x1) - sheet.line_px(2);
   for (const std::string& label : {band.label, band.short_label}) {
     for (const float smaller : {0.0f, 1.0f}) {
-      const Type type{types.medium.face, types.medium.em - smaller};
+      const Type type{kMediumType.face, kMediumType.em - smaller};
       if (label.empty() || sheet.width(type, label) > x1 - x0 - sheet.px(smaller > 0 ? 2 : 6)) continue;
       sheet.text_mid(Layer::kBands, type, sheet.palette().text, label, (x0 + x1) * 0.5f, row.center_y(),
                      Anchor::kMiddle);
@@ -71,14 +72,14 @@ void lay_out_band_label(Sheet& sheet, const PlotAreas& areas, const Types& types
   }
 }
 
-void lay_out_bands(Sheet& sheet, const FigureData& figure, const PlotAreas& areas, const Types& types) {
+void lay_out_bands(Sheet& sheet, const FigureData& figure, const PlotAreas& areas) {
   for (const bool half : {false, true}) {  // recompute lies on the backward band
     for (const Band& band : figure.bands) {
       if (band.half == half) lay_out_band(sheet, areas, band);
     }
   }
   for (const Band& band : figure.bands) {
-    if (!band.half) lay_out_band_label(sheet, areas, types, band);
+    if (!band.half) lay_out_band_label(sheet, areas, band);
   }
 }
 
@@ -94,67 +95,57 @@ void lay_out_ground(Sheet& sheet, const PlotAreas& areas) {
 }
 
 // Labels that fit and do not stand under the cursor's chip; the last one says the unit.
-void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& map, const Types& types, Rect chip) {
+void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& map, Rect chip) {
   const Rect& plot = map.plot;
   const TimeTicks ticks = time_ticks(figure.x, std::max(1, static_cast<int>(plot.width() / sheet.px(90))));
   bool unit_said = false;
   for (auto tick = ticks.ticks.rbegin(); tick != ticks.ticks.rend(); ++tick) {
     const std::string label = unit_said ? tick->label : tick->label + " " + std::string(ticks.unit);
-    const float x = map.x_px(tick->value), half = sheet.width(types.label, label) * 0.5f;
+    const float x = map.x_px(tick->value), half = sheet.width(kLabelType, label) * 0.5f;
     const bool fits = x - half >= plot.x0 && x + half <= plot.x1 + sheet.px(2);
     const bool under_chip = chip.width() > 0 && x + half + sheet.px(4) > chip.x0 && x - half - sheet.px(4) < chip.x1;
     // 0 stands at the left end already, as the lowest label of the other axis.
     if (!fits || under_chip || tick->value <= 0) continue;
-    sheet.text(Layer::kAxes, types.label, sheet.palette().text3, label, x, plot.y1 + sheet.px(4), Anchor::kMiddle);
+    sheet.text(Layer::kAxes, kLabelType, sheet.palette().text3, label, x, plot.y1 + sheet.px(4), Anchor::kMiddle);
     unit_said = true;
   }
 }
 
-void lay_out_ticks(Sheet& sheet, const FigureData& figure, const PlotAreas& areas, const Types& types, Rect chip) {
+void lay_out_ticks(Sheet& sheet, const FigureData& figure, const PlotAreas& areas, Rect chip) {
   const Rect& plot = areas.map.plot;
   const Palette& palette = sheet.palette();
   sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, plot.y1, palette.control, sheet.line_px(1));
   const float right = plot.x0 - sheet.px(7);
-  sheet.text_mid(Layer::kAxes, types.medium, palette.text3, std::string(byte_unit(figure.y.high).name), right,
+  sheet.text_mid(Layer::kAxes, kMediumType, palette.text3, std::string(byte_unit(figure.y.high).name), right,
                  areas.bands.center_y(), Anchor::kEnd);
   for (const Tick& tick : areas.y_ticks) {
-    sheet.text_mid(Layer::kAxes, types.label, palette.text3, tick.label, right, areas.map.y_px(tick.value),
+    sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, tick.label, right, areas.map.y_px(tick.value),
                    Anchor::kEnd);
   }
-  lay_out_time_ticks(sheet, figure, areas.map, types, chip);
+  lay_out_time_ticks(sheet, figure, areas.map, chip);
 }
 
 // Where the cursor's chip goes; empty without a cursor.
-Rect chip_of(const Sheet& sheet, const FigureData& figure, const PlotMap& map, const Types& types, std::string& label) {
+Rect chip_of(const Sheet& sheet, const FigureData& figure, const PlotMap& map, std::string& label) {
   if (!figure.cursor || !figure.cursor->at_cursor) return {};
   const float x = map.x_px(figure.cursor->position);
   if (x < map.plot.x0 - 1 || x > map.plot.x1 + 1) return {};
-  label = figure.x.unit == lessons::AxisUnit::kEvents ? record::format_count(std::llround(figure.cursor->position))
-                                                      : record::format_duration(std::llround(figure.cursor->position));
-  const float half = sheet.width(types.strong, label) * 0.5f + sheet.px(6);
+  label = lessons::position_text(figure.cursor->position, figure.x.unit);
+  const float half = sheet.width(kStrongType, label) * 0.5f + sheet.px(6);
   const float middle = std::max(map.plot.x0 + half, std::min(x, map.plot.x1 - half));
   const float top = map.plot.y1 + sheet.px(3);
   return {sheet.snap(middle - half), top, sheet.snap(middle + half),
-          top + sheet.snap(sheet.height(types.strong) + sheet.px(3))};
+          top + sheet.snap(sheet.height(kStrongType) + sheet.px(3))};
 }
 
 }  // namespace
 
-Types types_of(const Frame& frame) {
-  const float em = frame.label_em;
-  return {.label = {Face::kRegular, em},
-          .medium = {Face::kMedium, em},
-          .strong = {Face::kSemiBold, em},
-          .peak = {Face::kSemiBold, em + 1}};
-}
-
 void lay_out_plot(Sheet& sheet, const FigureData& figure, Rect area) {
-  const Types types = types_of(sheet.frame());
-  const PlotAreas areas = divide(sheet, figure, types, area);
+  const PlotAreas areas = divide(sheet, figure, area);
   const PlotMap& map = areas.map;
   sheet.scene().map = map;
   const std::vector<PxColumn> columns = px_columns(figure, map, sheet.frame().whole_pixels);
-  lay_out_bands(sheet, figure, areas, types);
+  lay_out_bands(sheet, figure, areas);
   lay_out_ground(sheet, areas);
   lay_out_danger_zone(sheet, figure, map);
   lay_out_stack(sheet, figure, map, columns);
@@ -162,13 +153,13 @@ void lay_out_plot(Sheet& sheet, const FigureData& figure, Rect area) {
   lay_out_lines(sheet, figure, map);
   lay_out_veil(sheet, figure, map);
   std::string time;
-  const Rect chip = chip_of(sheet, figure, map, types, time);
+  const Rect chip = chip_of(sheet, figure, map, time);
   if (chip.width() > 0) lay_out_cursor(sheet, figure, map, columns, areas.bands.y1);
   lay_out_labels(sheet, figure, map, columns);
-  lay_out_ticks(sheet, figure, areas, types, chip);
+  lay_out_ticks(sheet, figure, areas, chip);
   if (chip.width() > 0) {
     sheet.fill(Layer::kMarks, chip, sheet.palette().ink, sheet.px(4));
-    sheet.text_mid(Layer::kMarks, types.strong, sheet.palette().on_ink, time, chip.center_x(), chip.center_y(),
+    sheet.text_mid(Layer::kMarks, kStrongType, sheet.palette().on_ink, time, chip.center_x(), chip.center_y(),
                    Anchor::kMiddle);
   }
 }

@@ -74,7 +74,7 @@ class AliveLayout {
     const float top = sheet_.snap(middle - size * 0.5f);
     swatch(sheet_, palette_.of(row.category), {area_.x0, top, area_.x0 + size, top + size});
     const std::string value = in_unit(static_cast<double>(row.bytes), unit_, 2);
-    const float room = area_.width() - indent - sheet_.width(kName, value) - sheet_.px(8);
+    const float room = area_.width() - indent - sheet_.width(kHead, value) - sheet_.px(8);
     const std::string name = sheet_.shortened(kName, row.name, room);
     sheet_.text_mid(Layer::kList, kName, palette_.text, name, area_.x0 + indent, middle);
     sheet_.text_mid(Layer::kList, kHead, palette_.text, value, area_.x1, middle, Anchor::kEnd);
@@ -142,7 +142,7 @@ void lay_out_ladder(Sheet& sheet, const FigureData& figure, Rect area) {
     values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(rung.bytes), unit, 2)));
   }
   sheet.text(Layer::kLadder, kHead, palette.text, "Ladder", area.x0, area.y0);
-  sheet.text(Layer::kLadder, kNote, palette.text2, fmt::format("from tensor to card, {}", unit.name), area.x1,
+  sheet.text(Layer::kLadder, kNote, palette.text2, fmt::format("from tensor to device, {}", unit.name), area.x1,
              area.y0 + sheet.px(1), Anchor::kEnd);
   const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));
   float y = area.y0 + sheet.px(24);

@@ -21,7 +21,6 @@ class PlotLabels {
   PlotLabels(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns)
       : sheet_(sheet),
         palette_(sheet.palette()),
-        types_(types_of(sheet.frame())),
         figure_(figure),
         map_(map),
         columns_(columns),
@@ -115,28 +114,28 @@ class PlotLabels {
   }
 
   void you_said(const std::string& text, float y) {
-    const Rect size = box_at(types_.medium, text, 0, 0);
+    const Rect size = box_at(kMediumType, text, 0, 0);
     std::vector<Rect> candidates;
     for (const float share : {0.56f, 0.7f, 0.84f, 0.4f, 0.25f, 0.1f}) {
       const float x = map_.plot.x0 + map_.plot.width() * share - size.width() * 0.5f;
-      candidates.push_back(box_at(types_.medium, text, sheet_.snap(x), sheet_.snap(y - size.height() * 0.5f)));
+      candidates.push_back(box_at(kMediumType, text, sheet_.snap(x), sheet_.snap(y - size.height() * 0.5f)));
     }
     // At the very top or bottom of the plot the line has no room around it.
-    candidates.push_back(box_at(types_.medium, text, map_.plot.x0 + sheet_.px(6), y + sheet_.px(3)));
-    candidates.push_back(box_at(types_.medium, text, map_.plot.x0 + sheet_.px(6), y - size.height() - sheet_.px(2)));
+    candidates.push_back(box_at(kMediumType, text, map_.plot.x0 + sheet_.px(6), y + sheet_.px(3)));
+    candidates.push_back(box_at(kMediumType, text, map_.plot.x0 + sheet_.px(6), y - size.height() - sheet_.px(2)));
     for (const bool careful : {true, false}) {  // on the line, clear of the others, if there is such a place
       for (const Rect& box : candidates) {
         if (!placer_.is_free(box)) continue;
         if (careful && (!placer_.clear_of_data(box) || crosses_other(box, line_rects_.size()))) continue;
         placer_.take(box);
-        put(box, types_.medium, palette_.text, palette_.well, text);
+        put(box, kMediumType, palette_.text, palette_.well, text);
         return;
       }
     }
   }
 
   void pill(const std::string& text, float from, float y) {
-    const Type type = types_.peak;
+    const Type type = kPeakType;
     const float width = sheet_.snap(sheet_.width(type, text) + sheet_.px(38)), height = sheet_.px(30);
     const float middle = std::clamp((from + map_.plot.x1) * 0.5f, map_.plot.x0 + width * 0.5f + sheet_.px(2),
                                     std::max(map_.plot.x1 - width * 0.5f - sheet_.px(2), map_.plot.x0 + width * 0.5f));
@@ -171,7 +170,7 @@ class PlotLabels {
 
   void limit() {
     if (!figure_.cap) return;
-    const Type type = types_.strong;
+    const Type type = kStrongType;
     if (!cap_shown()) {  // off the axis: say where it is
       const std::string text = figure_.cap->label + " ↑";
       const float width = box_at(type, text, 0, 0).width();
@@ -192,7 +191,7 @@ class PlotLabels {
   void failed() {
     const Rect rect = failed_rect(sheet_, figure_, map_);
     if (rect.width() <= 0) return;
-    const Type type = types_.strong;
+    const Type type = kStrongType;
     const Rect size = box_at(type, figure_.failed->label, 0, 0);
     const float left = rect.x0 - size.width() - sheet_.px(6), middle = rect.center_y() - size.height() * 0.5f;
     std::vector<Rect> candidates;
@@ -237,13 +236,13 @@ class PlotLabels {
   void peak() {
     if (!figure_.peak || !in_plot(*figure_.peak)) return;
     ring(*figure_.peak, sheet_.px(4.5f), 2 * sheet_.frame().scale);
-    place(around(*figure_.peak, types_.peak), types_.peak, palette_.text, figure_.peak->label, true);
+    place(around(*figure_.peak, kPeakType), kPeakType, palette_.text, figure_.peak->label, true);
   }
 
   void ghost_peak() {
     if (!figure_.ghost_peak || !in_plot(*figure_.ghost_peak)) return;
     ring(*figure_.ghost_peak, sheet_.px(4), 1.5f * sheet_.frame().scale);
-    place(around(*figure_.ghost_peak, types_.medium), types_.medium, palette_.text, figure_.ghost_peak->label, true);
+    place(around(*figure_.ghost_peak, kMediumType), kMediumType, palette_.text, figure_.ghost_peak->label, true);
   }
 
   // --- lines ------------------------------------------------------------------------------------------------------
@@ -261,7 +260,7 @@ class PlotLabels {
       for (const Rect& box : places.in_order()) {
         if (!placer_.is_free(box) || !placer_.clear_of_data(box) || crosses_other(box, index)) continue;
         placer_.take(box);
-        put(box, types_.medium, palette_.text2, palette_.well, *text);
+        put(box, kMediumType, palette_.text2, palette_.well, *text);
         return;
       }
     }
@@ -280,7 +279,7 @@ class PlotLabels {
 
   void add_line_places(const std::string& text, const std::vector<Point>& points, float share,
                        LinePlaces& places) const {
-    const Rect size = box_at(types_.medium, text, 0, 0);
+    const Rect size = box_at(kMediumType, text, 0, 0);
     const float x = sheet_.snap(map_.plot.x0 + (map_.plot.width() - size.width()) * share);
     float highest = map_.plot.y1, lowest = map_.plot.y0;
     bool covered = false;
@@ -293,9 +292,9 @@ class PlotLabels {
     }
     if (!covered || points.front().x > x || points.back().x < x + size.width()) return;
     if (lowest - highest < 1)
-      places.on.push_back(box_at(types_.medium, text, x, sheet_.snap(highest - size.height() * 0.5f)));
-    places.above.push_back(box_at(types_.medium, text, x, sheet_.snap(highest - size.height() - sheet_.px(2))));
-    places.below.push_back(box_at(types_.medium, text, x, sheet_.snap(lowest + sheet_.px(3))));
+      places.on.push_back(box_at(kMediumType, text, x, sheet_.snap(highest - size.height() * 0.5f)));
+    places.above.push_back(box_at(kMediumType, text, x, sheet_.snap(highest - size.height() - sheet_.px(2))));
+    places.below.push_back(box_at(kMediumType, text, x, sheet_.snap(lowest + sheet_.px(3))));
   }
 
   // --- kinds of memory --------------------------------------------------------------------------------------------
@@ -332,12 +331,12 @@ class PlotLabels {
   bool inside(int kind) {
     const std::string name = name_of_kind(kind);
     const bool still = figure_.quiet[static_cast<std::size_t>(kind)];
-    const float value_width = still ? sheet_.px(8) + sheet_.width(types_.label, value_of(columns_.front(), kind)) : 0;
+    const float value_width = still ? sheet_.px(8) + sheet_.width(kLabelType, value_of(columns_.front(), kind)) : 0;
     return (still && inside(kind, name, value_width)) || inside(kind, name, 0);
   }
 
   bool inside(int kind, const std::string& name, float extra) {
-    const float width = box_at(types_.strong, name, 0, 0).width() + extra, height = sheet_.height(types_.strong);
+    const float width = box_at(kStrongType, name, 0, 0).width() + extra, height = sheet_.height(kStrongType);
     const bool still = figure_.quiet[static_cast<std::size_t>(kind)];
     struct Place {
       Rect box;
@@ -361,9 +360,9 @@ class PlotLabels {
     // From the letters' tops down: the edge of the kind may run right above them.
     const Rect patch{box->x0, box->y0 + 0.15f * box->height(), box->x1, box->y1};
     sheet_.fill(Layer::kLabels, patch, fill_of(sheet_.frame(), figure_, kind), sheet_.px(2));
-    const Rect text = sheet_.text(Layer::kLabels, types_.strong, on, name, box->x0 + pad_x(), box->y0);
+    const Rect text = sheet_.text(Layer::kLabels, kStrongType, on, name, box->x0 + pad_x(), box->y0);
     if (extra > 0) {
-      sheet_.text(Layer::kLabels, types_.label, on, value_of(columns_.front(), kind), text.x1 + sheet_.px(8), box->y0);
+      sheet_.text(Layer::kLabels, kLabelType, on, value_of(columns_.front(), kind), text.x1 + sheet_.px(8), box->y0);
     }
     return true;
   }
@@ -400,18 +399,18 @@ class PlotLabels {
 
   // Right or left of the dot at its height, else above it.
   std::vector<Leader> leaders(const PxColumn& column, int kind, const std::string& text) const {
-    const Rect band = column.of(kind), size = box_at(types_.strong, text, 0, 0);
+    const Rect band = column.of(kind), size = box_at(kStrongType, text, 0, 0);
     const Point dot{sheet_.snap((band.x0 + band.x1) * 0.5f), sheet_.snap(band.center_y())};
     std::vector<Leader> all;
     for (const float away : {14.0f, 24.0f, 40.0f, 64.0f}) {
       const float dx = sheet_.px(away), top = dot.y - size.height() * 0.5f;
-      all.push_back({box_at(types_.strong, text, dot.x + dx, top), dot, {dot.x + dx, dot.y}});
-      all.push_back({box_at(types_.strong, text, dot.x - dx - size.width(), top), dot, {dot.x - dx, dot.y}});
+      all.push_back({box_at(kStrongType, text, dot.x + dx, top), dot, {dot.x + dx, dot.y}});
+      all.push_back({box_at(kStrongType, text, dot.x - dx - size.width(), top), dot, {dot.x - dx, dot.y}});
     }
     for (const float up : {10.0f, 16.0f, 24.0f, 34.0f, 46.0f, 60.0f}) {
       for (const float share : {0.5f, 0.2f, 0.8f}) {
         const float bottom = column.top() - sheet_.px(up);
-        all.push_back({box_at(types_.strong, text, sheet_.snap(dot.x - size.width() * share), bottom - size.height()),
+        all.push_back({box_at(kStrongType, text, sheet_.snap(dot.x - size.width() * share), bottom - size.height()),
                        dot,
                        {dot.x, bottom}});
       }
@@ -448,14 +447,13 @@ class PlotLabels {
     sheet_.add(Layer::kLabels, Polyline{.points = {leader.dot, leader.end}, .color = palette_.text, .width = width});
     sheet_.add(Layer::kLabels,
                Disc{.center = leader.dot, .radius = sheet_.px(2.5f), .fill = palette_.text, .stroke = {}});
-    put(leader.label, types_.strong, palette_.text, palette_.well, text);
+    put(leader.label, kStrongType, palette_.text, palette_.well, text);
     placer_.take(leader.label);
     placer_.take(leader.line());
   }
 
   Sheet& sheet_;
   const Palette& palette_;
-  Types types_;
   const FigureData& figure_;
   const PlotMap& map_;
   const std::vector<PxColumn>& columns_;

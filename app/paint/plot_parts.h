@@ -9,10 +9,8 @@
 namespace headroom::app::paint {
 
 // Types of a plot's text.
-struct Types {
-  Type label, medium, strong, peak;
-};
-Types types_of(const Frame& frame);
+inline constexpr Type kLabelType{Face::kRegular, 12}, kMediumType{Face::kMedium, 12}, kStrongType{Face::kSemiBold, 12},
+    kPeakType{Face::kSemiBold, 13};
 
 // True where the figure or the pointer makes this kind step back.
 bool is_quiet(const Frame& frame, const lessons::FigureData& figure, int kind);

@@ -1,6 +1,7 @@
 #include "app/paint/table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -115,9 +116,12 @@ json by_category(const record::ByCategory& bytes) {
   return object;
 }
 
+// Bytes are whole numbers; a description holds them as doubles, which is exact up to 8 PiB.
+record::Bytes whole(double bytes) { return std::llround(bytes); }
+
 json axis(const lessons::Axis& axis) { return {{"unit", key_of(axis.unit)}, {"low", axis.low}, {"high", axis.high}}; }
 
-json mark(const lessons::PeakMark& mark) { return {{"x", mark.x}, {"bytes", mark.y}, {"label", mark.label}}; }
+json mark(const lessons::PeakMark& mark) { return {{"x", mark.x}, {"bytes", whole(mark.y)}, {"label", mark.label}}; }
 
 json list_of(const lessons::AliveList& list) {
   json rows = json::array();
@@ -145,12 +149,16 @@ void add_series(json& document, const FigureData& figure) {
                                  {"lowest", by_category(column.low)}});
   }
   for (const lessons::StepLine& line : figure.lines) {
+    std::vector<record::Bytes> bytes(line.y.size());
+    std::transform(line.y.begin(), line.y.end(), bytes.begin(), whole);
     document["lines"].push_back(
-        {{"kind", key_of(line.style)}, {"label", line.label}, {"x", line.x}, {"bytes", line.y}, {"end", line.end}});
+        {{"kind", key_of(line.style)}, {"label", line.label}, {"x", line.x}, {"bytes", bytes}, {"end", line.end}});
   }
   for (const lessons::Bar& bar : figure.bars) {
-    document["bars"].push_back(
-        {{"category", record::key_of(bar.category)}, {"label", bar.label}, {"bytes", bar.value}, {"note", bar.note}});
+    document["bars"].push_back({{"category", record::key_of(bar.category)},
+                                {"label", bar.label},
+                                {"bytes", whole(bar.value)},
+                                {"note", bar.note}});
   }
   for (const lessons::LadderRung& rung : figure.ladder) {
     document["ladder"].push_back({{"label", rung.label}, {"bytes", rung.bytes}});
@@ -178,18 +186,18 @@ std::string to_json(const FigureData& figure) {
   document["y"] = axis(figure.y);
   if (!figure.empty_reason.empty()) document["empty_reason"] = figure.empty_reason;
   add_series(document, figure);
-  if (figure.cap) document["cap"] = {{"label", figure.cap->label}, {"bytes", figure.cap->y}};
+  if (figure.cap) document["cap"] = {{"label", figure.cap->label}, {"bytes", whole(figure.cap->y)}};
   if (figure.peak) document["peak"] = mark(*figure.peak);
   if (figure.ghost_peak) document["run_a_peak"] = mark(*figure.ghost_peak);
   if (figure.failed) {
     document["failed_request"] = {{"x", figure.failed->x},
-                                  {"allocated_bytes", figure.failed->base},
-                                  {"requested_bytes", figure.failed->bytes},
+                                  {"allocated_bytes", whole(figure.failed->base)},
+                                  {"requested_bytes", whole(figure.failed->bytes)},
                                   {"label", figure.failed->label}};
   }
   if (figure.cursor) document["alive"] = list_of(*figure.cursor);
   if (figure.veil_from) document["veil_from"] = *figure.veil_from;
-  if (figure.guess) document["guess_bytes"] = *figure.guess;
+  if (figure.guess) document["guess_bytes"] = whole(*figure.guess);
   return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// A figure's numbers: CSV with units in the header, and JSON with everything that the description has.
+// A figure's numbers: CSV with units in the header, and JSON with all that the figure says, without how it looks.
 #pragma once
 
 #include <string>

@@ -1,13 +1,17 @@
 // Files: well formed, the same bytes twice, text that stays text, numbers that equal what is drawn, provenance inside.
 #include "app/paint/export.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -120,6 +124,23 @@ std::vector<double> numbers_of(const std::string& line) {
   std::istringstream in(line);
   for (std::string cell; std::getline(in, cell, ',');) numbers.push_back(cell.empty() ? std::nan("") : std::stod(cell));
   return numbers;
+}
+
+// What pdftotext reads in a PDF; nothing where poppler is not installed.
+std::optional<std::string> text_of_pdf(const std::string& pdf, const std::string& options) {
+  const std::string file = "headroom_export_test_" + std::to_string(getpid()) + ".pdf";
+  FILE* out = std::fopen(file.c_str(), "wb");
+  REQUIRE(out != nullptr);
+  std::fwrite(pdf.data(), 1, pdf.size(), out);
+  std::fclose(out);
+  FILE* pipe = popen(("pdftotext " + options + " " + file + " - 2>/dev/null").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  char buffer[4096];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
+  const bool read = pclose(pipe) == 0;
+  std::remove(file.c_str());
+  return read ? std::optional(text) : std::nullopt;
 }
 
 }  // namespace
@@ -243,6 +264,20 @@ TEST_CASE("JSON has the whole description") {
   CHECK(document.at("provenance").at("driver") == "580.00");
 }
 
+TEST_CASE("bytes in JSON are whole numbers") {
+  int seen = 0;
+  const std::function<void(const json&, const std::string&)> look = [&](const json& node, const std::string& key) {
+    if (node.is_structured())
+      for (const auto& [name, child] : node.items()) look(child, node.is_array() ? key : name);
+    if (!node.is_number() || (key != "bytes" && key.find("_bytes") == std::string::npos)) return;
+    INFO(key);
+    REQUIRE(node.is_number_integer());
+    ++seen;
+  };
+  for (const auto& sample : tests::samples()) look(json::parse(rendered(sample.figure, Format::kJson)), "");
+  CHECK(seen > 1000);
+}
+
 TEST_CASE("a picture without its fonts is refused with the file that is missing") {
   const auto result = render(tests::plain_timeline(), Format::kSvg, {.assets = "/nowhere"});
   REQUIRE_FALSE(result.ok());
@@ -290,21 +325,20 @@ TEST_CASE("a PDF keeps its text, with fonts inside") {
   CHECK(pdf.find("Inter") != std::string::npos);
   CHECK(pdf.find("20000101") != std::string::npos);  // a fixed date
   CHECK(pdf.find("NVIDIA H200") != std::string::npos);
-  const std::string file = "headroom_export_test.pdf";
-  FILE* out = std::fopen(file.c_str(), "wb");
-  REQUIRE(out != nullptr);
-  std::fwrite(pdf.data(), 1, pdf.size(), out);
-  std::fclose(out);
-  std::string text;
-  if (FILE* pipe = popen(("pdftotext " + file + " - 2>/dev/null").c_str(), "r")) {
-    char buffer[4096];
-    for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
-    if (pclose(pipe) == 0) {  // where poppler is installed
-      for (const char* words :
-           {"peak 16.5 GiB", "24 GiB card", "Optimizer state", "reserved by the allocator 16.5 GiB"}) {
-        CHECK(text.find(words) != std::string::npos);
-      }
+  if (const auto text = text_of_pdf(pdf, "")) {
+    for (const char* words :
+         {"peak 16.5 GiB", "24 GiB card", "Optimizer state", "reserved by the allocator 16.5 GiB"}) {
+      CHECK(text->find(words) != std::string::npos);
     }
   }
-  std::remove(file.c_str());
+}
+
+TEST_CASE("digits are as wide in a file as the layout counts them") {
+  if (!can_write(Format::kPdf)) return;
+  const auto words = text_of_pdf(rendered(tests::plain_timeline(), Format::kPdf), "-bbox");
+  if (!words) return;
+  const std::string word = between(*words, "<word ", ">1,024</word>");  // of "1,024 tokens", 12 px regular
+  const std::string tag = word.substr(word.rfind("xMin"));
+  const double width = std::stod(between(tag, "xMax=\"", "\"")) - std::stod(between(tag, "xMin=\"", "\""));
+  CHECK(width / 0.75 == Approx(tests::widths().width(Face::kRegular, 12, "1,024")).margin(0.1));
 }

@@ -12,6 +12,7 @@
 #include "app/paint/ticks.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
+#include "tests/support/made_recording.h"
 
 using namespace headroom;
 using namespace headroom::app::paint;
@@ -189,6 +190,34 @@ TEST_CASE("the guess has a pill to drag until it is locked") {
     CHECK(scene.guess->inside(scene.map.plot));
     CHECK(std::abs(scene.guess->center_y() - scene.map.y_px(*sample.figure.guess)) <= scene.guess->height() * 0.5f + 1);
   }
+}
+
+TEST_CASE("the cursor's chip and the list name the same event") {
+  const record::Recording run = tests::made_recording();
+  const record::Ledger ledger(run);
+  const lessons::Figure& timeline = *lessons::find_figure("memory_timeline");
+  record::Params params(timeline.schema);
+  REQUIRE(params.set("axis", "event").ok());
+  const Scene scene =
+      layout(timeline.build({.run = &ledger, .params = &params, .view = {.cursor = 12.7}}), tests::frames()[0]);
+  CHECK(tests::texts_of(scene, Layer::kMarks) == std::vector<std::string>{"12"});
+  CHECK(tests::texts_of(scene, Layer::kList).at(2).rfind("event 12, ", 0) == 0);
+}
+
+TEST_CASE("a figure of a CPU speaks of no card") {
+  int ladders = 0;
+  for (const auto& sample : tests::samples()) {
+    const auto device = sample.figure.provenance.find("device");
+    if (device == sample.figure.provenance.end() || device->second != "cpu") continue;
+    for (const Frame& frame : tests::frames()) {
+      for (const Placed& placed : texts(layout(sample.figure, frame))) {
+        INFO(sample.name << " at " << frame.width << ": " << placed.text);
+        REQUIRE(placed.text.find("card") == std::string::npos);
+        ladders += placed.layer == Layer::kLadder;
+      }
+    }
+  }
+  CHECK(ladders > 10);
 }
 
 TEST_CASE("pixels and values are each other's inverse") {
