@@ -169,7 +169,9 @@ void Link::forward() {
   // Events of a run whose introduction came after take() wait for the next time.
   if (news.run != 0 && news.run == introduced_) forward_events(news.run, news.outcome.has_value());
   for (auto& chunk : encode_rows(news.marks, record::encode_marks)) send_chunk(news.run, std::move(chunk));
-  for (auto& chunk : encode_rows(news.device_times, record::encode_device_times)) send_chunk(news.run, std::move(chunk));
+  for (auto& chunk : encode_rows(news.device_times, record::encode_device_times)) {
+    send_chunk(news.run, std::move(chunk));
+  }
   for (auto& chunk : encode_rows(news.counters, record::encode_counters)) send_chunk(news.run, std::move(chunk));
   for (auto& chunk : encode_rows(news.metrics, record::encode_metrics)) send_chunk(news.run, std::move(chunk));
   if (!news.measurements.empty()) send_chunk(news.run, record::encode_measurements(news.measurements));

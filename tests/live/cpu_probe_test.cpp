@@ -108,9 +108,9 @@ TEST_CASE("a relabel names the storage; unknown addresses are left alone") {
   CHECK(relabels == 1);
 }
 
-TEST_CASE("a budget refuses with an out-of-memory error and leaves the books straight") {
+TEST_CASE("a cap refuses with an out-of-memory error and leaves the books straight") {
   const record::Bytes before = cpu_probe().live_bytes();
-  cpu_probe().set_budget(before + 10'000);
+  cpu_probe().set_limits(before + 10'000, before + 1'000'000);
   at::Tensor fits = floats(2000);
   sink().open(true);
   cpu_probe().start();
@@ -123,18 +123,38 @@ TEST_CASE("a budget refuses with an out-of-memory error and leaves the books str
   REQUIRE(refusal);
   CHECK(refusal->requested == 4000);
   CHECK(refusal->segment == 0);
+  CHECK(refusal->limit == before + 10'000);
   CHECK(refusal->allocated == before + 8000);
   std::vector<MemEvent> events;
   sink().ring().drain(events, sink().ring().capacity());
   CHECK(events.back().kind == EventKind::kOutOfMemory);
   CHECK(events.back().requested == 4000);  // the recording ends with the first refusal
-  cpu_probe().set_budget(0);
+  cpu_probe().set_limits(0, 0);
   CHECK_NOTHROW(floats(10'000));
   // What the system itself refuses is out of memory too, not a plain error.
   CHECK_THROWS_AS(at::empty({std::int64_t{1} << 60}, at::kByte), c10::OutOfMemoryError);
   CHECK(cpu_probe().live_bytes() == before + 8000);
   fits.reset();
   CHECK(cpu_probe().live_bytes() == before);
+}
+
+TEST_CASE("what the machine cannot give is refused before the system promises it") {
+  const record::Bytes before = cpu_probe().live_bytes();
+  cpu_probe().set_limits(0, before + 10'000);
+  sink().open(true);
+  cpu_probe().start();
+  at::Tensor fits = floats(2500);
+  CHECK_THROWS_AS(floats(1), c10::OutOfMemoryError);
+  cpu_probe().stop();
+  sink().close();
+  cpu_probe().set_limits(0, 0);
+  const auto refusal = sink().first_refusal();
+  REQUIRE(refusal);
+  CHECK(refusal->limit == before + 10'000);
+  CHECK(refusal->segment == 4);  // nobody set a cap
+  std::vector<MemEvent> events;
+  sink().ring().drain(events, sink().ring().capacity());
+  CHECK(events.back().kind == EventKind::kOutOfMemory);
 }
 
 TEST_CASE("many threads at once keep the totals exact at every event") {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -47,6 +48,10 @@ std::filesystem::path text_to_train_on() {
 RunDriver::RunDriver(live::EngineRole role, bool look_for_gpu)
     : worker_(role, {.cpu = &cpu_probe(), .meta = role == live::EngineRole::kPlanner ? &meta_probe() : nullptr}, sink(),
               feed_, live::machine_facts(look_for_gpu), {text_to_train_on()}) {}
+
+RunDriver::RunDriver(live::MachineFacts machine)
+    : worker_(live::EngineRole::kRunner, {.cpu = &cpu_probe(), .meta = nullptr}, sink(), feed_, std::move(machine),
+              {text_to_train_on()}) {}
 
 DrivenRun RunDriver::run(const Settings& params, bool record,
                          const std::function<void(const record::Recording&)>& watch) {

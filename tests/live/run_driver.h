@@ -34,6 +34,8 @@ struct DrivenRun {
 class RunDriver {
  public:
   explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner, bool look_for_gpu = false);
+  // A runner on a machine of these facts.
+  explicit RunDriver(live::MachineFacts machine);
 
   // Waits for the end of the run. `watch` is called every few milliseconds with what has arrived.
   DrivenRun run(const Settings& params, bool record = true,

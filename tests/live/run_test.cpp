@@ -1,6 +1,7 @@
 // Whole runs of train_step on the CPU, in this process.
 #include <algorithm>
 
+#include "demos/live/device_facts.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "tests/live/run_driver.h"
@@ -137,6 +138,30 @@ TEST_CASE("running out of a cap is a result: explained, every byte back, and the
   CHECK(again.outcome().kind == OutcomeKind::kCompleted);
   CHECK(record::Ledger(again.recording).peak().totals.allocated == peak);
   CHECK(cpu_probe().live_bytes() == start);
+}
+
+TEST_CASE("a run on the CPU ends where the machine's memory does, as a result") {
+  const record::Bytes start = cpu_probe().live_bytes();
+  record::Bytes available = 50 * record::kMiB;
+  live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/false);
+  machine.available_memory = [&available] { return available; };
+  RunDriver driver(std::move(machine));
+  const std::string cap = GENERATE("0", "1073741824");  // no cap, and one that is larger than the machine
+  CAPTURE(cap);
+  const DrivenRun run = driver.run(tiny({{"cap", cap}}));
+  REQUIRE(run.outcome().kind == OutcomeKind::kOutOfMemory);
+  REQUIRE(run.outcome().out_of_memory);
+  const record::OutOfMemoryFacts& facts = *run.outcome().out_of_memory;
+  CHECK(facts.limit == start + 45 * record::kMiB);  // a tenth of what is free stays free
+  CHECK(facts.allocated <= facts.limit);
+  CHECK(facts.allocated + facts.requested > facts.limit);
+  CHECK(run.recording.events().back().kind == record::EventKind::kOutOfMemory);
+  CHECK(run.recording.events().back().block == facts.requested);  // the machine refused, not a cap
+  CHECK(run.outcome().message.find("this machine could give 45") != std::string::npos);
+  CHECK(cpu_probe().live_bytes() == start);
+  // It is asked anew for each run: programs come and go.
+  available = record::kGiB;
+  CHECK(driver.run(tiny()).outcome().kind == OutcomeKind::kCompleted);
 }
 
 TEST_CASE("a cancelled run stops at its next layer and gives everything back") {

@@ -72,7 +72,7 @@ if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
 fi
 step recording_cost "$build/bin/recording_cost" 60
 
-# record NAME WAY-IT-ENDS SETTINGS…: the shipped recordings, by the product's own command.
+# record NAME SETTINGS…: the shipped recordings, by the product's own command.
 record() {
   name=$1; shift
   sets=

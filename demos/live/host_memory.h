@@ -1,0 +1,19 @@
+// What the machine's own memory has and can still give: the CPU as a device to train on.
+#pragma once
+
+#include <string>
+
+#include "demos/record/units.h"
+
+namespace headroom::live {
+
+struct HostMemory {
+  record::Bytes total = 0;      // 0: not known
+  record::Bytes available = 0;  // could be taken now without swapping; page cache counts, since it gives way
+};
+
+// The machine's, or less where this process is in a control group with a limit (a container, a batch job). `root` stands
+// before /proc and /sys.
+HostMemory host_memory(const std::string& root = "");
+
+}  // namespace headroom::live
