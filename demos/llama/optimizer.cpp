@@ -6,6 +6,12 @@
 
 namespace headroom::llama {
 
+namespace {
+
+bool decays(const at::Tensor& weight) { return weight.dim() > 1; }
+
+}  // namespace
+
 AdamW::AdamW(const std::vector<Parameter>& parameters) {
   const at::AutoGradMode grad_mode(false);
   const auto moment = [](const Parameter& parameter, std::uint16_t op) {
@@ -25,11 +31,33 @@ AdamW::AdamW(const std::vector<Parameter>& parameters) {
 void AdamW::step(const AdamWOptions& options) {
   const at::AutoGradMode grad_mode(false);
   ++steps_;
+  const kernels::AdamWStep step = kernels::adamw_step_constants(options.learning_rate, options.beta1, options.beta2,
+                                                                options.epsilon, options.weight_decay, steps_);
+  options.fused ? fused_step(step) : eager_step(step);
+}
+
+void AdamW::fused_step(const kernels::AdamWStep& step) {
+  std::vector<kernels::AdamWParameter> weights;
+  weights.reserve(states_.size());
   for (const State& state : states_) {
-    const double weight_decay = state.weight.dim() > 1 ? options.weight_decay : 0;
-    const kernels::AdamWStep step = kernels::adamw_step_constants(options.learning_rate, options.beta1, options.beta2,
-                                                                  options.epsilon, weight_decay, steps_);
-    kernels::adamw(state.weight, state.weight.grad(), state.first_moment, state.second_moment, step);
+    weights.push_back({.param = state.weight,
+                       .gradient = state.weight.grad(),
+                       .first_moment = state.first_moment,
+                       .second_moment = state.second_moment,
+                       .decays = decays(state.weight)});
+  }
+  kernels::adamw(weights, step);
+}
+
+void AdamW::eager_step(const kernels::AdamWStep& step) {
+  const record::Scope scope(record::Category::kWorkspace, operators().adamw);
+  for (State& state : states_) {
+    const at::Tensor gradient = state.weight.grad().to(state.first_moment.scalar_type());
+    state.first_moment.mul_(step.beta1).add_(gradient, 1 - step.beta1);
+    state.second_moment.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
+    const at::Tensor denominator = state.second_moment.sqrt().mul_(step.second_moment_scale).add_(step.epsilon);
+    if (decays(state.weight)) state.weight.mul_(step.decay);
+    state.weight.addcdiv_(state.first_moment, denominator, -step.step_size);
   }
 }
 

@@ -1,7 +1,8 @@
-// One AdamW step over one tensor, in place, on raw memory: what the CPU and CUDA kernels have in common. No torch.
+// One AdamW step over many tensors, in place, on raw memory: what the CPU and CUDA kernels have in common. No torch.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "kernels/storage.h"
 
@@ -22,20 +23,33 @@ struct AdamWStep {
 AdamWStep adamw_step_constants(double learning_rate, double beta1, double beta2, double epsilon, double weight_decay,
                                std::int64_t t);
 
-template <typename T>
-struct AdamWTensors {
-  T* param;           // [N]
-  const T* gradient;  // [N]
-  T* first_moment;    // [N]
-  T* second_moment;   // [N]
+// How a tensor's four arrays are stored.
+struct AdamWTypes {
+  Storage param = Storage::kFp32;
+  Storage gradient = Storage::kFp32;  // the parameter's, or fp32
+  Storage moment = Storage::kFp32;    // fp32 or bf16: an fp16 second moment would underflow
+
+  bool operator==(const AdamWTypes&) const = default;
+  bool supported() const {
+    return (gradient == param || gradient == Storage::kFp32) && moment != Storage::kFp16;
+  }
 };
 
-// Elements [begin, end) on the calling thread.
-void adamw_cpu(const AdamWTensors<float>& tensors, std::int64_t begin, std::int64_t end, const AdamWStep& step);
-void adamw_cpu(const AdamWTensors<Bf16>& tensors, std::int64_t begin, std::int64_t end, const AdamWStep& step);
+struct AdamWTensor {
+  void* param;           // [n]
+  const void* gradient;  // [n]
+  void* first_moment;    // [n]
+  void* second_moment;   // [n]
+  std::int64_t n;
+  bool decays;  // whether AdamWStep::decay applies
+};
 
-// Queues n elements on the stream; allocates nothing. Returns the launch's cudaError_t (0: queued).
-int adamw_cuda(const AdamWTensors<float>& tensors, std::int64_t n, const AdamWStep& step, CUstream_st* stream);
-int adamw_cuda(const AdamWTensors<Bf16>& tensors, std::int64_t n, const AdamWStep& step, CUstream_st* stream);
+// Elements [begin, end) of one tensor on the calling thread.
+void adamw_cpu(const AdamWTensor& tensor, AdamWTypes types, std::int64_t begin, std::int64_t end,
+               const AdamWStep& step);
+
+// Queues all tensors on the stream, kMostTensors a launch; allocates nothing. Returns the first failed launch's
+// cudaError_t (0: queued).
+int adamw_cuda(std::span<const AdamWTensor> tensors, AdamWTypes types, const AdamWStep& step, CUstream_st* stream);
 
 }  // namespace headroom::kernels

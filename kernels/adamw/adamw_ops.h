@@ -1,16 +1,24 @@
 // AdamW on tensors, and the same in plain float64 as the reference.
 #pragma once
 
+#include <span>
+
 #include <ATen/ATen.h>
 
 #include "kernels/adamw/adamw.h"
 
 namespace headroom::kernels {
 
-// One step in place on CPU, CUDA or meta (where it only checks). All four tensors: contiguous, same shape, same device,
-// fp32 or bf16. Allocates nothing on any device. Throws c10::Error if the tensors do not fit each other.
-void adamw(const at::Tensor& param, const at::Tensor& gradient, const at::Tensor& first_moment,
-           const at::Tensor& second_moment, const AdamWStep& step);
+// One weight and what its step reads: contiguous, same shape, same device. The parameter is fp32, bf16 or fp16; the
+// gradient of the same type or fp32; both moments fp32 or bf16 (an fp16 second moment would underflow).
+struct AdamWParameter {
+  at::Tensor param, gradient, first_moment, second_moment;
+  bool decays = true;  // false: this weight (a norm, a bias) takes no weight decay
+};
+
+// One step in place over all of them, on CPU, CUDA or meta (where it only checks): one launch for every combination of
+// types and 320 tensors. Allocates nothing on any device. Throws c10::Error if the tensors do not fit each other.
+void adamw(std::span<const AdamWParameter> parameters, const AdamWStep& step);
 
 struct AdamWReference {
   at::Tensor param, first_moment, second_moment;  // float64

@@ -1,0 +1,43 @@
+// The gradient of an embedding table on raw memory. No torch.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/storage.h"
+
+struct CUstream_st;  // cudaStream_t without CUDA's headers
+
+namespace headroom::kernels {
+
+// A table row with more tokens than this is summed in segments of as many tokens, by a block each.
+inline constexpr std::int64_t kEmbeddingSegment = 256;
+
+// Segments of all such rows together: a row of c > 256 tokens has ⌈c / 256⌉ ≤ 2 c / 257 of them.
+constexpr std::int64_t embedding_segments(std::int64_t tokens) { return tokens / (kEmbeddingSegment / 2); }
+
+// 32-bit integers of the workspace: two totals, count and place of every table row, the tokens by row, the segments.
+constexpr std::int64_t embedding_integers(std::int64_t tokens, std::int64_t vocab_size) {
+  return 2 + 2 * vocab_size + tokens + 2 * embedding_segments(tokens);
+}
+
+struct EmbeddingBackwardArgs {
+  const void* dy;           // [N, H]
+  const std::int64_t* ids;  // [N]; on CUDA tokens with an id outside [0, V) are left out
+  void* dweight;            // [V, H]
+  std::int64_t tokens, width, vocab_size;  // N, H, V; N and V below 2³¹
+  Storage gradient;         // of dy
+  Storage table;            // of dweight: dy's, or fp32
+  bool accumulate;          // adds to dweight; else writes every row
+  std::int32_t* integers;   // [embedding_integers(N, V)], need not be set
+  float* segment_sums;      // [embedding_segments(N), H], need not be set
+};
+
+// On the CPU: sorts the tokens by row on the calling thread. All ids are in [0, V).
+void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args);
+// Then columns [begin, end) of every row on the calling thread.
+void embedding_backward_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end);
+
+// Queues all of it on the stream; allocates nothing. Returns the first failed launch's cudaError_t (0: queued).
+int embedding_backward_cuda(const EmbeddingBackwardArgs& args, CUstream_st* stream);
+
+}  // namespace headroom::kernels

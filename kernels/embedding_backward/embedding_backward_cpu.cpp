@@ -1,0 +1,97 @@
+// The embedding's gradient on the CPU: a counting sort of the tokens, then row by row sums in fp32.
+#include <algorithm>
+#include <array>
+
+#include "kernels/embedding_backward/embedding_backward.h"
+#include "kernels/storage_cpu.h"
+
+namespace headroom::kernels {
+
+namespace {
+
+// The tokens of row v are tokens[ends[v − 1]] … tokens[ends[v] − 1].
+struct Lists {
+  std::int32_t* ends;    // [V]
+  std::int32_t* tokens;  // [N]
+};
+
+Lists lists_of(const EmbeddingBackwardArgs& args) { return {args.integers, args.integers + args.vocab_size}; }
+
+constexpr std::int64_t kStripe = 512;  // columns summed at a time: 2 KiB of fp32
+
+template <typename T, typename W>
+HEADROOM_INLINE void sum_row(const EmbeddingBackwardArgs& args, std::int64_t row, const std::int32_t* tokens,
+                             std::int64_t count, std::int64_t begin, std::int64_t end) {
+  const T* const dy = static_cast<const T*>(args.dy);
+  W* const __restrict dweight = static_cast<W*>(args.dweight) + row * args.width + begin;
+  const std::int64_t columns = end - begin;
+  std::array<float, kStripe> sum;
+  std::fill_n(sum.begin(), columns, 0.0f);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T* const __restrict token = dy + tokens[i] * args.width + begin;
+    for (std::int64_t c = 0; c < columns; ++c) sum[static_cast<std::size_t>(c)] += load(token[c]);
+  }
+  if (args.accumulate) {
+    for (std::int64_t c = 0; c < columns; ++c) store(dweight[c], load(dweight[c]) + sum[static_cast<std::size_t>(c)]);
+  } else {
+    for (std::int64_t c = 0; c < columns; ++c) store(dweight[c], sum[static_cast<std::size_t>(c)]);
+  }
+}
+
+template <typename T, typename W>
+HEADROOM_INLINE void sum_columns(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end) {
+  const Lists lists = lists_of(args);
+  std::int64_t first = 0;
+  for (std::int64_t row = 0; row < args.vocab_size; ++row) {
+    const std::int64_t count = lists.ends[row] - first;
+    if (count > 0) {
+      for (std::int64_t c = begin; c < end; c += kStripe) {
+        sum_row<T, W>(args, row, lists.tokens + first, count, c, std::min(c + kStripe, end));
+      }
+    } else if (!args.accumulate) {
+      std::fill(static_cast<W*>(args.dweight) + row * args.width + begin,
+                static_cast<W*>(args.dweight) + row * args.width + end, W{});
+    }
+    first = lists.ends[row];
+  }
+}
+
+template <typename T>
+HEADROOM_INLINE void sum_into_table(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end) {
+  if (args.table == args.gradient) {
+    sum_columns<T, T>(args, begin, end);
+  } else {
+    sum_columns<T, float>(args, begin, end);
+  }
+}
+
+}  // namespace
+
+void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args) {
+  const Lists lists = lists_of(args);
+  std::fill_n(lists.ends, args.vocab_size, 0);
+  for (std::int64_t n = 0; n < args.tokens; ++n) ++lists.ends[args.ids[n]];
+  std::int32_t begin = 0;
+  for (std::int64_t row = 0; row < args.vocab_size; ++row) {
+    const std::int32_t count = lists.ends[row];
+    lists.ends[row] = begin;  // where the row's list begins; filling it moves this to its end
+    begin += count;
+  }
+  for (std::int64_t n = 0; n < args.tokens; ++n) {
+    lists.tokens[lists.ends[args.ids[n]]++] = static_cast<std::int32_t>(n);
+  }
+}
+
+HEADROOM_VECTOR_TARGETS void embedding_backward_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin,
+                                                    std::int64_t end) {
+  switch (args.gradient) {
+    case Storage::kFp32:
+      return sum_into_table<float>(args, begin, end);
+    case Storage::kBf16:
+      return sum_into_table<Bf16>(args, begin, end);
+    case Storage::kFp16:
+      return sum_into_table<Fp16>(args, begin, end);
+  }
+}
+
+}  // namespace headroom::kernels

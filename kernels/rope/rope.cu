@@ -1,0 +1,114 @@
+// Computes    (x_j, x_{j+D/2}) ← (x_j cos − x_{j+D/2} sin, x_{j+D/2} cos + x_j sin) for every head of q and k, with the
+//             angle of token t and pair j; with −sin to turn back, which is the gradient
+// Shapes      q [B, T, A, D], k [B, T, K, D], strides free but for D; cos, sin [T, D/2]
+// Precision   q and k fp32, bf16 or fp16; table fp32; arithmetic fp32
+// Memory      in place, allocates nothing; moves 2·B·T·(A + K)·D·s bytes and, mostly from caches, the table
+// Variants    16 bytes a thread where pointers, strides and D/2 allow it, else single elements. A thread turns the same
+//             pairs of kHeads heads of a token, so that it reads its angles once and has 2·kHeads loads under way
+// Source      Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34; pairs (j, j + D/2) as in Hugging Face weights
+// Checked by  tests/kernels/rope_gpu_test.cpp
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/pack.cuh"
+#include "kernels/rope/rope.h"
+#include "kernels/storage.cuh"
+
+namespace headroom::kernels {
+
+namespace {
+
+#ifndef TUNE_H
+#define TUNE_H 4
+#endif
+#ifndef TUNE_R
+#define TUNE_R 512
+#endif
+#ifndef TUNE_Y
+#define TUNE_Y 8
+#endif
+constexpr int kHeads = TUNE_H;
+constexpr int kMostThreads = TUNE_R;
+constexpr std::int64_t kMostGridRows = 65535;  // of gridDim.y
+
+// blockIdx.y walks the batch, blockIdx.x tiles of blockDim.y tokens; threadIdx.x is a piece of kWidth pairs of a group
+// of heads. Head g + i·groups is the i-th of group g, so neighbouring threads touch neighbouring memory.
+template <typename T, int kWidth>
+__global__ void __launch_bounds__(kMostThreads) rope_kernel(RopeArgs args, int groups, int pieces) {
+  const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  if (t >= args.length) return;
+  const std::int64_t half = args.head_dim / 2;
+  const std::int64_t all_heads = args.q.heads + args.k.heads;
+  for (int item = threadIdx.x; item < groups * pieces; item += blockDim.x) {
+    const int group = item / pieces;
+    const std::int64_t j = std::int64_t{item % pieces} * kWidth;
+    float c[kWidth], s[kWidth];
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) c[e] = args.cos[t * half + j + e];
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) s[e] = args.inverse ? -args.sin[t * half + j + e] : args.sin[t * half + j + e];
+    for (std::int64_t b = blockIdx.y; b < args.batch; b += gridDim.y) {
+      T* const q = static_cast<T*>(args.q.data) + b * args.q.batch_stride + t * args.q.time_stride + j;
+      T* const k = static_cast<T*>(args.k.data) + b * args.k.batch_stride + t * args.k.time_stride + j;
+      T* place[kHeads];
+      Pack<T, kWidth> low[kHeads], high[kHeads];
+#pragma unroll
+      for (int i = 0; i < kHeads; ++i) {
+        const std::int64_t head = group + std::int64_t{i} * groups;
+        if (head >= all_heads) continue;
+        place[i] = head < args.q.heads ? q + head * args.q.head_stride : k + (head - args.q.heads) * args.k.head_stride;
+        low[i] = load_pack<kWidth>(place[i]);
+        high[i] = load_pack<kWidth>(place[i] + half);
+      }
+#pragma unroll
+      for (int i = 0; i < kHeads; ++i) {
+        if (group + std::int64_t{i} * groups >= all_heads) continue;
+#pragma unroll
+        for (int e = 0; e < kWidth; ++e) {
+          const float x = load(low[i].element[e]), y = load(high[i].element[e]);
+          store(low[i].element[e], x * c[e] - y * s[e]);
+          store(high[i].element[e], y * c[e] + x * s[e]);
+        }
+        store_pack(place[i], low[i]);
+        store_pack(place[i] + half, high[i]);
+      }
+    }
+  }
+}
+
+template <typename T, int kWidth>
+int launch(const RopeArgs& args, CUstream_st* stream) {
+  const std::int64_t all_heads = args.q.heads + args.k.heads;
+  const auto groups = static_cast<int>((all_heads + kHeads - 1) / kHeads);
+  const auto pieces = static_cast<int>(args.head_dim / 2 / kWidth);
+  const int items = std::min(groups * pieces, kMostThreads);
+  // Worked example: 32 + 8 heads of 64 in bf16: 10 groups · 4 pieces = 40 threads a token, 8 tokens a block.
+  int tokens = std::clamp(kMostThreads / items, 1, TUNE_Y);
+  tokens = static_cast<int>(std::min<std::int64_t>(tokens, args.length));
+  const dim3 block(static_cast<unsigned>(items), static_cast<unsigned>(tokens));
+  const dim3 grid(static_cast<unsigned>((args.length + tokens - 1) / tokens),
+                  static_cast<unsigned>(std::min(args.batch, kMostGridRows)));
+  rope_kernel<T, kWidth><<<grid, block, 0, stream>>>(args, groups, pieces);
+  return cudaGetLastError();
+}
+
+bool wide(const RopeTensor& tensor, std::int64_t width) {
+  return tensor.heads == 0 || (aligned(tensor.data) && tensor.batch_stride % width == 0 &&
+                               tensor.time_stride % width == 0 && tensor.head_stride % width == 0);
+}
+
+}  // namespace
+
+int rope_cuda(const RopeArgs& args, CUstream_st* stream) {
+  if (args.batch == 0 || args.length == 0 || args.head_dim == 0 || args.q.heads + args.k.heads == 0) return cudaSuccess;
+  return with_storage(args.storage, [&](auto type) {
+    using T = decltype(type);
+    constexpr int kWidth = Vector<T>::kWidth;
+    if (args.head_dim / 2 % kWidth == 0 && wide(args.q, kWidth) && wide(args.k, kWidth)) {
+      return launch<T, kWidth>(args, stream);
+    }
+    return launch<T, 1>(args, stream);
+  });
+}
+
+}  // namespace headroom::kernels

@@ -1,0 +1,121 @@
+// RoPE on tensors: checks, and the way to the kernel of the device.
+#include "kernels/rope/rope_ops.h"
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/Parallel.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "kernels/rope/rope.h"
+#include "kernels/storage_ops.h"
+
+namespace headroom::kernels {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Below this many elements a second thread costs more than it brings.
+constexpr std::int64_t kGrainElements = 16384;
+
+void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos, const at::Tensor& sin) {
+  for (const at::Tensor* x : {&q, &k}) {
+    TORCH_CHECK(x->dim() == 4, "rope: q and k are [B, T, heads, D], not of ", x->dim(), " dimensions");
+    TORCH_CHECK(x->size(0) == q.size(0) && x->size(1) == q.size(1) && x->size(3) == q.size(3),
+                "rope: q and k differ in B, T or D");
+    TORCH_CHECK(x->scalar_type() == q.scalar_type() && x->device() == q.device(),
+                "rope: q and k differ in type or device");
+    TORCH_CHECK(x->size(3) <= 1 || x->stride(3) == 1, "rope: the elements of a head lie side by side");
+    // An expanded tensor's memory would be turned more than once.
+    TORCH_CHECK(at::has_internal_overlap(*x) != at::MemOverlap::Yes, "rope: several elements share one place in memory");
+  }
+  TORCH_CHECK(q.size(3) % 2 == 0, "rope: the head width is even, not ", q.size(3));
+  for (const at::Tensor* table : {&cos, &sin}) {
+    TORCH_CHECK(table->dim() == 2 && table->size(0) == q.size(1) && table->size(1) == q.size(3) / 2,
+                "rope: cos and sin are [T, D/2]");
+    TORCH_CHECK(table->scalar_type() == at::kFloat && table->is_contiguous() && table->device() == q.device(),
+                "rope: cos and sin are fp32, contiguous and on q's device");
+  }
+}
+
+RopeTensor raw(const at::Tensor& x) {
+  return {.data = x.mutable_data_ptr(),
+          .heads = x.size(2),
+          .batch_stride = x.stride(0),
+          .time_stride = x.stride(1),
+          .head_stride = x.stride(2)};
+}
+
+// Another tensor on the same memory that autograd knows nothing of.
+at::Tensor same_memory(const at::Tensor& x) { return x.variable_data(); }
+
+// Whether nothing but this handle leads to the memory.
+bool exclusive(const at::Tensor& x) { return x.use_count() == 1 && x.storage().use_count() == 1; }
+
+// What a gradient can be turned in: itself, or a copy of it where somebody else may still read it.
+at::Tensor to_turn(const at::Tensor& gradient) {
+  const bool takes = gradient.stride(3) == 1 && gradient.is_non_overlapping_and_dense();
+  return takes && exclusive(gradient) ? gradient : gradient.clone(at::MemoryFormat::Contiguous);
+}
+
+struct RopeFunction : torch::autograd::Function<RopeFunction> {
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos,
+                               const at::Tensor& sin) {
+    ctx->save_for_backward({cos, sin});
+    rope_apply_(q, k, cos, sin, /*inverse=*/false);
+    // Not mark_dirty: for a view that would be a copy of the whole base in backward, and is refused with two results.
+    // Who has saved q or k for its own backward is told by the version.
+    q.unsafeGetTensorImpl()->bump_version();
+    k.unsafeGetTensorImpl()->bump_version();
+    return {same_memory(q), same_memory(k)};
+  }
+
+  // By reference: the list's own handles are then the only ones.
+  static variable_list backward(AutogradContext* ctx, const variable_list& gradients) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor dq = to_turn(gradients[0]), dk = to_turn(gradients[1]);
+    rope_apply_(dq, dk, saved[0], saved[1], /*inverse=*/true);
+    return {dq, dk, at::Tensor(), at::Tensor()};
+  }
+};
+
+}  // namespace
+
+void rope_apply_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::Tensor& cos_TD2,
+                 const at::Tensor& sin_TD2, bool inverse) {
+  check(q_BTAD, k_BTKD, cos_TD2, sin_TD2);
+  const auto storage = storage_of(q_BTAD.scalar_type());
+  TORCH_CHECK(storage.has_value(), "rope: fp32, bf16 or fp16, not ", q_BTAD.scalar_type());
+  if (q_BTAD.is_meta()) return;
+  const RopeArgs args{.q = raw(q_BTAD),
+                      .k = raw(k_BTKD),
+                      .cos = cos_TD2.const_data_ptr<float>(),
+                      .sin = sin_TD2.const_data_ptr<float>(),
+                      .batch = q_BTAD.size(0),
+                      .length = q_BTAD.size(1),
+                      .head_dim = q_BTAD.size(3),
+                      .inverse = inverse,
+                      .storage = *storage};
+  if (q_BTAD.is_cuda()) {
+    const c10::cuda::CUDAGuard guard(q_BTAD.device());
+    const int error = rope_cuda(args, c10::cuda::getCurrentCUDAStream().stream());
+    TORCH_CHECK(error == 0, "rope: the launch failed with CUDA error ", error);
+    return;
+  }
+  const std::int64_t token_elements = std::max<std::int64_t>(1, (args.q.heads + args.k.heads) * args.head_dim);
+  at::parallel_for(0, args.batch * args.length, std::max<std::int64_t>(1, kGrainElements / token_elements),
+                   [&](std::int64_t begin, std::int64_t end) { rope_cpu(args, begin, end); });
+}
+
+std::pair<at::Tensor, at::Tensor> rope_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::Tensor& cos_TD2,
+                                        const at::Tensor& sin_TD2) {
+  for (const at::Tensor* x : {&q_BTAD, &k_BTKD}) {
+    TORCH_CHECK(!(x->is_leaf() && x->requires_grad()), "rope_: a leaf that wants a gradient cannot change in place");
+  }
+  const variable_list turned = RopeFunction::apply(q_BTAD, k_BTKD, cos_TD2, sin_TD2);
+  return {turned[0], turned[1]};
+}
+
+}  // namespace headroom::kernels

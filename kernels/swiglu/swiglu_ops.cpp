@@ -1,0 +1,17 @@
+// SwiGLU on tensors.
+#include "kernels/swiglu/swiglu_ops.h"
+
+#include "kernels/swiglu/swiglu.h"
+
+namespace headroom::kernels {
+
+at::Tensor swiglu_forward(const at::Tensor& gate, const at::Tensor& up) { return gated_forward(kSwigluKernels, gate, up); }
+
+GatedGradients swiglu_backward(const at::Tensor& dh, const at::Tensor& gate, const at::Tensor& up, bool rebuild_h,
+                               bool in_place) {
+  return gated_backward(kSwigluKernels, dh, gate, up, rebuild_h, in_place);
+}
+
+at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up) { return gated(kSwigluKernels, gate, up); }
+
+}  // namespace headroom::kernels
