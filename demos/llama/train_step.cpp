@@ -83,6 +83,16 @@ at::Tensor forward(const Model& model, const at::Tensor& ids_BT, const at::Tenso
   return lm_loss(x_BTH, model.lm_head_VH, targets_BT);
 }
 
+// A backward that ends in an exception leaves the nodes that were ready to run, with their gradients and the graph
+// behind them, in a queue of the engine's that belongs to this thread. The engine throws them away before it runs
+// anything else: here a backward through nothing, which allocates nothing either.
+void drop_pending_backward() {
+  const at::AutoGradMode grad_mode(true);
+  const SingleThreadedBackward single_threaded;
+  const at::Tensor nothing = at::empty({0}).requires_grad_(true);
+  torch::autograd::backward({nothing}, {at::empty({0})});
+}
+
 at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
   const Scope scope(Category::kOther, operators().tokens);
   // From pageable memory the driver has taken the bytes when this returns, and the host does not wait for the device.
@@ -100,8 +110,13 @@ at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const 
   const BackwardLabels labels;
   mark_backward(Phase::kBackward);
   set_backward_label(Category::kLogits, operators().nll);
-  const EngineCall engine_call;
-  torch::autograd::backward({loss}, {});
+  try {
+    const EngineCall engine_call;
+    torch::autograd::backward({loss}, {});
+  } catch (...) {
+    drop_pending_backward();
+    throw;
+  }
   return loss.detach();
 }
 
