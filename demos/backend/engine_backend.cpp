@@ -85,7 +85,7 @@ class EngineBackend final : public Backend {
   std::string doing_;  // as the engine said; progress_.doing may say that it is silent
   std::shared_ptr<Recording> recording_;
   std::optional<RecordingWriter> writer_;
-  bool wrote_chunks_ = false;
+  std::size_t chunks_ = 0;  // that have arrived for this run; the first says what it is
   std::optional<record::Error> write_error_;
   std::string first_refused_;  // why the first message of this run could not be taken
   std::optional<Cancellation> cancellation_;
@@ -119,7 +119,7 @@ void EngineBackend::prepare() {
   });
   writer_.reset();
   write_error_.reset();
-  wrote_chunks_ = false;
+  chunks_ = 0;
   if (request_.record_to) {
     auto writer = RecordingWriter::create(*request_.record_to);
     if (writer)
@@ -197,6 +197,7 @@ void EngineBackend::take(const protocol::Message& message) {
 void EngineBackend::take(const protocol::Chunk& chunk) {
   if (!ours(chunk.run)) return;
   running();
+  ++chunks_;
   if (const Status status = recording_->append_chunk(chunk.bytes); !status) {
     engine_.send(protocol::Refusal{.run = run_, .reason = status.error().message});
     return take(RefusedMessage{status.error().message});
@@ -267,7 +268,8 @@ void EngineBackend::finish(Outcome outcome) {
   if (outcome.kind == OutcomeKind::kCompleted) progress_.fraction = 1;
   progress_.time_left = -1;
   doing_ = progress_.doing = "";
-  if (!wrote_chunks_) write(record::encode_info(recording_->info()));
+  // A run of which no more is known than what it was to be costs nobody the older recording of that name.
+  if (outcome.kind == OutcomeKind::kRefused || chunks_ < 2) writer_.reset();
   write(record::encode_outcome(outcome));
   recording_->set_outcome(std::move(outcome));
   if (writer_) {
@@ -279,7 +281,6 @@ void EngineBackend::finish(Outcome outcome) {
 
 void EngineBackend::write(std::span<const std::byte> chunk) {
   if (!writer_) return;
-  wrote_chunks_ = true;
   if (const Status status = writer_->append(chunk); !status) {
     write_error_ = status.error();
     writer_.reset();  // removes the partial file; the run goes on

@@ -116,6 +116,12 @@ bool play(Run& run) {
     send(protocol::Refusal{.run = 0, .reason = "The message could not be read."});
     return false;
   }
+  if (run.mode == "unfit") {  // refused once it has said what the run is
+    send_chunk(run, record::encode_info(tests::fake_info(run.start.params)));
+    send(protocol::RunFinished{.run = run.start.run,
+                               .outcome = {.kind = record::OutcomeKind::kRefused, .message = "7 is odd."}});
+    return false;
+  }
   if (run.part == 0) {
     send_chunk(run, record::encode_info(tests::fake_info(run.start.params)));
     send_chunk(run, tests::fake_operators());

@@ -177,6 +177,40 @@ TEST_CASE("a run is written while it goes on, and the file is what arrived") {
   CHECK(stored.value().info().params == engine->recording()->info().params);
 }
 
+TEST_CASE("a run that never began leaves no file, and an older one as it was") {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "run.hrec";
+  const auto never_begins = [&] {
+    const auto engine = backend::make_engine(fake_engine());
+    for (const std::string mode : {"refuse", "unfit"}) {
+      CAPTURE(mode);
+      REQUIRE(engine->start(fake_request(mode, path)).ok());
+      REQUIRE(finished(*engine));
+      CHECK(outcome_of(*engine).kind == OutcomeKind::kRefused);
+    }
+    const auto late = backend::make_engine(fake_engine({"--late"}));
+    REQUIRE(late->start(fake_request("at_once", path)).ok());
+    late->cancel();
+    CHECK(outcome_of(*late).kind == OutcomeKind::kCancelled);
+    const auto dead = backend::make_engine(fake_engine({"--die-at-start"}));
+    REQUIRE(dead->start(fake_request("at_once", path)).ok());
+    REQUIRE(finished(*dead));
+    CHECK(outcome_of(*dead).kind == OutcomeKind::kEngineLost);
+    for (const auto* each : {&engine, &late, &dead}) CHECK_FALSE((*each)->write_error());
+  };
+  never_begins();
+  CHECK(folder.entries() == 0);
+
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(engine->start(fake_request("at_once", path)).ok());
+  REQUIRE(finished(*engine));
+  never_begins();
+  CHECK(folder.entries() == 1);
+  const auto stored = record::Recording::read(path);
+  REQUIRE(stored.ok());
+  check_whole(stored.value());
+}
+
 TEST_CASE("a folder that is not there keeps the file from being written, not the run") {
   const TemporaryFolder folder;
   const auto engine = backend::make_engine(fake_engine());
