@@ -146,6 +146,8 @@ record::Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vec
                                                                   const std::vector<std::string>& environment,
                                                                   Watch& watch) try {
   ::signal(SIGPIPE, SIG_IGN);  // writing to an engine that has died is an error value, not our end
+  // Were it ignored, as whoever started us may have left it, nobody would hear that the engine has ended.
+  ::signal(SIGCHLD, SIG_DFL);
   std::vector<std::string> argument_texts = arguments;
   std::vector<std::string> environment_texts = merged_environment(environment);
   const std::vector<char*> argv = as_pointers(argument_texts);

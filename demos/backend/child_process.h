@@ -1,4 +1,5 @@
-// A program that runs beside this one, talked to over pipes without ever waiting for it. All POSIX of the app is here.
+// A program that runs beside this one, talked to over pipes without ever waiting for it. All POSIX of this folder is
+// here.
 #pragma once
 
 #include <chrono>

@@ -47,6 +47,15 @@ TEST_CASE("a run whose engine dies keeps what arrived, says how it ended, and th
   CHECK(lost->events().size() == 3 * kEventsInAPart);
 }
 
+TEST_CASE("how an engine died is known even where this program was started with SIGCHLD ignored") {
+  ::signal(SIGCHLD, SIG_IGN);
+  const auto engine = backend::make_engine(fake_engine());
+  const auto outcome = run_to_end(*engine, "sigkill");
+  ::signal(SIGCHLD, SIG_DFL);
+  CHECK(outcome.kind == OutcomeKind::kEngineLost);
+  CHECK(contains(outcome.message, "was killed by SIGKILL"));
+}
+
 TEST_CASE("a lost run is written up to its end") {
   const TemporaryFolder folder;
   const auto engine = backend::make_engine(fake_engine());
