@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "demos/protocol/message_pack.h"
+#include "demos/record/columns.h"  // kMostBytes: what a message may say is what a file may hold
 #include "demos/record/text.h"
 
 namespace headroom::protocol {
@@ -19,8 +20,6 @@ using record::OutcomeKind;
 using record::Phase;
 
 namespace {
-
-constexpr std::int64_t kMaxInteger = std::numeric_limits<std::int64_t>::max();
 
 // --- writing
 
@@ -131,20 +130,19 @@ Progress read_progress(Fields& fields) {
 }
 
 record::OutOfMemoryFacts read_out_of_memory(Fields& fields) {
-  record::OutOfMemoryFacts facts{
-      .requested = fields.integer("requested", 0),
-      .allocated = fields.integer("allocated", 0),
-      .reserved = fields.integer("reserved", 0),
-      .limit = fields.integer("limit", 0),
-      .op = fields.text("op"),
-      .phase = read_key<Phase>(fields, "phase", record::kNumPhases),
-      .layer = static_cast<std::uint16_t>(fields.integer("layer", 0, std::numeric_limits<std::uint16_t>::max())),
-      .by_category = {}};
+  record::OutOfMemoryFacts facts{.requested = fields.integer("requested", 0, record::kMostBytes),
+                                 .allocated = fields.integer("allocated", 0, record::kMostBytes),
+                                 .reserved = fields.integer("reserved", 0, record::kMostBytes),
+                                 .limit = fields.integer("limit", 0, record::kMostBytes),
+                                 .op = fields.text("op"),
+                                 .phase = read_key<Phase>(fields, "phase", record::kNumPhases),
+                                 .layer = static_cast<std::uint16_t>(fields.integer("layer", 0, record::kNoLayer)),
+                                 .by_category = {}};
   const json& categories = fields.array("by_category");
   if (categories.size() != facts.by_category.size())
     fields.refuse("by_category", fmt::format("has {} entries", categories.size()));
   for (std::size_t i = 0; fields.ok() && i < categories.size(); ++i) {
-    if (categories[i].is_number_unsigned() && categories[i].get<std::uint64_t>() <= std::uint64_t{kMaxInteger})
+    if (categories[i].is_number_unsigned() && categories[i].get<std::uint64_t>() <= std::uint64_t{record::kMostBytes})
       facts.by_category[i] = categories[i].get<record::Bytes>();
     else
       fields.refuse("by_category", "has an entry that is no number of bytes");

@@ -245,7 +245,13 @@ TEST_CASE("out-of-memory facts that make no sense are refused") {
                               {{"run", 1}, {"outcome", "out_of_memory"}, {"message", ""}, {"out_of_memory", changed}}));
   };
   CHECK(refusal_with("layer", 3).empty());
-  CHECK_FALSE(refusal_with("layer", 65'536).empty());
+  // No more than a file may hold: a recording that ended so could not be opened again.
+  CHECK(refusal_with("layer", record::kNoLayer).empty());
+  CHECK_FALSE(refusal_with("layer", record::kNoLayer + 1).empty());
+  CHECK(refusal_with("limit", std::int64_t{1} << 50).empty());
+  for (const char* key : {"requested", "allocated", "reserved", "limit"})
+    CHECK_FALSE(refusal_with(key, (std::int64_t{1} << 50) + 1).empty());
+  CHECK_FALSE(refusal_with("by_category", {1, 2, 3, 4, 5, 6, (std::int64_t{1} << 50) + 1}).empty());
   CHECK_FALSE(refusal_with("requested", -1).empty());
   CHECK_FALSE(refusal_with("phase", "lunch").empty());
   CHECK_FALSE(refusal_with("by_category", {1, 2, 3}).empty());

@@ -11,6 +11,7 @@ using namespace headroom::protocol;
 namespace {
 
 constexpr auto kMaxRun = std::numeric_limits<std::uint64_t>::max();
+constexpr record::Bytes kMostInAFile = record::Bytes{1} << 50;
 constexpr auto kMaxBytes = std::numeric_limits<record::Bytes>::max();
 
 template <class T>
@@ -62,7 +63,6 @@ TEST_CASE("a greeting keeps devices and facts") {
                                                     .free_memory = 0},
                                                    {.key = "cpu", .name = "CPU, 2 cores", .memory = 1}},
                                        .facts = {{"torch", "2.11.0"}}});
-  CHECK(heard.version == kVersion);
   CHECK(heard.planner);
   CHECK(heard.pid == 4'194'304);
   REQUIRE(heard.devices.size() == 2);
@@ -109,13 +109,13 @@ TEST_CASE("every outcome arrives") {
 
 TEST_CASE("running out of memory arrives with all its facts") {
   const record::OutOfMemoryFacts sent{.requested = 1'050'673'152,
-                                      .allocated = kMaxBytes,
+                                      .allocated = kMostInAFile,
                                       .reserved = 2,
                                       .limit = 24 * record::kGiB,
                                       .op = "loss.logits",
                                       .phase = record::Phase::kRecompute,
                                       .layer = record::kNoLayer,
-                                      .by_category = {1, 2, 3, 4, 5, 6, kMaxBytes}};
+                                      .by_category = {1, 2, 3, 4, 5, 6, kMostInAFile}};
   const RunFinished heard = round_trip(RunFinished{
       .run = 7, .outcome = {.kind = record::OutcomeKind::kOutOfMemory, .message = "no room", .out_of_memory = sent}});
   REQUIRE(heard.outcome.out_of_memory.has_value());
