@@ -1,0 +1,27 @@
+// Computes    y = (x − mean) · rstd · w + b with rstd = 1 / √(mean((x − mean)²) + ε); backward dx, dw, db
+// Shapes      x, y, dy, dx [rows, width]; w, b, dw, db [width]; mean, rstd [rows] fp32
+// Precision   storage fp32, bf16 or fp16; arithmetic and sums fp32; the variance from the centred row, not E[x²] − E[x]²
+// Memory      moves 2·rows·width elements forward, 3 backward; backward uses fp32 partial sums of dw and db, a row a
+//             block each
+// Variants    rows of whole 16-byte vectors in registers (row_norm.cuh); any width and address (row_norm_wide.cuh)
+// Source      Ba, Kiros, Hinton 2016, arXiv:1607.06450, equation 4
+// Checked by  tests/kernels/layer_norm_gpu_test.cpp
+#include "kernels/layer_norm/layer_norm.h"
+
+#include "kernels/row_norm.cuh"
+
+namespace headroom::kernels {
+
+int layer_norm_forward_cuda(const NormForward& norm, CUstream_st* stream) {
+  return with_storage(norm.storage, [&](auto type) {
+    return row_norm::launch_forward<decltype(type), NormKind::kLayer>(norm, stream);
+  });
+}
+
+int layer_norm_backward_cuda(const NormBackward& norm, CUstream_st* stream) {
+  return with_storage(norm.storage, [&](auto type) {
+    return row_norm::launch_backward<decltype(type), true>(norm, stream);
+  });
+}
+
+}  // namespace headroom::kernels

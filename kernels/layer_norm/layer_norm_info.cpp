@@ -1,0 +1,38 @@
+// What the LayerNorm kernel computes and moves.
+#include "kernels/kernel.h"
+
+namespace headroom::kernels {
+
+namespace {
+
+// Forward reads x, w and b, writes y and two fp32 a row. Backward reads dy, x, w and both statistics, writes dx, dw and
+// db. Worked example: 8192 rows of 4096 in bf16, forward 134.3e6 B, backward 201.4e6 B.
+std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
+  const std::int64_t tensor = shape.rows * shape.width * element_bytes;
+  const std::int64_t parameter = shape.width * element_bytes;
+  const std::int64_t statistics = 8 * shape.rows;
+  return pass == Pass::kForward ? 2 * tensor + 2 * parameter + statistics : 3 * tensor + 3 * parameter + statistics;
+}
+
+// Per element forward: mean 1, centre 1, square and add 2, scale and shift 3. Backward: x̂ 2, g 1, its two sums 3, dw 2,
+// db 1, dx 4.
+std::int64_t flops(const Shape& shape, Pass pass) {
+  return (pass == Pass::kForward ? 7 : 13) * shape.rows * shape.width;
+}
+
+}  // namespace
+
+extern const KernelInfo kLayerNorm;
+constinit const KernelInfo kLayerNorm = {
+    .id = "layer_norm",
+    .title = "LayerNorm",
+    .formula =
+        "m = mean(x);  r = 1 / √(mean((x − m)²) + ε);  y = (x − m) r w + b.  "
+        "Backward: x̂ = (x − m) r;  g = dy w;  dx = r (g − mean(g) − x̂ mean(g x̂));  dw = Σ dy x̂;  db = Σ dy",
+    .shapes = "x, y [N, H]; w, b [H]; m, r [N] fp32; storage fp32, bf16 or fp16, arithmetic in fp32",
+    .source = "Ba, Kiros and Hinton 2016, Layer Normalization, arXiv:1607.06450, equation 4",
+    .bytes = &bytes,
+    .flops = &flops,
+};
+
+}  // namespace headroom::kernels
