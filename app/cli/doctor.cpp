@@ -78,6 +78,9 @@ Check check_driver() {
   for (const GpuFacts& gpu : driver->gpus)
     value += fmt::format("; {}, {} ({} free)", gpu.name, record::format_bytes(gpu.memory, 1),
                          record::format_bytes(gpu.free_memory, 1));
+  if (driver->gpus.empty())
+    return {"driver", Health::kNote, value + ", and it sees no GPU: runs on the CPU and recordings work",
+            "with an NVIDIA GPU: look whether `nvidia-smi` lists it, and whether this container may use it"};
   if (std::atoi(driver->version.c_str()) < kOldestDriver)
     return {"driver", Health::kNote, value + ", too old for CUDA 13",
             fmt::format("install driver {} or newer", kOldestDriver)};
@@ -86,21 +89,23 @@ Check check_driver() {
 
 struct EngineReport {
   Check check;
+  bool elsewhere = false;  // its machine is not this one, as with ssh
   std::vector<protocol::DeviceFacts> devices;
   std::map<std::string, std::string> facts;
 };
 
 EngineReport ask_engine(const std::string& asked) {
   Session session(choose_engine(asked));
-  if (!session.has_engine()) return {{"engine", Health::kNote, session.why_no_engine(), "./run doctor"}, {}, {}};
+  if (!session.has_engine()) return {.check = {"engine", Health::kNote, session.why_no_engine(), "./run"}};
   const std::string name = as_typed(*session.engine().command);
   backend::Backend& engine = *session.runner();
   if (const auto ready = wait_for_engine(engine); !ready)
-    return {{"engine", Health::kProblem, fmt::format("{}: {}", name, ready.error().message),
-             fmt::format("run `{}` by hand to see its messages, or build again with ./run", name)},
-            {},
-            {}};
-  EngineReport report{{"engine", Health::kOk, name, ""}, engine.devices(), engine.facts()};
+    return {.check = {"engine", Health::kProblem, fmt::format("{}: {}", name, ready.error().message),
+                      fmt::format("run `{}` by hand to see its messages, or build again with ./run", name)}};
+  EngineReport report{.check = {"engine", Health::kOk, name, ""},
+                      .elsewhere = session.engine().command->arguments.size() > 1,
+                      .devices = engine.devices(),
+                      .facts = engine.facts()};
   for (const char* key : {"torch", "cuda", "driver", "revision"})
     if (const auto fact = report.facts.find(key); fact != report.facts.end() && !fact->second.empty())
       report.check.value += fmt::format("; {} {}", key, fact->second);
@@ -114,8 +119,8 @@ Check check_devices(const EngineReport& engine, const Check& driver) {
     value += fmt::format("{}{} ({})", value.empty() ? "" : "; ", device.name, record::format_bytes(device.memory, 1));
     gpu = gpu || device.kind == record::DeviceKind::kGpu;
   }
-  if (engine.devices.empty()) return {"devices", Health::kNote, "none: there is no engine to run on", "./run doctor"};
-  if (!gpu && driver.health == Health::kOk)
+  if (engine.devices.empty()) return {"devices", Health::kNote, "none: there is no engine to run on", "./run"};
+  if (!gpu && !engine.elsewhere && driver.health == Health::kOk)
     return {"devices", Health::kProblem, value + ": the driver has a GPU, the engine cannot use it",
             "build again with ./run; check CUDA_VISIBLE_DEVICES"};
   return {"devices", Health::kOk, value, ""};

@@ -35,6 +35,7 @@ struct Parsed {
   FiguresOptions figures;
   DoctorOptions doctor;
   std::string time_limit, chapter;
+  std::string engine;  // may stand before or behind the command
   bool version = false;
 };
 
@@ -49,7 +50,7 @@ void add_engine(CLI::App& command, std::string& engine) {
   command.add_option("--engine", engine, "The engine to use, e.g. \"ssh HOST headroom-engine\"")->type_name("COMMAND");
 }
 
-void declare_run(Grammar& grammar, RunOptions& options, std::string& time_limit) {
+void declare_run(Grammar& grammar, RunOptions& options, std::string& time_limit, std::string& engine) {
   grammar.run = grammar.app.add_subcommand("run", "Run a demo once and sum it up");
   CLI::App& run = *grammar.run;
   run.add_option("DEMO", options.demo, "What to run; `headroom list` shows the demos and their keys");
@@ -61,10 +62,10 @@ void declare_run(Grammar& grammar, RunOptions& options, std::string& time_limit)
   run.add_option("--time-limit", time_limit, "Cancel the run after this long; exit code 5")->type_name("SECONDS");
   run.add_flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
   add_json(run, options.json);
-  add_engine(run, options.engine);
+  add_engine(run, engine);
 }
 
-void declare_figures(Grammar& grammar, FiguresOptions& options, std::string& chapter) {
+void declare_figures(Grammar& grammar, FiguresOptions& options, std::string& chapter, std::string& engine) {
   grammar.figures = grammar.app.add_subcommand("figures", "Write figures of the chapters to files");
   CLI::App& figures = *grammar.figures;
   figures.add_option("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
@@ -78,7 +79,7 @@ void declare_figures(Grammar& grammar, FiguresOptions& options, std::string& cha
   figures.add_option("--theme", options.theme, "light or dark (default: light)");
   figures.add_option("--width", options.width, "Width: 900 (pixels), 3.33in or 85mm")->type_name("WIDTH");
   add_json(figures, options.json);
-  add_engine(figures, options.engine);
+  add_engine(figures, engine);
 }
 
 void declare(Grammar& grammar, Parsed& parsed) {
@@ -86,14 +87,14 @@ void declare(Grammar& grammar, Parsed& parsed) {
   app.footer(std::string(kFooter));
   app.require_subcommand(0, 1);
   app.add_flag("--version", parsed.version, "Print the version");
-  add_engine(app, parsed.window.engine);
+  add_engine(app, parsed.engine);
   grammar.list = app.add_subcommand("list", "Chapters, figures, demos with their keys, kernels");
   add_json(*grammar.list, parsed.list.json);
-  declare_run(grammar, parsed.run, parsed.time_limit);
-  declare_figures(grammar, parsed.figures, parsed.chapter);
+  declare_run(grammar, parsed.run, parsed.time_limit, parsed.engine);
+  declare_figures(grammar, parsed.figures, parsed.chapter, parsed.engine);
   grammar.doctor = app.add_subcommand("doctor", "What this machine has, what is missing and how to mend it");
   add_json(*grammar.doctor, parsed.doctor.json);
-  add_engine(*grammar.doctor, parsed.doctor.engine);
+  add_engine(*grammar.doctor, parsed.engine);
   // Unknown words are collected rather than refused, so that the message can name the nearest known one.
   app.allow_extras();
   for (CLI::App* command : app.get_subcommands({})) command->allow_extras();
@@ -137,6 +138,7 @@ record::Result<Command> finish(Grammar& grammar, Parsed& parsed) {
   if (grammar.run->parsed()) {
     // --set takes all words up to the next option, so it may have swallowed a DEMO that stands behind it.
     RunOptions& run = parsed.run;
+    run.engine = parsed.engine;
     if (run.demo.empty() && !run.set.empty() && run.set.back().find('=') == std::string::npos) {
       run.demo = run.set.back();
       run.set.pop_back();
@@ -144,11 +146,12 @@ record::Result<Command> finish(Grammar& grammar, Parsed& parsed) {
     if (!parsed.time_limit.empty()) {
       auto limit = number_from<double>("--time-limit", parsed.time_limit, 0.001, 1e9, "a number of seconds");
       if (!limit) return limit.error();
-      parsed.run.time_limit = limit.value();
+      run.time_limit = limit.value();
     }
-    return Command{parsed.run};
+    return Command{run};
   }
   if (grammar.figures->parsed()) {
+    parsed.figures.engine = parsed.engine;
     if (!parsed.chapter.empty()) {
       auto chapter = number_from<int>("--chapter", parsed.chapter, 1, 999, "a chapter's number");
       if (!chapter) return chapter.error();
@@ -157,6 +160,7 @@ record::Result<Command> finish(Grammar& grammar, Parsed& parsed) {
     return Command{parsed.figures};
   }
   if (grammar.list->parsed()) return Command{parsed.list};
+  parsed.doctor.engine = parsed.window.engine = parsed.engine;
   if (grammar.doctor->parsed()) return Command{parsed.doctor};
   return Command{parsed.window};
 }

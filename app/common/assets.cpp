@@ -76,6 +76,10 @@ record::Status check_text_file(const fs::path& path) {
   if (!fs::exists(status)) return Error{fmt::format("There is no data file {}: check the path.", path.string())};
   if (fs::is_directory(status))
     return Error{fmt::format("{} is a folder: --data takes one UTF-8 text file.", path.string())};
+  // What is read once to be checked must still be there for the engine.
+  if (!fs::is_regular_file(status))
+    return Error{
+        fmt::format("{} is a pipe or a device: --data takes a UTF-8 text file; save the text first.", path.string())};
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{fmt::format("The data file {} cannot be opened: check its permissions.", path.string())};
   // No UTF-8 sequence holds a line feed, so each line can be checked by itself.

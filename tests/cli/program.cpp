@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -147,6 +148,8 @@ std::vector<std::string> TemporaryFolder::files() const {
   std::sort(names.begin(), names.end());
   return names;
 }
+
+void say_skipped(const std::string& reason) { std::printf("SKIPPED: %s\n", reason.c_str()); }
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

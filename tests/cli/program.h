@@ -46,6 +46,16 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+// Whether this build writes PDF and PNG; the preset portable does not.
+#ifdef HEADROOM_WITH_CAIRO
+inline constexpr bool kWritesPdf = true;
+#else
+inline constexpr bool kWritesPdf = false;
+#endif
+
+// For a case that this build cannot run, which then returns: CTest shows it as skipped.
+void say_skipped(const std::string& reason);
+
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& bytes);
 

@@ -1,4 +1,6 @@
 // What window and command line share: words of a command, settings, data files, a run's summary.
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -93,6 +95,8 @@ TEST_CASE("A text to train on is there, not empty and UTF-8") {
   };
   CHECK(refused("missing.txt").find("no data file") != std::string::npos);
   CHECK(refused("").find("is a folder") != std::string::npos);
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  CHECK(refused("pipe").find("is a pipe") != std::string::npos);
   tests::write_file(folder / "empty.txt", "");
   CHECK(refused("empty.txt").find("is empty") != std::string::npos);
   tests::write_file(folder / "latin1.txt", "good\ncaf\xE9\n");

@@ -57,12 +57,15 @@ TEST_CASE("train_step tiny: the summary's peak is the ledger's and the allocator
   CHECK(summary["peak_by_category"]["other"].get<record::Bytes>() * 100 < reported);
 
   const std::string out = folder / "out";
-  const Ran drawn =
-      run_headroom({"figures", "memory_timeline", "--from", file, "--out", out, "--format", "svg,pdf,png,csv,json"});
+  const Ran drawn = run_headroom({"figures", "memory_timeline", "--from", file, "--out", out, "--format",
+                                  kWritesPdf ? "svg,pdf,png,csv,json" : "svg,csv,json"});
   INFO(drawn.err);
   REQUIRE(drawn.exit_code == 0);
-  for (const char* format : {"svg", "pdf", "png", "csv", "json"})
+  CHECK(json::parse(read_file(out + "/manifest.json"))["files"].size() == (kWritesPdf ? 5 : 3));
+  for (const char* format : {"svg", "csv", "json"})
     CHECK(read_file(out + "/memory_timeline__a." + format).size() > 1000);
+  if (!kWritesPdf) return;
+  for (const char* format : {"pdf", "png"}) CHECK(read_file(out + "/memory_timeline__a." + format).size() > 1000);
 }
 
 TEST_CASE("A cap on the CPU is a real limit: the tiny model runs out, and that is a result") {

@@ -1,0 +1,87 @@
+// headroom doctor: what is here, what is missing, and the cure.
+#include <map>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+#include "tests/support/catch.h"
+
+using namespace headroom::tests;
+using nlohmann::json;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The check of that name, from `headroom doctor --json`.
+json check_of(const std::string& name, const RunOptions& options) {
+  const json document = json::parse(run_headroom({"doctor", "--json"}, options).out);
+  for (const json& check : document["checks"])
+    if (check["name"] == name) return check;
+  return {};
+}
+
+// With a made-up driver and the scripted engine, whose only device is the CPU.
+RunOptions with_driver(const std::string& version, const std::string& gpus) {
+  RunOptions options;
+  options.environment["LD_LIBRARY_PATH"] = HEADROOM_FAKE_DRIVER;
+  options.environment["FAKE_DRIVER"] = version;
+  options.environment["FAKE_GPUS"] = gpus;
+  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("doctor says what is here, what is missing and the cure") {
+  const Ran ran = run_headroom({"doctor", "--json"});
+  const json document = json::parse(ran.out);
+  std::map<std::string, json> checks;
+  for (const json& check : document["checks"]) checks[check["name"]] = check;
+  for (const char* name : {"headroom", "system", "driver", "engine", "devices", "assets", "fonts", "window", "disk"})
+    REQUIRE(checks.count(name) == 1);
+  // program.cpp names an engine that is not there, and hides the display.
+  CHECK(checks["engine"]["status"] == "note");
+  CHECK(holds(checks["engine"]["value"], "/nowhere/headroom-engine"));
+  CHECK_FALSE(checks["engine"]["cure"].get<std::string>().empty());
+  CHECK(checks["window"]["status"] == "note");
+  CHECK(checks["fonts"]["status"] == "ok");
+  CHECK(document["ok"] == true);
+  CHECK(ran.exit_code == 0);
+
+  const Ran people = run_headroom({"doctor"});
+  CHECK(people.exit_code == 0);
+  CHECK(holds(people.out, "to mend it: "));
+}
+
+TEST_CASE("doctor fails where something that must be there is not") {
+  const TemporaryFolder folder;
+  RunOptions lost;
+  lost.environment["HEADROOM_ASSETS"] = folder / "assets";
+  const Ran ran = run_headroom({"doctor"}, lost);
+  CHECK(ran.exit_code == 1);
+  CHECK(holds(ran.out, "problem  assets"));
+}
+
+TEST_CASE("doctor says what the driver is good for") {
+  const json good = check_of("driver", with_driver("580.82.07", "1"));
+  CHECK(good["status"] == "ok");
+  CHECK(good["value"] == "NVIDIA 580.82.07; Made-up GPU, 80.0 GiB (79.0 GiB free)");
+  const json old = check_of("driver", with_driver("570.10", "1"));
+  CHECK(old["status"] == "note");
+  CHECK(holds(old["cure"], "install driver 580"));
+  const json blind = check_of("driver", with_driver("580.82.07", "0"));
+  CHECK(blind["status"] == "note");
+  CHECK(holds(blind["value"], "sees no GPU"));
+}
+
+TEST_CASE("doctor finds a GPU that the engine beside it cannot use, but asks none of an engine elsewhere") {
+  RunOptions options = with_driver("580.82.07", "1");
+  CHECK(check_of("devices", options)["status"] == "problem");
+  CHECK(run_headroom({"doctor"}, options).exit_code == 1);
+  CHECK(check_of("devices", with_driver("580.82.07", "0"))["status"] == "ok");
+
+  options.environment["HEADROOM_ENGINE"] = "/usr/bin/env " + std::string(HEADROOM_SCRIPTED_ENGINE);
+  CHECK(check_of("devices", options)["status"] == "ok");
+  CHECK(run_headroom({"doctor"}, options).exit_code == 0);
+}

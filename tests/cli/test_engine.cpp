@@ -1,0 +1,79 @@
+// Which engine a command takes, and one on another machine. A script stands in for ssh: like it, it joins the words
+// behind the host with blanks, and hands the line to a shell that knows nothing of the caller's environment.
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/record/recording.h"
+#include "tests/cli/program.h"
+#include "tests/cli/recordings.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string script(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+  const std::string path = folder / name;
+  write_file(path, "#!/bin/sh\n" + text);
+  fs::permissions(path, fs::perms::owner_all);
+  return path;
+}
+
+// Its own name holds a blank; the far end is a session of its own, as behind a network.
+std::string fake_ssh(const TemporaryFolder& folder) {
+  return "'" +
+         script(folder, "my ssh", "echo \"$1\" >>\"$0.hosts\"\nshift\nexec setsid --wait env -i /bin/sh -c \"$*\"\n") +
+         "'";
+}
+
+}  // namespace
+
+TEST_CASE("The option --engine may stand before or behind the command, and goes before HEADROOM_ENGINE") {
+  for (const auto& words : {std::vector<std::string>{"--engine", HEADROOM_SCRIPTED_ENGINE, "run", "train_step"},
+                            std::vector<std::string>{"run", "train_step", "--engine", HEADROOM_SCRIPTED_ENGINE},
+                            std::vector<std::string>{"--engine", HEADROOM_SCRIPTED_ENGINE, "doctor"}}) {
+    const Ran ran = run_headroom(words);  // HEADROOM_ENGINE is /nowhere/headroom-engine
+    INFO(ran.err);
+    CHECK(ran.exit_code == 0);
+    CHECK_FALSE(holds(ran.out + ran.err, "/nowhere"));
+  }
+}
+
+TEST_CASE("An engine on another machine runs and records as one beside the program") {
+  const TemporaryFolder folder;
+  const std::string command = fake_ssh(folder) + " \"user@a host\" " + HEADROOM_SCRIPTED_ENGINE;
+  for (const bool by_flag : {true, false}) {
+    std::vector<std::string> words{"run", "train_step", "--record", folder / "a.hrec", "--json"};
+    RunOptions options;
+    if (by_flag)
+      words.insert(words.end(), {"--engine", command});
+    else
+      options.environment["HEADROOM_ENGINE"] = command;
+    const Ran ran = run_headroom(words, options);
+    INFO(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    CHECK(json::parse(ran.out)["peak_bytes"] == kSmallPeak);
+    const auto recording = record::Recording::read(folder / "a.hrec");
+    REQUIRE(recording);
+    CHECK(recording.value().events().size() == small_recording().events().size());
+    fs::remove(folder / "a.hrec");
+  }
+  CHECK(read_file(folder / "my ssh.hosts") == "user@a host\nuser@a host\n");
+}
+
+TEST_CASE("A machine that cannot be reached is said in the words of ssh") {
+  const TemporaryFolder folder;
+  const std::string refusing =
+      script(folder, "ssh", "echo 'ssh: connect to host gpu port 22: Connection refused' >&2\nexit 255\n");
+  const Ran ran = run_headroom({"run", "train_step", "--engine", refusing + " gpu headroom-engine"});
+  INFO(ran.err);
+  CHECK(ran.exit_code == 7);
+  CHECK(holds(ran.err, "Connection refused"));
+  CHECK(ran.seconds < 20);
+}
