@@ -80,7 +80,6 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
   }
   all["demo"] = info.demo;
   all["device"] = record::key_of(info.device);
-  all["source"] = record::key_of(info.source);
   if (info.cap > 0) all["cap_bytes"] = std::to_string(info.cap);
   if (info.device_memory > 0) all["device_memory_bytes"] = std::to_string(info.device_memory);
   all["dropped_events"] = std::to_string(recording.dropped_events());

@@ -12,8 +12,9 @@ namespace headroom::lessons {
 // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
 std::string provenance_line(const record::RunInfo& info);
 
-// Everything that a file with a figure of this run must tell: the run's own provenance, its parameters, how it ended,
-// and what of it the figure shows: the figure's parameters and the step's number (-1: not one step).
+// What a file with a figure of this run must tell beside the source of its numbers: the run's own provenance, its
+// parameters, how it ended, and what of it the figure shows: the figure's parameters and the step's number (-1: not one
+// step).
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure,
                                                    std::int32_t step);
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -240,6 +241,19 @@ TEST_CASE("the numbers of the CSV are those that the SVG draws") {
     REQUIRE(row[10] <= row[9]);
   }
   CHECK(compared > 3000);
+}
+
+TEST_CASE("a CSV says each fact once") {
+  for (const auto& sample : tests::samples()) {
+    std::set<std::string> keys;
+    for (const std::string& line : lines_of(rendered(sample.figure, Format::kCsv))) {
+      const std::size_t colon = line.find(": ");
+      if (line[0] != '#' || colon == std::string::npos) continue;
+      INFO(sample.name << ": " << line);
+      REQUIRE(keys.insert(line.substr(0, colon)).second);
+    }
+    CHECK(keys.count("# source") == 1);
+  }
 }
 
 TEST_CASE("bars are rows of a CSV") {
