@@ -156,7 +156,7 @@ TEST_CASE("random contents are refused or usable") {
     std::vector<std::byte> content(random() % 120);
     for (std::byte& byte : content) byte = static_cast<std::byte>(random() % 4 == 0 ? random() : random() % 8);
     Recording recording = target();
-    const Status status = recording.append_chunk(seal(static_cast<ChunkKind>(1 + random() % 9), content));
+    const Status status = recording.append_chunk(seal(static_cast<ChunkKind>(1 + random() % 10), content));
     if (status.ok())
       use(recording);
     else
