@@ -120,6 +120,7 @@ bool ReplayBackend::poll() {
   const bool changed = advance(until);
   show_progress(until);
   if (until < length_) return changed;
+  for (const record::Measurement& measurement : source_->measurements()) recording_->append(measurement);  // timeless
   recording_->add_dropped(source_->dropped_events());
   finish(source_->outcome().value_or(
       Outcome{.kind = OutcomeKind::kEngineLost, .message = "The recording ends here: it was cut off."}));

@@ -46,6 +46,7 @@ std::shared_ptr<Recording> made_run(record::DeviceKind device) {
     const Nanoseconds reached = start + 30 * kMillisecond;
     if (gpu) recording->append_device_times(std::span(&reached, 1));
   }
+  recording->append(record::Measurement{.panel = "rms_norm", .median = 5, .low = 4, .high = 6});
   recording->add_dropped(7);
   recording->set_outcome({.kind = OutcomeKind::kOutOfMemory, .message = "no room"});
   return recording;
@@ -56,6 +57,7 @@ void check_equal(const Recording& played, const Recording& source) {
   CHECK((played.marks() == source.marks()));
   CHECK((played.counters() == source.counters()));
   CHECK((played.metrics() == source.metrics()));
+  CHECK((played.measurements() == source.measurements()));
   CHECK(played.op_name(1) == "embedding");
   CHECK(played.op_name(2) == "attention.q_proj");
   CHECK(played.dropped_events() == source.dropped_events());
