@@ -153,14 +153,15 @@ void CudaProbe::on_out_of_memory(Bytes asked, Bytes allocated, Bytes reserved, i
   if (device != device_) return;
   const Bytes segment = cuda_allocator::segment_bytes(asked);
   const bool cap_refused = cap_ != 0 && reserved + segment > cap_;
-  sink_.refused({.requested = asked,
-                 .segment = cap_refused ? 0 : segment,
-                 .limit = cap_refused ? cap_ : 0,
-                 .allocated = allocated,
-                 .reserved = reserved,
-                 .by_category = storages_.by_category(),
-                 .tag = record::current_tag()},
-                DeviceKind::kGpu);
+  sink_.refused(
+      {.requested = asked,
+       .segment = cap_refused ? 0 : segment,
+       .limit = cap_refused ? cap_ : 0,
+       .allocated = allocated,
+       .reserved = reserved,
+       .by_category = recording_.load(std::memory_order_relaxed) ? storages_.by_category() : record::ByCategory{},
+       .tag = record::current_tag()},
+      DeviceKind::kGpu);
 }
 
 }  // namespace headroom::live

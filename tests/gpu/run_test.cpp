@@ -107,8 +107,11 @@ TEST_CASE("twenty runs that run out leave nothing behind") {
   int clean = 0;
   for (int i = 0; i < 20; ++i) {
     const Bytes cap = peak / 2 + i * (peak / 42);  // from the optimizer's state to the last product of backward
-    const DrivenRun run = driver.run(llama_1b({{"steps", "1"}, {"cap", std::to_string(cap)}}), /*record=*/i % 2 == 0);
+    const DrivenRun run = driver.run(llama_1b({{"steps", "1"}, {"cap", std::to_string(cap)}}), /*record=*/i % 2 != 0);
     clean += run.outcome().kind == OutcomeKind::kOutOfMemory && stats().allocated == 0 && stats().reserved == 0;
+    // What is not recorded is not followed: no categories, and not those of the run before.
+    REQUIRE(run.outcome().out_of_memory);
+    CHECK((run.outcome().out_of_memory->by_category == record::ByCategory{}) == (i % 2 == 0));
   }
   CHECK(clean == 20);
   CHECK(driver.run(llama_1b({{"steps", "1"}})).outcome().kind == OutcomeKind::kCompleted);
