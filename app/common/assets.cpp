@@ -16,7 +16,6 @@ namespace headroom::app {
 
 namespace fs = std::filesystem;
 using record::Error;
-using record::ErrorKind;
 
 namespace {
 
