@@ -89,7 +89,7 @@ Check check_driver() {
 
 struct EngineReport {
   Check check;
-  bool elsewhere = false;  // its machine is not this one, as with ssh
+  bool elsewhere = false;
   std::vector<protocol::DeviceFacts> devices;
   std::map<std::string, std::string> facts;
 };
@@ -103,7 +103,7 @@ EngineReport ask_engine(const std::string& asked) {
     return {.check = {"engine", Health::kProblem, fmt::format("{}: {}", name, ready.error().message),
                       fmt::format("run `{}` by hand to see its messages, or build again with ./run", name)}};
   EngineReport report{.check = {"engine", Health::kOk, name, ""},
-                      .elsewhere = session.engine().command->arguments.size() > 1,
+                      .elsewhere = session.engine().elsewhere(),
                       .devices = engine.devices(),
                       .facts = engine.facts()};
   for (const char* key : {"torch", "cuda", "driver", "revision"})

@@ -49,9 +49,13 @@ record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunO
   if (auto set = set_flag(params, demo.id, "device", options.device); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "cap", options.cap); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
-  if (params.has("data") && !params.text("data").empty())
-    if (auto checked = check_text_file(params.text("data")); !checked) return checked.error();
   return params;
+}
+
+// An engine elsewhere reads the files of its own machine, and says itself what is wrong with them.
+record::Status check_data(const Params& params, const EngineChoice& engine) {
+  if (!params.has("data") || params.text("data").empty() || engine.elsewhere()) return record::Ok{};
+  return check_text_file(params.text("data"));
 }
 
 // Says before the run what would go wrong after it.
@@ -107,10 +111,12 @@ record::Result<ExitCode> run(const RunOptions& options) {
   if (!demo) return demo.error();
   auto params = params_from(*demo.value(), options);
   if (!params) return params.error();
+  const EngineChoice chosen = choose_engine(options.engine);
+  if (auto readable = check_data(params.value(), chosen); !readable) return readable.error();
   if (options.record)
     if (auto writable = check_writable(*options.record); !writable) return writable.error();
 
-  Session session(choose_engine(options.engine));
+  Session session(chosen);
   if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
   backend::Backend& engine = *session.runner();

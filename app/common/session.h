@@ -21,6 +21,8 @@ struct EngineChoice {
   std::string reason;
 
   explicit operator bool() const { return command.has_value(); }
+  // A command, such as ssh, rather than a program: its machine, with its files and devices, may be another one.
+  bool elsewhere() const { return command && command->arguments.size() > 1; }
 };
 
 // `asked` is the text of --engine, empty if not given. Then $HEADROOM_ENGINE, then headroom-engine beside the running

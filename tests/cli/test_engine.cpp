@@ -67,6 +67,18 @@ TEST_CASE("An engine on another machine runs and records as one beside the progr
   CHECK(read_file(folder / "my ssh.hosts") == "user@a host\nuser@a host\n");
 }
 
+TEST_CASE("An engine on another machine reads the text of that machine") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words{"run", "train_step", "--data", "/only/there.txt", "--engine"};
+  const auto with = [&](const std::string& engine) {
+    std::vector<std::string> all = words;
+    all.push_back(engine);
+    return run_headroom(all);
+  };
+  CHECK(with(fake_ssh(folder) + " host " + HEADROOM_SCRIPTED_ENGINE).exit_code == 0);
+  CHECK(with(HEADROOM_SCRIPTED_ENGINE).exit_code == 2);
+}
+
 TEST_CASE("A machine that cannot be reached is said in the words of ssh") {
   const TemporaryFolder folder;
   const std::string refusing =
