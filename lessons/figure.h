@@ -18,12 +18,23 @@
 
 namespace headroom::lessons {
 
-enum class AxisUnit : std::uint8_t { kBytes, kNanoseconds, kEvents };
+enum class AxisUnit : std::uint8_t {
+  kBytes,
+  kNanoseconds,
+  kEvents,
+  kBytesPerSecond,
+  kPercent,
+  kFlopsPerByte,
+  kFlopsPerSecond,
+  kCategory,  // 0, 1, 2, … with names
+};
 
 struct Axis {
   AxisUnit unit = AxisUnit::kBytes;
   double low = 0;
   double high = 1;
+  bool logarithmic = false;  // charts only
+  std::string name = {};     // charts only, what the unit does not say: "hidden size H"
 };
 
 // A phase above the plot. Tone: which of the four greys (look.md §4); half: recompute, half height inside backward.
@@ -110,6 +121,39 @@ struct LadderRung {
   record::Bytes bytes = 0;
 };
 
+// Whose numbers a series of a chart has: its ink, its mark and its line. Colour belongs to memory.
+enum class SeriesKind : std::uint8_t { kFused, kEager, kLibrary, kOther };
+
+struct ChartPoint {
+  double x = 0, y = 0;
+  double low = 0, high = 0;  // quantiles 0.2 and 0.8 of y; both y where there is no spread
+  std::string tip = {};      // "RMSNorm, 8,192 × 4,096: 42 µs (41 to 43), 51 repeats"
+};
+
+struct ChartSeries {
+  std::string label;  // "eager"
+  SeriesKind kind = SeriesKind::kOther;
+  bool ghost = false;  // published elsewhere: behind the others, hollow and dashed
+  std::vector<ChartPoint> points;
+};
+
+// What the device itself can do, dashed: a level or a roof. Two points or more.
+struct ChartReference {
+  std::string label;  // "copy, 4.27 TB/s"
+  std::vector<double> x, y;
+};
+
+// One plot of series over named places or a number; several stand side by side.
+struct Chart {
+  std::string title;  // above it; empty where the figure's title says it
+  Axis x, y;
+  std::vector<std::string> categories;  // of an x axis of kCategory
+  bool bars = false;                    // else marks joined by lines
+  bool joined = true;                   // marks: false where neighbours are no sequence
+  std::vector<ChartSeries> series;
+  std::vector<ChartReference> references;
+};
+
 struct FigureData {
   std::string id;
   std::string title;
@@ -130,6 +174,7 @@ struct FigureData {
   std::optional<AliveList> cursor;  // under the cursor; without one at the peak, where memory ran out, or at the veil
   std::vector<LadderRung> ladder;   // at the same moment
   std::vector<Bar> bars;
+  std::vector<Chart> charts;  // in reading order; the guess belongs to the first
 
   bool growing = false;             // the run goes on: the stack ends where it has got to
   std::optional<double> veil_from;  // x: the rest of the plot is veiled until the question is answered

@@ -13,6 +13,7 @@ struct DemoInfo {
   std::string_view title;    // "One training step"
   std::string_view summary;  // one line for lists
   record::Schema schema;
+  bool records_memory = true;  // false: it measures time, and recording every allocation would be in the way
 };
 
 std::span<const DemoInfo* const> demos();        // in display order

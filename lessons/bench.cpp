@@ -1,0 +1,171 @@
+#include "lessons/bench.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "kernels/kernel.h"
+#include "lessons/axes.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+namespace {
+
+constexpr std::string_view kReport = "report.";
+
+std::string_view kernel_of(std::string_view panel) {
+  return panel.starts_with(kReport) ? panel.substr(kReport.size()) : panel;
+}
+
+// What a row's place on the x axis is: everything that tells two shapes of a panel apart.
+bool same_shape(const Measurement& a, const Measurement& b) {
+  return a.rows == b.rows && a.width == b.width && a.vocab == b.vocab && a.label == b.label && a.storage == b.storage;
+}
+
+// "1,234", "12.3", "4.56"
+std::string three_digits(double value) {
+  if (value >= 1000) return record::format_count(std::llround(value));
+  return fmt::format("{:.{}f}", value, value >= 100 ? 0 : value >= 10 ? 1 : 2);
+}
+
+}  // namespace
+
+std::string main_timing(const record::Recording& recording) {
+  for (const Measurement& row : recording.measurements())
+    if (row.timing == "cold") return "cold";
+  return "wall";
+}
+
+std::vector<const Measurement*> rows_of(const record::Recording& recording, std::string_view panel,
+                                        std::string_view pass, std::string_view timing) {
+  std::vector<const Measurement*> rows;
+  for (const Measurement& row : recording.measurements())
+    if (row.panel == panel && row.pass == pass && row.timing == timing) rows.push_back(&row);
+  return rows;
+}
+
+std::vector<std::string> measured_panels(const record::Recording& recording, std::string_view pass) {
+  std::vector<std::string> panels;
+  for (const kernels::KernelInfo* kernel : kernels::kernels())
+    for (const Measurement& row : recording.measurements()) {
+      if (row.panel != kernel->id || row.pass != pass) continue;
+      panels.emplace_back(kernel->id);
+      break;
+    }
+  return panels;
+}
+
+std::string panel_title(std::string_view panel) {
+  const kernels::KernelInfo* kernel = kernels::find_kernel(kernel_of(panel));
+  return std::string(kernel == nullptr ? panel : kernel->title);
+}
+
+std::string variant_label(std::string_view variant) {
+  if (variant == "library") return "LibTorch's own";
+  if (variant == "matmul") return "the three products alone";
+  if (variant == "fused_fp32") return "fused, fp32 dW";
+  if (variant == "fused_lean") return "fused, lean";
+  return std::string(variant);
+}
+
+SeriesKind kind_of(std::string_view variant) {
+  if (variant.starts_with("fused")) return SeriesKind::kFused;
+  if (variant == "eager") return SeriesKind::kEager;
+  return variant == "library" ? SeriesKind::kLibrary : SeriesKind::kOther;
+}
+
+std::string shape_label(const Measurement& row) {
+  if (!row.label.empty()) return row.label;
+  if (row.vocab > 0) return fmt::format("{} × {}", record::format_count(row.rows), record::format_count(row.width));
+  return record::format_count(row.width);
+}
+
+std::string shape_name(std::string_view panel) {
+  const std::string_view kernel = kernel_of(panel);
+  if (panel.starts_with(kReport) && (kernel == "swiglu" || kernel == "geglu")) return "tokens a sequence T";
+  if (kernel == "cross_entropy") return "vocabulary V";
+  if (kernel == "fused_linear_cross_entropy" || kernel == "embedding_backward") return "tokens N × hidden size H";
+  if (kernel == "rope") return panel.starts_with(kReport) ? "hidden size H" : "model";
+  if (kernel == "swiglu" || kernel == "geglu") return "model";
+  return kernel == "adamw" ? "parameters" : "hidden size H";
+}
+
+std::string time_text(double nanoseconds) {
+  if (nanoseconds >= 1e6) return three_digits(nanoseconds / 1e6) + " ms";
+  return three_digits(nanoseconds / 1e3) + " µs";
+}
+
+std::string row_text(const Measurement& row) {
+  return fmt::format("{}, {}, {}, {}: {} ({} to {}), {} repeats", panel_title(row.panel), variant_label(row.variant),
+                     shape_label(row), row.storage, time_text(row.median), time_text(row.low), time_text(row.high),
+                     row.samples);
+}
+
+Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row)) {
+  Chart chart;
+  std::vector<const Measurement*> places;
+  for (const Measurement* row : rows) {
+    const Spread y = value(*row);
+    if (y.value < 0) continue;
+    auto place = std::find_if(places.begin(), places.end(), [&](const auto* p) { return same_shape(*p, *row); });
+    if (place == places.end()) place = places.insert(places.end(), row);
+    const std::string label = variant_label(row->variant);
+    auto series = std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& s) { return s.label == label; });
+    if (series == chart.series.end())
+      series = chart.series.insert(chart.series.end(), {.label = label, .kind = kind_of(row->variant), .points = {}});
+    series->points.push_back({.x = static_cast<double>(place - places.begin()),
+                              .y = y.value,
+                              .low = y.low,
+                              .high = y.high,
+                              .tip = row_text(*row)});
+  }
+  for (const Measurement* place : places) chart.categories.push_back(shape_label(*place));
+  chart.x = {.unit = AxisUnit::kCategory,
+             .low = -0.5,
+             .high = static_cast<double>(std::max<std::size_t>(1, places.size())) - 0.5,
+             .name = rows.empty() ? std::string() : shape_name(rows.front()->panel)};
+  return chart;
+}
+
+void fit_y(Chart& chart) {
+  double low = HUGE_VAL, high = 0;
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points) {
+      low = std::min(low, point.low > 0 ? point.low : point.y);
+      high = std::max({high, point.y, point.high});
+    }
+  for (const ChartReference& reference : chart.references)
+    for (const double y : reference.y) {
+      low = std::min(low, y);
+      high = std::max(high, y);
+    }
+  if (high <= 0) high = 1;
+  if (chart.y.logarithmic) {
+    if (!(low > 0) || low > high) low = high;
+    chart.y.low = std::pow(10, std::floor(std::log10(low)));
+    chart.y.high = std::pow(10, std::ceil(std::log10(high * 1.05)));
+    return;
+  }
+  chart.y.low = 0;
+  chart.y.high = chart.y.unit == AxisUnit::kBytes ? round_up_bytes(high * 1.04) : high * 1.08;
+}
+
+bool begin_bench(FigureData& figure, const FigureInput& input, const record::Params& params) {
+  if (input.run == nullptr) {
+    figure.empty_reason = "Nothing has run yet.";
+    return false;
+  }
+  const record::Recording& recording = input.run->recording();
+  figure.source = recording.info().source;
+  figure.provenance_line = provenance_line(recording.info());
+  figure.provenance = full_provenance(recording, params, -1);
+  figure.growing = !recording.outcome().has_value();
+  if (recording.measurements().empty()) {
+    figure.empty_reason = figure.growing ? "The first kernel is being measured." : "This run measured no kernels.";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace headroom::lessons

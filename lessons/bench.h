@@ -1,0 +1,52 @@
+// What the figures of a benchmark have in common: which rows they show, and the words for them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+
+using record::Measurement;
+
+// The device time with a cold cache where it was measured, else the host's: what a figure shows unless asked otherwise.
+std::string main_timing(const record::Recording& recording);
+
+// The rows of a panel, in the order in which they were measured.
+std::vector<const Measurement*> rows_of(const record::Recording& recording, std::string_view panel,
+                                        std::string_view pass, std::string_view timing);
+
+// Panels with rows of that pass, in the order of the catalogue of kernels; the report's are left out.
+std::vector<std::string> measured_panels(const record::Recording& recording, std::string_view pass);
+
+// "RMSNorm" for "rms_norm" and for "report.rms_norm".
+std::string panel_title(std::string_view panel);
+// "fused, fp32 dW" for "fused_fp32".
+std::string variant_label(std::string_view variant);
+SeriesKind kind_of(std::string_view variant);
+
+// "4,096": what changes from shape to shape within a panel; and what it is called.
+std::string shape_label(const Measurement& row);
+std::string shape_name(std::string_view panel);
+// "RMSNorm, eager, 8,192 × 4,096, bf16: 42.1 µs (41.9 to 42.4), 20 repeats"
+std::string row_text(const Measurement& row);
+// "42.1 µs" with as many digits as the spread allows, at most three.
+std::string time_text(double nanoseconds);
+
+// One place on the x axis for every shape of `rows`, in order, and one series a variant. `value` gives y with its
+// quantiles; a row for which it has no number (a negative one) is left out.
+struct Spread {
+  double value = -1, low = -1, high = -1;
+};
+Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row));
+
+// Ends the y axis above all points: from 0, or over whole decades.
+void fit_y(Chart& chart);
+
+// The head of a figure of a benchmark. False: there is nothing to draw, and `empty_reason` says why.
+bool begin_bench(FigureData& figure, const FigureInput& input, const record::Params& params);
+
+}  // namespace headroom::lessons
