@@ -21,7 +21,7 @@ namespace {
 
 // How much of a recording has been played.
 struct Played {
-  std::size_t events = 0, marks = 0, device_times = 0, counters = 0, metrics = 0;
+  std::size_t events = 0, marks = 0, device_times = 0, counters = 0, metrics = 0, kernel_spans = 0;
 };
 
 class ReplayBackend final : public Backend {
@@ -76,13 +76,15 @@ Nanoseconds length_of(const Recording& recording) {
   for (const auto& mark : recording.marks()) length = std::max({length, mark.host_time, mark.device_time});
   for (const auto& sample : recording.counters()) length = std::max(length, sample.time);
   for (const auto& sample : recording.metrics()) length = std::max(length, sample.time);
+  for (const auto& span : recording.kernel_spans()) length = std::max(length, span.start + span.duration);
   return length;
 }
 
-// The names of all operators that events speak of, from number 1 on.
+// The names of all operators that events and kernels speak of, from number 1 on.
 std::vector<std::string> operators_of(const Recording& recording) {
   std::uint16_t last = record::kNoOperator;
   for (const auto& event : recording.events()) last = std::max(last, event.op);
+  for (const auto& span : recording.kernel_spans()) last = std::max({last, span.op, span.name});
   std::vector<std::string> names;
   for (int op = 1; op <= last; ++op) names.emplace_back(recording.op_name(static_cast<std::uint16_t>(op)));
   return names;
@@ -159,6 +161,8 @@ bool ReplayBackend::advance(Nanoseconds until) {
 
   const auto counters = take(source_->counters(), played_.counters, until, sample_time);
   for (const auto& sample : counters) recording_->append(sample);
+  recording_->append(take(source_->kernel_spans(), played_.kernel_spans, until,
+                          [](const record::KernelSpan& span) { return span.start; }));
   const auto metrics = take(source_->metrics(), played_.metrics, until, sample_time);
   for (const auto& sample : metrics) recording_->append(sample);
   return !events.empty() || !marks.empty() || !times.empty() || !counters.empty() || !metrics.empty();

@@ -93,6 +93,8 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
       return take_rows<CounterSample>(content, kLeastBytesPerCounter, recording_.counters().size());
     case ChunkKind::kMetrics:
       return take_rows<MetricSample>(content, kLeastBytesPerMetric, recording_.metrics().size());
+    case ChunkKind::kKernelSpans:
+      return take_rows<KernelSpan>(content, kLeastBytesPerSpan, recording_.kernel_spans().size());
     case ChunkKind::kOperators:
       return take_operators(content);
     case ChunkKind::kDropped:

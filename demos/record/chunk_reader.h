@@ -27,6 +27,7 @@ class ChunkReader {
   void keep(const std::vector<Mark>& marks) { recording_.append(std::span(marks)); }
   void keep(const std::vector<CounterSample>& samples);
   void keep(const std::vector<MetricSample>& samples);
+  void keep(const std::vector<KernelSpan>& spans) { recording_.append(std::span(spans)); }
   void keep(const std::vector<Nanoseconds>& times) { recording_.append_device_times(times); }
 
   Recording& recording_;

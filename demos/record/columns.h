@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "demos/record/kernel_span.h"
 #include "demos/record/mem_event.h"
 #include "demos/record/packing.h"
 
@@ -83,6 +84,7 @@ inline constexpr int kNumEventKinds = 6;
 inline constexpr int kNumDeviceKinds = 3;
 inline constexpr int kNumCounterKinds = 4;
 inline constexpr int kNumMetricKinds = 3;
+inline constexpr int kNumSpanKinds = 5;
 
 // What the allocator's own total should be after the next event, if it is as this event says. One for each device.
 struct TotalGuess {
@@ -234,6 +236,36 @@ void columns(Io& io, std::span<MetricSample> rows) {
   }
   for (MetricSample& row : rows) io.choice(row.kind, kNumMetricKinds, "a kind of metric");
   for (MetricSample& row : rows) io.real(row.value);
+}
+
+// Sorted by start, the rows of host and device alternate: a correlation is near its own kind's last one.
+inline constexpr std::size_t kLeastBytesPerSpan = 11;
+template <class Io>
+void columns(Io& io, std::span<KernelSpan> rows) {
+  constexpr std::uint16_t kAny16 = 0xffff;
+  for (KernelSpan& row : rows) io.choice(row.kind, kNumSpanKinds, "a kind of span");
+  for (KernelSpan& row : rows) io.choice(row.phase, kNumPhases, "a phase");
+  for (KernelSpan& row : rows) io.small(row.layer, kNoLayer, "a layer");
+  for (KernelSpan& row : rows) io.small(row.name, kAny16, "a kernel's name");
+  for (KernelSpan& row : rows) io.small(row.op, kAny16, "an operator");
+  for (KernelSpan& row : rows) io.byte(row.stream);
+  time_column(io, rows, &KernelSpan::start, "a kernel's start");
+  for (KernelSpan& row : rows) io.number(row.duration, 0, 0, kMostTime, "a kernel's duration");
+  for (KernelSpan& row : rows) io.number(row.bytes, kUnknownBytes, kUnknownBytes, kMostBytes, "a kernel's bytes");
+  std::int64_t correlation_before[kNumSpanKinds] = {}, step_before = 0;
+  for (KernelSpan& row : rows) {
+    std::int64_t& before = correlation_before[static_cast<std::size_t>(row.kind)];
+    std::int64_t correlation = row.correlation;
+    io.number(correlation, before, 0, std::numeric_limits<std::uint32_t>::max(), "a correlation");
+    row.correlation = static_cast<std::uint32_t>(correlation);
+    before = correlation;
+  }
+  for (KernelSpan& row : rows) {
+    std::int64_t step = row.step;
+    io.number(step, step_before, kLowestStep, kHighestStep, "a step");
+    row.step = static_cast<std::int32_t>(step);
+    step_before = step;
+  }
 }
 
 }  // namespace headroom::record

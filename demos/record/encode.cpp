@@ -47,6 +47,10 @@ std::vector<std::byte> encode_metrics(std::span<const MetricSample> samples) {
   return encode_rows(ChunkKind::kMetrics, samples);
 }
 
+std::vector<std::byte> encode_kernel_spans(std::span<const KernelSpan> spans) {
+  return encode_rows(ChunkKind::kKernelSpans, spans);
+}
+
 std::vector<std::byte> encode_measurements(std::span<const Measurement> measurements) {
   return encode_text(ChunkKind::kMeasurements, to_json(measurements));
 }

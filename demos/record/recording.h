@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "demos/record/kernel_span.h"
 #include "demos/record/measurement.h"
 #include "demos/record/mem_event.h"
 #include "demos/record/result.h"
@@ -61,6 +62,8 @@ class Recording {
   const std::vector<Mark>& marks() const { return marks_; }
   const std::vector<CounterSample>& counters() const { return counters_; }
   const std::vector<MetricSample>& metrics() const { return metrics_; }
+  // In the order in which they arrived; empty unless the run was traced.
+  const std::vector<KernelSpan>& kernel_spans() const { return kernel_spans_; }
   const std::vector<Measurement>& measurements() const { return measurements_; }
   std::string_view op_name(std::uint16_t op) const;
   std::uint64_t dropped_events() const { return dropped_; }
@@ -77,6 +80,7 @@ class Recording {
   void append(std::span<const Mark> marks);
   void append(const CounterSample& sample) { counters_.push_back(sample); }
   void append(const MetricSample& sample) { metrics_.push_back(sample); }
+  void append(std::span<const KernelSpan> spans) { kernel_spans_.insert(kernel_spans_.end(), spans.begin(), spans.end()); }
   void append(const Measurement& measurement) { measurements_.push_back(measurement); }
   // Device times arrive in order, behind their marks: the next marks without one get these. More than there are such
   // marks is a bug.
@@ -104,6 +108,7 @@ class Recording {
   std::size_t marks_with_device_time_ = 0;
   std::vector<CounterSample> counters_;
   std::vector<MetricSample> metrics_;
+  std::vector<KernelSpan> kernel_spans_;
   std::vector<Measurement> measurements_;
   std::vector<std::string> operators_{""};
   std::uint64_t dropped_ = 0;
@@ -120,6 +125,7 @@ std::vector<std::byte> encode_marks(std::span<const Mark> marks);
 std::vector<std::byte> encode_device_times(std::span<const Nanoseconds> times);
 std::vector<std::byte> encode_counters(std::span<const CounterSample> samples);
 std::vector<std::byte> encode_metrics(std::span<const MetricSample> samples);
+std::vector<std::byte> encode_kernel_spans(std::span<const KernelSpan> spans);
 std::vector<std::byte> encode_measurements(std::span<const Measurement> measurements);  // few: 1 MiB of text at most
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names);
 std::vector<std::byte> encode_dropped(std::uint64_t count);

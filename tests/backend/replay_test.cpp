@@ -23,7 +23,7 @@ std::shared_ptr<Recording> made_run(record::DeviceKind device) {
                                                   .provenance = {{"gpu", "NVIDIA H200"}, {"cpu", "CPU, 2 cores"}},
                                                   .device = device,
                                                   .device_memory = 3 * record::kGiB});
-  const std::vector<std::string> names = {"embedding", "attention.q_proj"};
+  const std::vector<std::string> names = {"embedding", "attention.q_proj", "gemm_kernel"};
   recording->append_operators(1, names);
   for (int step = 0; step < 3; ++step) {
     const Nanoseconds start = step * 100 * kMillisecond;
@@ -43,6 +43,8 @@ std::shared_ptr<Recording> made_run(record::DeviceKind device) {
     }
     recording->append(record::CounterSample{.time = start + 5, .value = step});
     recording->append(record::MetricSample{.time = start + 90 * kMillisecond, .value = 1.0 / (step + 1), .step = step});
+    const record::KernelSpan span{.start = start + 7, .duration = 4, .step = step, .name = 3, .op = 2};
+    recording->append(std::span(&span, 1));
     const Nanoseconds reached = start + 30 * kMillisecond;
     if (gpu) recording->append_device_times(std::span(&reached, 1));
   }
@@ -58,6 +60,8 @@ void check_equal(const Recording& played, const Recording& source) {
   CHECK((played.counters() == source.counters()));
   CHECK((played.metrics() == source.metrics()));
   CHECK((played.measurements() == source.measurements()));
+  CHECK((played.kernel_spans() == source.kernel_spans()));
+  CHECK(played.op_name(3) == "gemm_kernel");
   CHECK(played.op_name(1) == "embedding");
   CHECK(played.op_name(2) == "attention.q_proj");
   CHECK(played.dropped_events() == source.dropped_events());

@@ -35,6 +35,7 @@ void check_same(const Recording& a, const Recording& b) {
   CHECK(a.counters() == b.counters());
   CHECK(same_metrics(a.metrics(), b.metrics()));
   CHECK(a.measurements() == b.measurements());
+  CHECK(a.kernel_spans() == b.kernel_spans());
   for (std::uint16_t op = 0; op < 40; ++op) CHECK(a.op_name(op) == b.op_name(op));
   CHECK(a.dropped_events() == b.dropped_events());
   REQUIRE(a.outcome().has_value() == b.outcome().has_value());
@@ -90,6 +91,32 @@ TEST_CASE("measurements come back from a file, those that were not taken include
   const Result<Recording> read = Recording::read(folder / "m.hrec");
   REQUIRE(read.ok());
   CHECK(read.value().measurements() == made.measurements());
+}
+
+TEST_CASE("a traced step comes back from a file, in few bytes") {
+  const TemporaryFolder folder;
+  Recording made = made_recording({.device = DeviceKind::kGpu, .steps = 1});
+  REQUIRE(made.write(folder / "untraced.hrec").ok());
+  std::vector<KernelSpan> spans;
+  constexpr std::uint32_t kLaunches = 20'000;
+  for (std::uint32_t i = 1; i <= kLaunches; ++i) {  // more than one chunk
+    const Nanoseconds time = Nanoseconds{i} * 9'000 + i % 7 * 100;
+    const auto op = static_cast<std::uint16_t>(1 + i % 20);
+    spans.push_back({.start = time, .duration = 3'000 + i % 11, .correlation = i, .step = 2, .name = 40, .op = op,
+                     .kind = SpanKind::kRuntimeCall, .phase = Phase::kForward});
+    spans.push_back({.start = time + 90'000, .duration = 8'000 + i % 13, .bytes = i % 3 == 0 ? Bytes{1} << 24 : -1,
+                     .correlation = i, .step = 2, .name = static_cast<std::uint16_t>(41 + i % 9), .op = op,
+                     .layer = static_cast<std::uint16_t>(i % 16), .phase = Phase::kForward, .stream = 1});
+  }
+  spans.push_back({.start = -5, .duration = 0, .bytes = 0, .correlation = 0xffffffff, .step = -1, .kind = SpanKind::kMemset});
+  made.append(std::span<const KernelSpan>(spans));
+  REQUIRE(made.write(folder / "traced.hrec").ok());
+  const Result<Recording> read = Recording::read(folder / "traced.hrec");
+  REQUIRE(read.ok());
+  CHECK(read.value().kernel_spans() == spans);
+  check_same(read.value(), made);
+  const auto size = [&](const char* name) { return std::filesystem::file_size(folder / name); };
+  CHECK(size("traced.hrec") - size("untraced.hrec") < 8 * spans.size());
 }
 
 TEST_CASE("a measurement that cannot be is refused") {

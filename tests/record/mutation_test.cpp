@@ -43,12 +43,14 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
   const std::string names[] = {"attention", "mlp"};
   const Nanoseconds times[] = {1, 2, 3};
   const Measurement measurements[] = {{.panel = "a", .median = 1, .high = 2}, {.panel = "b", .error = 0.5}};
+  const KernelSpan spans[] = {{.start = 5, .duration = 2, .kind = SpanKind::kRuntimeCall},
+                              {.start = 9, .duration = 40, .bytes = 4'096, .correlation = 7, .step = 1, .name = 1}};
   std::vector<std::pair<ChunkKind, std::vector<std::byte>>> found;
   for (const std::vector<std::byte>& chunk :
        {encode_info(made.info()), encode_events(std::span(made.events()).first(12)),
         encode_marks(std::span(made.marks()).first(6)), encode_device_times(times), encode_counters(made.counters()),
         encode_metrics(made.metrics()), encode_operators(1, names), encode_dropped(3),
-        encode_measurements(measurements), encode_outcome(*made.outcome())}) {
+        encode_measurements(measurements), encode_kernel_spans(spans), encode_outcome(*made.outcome())}) {
     const auto header = std::get<ChunkHeader>(open_header(chunk));
     found.emplace_back(header.kind, std::get<std::vector<std::byte>>(
                                         open_payload(header, std::span(chunk).subspan(kChunkHeaderBytes))));
@@ -65,14 +67,14 @@ Recording target() {
 }
 
 struct Counts {
-  std::size_t events, marks, counters, metrics, measurements;
+  std::size_t events, marks, counters, metrics, measurements, kernel_spans;
   std::uint64_t dropped;
   bool outcome;
   bool operator==(const Counts&) const = default;
 };
 Counts counts(const Recording& r) {
-  return {r.events().size(),       r.marks().size(),   r.counters().size(),    r.metrics().size(),
-          r.measurements().size(), r.dropped_events(), r.outcome().has_value()};
+  return {r.events().size(),       r.marks().size(),        r.counters().size(),  r.metrics().size(),
+          r.measurements().size(), r.kernel_spans().size(), r.dropped_events(),   r.outcome().has_value()};
 }
 
 }  // namespace
@@ -156,7 +158,7 @@ TEST_CASE("random contents are refused or usable") {
     std::vector<std::byte> content(random() % 120);
     for (std::byte& byte : content) byte = static_cast<std::byte>(random() % 4 == 0 ? random() : random() % 8);
     Recording recording = target();
-    const Status status = recording.append_chunk(seal(static_cast<ChunkKind>(1 + random() % 10), content));
+    const Status status = recording.append_chunk(seal(static_cast<ChunkKind>(1 + random() % 11), content));
     if (status.ok())
       use(recording);
     else
@@ -186,6 +188,17 @@ TEST_CASE("values that are out of range are refused by name") {
         std::string::npos);
   CHECK(refusal([](MemEvent& e) { e.time = (Nanoseconds{1} << 61) + 1; }).find("an event's time is out of range") !=
         std::string::npos);
+
+  const auto span_refusal = [](KernelSpan span) {
+    Recording target;
+    const Status status = target.append_chunk(encode_kernel_spans(std::span(&span, 1)));
+    REQUIRE_FALSE(status.ok());
+    CHECK(target.kernel_spans().empty());
+    return status.error().message;
+  };
+  CHECK(span_refusal({.kind = static_cast<SpanKind>(5)}).find("a kind of span is out of range") != std::string::npos);
+  CHECK(span_refusal({.duration = -1}).find("a kernel's duration is out of range") != std::string::npos);
+  CHECK(span_refusal({.bytes = -2}).find("a kernel's bytes is out of range") != std::string::npos);
 
   // A step is counted from 1 where a person reads it, which must not overflow.
   const Mark last_step{.step = std::numeric_limits<std::int32_t>::max()};
