@@ -45,8 +45,17 @@ int cross_entropy_scale_cuda(const std::int64_t* targets, std::int64_t rows, std
 // total[0] = factor[0] · Σ loss; in a fixed order.
 int cross_entropy_total_cuda(const float* loss, std::int64_t rows, const float* factor, float* total,
                              CUstream_st* stream);
-// gradient[row, :] *= upstream[row or 0] / made_for[0]; skips rows where that is 1.
-int scale_gradient_cuda(Storage storage, void* gradient, std::int64_t rows, std::int64_t width, const float* upstream,
-                        bool upstream_per_row, const float* made_for, CUstream_st* stream);
+
+// gradient[row, :] *= upstream / made_for; rows where that is 1 are not touched.
+struct ScaleGradientArgs {
+  Storage storage = Storage::kFp32;
+  void* gradient = nullptr;  // [rows, width]
+  std::int64_t rows = 0, width = 0;
+  const float* upstream = nullptr;  // one number, or one a row
+  bool upstream_per_row = false;
+  const float* made_for = nullptr;  // likewise; null: 1
+  bool made_for_per_row = false;
+};
+int scale_gradient_cuda(const ScaleGradientArgs& args, CUstream_st* stream);
 
 }  // namespace headroom::kernels

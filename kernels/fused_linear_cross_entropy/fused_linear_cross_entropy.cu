@@ -116,32 +116,32 @@ __global__ void __launch_bounds__(kRowThreads) slice_parts_kernel(const FlceSlic
   if (!in_vocabulary(slice, target)) return;
   const T* const in = static_cast<const T*>(slice.logits) + row * slice.stride;
   const RowPlan plan = plan_row(in, slice.columns);
-  const auto* const vectors = reinterpret_cast<const Vector<T>*>(in + plan.head);
+  const auto* const vectors = reinterpret_cast<const uint4*>(in + plan.head);
+  const bool smooths = slice.label_smoothing != 0;
   SoftmaxPart part;
   if (threadIdx.x < plan.head + plan.tail) {
-    const float single = load(in[plan.single_column(threadIdx.x)]);
-    part = {.max = single, .sum = exponential<T>(single - safe_shift(single)), .total = single};
+    part = part_of<T>(load(in[plan.single_column(threadIdx.x)]));
   }
 #pragma unroll 4
   for (std::int64_t i = threadIdx.x; i < plan.vectors; i += kRowThreads) {
-    const Vector<T> value = load_streaming(vectors + i);
-    add_to_part(part, value.element);
+    add_to_part(part, RowVector<T>::load_streaming(vectors + i), smooths);
   }
-  SoftmaxPart whole = block_merged<T>(part, warp_parts);
+  SoftmaxPart whole = block_merged<T>(part, warp_parts, smooths);
   if (threadIdx.x != 0) return;
   float* const mine = slice.parts + row;
   const std::int64_t rows = slice.rows;
   if (slice.first > 0) {
-    const SoftmaxPart before = {.max = mine[0], .sum = mine[rows], .total = mine[2 * rows]};
+    const SoftmaxPart before = {.shift = mine[0], .sum = mine[rows], .total = mine[2 * rows]};
     whole = merged<T>(before, whole);
   }
-  mine[0] = whole.max;
+  mine[0] = whole.shift;
   mine[rows] = whole.sum;
   mine[2 * rows] = whole.total;
   const std::int64_t column = target - slice.first;
   if (column >= 0 && column < slice.columns) mine[3 * rows] = load(in[column]);
 }
 
+template <typename T>
 __global__ void __launch_bounds__(kRowThreads) slice_loss_kernel(const FlceSlice slice, float* loss) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kRowThreads + threadIdx.x;
   if (row >= slice.rows) return;
@@ -151,8 +151,8 @@ __global__ void __launch_bounds__(kRowThreads) slice_loss_kernel(const FlceSlice
     return;
   }
   const float* const mine = slice.parts + row;
-  const SoftmaxPart whole = {.max = mine[0], .sum = mine[slice.rows], .total = mine[2 * slice.rows]};
-  loss[row] = row_loss(whole, mine[3 * slice.rows], slice.label_smoothing, slice.vocab);
+  const SoftmaxPart whole = {.shift = mine[0], .sum = mine[slice.rows], .total = mine[2 * slice.rows]};
+  loss[row] = row_loss<T>(whole, mine[3 * slice.rows], slice.label_smoothing, slice.vocab);
 }
 
 template <typename T>
@@ -164,16 +164,16 @@ __global__ void __launch_bounds__(kRowThreads) slice_gradient_kernel(const FlceS
     copy_row(static_cast<const T*>(nullptr), data, slice.columns);
     return;
   }
-  const RowGradient gradient =
-      row_gradient(slice.parts[row], slice.parts[slice.rows + row], *scale, slice.label_smoothing, slice.vocab);
+  const SoftmaxPart whole = {.shift = slice.parts[row], .sum = slice.parts[slice.rows + row]};
+  const RowGradient gradient = row_gradient(whole, *scale, slice.label_smoothing, slice.vocab);
   const RowPlan plan = plan_row(data, slice.columns);
-  auto* const vectors = reinterpret_cast<Vector<T>*>(data + plan.head);
+  auto* const vectors = reinterpret_cast<uint4*>(data + plan.head);
   const std::int64_t target_column = target - slice.first;
 #pragma unroll 4
   for (std::int64_t i = threadIdx.x; i < plan.vectors; i += kRowThreads) {
-    Vector<T> value = vectors[i];
-    to_gradient(gradient, value.element, target_column - (plan.head + i * Vector<T>::kWidth));
-    vectors[i] = value;
+    RowVector<T> value = RowVector<T>::load(vectors + i);
+    to_gradient(gradient, value, target_column - (plan.head + i * RowVector<T>::kWidth));
+    value.store(vectors + i);
   }
   if (threadIdx.x < plan.head + plan.tail) {
     const std::int64_t column = plan.single_column(threadIdx.x);
@@ -181,7 +181,17 @@ __global__ void __launch_bounds__(kRowThreads) slice_gradient_kernel(const FlceS
   }
 }
 
+__global__ void check_upstream_kernel(const float* upstream, const float* made_for, std::int64_t* error_flag) {
+  if (*upstream != (made_for == nullptr ? 1.0f : *made_for)) raise(error_flag, kFlagUpstream);
+}
+
 }  // namespace
+
+int flce_check_upstream_cuda(const float* upstream, const float* made_for, std::int64_t* error_flag,
+                             CUstream_st* stream) {
+  check_upstream_kernel<<<1, 1, 0, stream>>>(upstream, made_for, error_flag);
+  return cudaGetLastError();
+}
 
 int flce_labels_cuda(const FlceLabels& labels, CUstream_st* stream) {
   labels_kernel<<<1, kLabelThreads, 0, stream>>>(labels);
@@ -227,8 +237,10 @@ int flce_slice_parts_cuda(const FlceSlice& slice, CUstream_st* stream) {
 
 int flce_slice_loss_cuda(const FlceSlice& slice, float* loss, CUstream_st* stream) {
   const auto blocks = static_cast<unsigned>((slice.rows + kRowThreads - 1) / kRowThreads);
-  slice_loss_kernel<<<blocks, kRowThreads, 0, stream>>>(slice, loss);
-  return cudaGetLastError();
+  return with_storage(slice.storage, [&](auto type) -> int {
+    slice_loss_kernel<decltype(type)><<<blocks, kRowThreads, 0, stream>>>(slice, loss);
+    return cudaGetLastError();
+  });
 }
 
 int flce_slice_gradient_cuda(const FlceSlice& slice, const float* scale, CUstream_st* stream) {

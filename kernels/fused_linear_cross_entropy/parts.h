@@ -73,4 +73,14 @@ int flce_slice_loss_cuda(const FlceSlice& slice, float* loss, CUstream_st* strea
 // The gradient over the logits, times `scale`.
 int flce_slice_gradient_cuda(const FlceSlice& slice, const float* scale, CUstream_st* stream);
 
+// The same on the calling thread, for rows [begin, end); the loss of all rows. Targets are in the vocabulary or ignored.
+void flce_slice_parts_cpu(const FlceSlice& slice, std::int64_t begin, std::int64_t end);
+void flce_slice_loss_cpu(const FlceSlice& slice, float* loss);
+void flce_slice_gradient_cpu(const FlceSlice& slice, float scale, std::int64_t begin, std::int64_t end);
+
+// Raises the flag to kFlagUpstream unless upstream equals made_for (null: 1): a gradient that was added to others cannot
+// be scaled any more.
+int flce_check_upstream_cuda(const float* upstream, const float* made_for, std::int64_t* error_flag,
+                             CUstream_st* stream);
+
 }  // namespace headroom::kernels

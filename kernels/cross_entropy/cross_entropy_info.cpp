@@ -1,0 +1,32 @@
+// What the cross entropy kernel computes and moves.
+#include "kernels/kernel.h"
+
+namespace headroom::kernels {
+
+namespace {
+
+// The forward pass reads the logits and writes their gradient over them; the backward pass then moves nothing. Worked
+// example: 8192 tokens · V 128256 in bf16: 2 · 2 B · 1.05e9 = 4.2e9 B, 0.88 ms at an H200's 4.8e12 B/s.
+std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
+  return pass == Pass::kForward ? 2 * shape.rows * shape.width * element_bytes : 0;
+}
+
+// Per logit: maximum 1, difference, exponential and sum 3; once more for the gradient with a product and a difference 4.
+std::int64_t flops(const Shape& shape, Pass pass) {
+  return pass == Pass::kForward ? 8 * shape.rows * shape.width : 0;
+}
+
+}  // namespace
+
+extern const KernelInfo kCrossEntropy;
+constinit const KernelInfo kCrossEntropy = {
+    .id = "cross_entropy",
+    .title = "Cross entropy",
+    .formula = "loss = log Σ_j e^(x_j) − x_t;  dx_j = e^(x_j) / Σ − [j = t], in place",
+    .shapes = "x, dx [N, V]; targets [N]; fp32, bf16 or fp16; arithmetic and loss in fp32",
+    .source = "Milakov and Gimelshein 2018, Online normalizer calculation for softmax, arXiv:1805.02867",
+    .bytes = &bytes,
+    .flops = &flops,
+};
+
+}  // namespace headroom::kernels

@@ -1,0 +1,190 @@
+// Products by at::mm, a chunk of tokens or a slice of the vocabulary at a time.
+#include "kernels/fused_linear_cross_entropy/cpu_products.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include <ATen/Parallel.h>
+
+#include "kernels/fused_linear_cross_entropy/parts.h"
+
+namespace headroom::kernels {
+
+namespace {
+
+constexpr std::int64_t kGrainElements = 32768;
+constexpr std::int64_t kWidenedColumns = 1024;  // of 16-bit operands at a time, where the result is fp32
+
+// result = alpha · a · b + beta · result. LibTorch multiplies operands of the result's type only; 16-bit ones for an fp32
+// result are widened, some columns of `a` transposed (rows of the result) at a time.
+void add_product(at::Tensor result, const at::Tensor& a, const at::Tensor& b, bool adds, double alpha) {
+  const double beta = adds ? 1 : 0;
+  if (result.scalar_type() == a.scalar_type()) {
+    result.addmm_(a, b, beta, alpha);
+    return;
+  }
+  const at::Tensor b_wide = b.to(at::kFloat);
+  for (std::int64_t first = 0; first < result.size(0); first += kWidenedColumns) {
+    const std::int64_t count = std::min(kWidenedColumns, result.size(0) - first);
+    result.narrow(0, first, count).addmm_(a.narrow(0, first, count).to(at::kFloat), b_wide, beta, alpha);
+  }
+}
+
+class Call {
+ public:
+  Call(const FlceProblem& problem, const FlceTensors& tensors)
+      : problem_(problem), t_(tensors), plan_(flce_scratch_plan(problem)),
+        targets_(static_cast<const std::int64_t*>(tensors.targets.const_data_ptr())),
+        vocab_(problem.vocab), logits_(tensors.logits.narrow(1, 0, std::min(vocab_, tensors.logits.size(1)))) {}
+
+  void run() {
+    labels();
+    if (problem_.mode == FlceMode::kLean) {
+      slices();
+    } else {
+      chunks();
+    }
+    const float* const row_loss = scratch<float>(plan_.row_loss);
+    double sum = 0;
+    for (std::int64_t row = 0; row < flce_rows(problem_); ++row) sum += row_loss[row];
+    t_.loss.fill_(sum * loss_factor_);
+  }
+
+ private:
+  template <typename T>
+  T* scratch(std::int64_t offset) const {
+    return reinterpret_cast<T*>(static_cast<std::byte*>(t_.scratch.mutable_data_ptr()) + offset);
+  }
+  std::int64_t grain(std::int64_t columns) const { return std::max<std::int64_t>(1, kGrainElements / columns); }
+
+  void labels();
+  void chunks();
+  void chunk(std::int64_t first, std::int64_t count, bool adds);
+  void slices();
+
+  const FlceProblem& problem_;
+  const FlceTensors& t_;
+  const FlceScratchPlan plan_;
+  const std::int64_t* const targets_;
+  const std::int64_t vocab_;
+  const at::Tensor logits_;  // without the columns that only fill a row up to 16 bytes
+  double alpha_ = 0, loss_factor_ = 0;
+};
+
+void Call::labels() {
+  const bool gathers = flce_gathers(problem_);
+  auto* const rows = gathers ? scratch<std::int64_t>(plan_.rows) : nullptr;
+  auto* const row_targets = gathers ? scratch<std::int64_t>(plan_.row_targets) : nullptr;
+  std::int64_t valid = 0;
+  for (std::int64_t row = 0; row < problem_.tokens; ++row) {
+    if (targets_[row] == problem_.ignore_index) continue;
+    TORCH_CHECK(targets_[row] >= 0 && targets_[row] < vocab_, "flce: target ", targets_[row], " in row ", row,
+                " is outside the vocabulary of ", vocab_);
+    if (gathers && valid < problem_.valid_count) {
+      rows[valid] = row;
+      row_targets[valid] = targets_[row];
+    }
+    ++valid;
+  }
+  TORCH_CHECK(problem_.valid_count < 0 || valid == problem_.valid_count, "flce: the labels have ", valid,
+              " valid rows, not ", problem_.valid_count);
+  loss_factor_ = valid == 0 ? 0 : problem_.reduction == Reduction::kSum ? 1 : 1 / static_cast<double>(valid);
+  alpha_ = loss_factor_ * (t_.grad_scale.defined() ? t_.grad_scale.item<double>() : 1);
+}
+
+void Call::chunks() {
+  const std::int64_t all = flce_rows(problem_), step = flce_step(problem_);
+  const bool writes = !problem_.forward_only;
+  if (all == 0 && writes && !problem_.accumulate) t_.dweight.zero_();
+  for (std::int64_t first = 0; first < all; first += step) {
+    chunk(first, std::min(step, all - first), first > 0 || problem_.accumulate);
+  }
+  if (!flce_gathers(problem_) || !writes) return;
+  auto* const dx = static_cast<std::byte*>(t_.dx.mutable_data_ptr());
+  const auto row_bytes = static_cast<std::size_t>(problem_.hidden * bytes_of(problem_.storage));
+  for (std::int64_t row = 0; row < problem_.tokens; ++row) {
+    if (targets_[row] == problem_.ignore_index) std::memset(dx + static_cast<std::size_t>(row) * row_bytes, 0, row_bytes);
+  }
+}
+
+void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
+  const bool gathers = flce_gathers(problem_);
+  const at::Tensor weight_HV = t_.weight.t();
+  at::Tensor x = t_.x.narrow(0, first, count);
+  at::Tensor dx = problem_.forward_only ? at::Tensor() : t_.dx.narrow(0, first, count);
+  at::Tensor rows;
+  if (gathers) {
+    rows = at::from_blob(scratch<std::int64_t>(plan_.rows) + first, {count}, at::kLong);
+    x = dx = at::from_blob(scratch<std::byte>(plan_.gathered), {count, problem_.hidden}, t_.x.options());
+    at::index_select_out(x, t_.x, 0, rows);
+  }
+  at::Tensor logits = logits_.narrow(0, 0, count);
+  at::mm_out(logits, x, weight_HV);
+  const CrossEntropyArgs args{.storage = problem_.storage,
+                              .logits = logits.mutable_data_ptr(),
+                              .dlogits = problem_.forward_only ? nullptr : logits.mutable_data_ptr(),
+                              .targets = (gathers ? scratch<std::int64_t>(plan_.row_targets) : targets_) + first,
+                              .loss = scratch<float>(plan_.row_loss) + first,
+                              .rows = count,
+                              .vocab = vocab_,
+                              .stride = t_.logits.size(1),
+                              .ignore_index = problem_.ignore_index,
+                              .label_smoothing = problem_.label_smoothing};
+  at::parallel_for(0, count, grain(vocab_),
+                   [&](std::int64_t begin, std::int64_t end) { cross_entropy_cpu(args, begin, end); });
+  if (problem_.forward_only) return;
+  add_product(t_.dweight, logits.t(), x, adds, alpha_);
+  add_product(dx, logits, t_.weight, /*adds=*/false, alpha_);
+  if (gathers) t_.dx.index_copy_(0, rows, dx);
+}
+
+void Call::slices() {
+  const std::int64_t step = flce_step(problem_);
+  const auto slice_at = [&](std::int64_t first) {
+    return FlceSlice{.storage = problem_.storage,
+                     .logits = t_.logits.mutable_data_ptr(),
+                     .rows = problem_.tokens,
+                     .columns = std::min(step, vocab_ - first),
+                     .stride = t_.logits.size(1),
+                     .first = first,
+                     .vocab = vocab_,
+                     .targets = targets_,
+                     .ignore_index = problem_.ignore_index,
+                     .label_smoothing = problem_.label_smoothing,
+                     .parts = scratch<float>(plan_.slice_parts)};
+  };
+  const auto make_logits = [&](const FlceSlice& slice) {
+    at::Tensor logits = t_.logits.narrow(1, 0, slice.columns);
+    at::mm_out(logits, t_.x, t_.weight.narrow(0, slice.first, slice.columns).t());
+    return logits;
+  };
+  for (std::int64_t first = 0; first < vocab_; first += step) {
+    const FlceSlice slice = slice_at(first);
+    make_logits(slice);
+    at::parallel_for(0, problem_.tokens, grain(slice.columns),
+                     [&](std::int64_t begin, std::int64_t end) { flce_slice_parts_cpu(slice, begin, end); });
+  }
+  flce_slice_loss_cpu(slice_at(0), scratch<float>(plan_.row_loss));
+  for (std::int64_t first = 0; first < vocab_; first += step) {
+    const FlceSlice slice = slice_at(first);
+    const at::Tensor logits = make_logits(slice);
+    at::parallel_for(0, problem_.tokens, grain(slice.columns),
+                     [&](std::int64_t begin, std::int64_t end) { flce_slice_gradient_cpu(slice, 1, begin, end); });
+    add_product(t_.dweight.narrow(0, first, slice.columns), logits.t(), t_.x, problem_.accumulate, alpha_);
+    add_product(t_.dx, logits, t_.weight.narrow(0, first, slice.columns), first > 0, alpha_);
+  }
+}
+
+}  // namespace
+
+void flce_cpu(const FlceProblem& problem, const FlceTensors& tensors) {
+  if (problem.tokens == 0) {
+    tensors.loss.zero_();
+    if (tensors.dweight.defined() && !problem.accumulate) tensors.dweight.zero_();
+    return;
+  }
+  Call(problem, tensors).run();
+}
+
+}  // namespace headroom::kernels
