@@ -18,7 +18,7 @@ namespace headroom::kernels {
 
 namespace row_norm {
 
-constexpr int kMostGroups = 16;  // named barriers of a block
+constexpr int kMostGroups = 15;  // a block has 16 barriers: one each, and that of __syncthreads
 
 __device__ __forceinline__ void copy_async(void* to_shared, const void* from, bool there) {
   // Reads nothing and writes zeros where the row has ended.
@@ -31,6 +31,11 @@ __device__ __forceinline__ void end_of_copies() { asm volatile("cp.async.commit_
 template <int kStillUnderWay>
 __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kStillUnderWay) : "memory");
+}
+
+// Barrier 0 is that of the whole block: a group that still works must not meet others there.
+__device__ __forceinline__ void group_barrier() {
+  asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }
 
 // Sums over the threads of a group, the same bits in all of them and in every run. Of two successive sums each has
@@ -61,7 +66,7 @@ class GroupSum {
         reinterpret_cast<float*>(memory_.part[turn_][s] + first)[threadIdx.x / kWarp] = value[s];
       }
     }
-    asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y), "r"(blockDim.x) : "memory");
+    group_barrier();
 #pragma unroll
     for (int s = 0; s < kSums; ++s) {
       value[s] = 0;
@@ -170,119 +175,147 @@ __device__ __forceinline__ void keep_packed(uint4& bits) {
   asm volatile("" : "+r"(bits.x), "+r"(bits.y), "+r"(bits.z), "+r"(bits.w));
 }
 
-// y of one row. kStages 0: rows are read straight into registers.
-template <typename T, NormKind kKind, int kVectors, int kStages, int kMostThreads, int kBlocks>
+// Mean and 1 / √(variance + ε) of a group's row with one barrier: every warp takes the mean of its own part and squares
+// about that, and the parts are joined after Chan, Golub and LeVeque 1979, equation 2.1b.
+template <typename T, int kVectors>
+__device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_vectors, float width, float epsilon,
+                                                float4* memory) {
+  constexpr int kWidth = kElements<T>;
+  const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+  float sum = 0;
+  int vectors = 0;  // of this warp
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const Numbers<T> numbers(x[v]);
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) sum += numbers.at[e];
+    vectors += max(0, min(kWarp, row_vectors - static_cast<int>(v * blockDim.x + warp * kWarp)));
+  }
+  const float count = static_cast<float>(vectors * kWidth);
+  const float mean = warp_sum(sum) / fmaxf(count, 1.0f);
+  float square = 0;
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    keep_packed(x[v]);
+    const Numbers<T> numbers(x[v]);
+    const bool there = v * blockDim.x + threadIdx.x < row_vectors;
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) {
+      const float centred = there ? numbers.at[e] - mean : 0.0f;
+      square += centred * centred;
+    }
+  }
+  square = warp_sum(square);
+  if (warps == 1) return {mean, rsqrtf(square / width + epsilon)};
+  float4* const part = memory + threadIdx.y * warps;
+  if (threadIdx.x % kWarp == 0) part[warp] = make_float4(count, mean, square, 0);
+  group_barrier();
+  float row_mean = 0;
+  for (int i = 0; i < warps; ++i) row_mean += part[i].x * part[i].y;
+  row_mean /= width;
+  float row_square = 0;
+  for (int i = 0; i < warps; ++i) {
+    const float4 p = part[i];
+    row_square += p.z + p.x * (p.y - row_mean) * (p.y - row_mean);
+  }
+  return {row_mean, rsqrtf(row_square / width + epsilon)};
+}
+
+template <int kLoad> __device__ __forceinline__ uint4 load_row(const uint4* p) {
+  if constexpr (kLoad == 0) return __ldcs(p);
+  uint4 r;
+  if constexpr (kLoad == 1) asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p));
+  else return *p;
+  return r;
+}
+template <int kLoad> __device__ __forceinline__ void store_row(uint4* p, uint4 v) {
+  if constexpr (kLoad == 1) __stcs(p, v); else *p = v;
+}
+
+// y of one row a group.
+template <typename T, NormKind kKind, int kVectors, int kMostThreads, int kBlocks, int kLoad, int kStore>
 __global__ void __launch_bounds__(kMostThreads, kBlocks) forward_kernel(NormForward norm) {
   constexpr int kWidth = kElements<T>;
-  constexpr int kStreams = kKind == NormKind::kAddRms ? 2 : 1;
+  constexpr bool kAdd = kKind == NormKind::kAddRms;
   constexpr bool kMean = kKind == NormKind::kLayer;
-  __shared__ typename GroupSum<1>::Memory sum_memory;
-  GroupSum<1> group_sum(sum_memory);
+  __shared__ float4 memory[kMostThreads / kWarp];
   const int row_vectors = static_cast<int>(norm.width / kWidth);
-  const float part_of_mean = 1.0f / static_cast<float>(norm.width);
-  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.y;
-  std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  const auto width = static_cast<float>(norm.width);
+  const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  if (row >= norm.rows) return;
+  const std::int64_t begin = row * row_vectors;
 
-  const void* const tensors[2] = {norm.x, norm.residual};
-  const void* streams[kStreams];
+  uint4 x[kVectors], residual[kAdd ? kVectors : 1];
 #pragma unroll
-  for (int i = 0; i < kStreams; ++i) streams[i] = tensors[i];
-  Ring<kStreams, kVectors, kStages == 0 ? 1 : kStages> ring(streams, norm.rows, row_vectors);
-  if constexpr (kStages > 0) {
-#pragma unroll
-    for (int s = 0; s < kStages; ++s) ring.fetch(row + s * step, s);
+  for (int v = 0; v < kVectors; ++v) {
+    const int column = v * blockDim.x + threadIdx.x;
+    x[v] = column < row_vectors ? load_row<kLoad>(static_cast<const uint4*>(norm.x) + begin + column) : uint4{};
+    if constexpr (kAdd) {
+      residual[v] = column < row_vectors ? load_row<kLoad>(static_cast<const uint4*>(norm.residual) + begin + column) : uint4{};
+    }
   }
-
-  int stage = 0;
-  for (; row < norm.rows; row += step) {
-    uint4 x[kVectors], residual[kStreams > 1 ? kVectors : 1];
-    if constexpr (kStages > 0) {
-      ring.wait();
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-        x[v] = *ring.place(stage, 0, v);
-        if constexpr (kStreams > 1) residual[v] = *ring.place(stage, 1, v);
-      }
-    } else {
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-        const int column = v * blockDim.x + threadIdx.x;
-        const bool there = column < row_vectors;
-        x[v] = there ? __ldcs(static_cast<const uint4*>(norm.x) + row * row_vectors + column) : uint4{};
-        if constexpr (kStreams > 1) {
-          residual[v] = there ? __ldcs(static_cast<const uint4*>(norm.residual) + row * row_vectors + column) : uint4{};
-        }
-      }
-    }
-    if constexpr (kKind == NormKind::kAddRms) {
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-        Numbers<T> sum(x[v]);
-        const Numbers<T> r(residual[v]);
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e) sum.at[e] += r.at[e];
-        x[v] = sum.packed();
-        const int column = v * blockDim.x + threadIdx.x;
-        if (column < row_vectors) static_cast<uint4*>(norm.sum)[row * row_vectors + column] = x[v];
-      }
-    }
-
-    float mean = 0, rstd;
-    if constexpr (kKind == NormKind::kRebuildRms) {
-      rstd = norm.rstd[row];
-    } else {
-      if constexpr (kMean) {
-        float sum[1] = {0};
-#pragma unroll
-        for (int v = 0; v < kVectors; ++v) {
-          const Numbers<T> numbers(x[v]);
-#pragma unroll
-          for (int e = 0; e < kWidth; ++e) sum[0] += numbers.at[e];
-        }
-        group_sum(sum);
-        mean = sum[0] * part_of_mean;
-      }
-      float square[1] = {0};
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-        keep_packed(x[v]);
-        const Numbers<T> numbers(x[v]);
-        const bool there = !kMean || v * blockDim.x + threadIdx.x < row_vectors;
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e) {
-          const float centred = there ? numbers.at[e] - mean : 0.0f;
-          square[0] += centred * centred;
-        }
-      }
-      group_sum(square);
-      rstd = rsqrtf(square[0] * part_of_mean + norm.epsilon);
-      if (threadIdx.x == 0) {
-        norm.rstd[row] = rstd;
-        if constexpr (kMean) norm.mean[row] = mean;
-      }
-    }
-    if constexpr (kStages > 0) {
-      ring.fetch(row + kStages * step, stage);  // what lay there is in registers
-      stage = stage + 1 == kStages ? 0 : stage + 1;
-    }
-
+  if constexpr (kAdd) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
+      Numbers<T> sum(x[v]);
+      const Numbers<T> r(residual[v]);
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) sum.at[e] += r.at[e];
+      x[v] = sum.packed();
       const int column = v * blockDim.x + threadIdx.x;
-      if (column >= row_vectors) continue;
-      keep_packed(x[v]);
-      Numbers<T> y(x[v]);
-      const Numbers<T> weight(__ldg(static_cast<const uint4*>(norm.weight) + column));
-      if constexpr (kMean) {
-        const Numbers<T> bias(__ldg(static_cast<const uint4*>(norm.bias) + column));
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e) y.at[e] = (y.at[e] - mean) * rstd * weight.at[e] + bias.at[e];
-      } else {
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e) y.at[e] = y.at[e] * rstd * weight.at[e];
-      }
-      static_cast<uint4*>(norm.y)[row * row_vectors + column] = y.packed();
+      if (column < row_vectors) store_row<kStore>(static_cast<uint4*>(norm.sum) + begin + column, x[v]);
     }
+  }
+
+  float mean = 0, rstd;
+  if constexpr (kKind == NormKind::kRebuildRms) {
+    rstd = norm.rstd[row];
+  } else if constexpr (kMean) {
+    const float2 moments = group_moments<T, kVectors>(x, row_vectors, width, norm.epsilon, memory);
+    mean = moments.x;
+    rstd = moments.y;
+  } else {
+    float square = 0;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const Numbers<T> numbers(x[v]);
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) square += numbers.at[e] * numbers.at[e];
+    }
+    square = warp_sum(square);
+    const int warps = blockDim.x / kWarp;
+    if (warps > 1) {
+      float* const part = reinterpret_cast<float*>(memory) + threadIdx.y * warps;
+      if (threadIdx.x % kWarp == 0) part[threadIdx.x / kWarp] = square;
+      group_barrier();
+      square = 0;
+      for (int i = 0; i < warps; ++i) square += part[i];
+    }
+    rstd = rsqrtf(square / width + norm.epsilon);
+  }
+  if constexpr (kKind != NormKind::kRebuildRms) {
+    if (threadIdx.x == 0) {
+      norm.rstd[row] = rstd;
+      if constexpr (kMean) norm.mean[row] = mean;
+    }
+  }
+
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const int column = v * blockDim.x + threadIdx.x;
+    if (column >= row_vectors) continue;
+    keep_packed(x[v]);
+    Numbers<T> y(x[v]);
+    const Numbers<T> weight(__ldg(static_cast<const uint4*>(norm.weight) + column));
+    if constexpr (kMean) {
+      const Numbers<T> bias(__ldg(static_cast<const uint4*>(norm.bias) + column));
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) y.at[e] = (y.at[e] - mean) * rstd * weight.at[e] + bias.at[e];
+    } else {
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) y.at[e] = y.at[e] * rstd * weight.at[e];
+    }
+    store_row<kStore>(static_cast<uint4*>(norm.y) + begin + column, y.packed());
   }
 }
 
@@ -510,7 +543,7 @@ template <typename T, NormKind kKind, int kVectors>
 cudaError_t launch_forward_rows(const NormForward& norm, cudaStream_t stream) {
   const dim3 block = cut(norm.width / kElements<T>, kVectors, kBlockThreads);
   const unsigned grid = grid_of(norm.rows, block, (std::int64_t{1} << 31) - 1);
-  forward_kernel<T, kKind, kVectors, 0, 1024, 1><<<grid, block, 0, stream>>>(norm);
+  forward_kernel<T, kKind, kVectors, 1024, 1, 0, 0><<<grid, block, 0, stream>>>(norm);
   return cudaGetLastError();
 }
 
