@@ -21,6 +21,7 @@
 #include "demos/live/cpu_probe.h"
 #include "demos/live/device_facts.h"
 #include "demos/live/event_sink.h"
+#include "demos/live/kernel_trace.h"
 #include "demos/live/link.h"
 #include "demos/live/meta_probe.h"
 #include "demos/live/run_feed.h"
@@ -37,6 +38,7 @@ constexpr std::string_view kUsage =
     "headroom-engine runs demos for headroom and headroom-window, which start it by themselves.\n"
     "  headroom-engine            speak the protocol on stdin and stdout\n"
     "  headroom-engine --plan     the same, answering with predictions on meta tensors; never touches a GPU\n"
+    "  headroom-engine --trace    the same, telling of each kernel of a run; its speed does not count\n"
     "  headroom-engine --facts    devices and versions, as JSON\n"
     "  headroom-engine --version  version and revision\n";
 
@@ -79,7 +81,7 @@ std::vector<std::filesystem::path> course_pages() {
   return pages;
 }
 
-int serve(live::EngineRole role) {
+int serve(live::EngineRole role, bool trace) {
   using namespace live;
   const int frames = take_stdout();
   std::signal(SIGPIPE, SIG_IGN);
@@ -89,7 +91,8 @@ int serve(live::EngineRole role) {
   // Before any tensor exists. These live until the process ends: threads that hang may still use them.
   auto& sink = *new EventSink;
   auto& feed = *new RunFeed;
-  Probes probes{.cpu = &CpuProbe::install(sink), .meta = nullptr};
+  Probes probes{.cpu = &CpuProbe::install(sink), .meta = nullptr, .kernels = nullptr};
+  if (trace) probes.kernels = &KernelTrace::install();  // before CUDA is asked for anything
   const bool planner = role == EngineRole::kPlanner;
   if (planner) probes.meta = &MetaProbe::install(sink);
   MachineFacts machine = machine_facts(/*look_for_gpu=*/!planner);
@@ -118,7 +121,7 @@ int run(const std::vector<std::string_view>& arguments) {
     std::fputs(kUsage.data(), stdout);
     return 0;
   }
-  if (!option.empty() && option != "--plan") {
+  if (!option.empty() && option != "--plan" && option != "--trace") {
     std::fputs(kUsage.data(), stderr);
     return kBadUsage;
   }
@@ -126,7 +129,8 @@ int run(const std::vector<std::string_view>& arguments) {
     std::fputs(kUsage.data(), stderr);
     return kBadUsage;
   }
-  return serve(option == "--plan" ? live::EngineRole::kPlanner : live::EngineRole::kRunner);
+  return serve(option == "--plan" ? live::EngineRole::kPlanner : live::EngineRole::kRunner,
+               option == "--trace");
 }
 
 }  // namespace

@@ -174,6 +174,13 @@ void Link::forward() {
   }
   for (auto& chunk : encode_rows(news.counters, record::encode_counters)) send_chunk(news.run, std::move(chunk));
   for (auto& chunk : encode_rows(news.metrics, record::encode_metrics)) send_chunk(news.run, std::move(chunk));
+  if (!news.kernel_spans.empty()) {
+    forward_operators(news.run);  // kernels have their names there, too
+    for (auto& chunk : encode_rows(news.kernel_spans, record::encode_kernel_spans)) {
+      send_chunk(news.run, std::move(chunk));
+    }
+  }
+  if (news.dropped_spans != 0) send_chunk(news.run, record::encode_dropped(news.dropped_spans));
   if (!news.measurements.empty()) send_chunk(news.run, record::encode_measurements(news.measurements));
   if (news.progress) {
     protocol::Progress progress = *news.progress;

@@ -84,6 +84,15 @@ Bytes Machine::live_bytes(DeviceKind kind) const {
   return probes_.cpu->live_bytes();
 }
 
+Bytes Machine::peak_bytes(DeviceKind kind) const {
+  return kind == DeviceKind::kGpu ? cuda_allocator::stats(kDevice).peak_allocated : probes_.cpu->peak_bytes();
+}
+
+void Machine::reset_peak(DeviceKind kind) {
+  if (kind == DeviceKind::kGpu) cuda_allocator::reset_peaks(kDevice);
+  else probes_.cpu->reset_peak();
+}
+
 bool Machine::clean_up(DeviceKind kind) {
   if (planner() || kind != DeviceKind::kGpu || cuda_ == nullptr) return true;
   // An error that was met once is returned again by every call after it: the context is lost.

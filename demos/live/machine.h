@@ -14,15 +14,18 @@
 #include "demos/live/device_clock.h"
 #include "demos/live/device_facts.h"
 #include "demos/live/event_sink.h"
+#include "demos/live/kernel_trace.h"
 #include "demos/live/meta_probe.h"
 #include "demos/live/nvml.h"
 
 namespace headroom::live {
 
-// The probes that main() installs before any tensor exists. A runner has the CPU's, a planner meta's too.
+// The probes that main() installs before any tensor exists. A runner has the CPU's, a planner meta's too, a tracing
+// engine the tracer of kernels, which may hear nothing.
 struct Probes {
   CpuProbe* cpu = nullptr;
   MetaProbe* meta = nullptr;
+  KernelTrace* kernels = nullptr;
 };
 
 enum class EngineRole { kRunner, kPlanner };
@@ -39,6 +42,8 @@ class Machine {
 
   // Starts CUDA, its probe and its clock, once; later calls do nothing. Throws what LibTorch throws.
   void start_cuda();
+  // Null unless this is a tracing engine.
+  KernelTrace* kernel_trace() const { return probes_.kernels; }
   Nvml* nvml() { return nvml_ ? &*nvml_ : nullptr; }
   DeviceClock* clock() { return clock_.get(); }
 
@@ -60,6 +65,9 @@ class Machine {
 
   // Bytes that the run's allocator has handed out now.
   record::Bytes live_bytes(record::DeviceKind kind) const;
+  // The most of them since reset_peak(). Not in a planner.
+  record::Bytes peak_bytes(record::DeviceKind kind) const;
+  void reset_peak(record::DeviceKind kind);
   // Gives back what a run leaves behind without owning it: cached segments, cuBLAS workspaces. False: the device no
   // longer answers, and never will in this process.
   bool clean_up(record::DeviceKind kind);

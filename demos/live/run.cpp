@@ -16,6 +16,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/demo_run.h"
+#include "demos/live/operator_trace.h"
 #include "demos/live/progress_meter.h"
 #include "demos/live/sampler.h"
 #include "demos/record/scope.h"
@@ -80,15 +81,31 @@ record::Result<Plan> understand(const protocol::StartRun& start, const Machine& 
   }
   record::Result<record::Params> params = record::Params::from_map(demo->schema, start.params);
   if (!params) return params.error();
-  Plan plan{.runner = runner, .recorded = start.record, .params = std::move(params).value()};
+  Plan plan{.runner = runner, .recorded = start.record && demo->records_memory, .params = std::move(params).value()};
   plan.device = machine.device(plan.params.text("device"));
   if (plan.device == nullptr) {
     return Error{
         "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
         ErrorKind::kRefused};
   }
-  plan.cap = plan.params.integer("cap");
+  if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");
   return plan;
+}
+
+// What a tracing engine traces of this run. Times of a traced run are not those of an untraced one, and say so.
+struct Traces {
+  bool kernels = false;    // of the GPU, by CUPTI
+  bool operators = false;  // of the CPU
+  std::string trouble;     // why nothing is traced though it was asked for
+
+  bool any() const { return kernels || operators; }
+};
+
+Traces traces_of(const Plan& plan, const Machine& machine) {
+  const KernelTrace* tracer = machine.kernel_trace();
+  if (tracer == nullptr || !plan.recorded || machine.planner()) return {};
+  if (plan.kind() != DeviceKind::kGpu) return {.kernels = false, .operators = true, .trouble = {}};
+  return {.kernels = tracer->trouble().empty(), .operators = false, .trouble = tracer->trouble()};
 }
 
 record::RunInfo info_of(const protocol::StartRun& start, const Plan& plan, const Machine& machine) {
@@ -105,17 +122,54 @@ record::RunInfo info_of(const protocol::StartRun& start, const Plan& plan, const
   }
   info.provenance["device"] = plan.device->name;
   info.provenance["created"] = utc_now();
+  const Traces traces = traces_of(plan, machine);
+  if (traces.kernels) info.provenance["traced"] = "kernels, by " + machine.kernel_trace()->version();
+  if (traces.operators) info.provenance["traced"] = "operators";
+  if (!traces.trouble.empty()) info.provenance["trace_trouble"] = traces.trouble;
   return info;
 }
+
+// What runs on the device, or on the CPU, between begin and end; told step by step.
+class Tracing {
+ public:
+  Tracing(const RunContext& context, const Traces& traces)
+      : context_(context), kernels_(traces.kernels ? context.machine.kernel_trace() : nullptr) {
+    if (!traces.any()) return;
+    if (kernels_ != nullptr) kernels_->begin(context_.sink.now());
+    operators_.emplace(kernels_, [this] { return context_.sink.now(); });
+  }
+  ~Tracing() {
+    if (kernels_ != nullptr) kernels_->end();
+  }
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+
+  bool on() const { return operators_.has_value(); }
+  void set_step(std::int32_t step) {
+    if (kernels_ != nullptr) kernels_->set_step(step);
+    if (operators_) operators_->set_step(step);
+  }
+  // The device has nothing more to do.
+  void tell() {
+    if (kernels_ != nullptr) context_.feed.add(kernels_->collect(), kernels_->take_dropped());
+    if (operators_) context_.feed.add(operators_->collect(), 0);
+  }
+
+ private:
+  const RunContext& context_;
+  KernelTrace* kernels_;
+  std::optional<OperatorTrace> operators_;
+};
 
 // Hears of marks and relabels while a run is on.
 class Listener final : public record::ScopeListener {
  public:
-  Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock)
-      : context_(context), recorded_(recorded), probe_(probe), clock_(clock) {}
+  Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock, Tracing& tracing)
+      : context_(context), recorded_(recorded), probe_(probe), clock_(clock), tracing_(tracing) {}
 
   void on_mark(const record::Tag& tag, std::int32_t step) override {
     context_.beats.fetch_add(1, std::memory_order_relaxed);
+    tracing_.set_step(step);
     if (progress_ != nullptr) {
       progress_->on_mark();
       context_.feed.add(progress_->at(context_.sink.now()));
@@ -136,6 +190,7 @@ class Listener final : public record::ScopeListener {
   const bool recorded_;
   Probe& probe_;
   DeviceClock* clock_;
+  Tracing& tracing_;
   ProgressMeter* progress_ = nullptr;  // none yet while the model is built
 };
 
@@ -146,8 +201,9 @@ class Watching {
       : context_(context),
         probe_(context.machine.probe(plan.kind())),
         cap_(context.machine, plan.kind(), plan.cap),
-        listener_(context, plan.recorded, probe_, clock_of(context, plan)) {
-    context.sink.open(plan.recorded);
+        opened_(open(context.sink, plan.recorded)),
+        tracing_(context, traces_of(plan, context.machine)),
+        listener_(context, plan.recorded, probe_, clock_of(context, plan), tracing_) {
     record::mark_step(-1);  // a run that broke off in the middle of a step left it as it was
     if (plan.recorded) {
       probe_.start();
@@ -166,6 +222,7 @@ class Watching {
   Watching& operator=(const Watching&) = delete;
 
   Listener& listener() { return listener_; }
+  Tracing& tracing() { return tracing_; }
   // The events end here: what is freed later belongs to the taking down.
   void stop_events() {
     probe_.stop();
@@ -173,6 +230,11 @@ class Watching {
   }
 
  private:
+  // The run's clock starts here.
+  static bool open(EventSink& sink, bool recorded) {
+    sink.open(recorded);
+    return true;
+  }
   static DeviceClock* clock_of(const RunContext& context, const Plan& plan) {
     const bool on_gpu = plan.kind() == DeviceKind::kGpu && !context.machine.planner();
     return on_gpu && plan.recorded ? context.machine.clock() : nullptr;
@@ -181,23 +243,41 @@ class Watching {
   const RunContext& context_;
   Probe& probe_;
   Machine::CapGuard cap_;
+  bool opened_;
+  Tracing tracing_;
   Listener listener_;
   std::optional<Sampler> sampler_;
 };
 
-void report_step(const RunContext& context, DemoRun& run, int index, record::Nanoseconds begun) {
+void report_step(const RunContext& context, DemoRun& run, int index, record::Nanoseconds begun, Tracing& tracing) {
   const StepReport report = run.report();  // waits for the device: the step is over now
   const record::Nanoseconds now = context.sink.now();
   const auto add = [&](MetricKind kind, double value) {
     context.feed.add(record::MetricSample{.time = now, .value = value, .step = index, .kind = kind});
   };
   if (report.loss) add(MetricKind::kLoss, *report.loss);
-  add(MetricKind::kStepNanoseconds, static_cast<double>(now - begun));
-  if (report.tokens) {
-    add(MetricKind::kTokensPerSecond, static_cast<double>(*report.tokens) * 1e9 / static_cast<double>(now - begun));
+  if (!tracing.on()) {
+    add(MetricKind::kStepNanoseconds, static_cast<double>(now - begun));
+    if (report.tokens) {
+      add(MetricKind::kTokensPerSecond, static_cast<double>(*report.tokens) * 1e9 / static_cast<double>(now - begun));
+    }
   }
+  tracing.tell();
   for (const record::Measurement& measurement : report.measurements) context.feed.add(measurement);
 }
+
+// The allocator of the run's device, for demos that ask what one call takes.
+class MachineMeter final : public experiments::MemoryMeter {
+ public:
+  MachineMeter(Machine& machine, DeviceKind kind) : machine_(machine), kind_(kind) {}
+  Bytes allocated() const override { return machine_.live_bytes(kind_); }
+  Bytes peak() const override { return machine_.peak_bytes(kind_); }
+  void reset() override { machine_.reset_peak(kind_); }
+
+ private:
+  Machine& machine_;
+  DeviceKind kind_;
+};
 
 c10::Device torch_device(const Plan& plan, const Machine& machine) {
   if (machine.planner()) return c10::Device(c10::kMeta);
@@ -206,10 +286,12 @@ c10::Device torch_device(const Plan& plan, const Machine& machine) {
 
 // Builds what the demo needs and runs its steps. Every tensor of the run dies inside.
 Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
+  MachineMeter meter(context.machine, plan.kind());
   const experiments::RunSetting setting{
       .place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
       .course_pages = context.course_pages,
       .cancel = &context.cancel,
+      .memory = context.machine.planner() ? nullptr : &meter,
   };
   auto created = plan.runner->make(plan.params, setting);
   if (!created) return {OutcomeKind::kRefused, created.error().message};
@@ -224,7 +306,7 @@ Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
       watching.stop_events();
       return {OutcomeKind::kCancelled, ""};
     }
-    if (!context.machine.planner()) report_step(context, run, index, begun);
+    if (!context.machine.planner()) report_step(context, run, index, begun, watching.tracing());
     progress.end_step(context.sink.now());
   }
   watching.stop_events();

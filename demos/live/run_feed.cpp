@@ -52,6 +52,12 @@ void RunFeed::add(const record::Measurement& measurement) {
   news_.measurements.push_back(measurement);
 }
 
+void RunFeed::add(const std::vector<record::KernelSpan>& spans, std::uint64_t dropped) {
+  std::lock_guard guard(mutex_);
+  news_.kernel_spans.insert(news_.kernel_spans.end(), spans.begin(), spans.end());
+  news_.dropped_spans += dropped;
+}
+
 void RunFeed::add(protocol::Progress progress) {
   std::lock_guard guard(mutex_);
   news_.progress = std::move(progress);

@@ -22,6 +22,8 @@ struct RunNews {
   std::vector<record::CounterSample> counters;
   std::vector<record::MetricSample> metrics;
   std::vector<record::Measurement> measurements;
+  std::vector<record::KernelSpan> kernel_spans;
+  std::uint64_t dropped_spans = 0;
   std::optional<protocol::Progress> progress;  // the latest
   std::optional<record::Outcome> outcome;      // the run is over; nothing comes after this
 };
@@ -41,6 +43,7 @@ class RunFeed {
   void add(const record::CounterSample& sample);
   void add(const record::MetricSample& sample);
   void add(const record::Measurement& measurement);
+  void add(const std::vector<record::KernelSpan>& spans, std::uint64_t dropped);
   void add(protocol::Progress progress);
   // Ends the run, and waits until the link has taken everything: the next run uses the same ring.
   void finish(record::Outcome outcome);

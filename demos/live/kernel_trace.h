@@ -1,0 +1,94 @@
+// Every kernel, copy and memset of the device and every call that launched one, by CUPTI. One session for the life of
+// the process: it begins before the first CUDA call, and runs only mark what of it they want.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "demos/record/kernel_span.h"
+
+namespace headroom::live {
+
+class KernelTrace {
+ public:
+  // Loads CUPTI and begins to listen, once a process; later calls return the same object. Never removed. Where CUPTI
+  // cannot be had the object is there all the same, hears nothing, and says why.
+  static KernelTrace& install();
+
+  // Why nothing is heard, in one sentence; empty: all is well.
+  const std::string& trouble() const { return trouble_; }
+  // "CUPTI 13.0.85"; empty with trouble.
+  const std::string& version() const { return version_; }
+
+  // Keeps what happens from here on. `now`: the recording's time at this moment.
+  void begin(record::Nanoseconds now);
+  void end();
+  // What is launched from here on belongs to this step.
+  void set_step(std::int32_t step) { step_.store(step, std::memory_order_relaxed); }
+
+  // Calls that were kept since the last collect(). The calling thread may say how many bytes must move for what it
+  // launched since there were `first`: they go to the first of these calls unless it has its bytes already.
+  std::size_t calls() const;
+  void add_bytes(std::size_t first, record::Bytes bytes);
+
+  // Everything since the last time, by start. Call it with the device synchronised: what is still running is lost.
+  std::vector<record::KernelSpan> collect();
+  // Records that CUPTI itself lost since the last time it was asked.
+  std::uint64_t take_dropped();
+
+ private:
+  struct Cupti;
+  struct Call {
+    std::uint64_t tag = 0;
+    record::Nanoseconds begin = 0, end = 0;
+    record::Bytes bytes = record::kUnknownBytes;
+    std::uint32_t correlation = 0;
+    std::int32_t step = -1;
+    std::uint16_t name = 0;
+  };
+  struct Activity {
+    record::Nanoseconds begin = 0, end = 0;
+    record::Bytes bytes = record::kUnknownBytes;
+    std::uint32_t correlation = 0;
+    std::uint32_t stream = 0;
+    std::uint16_t name = 0;
+    record::SpanKind kind = record::SpanKind::kKernel;
+  };
+
+  KernelTrace();
+  ~KernelTrace() = default;
+
+  std::string start();  // what trouble() says
+  void enter(std::uint32_t correlation, std::uint16_t name);
+  void leave();
+  void take_buffer(std::uint8_t* buffer, std::size_t bytes);
+  std::uint16_t kernel_name(const char* mangled);
+  std::uint8_t stream_number(std::uint32_t stream);
+  record::KernelSpan span_of(const Activity& activity);
+
+  std::unique_ptr<Cupti> cupti_;
+  std::string trouble_, version_;
+  std::atomic<bool> recording_{false};
+  std::atomic<std::int32_t> step_{-1};
+  std::atomic<std::uint64_t> dropped_{0};
+
+  mutable std::mutex mutex_;  // guards what follows: buffers come on CUPTI's own thread
+  record::Nanoseconds origin_ = 0;
+  std::vector<Call> calls_;
+  std::unordered_map<std::uint32_t, std::size_t> call_of_;  // by correlation
+  std::vector<Activity> activities_;
+  std::unordered_map<std::string, std::uint16_t> names_;
+  std::vector<std::uint32_t> streams_;
+};
+
+// "at::native::vectorized_elementwise_kernel<4, …>" of a mangled name: without the result's type and the parameters,
+// and at most 200 bytes.
+std::string readable_kernel_name(const char* mangled);
+
+}  // namespace headroom::live
