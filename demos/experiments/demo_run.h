@@ -26,11 +26,21 @@ struct RunPlace {
   record::DeviceKind target = record::DeviceKind::kCpu;  // kCpu or kGpu
 };
 
+// What the allocator of the run's device has handed out. Not on meta.
+class MemoryMeter {
+ public:
+  virtual ~MemoryMeter() = default;
+  virtual record::Bytes allocated() const = 0;
+  virtual record::Bytes peak() const = 0;  // highest since reset()
+  virtual void reset() = 0;
+};
+
 // What a run is given besides its parameters.
 struct RunSetting {
   RunPlace place;
   std::span<const std::filesystem::path> course_pages;  // the text to train on where the parameters name none
   const std::atomic<bool>* cancel = nullptr;            // may be null; read between layers or cases. Not owned.
+  MemoryMeter* memory = nullptr;                        // null: nobody counts. Not owned.
 };
 
 enum class StepResult : std::uint8_t { kDone, kCancelled };

@@ -20,8 +20,27 @@ constexpr std::array kModels{
 };
 constexpr std::array kPrecisions{Choice{"fp32", "fp32"}, Choice{"bf16", "bf16"}};
 constexpr std::array kCheckpointing{Choice{"off", "off"}, Choice{"layer", "each layer"}};
-constexpr std::array kLosses{Choice{"plain", "all logits"}};
+constexpr std::array kLosses{Choice{"plain", "all logits"}, Choice{"flce", "a chunk of logits at a time"}};
+constexpr std::array kLossModes{
+    Choice{"chunked", "chunks of tokens"},
+    Choice{"lean", "slices of the vocabulary"},
+    Choice{"report", "the report's chunk rule"},
+};
+constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
+constexpr std::array kOffOn{Choice{"off", "off"}, Choice{"on", "on"}};
 constexpr std::array kDevices{Choice{"auto", "best there is"}, Choice{"cpu", "CPU"}, Choice{"cuda", "GPU"}};
+
+// One operation of the step as a kernel of our own, or composed from PyTorch's operators.
+constexpr ParamSpec fused(std::string_view key, std::string_view label, std::string_view help,
+                          std::string_view default_text = "off") {
+  return {.key = key,
+          .label = label,
+          .help = help,
+          .kind = ParamKind::kChoice,
+          .default_text = default_text,
+          .choices = kOffOn,
+          .advanced = true};
+}
 
 // A length of a custom model: shown under "More" while model=custom.
 constexpr ParamSpec shape(std::string_view key, std::string_view label, std::string_view help, double maximum,
@@ -103,11 +122,54 @@ constexpr std::array kSchema{
               .advanced = true},
     ParamSpec{.key = "loss",
               .label = "Loss",
-              .help = "How cross entropy is computed: plain makes all logits at once",
+              .help = "How cross entropy is computed: from all logits at once, or fused with the output layer",
               .kind = ParamKind::kChoice,
               .default_text = "plain",
               .choices = kLosses,
               .advanced = true},
+    ParamSpec{.key = "loss_mode",
+              .label = "Logits by",
+              .help = "What the fused loss takes at a time",
+              .kind = ParamKind::kChoice,
+              .default_text = "chunked",
+              .choices = kLossModes,
+              .advanced = true,
+              .needs_key = "loss",
+              .needs_value = "flce"},
+    ParamSpec{.key = "loss_chunk",
+              .label = "Chunk",
+              .unit = "tokens",
+              .help = "Tokens (lean: columns of the vocabulary) whose logits exist at a time; 0 takes what suits the device",
+              .kind = ParamKind::kInteger,
+              .minimum = 0,
+              .maximum = 131072,
+              .default_number = 0,
+              .advanced = true,
+              .needs_key = "loss",
+              .needs_value = "flce"},
+    ParamSpec{.key = "weight_gradient",
+              .label = "Head's gradient",
+              .help = "Number format in which the chunks' gradients of the output layer add up",
+              .kind = ParamKind::kChoice,
+              .default_text = "model",
+              .choices = kWeightGradients,
+              .advanced = true,
+              .needs_key = "loss",
+              .needs_value = "flce"},
+    fused("fused.rms_norm", "Fused RMSNorm", "RMSNorm, with the residual addition before it, as one kernel"),
+    fused("fused.rope", "Fused RoPE", "Turns queries and keys in place, in one kernel"),
+    fused("fused.swiglu", "Fused SwiGLU", "SwiGLU as one kernel; its product is built again in backward, not kept"),
+    ParamSpec{.key = "fused.cross_entropy",
+              .label = "Fused cross entropy",
+              .help = "Loss and gradient in one pass over the logits, the gradient over them",
+              .kind = ParamKind::kChoice,
+              .default_text = "off",
+              .choices = kOffOn,
+              .advanced = true,
+              .needs_key = "loss",
+              .needs_value = "plain"},
+    fused("fused.embedding", "Fused embedding", "The embedding's gradient added up without a second table"),
+    fused("fused.adamw", "Fused AdamW", "The optimizer as one kernel over all weights", "on"),
     ParamSpec{.key = "learning_rate",
               .label = "Learning rate",
               .help = "AdamW's step size",

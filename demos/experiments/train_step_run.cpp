@@ -29,6 +29,26 @@ llama::Config config_of(const record::Params& params) {
   };
 }
 
+llama::FusedKernels fused_of(const record::Params& params) {
+  const auto on = [&](const char* key) { return params.text(key) == "on"; };
+  return {.rms_norm = on("fused.rms_norm"),
+          .rope = on("fused.rope"),
+          .swiglu = on("fused.swiglu"),
+          .cross_entropy = on("fused.cross_entropy"),
+          .embedding = on("fused.embedding")};
+}
+
+llama::LossOptions loss_of(const record::Params& params) {
+  if (params.text("loss") != "flce") return {};
+  const std::string_view mode = params.text("loss_mode");
+  return {.path = llama::LossPath::kFlce,
+          .mode = mode == "lean"     ? kernels::FlceMode::kLean
+                  : mode == "report" ? kernels::FlceMode::kReport
+                                     : kernels::FlceMode::kChunked,
+          .chunk = params.integer("loss_chunk"),
+          .fp32_weight_gradient = params.text("weight_gradient") == "fp32"};
+}
+
 // The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.
 void take_blas_workspace(const llama::Placement& placement) {
   if (!placement.device.is_cuda()) return;
@@ -73,12 +93,14 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   llama::TrainOptions options{
       .checkpointing =
           params.text("checkpointing") == "layer" ? llama::Checkpointing::kLayer : llama::Checkpointing::kOff,
+      .loss = loss_of(params),
       .cancel = setting.cancel,
   };
   options.adamw.learning_rate = params.real("learning_rate");
+  options.adamw.fused = params.text("fused.adamw") == "on";
   record::mark(record::Phase::kSetup);
   take_blas_workspace(placement);
-  llama::Model model = llama::make_model(config, placement, seq, seed);
+  llama::Model model = llama::make_model(config, fused_of(params), placement, seq, seed);
   llama::AdamW optimizer(llama::parameters(model));
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::make_unique<State>(State{
       .text = std::move(text).value(),

@@ -37,6 +37,7 @@ struct Operators {
   std::uint16_t loss_cast = record::intern_operator("loss.to_fp32");
   std::uint16_t log_softmax = record::intern_operator("loss.log_softmax");
   std::uint16_t nll = record::intern_operator("loss.nll");
+  std::uint16_t adamw = record::intern_operator("adamw");
   std::uint16_t adamw_first_moment = record::intern_operator("adamw.first_moment");
   std::uint16_t adamw_second_moment = record::intern_operator("adamw.second_moment");
 };

@@ -3,6 +3,7 @@
 
 #include "demos/llama/labels.h"
 #include "demos/llama/linear.h"
+#include "kernels/rope/rope_ops.h"
 
 namespace headroom::llama {
 
@@ -11,29 +12,57 @@ namespace {
 using record::Category;
 using record::Scope;
 
-at::Tensor attention_block(const Model& model, const LayerWeights& w, const at::Tensor& x_BTH) {
-  const Operators& op = operators();
+// norm(x + residual) times each weight; without a residual, norm(x).
+NormedProducts normed_products(const Model& model, const at::Tensor& x, const at::Tensor& residual,
+                               std::uint16_t residual_op, const NormedWeights& w) {
+  const double eps = model.config.rms_norm_eps;
+  if (model.fused.rms_norm) return fused_norm_products(x, residual, w, eps);
+  NormedProducts result{.stream = x, .y = {}};
+  if (residual.defined()) {
+    const Scope scope(residual_op);
+    result.stream = residual + x;
+  }
+  const at::Tensor normed = rms_norm(result.stream, w.norm_H, eps, w.norm_op);
+  for (std::size_t i = 0; i < w.weights_OH.size(); ++i) {
+    if (w.weights_OH[i].defined()) {
+      result.y[i] = linear(normed, w.weights_OH[i], Category::kActivations, w.ops[i]);
+    }
+  }
+  return result;
+}
+
+struct QueriesAndKeys {
+  at::Tensor q_BTAD, k_BTKD;
+};
+
+QueriesAndKeys rotated(const Model& model, const at::Tensor& q_BTAD, const at::Tensor& k_BTKD) {
+  if (!model.fused.rope) {
+    return {.q_BTAD = rope(q_BTAD, model.cos, model.sin), .k_BTKD = rope(k_BTKD, model.cos, model.sin)};
+  }
+  const Scope scope(Category::kActivations, operators().rope);
+  const auto [q, k] = kernels::rope_(q_BTAD, k_BTKD, model.cos, model.sin);
+  return {.q_BTAD = label_backward(q, Category::kActivations, operators().rope), .k_BTKD = k};
+}
+
+// Queries, keys and values [B, T, Q or K·D] to the attention block's output [B, T, H].
+at::Tensor attention_block(const Model& model, const LayerWeights& w, const std::array<at::Tensor, 3>& qkv) {
   const Config& c = model.config;
-  const std::int64_t batch = x_BTH.size(0), length = x_BTH.size(1);
-  const at::Tensor y_BTH = rms_norm(x_BTH, w.attention_norm_H, c.rms_norm_eps, op.attention_norm);
-  const auto heads = [&](const at::Tensor& weight, std::int64_t count, std::uint16_t name) {
-    return linear(y_BTH, weight, Category::kActivations, name).view({batch, length, count, c.head_dim});
+  const std::int64_t batch = qkv[0].size(0), length = qkv[0].size(1);
+  const auto heads = [&](const at::Tensor& x, std::int64_t count) {
+    return x.view({batch, length, count, c.head_dim});
   };
-  const at::Tensor q_BTAD = rope(heads(w.q_proj_QH, c.num_heads, op.q_proj), model.cos_T1D, model.sin_T1D);
-  const at::Tensor k_BTKD = rope(heads(w.k_proj_KH, c.num_kv_heads, op.k_proj), model.cos_T1D, model.sin_T1D);
-  const at::Tensor v_BTKD = heads(w.v_proj_KH, c.num_kv_heads, op.v_proj);
+  const auto [q_BTAD, k_BTKD] = rotated(model, heads(qkv[0], c.num_heads), heads(qkv[1], c.num_kv_heads));
+  const at::Tensor v_BTKD = heads(qkv[2], c.num_kv_heads);
   const at::Tensor o_BATD =
       causal_attention(q_BTAD.transpose(1, 2), k_BTKD.transpose(1, 2), v_BTKD.transpose(1, 2), model.attention);
   const at::Tensor o_BTQ = o_BATD.transpose(1, 2).reshape({batch, length, c.num_heads * c.head_dim});
-  return linear(o_BTQ, w.o_proj_HQ, Category::kActivations, op.o_proj);
+  return linear(o_BTQ, w.o_proj_HQ, Category::kActivations, operators().o_proj);
 }
 
-// SwiGLU: down(silu(gate(y)) ⊙ up(y)). Shazeer 2020, arXiv:2002.05202.
-at::Tensor mlp_block(const Model& model, const LayerWeights& w, const at::Tensor& x_BTH) {
+// SwiGLU: down(silu(gate) ⊙ up). Shazeer 2020, arXiv:2002.05202.
+at::Tensor mlp_block(const Model& model, const LayerWeights& w, const at::Tensor& gate_BTF, const at::Tensor& up_BTF) {
   const Operators& op = operators();
-  const at::Tensor y_BTH = rms_norm(x_BTH, w.mlp_norm_H, model.config.rms_norm_eps, op.mlp_norm);
-  const at::Tensor gate_BTF = linear(y_BTH, w.gate_proj_FH, Category::kActivations, op.gate_proj);
-  const at::Tensor up_BTF = linear(y_BTH, w.up_proj_FH, Category::kActivations, op.up_proj);
+  if (model.fused.swiglu) return fused_swiglu_product(gate_BTF, up_BTF, w.down_proj_HF, op.product, op.down_proj);
   at::Tensor activated_BTF;
   {
     const Scope scope(op.silu);
@@ -45,11 +74,6 @@ at::Tensor mlp_block(const Model& model, const LayerWeights& w, const at::Tensor
     product_BTF = label_backward(activated_BTF * up_BTF, Category::kActivations, op.product);
   }
   return linear(product_BTF, w.down_proj_HF, Category::kActivations, op.down_proj);
-}
-
-at::Tensor residual(const at::Tensor& x, const at::Tensor& y, std::uint16_t op) {
-  const Scope scope(op);
-  return x + y;
 }
 
 }  // namespace
@@ -73,25 +97,20 @@ at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::T
 
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH) {
   const LayerWeights& w = model.layers[static_cast<std::size_t>(layer)];
-  const at::Tensor h_BTH = residual(x_BTH, attention_block(model, w, x_BTH), operators().attention_residual);
-  return residual(h_BTH, mlp_block(model, w, h_BTH), operators().mlp_residual);
-}
-
-at::Tensor lm_loss(const at::Tensor& x_BTH, const at::Tensor& lm_head_VH, const at::Tensor& targets_BT) {
   const Operators& op = operators();
-  const at::Tensor logits_BTV = linear(x_BTH, lm_head_VH, Category::kLogits, op.lm_head);
-  at::Tensor logits_NV = logits_BTV.view({-1, lm_head_VH.size(0)});
-  {
-    const Scope scope(Category::kLogits, op.loss_cast);
-    logits_NV = logits_NV.to(at::kFloat);
-  }
-  at::Tensor log_probabilities_NV;
-  {
-    const Scope scope(Category::kLogits, op.log_softmax);
-    log_probabilities_NV = label_backward(at::log_softmax(logits_NV, -1), Category::kLogits, op.log_softmax);
-  }
-  const Scope scope(Category::kLogits, op.nll);
-  return at::nll_loss(log_probabilities_NV, targets_BT.view({-1}));
+  const NormedProducts attention = normed_products(model, x_BTH, /*residual=*/{}, record::kNoOperator,
+                                                   {.norm_H = w.attention_norm_H,
+                                                    .weights_OH = {w.q_proj_QH, w.k_proj_KH, w.v_proj_KH},
+                                                    .norm_op = op.attention_norm,
+                                                    .ops = {op.q_proj, op.k_proj, op.v_proj}});
+  const at::Tensor attended_BTH = attention_block(model, w, attention.y);
+  const NormedProducts mlp = normed_products(
+      model, attended_BTH, attention.stream, op.attention_residual,
+      {.norm_H = w.mlp_norm_H, .weights_OH = {w.gate_proj_FH, w.up_proj_FH, {}}, .norm_op = op.mlp_norm,
+       .ops = {op.gate_proj, op.up_proj, record::kNoOperator}});
+  const at::Tensor y_BTH = mlp_block(model, w, mlp.y[0], mlp.y[1]);
+  const Scope scope(op.mlp_residual);
+  return mlp.stream + y_BTH;
 }
 
 }  // namespace headroom::llama

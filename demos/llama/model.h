@@ -12,6 +12,7 @@
 
 #include "demos/llama/attention.h"
 #include "demos/llama/config.h"
+#include "demos/llama/fused.h"
 #include "demos/record/scope.h"
 #include "demos/record/units.h"
 
@@ -32,11 +33,12 @@ struct LayerWeights {
 struct Model {
   Config config;
   AttentionKernel attention = AttentionKernel::kCpuFlash;
+  FusedKernels fused;
   at::Tensor embed_tokens_VH;
   std::vector<LayerWeights> layers;
   at::Tensor final_norm_H;
   at::Tensor lm_head_VH;        // the embedding table itself where embeddings are tied
-  at::Tensor cos_T1D, sin_T1D;  // RoPE; positions 0 … T − 1
+  at::Tensor cos, sin;          // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
 
 // A weight under the name it has in Hugging Face checkpoints ("model.layers.0.self_attn.q_proj.weight").
@@ -56,7 +58,8 @@ struct Placement {
 
 // Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(). The numbers depend on the
 // device.
-Model make_model(const Config& config, const Placement& placement, std::int64_t seq, std::uint64_t seed);
+Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
+                 std::uint64_t seed);
 
 // Every weight once, in the order of the forward pass; a tied head is the embedding.
 std::vector<Parameter> parameters(const Model& model);
@@ -73,9 +76,5 @@ at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::T
 std::vector<float> rope_frequencies(const Config& config);
 
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH);
-
-// Mean negative log-likelihood of the targets, in nats, through all logits at once: [N, V] in the model's type, in
-// fp32, and their fp32 log-softmax, which is kept. x [B, T, H] after the final norm.
-at::Tensor lm_loss(const at::Tensor& x_BTH, const at::Tensor& lm_head_VH, const at::Tensor& targets_BT);
 
 }  // namespace headroom::llama

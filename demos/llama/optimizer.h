@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "demos/llama/model.h"
+#include "kernels/adamw/adamw.h"
 
 namespace headroom::llama {
 
@@ -16,6 +17,7 @@ struct AdamWOptions {
   double beta2 = 0.95;  // Llama 3's; 0.999 would not move a bf16 second moment, whose steps are 0.4 %
   double epsilon = 1e-8;
   double weight_decay = 0.1;  // of matrices; norms do not decay
+  bool fused = true;          // one kernel over all weights; else PyTorch's operators, weight by weight
 };
 
 class AdamW {
@@ -23,7 +25,8 @@ class AdamW {
   // Takes the moments' memory at once, zeroed.
   explicit AdamW(const std::vector<Parameter>& parameters);
 
-  // Reads every weight's `.grad` and updates weight and moments in place. Allocates nothing.
+  // Reads every weight's `.grad` and updates weight and moments in place. Fused, it allocates nothing; else one weight's
+  // denominator at a time.
   void step(const AdamWOptions& options);
   // Frees every `.grad`.
   void drop_gradients();
@@ -32,6 +35,9 @@ class AdamW {
   struct State {
     at::Tensor weight, first_moment, second_moment;
   };
+  void fused_step(const kernels::AdamWStep& step);
+  void eager_step(const kernels::AdamWStep& step);
+
   std::vector<State> states_;
   std::int64_t steps_ = 0;
 };

@@ -70,7 +70,7 @@ at::Tensor forward(const Model& model, const at::Tensor& ids_BT, const at::Tenso
                    const TrainOptions& options) {
   const Operators& op = operators();
   record::mark(Phase::kForward);
-  at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, op.embedding);
+  at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, op.embedding);
   for (std::int64_t i = 0; i < model.config.num_layers; ++i) {
     x_BTH = border(model, options, i, x_BTH);
     record::mark(Phase::kForward, tag_of(i));
@@ -78,9 +78,10 @@ at::Tensor forward(const Model& model, const at::Tensor& ids_BT, const at::Tenso
   }
   x_BTH = border(model, options, model.config.num_layers, x_BTH);
   record::mark(Phase::kForward);
-  x_BTH = rms_norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, op.final_norm);
+  const auto norm = model.fused.rms_norm ? &fused_norm : &rms_norm;
+  x_BTH = norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, op.final_norm);
   record::mark(Phase::kLoss);
-  return lm_loss(x_BTH, model.lm_head_VH, targets_BT);
+  return lm_loss(model, x_BTH, targets_BT, options.loss);
 }
 
 // A backward that ends in an exception leaves the nodes that were ready to run, with their gradients and the graph

@@ -7,6 +7,7 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/llama/loss.h"
 #include "demos/llama/model.h"
 #include "demos/llama/optimizer.h"
 
@@ -19,6 +20,7 @@ enum class Checkpointing : std::uint8_t {
 
 struct TrainOptions {
   Checkpointing checkpointing = Checkpointing::kOff;
+  LossOptions loss;
   AdamWOptions adamw;
   const std::atomic<bool>* cancel = nullptr;  // read at every layer border, forward and backward
 };

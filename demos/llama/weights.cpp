@@ -70,7 +70,8 @@ at::Tensor upload(std::vector<float>& values, at::Device device) {
   return at::empty(host.sizes(), host.options().device(device)).copy_(host);
 }
 
-// cos and sin of position · frequency, [T, 1, D], worked out in fp32 and kept in the model's type.
+// cos and sin of position · frequency, worked out in fp32. PyTorch's operators take them as wide as a head and in the
+// model's type, [T, 1, D]; the fused kernel takes fp32, [T, D/2].
 void make_rope_tables(Model& model, const Placement& placement, std::int64_t seq) {
   const Scope scope(Category::kOther, operators().rope_tables);
   std::vector<float> frequencies = rope_frequencies(model.config);  // [D/2]
@@ -79,9 +80,14 @@ void make_rope_tables(Model& model, const Placement& placement, std::int64_t seq
   const at::Tensor position_T1 = upload(positions, placement.device).view({-1, 1});
   const at::Tensor frequency_1J = upload(frequencies, placement.device).view({1, -1});
   const at::Tensor angle_TJ = position_T1 * frequency_1J;
+  if (model.fused.rope) {
+    model.cos = angle_TJ.cos();
+    model.sin = angle_TJ.sin();
+    return;
+  }
   const at::Tensor angle_T1D = at::cat({angle_TJ, angle_TJ}, -1).unsqueeze(1);
-  model.cos_T1D = angle_T1D.cos().to(placement.type);
-  model.sin_T1D = angle_T1D.sin().to(placement.type);
+  model.cos = angle_T1D.cos().to(placement.type);
+  model.sin = angle_T1D.sin().to(placement.type);
 }
 
 }  // namespace
@@ -107,11 +113,13 @@ std::vector<float> rope_frequencies(const Config& config) {
   return frequencies;
 }
 
-Model make_model(const Config& config, const Placement& placement, std::int64_t seq, std::uint64_t seed) {
+Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
+                 std::uint64_t seed) {
   const at::AutoGradMode grad_mode(false);
   const Operators& op = operators();
   Model model;
   model.config = config;
+  model.fused = fused;
   model.attention = attention_kernel(placement.target, placement.type);
   make_rope_tables(model, placement, seq);
   WeightMaker make(placement, seed);

@@ -58,7 +58,7 @@ Case make_case(const std::string& name, at::ScalarType type) {
   }
   const std::int64_t batch = expected.at("batch"), seq = expected.at("seq");
   Case result{
-      .model = llama::make_model(config, {.type = type}, seq, 0), .ids = {}, .targets = {}, .expected = &expected};
+      .model = llama::make_model(config, {}, {.type = type}, seq, 0), .ids = {}, .targets = {}, .expected = &expected};
 
   const at::AutoGradMode grad_mode(false);
   const std::vector<llama::Parameter> parameters = llama::parameters(result.model);
@@ -86,7 +86,7 @@ Case make_case(const std::string& name, at::ScalarType type) {
 at::Tensor logits_of(const Case& c) {
   const at::AutoGradMode grad_mode(false);
   const llama::Operators& op = llama::operators();
-  at::Tensor x = llama::embedding(c.model.embed_tokens_VH, c.ids, op.embedding);
+  at::Tensor x = llama::embedding(c.model.embed_tokens_VH, c.ids, /*fused=*/false, op.embedding);
   for (std::int64_t i = 0; i < c.model.config.num_layers; ++i) x = llama::layer_forward(c.model, i, x);
   x = llama::rms_norm(x, c.model.final_norm_H, c.model.config.rms_norm_eps, op.final_norm);
   return llama::linear(x, c.model.lm_head_VH, record::Category::kLogits, op.lm_head);

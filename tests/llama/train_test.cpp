@@ -101,7 +101,7 @@ TEST_CASE("the same seed gives the same losses, another one others") {
 
 TEST_CASE("the seed decides the first weights") {
   const auto weights = [](std::uint64_t seed) {
-    return llama::make_model(*llama::find_config("tiny"), {}, /*seq=*/8, seed).layers[0].q_proj_QH.detach();
+    return llama::make_model(*llama::find_config("tiny"), {}, {}, /*seq=*/8, seed).layers[0].q_proj_QH.detach();
   };
   CHECK(at::equal(weights(1), weights(1)));
   CHECK_FALSE(at::equal(weights(1), weights(2)));
@@ -182,7 +182,7 @@ TEST_CASE("a step that was cancelled in backward leaves weights as they were and
     }
     void on_relabel(const void*, record::Category) override {}
   } listener;
-  llama::Model model = llama::make_model(*llama::find_config("tiny"), {}, /*seq=*/16, /*seed=*/0);
+  llama::Model model = llama::make_model(*llama::find_config("tiny"), {}, {}, /*seq=*/16, /*seed=*/0);
   llama::AdamW optimizer(llama::parameters(model));
   const at::Tensor before = model.lm_head_VH.detach().clone();
   record::set_scope_listener(&listener);

@@ -1,0 +1,207 @@
+// The step with fused kernels: the same numbers as composed from PyTorch's operators, in less memory, planned to the
+// byte.
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <ATen/Parallel.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_run.h"
+#include "demos/llama/config.h"
+#include "demos/llama/data.h"
+#include "demos/llama/train_step.h"
+#include "tests/llama/allocation_log.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using experiments::RunPlace;
+using experiments::TrainStepRun;
+using test::Allocation;
+using test::LoggedDevice;
+
+const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
+const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
+
+// Every switch by itself, and all of them.
+const std::vector<std::vector<std::string>> kSwitches{
+    {"fused.rms_norm=on"},
+    {"fused.rope=on"},
+    {"fused.swiglu=on"},
+    {"fused.cross_entropy=on"},
+    {"fused.embedding=on"},
+    {"fused.adamw=off"},
+    {"loss=flce", "loss_chunk=16"},
+    {"loss=flce", "loss_chunk=128", "loss_mode=lean"},
+    {"loss=flce", "loss_mode=report"},
+    {"loss=flce", "loss_chunk=16", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"},
+};
+
+record::Params params(const std::vector<std::string>& assignments) {
+  record::Params result(experiments::find_demo("train_step")->schema);
+  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
+  return result;
+}
+
+std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string text_of(const std::vector<std::string>& words) {
+  return std::accumulate(words.begin(), words.end(), std::string(),
+                         [](const std::string& all, const std::string& word) { return all + " " + word; });
+}
+
+std::unique_ptr<TrainStepRun> make_run(const record::Params& p, RunPlace place) {
+  auto run = TrainStepRun::create(p, {.place = place, .course_pages = kText});
+  REQUIRE(run.ok());
+  return std::move(run).value();
+}
+
+std::vector<double> losses(const std::vector<std::string>& settings, int steps) {
+  const auto run = make_run(params(settings), kCpu);
+  std::vector<double> result;
+  for (int i = 0; i < steps; ++i) {
+    run->step(i);
+    result.push_back(run->loss());
+  }
+  return result;
+}
+
+std::vector<Allocation> third_step(const record::Params& p, RunPlace place) {
+  const auto run = make_run(p, place);
+  run->step(0);
+  run->step(1);
+  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
+  run->step(2);
+  return test::stop_log();
+}
+
+// Bytes of activations that an operator's forward leaves for backward: alive when the loss begins.
+record::Bytes kept_by(const std::vector<Allocation>& log, const std::string& op) {
+  std::map<std::int64_t, record::Bytes> alive;
+  for (const Allocation& a : log) {
+    if (a.tag.phase == record::Phase::kLoss) break;
+    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
+    if (a.kind == Allocation::Kind::kAlloc && record::operator_name(a.tag.op) == op) alive[a.storage] = a.bytes;
+  }
+  return std::accumulate(alive.begin(), alive.end(), record::Bytes{0},
+                         [](record::Bytes sum, const auto& entry) { return sum + entry.second; });
+}
+
+record::Bytes peak(const std::vector<std::string>& settings) {
+  return test::sum(test::peak_by_category(third_step(params(settings), kPlanForCpu)));
+}
+
+}  // namespace
+
+TEST_CASE("a step with fused kernels follows the loss of the composed one") {
+  const std::vector<std::string> switches = GENERATE(from_range(kSwitches));
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  CAPTURE(text_of(switches), checkpointing);
+  const std::vector<std::string> base{"batch=2", "seq=48", checkpointing};
+  const std::vector<double> composed = losses(base, 6), fused = losses(joined(base, switches), 6);
+  for (std::size_t i = 0; i < composed.size(); ++i) {
+    CAPTURE(i, composed[i], fused[i]);
+    CHECK(std::abs(fused[i] - composed[i]) < 2e-4 * composed[i]);
+  }
+}
+
+TEST_CASE("every gradient of the fused step is that of the composed one") {
+  const std::int64_t seq = 32;
+  const auto gradients = [&](const llama::FusedKernels& fused, const llama::LossOptions& loss) {
+    const llama::Model model = llama::make_model(*llama::find_config("tiny"), fused, {}, seq, /*seed=*/3);
+    const at::Tensor tokens = llama::make_batch("To be, or not to be, that is the question.", 2, seq, 0, 0);
+    llama::forward_backward(model, tokens.select(0, 0), tokens.select(0, 1), {.loss = loss});
+    std::vector<at::Tensor> result;
+    for (const llama::Parameter& parameter : llama::parameters(model)) result.push_back(parameter.tensor.grad());
+    return result;
+  };
+  const std::vector<at::Tensor> composed = gradients({}, {});
+  const llama::FusedKernels all{
+      .rms_norm = true, .rope = true, .swiglu = true, .cross_entropy = true, .embedding = true};
+  for (const llama::LossPath path : {llama::LossPath::kPlain, llama::LossPath::kFlce}) {
+    const std::vector<at::Tensor> fused = gradients(all, {.path = path, .chunk = 24});
+    REQUIRE(fused.size() == composed.size());
+    for (std::size_t i = 0; i < fused.size(); ++i) {
+      CAPTURE(i);
+      REQUIRE(fused[i].defined());
+      const double largest = composed[i].abs().max().item<double>();
+      CHECK((fused[i] - composed[i]).abs().max().item<double>() < 2e-5 * largest);
+    }
+  }
+}
+
+TEST_CASE("a planned step with fused kernels makes the CPU step's allocations, one by one and by name") {
+  test::install_allocation_log();
+  at::set_num_threads(1);
+  const std::vector<std::string> switches = GENERATE(from_range(kSwitches));
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  CAPTURE(text_of(switches), checkpointing);
+  const record::Params p =
+      params(joined({"model=custom", "hidden_size=64", "num_layers=3", "num_heads=4", "num_kv_heads=2", "head_dim=16",
+                     "intermediate_size=96", "vocab_size=300", "batch=2", "seq=24", checkpointing},
+                    switches));
+  const std::vector<Allocation> real = third_step(p, kCpu);
+  const std::vector<Allocation> planned = third_step(p, kPlanForCpu);
+  REQUIRE(real.size() > 100);
+  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
+    if (to_string(real[i]) == to_string(planned[i])) continue;
+    CAPTURE(i);
+    REQUIRE(to_string(real[i]) == to_string(planned[i]));
+  }
+  CHECK(real.size() == planned.size());
+}
+
+TEST_CASE("what backward can build again is not kept") {
+  test::install_allocation_log();
+  // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes.
+  const std::vector<std::string> base{"batch=1", "seq=128"};
+  const auto kept = [&](const char* switched, const char* op) {
+    return kept_by(third_step(params(joined(base, {switched})), kPlanForCpu), op);
+  };
+  constexpr record::Bytes kProduct = 4 * 128 * 704 * 4, kStream = 4 * 128 * 256 * 4, kRows = 4 * 128 * 4;
+  CHECK(kept("fused.swiglu=off", "mlp.product") == kProduct);
+  CHECK(kept("fused.swiglu=off", "mlp.silu") == kProduct);
+  CHECK(kept("fused.swiglu=on", "mlp.product") == 0);
+  CHECK(kept("fused.swiglu=on", "mlp.silu") == 0);
+  CHECK(kept("fused.rms_norm=off", "attention.rms_norm") > 2 * kStream);  // in fp32 it saves the sums as well
+  CHECK(kept("fused.rms_norm=on", "attention.rms_norm") == kRows);        // 1/√ of a row
+  CHECK(kept("fused.rms_norm=on", "mlp.rms_norm") == kStream + kRows);    // the stream itself, and that
+  CHECK(kept("fused.rope=on", "attention.rope") == 0);
+}
+
+TEST_CASE("the fused loss never holds all logits") {
+  test::install_allocation_log();
+  // V = 4096, N = 512, 4 bytes: all logits are 8 MiB, and the composed loss keeps two of them.
+  const std::vector<std::string> base{"batch=1", "seq=512"};
+  constexpr record::Bytes kLogits = 512 * 4096 * 4;
+  const auto logits_at_peak = [&](const std::vector<std::string>& settings) {
+    record::Bytes live = 0, most = 0;
+    std::map<std::int64_t, record::Bytes> alive;
+    for (const Allocation& a : third_step(params(joined(base, settings)), kPlanForCpu)) {
+      if (a.kind == Allocation::Kind::kAlloc && a.tag.category == record::Category::kLogits) {
+        live += alive[a.storage] = a.bytes;
+      } else if (a.kind == Allocation::Kind::kFree) {
+        live -= alive[a.storage];
+        alive.erase(a.storage);
+      }
+      most = std::max(most, live);
+    }
+    return most;
+  };
+  CHECK(logits_at_peak({"loss=plain"}) >= 2 * kLogits);
+  CHECK(logits_at_peak({"fused.cross_entropy=on"}) < kLogits + kLogits / 16);
+  CHECK(logits_at_peak({"loss=flce", "loss_chunk=64"}) < kLogits / 8 + kLogits / 16);
+  CHECK(peak(joined(base, {"loss=flce", "loss_chunk=64"})) < peak(base) - kLogits);
+}
