@@ -30,12 +30,6 @@ __device__ __forceinline__ float sigmoid(float x) {
 
 namespace gated {
 
-#ifndef TUNE_LD
-#define TUNE_LD load_pack_streaming
-#endif
-#ifndef TUNE_ST
-#define TUNE_ST store_pack
-#endif
 #ifndef TUNE_T
 #define TUNE_T 256
 #endif
@@ -57,15 +51,15 @@ struct Forward {
   Pack<T, kWidth> gate, up;
 
   __device__ __forceinline__ void load(const Args& args, std::int64_t pack) {
-    gate = TUNE_LD<kWidth>(static_cast<const T*>(args.gate) + pack * kWidth);
-    up = TUNE_LD<kWidth>(static_cast<const T*>(args.up) + pack * kWidth);
+    gate = load_pack<kWidth>(static_cast<const T*>(args.gate) + pack * kWidth);
+    up = load_pack<kWidth>(static_cast<const T*>(args.up) + pack * kWidth);
   }
   __device__ __forceinline__ void finish(const Args& args, std::int64_t pack) {
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       kernels::store(up.element[k], Activation::value(kernels::load(gate.element[k])) * kernels::load(up.element[k]));
     }
-    TUNE_ST(static_cast<T*>(args.h) + pack * kWidth, up);
+    store_pack(static_cast<T*>(args.h) + pack * kWidth, up);
   }
 };
 
@@ -75,9 +69,9 @@ struct Backward {
   Pack<T, kWidth> dh, gate, up;
 
   __device__ __forceinline__ void load(const Args& args, std::int64_t pack) {
-    dh = TUNE_LD<kWidth>(static_cast<const T*>(args.dh) + pack * kWidth);
-    gate = TUNE_LD<kWidth>(static_cast<const T*>(args.gate) + pack * kWidth);
-    up = TUNE_LD<kWidth>(static_cast<const T*>(args.up) + pack * kWidth);
+    dh = load_pack<kWidth>(static_cast<const T*>(args.dh) + pack * kWidth);
+    gate = load_pack<kWidth>(static_cast<const T*>(args.gate) + pack * kWidth);
+    up = load_pack<kWidth>(static_cast<const T*>(args.up) + pack * kWidth);
   }
   __device__ __forceinline__ void finish(const Args& args, std::int64_t pack) {
 #pragma unroll
@@ -88,9 +82,9 @@ struct Backward {
       kernels::store(up.element[k], d * a.value);
       if constexpr (kRebuild) kernels::store(dh.element[k], a.value * u);
     }
-    TUNE_ST(static_cast<T*>(args.dgate) + pack * kWidth, gate);
-    TUNE_ST(static_cast<T*>(args.dup) + pack * kWidth, up);
-    if constexpr (kRebuild) TUNE_ST(static_cast<T*>(args.h) + pack * kWidth, dh);
+    store_pack(static_cast<T*>(args.dgate) + pack * kWidth, gate);
+    store_pack(static_cast<T*>(args.dup) + pack * kWidth, up);
+    if constexpr (kRebuild) store_pack(static_cast<T*>(args.h) + pack * kWidth, dh);
   }
 };
 

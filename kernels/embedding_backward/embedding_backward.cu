@@ -1,5 +1,5 @@
-// Computes    dweight[v] = Σ dy[n] over the tokens n with ids[n] = v, in the order of n (rows of more than 256 tokens:
-//             in segments of 256, then the segments in their order); added to dweight, or written with the zeros of the
+// Computes    dweight[v] = Σ dy[n] over the tokens n with ids[n] = v, in the order of n (rows of more than 64 tokens:
+//             in segments of 64, then the segments in their order); added to dweight, or written with the zeros of the
 //             rows that no token has
 // Shapes      dy [N, H], ids [N] int64, dweight [V, H]
 // Precision   dy fp32, bf16 or fp16; dweight of the same or fp32; sums fp32, rounded once
@@ -21,9 +21,9 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kRowsPerBlock = 8;
+constexpr int kRowsPerBlock = 4;
 constexpr int kSegment = static_cast<int>(kEmbeddingSegment);
-static_assert(kSegment == kThreads, "a thread an entry of a list");
+static_assert(kSegment <= kThreads, "a thread an entry of a list");
 
 // The parts of the workspace.
 struct Lists {
@@ -52,9 +52,10 @@ __device__ __forceinline__ std::int64_t thread_index() {
 
 __global__ void count_kernel(EmbeddingBackwardArgs args, Lists lists) {
   const std::int64_t n = thread_index();
-  if (n >= args.tokens) return;
-  const std::int64_t row = args.ids[n];
-  if (row >= 0 && row < args.vocab_size) atomicAdd(&lists.count[row], 1);
+  const std::int64_t row = n < args.tokens ? args.ids[n] : -1;
+  const unsigned alike = __match_any_sync(0xffffffffu, row);  // one sum for all tokens of a warp with the same id
+  const bool first = __ffs(static_cast<int>(alike)) - 1 == static_cast<int>(threadIdx.x % kWarp);
+  if (first && row >= 0 && row < args.vocab_size) atomicAdd(&lists.count[row], __popc(alike));
 }
 
 // Gives every row room for its list, or its segments. Where does not matter.
@@ -92,16 +93,24 @@ __global__ void fill_kernel(EmbeddingBackwardArgs args, Lists lists) {
   lists.tokens[atomicAdd(&lists.place[row], 1)] = static_cast<std::int32_t>(n);
 }
 
-// Sums columns [column, column + kWidth) of the listed tokens in their order.
+// Sums columns [column, column + kWidth) of the listed tokens in their order, with kBatch loads under way.
 template <typename T, int kWidth>
 __device__ __forceinline__ void add_tokens(const EmbeddingBackwardArgs& args, const int* tokens, int count,
                                            std::int64_t column, float (&sum)[kWidth]) {
+  constexpr int kBatch = 8;
   const T* const dy = static_cast<const T*>(args.dy) + column;
-#pragma unroll 4
-  for (int i = 0; i < count; ++i) {
-    const Pack<T, kWidth> pack = load_pack<kWidth>(dy + tokens[i] * args.width);
+  for (int begin = 0; begin < count; begin += kBatch) {
+    Pack<T, kWidth> pack[kBatch];
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) sum[e] += load(pack.element[e]);
+    for (int i = 0; i < kBatch; ++i) {
+      if (begin + i < count) pack[i] = load_pack<kWidth>(dy + tokens[begin + i] * args.width);
+    }
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      if (begin + i >= count) break;
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) sum[e] += load(pack[i].element[e]);
+    }
   }
 }
 
@@ -147,8 +156,10 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
   for (std::int64_t column = threadIdx.x * kWidth; column < args.width; column += kThreads * kWidth) {
     float sum[kWidth] = {};
     add_tokens<T, kWidth>(args, tokens, count, column, sum);
+    Pack<float, kWidth> pack;
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) sums[column + e] = sum[e];
+    for (int e = 0; e < kWidth; ++e) pack.element[e] = sum[e];
+    store_pack(sums + column, pack);
   }
 }
 
@@ -190,9 +201,11 @@ __global__ void __launch_bounds__(kThreads) row_kernel(EmbeddingBackwardArgs arg
         add_tokens<T, kWidth>(args, tokens, count, column, sum);
       } else {
         const float* sums = args.segment_sums + lists.place[row] * args.width + column;
+#pragma unroll 8
         for (int i = 0; i < count; i += kSegment, sums += args.width) {
+          const Pack<float, kWidth> pack = load_pack<kWidth>(sums);
 #pragma unroll
-          for (int e = 0; e < kWidth; ++e) sum[e] += sums[e];
+          for (int e = 0; e < kWidth; ++e) sum[e] += pack.element[e];
         }
       }
       write_columns<W, kWidth>(dweight + column, sum, args.accumulate);
@@ -211,7 +224,7 @@ void launch(const EmbeddingBackwardArgs& args, const Lists& lists, CUstream_st* 
 
 template <typename T, typename W>
 void launch(const EmbeddingBackwardArgs& args, const Lists& lists, CUstream_st* stream) {
-  constexpr int kWidth = Vector<T>::kWidth;  // of fp32 rows: one or two loads
+  constexpr int kWidth = Vector<W>::kWidth;  // stores of 16 bytes side by side: whole sectors
   if (args.width % kWidth == 0 && aligned(args.dy) && aligned(args.dweight) && aligned(args.segment_sums)) {
     launch<T, W, kWidth>(args, lists, stream);
   } else {

@@ -10,9 +10,9 @@ struct CUstream_st;  // cudaStream_t without CUDA's headers
 namespace headroom::kernels {
 
 // A table row with more tokens than this is summed in segments of as many tokens, by a block each.
-inline constexpr std::int64_t kEmbeddingSegment = 256;
+inline constexpr std::int64_t kEmbeddingSegment = 64;
 
-// Segments of all such rows together: a row of c > 256 tokens has ⌈c / 256⌉ ≤ 2 c / 257 of them.
+// Segments of all such rows together: a row of c > 64 tokens has ⌈c / 64⌉ ≤ 2 c / 65 of them.
 constexpr std::int64_t embedding_segments(std::int64_t tokens) { return tokens / (kEmbeddingSegment / 2); }
 
 // 32-bit integers of the workspace: two totals, count and place of every table row, the tokens by row, the segments.

@@ -19,10 +19,10 @@ namespace headroom::kernels {
 namespace {
 
 #ifndef TUNE_H
-#define TUNE_H 4
+#define TUNE_H 5
 #endif
 #ifndef TUNE_R
-#define TUNE_R 512
+#define TUNE_R 256
 #endif
 #ifndef TUNE_Y
 #define TUNE_Y 8
@@ -42,11 +42,10 @@ __global__ void __launch_bounds__(kMostThreads) rope_kernel(RopeArgs args, int g
   for (int item = threadIdx.x; item < groups * pieces; item += blockDim.x) {
     const int group = item / pieces;
     const std::int64_t j = std::int64_t{item % pieces} * kWidth;
-    float c[kWidth], s[kWidth];
+    const Pack<float, kWidth> cos = load_pack<kWidth>(args.cos + t * half + j);
+    Pack<float, kWidth> sin = load_pack<kWidth>(args.sin + t * half + j);
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) c[e] = args.cos[t * half + j + e];
-#pragma unroll
-    for (int e = 0; e < kWidth; ++e) s[e] = args.inverse ? -args.sin[t * half + j + e] : args.sin[t * half + j + e];
+    for (int e = 0; e < kWidth; ++e) sin.element[e] = args.inverse ? -sin.element[e] : sin.element[e];
     for (std::int64_t b = blockIdx.y; b < args.batch; b += gridDim.y) {
       T* const q = static_cast<T*>(args.q.data) + b * args.q.batch_stride + t * args.q.time_stride + j;
       T* const k = static_cast<T*>(args.k.data) + b * args.k.batch_stride + t * args.k.time_stride + j;
@@ -66,8 +65,8 @@ __global__ void __launch_bounds__(kMostThreads) rope_kernel(RopeArgs args, int g
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) {
           const float x = load(low[i].element[e]), y = load(high[i].element[e]);
-          store(low[i].element[e], x * c[e] - y * s[e]);
-          store(high[i].element[e], y * c[e] + x * s[e]);
+          store(low[i].element[e], x * cos.element[e] - y * sin.element[e]);
+          store(high[i].element[e], y * cos.element[e] + x * sin.element[e]);
         }
         store_pack(place[i], low[i]);
         store_pack(place[i] + half, high[i]);
@@ -104,7 +103,8 @@ int rope_cuda(const RopeArgs& args, CUstream_st* stream) {
   return with_storage(args.storage, [&](auto type) {
     using T = decltype(type);
     constexpr int kWidth = Vector<T>::kWidth;
-    if (args.head_dim / 2 % kWidth == 0 && wide(args.q, kWidth) && wide(args.k, kWidth)) {
+    if (args.head_dim / 2 % kWidth == 0 && aligned_all(args.cos, args.sin) && wide(args.q, kWidth) &&
+        wide(args.k, kWidth)) {
       return launch<T, kWidth>(args, stream);
     }
     return launch<T, 1>(args, stream);

@@ -5,7 +5,7 @@ namespace headroom::kernels {
 
 at::Tensor swiglu_reference(const at::Tensor& gate, const at::Tensor& up) {
   const at::Tensor g = gate.to(at::kDouble);
-  return g / (1 + (-g).exp()) * up.to(at::kDouble);
+  return g * at::sigmoid(g) * up.to(at::kDouble);
 }
 
 }  // namespace headroom::kernels

@@ -18,17 +18,21 @@ int main() {
     std::printf("  %s: error %.3g against PyTorch's %.3g\n", what, kernel, torch);
     ++failures;
   };
-  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+  for (const headroom::test::AdamWTypes& types : headroom::test::kAdamWTypes) {
     for (const std::int64_t n : {1, 7, 8, 255, 4096, 100'003, 4'194'304}) {
       for (const std::int64_t offset : {0, 1, 8}) {  // 1: no 16-byte loads
-        std::printf("%s, n = %lld, offset %lld\n", c10::toString(type), static_cast<long long>(n),
-                    static_cast<long long>(offset));
-        const AdamWErrors e = headroom::test::adamw_errors(n, offset, type, at::kCUDA);
+        std::printf("%s, %s, %s, n = %lld, offset %lld\n", c10::toString(types.param), c10::toString(types.gradient),
+                    c10::toString(types.moment), static_cast<long long>(n), static_cast<long long>(offset));
+        const AdamWErrors e = headroom::test::adamw_errors(n, offset, types, at::kCUDA);
         check("parameter", e.kernel_param, e.torch_param);
         check("first moment", e.kernel_first, e.torch_first);
         check("second moment", e.kernel_second, e.torch_second);
       }
     }
+  }
+  if (!headroom::test::adamw_together_as_alone(at::kCUDA)) {
+    std::puts("  many tensors at once differ from each by itself");
+    ++failures;
   }
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

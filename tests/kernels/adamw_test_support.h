@@ -1,18 +1,38 @@
-// Inputs for the AdamW kernel, and its error beside that of the same step in plain PyTorch of the same type.
+// Inputs for the AdamW kernel, and its error beside that of the same step in plain PyTorch of the same types.
 #pragma once
 
 #include <cstdint>
 
 #include <ATen/ATen.h>
 
+#include "kernels/adamw/adamw_ops.h"
+
 namespace headroom::test {
+
+struct AdamWTypes {
+  at::ScalarType param, gradient, moment;
+};
+
+// All that the kernel takes.
+inline constexpr AdamWTypes kAdamWTypes[] = {
+    {at::kFloat, at::kFloat, at::kFloat},    {at::kFloat, at::kFloat, at::kBFloat16},
+    {at::kBFloat16, at::kBFloat16, at::kBFloat16}, {at::kBFloat16, at::kFloat, at::kBFloat16},
+    {at::kBFloat16, at::kBFloat16, at::kFloat},    {at::kBFloat16, at::kFloat, at::kFloat},
+    {at::kHalf, at::kHalf, at::kFloat},      {at::kHalf, at::kFloat, at::kFloat},
+    {at::kHalf, at::kHalf, at::kBFloat16},   {at::kHalf, at::kFloat, at::kBFloat16}};
 
 struct AdamWErrors {
   double kernel_param, kernel_first, kernel_second;  // largest difference to float64, relative to the largest value
-  double torch_param, torch_first, torch_second;     // the same for PyTorch's own operators in the storage type
+  double torch_param, torch_first, torch_second;     // the same for PyTorch's own operators in the storage types
 };
 
-// Three steps over n elements of random values, the tensors starting `offset` elements into their storages.
-AdamWErrors adamw_errors(std::int64_t n, std::int64_t offset, at::ScalarType type, at::Device device);
+// Random values, the tensors starting `offset` elements into their storages.
+kernels::AdamWParameter adamw_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
+
+// Three steps over n elements.
+AdamWErrors adamw_errors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
+
+// Whether many tensors of many sizes and types, more than one launch takes, end with the same bits as each by itself.
+bool adamw_together_as_alone(at::Device device);
 
 }  // namespace headroom::test

@@ -1,0 +1,56 @@
+// The embedding's gradient on the CPU and on meta.
+#include "kernels/embedding_backward/embedding_backward.h"
+#include "kernels/embedding_backward/embedding_backward_ops.h"
+#include "kernels/kernel.h"
+#include "tests/kernels/embedding_backward_checks.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+TEST_CASE("the embedding's gradient on the CPU errs no more than twice PyTorch's own") {
+  test::check_embedding_errors(at::kCPU);
+}
+
+TEST_CASE("the embedding's gradient on the CPU adds, leaves rows alone, and repeats its bits") {
+  test::check_embedding_forms(at::kCPU);
+}
+
+TEST_CASE("an id outside the table is named") {
+  const at::Tensor dy = at::zeros({3, 4}), dweight = at::zeros({5, 4});
+  CHECK_THROWS_WITH(kernels::embedding_backward(dy, at::tensor({0, 5, 1}, at::kLong), dweight, false),
+                    Catch::Matchers::Contains("token 1 has the id 5"));
+  CHECK_THROWS_WITH(kernels::embedding_backward(dy, at::tensor({0, 4, -1}, at::kLong), dweight, true),
+                    Catch::Matchers::Contains("token 2 has the id -1"));
+}
+
+TEST_CASE("tensors that are no table, ids and gradient are refused") {
+  const at::Tensor dy = at::zeros({3, 4}), dweight = at::zeros({5, 4}), ids = at::zeros({3}, at::kLong);
+  CHECK_NOTHROW(kernels::embedding_backward(dy, ids, dweight, false));
+  CHECK_THROWS(kernels::embedding_backward(dy, ids.to(at::kInt), dweight, false));
+  CHECK_THROWS(kernels::embedding_backward(dy, at::zeros({2}, at::kLong), dweight, false));
+  CHECK_THROWS(kernels::embedding_backward(dy, ids, at::zeros({5, 3}), false));
+  CHECK_THROWS(kernels::embedding_backward(dy, ids, dweight.to(at::kBFloat16), false));
+  CHECK_THROWS(kernels::embedding_backward(at::zeros({4, 3}).t(), ids, dweight, false));
+}
+
+TEST_CASE("segments of common rows always fit their workspace") {
+  // The worst mix: every row has one token more than a segment holds, so takes two segments.
+  for (std::int64_t rows = 0; rows < 300; ++rows) {
+    CHECK(2 * rows <= kernels::embedding_segments(rows * (kernels::kEmbeddingSegment + 1)));
+  }
+}
+
+TEST_CASE("on meta the embedding's gradient computes nothing") {
+  const auto options = at::TensorOptions().device(at::kMeta);
+  const at::Tensor dy = at::empty({3, 4}, options), dweight = at::empty({5, 4}, options);
+  const at::Tensor ids = at::empty({3}, options.dtype(at::kLong));
+  kernels::embedding_backward(dy, ids, dweight, false);
+  CHECK_THROWS(kernels::embedding_backward(dy, ids, at::empty({5, 3}, options), false));
+}
+
+TEST_CASE("the catalogue's embedding gradient reads the tokens and writes the table") {
+  const kernels::KernelInfo* info = kernels::find_kernel("embedding_backward");
+  REQUIRE(info != nullptr);
+  CHECK(info->bytes({.rows = 10, .width = 100, .vocab = 50}, kernels::Pass::kBackward, 2) == 12'080);
+  CHECK(info->bytes({.rows = 10, .width = 100, .vocab = 50}, kernels::Pass::kForward, 2) == 0);
+}

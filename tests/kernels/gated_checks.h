@@ -1,0 +1,33 @@
+// What SwiGLU and GeGLU must do on whatever device; each function is the body of a test case.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "kernels/geglu/geglu_ops.h"
+#include "kernels/swiglu/swiglu_ops.h"
+
+namespace headroom::test {
+
+// One of the two, with PyTorch's own composition beside it.
+struct GatedOps {
+  const char* name;
+  at::Tensor (*forward)(const at::Tensor& gate, const at::Tensor& up);
+  kernels::GatedGradients (*backward)(const at::Tensor& dh, const at::Tensor& gate, const at::Tensor& up,
+                                      bool rebuild_h, bool in_place);
+  at::Tensor (*differentiable)(const at::Tensor& gate, const at::Tensor& up);
+  at::Tensor (*reference)(const at::Tensor& gate, const at::Tensor& up);
+  at::Tensor (*eager)(const at::Tensor& gate, const at::Tensor& up);
+};
+
+inline constexpr GatedOps kGatedOps[] = {
+    {"swiglu", &kernels::swiglu_forward, &kernels::swiglu_backward, &kernels::swiglu, &kernels::swiglu_reference,
+     [](const at::Tensor& gate, const at::Tensor& up) { return at::silu(gate) * up; }},
+    {"geglu", &kernels::geglu_forward, &kernels::geglu_backward, &kernels::geglu, &kernels::geglu_reference,
+     [](const at::Tensor& gate, const at::Tensor& up) { return at::gelu(gate, "tanh") * up; }}};
+
+void check_gated_errors(const GatedOps& ops, at::Device device);
+void check_gated_extremes(const GatedOps& ops, at::Device device);
+void check_gated_forms(const GatedOps& ops, at::Device device);  // rebuilt h, in place, run after run
+void check_gated_autograd(const GatedOps& ops, at::Device device);
+
+}  // namespace headroom::test

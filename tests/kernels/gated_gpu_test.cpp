@@ -1,0 +1,36 @@
+// SwiGLU and GeGLU on a GPU.
+#include "tests/kernels/gated_checks.h"
+#include "tests/kernels/kernel_checks.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+TEST_CASE("SwiGLU and GeGLU on a GPU err no more than twice PyTorch's own operators") {
+  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_errors(ops, at::kCUDA);
+}
+
+TEST_CASE("SwiGLU and GeGLU on a GPU treat NaN and infinity as float64 does") {
+  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_extremes(ops, at::kCUDA);
+}
+
+TEST_CASE("SwiGLU and GeGLU on a GPU give the same bits in place, with h, and again") {
+  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_forms(ops, at::kCUDA);
+}
+
+TEST_CASE("SwiGLU's and GeGLU's graphs on a GPU can be gone through twice") {
+  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_autograd(ops, at::kCUDA);
+}
+
+TEST_CASE("more than 2^31 elements reach their end") {
+  const std::int64_t n = (std::int64_t{1} << 31) + 1003;
+  const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16);
+  const at::Tensor gate = at::empty({n}, options).normal_(), up = at::empty({n}, options).normal_();
+  for (const test::GatedOps& ops : test::kGatedOps) {
+    const at::Tensor tail_gate = gate.narrow(0, n - 2011, 2011).clone(), tail_up = up.narrow(0, n - 2011, 2011).clone();
+    CHECK(test::same_bits(ops.forward(gate, up).narrow(0, n - 2011, 2011), ops.forward(tail_gate, tail_up)));
+    const kernels::GatedGradients all = ops.backward(up, gate, up, false, false);
+    const kernels::GatedGradients tail = ops.backward(tail_up, tail_gate, tail_up, false, false);
+    CHECK(test::same_bits(all.dgate.narrow(0, n - 2011, 2011), tail.dgate));
+    CHECK(test::same_bits(all.dup.narrow(0, n - 2011, 2011), tail.dup));
+  }
+}

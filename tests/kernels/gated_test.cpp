@@ -1,0 +1,62 @@
+// SwiGLU and GeGLU on the CPU and on meta.
+#include "kernels/kernel.h"
+#include "tests/kernels/gated_checks.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+TEST_CASE("SwiGLU and GeGLU on the CPU err no more than twice PyTorch's own operators") {
+  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_errors(ops, at::kCPU);
+}
+
+TEST_CASE("SwiGLU and GeGLU on the CPU treat NaN and infinity as float64 does") {
+  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_extremes(ops, at::kCPU);
+}
+
+TEST_CASE("SwiGLU and GeGLU on the CPU give the same bits in place, with h, and again") {
+  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_forms(ops, at::kCPU);
+}
+
+TEST_CASE("SwiGLU's and GeGLU's graphs on the CPU can be gone through twice") {
+  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_autograd(ops, at::kCPU);
+}
+
+TEST_CASE("SwiGLU and GeGLU by hand") {
+  // silu(1) = 1/(1 + e⁻¹) = 0.731059; gelu(1) = ½ (1 + tanh(0.797885 · 1.044715)) = 0.841192; times up = 3.
+  const at::Tensor one = at::full({1}, 1.0f), three = at::full({1}, 3.0f);
+  CHECK(kernels::swiglu_forward(one, three).item<float>() == Approx(2.193176));
+  CHECK(kernels::geglu_forward(one, three).item<float>() == Approx(2.523576));
+  CHECK(kernels::swiglu_reference(one, three).item<double>() == Approx(2.193175736));
+  CHECK(kernels::geglu_reference(one, three).item<double>() == Approx(2.523575979));
+}
+
+TEST_CASE("gates that do not fit are refused") {
+  const at::Tensor a = at::zeros({4, 6});
+  for (const test::GatedOps& ops : test::kGatedOps) {
+    CHECK_THROWS(ops.forward(a, at::zeros({6, 4})));
+    CHECK_THROWS(ops.forward(a, a.to(at::kBFloat16)));
+    CHECK_THROWS(ops.forward(a.t(), a.t()));
+    CHECK_THROWS(ops.forward(a.to(at::kDouble), a.to(at::kDouble)));
+    CHECK_THROWS(ops.forward(a, at::zeros({4, 6}, at::TensorOptions().device(at::kMeta))));
+    CHECK_THROWS(ops.forward(a, at::Tensor()));
+    CHECK_THROWS(ops.backward(at::zeros({4, 5}), a, a, false, false));
+  }
+}
+
+TEST_CASE("on meta SwiGLU and GeGLU allocate what they allocate elsewhere") {
+  const at::Tensor a = at::empty({4, 6}, at::TensorOptions().device(at::kMeta).dtype(at::kBFloat16));
+  for (const test::GatedOps& ops : test::kGatedOps) {
+    CHECK(ops.forward(a, a).nbytes() == 48);
+    CHECK(ops.backward(a, a, a, true, false).h.nbytes() == 48);
+    CHECK(ops.backward(a, a, a, true, true).h.is_same(a));
+  }
+}
+
+TEST_CASE("the catalogue's SwiGLU and GeGLU move three and five times the tensor") {
+  for (const test::GatedOps& ops : test::kGatedOps) {
+    const kernels::KernelInfo* info = kernels::find_kernel(ops.name);
+    REQUIRE(info != nullptr);
+    CHECK(info->bytes({.rows = 10, .width = 100}, kernels::Pass::kForward, 2) == 6'000);
+    CHECK(info->bytes({.rows = 10, .width = 100}, kernels::Pass::kBackward, 2) == 10'000);
+  }
+}

@@ -1,0 +1,27 @@
+// RoPE on a GPU.
+#include "kernels/rope/rope_ops.h"
+#include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/rope_checks.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+TEST_CASE("RoPE on a GPU errs no more than twice PyTorch's own operators") { test::check_rope_errors(at::kCUDA); }
+
+TEST_CASE("RoPE on a GPU turns views of a packed product in place") { test::check_rope_packed(at::kCUDA); }
+
+TEST_CASE("RoPE on a GPU has the gradient of a rotation") { test::check_rope_autograd(at::kCUDA); }
+
+TEST_CASE("RoPE reaches the end of more than 2^31 elements") {
+  constexpr std::int64_t kLength = (1 << 18) + 3, kHeads = 64, kWidth = 128;  // 2.1e9 elements
+  const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kBFloat16);
+  const at::Tensor q = at::empty({1, kLength, kHeads, kWidth}, options).normal_();
+  const at::Tensor k = at::empty({1, kLength, 1, kWidth}, options).normal_();
+  const test::RopeTables tables = test::rope_tables(kLength, kWidth, at::kCUDA);
+  const auto tail = [&](const at::Tensor& x, std::int64_t dim) { return x.narrow(dim, kLength - 5, 5).clone(); };
+  const at::Tensor tail_q = tail(q, 1), tail_k = tail(k, 1);
+  kernels::rope_apply_(q, k, tables.cos, tables.sin, false);
+  kernels::rope_apply_(tail_q, tail_k, tail(tables.cos, 0), tail(tables.sin, 0), false);
+  CHECK(test::same_bits(tail(q, 1), tail_q));
+  CHECK(test::same_bits(tail(k, 1), tail_k));
+}
