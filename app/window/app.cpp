@@ -19,17 +19,18 @@ namespace headroom::app::window {
 namespace {
 
 // Below this the page scrolls instead of shrinking (px at scale 1).
-constexpr float kLeastWidth = 640, kLeastHeight = 420;
+constexpr float kLeastWidth = 640, kLeastHeight = 340;
 
-// Longer lines are hard to read.
-constexpr float kReadingWidth = 640;
+// The page's size in a window of this size: no less than the least, with room for the scroll bars that this takes.
+ImVec2 page_size(ImVec2 window) {
+  const float bar = ImGui::GetStyle().ScrollbarSize;
+  const ImVec2 least{px(kLeastWidth), px(kLeastHeight)};
+  const float width = window.y < least.y ? window.x - bar : window.x;
+  const float height = width < least.x ? window.y - bar : window.y;
+  return {std::max(width, least.x), std::max(height, least.y)};
+}
 
 const lessons::Page& first_page() { return *lessons::chapters().front()->pages.front(); }
-
-std::shared_ptr<const record::Recording> stored(const std::filesystem::path& assets, std::string_view name) {
-  auto loaded = load_recording(recording_path(assets, name));
-  return loaded ? std::move(loaded).value() : nullptr;
-}
 
 }  // namespace
 
@@ -64,23 +65,25 @@ record::Status App::load_look() {
   return record::Ok{};
 }
 
-PageSources App::sources_of(const lessons::Page& page) {
+// Null where it is missing: not every copy of the program ships every recording. One that is damaged is said so.
+std::shared_ptr<const record::Recording> App::stored(std::string_view name) {
+  const std::filesystem::path path = recording_path(options_.assets, name);
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) return nullptr;
+  auto loaded = load_recording(path);
+  if (loaded) return std::move(loaded).value();
+  ui_.notice = loaded.error().message;
+  return nullptr;
+}
+
+PageSources App::sources() {
   PageSources sources;
   sources.planner = options_.planner != nullptr ? options_.planner : session_.planner();
-  recordings_to_load_.clear();
   if (options_.from != nullptr) {
     sources.stored.push_back(options_.from);
     sources.fixed_settings = fmt::format(
         "These are the settings that {} was made with. Start without --from to change them.", options_.from_name);
-  } else {
-    // The first one shows at once; the others come while the reader reads.
-    for (const std::string_view name : page.recordings) {
-      if (!sources.stored.empty())
-        recordings_to_load_.push_back(name);
-      else if (auto recording = stored(options_.assets, name))
-        sources.stored.push_back(std::move(recording));
-    }
-    if (!session_.has_engine()) sources.fixed_settings = session_.why_no_engine();
+  } else if (!session_.has_engine()) {
+    sources.fixed_settings = session_.why_no_engine();
   }
   sources.runner = options_.runner != nullptr ? options_.runner
                    : options_.from == nullptr ? session_.runner()
@@ -104,8 +107,14 @@ record::Status App::open(const lessons::Page& page) {
   const experiments::DemoInfo* demo = experiments::find_demo(page.demo);
   if (demo == nullptr)
     return record::Error{fmt::format("The page {} names the demo {}, which is not there.", page.id, page.demo)};
-  auto model = std::make_unique<PageModel>(page, std::move(text).value(), *demo, sources_of(page));
+  PageSources sources = this->sources();
+  // One recording shows at once; the others come while the reader reads.
+  auto name = options_.from == nullptr ? page.recordings.begin() : page.recordings.end();
+  for (; sources.stored.empty() && name != page.recordings.end(); ++name)
+    if (auto recording = stored(*name)) sources.stored.push_back(std::move(recording));
+  auto model = std::make_unique<PageModel>(page, std::move(text).value(), *demo, std::move(sources));
   page_ = model.get();
+  for (; name != page.recordings.end(); ++name) to_load_.push_back({page_, *name});
   pages_[&page] = std::move(model);
   ui_.reading_more = ui_.drawer = ui_.figure_face = false;
   return record::Ok{};
@@ -113,16 +122,16 @@ record::Status App::open(const lessons::Page& page) {
 
 // One recording a call: opening a page never waits for all of them.
 void App::load_next_recording() {
-  if (recordings_to_load_.empty()) return;
-  const std::string_view name = recordings_to_load_.front();
-  recordings_to_load_.erase(recordings_to_load_.begin());
-  if (auto recording = stored(options_.assets, name)) page_->add_stored(std::move(recording));
+  if (to_load_.empty()) return;
+  const ToLoad next = to_load_.front();
+  to_load_.erase(to_load_.begin());
+  if (auto recording = stored(next.recording)) next.page->add_stored(std::move(recording));
 }
 
 bool App::poll(double now) {
   bool changed = false;
   for (const auto& [page, model] : pages_) changed = model->poll(now) || changed;
-  if (!recordings_to_load_.empty()) {
+  if (!to_load_.empty()) {
     load_next_recording();
     changed = true;
   }
@@ -190,7 +199,7 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
   int face = ui_.figure_face ? 1 : 0;
   if (segmented("face", head.left(150), faces, face)) ui_.figure_face = face == 1;
   if (!ui_.figure_face) {
-    rect.x1 = std::min(rect.x1, rect.x0 + px(kReadingWidth));
+    ui_.timeline_focus = false;
     turn = draw_text_column(frame, rect);
     return;
   }
@@ -202,6 +211,7 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
 
   Rect foot = rect.cut_bottom(34);
   rect.cut_bottom(10);
+  if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
   card(rect);
   figure_.draw_picture(frame, rect.inset(12));
   if (ui_.drawer) figure_.draw_drawer(frame, Rect(rect).inset(8).right(240));
@@ -265,7 +275,7 @@ void App::draw(double now) {
   ImGui::PopStyleVar();
 
   const ImVec2 origin = ImGui::GetCursorScreenPos();  // moves when the page scrolls
-  const ImVec2 size{std::max(viewport->Size.x, px(kLeastWidth)), std::max(viewport->Size.y, px(kLeastHeight))};
+  const ImVec2 size = page_size(viewport->Size);
   const Rect whole{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
   Frame frame = frame_of(now, size.x / look().scale);
   const PageLayout layout = page_layout(whole, frame.width);

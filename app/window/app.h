@@ -53,7 +53,8 @@ class App {
   App(AppOptions options, Session session, SettingsFile* settings);
 
   record::Status open(const lessons::Page& page);
-  PageSources sources_of(const lessons::Page& page);
+  PageSources sources();
+  std::shared_ptr<const record::Recording> stored(std::string_view name);
   void load_next_recording();
   Frame frame_of(double now, float effective_width);
   void draw_page(Frame& frame, const Rect& rect, Turn& turn);
@@ -72,7 +73,11 @@ class App {
   std::map<const lessons::Page*, std::unique_ptr<PageModel>> pages_;
   PageModel* page_ = nullptr;
   std::vector<const lessons::Page*> read_;
-  std::vector<std::string_view> recordings_to_load_;
+  struct ToLoad {
+    PageModel* page;
+    std::string_view recording;
+  };
+  std::vector<ToLoad> to_load_;
 };
 
 }  // namespace headroom::app::window

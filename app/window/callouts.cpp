@@ -9,6 +9,16 @@ namespace {
 
 constexpr float kCardRadius = 8;
 
+bool begin_popup_window(const char* id, float padding_x, float padding_y) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding_x), px(padding_y)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
+  const bool open = ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove);
+  ImGui::PopStyleColor();
+  if (!open) ImGui::PopStyleVar(2);
+  return open;
+}
+
 }  // namespace
 
 float callout(const Rect& at, CalloutKind kind, std::string_view head, std::string_view body, bool draw) {
@@ -44,33 +54,6 @@ bool empty_state(const Rect& rect, std::string_view head, std::string_view body,
   return button("empty action", {rect.centre_x() - half, y + px(12), rect.centre_x() + half, y + px(44)}, text);
 }
 
-void tooltip(std::string_view head, std::span<const TooltipRow> rows) {
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(10)));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(kCardRadius));
-  ImGui::PushStyleVar(ImGuiStyleVar_PopupBorderSize, line_px(1));
-  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-  if (ImGui::BeginTooltip()) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    float width = text_width(Face::kSemiBold, 12, head);
-    for (const TooltipRow& row : rows)
-      width =
-          std::max(width, text_width(Face::kRegular, 12, row.name) + text_width(Face::kMedium, 12, row.value) + px(20));
-    float y = at.y;
-    text_in(Face::kSemiBold, 12, {at.x, y, at.x + width, y + px(18)}, theme().text, head);
-    y += px(20);
-    for (const TooltipRow& row : rows) {
-      const Rect line{at.x, y, at.x + width, y + px(18)};
-      text_in(Face::kRegular, 12, line, theme().text2, row.name);
-      text_in(Face::kMedium, 12, line, theme().text, row.value, 1);
-      y += px(18);
-    }
-    ImGui::Dummy({width, y - at.y});
-    ImGui::EndTooltip();
-  }
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar(3);
-}
-
 void tooltip(std::string_view text) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(12), px(8)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, px(kCardRadius));
@@ -87,16 +70,31 @@ void tooltip(std::string_view text) {
   ImGui::PopStyleVar(3);
 }
 
-bool begin_popup(const char* id, const Rect& below, float width) {
-  ImGui::SetNextWindowPos({below.x0, below.y1 + px(4)}, ImGuiCond_Always);
-  ImGui::SetNextWindowSize({width, 0}, ImGuiCond_Always);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(8), px(8)));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-  const bool open = ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove);
-  ImGui::PopStyleColor();
-  if (!open) ImGui::PopStyleVar(2);
-  return open;
+Rect popup_place(const Rect& anchor, ImVec2 size) {
+  const ImVec2 screen = ImGui::GetMainViewport()->Size;
+  const float margin = px(4), most = screen.y - 2 * margin;
+  const float x = anchor.x0 + size.x <= screen.x - margin ? anchor.x0 : anchor.x1 - size.x;
+  const float below = anchor.y1 + margin, above = anchor.y0 - margin - size.y;
+  const float y = below + size.y <= screen.y - margin || above < margin ? below : above;
+  Rect place{std::max(margin, x), y, 0, 0};
+  place.y0 = std::max(margin, std::min(y, screen.y - margin - size.y));
+  place.x1 = std::min(place.x0 + size.x, screen.x - margin);
+  place.y1 = place.y0 + std::min(size.y, most);
+  return place;
+}
+
+bool begin_popup(const char* id, const Rect& place, float padding) {
+  ImGui::SetNextWindowPos(place.min(), ImGuiCond_Always);
+  ImGui::SetNextWindowSize(place.size(), ImGuiCond_Always);
+  return begin_popup_window(id, padding, padding);
+}
+
+bool begin_centred_popup(const char* id, float width, float padding_x, float padding_y) {
+  const ImVec2 screen = ImGui::GetMainViewport()->Size;
+  ImGui::SetNextWindowPos({screen.x * 0.5f, screen.y * 0.5f}, ImGuiCond_Always, {0.5f, 0.5f});
+  ImGui::SetNextWindowSize({std::min(width, screen.x), 0}, ImGuiCond_Always);
+  ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x, screen.y - px(16)});
+  return begin_popup_window(id, padding_x, padding_y);
 }
 
 void end_popup() {

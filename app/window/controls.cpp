@@ -11,6 +11,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kControlRadius = 6;
+constexpr float kListPadding = 8;
 
 // One row of a pull-down's list.
 bool option_row(int index, const Rect& rect, std::string_view label, bool current) {
@@ -53,12 +54,13 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
   float width = rect.width();
   for (const std::string& option : options)
     width = std::max(width, text_width(Face::kSemiBold, 13, option) + px(30 + 16 + 16));
-  if (begin_popup("list", rect, width)) {
+  const float height = px(32) * static_cast<float>(options.size()) + px(2 * kListPadding);
+  if (begin_popup("list", popup_place(rect, {width, height}), kListPadding)) {
     const ImVec2 from = ImGui::GetCursorScreenPos();
     float y = from.y;
     for (int i = 0; i < static_cast<int>(options.size()); ++i) {
-      if (option_row(i, {from.x, y, from.x + width - px(16), y + px(32)}, options[static_cast<std::size_t>(i)],
-                     i == selected)) {
+      if (option_row(i, {from.x, y, from.x + width - px(2 * kListPadding), y + px(32)},
+                     options[static_cast<std::size_t>(i)], i == selected)) {
         changed = i != selected;
         selected = i;
         ImGui::CloseCurrentPopup();

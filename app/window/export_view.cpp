@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "app/common/whole_file.h"
 #include "app/paint/export.h"
 #include "app/window/page_model.h"
 #include "app/window/widgets.h"
@@ -29,27 +29,6 @@ constexpr std::array<FormatChoice, 5> kFormats{{{paint::Format::kSvg, "SVG", "sv
                                                 {paint::Format::kCsv, "CSV", "csv"},
                                                 {paint::Format::kJson, "JSON", "json"}}};
 constexpr int kExportColumns = 1000;
-
-// Beside the target, then renamed.
-record::Status write_whole(const fs::path& path, const std::string& bytes) {
-  const fs::path beside = path.string() + ".partial";
-  {
-    std::ofstream file(beside, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.flush();
-    if (file) {
-      file.close();
-      std::error_code failed;
-      fs::rename(beside, path, failed);
-      if (!failed) return record::Ok{};
-    }
-  }
-  std::error_code ignored;
-  fs::remove(beside, ignored);
-  return record::Error{
-      fmt::format("{} cannot be written: choose another folder, or make room on the disk.", path.string()),
-      record::ErrorKind::kNotWritten};
-}
 
 // What is on the screen, in each format that is chosen. Says in one sentence what became of it.
 std::string write_figure(Frame& frame) {
@@ -94,18 +73,11 @@ void draw_export(Frame& frame) {
     frame.ui.export_result.clear();
   }
   frame.ui.export_open = false;
-  const ImVec2 screen = ImGui::GetMainViewport()->Size;
-  const float width = std::min(px(440), screen.x);
-  ImGui::SetNextWindowPos({screen.x * 0.5f, screen.y * 0.5f}, ImGuiCond_Always, {0.5f, 0.5f});
-  ImGui::SetNextWindowSize({width, 0}, ImGuiCond_Always);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(20), px(16)));
-  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-  const bool open = ImGui::BeginPopup("export page", ImGuiWindowFlags_NoMove);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar();
-  if (!open) return;
+  constexpr float kPadding = 20;
+  const float width = std::min(px(440), ImGui::GetMainViewport()->Size.x), inner_width = width - px(2 * kPadding);
+  if (!begin_centred_popup("export page", width, kPadding, 16)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  Rect inner{at.x, at.y, at.x + width - px(40), at.y + px(1000)};
+  Rect inner{at.x, at.y, at.x + inner_width, at.y + px(1000)};
   text_in(Face::kSemiBold, 15, inner.cut_top(24), theme().text, "Export this figure");
   inner.cut_top(6);
   inner.y0 =
@@ -126,8 +98,8 @@ void draw_export(Frame& frame) {
     inner.y0 = paragraph(Face::kRegular, 12, 1.5f, inner, theme().text2, frame.ui.export_result);
   }
   ImGui::SetCursorScreenPos(at);
-  ImGui::Dummy({width - px(40), inner.y0 - at.y});
-  ImGui::EndPopup();
+  ImGui::Dummy({inner_width, inner.y0 - at.y});
+  end_popup();
 }
 
 }  // namespace headroom::app::window

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "app/paint/layout.h"
+#include "app/window/keys.h"
 #include "app/window/page_model.h"
 #include "app/window/scene_painter.h"
 #include "app/window/widgets.h"
@@ -19,7 +21,8 @@ namespace {
 
 constexpr double kWheelZoom = 0.85;  // one notch
 constexpr double kKeyZoom = 0.7, kKeyPan = 0.15;
-constexpr float kGrab = 9;  // px around the guess line that take hold of it
+constexpr float kLeastTitle = 100;  // px that the figure's name needs beside the choice of the axis
+constexpr float kGrab = 9;          // px around the guess line that take hold of it
 
 std::string in_axis_unit(const lessons::Axis& axis, double value) {
   return axis.unit == lessons::AxisUnit::kNanoseconds ? record::format_duration(std::llround(value))
@@ -28,20 +31,36 @@ std::string in_axis_unit(const lessons::Axis& axis, double value) {
 
 std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
-// The page's figures as words side by side; the one on show is the title.
-float draw_tabs(Frame& frame, float x, const Rect& rect) {
+// The page's figures as words side by side, the one on show being the title; a pull-down where they would not fit.
+// Returns where they end.
+float draw_tabs(Frame& frame, const Rect& rect) {
   const float em = frame.width == Width::kWide ? 15 : 13;
   const auto& ids = frame.page.page().figures;
-  for (int i = 0; i < static_cast<int>(ids.size()); ++i) {
-    const lessons::Figure* figure = lessons::find_figure(ids[static_cast<std::size_t>(i)]);
-    if (figure == nullptr) continue;
+  std::vector<std::string> titles;
+  float all = 0, widest = 0;
+  for (const std::string_view id : ids) {
+    const lessons::Figure* figure = lessons::find_figure(id);
+    titles.emplace_back(figure == nullptr ? id : figure->title);
+    const float width = text_width(Face::kSemiBold, em, titles.back());
+    all += width + px(16);
+    widest = std::max(widest, width);
+  }
+  if (all > rect.width()) {
+    int tab = frame.page.tab();
+    const float y = rect.centre_y(), end = std::min(rect.x1, rect.x0 + widest + px(40));
+    if (select("figures", {rect.x0, y - px(14), end, y + px(14)}, titles, tab)) frame.page.show_tab(tab);
+    return end + px(8);
+  }
+  float x = rect.x0;
+  for (int i = 0; i < static_cast<int>(titles.size()); ++i) {
+    const std::string& title = titles[static_cast<std::size_t>(i)];
     const bool current = i == frame.page.tab();
     const Face face = current ? Face::kSemiBold : Face::kMedium;
-    const Rect words{x, rect.y0, x + text_width(face, em, figure->title), rect.y1};
+    const Rect words{x, rect.y0, x + text_width(face, em, title), rect.y1};
     ImGui::PushID(i);
     const Hit state = hit("tab", words);
     ImGui::PopID();
-    text_in(face, em, words, current || state.hovered ? theme().text : theme().text3, figure->title);
+    text_in(face, em, words, current || state.hovered ? theme().text : theme().text3, title);
     if (ids.size() > 1 && current)
       horizontal_line(words.x0, words.x1, words.centre_y() + px(em * 0.75f), theme().ink, 2);
     if (state.focused) focus_ring(words, 4);
@@ -78,10 +97,12 @@ void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& 
   if (state.clicked) ImGui::OpenPopup("run list");
   float width = px(280);
   for (const RunOnShow& run : page.runs()) width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
-  if (!begin_popup("run list", at, width)) return;
+  constexpr float kPadding = 8;
+  const float height = px(32) * static_cast<float>(page.runs().size()) + px(2 * kPadding);
+  if (!begin_popup("run list", popup_place(at, {width, height}), kPadding)) return;
   const ImVec2 from = ImGui::GetCursorScreenPos();
   for (int i = 0; i < static_cast<int>(page.runs().size()); ++i) {
-    const Rect row{from.x, from.y + px(32) * static_cast<float>(i), from.x + width - px(16),
+    const Rect row{from.x, from.y + px(32) * static_cast<float>(i), from.x + width - px(2 * kPadding),
                    from.y + px(32) * static_cast<float>(i + 1)};
     ImGui::PushID(i);
     const Hit over = hit("run", row);
@@ -134,6 +155,7 @@ float draw_axis_choice(Frame& frame, const Rect& rect) {
     if (spec->choices[i].key == frame.page.figure_params().text("axis")) selected = static_cast<int>(i);
   }
   const Rect at{rect.x1 - widest - px(40), rect.centre_y() - px(14), rect.x1, rect.centre_y() + px(14)};
+  if (at.x0 - rect.x0 < px(kLeastTitle)) return rect.x1;
   if (select("axis", at, labels, selected))
     frame.page.set_figure_param("axis", spec->choices[static_cast<std::size_t>(selected)].key);
   else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
@@ -147,7 +169,6 @@ void FigureCard::draw_head(Frame& frame, const Rect& rect) {
   PageModel& page = frame.page;
   const lessons::FigureData& figure = page.figure(columns());
   Rect head = rect;
-  head.x0 = draw_tabs(frame, rect.x0, rect);
   if (page.has_predictions() && !page.question().hides()) {
     const std::vector<std::string> layers{"Predicted", "Measured"};
     int layer = page.shows_prediction() ? 0 : 1;
@@ -157,6 +178,7 @@ void FigureCard::draw_head(Frame& frame, const Rect& rect) {
     head.x1 = at.x0 - px(8);
   }
   head.x1 = draw_axis_choice(frame, head);
+  head.x0 = draw_tabs(frame, head);
   if (!figure.empty_reason.empty() || head.width() < source_badge_width(figure.source)) return;
   head.x0 = source_badge(head.x0, head.centre_y(), figure.source) + px(8);
   if (head.width() > px(80)) draw_run_choice(frame, head, figure);
@@ -183,6 +205,7 @@ void FigureCard::lay_out(Frame& frame, const lessons::FigureData& figure, const 
 }
 
 void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
+  const bool had_focus = std::exchange(frame.ui.timeline_focus, false);  // only a timeline that is there can have it
   const lessons::FigureData& figure = frame.page.figure(columns());
   if (frame.page.question().hides() && frame.page.tab() != 0) {
     empty_state(rect, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
@@ -197,6 +220,7 @@ void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
   paint_scene(*canvas(), scene_, rect.min());
   draw_measure(frame, rect);
   canvas()->PopClipRect();
+  if (scene_.map.plot.width() > 0) frame.ui.timeline_focus = had_focus;
   interact(frame, figure, rect);
 }
 
@@ -266,8 +290,10 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
       frame.page.question().set_guess(map.y_at(std::clamp(mouse.y, map.plot.y0, map.plot.y1)));
       break;
     case Drag::kMeasure:
-      if (ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
-        view.set_measure(TimelineView::Range{std::min(x, drag_from_), std::max(x, drag_from_)});
+      // What is veiled cannot be measured.
+      if (const double to = std::min(x, figure.veil_from.value_or(x));
+          drag_from_ < figure.veil_from.value_or(HUGE_VAL) && ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
+        view.set_measure(TimelineView::Range{std::min(to, drag_from_), std::max(to, drag_from_)});
       break;
     case Drag::kPan:
       view.pan(-static_cast<double>(io.MouseDelta.x) / map.plot.width() * view.visible().length());
@@ -322,6 +348,7 @@ bool FigureCard::take_keys(Frame& frame) {
                             ? *view.cursor()
                             : (now.begin + now.end) / 2;
   const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key); };
+  const bool home = owned_key(ImGuiKey_Home);  // the focus stays where it is
   if (pressed(ImGuiKey_W))
     view.zoom(middle, kKeyZoom);
   else if (pressed(ImGuiKey_S))
@@ -332,7 +359,7 @@ bool FigureCard::take_keys(Frame& frame) {
     view.pan(now.length() * kKeyPan);
   else if (pressed(ImGuiKey_F))
     view.fit();
-  else if (pressed(ImGuiKey_Home))
+  else if (home)
     view.fit_all();
   else if (pressed(ImGuiKey_Period))
     frame.page.step_cursor(+1);

@@ -7,6 +7,7 @@
 #include "app/window/page_model.h"
 #include "app/window/text_column.h"
 #include "app/window/widgets.h"
+#include "imgui_internal.h"  // SetKeyOwner
 
 namespace headroom::app::window {
 
@@ -29,7 +30,7 @@ constexpr std::array kAnywhere{
     KeyLine{"← →", "move a slider"},
 };
 constexpr std::array kPage{
-    KeyLine{"Space PgDn", "continue"},       KeyLine{"PgUp", "back"},
+    KeyLine{"Space PgDn", "read on"},        KeyLine{"PgUp", "back"},
     KeyLine{"Enter", "lock the answer"},     KeyLine{"↑ ↓", "move the guess"},
     KeyLine{"G", "next figure of the page"}, KeyLine{"T", "predicted or measured"},
 };
@@ -78,26 +79,49 @@ void move_guess(Frame& frame, const FigureCard& figure, int direction) {
   question.set_guess(std::clamp(*question.guess() + direction * (y.high - y.low) / 100, y.low, y.high));
 }
 
+// The next page of the words, else what stands beyond them.
+Turn go_on(Frame& frame) {
+  UiState& ui = frame.ui;
+  const bool narrow = frame.width == Width::kNarrow;
+  if (ui.words_below && !(narrow && ui.figure_face))
+    ui.scroll_words = +1;
+  else if (narrow && !ui.figure_face)
+    ui.figure_face = true;
+  else if (narrow && !frame.place.has_next)
+    ui.figure_face = false;
+  else if (!frame.page.question().hides())
+    return Turn::kOn;
+  return Turn::kStay;
+}
+
+Turn go_back(Frame& frame) {
+  UiState& ui = frame.ui;
+  const bool narrow = frame.width == Width::kNarrow;
+  if (narrow && ui.figure_face)
+    ui.figure_face = false;
+  else if (ui.words_above)
+    ui.scroll_words = -1;
+  else
+    return Turn::kBack;
+  return Turn::kStay;
+}
+
 Turn take_page_keys(Frame& frame, FigureCard& figure) {
   // Enter and Space press a control that has the keyboard's focus; elsewhere they belong to the page.
   const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
-  if (!control_focused && pressed(ImGuiKey_Enter)) lock_answer(frame);
+  if (!control_focused && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter))) lock_answer(frame);
   if (pressed(ImGuiKey_T) && !frame.page.question().hides()) frame.page.show_prediction(!frame.page.shows_prediction());
   if (pressed(ImGuiKey_G)) {
     const int figures = static_cast<int>(frame.page.page().figures.size());
     frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
   }
-  if (!control_focused && ImGui::IsKeyPressed(ImGuiKey_UpArrow)) move_guess(frame, figure, +1);
-  if (!control_focused && ImGui::IsKeyPressed(ImGuiKey_DownArrow)) move_guess(frame, figure, -1);
-  if (pressed(ImGuiKey_PageUp)) return Turn::kBack;
-  if (pressed(ImGuiKey_PageDown) || (!control_focused && pressed(ImGuiKey_Space))) {
-    if (frame.width == Width::kNarrow && !frame.ui.figure_face)
-      frame.ui.figure_face = true;
-    else if (frame.width == Width::kNarrow && !frame.place.has_next)
-      frame.ui.figure_face = false;
-    else if (!frame.page.question().hides())
-      return Turn::kOn;
+  if (!control_focused && frame.page.question().hides()) {
+    if (owned_key(ImGuiKey_UpArrow)) move_guess(frame, figure, +1);
+    if (owned_key(ImGuiKey_DownArrow)) move_guess(frame, figure, -1);
   }
+  const bool back = owned_key(ImGuiKey_PageUp), on = owned_key(ImGuiKey_PageDown);
+  if (back) return go_back(frame);
+  if (on || (!control_focused && pressed(ImGuiKey_Space))) return go_on(frame);
   return Turn::kStay;
 }
 
@@ -130,6 +154,12 @@ float next_font_scale(float now, int direction) {
   return below == kScales.rend() ? kScales.front() : *below;
 }
 
+bool owned_key(ImGuiKey key) {
+  const ImGuiID owner = ImGui::GetID("page keys");
+  ImGui::SetKeyOwner(key, owner);
+  return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
+}
+
 Turn take_keys(Frame& frame, FigureCard& figure) {
   take_scale_keys(frame.ui);
   if (chord(ImGuiMod_Ctrl | ImGuiKey_R)) frame.page.run(frame.now);
@@ -147,20 +177,12 @@ Turn take_keys(Frame& frame, FigureCard& figure) {
 void draw_keys(Frame& frame) {
   if (frame.ui.keys_open) ImGui::OpenPopup("keys page");
   frame.ui.keys_open = false;
-  const ImVec2 screen = ImGui::GetMainViewport()->Size;
-  const bool two = screen.x >= px(760);
-  const float width = two ? 720 : 380;
-  ImGui::SetNextWindowPos({screen.x * 0.5f, screen.y * 0.5f}, ImGuiCond_Always, {0.5f, 0.5f});
-  ImGui::SetNextWindowSize({std::min(px(width), screen.x), 0}, ImGuiCond_Always);
-  ImGui::SetNextWindowSizeConstraints({0, 0}, {screen.x, screen.y - px(16)});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(24), px(20)));
-  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-  const bool open = ImGui::BeginPopup("keys page", ImGuiWindowFlags_NoMove);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar();
-  if (!open) return;
+  constexpr float kPadding = 24;
+  const float screen = ImGui::GetMainViewport()->Size.x;
+  const bool two = screen >= px(760);
+  const float width = std::min(px(two ? 720 : 380), screen), inner = width - px(2 * kPadding);
+  if (!begin_centred_popup("keys page", width, kPadding, 20)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float inner = std::min(px(width), screen.x) - px(48);
   Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(2000)};
   draw_group("Anywhere", kAnywhere, left);
   Rect right = two ? Rect{at.x + inner * 0.5f, at.y, at.x + inner, at.y + px(2000)} : left;
@@ -168,7 +190,7 @@ void draw_keys(Frame& frame) {
   draw_group("Timeline", kTimeline, right);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({inner, std::max(left.y0, right.y0) - at.y - px(12)});
-  ImGui::EndPopup();
+  end_popup();
 }
 
 }  // namespace headroom::app::window

@@ -11,6 +11,10 @@ Turn take_keys(Frame& frame, FigureCard& figure);
 // The page of keys, while it is open.
 void draw_keys(Frame& frame);
 
+// A key that ImGui's navigation knows as well: true if pressed, and taken from it. To be asked in every frame in which
+// the key has a meaning of ours, since a key's owner is set a frame ahead.
+bool owned_key(ImGuiKey key);
+
 // The next larger (+1) or smaller (−1) font scale, 0.75 to 4.
 float next_font_scale(float now, int direction);
 

@@ -1,9 +1,15 @@
 // headroom-window: the window, or a picture of it.
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -32,6 +38,21 @@ constexpr int kSettlingFrames = 12;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Since the system made this process: loading the program counts. To a clock tick, 10 ms.
+double seconds_since_start() {
+  std::ifstream file("/proc/self/stat");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));  // after the program's name
+  std::string skipped;
+  for (int i = 0; i < 19; ++i) fields >> skipped;
+  double started = 0;  // ticks since the machine's start, which is what CLOCK_BOOTTIME counts from, too
+  fields >> started;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 -
+         started / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 record::Result<PlatformOptions> platform_options(const CommandLine& line) {
@@ -75,8 +96,8 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   return options;
 }
 
-// Draws on input and on new data only: at most about 30 frames a second, 10 while nothing but a tooltip may change,
-// none while hidden.
+// Draws on input and on new data only: with input as often as the display allows, about 30 frames a second for data, 10
+// while nothing but a tooltip may change, none while hidden.
 void run_loop(PlatformWindow& platform, App& window) {
   constexpr double kFrame = 1.0 / 30, kIdle = 0.1, kAsleep = 0.25;
   constexpr double kLinger = 0.8;  // after input: tooltips come late
@@ -105,6 +126,26 @@ void run_loop(PlatformWindow& platform, App& window) {
   }
 }
 
+// Draws until everything has settled, keeps the last frame, and says how long the first one took.
+record::Status take_picture(PlatformWindow& platform, App& window, const std::string& path) {
+  record::Status result = record::Ok{};
+  double first = 0;
+  for (int frame = 0; frame < kSettlingFrames; ++frame) {
+    platform.wait(0);
+    window.poll(seconds_now());
+    window.before_frame();
+    platform.draw([&] { window.draw(seconds_now()); },
+                  [&] {
+                    unsigned pixel = 0;
+                    if (frame == 0) platform.read_pixels(0, 0, 1, 1, &pixel);  // waits until it is really drawn
+                    if (frame + 1 == kSettlingFrames) result = platform.save_png(path);
+                  });
+    if (frame == 0) first = seconds_since_start();
+  }
+  if (result) fmt::print(stderr, "{}: the first picture stood {:.2f} s after the start.\n", path, first);
+  return result;
+}
+
 record::Result<ExitCode> run_window(const CommandLine& line) {
   const auto platform_asked = platform_options(line);
   if (!platform_asked) return platform_asked.error();
@@ -124,20 +165,10 @@ record::Result<ExitCode> run_window(const CommandLine& line) {
   if (!look) return look.error();
 
   record::Status result = record::Ok{};
-  if (picture) {
-    for (int frame = 0; frame < kSettlingFrames; ++frame) {
-      platform.wait(0);
-      window.poll(seconds_now());
-      window.before_frame();
-      const bool last = frame + 1 == kSettlingFrames;
-      platform.draw([&] { window.draw(seconds_now()); },
-                    [&] {
-                      if (last) result = platform.save_png(line.screenshot);
-                    });
-    }
-  } else {
+  if (picture)
+    result = take_picture(platform, window, line.screenshot);
+  else
     run_loop(platform, window);
-  }
   window.drop_look();
   if (!result) return result.error();
   return ExitCode::kDone;

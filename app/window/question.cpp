@@ -9,6 +9,24 @@
 
 namespace headroom::app::window {
 
+namespace {
+
+// "1,024" as this program writes it is a thousand and more; "21,5" is what many readers type for 21.5.
+std::string without_commas(std::string_view text) {
+  std::string plain(text);
+  const auto is_digit = [&plain](std::size_t i) { return i < plain.size() && plain[i] >= '0' && plain[i] <= '9'; };
+  for (std::size_t at = plain.find(','); at != std::string::npos; at = plain.find(',', at)) {
+    const bool thousands = is_digit(at + 1) && is_digit(at + 2) && is_digit(at + 3) && !is_digit(at + 4);
+    if (thousands)
+      plain.erase(at, 1);
+    else
+      plain[at] = '.';
+  }
+  return plain;
+}
+
+}  // namespace
+
 Question::Question(const lessons::Prediction* prediction)
     : prediction_(prediction), state_(prediction == nullptr ? State::kNone : State::kOpen) {}
 
@@ -28,8 +46,7 @@ bool Question::suggest(double bytes) {
 record::Status Question::set_guess_text(std::string_view text, double unit_bytes) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  std::string plain(text);
-  std::replace(plain.begin(), plain.end(), ',', '.');  // a decimal comma is what many readers type
+  const std::string plain = without_commas(text);
   double number = 0;
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
   if (error == std::errc() && end == plain.data() + plain.size() && number >= 0) {

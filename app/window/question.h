@@ -31,7 +31,6 @@ class Question {
   bool locked() const { return state_ == State::kWaiting || state_ == State::kAnswered; }
   const std::optional<double>& guess() const { return guess_; }  // bytes; empty until something is known to guess about
   const std::optional<Reveal>& reveal() const { return reveal_; }
-  const lessons::Prediction* prediction() const { return prediction_; }
 
   // Kept inside the marker's range; ignored once locked.
   void set_guess(double bytes);

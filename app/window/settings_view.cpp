@@ -25,8 +25,7 @@ constexpr std::size_t kShownCells = 8;
 
 void set_value(Frame& frame, const ParamSpec& spec, const std::string& value) {
   const record::Status status = frame.page.set_param(spec.key, value);
-  frame.ui.notice_head = "This value is not taken";
-  frame.ui.notice = status ? std::string() : status.error().message;
+  frame.ui.refused_value = status ? std::string() : status.error().message;
 }
 
 void draw_label(const ParamSpec& spec, const Rect& rect) {
@@ -181,23 +180,17 @@ void draw_more(Frame& frame, const Rect& button_rect) {
   if (specs.empty()) return;
   const ButtonText more{"More settings", Icon::kNone, "", "Steps, text, seed and what a custom model needs"};
   if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
-  constexpr float kPadding = 16;
+  constexpr float kPadding = 16, kWidth = 440;
   const int rows = (static_cast<int>(specs.size()) + 1) / 2;
   const float height = static_cast<float>(rows) * (kCellHeight + kCellGap) - kCellGap;
-  ImGui::SetNextWindowPos({button_rect.x1, button_rect.y0 - px(8)}, ImGuiCond_Always, {1, 1});
-  ImGui::SetNextWindowSize({px(440), px(height + 2 * kPadding)}, ImGuiCond_Always);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(kPadding), px(kPadding)));
-  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-  const bool open = ImGui::BeginPopup("more", ImGuiWindowFlags_NoMove);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar();
-  if (!open) return;
+  const Rect place = popup_place(button_rect, {px(kWidth), px(height + 2 * kPadding)});
+  if (!begin_popup("more", place, kPadding)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect inner{at.x, at.y, at.x + px(440 - 2 * kPadding), at.y + px(height)};
+  const Rect inner{at.x, at.y, at.x + place.width() - px(2 * kPadding), at.y + px(height)};
   draw_grid(frame, specs, inner, 2, 24);
   ImGui::SetCursorScreenPos(inner.min());
   ImGui::Dummy(inner.size());
-  ImGui::EndPopup();
+  end_popup();
 }
 
 // "0.7 s left", "2 min left"
@@ -300,31 +293,24 @@ void draw_settings_folded(Frame& frame, const Rect& rect) {
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
   const ButtonText summary{words, Icon::kChip};
   if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
-  constexpr float kPadding = 16, kWidth = 680;
-  constexpr int kColumns = 3;
+  constexpr float kPadding = 16, kWidth = 680, kThreeColumns = 560;
+  const int columns = ImGui::GetMainViewport()->Size.x >= px(kThreeColumns) ? 3 : 2;
   std::vector<const ParamSpec*> specs = params_in_use(frame, false);
-  if (specs.size() > kShownCells) specs.resize(kShownCells);
+  if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
   const int cells = static_cast<int>(specs.size()) + 1;  // the last one is "More settings"
-  const float height = static_cast<float>((cells + kColumns - 1) / kColumns) * (kCellHeight + kCellGap) - kCellGap;
-  const float width = std::min(px(kWidth), ImGui::GetMainViewport()->Size.x - px(72));
-  ImGui::SetNextWindowPos({rect.x0, rect.y0 - px(8)}, ImGuiCond_Always, {0, 1});
-  ImGui::SetNextWindowSize({width, px(height + 2 * kPadding)}, ImGuiCond_Always);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(kPadding), px(kPadding)));
-  ImGui::PushStyleColor(ImGuiCol_Border, theme().control);
-  const bool open = ImGui::BeginPopup("folded settings", ImGuiWindowFlags_NoMove);
-  ImGui::PopStyleColor();
-  ImGui::PopStyleVar();
-  if (!open) return;
+  const float height = static_cast<float>((cells + columns - 1) / columns) * (kCellHeight + kCellGap) - kCellGap;
+  const Rect place = popup_place(rect, {px(kWidth), px(height + 2 * kPadding)});
+  if (!begin_popup("folded settings", place, kPadding)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect inner{at.x, at.y, at.x + width - px(2 * kPadding), at.y + px(height)};
-  draw_grid(frame, specs, inner, kColumns, 20);
-  const float cell = (inner.width() - px(20) * (kColumns - 1)) / kColumns;
-  const float x = inner.x0 + static_cast<float>((cells - 1) % kColumns) * (cell + px(20));
-  const float y = inner.y0 + static_cast<float>((cells - 1) / kColumns) * px(kCellHeight + kCellGap) + px(kLabelHeight);
+  const Rect inner{at.x, at.y, at.x + place.width() - px(2 * kPadding), at.y + px(height)};
+  draw_grid(frame, specs, inner, columns, 20);
+  const float cell = (inner.width() - px(20) * (columns - 1)) / columns;
+  const float x = inner.x0 + static_cast<float>((cells - 1) % columns) * (cell + px(20));
+  const float y = inner.y0 + static_cast<float>((cells - 1) / columns) * px(kCellHeight + kCellGap) + px(kLabelHeight);
   if (frame.page.control().fixed_settings().empty()) draw_more(frame, {x, y, x + cell, y + px(32)});
   ImGui::SetCursorScreenPos(inner.min());
   ImGui::Dummy(inner.size());
-  ImGui::EndPopup();
+  end_popup();
 }
 
 }  // namespace headroom::app::window

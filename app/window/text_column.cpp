@@ -14,9 +14,14 @@ namespace headroom::app::window {
 
 namespace {
 
+// Narrow pages: longer lines are hard to read, and with room for two such columns the answer stands beside the words.
+constexpr float kReadingWidth = 640, kTwoColumns = 760, kColumnWidth = 440, kColumnGap = 24;
+
 bool wide(const Frame& frame) { return frame.width == Width::kWide; }
-float text_em(const Frame& frame) { return wide(frame) || frame.width == Width::kNarrow ? 16.0f : 14.0f; }
 float text_line(const Frame& frame) { return wide(frame) ? 1.6f : 1.45f; }
+float text_em(const Frame& frame) {
+  return wide(frame) || ImGui::GetContentRegionAvail().x > px(kColumnWidth) ? 16.0f : 14.0f;
+}
 
 void gap(float height) { ImGui::Dummy({0, px(height)}); }
 
@@ -88,7 +93,9 @@ void draw_question(Frame& frame) {
     if (entered) {
       const record::Status taken = question.set_guess_text(ui.guess_text, frame.byte_unit);
       ui.guess_error = taken ? std::string() : taken.error().message;
-      if (taken && ImGui::IsKeyPressed(ImGuiKey_Enter, false)) lock_answer(frame);
+      const bool by_enter =
+          ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+      if (taken && by_enter) lock_answer(frame);
     }
     const ButtonText lock{"Lock answer", Icon::kNone, "Enter"};
     const Rect at{field.x1 + px(8), row.y0, field.x1 + px(8) + button_width(lock), row.y1};
@@ -134,9 +141,10 @@ void draw_reveal(Frame& frame) {
       std::string_view unit;
       ImU32 colour;
     };
-    const Number numbers[] = {{"you said", in_unit(reveal.said, unit.bytes), unit.name, theme().text3},
-                              {"it is", in_unit(reveal.is, unit.bytes), unit.name, theme().text},
-                              {"off by", fmt::format("{:.1f}×", reveal.factor), "", theme().text}};
+    const Number numbers[] = {
+        {"you said", in_unit(reveal.said, unit.bytes), unit.name, theme().text3},
+        {"it is", in_unit(reveal.is, unit.bytes), unit.name, theme().text},
+        {"off by", reveal.factor < 100 ? fmt::format("{:.1f}×", reveal.factor) : "> 99×", "", theme().text}};
     float x = row.x0;
     for (const Number& number : numbers) {
       text_in(Face::kMedium, 12, {x, row.y0, row.x1, row.y0 + px(16)}, theme().text3, number.head);
@@ -165,22 +173,12 @@ void draw_waiting(Frame& frame) {
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }
 
-void draw_notice(Frame& frame) {
-  std::optional<Notice> notice = frame.page.notice();
-  if (!notice && !frame.ui.notice.empty())
-    notice = Notice{Notice::Kind::kTrouble, frame.ui.notice_head, frame.ui.notice};
-  if (!notice) return;
-  gap(wide(frame) ? 14 : 8);
-  const Rect at = content_rect(0);
-  const auto kind = notice->kind == Notice::Kind::kOutOfMemory ? CalloutKind::kOutOfMemory : CalloutKind::kTrouble;
-  const float bottom = callout(at, kind, notice->head, notice->body);
-  end_drawing({at.x0, at.y0, at.x1, bottom});
-}
-
 void draw_words(Frame& frame) {
   draw_heading(frame);
   frame.markdown.render(frame.page.text().body, text_em(frame), text_line(frame), frame.ui.lit);
-  gap(wide(frame) ? 18 : 10);
+}
+
+void draw_answer(Frame& frame) {
   switch (frame.page.question().state()) {
     case Question::State::kOpen:
       draw_question(frame);
@@ -195,7 +193,12 @@ void draw_words(Frame& frame) {
     case Question::State::kSkipped:
       break;
   }
-  draw_notice(frame);
+  Rect at = content_rect(0);
+  at.y0 += px(wide(frame) ? 14 : 8);
+  if (const float bottom = draw_notice(frame, at); bottom > at.y0) end_drawing({at.x0, at.y0, at.x1, bottom});
+}
+
+void draw_way_to_more(Frame& frame) {
   if (frame.page.text().more.markdown.empty() || frame.page.question().hides()) return;
   gap(wide(frame) ? 12 : 6);
   const ButtonText more{"Read more", Icon::kBook};
@@ -243,6 +246,32 @@ Turn draw_navigation(Frame& frame, const Rect& rect) {
   return turn;
 }
 
+// A part of the page that scrolls by itself. Its window is a little larger than what is drawn in it: focus rings stand
+// outside of what they surround.
+bool begin_column(const char* id, const Rect& rect) {
+  const float ring = px(6);
+  ImGui::SetCursorScreenPos({rect.x0 - ring, rect.y0 - ring});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ring, ring));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  return ImGui::BeginChild(id, {rect.width() + 2 * ring, rect.height() + 2 * ring},
+                           ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
+}
+
+void end_column() {
+  ImGui::EndChild();
+  ImGui::PopStyleVar(2);
+}
+
+// Inside their child window. A line of the page before stays in sight.
+void scroll_words(UiState& ui, float line) {
+  const float at = ImGui::GetScrollY(), most = ImGui::GetScrollMaxY();
+  ui.words_above = at > 0;
+  ui.words_below = at < most - 1;  // ImGui rounds where it is, and not how far it could be
+  const float page = ImGui::GetWindowHeight() - px(2 * line);
+  if (ui.scroll_words != 0) ImGui::SetScrollY(std::clamp(at + static_cast<float>(ui.scroll_words) * page, 0.0f, most));
+  ui.scroll_words = 0;
+}
+
 }  // namespace
 
 void lock_answer(Frame& frame) {
@@ -251,25 +280,43 @@ void lock_answer(Frame& frame) {
   frame.ui.guess_error.clear();
 }
 
+float draw_notice(const Frame& frame, const Rect& at) {
+  std::optional<Notice> notice = frame.page.notice();
+  if (!frame.ui.refused_value.empty())
+    notice = Notice{Notice::Kind::kTrouble, "This value is not taken", frame.ui.refused_value};
+  else if (!notice && !frame.ui.notice.empty())
+    notice = Notice{Notice::Kind::kTrouble, "For your information", frame.ui.notice};
+  if (!notice) return at.y0;
+  const auto kind = notice->kind == Notice::Kind::kOutOfMemory ? CalloutKind::kOutOfMemory : CalloutKind::kTrouble;
+  return callout(at, kind, notice->head, notice->body);
+}
+
 Turn draw_text_column(Frame& frame, const Rect& rect) {
   Rect column = rect;
+  const bool beside = frame.width == Width::kNarrow && column.width() >= px(kTwoColumns) && !frame.ui.reading_more;
+  if (frame.width == Width::kNarrow)
+    column.x1 = std::min(column.x1, column.x0 + px(beside ? 2 * kColumnWidth + kColumnGap : kReadingWidth));
   const Rect navigation = column.cut_bottom(34);
   column.y1 -= px(12);
-  // Room for focus rings, which stand outside of what they surround.
-  const float ring = px(6);
-  ImGui::SetCursorScreenPos({column.x0 - ring, column.y0 - ring});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ring, ring));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  const char* id = frame.ui.reading_more ? "more words" : "words";
-  if (ImGui::BeginChild(id, {column.width() + 2 * ring, column.height() + 2 * ring},
-                        ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened)) {
-    if (frame.ui.reading_more)
+  Rect answer = column;
+  if (beside) answer = column.cut_right((column.width() - px(kColumnGap)) * 0.5f / look().scale);
+  if (beside) column.cut_right(kColumnGap);
+  if (begin_column(frame.ui.reading_more ? "more words" : "words", column)) {
+    if (frame.ui.reading_more) {
       draw_more(frame);
-    else
+    } else {
       draw_words(frame);
+      gap(wide(frame) ? 18 : 10);
+      if (!beside) draw_answer(frame);
+      draw_way_to_more(frame);
+    }
+    scroll_words(frame.ui, text_em(frame) * text_line(frame));
   }
-  ImGui::EndChild();
-  ImGui::PopStyleVar(2);
+  end_column();
+  if (beside) {
+    if (begin_column("answer", answer)) draw_answer(frame);
+    end_column();
+  }
   return draw_navigation(frame, navigation);
 }
 

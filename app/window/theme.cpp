@@ -22,8 +22,8 @@ Theme theme_of(ThemeId id) {
   t.dark = p.dark;
   t.high_contrast = id == ThemeId::kHighContrast;
   t.rail = as_u32(p.rail), t.canvas = as_u32(p.canvas), t.card = as_u32(p.card);
-  t.well = as_u32(p.well), t.raised = as_u32(p.raised);
-  t.hairline = as_u32(p.hairline), t.control = as_u32(p.control), t.grid = as_u32(p.grid);
+  t.raised = as_u32(p.raised);
+  t.hairline = as_u32(p.hairline), t.control = as_u32(p.control);
   t.hover = as_u32(p.hover), t.active = as_u32(p.active);
   t.selected = as_u32(p.selected), t.track = as_u32(p.track);
   t.text = as_u32(p.text), t.text2 = as_u32(p.text2), t.text3 = as_u32(p.text3), t.disabled = as_u32(p.disabled);
@@ -31,10 +31,7 @@ Theme theme_of(ThemeId id) {
   t.ink_active = as_u32(p.ink_active), t.on_ink = as_u32(p.on_ink);
   t.danger = as_u32(p.danger), t.danger_soft = as_u32(p.danger_soft);
   t.focus = as_u32(p.focus), t.shadow = as_u32(p.shadow), t.scrim = as_u32(p.scrim);
-  for (std::size_t i = 0; i < record::kNumCategories; ++i) {
-    t.kind[i] = as_u32(p.kinds[i].fill);
-    t.kind_edge[i] = as_u32(p.kinds[i].edge);
-  }
+  for (std::size_t i = 0; i < record::kNumCategories; ++i) t.kind[i] = as_u32(p.kinds[i].fill);
   return t;
 }
 

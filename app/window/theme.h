@@ -26,13 +26,13 @@ struct Theme {
   ThemeId id = ThemeId::kLight;
   bool dark = false;
   bool high_contrast = false;
-  ImU32 rail, canvas, card, well, raised;  // surfaces, from back to front
-  ImU32 hairline, control, grid;           // lines; control reaches 3:1
-  ImU32 hover, active, selected, track;    // fills of states
+  ImU32 rail, canvas, card, raised;      // surfaces, from back to front
+  ImU32 hairline, control;               // lines; control reaches 3:1
+  ImU32 hover, active, selected, track;  // fills of states
   ImU32 text, text2, text3, disabled;
-  ImU32 ink, ink_hover, ink_active, on_ink;                   // the one accent
-  ImU32 danger, danger_soft, focus, shadow, scrim;            // danger: does not fit, and nothing else
-  std::array<ImU32, record::kNumCategories> kind, kind_edge;  // memory kinds
+  ImU32 ink, ink_hover, ink_active, on_ink;         // the one accent
+  ImU32 danger, danger_soft, focus, shadow, scrim;  // danger: does not fit, and nothing else
+  std::array<ImU32, record::kNumCategories> kind;   // memory kinds
 };
 
 struct Look {

@@ -26,8 +26,10 @@ struct UiState {
   float font_scale = 1;     // the reader's, 0.75 … 4
   float display_scale = 1;  // the monitor's
   bool reading_more = false;
-  bool figure_face = false;  // narrow: figure instead of text
-  bool drawer = false;       // narrow: the list of what is alive
+  bool words_above = false, words_below = false;  // the words go on beyond what their column shows
+  int scroll_words = 0;                           // by so many columns' heights, in this frame
+  bool figure_face = false;                       // narrow: figure instead of text
+  bool drawer = false;                            // narrow: the list of what is alive
   bool keys_open = false;
   bool export_open = false;
   std::string export_folder = "figures";  // relative to where the program was started
@@ -41,9 +43,9 @@ struct UiState {
   bool editing_guess = false;
   std::string editing_param;  // key of the setting that is being typed
   std::string param_text;
-  bool param_focus = false;  // the field has just been opened
-  std::string notice_head = "For your information";
-  std::string notice;  // one sentence of the program itself: settings not kept, …
+  bool param_focus = false;   // the field has just been opened
+  std::string refused_value;  // why the last value that was typed is not taken
+  std::string notice;         // one sentence of the program itself: settings not kept, …
 
   float scale() const { return font_scale * display_scale; }
 };

@@ -103,17 +103,6 @@ void progress_bar(const Rect& rect, float fraction) {
   fill({rect.x0, rect.y0, end, rect.y1}, theme().ink, kPill);
 }
 
-void swatch(const Rect& rect, record::Category category) {
-  const std::size_t kind = static_cast<std::size_t>(category);
-  fill(rect, theme().kind[kind], 2);
-  // Below 3:1 on light grounds: logits, workspace and other carry hatch and outline.
-  const bool weak = category >= record::Category::kLogits;
-  if (weak && !theme().dark)
-    hatch({rect.x0 + px(1), rect.y0 + px(1), rect.x1 - px(1), rect.y1 - px(1)},
-          with_alpha(theme().kind_edge[kind], 0.8f), 4, 1);
-  if (weak || theme().high_contrast) outline(rect, theme().kind_edge[kind], 2);
-}
-
 float source_badge_width(record::Source source) {
   return px(8) + px(14) + px(5) + text_width(Face::kMedium, 12, kBadges[static_cast<std::size_t>(source)].word) +
          px(10);

@@ -38,7 +38,7 @@ bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind
 // A pull-down. True when the choice changed.
 bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
             Icon icon = Icon::kNone);
-// Side by side, as wide as their words. True when the choice changed. Returns in `used` the width.
+// Side by side, as wide as their words. True when the choice changed.
 float segmented_width(std::span<const std::string> options);
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected);
 bool toggle(const char* id, const Rect& rect, bool& on);
@@ -50,7 +50,6 @@ bool text_field(const char* id, const Rect& rect, std::string& text, std::string
 
 void keycap(float& x, float centre_y, std::string_view key);
 void progress_bar(const Rect& rect, float fraction);
-void swatch(const Rect& rect, record::Category category);
 // Formula, predicted, recorded, live: shape, border, icon and word. Returns the right edge.
 float source_badge(float x, float centre_y, record::Source source);
 float source_badge_width(record::Source source);
@@ -61,15 +60,15 @@ float callout(const Rect& at, CalloutKind kind, std::string_view head, std::stri
 // A dashed frame that says what is there instead. True when its button (if any) is pressed.
 bool empty_state(const Rect& rect, std::string_view head, std::string_view body, std::string_view action);
 
-struct TooltipRow {
-  std::string name, value;
-};
 // At the mouse, kept inside the window.
-void tooltip(std::string_view head, std::span<const TooltipRow> rows);
 void tooltip(std::string_view text);
 
-// Popups share padding and look. end_popup() only after begin_popup() was true.
-bool begin_popup(const char* id, const Rect& below, float width);
+// Popups share one look. end_popup() only after one of these was true. Paddings are px at scale 1.
+bool begin_popup(const char* id, const Rect& place, float padding);
+bool begin_centred_popup(const char* id, float width, float padding_x, float padding_y);  // as high as its content
 void end_popup();
+// Where a popup of this size stands: below its control, above it where there is no room, and always inside the window,
+// cut to its height if need be (it then scrolls).
+Rect popup_place(const Rect& anchor, ImVec2 size);
 
 }  // namespace headroom::app::window

@@ -2,11 +2,12 @@
 #include "app/window/window.h"
 
 #include <cstring>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "app/common/whole_file.h"
 #include "app/window/theme.h"
 #include "imgui.h"
 #include "imgui_impl_glfw.h"
@@ -45,6 +46,15 @@ std::string last_glfw_error() {
 }
 
 }  // namespace
+
+PlatformWindow::PlatformWindow(GLFWwindow* window) : window_(window) {
+  // ImGui counts neither as input.
+  glfwSetWindowUserPointer(window, &damaged_);
+  glfwSetWindowRefreshCallback(
+      window, [](GLFWwindow* uncovered) { *static_cast<bool*>(glfwGetWindowUserPointer(uncovered)) = true; });
+  glfwSetFramebufferSizeCallback(
+      window, [](GLFWwindow* resized, int, int) { *static_cast<bool*>(glfwGetWindowUserPointer(resized)) = true; });
+}
 
 record::Result<std::unique_ptr<PlatformWindow>> PlatformWindow::open(const PlatformOptions& options) {
   if (options.headless) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_NULL);
@@ -118,7 +128,7 @@ bool PlatformWindow::wait(double seconds) {
     glfwPollEvents();
   else
     glfwWaitEventsTimeout(seconds);
-  return !ImGui::GetCurrentContext()->InputEventsQueue.empty();
+  return std::exchange(damaged_, false) || !ImGui::GetCurrentContext()->InputEventsQueue.empty();
 }
 
 void PlatformWindow::draw(const std::function<void()>& content, const std::function<void()>& before_present) {
@@ -157,16 +167,12 @@ record::Status PlatformWindow::save_png(const std::filesystem::path& path) {
   glfwGetFramebufferSize(window_, &width, &height);
   std::vector<unsigned> pixels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   read_pixels(0, 0, width, height, pixels.data());
-  const std::string beside = path.string() + ".partial";
-  std::error_code failed;
-  const bool written = stbi_write_png(beside.c_str(), width, height, 4, pixels.data(), width * 4) != 0;
-  if (written) std::filesystem::rename(beside, path, failed);
-  if (written && !failed) return record::Ok{};
-  std::error_code ignored;
-  std::filesystem::remove(beside, ignored);
-  return record::Error{
-      fmt::format("The picture {} cannot be written: is the folder there, and writable?", path.string()),
-      record::ErrorKind::kNotWritten};
+  std::string png;
+  const auto append = [](void* to, void* bytes, int count) {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(bytes), static_cast<std::size_t>(count));
+  };
+  stbi_write_png_to_func(append, &png, width, height, 4, pixels.data(), width * 4);
+  return write_whole(path, png);
 }
 
 }  // namespace headroom::app::window

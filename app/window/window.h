@@ -30,10 +30,10 @@ class PlatformWindow {
   // Iconified or without a size: nothing to draw.
   bool hidden() const;
   float display_scale() const;
-  // Returns at an event, or after `seconds`. True if there was input.
+  // Returns at an event, or after `seconds`. True if there was input, or the window has another size or was uncovered.
   bool wait(double seconds);
 
-  // `content` draws into a started ImGui frame. `present`: swaps buffers (a test engine wants to do something before).
+  // `content` draws into a started ImGui frame. `before_present`: the picture is there, and not yet shown.
   void draw(const std::function<void()>& content, const std::function<void()>& before_present = {});
   // The frame as drawn; to be called from `before_present`.
   record::Status save_png(const std::filesystem::path& path);
@@ -41,10 +41,11 @@ class PlatformWindow {
   void read_pixels(int x, int y, int width, int height, unsigned* rgba);
 
  private:
-  explicit PlatformWindow(GLFWwindow* window) : window_(window) {}
+  explicit PlatformWindow(GLFWwindow* window);
 
   GLFWwindow* window_;
   bool backends_up_ = false;
+  bool damaged_ = false;  // what the display shows is no longer what was drawn
 };
 
 }  // namespace headroom::app::window

@@ -1,52 +1,27 @@
 // headroom-window as a command: pictures without a display, and bad input in one sentence.
-#include <stdlib.h>
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "demos/record/recording.h"
-#include "tests/gui/harness.h"
 #include "tests/gui/small_run.h"
+#include "tests/gui/window_command.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
+using headroom::tests::contents;
+using headroom::tests::Ran;
 using headroom::tests::TestAssets;
+using headroom::tests::window;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-struct Ran {
-  int status = -1;
-  std::string errors;
-};
-
-// Without a display, with this folder's assets and no settings of the machine's user.
-Ran window(const TestAssets& assets, const std::string& arguments) {
-  const fs::path errors = assets.path() / "stderr";
-  const std::string command = "env -u DISPLAY -u WAYLAND_DISPLAY HEADROOM_ENGINE= HEADROOM_ASSETS='" +
-                              assets.path().string() + "' XDG_CONFIG_HOME='" + assets.path().string() + "' '" +
-                              HEADROOM_BIN_DIR + "/headroom-window' " + arguments + " 2> '" + errors.string() + "'";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(errors)};
-}
-
 int png_number(const std::string& png, std::size_t at) {
   return static_cast<unsigned char>(png[at]) << 24 | static_cast<unsigned char>(png[at + 1]) << 16 |
          static_cast<unsigned char>(png[at + 2]) << 8 | static_cast<unsigned char>(png[at + 3]);
 }
-
-bool says(const Ran& ran, std::string_view words) { return ran.errors.find(words) != std::string::npos; }
 
 }  // namespace
 
@@ -68,22 +43,25 @@ TEST_CASE("a picture is taken without a display, twice the same", "[gui][command
   CHECK_FALSE(fs::exists(assets.path() / "headroom"));  // no trace in the settings
 }
 
-TEST_CASE("a recording from a file is shown", "[gui][command]") {
+TEST_CASE("a recording from a file is shown instead of the page's own", "[gui][command]") {
   TestAssets assets;
-  REQUIRE(tests::small_run({.weights = 80 * record::kMiB})->write(assets.path() / "run.hrec").ok());
-  const std::string out = (assets.path() / "a.png").string();
-  const Ran ran =
-      window(assets, "--headless --from '" + (assets.path() / "run.hrec").string() + "' --screenshot '" + out + "'");
+  assets.add(*tests::small_run(), "tiny_cpu");
+  const fs::path file = assets.path() / "run.hrec", own = assets.path() / "own.png",
+                 shown = assets.path() / "shown.png";
+  REQUIRE(tests::small_run({.weights = 80 * record::kMiB})->write(file).ok());
+  REQUIRE(window(assets, "--headless --screenshot '" + own.string() + "'").status == 0);
+  const Ran ran = window(assets, "--headless --from '" + file.string() + "' --screenshot '" + shown.string() + "'");
   INFO(ran.errors);
   CHECK(ran.status == 0);
-  CHECK(fs::exists(out));
+  REQUIRE(fs::exists(shown));
+  CHECK(contents(shown) != contents(own));
 }
 
 TEST_CASE("no display is exit code 2 and a sentence with the way out", "[gui][command]") {
   TestAssets assets;
   const Ran ran = window(assets, "");
   CHECK(ran.status == 2);
-  CHECK(says(ran, "headroom figures"));
+  CHECK(ran.says("headroom figures"));
 }
 
 TEST_CASE("bad input is one sentence with the cure, and changes nothing", "[gui][command]") {
@@ -94,7 +72,7 @@ TEST_CASE("bad input is one sentence with the cure, and changes nothing", "[gui]
     INFO(arguments);
     INFO(ran.errors);
     CHECK(ran.status == status);
-    CHECK(says(ran, words));
+    CHECK(ran.says(words));
     CHECK(std::count(ran.errors.begin(), ran.errors.end(), '\n') == 1);
     CHECK_FALSE(fs::exists(assets.path() / "a.png"));
   };

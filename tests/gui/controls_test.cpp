@@ -31,7 +31,8 @@ TEST_CASE("settings: a choice, a slider, a typed value, a value that is refused"
     actor.ctx->KeyCharsReplaceEnter("3");
     actor.frames(2);
     IM_CHECK_EQ(actor.page().control().params().integer("seq"), 300);
-    IM_CHECK(!actor.app.ui().notice.empty());
+    IM_CHECK(!actor.app.ui().refused_value.empty());
+    actor.picture("refused value");
     actor.click("run");
     IM_CHECK_EQ(scene.backend.last_params().integer("seq"), 300);
     actor.wait_for_end_of_run();
@@ -77,6 +78,7 @@ TEST_CASE("Tab reaches every control, and Enter presses it", "[gui]") {
     for (int i = 0; i < 80 && !names.empty(); ++i) {
       actor.ctx->KeyPress(ImGuiKey_Tab);
       const ImGuiID focused = ImGui::GetCurrentContext()->NavId;
+      IM_CHECK(focused != 0);
       std::erase_if(names,
                     [&](const std::string& name) { return actor.ctx->ItemInfo(("**/" + name).c_str()).ID == focused; });
     }
@@ -124,7 +126,86 @@ TEST_CASE("? shows the keys, Esc closes them", "[gui]") {
     actor.ctx->KeyPress(ImGuiKey_Escape);
     actor.frames(3);
     IM_CHECK(!ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupLevel | ImGuiPopupFlags_AnyPopupId));
+    actor.click("keys");
+    actor.frames(3);
+    IM_CHECK(ImGui::IsPopupOpen("keys page", ImGuiPopupFlags_AnyPopupLevel | ImGuiPopupFlags_AnyPopupId));
   });
+}
+
+TEST_CASE("the words are read on and back by keys", "[gui]") {
+  Scene scene;
+  perform("reading by keys", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.click("more");
+    actor.frames(3);
+    IM_CHECK(!actor.app.ui().words_above);
+    IM_CHECK(actor.app.ui().words_below);
+    int pages = 0;
+    for (; pages < 50 && actor.app.ui().words_below; ++pages) {
+      actor.ctx->KeyPress(pages % 2 == 0 ? ImGuiKey_Space : ImGuiKey_PageDown);
+      actor.frames(3);
+      IM_CHECK(actor.app.ui().words_above);
+    }
+    IM_CHECK_GT(pages, 2);
+    IM_CHECK_LT(pages, 50);
+    actor.picture("read to the end");
+    for (int i = 0; i < pages; ++i) {
+      actor.ctx->KeyPress(ImGuiKey_PageUp);
+      actor.frames(3);
+    }
+    IM_CHECK(!actor.app.ui().words_above);
+    IM_CHECK(!ImGui::GetIO().NavVisible);  // the keys read, and did not walk through the controls
+  });
+}
+
+TEST_CASE("popups stay inside the window at every scale", "[gui]") {
+  for (const float scale : {1.0f, 2.0f, 3.0f}) {
+    Scene scene;
+    scene.stage.scale = scale;
+    const std::string name = "popups at " + std::to_string(scale).substr(0, 3);
+    perform(name.c_str(), scene.stage, [&](Actor& actor) {
+      IM_CHECK(actor.page().set_param("model", "custom").ok());
+      const auto inside = [&](const std::string& what) {
+        actor.frames(3);
+        const ImGuiContext& context = *ImGui::GetCurrentContext();
+        IM_CHECK(context.OpenPopupStack.Size > 0);
+        const ImRect rect = context.OpenPopupStack.back().Window->Rect();
+        const ImVec2 screen = ImGui::GetMainViewport()->Size;
+        IM_CHECK_GE(rect.Min.x, 0.0f);
+        IM_CHECK_GE(rect.Min.y, 0.0f);
+        IM_CHECK_LE(rect.Max.x, screen.x);
+        IM_CHECK_LE(rect.Max.y, screen.y);
+        actor.picture("popup " + what + " at " + std::to_string(scale).substr(0, 3));
+      };
+      const auto close = [&] {
+        for (int i = 0; i < 3 && ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; ++i) {
+          actor.ctx->KeyPress(ImGuiKey_Escape);
+          actor.frames(2);
+        }
+      };
+      actor.ctx->KeyChars("?");
+      inside("keys");
+      close();
+      actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);
+      inside("export");
+      close();
+      std::string settings = "**/";
+      if (scale > 1.1f) {
+        actor.app.ui().figure_face = true;
+        actor.frames(2);
+        actor.click("settings");
+        inside("settings");
+        settings = "//$FOCUSED/";
+      }
+      actor.ctx->ItemClick((settings + "model/choice").c_str());
+      inside("model");
+      actor.ctx->KeyPress(ImGuiKey_Escape);
+      actor.frames(2);
+      actor.ctx->ItemClick((settings + "more settings").c_str());
+      inside("more");
+      close();
+    });
+  }
 }
 
 TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
@@ -135,6 +216,10 @@ TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
   perform("narrow", scene.stage, [&](Actor& actor) {
     IM_CHECK(actor.there("skip"));
     IM_CHECK(!actor.there("timeline"));
+    IM_CHECK(!actor.app.ui().words_below);  // all of it is in sight, the answer beside the words
+    const ImGuiTestItemInfo lock = actor.ctx->ItemInfo("**/lock");
+    IM_CHECK_EQ(lock.RectClipped.GetHeight(), lock.RectFull.GetHeight());
+    actor.picture("narrow reading");
     actor.ctx->ItemClick("**/face/Figure");
     actor.frames(3);
     IM_CHECK(actor.there("timeline"));
@@ -155,6 +240,55 @@ TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
     actor.click("act");
     IM_CHECK_EQ(scene.backend.starts(), 1);
     actor.wait_for_end_of_run();
+    scene.backend.hold(true);
+    actor.click("act");
+    actor.frames(2);
+    IM_CHECK(actor.app.running());
+    actor.click("act");  // cancels
+    IM_CHECK_EQ(scene.backend.cancels(), 1);
+  });
+}
+
+TEST_CASE("a small window scrolls its words, not the page, and says on both faces what went wrong", "[gui]") {
+  Scene scene;
+  scene.stage.scale = 2;  // of 1280 x 720
+  perform("narrow and low", scene.stage, [&](Actor& actor) {
+    const ImGuiWindow* page = ImGui::FindWindowByName("headroom");
+    IM_CHECK_EQ(page->ScrollMax.x, 0.0f);
+    IM_CHECK_EQ(page->ScrollMax.y, 0.0f);
+    IM_CHECK(actor.app.ui().words_below);
+    actor.ctx->KeyPress(ImGuiKey_Space);  // reads on, then turns to the figure
+    actor.frames(3);
+    IM_CHECK(actor.app.ui().words_above);
+    actor.picture("narrow and low, read on");
+    for (int i = 0; i < 5 && !actor.app.ui().figure_face; ++i) {
+      actor.ctx->KeyPress(ImGuiKey_Space);
+      actor.frames(3);
+    }
+    IM_CHECK(actor.app.ui().figure_face);
+    IM_CHECK(actor.question().hides());
+    actor.click("skip");
+    actor.frames(3);
+    IM_CHECK(actor.question().state() == Question::State::kSkipped);
+    // No room for the figures' names side by side.
+    IM_CHECK(actor.ctx->ItemInfo("**/figures").RectFull.Max.x <= actor.ctx->ItemInfo("**/axis").RectFull.Min.x);
+    IM_CHECK(actor.ctx->ItemInfo("**/axis").RectFull.Max.x <= actor.ctx->ItemInfo("**/drawer").RectFull.Min.x);
+    actor.click("figures");
+    actor.frames(2);
+    actor.ctx->ItemClick("//$FOCUSED/$$1/option");
+    actor.frames(2);
+    IM_CHECK_EQ(actor.page().tab(), 1);
+    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.frames(2);
+    const float top = actor.ctx->ItemInfo("**/timeline").RectFull.Min.y;
+    IM_CHECK(!actor.page().notice());
+    scene.backend.set_trouble("The engine died three times in two minutes.");
+    actor.frames(3);
+    IM_CHECK_GT(actor.ctx->ItemInfo("**/timeline").RectFull.Min.y, top);  // there is something above it now
+    actor.picture("narrow trouble");
+    actor.ctx->KeyPress(ImGuiKey_PageUp);
+    actor.frames(2);
+    IM_CHECK(!actor.app.ui().figure_face);
   });
 }
 

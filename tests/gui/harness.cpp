@@ -161,7 +161,7 @@ void perform(const char* name, const Stage& stage, const std::function<void(Acto
   CHECK(passed);
 }
 
-std::vector<FrameTime> time_frames(const Stage& stage, int frames, const std::function<void(App&, int)>& each) {
+std::vector<FrameTime> time_frames(const Stage& stage, const std::function<bool(App&, int)>& each) {
   using Clock = std::chrono::steady_clock;
   std::unique_ptr<App> app = make_app(stage);
   std::unique_ptr<PlatformWindow> platform = open_platform(stage);
@@ -169,12 +169,11 @@ std::vector<FrameTime> time_frames(const Stage& stage, int frames, const std::fu
   if (!look) FAIL(look.error().message);
   std::vector<FrameTime> times;
   double now = 0;
-  for (int frame = 0; frame < frames; ++frame) {
+  for (int frame = 0; each(*app, frame); ++frame) {
     const auto begin = Clock::now();
     const double busy = processor_milliseconds();
     platform->wait(0);
     now += kFrameSeconds;
-    each(*app, frame);
     app->poll(now);
     app->before_frame();
     unsigned pixel = 0;

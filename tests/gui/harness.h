@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/window/app.h"
 #include "imgui.h"
@@ -62,8 +63,8 @@ void perform(const char* name, const Stage& stage, const std::function<void(Acto
 struct FrameTime {
   double wall = 0, processor = 0;  // milliseconds; processor time of all threads
 };
-// Frames without a script; for measurements.
-std::vector<FrameTime> time_frames(const Stage& stage, int frames,
-                                   const std::function<void(app::window::App&, int)>& each);
+// Frames without a script, as fast as they come; for measurements. `each` comes before each frame and says whether to
+// draw one more.
+std::vector<FrameTime> time_frames(const Stage& stage, const std::function<bool(app::window::App&, int)>& each);
 
 }  // namespace headroom::tests

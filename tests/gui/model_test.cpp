@@ -84,6 +84,9 @@ TEST_CASE("a guess stays in its range, and is compared once locked", "[window][q
   CHECK(*question.guess() == Approx(150.5 * kMiB));
   REQUIRE(question.set_guess_text("2 GiB", kMiB));
   CHECK(*question.guess() == Approx(2048 * kMiB));
+  REQUIRE(question.set_guess_text("1,024", kMiB));  // as the page writes a thousand
+  CHECK(*question.guess() == Approx(1024 * kMiB));
+  REQUIRE(question.set_guess_text("2.0 GiB", kMiB));
   CHECK_FALSE(question.set_guess_text("much", kMiB));
   CHECK(*question.guess() == Approx(2048 * kMiB));
 

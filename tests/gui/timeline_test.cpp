@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "imgui_internal.h"  // NavId: what has the keyboard's focus
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
@@ -52,6 +53,50 @@ TEST_CASE("the wheel zooms at the cursor, a right drag pans, keys do the same", 
     actor.ctx->KeyPress(ImGuiKey_Home);
     actor.frames(2);
     IM_CHECK(!view.zoomed());
+  });
+}
+
+TEST_CASE("a timeline that got the focus by Tab keeps it while its keys are used, and loses it with its figure",
+          "[gui]") {
+  Scene scene;
+  perform("timeline by keys", scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    const ImGuiID timeline = actor.ctx->ItemInfo("**/timeline").ID;
+    for (int i = 0; i < 80 && ImGui::GetCurrentContext()->NavId != timeline; ++i) actor.ctx->KeyPress(ImGuiKey_Tab);
+    actor.frames(2);
+    IM_CHECK(actor.app.ui().timeline_focus);
+    for (const ImGuiKey key : {ImGuiKey_W, ImGuiKey_D, ImGuiKey_Period, ImGuiKey_Home}) {
+      actor.ctx->KeyPress(key);
+      actor.frames(2);
+      IM_CHECK_EQ(ImGui::GetCurrentContext()->NavId, timeline);
+      IM_CHECK(actor.app.ui().timeline_focus);
+    }
+    IM_CHECK(!actor.page().view().zoomed());
+    actor.ctx->KeyPress(ImGuiKey_G);  // bars have no time
+    actor.frames(2);
+    IM_CHECK(!actor.app.ui().timeline_focus);
+  });
+}
+
+TEST_CASE("what is veiled cannot be measured", "[gui]") {
+  Scene scene;
+  perform("measuring under the veil", scene.stage, [](Actor& actor) {
+    const double veil = *actor.page().figure(400).veil_from;
+    const TimelineView& view = actor.page().view();
+    const double y = actor.app.figure().scene().map.y.high / 2;
+    const auto drag = [&](double from, double to) {
+      actor.ctx->MouseMoveToPos(actor.on_screen(from, y * 0.2));
+      actor.ctx->MouseDown(0);
+      actor.ctx->MouseMoveToPos(actor.on_screen(to, y * 0.2));
+      actor.ctx->MouseUp(0);
+      actor.frames(2);
+    };
+    drag(veil + (view.full().end - veil) * 0.3, veil + (view.full().end - veil) * 0.8);
+    IM_CHECK(!view.measure().has_value());
+    drag(veil * 0.5, veil + (view.full().end - veil) * 0.8);
+    IM_CHECK(view.measure().has_value());
+    IM_CHECK_LE(view.measure()->end, veil);
   });
 }
 

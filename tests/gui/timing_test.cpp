@@ -1,12 +1,15 @@
-// How long a frame takes in software rendering, and how much is drawn. The bars are wide: tests share their machine;
-// the numbers are printed.
+// How long a frame takes in software rendering, how much is drawn, and when the first picture stands. Nothing else of
+// the tests runs meanwhile; the numbers are printed.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <vector>
 
 #include "imgui.h"
 #include "tests/gui/harness.h"
 #include "tests/gui/scripted_backend.h"
 #include "tests/gui/small_run.h"
+#include "tests/gui/window_command.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -30,10 +33,11 @@ void measure(const char* name, int width, int height, double most_milliseconds) 
   ScriptedBackend backend(small_run({.steps = 5, .layers = 16, .extra_events = 200}), 160);
   Stage stage{.width = width, .height = height, .assets = assets.path(), .runner = &backend};
   std::size_t most_bytes = 0;
-  std::vector<FrameTime> times = time_frames(stage, 120, [&](app::window::App& app, int frame) {
+  std::vector<FrameTime> times = time_frames(stage, [&](app::window::App& app, int frame) {
     if (frame == 10) app.page().question().skip();
     if (frame == 12) app.page().run(0.2);
     most_bytes = std::max(most_bytes, drawn_bytes());
+    return frame < 120;
   });
   times.erase(times.begin(), times.begin() + 20);
   const auto median = [&](double FrameTime::*part) {
@@ -66,10 +70,32 @@ TEST_CASE("a figure that does not change is not laid out again", "[gui][timing]"
   ScriptedBackend backend(small_run());
   Stage stage{.assets = assets.path(), .runner = &backend};
   int settled = 0, after = 0;
-  time_frames(stage, 30, [&](app::window::App& app, int frame) {
+  time_frames(stage, [&](app::window::App& app, int frame) {
     if (frame == 15) settled = app.figure().layouts();
     after = app.figure().layouts();
+    return frame < 30;
   });
   CHECK(settled > 0);
   CHECK(after == settled);
+}
+
+TEST_CASE("the first picture stands within a second of the start", "[gui][timing]") {
+  TestAssets assets;
+  assets.add(*small_run(), "tiny_cpu");
+  std::vector<double> seconds;
+  for (int i = 0; i < 4; ++i) {
+    const Ran ran =
+        window(assets, "--headless --size 1280x720 --screenshot '" + (assets.path() / "first.png").string() + "'");
+    INFO(ran.errors);
+    REQUIRE(ran.status == 0);
+    const std::size_t at = ran.errors.find("stood ");
+    REQUIRE(at != std::string::npos);
+    seconds.push_back(std::atof(ran.errors.c_str() + at + 6));
+  }
+  seconds.erase(seconds.begin());  // that one may have waited for the disk
+  std::sort(seconds.begin(), seconds.end());
+  std::printf("the first picture stands %.2f s after the start (best of 3; worst %.2f s)\n", seconds.front(),
+              seconds.back());
+  CHECK(seconds.front() > 0.01);  // a process does not draw before it is there
+  CHECK(seconds.front() < 1.0);
 }

@@ -1,5 +1,7 @@
 // The window, driven by clicks and keys: what a reader does on a page, seen in the page's state and in the recording.
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
@@ -40,6 +42,22 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
     IM_CHECK_EQ(actor.question().reveal()->is, static_cast<double>(peak_of({})));
     IM_CHECK(!actor.page().figure(400).veil_from.has_value());
     IM_CHECK(actor.page().figure(400).guess_locked);
+  });
+}
+
+TEST_CASE("the guess follows the arrow keys for as long as they are pressed", "[gui]") {
+  Scene scene;
+  perform("answer by keys", scene.stage, [](Actor& actor) {
+    const double before = *actor.question().guess(), step = actor.app.figure().scene().map.y.high / 100;
+    for (int i = 0; i < 5; ++i) actor.ctx->KeyPress(ImGuiKey_UpArrow);
+    actor.frames(2);
+    IM_CHECK(std::abs(*actor.question().guess() - (before + 5 * step)) < step / 10);
+    for (int i = 0; i < 7; ++i) actor.ctx->KeyPress(ImGuiKey_DownArrow);
+    actor.frames(2);
+    IM_CHECK(std::abs(*actor.question().guess() - (before - 2 * step)) < step / 10);
+    actor.ctx->KeyPress(ImGuiKey_KeypadEnter);
+    actor.frames(3);
+    IM_CHECK(actor.question().state() == Question::State::kAnswered);
   });
 }
 
@@ -203,6 +221,18 @@ TEST_CASE("a page without recordings says so and can be run", "[gui]") {
   });
 }
 
+TEST_CASE("a stored run that is damaged is said so, and the others show", "[gui]") {
+  Scene scene;
+  const std::filesystem::path file = scene.assets.path() / "recordings" / "tiny_cpu.hrec";
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << "no recording";
+  scene.assets.add(*small_run({.weights = 80 * record::kMiB}), "llama-3.2-1b_h200_b4");
+  perform("damaged recording", scene.stage, [&](Actor& actor) {
+    IM_CHECK_EQ(actor.page().runs().size(), 1u);
+    IM_CHECK(actor.app.ui().notice.find(file.string()) != std::string::npos);
+    actor.picture("damaged recording");
+  });
+}
+
 TEST_CASE("without an engine stored runs play, with their own settings", "[gui]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
@@ -242,5 +272,8 @@ TEST_CASE("a prediction is a layer beside what was measured", "[gui]") {
     actor.ctx->ItemClick("**/layers/Measured");
     actor.frames(2);
     IM_CHECK(!actor.page().shows_prediction());
+    actor.ctx->KeyPress(ImGuiKey_T);
+    actor.frames(2);
+    IM_CHECK(actor.page().shows_prediction());
   });
 }

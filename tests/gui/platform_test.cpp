@@ -1,0 +1,19 @@
+// The platform: when a frame must be drawn although nobody touched mouse or keyboard.
+#include "app/window/window.h"
+#include "tests/support/catch.h"
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+using namespace headroom::app::window;
+
+TEST_CASE("a window of another size wants to be drawn again, once", "[gui][platform]") {
+  auto opened = PlatformWindow::open({.width = 640, .height = 480, .headless = true});
+  REQUIRE(opened);
+  PlatformWindow& window = *opened.value();
+  for (int frame = 0; frame < 10 && window.wait(0); ++frame) window.draw([] {});  // what opening it brought
+  REQUIRE_FALSE(window.wait(0));
+  glfwSetWindowSize(glfwGetCurrentContext(), 800, 600);
+  CHECK(window.wait(0));
+  window.draw([] {});
+  CHECK_FALSE(window.wait(0));
+}

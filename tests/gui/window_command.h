@@ -1,0 +1,23 @@
+// Runs headroom-window as a command, as a user without a display would.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "tests/gui/harness.h"
+
+namespace headroom::tests {
+
+struct Ran {
+  int status = -1;
+  std::string errors;
+
+  bool says(std::string_view words) const { return errors.find(words) != std::string::npos; }
+};
+
+// With these assets, and no settings of the machine's user.
+Ran window(const TestAssets& assets, const std::string& arguments);
+
+std::string contents(const std::filesystem::path& path);
+
+}  // namespace headroom::tests
