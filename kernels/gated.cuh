@@ -4,7 +4,6 @@
 // where T is the storage: for 16-bit storage the fast exponential is exact enough, for fp32 it is not.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -30,34 +29,19 @@ __device__ __forceinline__ float sigmoid(float x) {
 
 namespace gated {
 
-#ifndef TUNE_T
-#define TUNE_T 256
-#endif
-#ifndef TUNE_F
-#define TUNE_F 2
-#endif
-#ifndef TUNE_B
-#define TUNE_B 1
-#endif
-constexpr int kThreads = TUNE_T;
-constexpr int kForwardPacks = TUNE_F;   // 16-byte loads of each array that a thread has under way
-constexpr int kBackwardPacks = TUNE_B;
-
+constexpr int kThreads = 256;
 
 // One pack of kWidth elements, wherever it lies.
 template <typename Activation, typename T, int kWidth>
 struct Forward {
   using Args = GatedForward;
-  Pack<T, kWidth> gate, up;
 
-  __device__ __forceinline__ void load(const Args& args, std::int64_t pack) {
-    gate = load_pack<kWidth>(static_cast<const T*>(args.gate) + pack * kWidth);
-    up = load_pack<kWidth>(static_cast<const T*>(args.up) + pack * kWidth);
-  }
-  __device__ __forceinline__ void finish(const Args& args, std::int64_t pack) {
+  static __device__ __forceinline__ void run(const Args& args, std::int64_t pack) {
+    const Pack<T, kWidth> gate = load_pack<kWidth>(static_cast<const T*>(args.gate) + pack * kWidth);
+    Pack<T, kWidth> up = load_pack<kWidth>(static_cast<const T*>(args.up) + pack * kWidth);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
-      kernels::store(up.element[k], Activation::value(kernels::load(gate.element[k])) * kernels::load(up.element[k]));
+      store(up.element[k], Activation::value(load(gate.element[k])) * load(up.element[k]));
     }
     store_pack(static_cast<T*>(args.h) + pack * kWidth, up);
   }
@@ -66,21 +50,18 @@ struct Forward {
 template <typename Activation, typename T, int kWidth, bool kRebuild>
 struct Backward {
   using Args = GatedBackward;
-  Pack<T, kWidth> dh, gate, up;
 
-  __device__ __forceinline__ void load(const Args& args, std::int64_t pack) {
-    dh = load_pack<kWidth>(static_cast<const T*>(args.dh) + pack * kWidth);
-    gate = load_pack<kWidth>(static_cast<const T*>(args.gate) + pack * kWidth);
-    up = load_pack<kWidth>(static_cast<const T*>(args.up) + pack * kWidth);
-  }
-  __device__ __forceinline__ void finish(const Args& args, std::int64_t pack) {
+  static __device__ __forceinline__ void run(const Args& args, std::int64_t pack) {
+    Pack<T, kWidth> dh = load_pack<kWidth>(static_cast<const T*>(args.dh) + pack * kWidth);
+    Pack<T, kWidth> gate = load_pack<kWidth>(static_cast<const T*>(args.gate) + pack * kWidth);
+    Pack<T, kWidth> up = load_pack<kWidth>(static_cast<const T*>(args.up) + pack * kWidth);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
-      const float d = kernels::load(dh.element[k]), u = kernels::load(up.element[k]);
-      const ValueAndSlope a = Activation::value_and_slope(kernels::load(gate.element[k]));
-      kernels::store(gate.element[k], d * u * a.slope);
-      kernels::store(up.element[k], d * a.value);
-      if constexpr (kRebuild) kernels::store(dh.element[k], a.value * u);
+      const float d = load(dh.element[k]), u = load(up.element[k]);
+      const ValueAndSlope a = Activation::value_and_slope(load(gate.element[k]));
+      store(gate.element[k], d * u * a.slope);
+      store(up.element[k], d * a.value);
+      if constexpr (kRebuild) store(dh.element[k], a.value * u);
     }
     store_pack(static_cast<T*>(args.dgate) + pack * kWidth, gate);
     store_pack(static_cast<T*>(args.dup) + pack * kWidth, up);
@@ -88,35 +69,22 @@ struct Backward {
   }
 };
 
-// Each block takes kPacks · kThreads packs; Single takes the elements behind the last whole pack.
-template <typename Work, typename Single, int kPacks>
+// A pack a thread: on an H200 the loads of two or four packs at a time, and loads and stores that stream past the
+// caches, were all slower. Single takes the elements behind the last whole pack.
+template <typename Work, typename Single>
 __global__ void __launch_bounds__(kThreads) gated_kernel(typename Work::Args args, std::int64_t packs,
                                                          std::int64_t tail_begin, std::int64_t n) {
-  const std::int64_t first = std::int64_t{blockIdx.x} * (kPacks * kThreads) + threadIdx.x;
-  Work work[kPacks];
-#pragma unroll
-  for (int i = 0; i < kPacks; ++i) {
-    if (first + i * kThreads < packs) work[i].load(args, first + i * kThreads);
-  }
-#pragma unroll
-  for (int i = 0; i < kPacks; ++i) {
-    if (first + i * kThreads < packs) work[i].finish(args, first + i * kThreads);
-  }
-  if (tail_begin + first < n) {
-    Single single;
-    single.load(args, tail_begin + first);
-    single.finish(args, tail_begin + first);
-  }
+  const std::int64_t pack = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (pack < packs) Work::run(args, pack);
+  if (tail_begin + pack < n) Single::run(args, tail_begin + pack);
 }
 
-template <typename Work, typename Single, int kPacks, int kWidth>
+template <typename Work, typename Single, int kWidth>
 int launch(const typename Work::Args& args, std::int64_t n, CUstream_st* stream) {
   if (n == 0) return cudaSuccess;
   const std::int64_t packs = n / kWidth;
-  // At least one block, for the tail, which is shorter than a pack.
-  const std::int64_t blocks = std::max<std::int64_t>(1, (packs + kPacks * kThreads - 1) / (kPacks * kThreads));
-  gated_kernel<Work, Single, kPacks>
-      <<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(args, packs, packs * kWidth, n);
+  const std::int64_t blocks = packs / kThreads + 1;  // the tail is shorter than a pack and so than a block
+  gated_kernel<Work, Single><<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(args, packs, packs * kWidth, n);
   return cudaGetLastError();
 }
 
@@ -129,10 +97,10 @@ int gated_forward_cuda(const GatedForward& args, Storage storage, std::int64_t n
     constexpr int kWidth = Vector<T>::kWidth;
     using Single = gated::Forward<Activation<T>, T, 1>;
     if (!aligned_all(args.gate, args.up, args.h)) {
-      return gated::launch<Single, Single, gated::kForwardPacks, 1>(args, n, stream);
+      return gated::launch<Single, Single, 1>(args, n, stream);
     }
     using Wide = gated::Forward<Activation<T>, T, kWidth>;
-    return gated::launch<Wide, Single, gated::kForwardPacks, kWidth>(args, n, stream);
+    return gated::launch<Wide, Single, kWidth>(args, n, stream);
   });
 }
 
@@ -143,10 +111,10 @@ int gated_backward_of(const GatedBackward& args, Storage storage, std::int64_t n
     constexpr int kWidth = Vector<T>::kWidth;
     using Single = gated::Backward<Activation<T>, T, 1, kRebuild>;
     if (!aligned_all(args.dh, args.gate, args.up, args.dgate, args.dup, args.h)) {  // no h: null is aligned
-      return gated::launch<Single, Single, gated::kBackwardPacks, 1>(args, n, stream);
+      return gated::launch<Single, Single, 1>(args, n, stream);
     }
     using Wide = gated::Backward<Activation<T>, T, kWidth, kRebuild>;
-    return gated::launch<Wide, Single, gated::kBackwardPacks, kWidth>(args, n, stream);
+    return gated::launch<Wide, Single, kWidth>(args, n, stream);
   });
 }
 

@@ -5,9 +5,10 @@
 // Precision   dy fp32, bf16 or fp16; dweight of the same or fp32; sums fp32, rounded once
 // Memory      workspace of embedding_integers() integers and embedding_segments() fp32 rows, given by the caller; moves
 //             N·H·s + V·H·s bytes (accumulate: the rows of the batch are read and written instead of all V written)
-// Variants    16-byte accesses where H and the pointers allow it, else single elements
+// Variants    16-byte accesses where H and the pointers allow it, else single elements. Most rows of a table have no
+//             token and most others have few: a warp a row writes zeros, another kernel's warp sums a row
 // Determinism integer atomics count the tokens of a row, which does not depend on their order, and place them in its
-//             list in any order; the row's block sorts that list before it adds
+//             list in any order; the row's warp sorts that list before it adds
 // Checked by  tests/kernels/embedding_backward_gpu_test.cpp
 #include <algorithm>
 #include <cstdint>
@@ -21,16 +22,17 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kRowsPerBlock = 4;
+constexpr int kWarps = kThreads / kWarp;
 constexpr int kSegment = static_cast<int>(kEmbeddingSegment);
 static_assert(kSegment <= kThreads, "a thread an entry of a list");
 
 // The parts of the workspace.
 struct Lists {
-  std::int32_t* totals;         // [2]: entries of `tokens`, segments
+  std::int32_t* totals;         // [3]: entries of `tokens`, segments, entries of `rows`
   std::int32_t* count;          // [V]
   std::int32_t* place;          // [V]: end of the row's list (after fill), or its first segment
   std::int32_t* tokens;         // [N]: lists of the rows with up to kSegment tokens
+  std::int32_t* rows;           // [N]: those with a token, in any order
   std::int32_t* segment_row;    // [segments]
   std::int32_t* segment_index;  // [segments]: which of its row
 };
@@ -38,10 +40,11 @@ struct Lists {
 Lists lists_of(const EmbeddingBackwardArgs& args) {
   Lists lists{};
   lists.totals = args.integers;
-  lists.count = lists.totals + 2;
+  lists.count = lists.totals + 3;
   lists.place = lists.count + args.vocab_size;
   lists.tokens = lists.place + args.vocab_size;
-  lists.segment_row = lists.tokens + args.tokens;
+  lists.rows = lists.tokens + args.tokens;
+  lists.segment_row = lists.rows + args.tokens;
   lists.segment_index = lists.segment_row + embedding_segments(args.tokens);
   return lists;
 }
@@ -58,30 +61,34 @@ __global__ void count_kernel(EmbeddingBackwardArgs args, Lists lists) {
   if (first && row >= 0 && row < args.vocab_size) atomicAdd(&lists.count[row], __popc(alike));
 }
 
-// Gives every row room for its list, or its segments. Where does not matter.
-__global__ void place_kernel(EmbeddingBackwardArgs args, Lists lists) {
-  const std::int64_t row = thread_index();
-  const int count = row < args.vocab_size ? lists.count[row] : 0;
-  const int listed = count <= kSegment ? count : 0;
-  const int lane = threadIdx.x % kWarp;
-  int before = listed;  // of this row and those before it in the warp
+// The warp's threads each take `wanted` places behind `total`: where this thread's begin.
+__device__ __forceinline__ int take_places(std::int32_t* total, int wanted) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  int before = wanted;  // of this thread and those before it
 #pragma unroll
   for (int step = 1; step < kWarp; step *= 2) {
     const int other = __shfl_up_sync(0xffffffffu, before, step);
     if (lane >= step) before += other;
   }
   int base = 0;
-  if (lane == kWarp - 1 && before > 0) base = atomicAdd(&lists.totals[0], before);
-  base = __shfl_sync(0xffffffffu, base, kWarp - 1);
-  if (listed > 0) lists.place[row] = base + before - listed;
-  if (count > kSegment) {
-    const int segments = (count + kSegment - 1) / kSegment;
-    const int first = atomicAdd(&lists.totals[1], segments);
-    lists.place[row] = first;
-    for (int i = 0; i < segments; ++i) {
-      lists.segment_row[first + i] = static_cast<std::int32_t>(row);
-      lists.segment_index[first + i] = i;
-    }
+  if (lane == kWarp - 1 && before > 0) base = atomicAdd(total, before);
+  return __shfl_sync(0xffffffffu, base, kWarp - 1) + before - wanted;
+}
+
+// Gives every row room for its list, or its segments, and lists the rows that have a token. Where does not matter.
+__global__ void place_kernel(EmbeddingBackwardArgs args, Lists lists) {
+  const std::int64_t row = thread_index();
+  const int count = row < args.vocab_size ? lists.count[row] : 0;
+  const int segments = count > kSegment ? (count + kSegment - 1) / kSegment : 0;
+  const int first_token = take_places(&lists.totals[0], count > kSegment ? 0 : count);
+  const int first_segment = take_places(&lists.totals[1], segments);
+  const int entry = take_places(&lists.totals[2], count > 0 ? 1 : 0);
+  if (count == 0) return;
+  lists.rows[entry] = static_cast<std::int32_t>(row);
+  lists.place[row] = segments > 0 ? first_segment : first_token;
+  for (int i = 0; i < segments; ++i) {
+    lists.segment_row[first_segment + i] = static_cast<std::int32_t>(row);
+    lists.segment_index[first_segment + i] = i;
   }
 }
 
@@ -93,23 +100,30 @@ __global__ void fill_kernel(EmbeddingBackwardArgs args, Lists lists) {
   lists.tokens[atomicAdd(&lists.place[row], 1)] = static_cast<std::int32_t>(n);
 }
 
-// Sums columns [column, column + kWidth) of the listed tokens in their order, with kBatch loads under way.
-template <typename T, int kWidth>
-__device__ __forceinline__ void add_tokens(const EmbeddingBackwardArgs& args, const int* tokens, int count,
-                                           std::int64_t column, float (&sum)[kWidth]) {
-  constexpr int kBatch = 8;
-  const T* const dy = static_cast<const T*>(args.dy) + column;
+// Adds `count` rows in their order, row_of(i) the i-th, in kTiles packs of columns at `column`, `stride` apart; so many
+// loads are under way at a time: kBatch rows of kTiles packs.
+template <int kTiles, int kBatch, typename T, int kWidth, typename RowOf>
+__device__ __forceinline__ void add_rows(float (&sum)[kTiles][kWidth], int count, std::int64_t column, int stride,
+                                         std::int64_t width, const RowOf& row_of) {
   for (int begin = 0; begin < count; begin += kBatch) {
-    Pack<T, kWidth> pack[kBatch];
+    Pack<T, kWidth> pack[kBatch][kTiles];
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      if (begin + i < count) pack[i] = load_pack<kWidth>(dy + tokens[begin + i] * args.width);
+#pragma unroll
+      for (int tile = 0; tile < kTiles; ++tile) {
+        const bool inside = begin + i < count && column + tile * stride < width;
+        if (inside) pack[i][tile] = load_pack<kWidth>(row_of(begin + i) + column + tile * stride);
+      }
     }
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
       if (begin + i >= count) break;
 #pragma unroll
-      for (int e = 0; e < kWidth; ++e) sum[e] += load(pack[i].element[e]);
+      for (int tile = 0; tile < kTiles; ++tile) {
+        if (column + tile * stride >= width) break;
+#pragma unroll
+        for (int e = 0; e < kWidth; ++e) sum[tile][e] += load(pack[i][tile].element[e]);
+      }
     }
   }
 }
@@ -119,7 +133,7 @@ template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs args, Lists lists) {
   constexpr int kIdsPerThread = 8;
   __shared__ int tokens[kSegment];
-  __shared__ int warp_counts[kThreads / kWarp];
+  __shared__ int warp_counts[kWarps];
   const int segment = static_cast<int>(blockIdx.x);
   if (segment >= lists.totals[1]) return;
   const int row = lists.segment_row[segment];
@@ -143,7 +157,7 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
     if (lane == kWarp - 1) warp_counts[warp] = before;
     __syncthreads();
     int rank = found + before - __popc(matches) - skipped;  // of this thread's first match, in the segment
-    for (int w = 0; w < kThreads / kWarp; ++w) {
+    for (int w = 0; w < kWarps; ++w) {
       if (w < warp) rank += warp_counts[w];
       found += warp_counts[w];
     }
@@ -152,94 +166,112 @@ __global__ void __launch_bounds__(kThreads) segment_kernel(EmbeddingBackwardArgs
     }
     __syncthreads();
   }
+  const auto dy = [&](int i) { return static_cast<const T*>(args.dy) + tokens[i] * args.width; };
   float* const sums = args.segment_sums + segment * args.width;
   for (std::int64_t column = threadIdx.x * kWidth; column < args.width; column += kThreads * kWidth) {
-    float sum[kWidth] = {};
-    add_tokens<T, kWidth>(args, tokens, count, column, sum);
+    float sum[1][kWidth] = {};
+    add_rows<1, 8, T, kWidth>(sum, count, column, 0, args.width, dy);
     Pack<float, kWidth> pack;
 #pragma unroll
-    for (int e = 0; e < kWidth; ++e) pack.element[e] = sum[e];
+    for (int e = 0; e < kWidth; ++e) pack.element[e] = sum[0][e];
     store_pack(sums + column, pack);
   }
 }
 
-// Puts the row's tokens into `tokens` in ascending order. At most one a thread.
-__device__ void sort_tokens(const std::int32_t* list, int count, int* unsorted, int* tokens) {
-  const int i = static_cast<int>(threadIdx.x);
-  __syncthreads();  // the last row's list has been read
-  if (i < count) unsorted[i] = list[i];
-  __syncthreads();
-  if (i < count) {
+// A warp writes one row's zeros, if it has no token.
+template <typename W, int kWidth>
+__global__ void __launch_bounds__(kThreads) zero_kernel(EmbeddingBackwardArgs args, Lists lists) {
+  const std::int64_t row = thread_index() / kWarp;
+  if (row >= args.vocab_size || lists.count[row] != 0) return;
+  W* const dweight = static_cast<W*>(args.dweight) + row * args.width;
+  for (std::int64_t column = threadIdx.x % kWarp * kWidth; column < args.width; column += kWarp * kWidth) {
+    store_pack(dweight + column, Pack<W, kWidth>{});
+  }
+}
+
+// Puts a row's tokens into `tokens` in ascending order; by the warp, two a lane.
+__device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count, int* unsorted, int* tokens) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  for (int i = lane; i < count; i += kWarp) unsorted[i] = list[i];
+  __syncwarp();
+  for (int i = lane; i < count; i += kWarp) {
     int smaller = 0;
     for (int j = 0; j < count; ++j) smaller += unsorted[j] < unsorted[i];
     tokens[smaller] = unsorted[i];
   }
-  __syncthreads();
+  __syncwarp();
 }
 
-template <typename W, int kWidth>
-__device__ __forceinline__ void write_columns(W* place, const float (&sum)[kWidth], bool accumulate) {
-  Pack<W, kWidth> pack{};
-  if (accumulate) pack = load_pack<kWidth>(place);
-#pragma unroll
-  for (int e = 0; e < kWidth; ++e) store(pack.element[e], accumulate ? sum[e] + load(pack.element[e]) : sum[e]);
-  store_pack(place, pack);
-}
-
+// A warp sums one row that has tokens: these, or its segments.
 template <typename T, typename W, int kWidth>
 __global__ void __launch_bounds__(kThreads) row_kernel(EmbeddingBackwardArgs args, Lists lists) {
-  __shared__ int unsorted[kSegment], tokens[kSegment];
-  const std::int64_t first_row = std::int64_t{blockIdx.x} * kRowsPerBlock;
-  for (std::int64_t row = first_row; row < min(first_row + kRowsPerBlock, args.vocab_size); ++row) {
-    const int count = lists.count[row];
-    if (count == 0 && args.accumulate) continue;
-    W* const dweight = static_cast<W*>(args.dweight) + row * args.width;
-    if (count > 0 && count <= kSegment) sort_tokens(lists.tokens + lists.place[row] - count, count, unsorted, tokens);
-    for (std::int64_t column = threadIdx.x * kWidth; column < args.width; column += kThreads * kWidth) {
-      float sum[kWidth] = {};
-      if (count <= kSegment) {
-        add_tokens<T, kWidth>(args, tokens, count, column, sum);
-      } else {
-        const float* sums = args.segment_sums + lists.place[row] * args.width + column;
-#pragma unroll 8
-        for (int i = 0; i < count; i += kSegment, sums += args.width) {
-          const Pack<float, kWidth> pack = load_pack<kWidth>(sums);
+  constexpr int kTiles = 2, kBatch = 2;
+  constexpr int kStride = kWarp * kWidth;
+  __shared__ int unsorted[kWarps][kSegment], sorted[kWarps][kSegment];
+  const std::int64_t entry = thread_index() / kWarp;
+  if (entry >= lists.totals[2]) return;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const std::int64_t row = lists.rows[entry];
+  const int count = lists.count[row], place = lists.place[row];
+  const int* const tokens = sorted[warp];
+  if (count <= kSegment) sort_tokens(lists.tokens + place - count, count, unsorted[warp], sorted[warp]);
+  const auto dy = [&](int i) { return static_cast<const T*>(args.dy) + tokens[i] * args.width; };
+  const auto segment = [&](int i) { return args.segment_sums + (std::int64_t{place} + i) * args.width; };
+  W* const dweight = static_cast<W*>(args.dweight) + row * args.width;
+  for (std::int64_t column = threadIdx.x % kWarp * kWidth; column < args.width; column += kTiles * kStride) {
+    float sum[kTiles][kWidth] = {};
+    if (count <= kSegment) {
+      add_rows<kTiles, kBatch, T, kWidth>(sum, count, column, kStride, args.width, dy);
+    } else {
+      const int segments = (count + kSegment - 1) / kSegment;
+      add_rows<kTiles, kBatch, float, kWidth>(sum, segments, column, kStride, args.width, segment);
+    }
 #pragma unroll
-          for (int e = 0; e < kWidth; ++e) sum[e] += pack.element[e];
-        }
+    for (int tile = 0; tile < kTiles; ++tile) {
+      W* const target = dweight + column + tile * kStride;
+      if (column + tile * kStride >= args.width) break;
+      Pack<W, kWidth> pack{};
+      if (args.accumulate) pack = load_pack<kWidth>(target);
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) {
+        store(pack.element[e], args.accumulate ? sum[tile][e] + load(pack.element[e]) : sum[tile][e]);
       }
-      write_columns<W, kWidth>(dweight + column, sum, args.accumulate);
+      store_pack(target, pack);
     }
   }
 }
 
+unsigned blocks_for(std::int64_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
+
 template <typename T, typename W, int kWidth>
 void launch(const EmbeddingBackwardArgs& args, const Lists& lists, CUstream_st* stream) {
+  if (!args.accumulate) {
+    zero_kernel<W, kWidth><<<blocks_for(args.vocab_size * kWarp), kThreads, 0, stream>>>(args, lists);
+  }
   if (const std::int64_t segments = embedding_segments(args.tokens); segments > 0) {
     segment_kernel<T, kWidth><<<static_cast<unsigned>(segments), kThreads, 0, stream>>>(args, lists);
   }
-  const auto blocks = static_cast<unsigned>((args.vocab_size + kRowsPerBlock - 1) / kRowsPerBlock);
-  row_kernel<T, W, kWidth><<<blocks, kThreads, 0, stream>>>(args, lists);
+  if (const std::int64_t rows = std::min(args.tokens, args.vocab_size); rows > 0) {
+    row_kernel<T, W, kWidth><<<blocks_for(rows * kWarp), kThreads, 0, stream>>>(args, lists);
+  }
 }
 
 template <typename T, typename W>
 void launch(const EmbeddingBackwardArgs& args, const Lists& lists, CUstream_st* stream) {
   constexpr int kWidth = Vector<W>::kWidth;  // stores of 16 bytes side by side: whole sectors
-  if (args.width % kWidth == 0 && aligned(args.dy) && aligned(args.dweight) && aligned(args.segment_sums)) {
+  if (args.width % kWidth == 0 && aligned_all(args.dy, args.dweight, args.segment_sums)) {
     launch<T, W, kWidth>(args, lists, stream);
   } else {
     launch<T, W, 1>(args, lists, stream);
   }
 }
 
-unsigned blocks_for(std::int64_t threads) { return static_cast<unsigned>((threads + kThreads - 1) / kThreads); }
-
 }  // namespace
 
 int embedding_backward_cuda(const EmbeddingBackwardArgs& args, CUstream_st* stream) {
   if (args.vocab_size == 0 || args.width == 0) return cudaSuccess;
   const Lists lists = lists_of(args);
-  const auto zeroed = static_cast<std::size_t>(2 + args.vocab_size) * sizeof(std::int32_t);  // totals and counts
+  const auto zeroed = static_cast<std::size_t>(3 + args.vocab_size) * sizeof(std::int32_t);  // totals and counts
   if (const int error = cudaMemsetAsync(args.integers, 0, zeroed, stream); error != cudaSuccess) return error;
   if (args.tokens > 0) {
     count_kernel<<<blocks_for(args.tokens), kThreads, 0, stream>>>(args, lists);

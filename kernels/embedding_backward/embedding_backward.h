@@ -15,9 +15,10 @@ inline constexpr std::int64_t kEmbeddingSegment = 64;
 // Segments of all such rows together: a row of c > 64 tokens has ⌈c / 64⌉ ≤ 2 c / 65 of them.
 constexpr std::int64_t embedding_segments(std::int64_t tokens) { return tokens / (kEmbeddingSegment / 2); }
 
-// 32-bit integers of the workspace: two totals, count and place of every table row, the tokens by row, the segments.
+// 32-bit integers of the workspace: three totals, count and place of every table row, the tokens by row, the rows that
+// have a token, the segments.
 constexpr std::int64_t embedding_integers(std::int64_t tokens, std::int64_t vocab_size) {
-  return 2 + 2 * vocab_size + tokens + 2 * embedding_segments(tokens);
+  return 3 + 2 * vocab_size + 2 * tokens + 2 * embedding_segments(tokens);
 }
 
 struct EmbeddingBackwardArgs {

@@ -66,6 +66,7 @@ void embedding_backward(const at::Tensor& dy_NH, const at::Tensor& ids_N, const 
                                    .accumulate = accumulate,
                                    .integers = integers.mutable_data_ptr<std::int32_t>(),
                                    .segment_sums = segment_sums.mutable_data_ptr<float>()};
+  const Traced traced("embedding_backward", {dy_NH, ids_N, dweight_VH});
   if (dy_NH.is_cuda()) {
     const c10::cuda::CUDAGuard guard(dy_NH.device());
     const int error = embedding_backward_cuda(args, c10::cuda::getCurrentCUDAStream().stream());

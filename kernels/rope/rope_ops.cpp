@@ -98,6 +98,7 @@ void rope_apply_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::T
                       .head_dim = q_BTAD.size(3),
                       .inverse = inverse,
                       .storage = *storage};
+  const Traced traced(inverse ? "rope_backward" : "rope", {q_BTAD, k_BTKD, q_BTAD, k_BTKD, cos_TD2, sin_TD2});
   if (q_BTAD.is_cuda()) {
     const c10::cuda::CUDAGuard guard(q_BTAD.device());
     const int error = rope_cuda(args, c10::cuda::getCurrentCUDAStream().stream());

@@ -26,6 +26,10 @@ struct AdamWErrors {
   double torch_param, torch_first, torch_second;     // the same for PyTorch's own operators in the storage types
 };
 
+// What the parameter's error may be whatever PyTorch's is: with bf16 moments a step of η ends up to 2^−8 off, and in a
+// tensor of one element chance decides which of the two implementations comes nearer.
+inline double adamw_floor(const AdamWTypes& types) { return types.moment == at::kBFloat16 ? 1e-2 * 0x1p-8 : 1e-6; }
+
 // Random values, the tensors starting `offset` elements into their storages.
 kernels::AdamWParameter adamw_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device);
 
