@@ -1,0 +1,180 @@
+// What cross entropy must do on whatever device.
+#include "tests/kernels/cross_entropy_checks.h"
+
+#include <limits>
+#include <optional>
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include "kernels/cross_entropy/cross_entropy_ops.h"
+#include "tests/kernels/kernel_checks.h"
+#include "tests/support/catch.h"
+
+namespace headroom::test {
+
+namespace {
+
+using kernels::CrossEntropyOptions;
+using kernels::Reduction;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::int64_t torch_reduction(Reduction reduction) {
+  return reduction == Reduction::kMean ? at::Reduction::Mean
+                                       : reduction == Reduction::kSum ? at::Reduction::Sum : at::Reduction::None;
+}
+
+struct Results {
+  at::Tensor loss, dlogits;
+};
+
+Results eager(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
+              const at::Tensor& upstream) {
+  const at::Tensor z = logits.detach().clone().requires_grad_();
+  const at::Tensor loss = at::cross_entropy_loss(z, targets, {}, torch_reduction(options.reduction),
+                                                 options.ignore_index, options.label_smoothing);
+  return {loss.detach(), torch::autograd::grad({loss}, {z}, {upstream.to(loss.scalar_type())})[0]};
+}
+
+Results ours(const at::Tensor& logits, const at::Tensor& targets, const CrossEntropyOptions& options,
+             const at::Tensor& upstream) {
+  const at::Tensor z = logits.detach().requires_grad_();
+  const at::Tensor loss = kernels::cross_entropy(z, targets, options);
+  return {loss.detach(), torch::autograd::grad({loss}, {z}, {upstream})[0]};
+}
+
+struct Shape {
+  std::int64_t rows, vocab, offset;
+};
+
+void check_errors(const Shape& shape, at::ScalarType type, const CrossEntropyOptions& options, at::Device device) {
+  CAPTURE(shape.rows, shape.vocab, shape.offset, c10::toString(type), static_cast<int>(options.reduction),
+          options.label_smoothing);
+  at::manual_seed(5);
+  const at::Tensor logits = random_at({shape.rows, shape.vocab}, 3, shape.offset, type, device);
+  const at::Tensor targets = make_targets(shape.rows, shape.vocab, 4, device);
+  const bool each = options.reduction == Reduction::kNone;
+  // The gradient is made in the forward pass, so that one of 16 bits is rounded again by an upstream gradient that is no
+  // power of two.
+  const at::IntArrayRef upstream_shape = each ? at::IntArrayRef(shape.rows) : at::IntArrayRef();
+  at::Tensor upstream = type == at::kFloat ? at::randn(upstream_shape)
+                                           : at::pow(2.0, at::randint(-3, 4, upstream_shape)).to(at::kFloat);
+  upstream = upstream.to(device);
+  const Results exact = eager(logits.to(at::kDouble), targets, options, upstream.to(at::kDouble));
+  const Results torch = eager(logits, targets, options, upstream);
+  const kernels::CrossEntropyReference reference = kernels::cross_entropy_reference(logits, targets, options);
+  const Results kernel = ours(logits, targets, options, upstream);
+  CHECK(relative_error(reference.loss, exact.loss) < 1e-12);
+  const at::Tensor upstream_rows = each ? upstream.to(at::kDouble).unsqueeze(1) : upstream.to(at::kDouble);
+  CHECK(relative_error(reference.dlogits * upstream_rows, exact.dlogits) < 1e-12);
+  CHECK(kernel.loss.scalar_type() == at::kFloat);
+  CHECK(relative_error(kernel.loss, exact.loss) <= 2 * relative_error(torch.loss, exact.loss) + kFloor);
+  CHECK(relative_error(kernel.dlogits, exact.dlogits) <= 2 * relative_error(torch.dlogits, exact.dlogits) + kFloor);
+}
+
+}  // namespace
+
+at::Tensor make_targets(std::int64_t rows, std::int64_t vocab, std::int64_t skip, at::Device device) {
+  at::Tensor targets = at::randint(vocab, {rows}, at::kLong);
+  if (skip > 0) {
+    for (std::int64_t row = skip - 1; row < rows; row += skip) targets[row] = -100;
+  }
+  return targets.to(device);
+}
+
+void check_cross_entropy_errors(at::Device device) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const Shape& shape : {Shape{1, 2, 0}, Shape{9, 7, 0}, Shape{5, 8, 1}, Shape{64, 1000, 0}, Shape{7, 1001, 1},
+                               Shape{3, 8193, 0}, Shape{3, 40001, 0}, Shape{2, 128256, 0}, Shape{2, 128257, 3}}) {
+      check_errors(shape, type, {}, device);
+    }
+    for (const Reduction reduction : {Reduction::kNone, Reduction::kSum, Reduction::kMean}) {
+      for (const double smoothing : {0.0, 0.1}) {
+        check_errors({13, 515, 0}, type, {.reduction = reduction, .label_smoothing = smoothing}, device);
+      }
+    }
+    check_errors({3, 40001, 0}, type, {.label_smoothing = 0.2}, device);
+  }
+}
+
+void check_cross_entropy_edges(at::Device device) {
+  const auto fp32 = at::TensorOptions().device(device);
+  const at::Tensor logits = at::randn({4, 33}).to(device);
+  const at::Tensor ignored = at::full({4}, -100, fp32.dtype(at::kLong));
+  for (const std::int64_t count : {std::int64_t{-1}, std::int64_t{0}}) {
+    const kernels::CrossEntropyOut none = kernels::cross_entropy_forward(logits, ignored, {.valid_count = count});
+    CHECK(none.loss.item<float>() == 0);
+    CHECK(none.dlogits.abs().sum().item<float>() == 0);
+  }
+  at::Tensor one = ignored.clone();
+  one[2] = 5;
+  const kernels::CrossEntropyOut single = kernels::cross_entropy_forward(logits, one);
+  CHECK(relative_error(single.loss, kernels::cross_entropy_reference(logits, one).loss) < kFloor);
+  CHECK(single.dlogits[0].abs().sum().item<float>() == 0);
+  CHECK(std::abs(single.dlogits[2].sum().item<float>()) < 1e-6);  // softmax adds up to 1, one-hot too
+  const kernels::CrossEntropyOut empty =
+      kernels::cross_entropy_forward(at::empty({0, 33}, fp32), at::empty({0}, fp32.dtype(at::kLong)));
+  CHECK(empty.loss.item<float>() == 0);
+  const kernels::CrossEntropyOut certain =
+      kernels::cross_entropy_forward(at::randn({4, 1}).to(device), at::zeros({4}, fp32.dtype(at::kLong)));
+  CHECK(certain.loss.item<float>() == 0);
+  CHECK(certain.dlogits.abs().max().item<float>() == 0);
+  // A NaN in an ignored row stays there.
+  at::Tensor with_nan = logits.clone();
+  with_nan[0].fill_(kNan);
+  CHECK(same_bits(kernels::cross_entropy_forward(with_nan, one).dlogits, single.dlogits));
+}
+
+void check_cross_entropy_extremes(at::Device device) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const std::int64_t vocab : {50, 20000}) {
+      CAPTURE(c10::toString(type), vocab);
+      at::manual_seed(6);
+      at::Tensor z = at::randn({8, vocab});
+      z[0] *= 80;
+      z[1].fill_(80);
+      z[2].narrow(0, 3, vocab - 3).fill_(-kInfinity);
+      z[3].fill_(-kInfinity);
+      z[4][1] = kInfinity;
+      z[5][vocab - 1] = kNan;
+      z[6].fill_(-80);
+      z[7][0] = -kInfinity;  // the target's own logit
+      const at::Tensor logits = z.to(type).to(device), targets = at::zeros({8}, at::kLong).to(device);
+      const kernels::CrossEntropyOut out =
+          kernels::cross_entropy_forward(logits, targets, {.reduction = Reduction::kNone});
+      const kernels::CrossEntropyReference exact =
+          kernels::cross_entropy_reference(logits, targets, {.reduction = Reduction::kNone});
+      CHECK(same_kind(out.loss, exact.loss, 1e-5));
+      CHECK(same_kind(out.dlogits, exact.dlogits, type == at::kFloat ? 1e-5 : 4e-3));
+    }
+  }
+}
+
+void check_cross_entropy_repeats(at::Device device) {
+  for (const std::int64_t vocab : {257, 20001}) {
+    at::manual_seed(7);
+    const at::Tensor logits = random_at({12, vocab}, 2, 0, at::kBFloat16, device);
+    const at::Tensor targets = make_targets(12, vocab, 4, device);
+    const kernels::CrossEntropyOut first = kernels::cross_entropy_forward(logits, targets);
+    const kernels::CrossEntropyOut second = kernels::cross_entropy_forward(logits, targets, {.valid_count = 9});
+    const at::Tensor copy = logits.clone();
+    const kernels::CrossEntropyOut over = kernels::cross_entropy_forward(copy, targets, {.in_place = true});
+    CHECK(same_bits(first.dlogits, second.dlogits));
+    CHECK(same_bits(first.loss, second.loss));
+    CHECK(over.dlogits.data_ptr() == copy.data_ptr());
+    CHECK(same_bits(first.dlogits, over.dlogits));
+    CHECK(same_bits(kernels::cross_entropy_forward_only(logits, targets).loss, first.loss));
+  }
+  // A second backward pass through the same loss starts from the gradient that the first one scaled.
+  const at::Tensor logits = at::randn({6, 50}).to(device).requires_grad_(), targets = make_targets(6, 50, 3, device);
+  const at::Tensor loss = kernels::cross_entropy(logits, targets);
+  const auto gradient = [&](float upstream) {
+    const auto keep = std::optional<bool>(true);
+    return torch::autograd::grad({loss}, {logits}, {at::full({}, upstream).to(device)}, keep)[0].clone();
+  };
+  const at::Tensor exact = kernels::cross_entropy_reference(logits, targets).dlogits;
+  CHECK(relative_error(gradient(4), 4 * exact) < kFloor);
+  CHECK(relative_error(gradient(0.5), 0.5 * exact) < kFloor);
+}
+
+}  // namespace headroom::test

@@ -1,0 +1,68 @@
+// Cross entropy on the CPU and on meta.
+#include "kernels/cross_entropy/cross_entropy_ops.h"
+#include "kernels/kernel.h"
+#include "tests/kernels/cross_entropy_checks.h"
+#include "tests/kernels/kernel_checks.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+TEST_CASE("cross entropy on the CPU errs no more than twice PyTorch's own operator") {
+  test::check_cross_entropy_errors(at::kCPU);
+}
+
+TEST_CASE("cross entropy on the CPU without valid rows is 0") { test::check_cross_entropy_edges(at::kCPU); }
+
+TEST_CASE("cross entropy on the CPU takes infinities and NaN as the definition does") {
+  test::check_cross_entropy_extremes(at::kCPU);
+}
+
+TEST_CASE("cross entropy on the CPU gives the same bits in place, beside and again") {
+  test::check_cross_entropy_repeats(at::kCPU);
+}
+
+TEST_CASE("cross entropy by hand") {
+  // Two classes with logits 0 and ln 3: p = 1/4, 3/4. Loss of class 0: ln 4; gradient −3/4, 3/4.
+  const at::Tensor logits = at::tensor({0.0f, std::log(3.0f)}).view({1, 2});
+  const kernels::CrossEntropyOut out = kernels::cross_entropy_forward(logits, at::zeros({1}, at::kLong));
+  CHECK(out.loss.item<float>() == Approx(std::log(4.0)));
+  CHECK(out.dlogits[0][0].item<float>() == Approx(-0.75));
+  CHECK(out.dlogits[0][1].item<float>() == Approx(0.75));
+}
+
+TEST_CASE("a target outside the vocabulary is named") {
+  const at::Tensor logits = at::randn({3, 10});
+  at::Tensor targets = at::zeros({3}, at::kLong);
+  targets[1] = 10;
+  CHECK_THROWS_WITH(kernels::cross_entropy_forward(logits, targets),
+                    Catch::Contains("target 10 in row 1 is outside the vocabulary of 10"));
+}
+
+TEST_CASE("cross entropy refuses what does not fit") {
+  const at::Tensor logits = at::randn({3, 10}), targets = at::zeros({3}, at::kLong);
+  CHECK_THROWS(kernels::cross_entropy_forward(logits, at::zeros({4}, at::kLong)));
+  CHECK_THROWS(kernels::cross_entropy_forward(logits, at::zeros({3}, at::kInt)));
+  CHECK_THROWS(kernels::cross_entropy_forward(logits.to(at::kDouble), targets));
+  CHECK_THROWS(kernels::cross_entropy_forward(at::randn({10, 3}).t(), targets));
+  CHECK_THROWS(kernels::cross_entropy_forward(at::randn({30}), targets));
+  CHECK_THROWS(kernels::cross_entropy_forward(at::empty({3, 0}), targets));
+  CHECK_THROWS(kernels::cross_entropy_forward(logits, targets, {.label_smoothing = 1.5}));
+  CHECK_THROWS(kernels::cross_entropy_forward(logits, targets, {.valid_count = 4}));
+}
+
+TEST_CASE("on meta cross entropy has its shapes") {
+  const auto meta = at::TensorOptions().device(at::kMeta);
+  const at::Tensor logits = at::empty({6, 100}, meta.dtype(at::kBFloat16)), targets = at::empty({6}, meta.dtype(at::kLong));
+  const kernels::CrossEntropyOut out = kernels::cross_entropy_forward(logits, targets);
+  CHECK(out.loss.sizes() == at::IntArrayRef{});
+  CHECK(out.dlogits.sizes() == logits.sizes());
+  CHECK(out.dlogits.scalar_type() == at::kBFloat16);
+  const auto each = kernels::cross_entropy_forward(logits, targets, {.reduction = kernels::Reduction::kNone});
+  CHECK(each.loss.sizes() == at::IntArrayRef{6});
+}
+
+TEST_CASE("the catalogue's cross entropy moves the logits twice") {
+  const kernels::KernelInfo* info = kernels::find_kernel("cross_entropy");
+  REQUIRE(info != nullptr);
+  CHECK(info->bytes({.rows = 8192, .width = 128256}, kernels::Pass::kForward, 2) == 4'202'692'608);
+}

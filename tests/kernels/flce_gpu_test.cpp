@@ -1,0 +1,81 @@
+// The fused linear cross entropy on a GPU.
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_ops.h"
+#include "tests/kernels/cross_entropy_checks.h"
+#include "tests/kernels/flce_checks.h"
+#include "tests/kernels/kernel_checks.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using kernels::FlceMode;
+
+TEST_CASE("the fused linear cross entropy on a GPU errs no more than twice the plain composition") {
+  test::check_flce_errors(at::kCUDA);
+}
+
+TEST_CASE("the fused linear cross entropy on a GPU leaves ignored rows out") { test::check_flce_ignored(at::kCUDA); }
+
+TEST_CASE("the fused linear cross entropy on a GPU writes where it is told") { test::check_flce_memory(at::kCUDA); }
+
+TEST_CASE("the fused linear cross entropy on a GPU follows the upstream gradient") {
+  test::check_flce_upstream(at::kCUDA);
+}
+
+TEST_CASE("on a GPU labels that do not fit raise the flag") {
+  const auto cuda = at::TensorOptions().device(at::kCUDA);
+  const at::Tensor x = at::randn({5, 16}, cuda), weight = at::randn({40, 16}, cuda);
+  at::Tensor targets = at::zeros({5}, cuda.dtype(at::kLong));
+  targets[4] = 40;
+  const kernels::FlceOut outside = kernels::flce(x, weight, targets);
+  CHECK(kernels::error_text(outside.error_flag, targets, 40) == "target 40 in row 4 is outside the vocabulary of 40");
+  CHECK(std::isnan(outside.loss.item<float>()));
+  const at::Tensor fine = at::zeros_like(targets);
+  const kernels::FlceOut miscounted = kernels::flce(x, weight, fine, {.valid_count = 3});
+  CHECK(kernels::error_text(miscounted.error_flag, fine, 40).find("more or fewer valid rows") != std::string::npos);
+}
+
+TEST_CASE("a captured fused linear cross entropy follows new labels") {
+  const at::cuda::CUDAStreamGuard guard(at::cuda::getStreamFromPool());
+  const auto cuda = at::TensorOptions().device(at::kCUDA);
+  const at::Tensor x = at::randn({96, 64}, cuda).to(at::kBFloat16), weight = at::randn({320, 64}, cuda).to(at::kBFloat16);
+  const at::Tensor targets = test::make_targets(96, 320, 3, at::kCUDA);
+  for (const FlceMode mode : {FlceMode::kChunked, FlceMode::kLean}) {
+    const kernels::FlceOptions options{.mode = mode, .chunk = 32, .error_flag = at::zeros({1}, cuda.dtype(at::kLong))};
+    kernels::flce(x, weight, targets, options);  // the algorithms are searched outside of the capture
+    at::cuda::CUDAGraph graph;
+    graph.capture_begin();
+    const kernels::FlceOut captured = kernels::flce(x, weight, targets, options);
+    graph.capture_end();
+    targets.copy_(test::make_targets(96, 320, 5, at::kCUDA));
+    graph.replay();
+    const kernels::FlceOut direct = kernels::flce(x, weight, targets, options);
+    CHECK(test::same_bits(captured.loss, direct.loss));
+    CHECK(test::same_bits(captured.dx, direct.dx));
+    CHECK(test::same_bits(captured.dweight, direct.dweight));
+  }
+}
+
+TEST_CASE("the gradients of a real vocabulary in bf16 and fp32 beside float64") {
+  at::manual_seed(9);
+  const auto cuda = at::TensorOptions().device(at::kCUDA);
+  const at::Tensor x = at::randn({2048, 256}, cuda).to(at::kBFloat16);
+  const at::Tensor weight = (at::randn({32000, 256}, cuda) * 0.05).to(at::kBFloat16);
+  const at::Tensor targets = test::make_targets(2048, 32000, 0, at::kCUDA);
+  const kernels::FlceReference exact = kernels::flce_reference(x, weight, targets);
+  const at::Tensor z = x.mm(weight.t());
+  const at::Tensor p = at::softmax(z, -1), hot = at::zeros_like(p).scatter_(1, targets.unsqueeze(1), 1);
+  const double torch = test::relative_error((((p - hot) / 2048).t()).mm(x), exact.dweight);
+  for (const FlceMode mode : {FlceMode::kChunked, FlceMode::kLean, FlceMode::kReport}) {
+    for (const bool fp32 : {false, true}) {
+      const kernels::FlceOut out = kernels::flce(x, weight, targets, {.mode = mode, .chunk = 512, .fp32_weight_gradient = fp32});
+      const double error = test::relative_error(out.dweight, exact.dweight);
+      std::printf("dW error, mode %d, fp32 %d: %.3g (plain bf16 composition %.3g)\n", static_cast<int>(mode), fp32, error,
+                  torch);
+      CHECK(error <= (fp32 ? 1 : 2) * torch);
+      CHECK(test::relative_error(out.dx, exact.dx) < 1e-2);
+    }
+  }
+}
