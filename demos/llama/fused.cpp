@@ -1,6 +1,8 @@
 // Autograd functions around the fused kernels, each allocation under its label.
 #include "demos/llama/fused.h"
 
+#include <optional>
+
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "demos/llama/labels.h"
@@ -19,6 +21,9 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 at::Tensor rows(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+
+// The graph takes no undefined tensors.
+std::optional<at::Tensor> if_defined(const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; }
 
 at::Tensor linear_forward(const at::Tensor& x, const at::Tensor& weight_OI, std::uint16_t op) {
   const Scope scope(Category::kActivations, op);
@@ -50,27 +55,27 @@ struct NormedLabels {
 };
 
 struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction> {
-  static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& residual,
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const std::optional<at::Tensor>& residual,
                                const at::Tensor& norm_H, const at::Tensor& w0, const at::Tensor& w1,
-                               const at::Tensor& w2, const NormedLabels& labels) {
+                               const std::optional<at::Tensor>& w2, const NormedLabels& labels) {
     ctx->set_materialize_grads(false);
     at::Tensor stream, y, rstd;
     {
       const Scope scope(Category::kActivations, labels.norm_op);
-      if (residual.defined()) {
-        const kernels::AddRmsNormOut out = kernels::add_rms_norm_forward(x, residual, norm_H, labels.eps);
+      if (residual) {
+        const kernels::AddRmsNormOut out = kernels::add_rms_norm_forward(x, *residual, norm_H, labels.eps);
         stream = out.sum, y = out.y, rstd = out.rstd;
       } else {
         const kernels::RmsNormOut out = kernels::rms_norm_forward(x, norm_H, labels.eps);
         stream = x, y = out.y, rstd = out.rstd;
       }
     }
-    ctx->save_for_backward({stream, norm_H, rstd, w0, w1, w2});
+    ctx->save_for_backward({stream, norm_H, rstd, w0, w1, w2.value_or(at::Tensor())});
     ctx->saved_data["norm_op"] = std::int64_t{labels.norm_op};
     ctx->saved_data["ops"] = std::vector<std::int64_t>(labels.ops.begin(), labels.ops.end());
-    ctx->saved_data["added"] = residual.defined();
+    ctx->saved_data["added"] = residual.has_value();
     variable_list outputs{stream, linear_forward(y, w0, labels.ops[0]), linear_forward(y, w1, labels.ops[1])};
-    if (w2.defined()) outputs.push_back(linear_forward(y, w2, labels.ops[2]));
+    if (w2) outputs.push_back(linear_forward(y, *w2, labels.ops[2]));
     return outputs;
   }
 
@@ -165,7 +170,8 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
 NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residual, const NormedWeights& w,
                                    double eps) {
   const variable_list outputs =
-      NormedProductsFunction::apply(x, residual, w.norm_H, w.weights_OH[0], w.weights_OH[1], w.weights_OH[2],
+      NormedProductsFunction::apply(x, if_defined(residual), w.norm_H, w.weights_OH[0], w.weights_OH[1],
+                                    if_defined(w.weights_OH[2]),
                                     NormedLabels{.eps = eps, .norm_op = w.norm_op, .ops = w.ops});
   return {.stream = outputs[0], .y = {outputs[1], outputs[2], outputs.size() > 3 ? outputs[3] : at::Tensor()}};
 }

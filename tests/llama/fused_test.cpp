@@ -32,6 +32,9 @@ const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/lla
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
 
+const std::vector<std::string> kSmall{"model=custom",   "hidden_size=64", "num_layers=3",         "num_heads=4",
+                                      "num_kv_heads=2", "head_dim=16",    "intermediate_size=96", "vocab_size=300"};
+
 // Every switch by itself, and all of them.
 const std::vector<std::vector<std::string>> kSwitches{
     {"fused.rms_norm=on"},
@@ -109,7 +112,7 @@ TEST_CASE("a step with fused kernels follows the loss of the composed one") {
   const std::vector<std::string> switches = GENERATE(from_range(kSwitches));
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(text_of(switches), checkpointing);
-  const std::vector<std::string> base{"batch=2", "seq=48", checkpointing};
+  const std::vector<std::string> base = joined(kSmall, {"batch=2", "seq=24", checkpointing});
   const std::vector<double> composed = losses(base, 6), fused = losses(joined(base, switches), 6);
   for (std::size_t i = 0; i < composed.size(); ++i) {
     CAPTURE(i, composed[i], fused[i]);
@@ -149,9 +152,7 @@ TEST_CASE("a planned step with fused kernels makes the CPU step's allocations, o
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(text_of(switches), checkpointing);
   const record::Params p =
-      params(joined({"model=custom", "hidden_size=64", "num_layers=3", "num_heads=4", "num_kv_heads=2", "head_dim=16",
-                     "intermediate_size=96", "vocab_size=300", "batch=2", "seq=24", checkpointing},
-                    switches));
+      params(joined(joined(kSmall, {"batch=2", "seq=24", checkpointing}), switches));
   const std::vector<Allocation> real = third_step(p, kCpu);
   const std::vector<Allocation> planned = third_step(p, kPlanForCpu);
   REQUIRE(real.size() > 100);
