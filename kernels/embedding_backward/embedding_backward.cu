@@ -6,7 +6,7 @@
 // Memory      workspace of embedding_integers() integers and embedding_segments() fp32 rows, given by the caller; moves
 //             N·H·s + V·H·s bytes (accumulate: the rows of the batch are read and written instead of all V written)
 // Variants    16-byte accesses where H and the pointers allow it, else single elements. Most rows of a table have no
-//             token and most others have few: a warp a row writes zeros, another kernel's warp sums a row
+//             token and most others have few: a warp writes a row's zeros, in another kernel a warp sums a slice of a row
 // Determinism integer atomics count the tokens of a row, which does not depend on their order, and place them in its
 //             list in any order; the row's warp sorts that list before it adds
 // Checked by  tests/kernels/embedding_backward_gpu_test.cpp
@@ -202,42 +202,45 @@ __device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count,
   __syncwarp();
 }
 
-// A warp sums one row that has tokens: these, or its segments.
+constexpr int kTiles = 2, kBatch = 2;  // packs of a row, and rows, that a thread loads at a time
+
+// Columns that a warp sums.
+template <int kWidth>
+constexpr std::int64_t kSlice = kTiles * kWarp * kWidth;
+
+// A warp sums a slice of one row that has tokens: these, or its segments.
 template <typename T, typename W, int kWidth>
-__global__ void __launch_bounds__(kThreads) row_kernel(EmbeddingBackwardArgs args, Lists lists) {
-  constexpr int kTiles = 2, kBatch = 2;
+__global__ void __launch_bounds__(kThreads) row_kernel(EmbeddingBackwardArgs args, Lists lists, int slices) {
   constexpr int kStride = kWarp * kWidth;
   __shared__ int unsorted[kWarps][kSegment], sorted[kWarps][kSegment];
-  const std::int64_t entry = thread_index() / kWarp;
+  const std::int64_t entry = thread_index() / kWarp / slices;
   if (entry >= lists.totals[2]) return;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
+  const std::int64_t column = thread_index() / kWarp % slices * kSlice<kWidth> + lane * kWidth;
   const std::int64_t row = lists.rows[entry];
   const int count = lists.count[row], place = lists.place[row];
-  const int* const tokens = sorted[warp];
-  if (count <= kSegment) sort_tokens(lists.tokens + place - count, count, unsorted[warp], sorted[warp]);
-  const auto dy = [&](int i) { return static_cast<const T*>(args.dy) + tokens[i] * args.width; };
-  const auto segment = [&](int i) { return args.segment_sums + (std::int64_t{place} + i) * args.width; };
-  W* const dweight = static_cast<W*>(args.dweight) + row * args.width;
-  for (std::int64_t column = threadIdx.x % kWarp * kWidth; column < args.width; column += kTiles * kStride) {
-    float sum[kTiles][kWidth] = {};
-    if (count <= kSegment) {
-      add_rows<kTiles, kBatch, T, kWidth>(sum, count, column, kStride, args.width, dy);
-    } else {
-      const int segments = (count + kSegment - 1) / kSegment;
-      add_rows<kTiles, kBatch, float, kWidth>(sum, segments, column, kStride, args.width, segment);
-    }
+  float sum[kTiles][kWidth] = {};
+  if (count <= kSegment) {
+    const int* const tokens = sorted[warp];
+    sort_tokens(lists.tokens + place - count, count, unsorted[warp], sorted[warp]);
+    const auto dy = [&](int i) { return static_cast<const T*>(args.dy) + tokens[i] * args.width; };
+    add_rows<kTiles, kBatch, T, kWidth>(sum, count, column, kStride, args.width, dy);
+  } else {
+    const auto segment = [&](int i) { return args.segment_sums + (std::int64_t{place} + i) * args.width; };
+    add_rows<kTiles, kBatch, float, kWidth>(sum, (count + kSegment - 1) / kSegment, column, kStride, args.width,
+                                            segment);
+  }
+  W* const dweight = static_cast<W*>(args.dweight) + row * args.width + column;
 #pragma unroll
-    for (int tile = 0; tile < kTiles; ++tile) {
-      W* const target = dweight + column + tile * kStride;
-      if (column + tile * kStride >= args.width) break;
-      Pack<W, kWidth> pack{};
-      if (args.accumulate) pack = load_pack<kWidth>(target);
+  for (int tile = 0; tile < kTiles; ++tile) {
+    if (column + tile * kStride >= args.width) break;
+    Pack<W, kWidth> pack{};
+    if (args.accumulate) pack = load_pack<kWidth>(dweight + tile * kStride);
 #pragma unroll
-      for (int e = 0; e < kWidth; ++e) {
-        store(pack.element[e], args.accumulate ? sum[tile][e] + load(pack.element[e]) : sum[tile][e]);
-      }
-      store_pack(target, pack);
+    for (int e = 0; e < kWidth; ++e) {
+      store(pack.element[e], args.accumulate ? sum[tile][e] + load(pack.element[e]) : sum[tile][e]);
     }
+    store_pack(dweight + tile * kStride, pack);
   }
 }
 
@@ -252,7 +255,9 @@ void launch(const EmbeddingBackwardArgs& args, const Lists& lists, CUstream_st* 
     segment_kernel<T, kWidth><<<static_cast<unsigned>(segments), kThreads, 0, stream>>>(args, lists);
   }
   if (const std::int64_t rows = std::min(args.tokens, args.vocab_size); rows > 0) {
-    row_kernel<T, W, kWidth><<<blocks_for(rows * kWarp), kThreads, 0, stream>>>(args, lists);
+    const std::int64_t slices = (args.width + kSlice<kWidth> - 1) / kSlice<kWidth>;
+    row_kernel<T, W, kWidth>
+        <<<blocks_for(rows * slices * kWarp), kThreads, 0, stream>>>(args, lists, static_cast<int>(slices));
   }
 }
 
