@@ -32,6 +32,7 @@ enum class ChunkKind : std::uint32_t {
   kOutcome = 9,
   kMeasurements = 10,
   kKernelSpans = 11,
+  kKernelReport = 12,
 };
 
 // The first byte is no text in any encoding, and the line ends show a copy that changed them.

@@ -115,6 +115,13 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
       for (const Measurement& measurement : *measurements) recording_.append(measurement);
       return std::nullopt;
     }
+    case ChunkKind::kKernelReport: {
+      std::optional<KernelReport> report;
+      if (content.size() <= kMostTextBytes) report = kernel_report_from_json(as_text(content));
+      if (!report) return Damage{"what it says about a kernel cannot be read"};
+      recording_.set_kernel_report(std::move(*report));
+      return std::nullopt;
+    }
     case ChunkKind::kOutcome: {
       std::optional<Outcome> outcome;
       if (content.size() <= kMostTextBytes) outcome = outcome_from_json(as_text(content));

@@ -55,6 +55,10 @@ std::vector<std::byte> encode_measurements(std::span<const Measurement> measurem
   return encode_text(ChunkKind::kMeasurements, to_json(measurements));
 }
 
+std::vector<std::byte> encode_kernel_report(const KernelReport& report) {
+  return encode_text(ChunkKind::kKernelReport, to_json(report));
+}
+
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names) {
   Packer out;
   out.varint(first_op);

@@ -192,6 +192,7 @@ Status Recording::write(const std::filesystem::path& path) const {
     const auto rest = std::span(measurements_).subspan(first);
     status = writer.append(encode_measurements(rest.first(std::min(rest.size(), kMeasurementsPerChunk))));
   }
+  if (status && kernel_report_) status = writer.append(encode_kernel_report(*kernel_report_));
   if (status && dropped_ != 0) status = writer.append(encode_dropped(dropped_));
   if (status && outcome_) status = writer.append(encode_outcome(*outcome_));
   return status ? writer.commit() : status;

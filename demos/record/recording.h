@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "demos/record/kernel_report.h"
 #include "demos/record/kernel_span.h"
 #include "demos/record/measurement.h"
 #include "demos/record/mem_event.h"
@@ -65,6 +66,8 @@ class Recording {
   // In the order in which they arrived; empty unless the run was traced.
   const std::vector<KernelSpan>& kernel_spans() const { return kernel_spans_; }
   const std::vector<Measurement>& measurements() const { return measurements_; }
+  // The latest one, of a run that compiles a kernel; else empty.
+  const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   std::string_view op_name(std::uint16_t op) const;
   std::uint64_t dropped_events() const { return dropped_; }
   // Empty while the run goes on, and in a file that was cut off.
@@ -82,6 +85,7 @@ class Recording {
   void append(const MetricSample& sample) { metrics_.push_back(sample); }
   void append(std::span<const KernelSpan> spans) { kernel_spans_.insert(kernel_spans_.end(), spans.begin(), spans.end()); }
   void append(const Measurement& measurement) { measurements_.push_back(measurement); }
+  void set_kernel_report(KernelReport report) { kernel_report_ = std::move(report); }
   // Device times arrive in order, behind their marks: the next marks without one get these. More than there are such
   // marks is a bug.
   void append_device_times(std::span<const Nanoseconds> times);
@@ -110,6 +114,7 @@ class Recording {
   std::vector<MetricSample> metrics_;
   std::vector<KernelSpan> kernel_spans_;
   std::vector<Measurement> measurements_;
+  std::optional<KernelReport> kernel_report_;
   std::vector<std::string> operators_{""};
   std::uint64_t dropped_ = 0;
   std::optional<Outcome> outcome_;
@@ -127,6 +132,7 @@ std::vector<std::byte> encode_counters(std::span<const CounterSample> samples);
 std::vector<std::byte> encode_metrics(std::span<const MetricSample> samples);
 std::vector<std::byte> encode_kernel_spans(std::span<const KernelSpan> spans);
 std::vector<std::byte> encode_measurements(std::span<const Measurement> measurements);  // few: 1 MiB of text at most
+std::vector<std::byte> encode_kernel_report(const KernelReport& report);
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names);
 std::vector<std::byte> encode_dropped(std::uint64_t count);
 std::vector<std::byte> encode_outcome(const Outcome& outcome);

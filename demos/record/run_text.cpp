@@ -71,7 +71,44 @@ std::optional<Measurement> measurement_from(const json& row) {
   return fields.ok() && in_range ? std::optional(m) : std::nullopt;
 }
 
+CompilerMessage message_from(Fields& fields) {
+  CompilerMessage message;
+  message.line = fields.whole("line", kMostBytes);
+  message.error = fields.text("severity") == "error";
+  message.text = fields.text("text");
+  return message;
+}
+
+KernelResources resources_from(Fields& fields) {
+  KernelResources kernel;
+  kernel.name = fields.text("name");
+  kernel.registers = fields.whole("registers", kMostBytes);
+  kernel.shared = fields.whole("shared", kMostBytes);
+  kernel.stack = fields.whole("stack", kMostBytes);
+  kernel.spilled = fields.whole("spilled", kMostBytes);
+  return kernel;
+}
+
+// The rows of an array; nothing where one of them, or the array, is missing or wrong.
+template <class Row>
+std::optional<std::vector<Row>> rows_from(const json* rows, Row (*row_from)(Fields& fields)) {
+  if (rows == nullptr || !rows->is_array()) return std::nullopt;
+  std::vector<Row> all;
+  for (const json& row : *rows) {
+    Fields fields(row);
+    all.push_back(row_from(fields));
+    if (!fields.ok()) return std::nullopt;
+  }
+  return all;
+}
+
 }  // namespace
+
+std::string_view key_of(KernelVerdict verdict) {
+  static constexpr std::array<std::string_view, kNumKernelVerdicts> kKeys = {"not_compiled",  "compiled", "crashed",
+                                                                             "out_of_bounds", "wrong",    "right"};
+  return kKeys.at(static_cast<std::size_t>(verdict));
+}
 
 std::string_view key_of(OutcomeKind outcome) {
   static constexpr std::array<std::string_view, kNumOutcomes> kKeys = {"completed", "out_of_memory", "cancelled",
@@ -109,6 +146,26 @@ std::string to_json(std::span<const Measurement> measurements) {
   return dump({{"measurements", rows}});
 }
 
+std::string to_json(const KernelReport& report) {
+  json messages = json::array(), kernels = json::array();
+  for (const CompilerMessage& m : report.messages)
+    messages.push_back({{"line", m.line}, {"severity", m.error ? "error" : "warning"}, {"text", m.text}});
+  for (const KernelResources& k : report.kernels)
+    kernels.push_back({{"name", k.name}, {"registers", k.registers}, {"shared", k.shared}, {"stack", k.stack},
+                       {"spilled", k.spilled}});
+  const auto measured = [](double value) { return value >= 0 ? json(value) : json(); };
+  return dump({{"verdict", key_of(report.verdict)},
+               {"sentence", report.sentence},
+               {"exercise", report.exercise},
+               {"architecture", report.architecture},
+               {"compiler", report.compiler},
+               {"messages", messages},
+               {"kernels", kernels},
+               {"launches", report.launches},
+               {"error", measured(report.error)},
+               {"error_limit", measured(report.error_limit)}});
+}
+
 std::optional<RunInfo> run_info_from_json(std::string_view text) {
   const std::optional<json> object = parse(text);
   if (!object) return std::nullopt;
@@ -137,6 +194,31 @@ std::optional<std::vector<Measurement>> measurements_from_json(std::string_view 
     measurements.push_back(*measurement);
   }
   return measurements;
+}
+
+std::optional<KernelReport> kernel_report_from_json(std::string_view text) {
+  const std::optional<json> object = parse(text);
+  if (!object) return std::nullopt;
+  Fields fields(*object);
+  KernelReport report;
+  report.verdict = fields.choice<KernelVerdict>("verdict", kNumKernelVerdicts);
+  report.sentence = fields.text("sentence");
+  report.exercise = fields.text("exercise");
+  report.architecture = fields.text("architecture");
+  report.compiler = fields.text("compiler");
+  auto messages = rows_from(fields.find("messages"), message_from);
+  auto kernels = rows_from(fields.find("kernels"), resources_from);
+  if (!messages || !kernels) return std::nullopt;
+  report.messages = std::move(*messages);
+  report.kernels = std::move(*kernels);
+  report.launches = fields.whole("launches", kMostBytes);
+  const auto measured = [&](const char* key) {
+    const json* const value = fields.find(key);
+    return value == nullptr || value->is_null() ? -1.0 : fields.number(key);
+  };
+  report.error = measured("error");
+  report.error_limit = measured("error_limit");
+  return fields.ok() ? std::optional(report) : std::nullopt;
 }
 
 std::optional<Outcome> outcome_from_json(std::string_view text) {

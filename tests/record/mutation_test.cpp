@@ -45,12 +45,14 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
   const Measurement measurements[] = {{.panel = "a", .median = 1, .high = 2}, {.panel = "b", .error = 0.5}};
   const KernelSpan spans[] = {{.start = 5, .duration = 2, .kind = SpanKind::kRuntimeCall},
                               {.start = 9, .duration = 40, .bytes = 4'096, .correlation = 7, .step = 1, .name = 1}};
+  const KernelReport report{.messages = {{.line = 1, .text = "a"}}, .kernels = {{.name = "b"}}, .error = 0.5};
   std::vector<std::pair<ChunkKind, std::vector<std::byte>>> found;
   for (const std::vector<std::byte>& chunk :
        {encode_info(made.info()), encode_events(std::span(made.events()).first(12)),
         encode_marks(std::span(made.marks()).first(6)), encode_device_times(times), encode_counters(made.counters()),
         encode_metrics(made.metrics()), encode_operators(1, names), encode_dropped(3),
-        encode_measurements(measurements), encode_kernel_spans(spans), encode_outcome(*made.outcome())}) {
+        encode_measurements(measurements), encode_kernel_spans(spans),
+        encode_kernel_report(report), encode_outcome(*made.outcome())}) {
     const auto header = std::get<ChunkHeader>(open_header(chunk));
     found.emplace_back(header.kind, std::get<std::vector<std::byte>>(
                                         open_payload(header, std::span(chunk).subspan(kChunkHeaderBytes))));
