@@ -71,6 +71,8 @@ class EngineBackend final : public Backend {
   void stopped(std::uint64_t run);  // a run that was asked to stop has done so
   void ask_to_stop(Clock::time_point now);
   void escalate(Clock::time_point now);
+  std::optional<Clock::time_point> deadline() const;
+  void check_deadline(Clock::time_point now);
   bool show_doing(Clock::time_point now);
   void set_alarm(Clock::time_point now);
   void write(std::span<const std::byte> chunk);
@@ -89,6 +91,8 @@ class EngineBackend final : public Backend {
   std::optional<record::Error> write_error_;
   std::string first_refused_;  // why the first message of this run could not be taken
   std::optional<Cancellation> cancellation_;
+  std::optional<Clock::duration> patience_;     // of a run with a deadline: how long it may show no progress
+  std::optional<Clock::time_point> moved_at_;  // its last progress, once its steps have begun
 };
 
 Status EngineBackend::start(const RunRequest& request) {
@@ -109,6 +113,9 @@ void EngineBackend::prepare() {
   ++run_;
   sent_ = false;
   first_refused_.clear();
+  patience_.reset();
+  moved_at_.reset();
+  if (request_.params.has("deadline")) patience_ = std::chrono::seconds(request_.params.integer("deadline"));
   const bool cuda = request_.params.has("device") && request_.params.text("device") == "cuda";
   recording_ = std::make_shared<Recording>(record::RunInfo{
       .demo = request_.demo,
@@ -169,6 +176,20 @@ void EngineBackend::escalate(Clock::time_point now) {
   cancellation_->due = now + kTerminatePatience;
 }
 
+std::optional<Clock::time_point> EngineBackend::deadline() const {
+  return active() && patience_ && moved_at_ ? std::optional(*moved_at_ + *patience_) : std::nullopt;
+}
+
+void EngineBackend::check_deadline(Clock::time_point now) {
+  if (!deadline() || now < *deadline()) return;
+  engine_.kill();
+  cancellation_.reset();
+  finish({.kind = OutcomeKind::kFailed,
+          .message = fmt::format("It did not get on for {} s, as in a loop that never ends. Its engine was killed; the "
+                                 "next run gets a fresh one.",
+                                 std::chrono::duration_cast<std::chrono::seconds>(*patience_).count())});
+}
+
 bool EngineBackend::poll() {
   const auto now = Clock::now();
   const bool was_ready = engine_.ready();
@@ -178,6 +199,7 @@ bool EngineBackend::poll() {
   if (active() && !sent_ && engine_.ready()) send_start();
   if (active() && engine_.trouble()) finish({.kind = OutcomeKind::kEngineLost, .message = *engine_.trouble()});
   escalate(now);
+  check_deadline(now);
   const bool said = show_doing(now);
   set_alarm(now);
   return !events.empty() || said || was_ready != engine_.ready() || had_trouble != engine_.trouble().has_value();
@@ -215,6 +237,7 @@ void EngineBackend::take(const protocol::Progress& progress) {
                .time_left = progress.time_left,
                .doing = progress_.doing};
   if (state_ != RunState::kCancelling) doing_ = progress.doing;
+  if (progress.steps > 0) moved_at_ = Clock::now();
 }
 
 void EngineBackend::take(const protocol::RunFinished& finished) {
@@ -298,6 +321,7 @@ void EngineBackend::set_alarm(Clock::time_point now) {
   std::optional<Clock::time_point> due = engine_.next_due(now);
   const auto earliest = [&](Clock::time_point time) { due = due ? std::min(*due, time) : time; };
   if (cancellation_) earliest(cancellation_->due);
+  if (deadline()) earliest(*deadline());
   if (active()) earliest(now + kSilenceCheck);
   engine_.set_alarm(due);
 }

@@ -12,6 +12,7 @@
 
 #include <c10/core/Device.h>
 
+#include "demos/record/kernel_report.h"
 #include "demos/record/measurement.h"
 #include "demos/record/result.h"
 #include "demos/record/schema.h"
@@ -50,6 +51,7 @@ struct StepReport {
   std::optional<double> loss;               // nats a token
   std::optional<std::int64_t> tokens;       // that the step trained on: tokens a second come from it
   std::vector<record::Measurement> measurements;
+  std::optional<record::KernelReport> kernel_report;
 };
 
 // All calls come from one thread (the engine's worker). Running out of memory leaves the maker and step() as an

@@ -264,6 +264,7 @@ void report_step(const RunContext& context, DemoRun& run, int index, record::Nan
   }
   tracing.tell();
   for (const record::Measurement& measurement : report.measurements) context.feed.add(measurement);
+  if (report.kernel_report) context.feed.add(*report.kernel_report);
 }
 
 // The allocator of the run's device, for demos that ask what one call takes.

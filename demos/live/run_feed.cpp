@@ -52,6 +52,11 @@ void RunFeed::add(const record::Measurement& measurement) {
   news_.measurements.push_back(measurement);
 }
 
+void RunFeed::add(record::KernelReport report) {
+  std::lock_guard guard(mutex_);
+  news_.kernel_report = std::move(report);
+}
+
 void RunFeed::add(const std::vector<record::KernelSpan>& spans, std::uint64_t dropped) {
   std::lock_guard guard(mutex_);
   news_.kernel_spans.insert(news_.kernel_spans.end(), spans.begin(), spans.end());

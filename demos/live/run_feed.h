@@ -22,6 +22,7 @@ struct RunNews {
   std::vector<record::CounterSample> counters;
   std::vector<record::MetricSample> metrics;
   std::vector<record::Measurement> measurements;
+  std::optional<record::KernelReport> kernel_report;  // the latest
   std::vector<record::KernelSpan> kernel_spans;
   std::uint64_t dropped_spans = 0;
   std::optional<protocol::Progress> progress;  // the latest
@@ -43,6 +44,7 @@ class RunFeed {
   void add(const record::CounterSample& sample);
   void add(const record::MetricSample& sample);
   void add(const record::Measurement& measurement);
+  void add(record::KernelReport report);
   void add(const std::vector<record::KernelSpan>& spans, std::uint64_t dropped);
   void add(protocol::Progress progress);
   // Ends the run, and waits until the link has taken everything: the next run uses the same ring.
