@@ -18,6 +18,10 @@ namespace headroom::kernels {
 
 namespace row_norm {
 
+constexpr int kBlockThreads = 512;  // at most, in any block
+constexpr int kForwardVectors = 4;  // of a row, a thread
+constexpr int kForwardBlocks = 3;   // a multiprocessor: 40 registers a thread
+constexpr int kStages = 2;          // rows of a group in shared memory: one to work on, one on its way
 constexpr int kMostGroups = 15;  // a block has 16 barriers: one each, and that of __syncthreads
 
 __device__ __forceinline__ void copy_async(void* to_shared, const void* from, bool there) {
@@ -84,48 +88,57 @@ class GroupSum {
   int turn_ = 0;
 };
 
-// The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors a thread.
-template <int kStreams, int kVectors, int kStages>
+// The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors a thread. A thread fetches
+// what it reads itself, so no barrier is needed.
+template <int kStreams, int kVectors>
 class Ring {
  public:
-  static std::size_t bytes(dim3 block) {
-    return std::size_t{kStages} * kStreams * kVectors * kVectorBytes * block.x * block.y;
-  }
+  static constexpr int kSlots = kStages * kStreams * kVectors;  // vectors a thread
 
-  __device__ Ring(const void* const (&tensors)[kStreams], std::int64_t rows, int row_vectors)
-      : rows_(rows), row_vectors_(row_vectors), threads_(blockDim.x * blockDim.y) {
-    extern __shared__ uint4 ring_memory[];
-    mine_ = ring_memory + threadIdx.y * blockDim.x + threadIdx.x;
+  __device__ Ring(uint4* memory, const void* const (&tensors)[kStreams], std::int64_t row, std::int64_t step,
+                  std::int64_t rows, int row_vectors)
+      : threads_(blockDim.x * blockDim.y), row_vectors_(row_vectors), at_(row * row_vectors),
+        step_(step * row_vectors), end_(rows * row_vectors) {
+    mine_ = memory + threadIdx.y * blockDim.x + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < kStreams; ++i) tensors_[i] = static_cast<const uint4*>(tensors[i]);
+#pragma unroll
+    for (int stage = 0; stage < kStages; ++stage) {
+      stage_ = stage;
+      fetch();
+    }
+    stage_ = 0;
   }
 
-  __device__ void fetch(std::int64_t row, int stage) {
-    if (row < rows_) {
+  // Fetches the next row that has not been fetched to where the present one lies.
+  __device__ __forceinline__ void fetch() {
+    if (at_ < end_) {
 #pragma unroll
       for (int stream = 0; stream < kStreams; ++stream) {
-        const uint4* const from = tensors_[stream] + row * row_vectors_;
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
           const int column = v * blockDim.x + threadIdx.x;
           const bool there = column < row_vectors_;
-          copy_async(place(stage, stream, v), from + (there ? column : 0), there);
+          copy_async(place(stream, v), tensors_[stream] + (there ? at_ + column : 0), there);
         }
       }
     }
+    at_ += step_;
     end_of_copies();  // empty groups keep the count in step
   }
-  __device__ void wait() { wait_for_copies<kStages - 1>(); }
-  __device__ uint4* place(int stage, int stream, int v) {
-    return mine_ + ((stage * kStreams + stream) * kVectors + v) * threads_;
+  __device__ __forceinline__ void wait() { wait_for_copies<kStages - 1>(); }
+  __device__ __forceinline__ void next() { stage_ = stage_ + 1 == kStages ? 0 : stage_ + 1; }
+  __device__ __forceinline__ uint4* place(int stream, int v) {
+    return mine_ + ((stage_ * kStreams + stream) * kVectors + v) * threads_;
   }
 
  private:
   const uint4* tensors_[kStreams];
   uint4* mine_;
-  const std::int64_t rows_;
-  const int row_vectors_;
-  const int threads_;
+  const int threads_, row_vectors_;
+  std::int64_t at_;
+  const std::int64_t step_, end_;
+  int stage_ = 0;
 };
 
 // 16 bytes as they came from memory stay four words; numbers are taken out of them when they are needed, or the
@@ -175,70 +188,87 @@ __device__ __forceinline__ void keep_packed(uint4& bits) {
   asm volatile("" : "+r"(bits.x), "+r"(bits.y), "+r"(bits.z), "+r"(bits.w));
 }
 
-// Mean and 1 / √(variance + ε) of a group's row with one barrier: every warp takes the mean of its own part and squares
-// about that, and the parts are joined after Chan, Golub and LeVeque 1979, equation 2.1b.
+// Mean and 1 / √(variance + ε) of a group's row with one barrier: every warp squares about a pivot near its own mean, and
+// the parts are joined after Chan, Golub and LeVeque 1979, equation 2.1b. The pivot is the mean of the warp's first
+// vector, which lies at most √(n / elements of a vector) standard deviations from the mean of its n ≤ 1024 elements: the
+// difference of squares loses at most 7 of fp32's 24 bits, in a row made for it, and about one in others.
 template <typename T, int kVectors>
 __device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_vectors, float width, float epsilon,
                                                 float4* memory) {
   constexpr int kWidth = kElements<T>;
   const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
-  float sum = 0;
+  float pivot = 0;
+  const Numbers<T> first(x[0]);
+#pragma unroll
+  for (int e = 0; e < kWidth; ++e) pivot += first.at[e];
+  pivot = __shfl_sync(0xffffffffu, pivot, 0) / kWidth;
+
+  float sum = 0, square = 0;
   int vectors = 0;  // of this warp
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
-    const Numbers<T> numbers(x[v]);
-#pragma unroll
-    for (int e = 0; e < kWidth; ++e) sum += numbers.at[e];
     vectors += max(0, min(kWarp, row_vectors - static_cast<int>(v * blockDim.x + warp * kWarp)));
-  }
-  const float count = static_cast<float>(vectors * kWidth);
-  const float mean = warp_sum(sum) / fmaxf(count, 1.0f);
-  float square = 0;
-#pragma unroll
-  for (int v = 0; v < kVectors; ++v) {
+    if (v * blockDim.x + threadIdx.x >= row_vectors) continue;
     keep_packed(x[v]);
     const Numbers<T> numbers(x[v]);
-    const bool there = v * blockDim.x + threadIdx.x < row_vectors;
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) {
-      const float centred = there ? numbers.at[e] - mean : 0.0f;
-      square += centred * centred;
+      const float beside = numbers.at[e] - pivot;
+      sum += beside;
+      square += beside * beside;
     }
   }
-  square = warp_sum(square);
-  if (warps == 1) return {mean, rsqrtf(square / width + epsilon)};
+  const float count = static_cast<float>(vectors * kWidth);
+  sum = warp_sum(sum);
+  const float beside = sum / fmaxf(count, 1.0f);
+  square = warp_sum(square) - sum * beside;
+  if (square < 0) square = 0;  // rounding, where all are alike; a NaN stays
+  if (warps == 1) return {pivot + beside, rsqrtf(square / width + epsilon)};
+
   float4* const part = memory + threadIdx.y * warps;
-  if (threadIdx.x % kWarp == 0) part[warp] = make_float4(count, mean, square, 0);
+  if (threadIdx.x % kWarp == 0) part[warp] = make_float4(count, pivot + beside, square, 0);
   group_barrier();
-  float row_mean = 0;
-  for (int i = 0; i < warps; ++i) row_mean += part[i].x * part[i].y;
-  row_mean /= width;
+  float mean = 0;
+  for (int i = 0; i < warps; ++i) mean += part[i].x * part[i].y;
+  mean /= width;
   float row_square = 0;
   for (int i = 0; i < warps; ++i) {
     const float4 p = part[i];
-    row_square += p.z + p.x * (p.y - row_mean) * (p.y - row_mean);
+    row_square += p.z + p.x * (p.y - mean) * (p.y - mean);
   }
-  return {row_mean, rsqrtf(row_square / width + epsilon)};
+  return {mean, rsqrtf(row_square / width + epsilon)};
 }
 
-template <int kLoad> __device__ __forceinline__ uint4 load_row(const uint4* p) {
-  if constexpr (kLoad == 0) return __ldcs(p);
-  uint4 r;
-  if constexpr (kLoad == 1) asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w) : "l"(p));
-  else return *p;
-  return r;
-}
-template <int kLoad> __device__ __forceinline__ void store_row(uint4* p, uint4 v) {
-  if constexpr (kLoad == 1) __stcs(p, v); else *p = v;
+// 1 / √(mean square + ε) of a group's row.
+template <typename T, int kVectors>
+__device__ __forceinline__ float group_rstd(const uint4 (&x)[kVectors], float width, float epsilon, float4* memory) {
+  const int warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+  float square = 0;
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const Numbers<T> numbers(x[v]);
+#pragma unroll
+    for (int e = 0; e < kElements<T>; ++e) square += numbers.at[e] * numbers.at[e];
+  }
+  square = warp_sum(square);
+  if (warps > 1) {
+    float* const part = reinterpret_cast<float*>(memory) + threadIdx.y * warps;
+    if (threadIdx.x % kWarp == 0) part[warp] = square;
+    group_barrier();
+    square = 0;
+    for (int i = 0; i < warps; ++i) square += part[i];
+  }
+  return rsqrtf(square / width + epsilon);
 }
 
-// y of one row a group.
-template <typename T, NormKind kKind, int kVectors, int kMostThreads, int kBlocks, int kLoad, int kStore>
-__global__ void __launch_bounds__(kMostThreads, kBlocks) forward_kernel(NormForward norm) {
+// y of one row a group. Many small groups with the row in few registers: while some wait for a sum, others load.
+template <typename T, NormKind kKind>
+__global__ void __launch_bounds__(kBlockThreads, kForwardBlocks) forward_kernel(NormForward norm) {
+  constexpr int kVectors = kForwardVectors;
   constexpr int kWidth = kElements<T>;
   constexpr bool kAdd = kKind == NormKind::kAddRms;
   constexpr bool kMean = kKind == NormKind::kLayer;
-  __shared__ float4 memory[kMostThreads / kWarp];
+  __shared__ float4 memory[kBlockThreads / kWarp];
   const int row_vectors = static_cast<int>(norm.width / kWidth);
   const auto width = static_cast<float>(norm.width);
   const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
@@ -249,57 +279,39 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) forward_kernel(NormForw
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
     const int column = v * blockDim.x + threadIdx.x;
-    x[v] = column < row_vectors ? load_row<kLoad>(static_cast<const uint4*>(norm.x) + begin + column) : uint4{};
-    if constexpr (kAdd) {
-      residual[v] = column < row_vectors ? load_row<kLoad>(static_cast<const uint4*>(norm.residual) + begin + column) : uint4{};
-    }
+    const bool there = column < row_vectors;
+    x[v] = there ? static_cast<const uint4*>(norm.x)[begin + column] : uint4{};
+    if constexpr (kAdd) residual[v] = there ? static_cast<const uint4*>(norm.residual)[begin + column] : uint4{};
   }
   if constexpr (kAdd) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       Numbers<T> sum(x[v]);
-      const Numbers<T> r(residual[v]);
+      const Numbers<T> other(residual[v]);
 #pragma unroll
-      for (int e = 0; e < kWidth; ++e) sum.at[e] += r.at[e];
+      for (int e = 0; e < kWidth; ++e) sum.at[e] += other.at[e];
       x[v] = sum.packed();
       const int column = v * blockDim.x + threadIdx.x;
-      if (column < row_vectors) store_row<kStore>(static_cast<uint4*>(norm.sum) + begin + column, x[v]);
+      if (column < row_vectors) static_cast<uint4*>(norm.sum)[begin + column] = x[v];
     }
   }
 
   float mean = 0, rstd;
-  if constexpr (kKind == NormKind::kRebuildRms) {
-    rstd = norm.rstd[row];
-  } else if constexpr (kMean) {
-    const float2 moments = group_moments<T, kVectors>(x, row_vectors, width, norm.epsilon, memory);
+  if constexpr (kMean) {
+    const float2 moments = group_moments<T>(x, row_vectors, width, norm.epsilon, memory);
     mean = moments.x;
     rstd = moments.y;
+  } else if constexpr (kKind == NormKind::kRebuildRms) {
+    rstd = norm.rstd[row];
   } else {
-    float square = 0;
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      const Numbers<T> numbers(x[v]);
-#pragma unroll
-      for (int e = 0; e < kWidth; ++e) square += numbers.at[e] * numbers.at[e];
-    }
-    square = warp_sum(square);
-    const int warps = blockDim.x / kWarp;
-    if (warps > 1) {
-      float* const part = reinterpret_cast<float*>(memory) + threadIdx.y * warps;
-      if (threadIdx.x % kWarp == 0) part[threadIdx.x / kWarp] = square;
-      group_barrier();
-      square = 0;
-      for (int i = 0; i < warps; ++i) square += part[i];
-    }
-    rstd = rsqrtf(square / width + norm.epsilon);
+    rstd = group_rstd<T>(x, width, norm.epsilon, memory);
   }
-  if constexpr (kKind != NormKind::kRebuildRms) {
-    if (threadIdx.x == 0) {
-      norm.rstd[row] = rstd;
-      if constexpr (kMean) norm.mean[row] = mean;
-    }
+  if (kKind != NormKind::kRebuildRms && threadIdx.x == 0) {
+    norm.rstd[row] = rstd;
+    if constexpr (kMean) norm.mean[row] = mean;
   }
 
+  const float shift = -mean * rstd;
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
     const int column = v * blockDim.x + threadIdx.x;
@@ -310,25 +322,26 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) forward_kernel(NormForw
     if constexpr (kMean) {
       const Numbers<T> bias(__ldg(static_cast<const uint4*>(norm.bias) + column));
 #pragma unroll
-      for (int e = 0; e < kWidth; ++e) y.at[e] = (y.at[e] - mean) * rstd * weight.at[e] + bias.at[e];
+      for (int e = 0; e < kWidth; ++e) y.at[e] = (y.at[e] * rstd + shift) * weight.at[e] + bias.at[e];
     } else {
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) y.at[e] = y.at[e] * rstd * weight.at[e];
     }
-    store_row<kStore>(static_cast<uint4*>(norm.y) + begin + column, y.packed());
+    static_cast<uint4*>(norm.y)[begin + column] = y.packed();
   }
 }
 
 // dx of all rows, and this block's row of the partial sums of dweight (and dbias).
 // With g = dy · w and x̂ = (x − mean) · rstd: dx = rstd · (g − [LayerNorm: mean(g)] − x̂ · mean(g · x̂)) + d_sum,
 // dweight = Σ dy · x̂ and dbias = Σ dy over the rows.
-template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages, int kMostThreads, int kBlocks, bool kKeep = true>
-__global__ void __launch_bounds__(kMostThreads, kBlocks) backward_kernel(NormBackward norm) {
+template <typename T, bool kMean, bool kAddSum, int kVectors>
+__global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward norm) {
   constexpr int kWidth = kElements<T>;
   constexpr int kStreams = kAddSum ? 3 : 2;
   constexpr int kSums = kMean ? 2 : 1;
+  using Rows = Ring<kStreams, kVectors>;
+  extern __shared__ uint4 shared_memory[];
   __shared__ typename GroupSum<kSums>::Memory sum_memory;
-  GroupSum<kSums> group_sum(sum_memory);
   const int row_vectors = static_cast<int>(norm.width / kWidth);
   const float part_of_mean = 1.0f / static_cast<float>(norm.width);
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.y;
@@ -338,17 +351,17 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) backward_kernel(NormBac
   const void* streams[kStreams];
 #pragma unroll
   for (int i = 0; i < kStreams; ++i) streams[i] = tensors[i];
-  Ring<kStreams, kVectors, kStages> ring(streams, norm.rows, row_vectors);
-#pragma unroll
-  for (int s = 0; s < kStages; ++s) ring.fetch(row + s * step, s);
+  Rows ring(shared_memory, streams, row, step, norm.rows, row_vectors);
 
-  uint4 weight[kVectors];
+  const int threads = blockDim.x * blockDim.y;
+  // In shared memory, because the registers are full of sums.
+  uint4* const weight = shared_memory + Rows::kSlots * threads + threadIdx.y * blockDim.x + threadIdx.x;
   float dweight[kVectors][kWidth];
   float dbias[kMean ? kVectors : 1][kWidth];
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
     const int column = v * blockDim.x + threadIdx.x;
-    weight[v] = column < row_vectors ? static_cast<const uint4*>(norm.weight)[column] : uint4{};
+    weight[v * threads] = column < row_vectors ? static_cast<const uint4*>(norm.weight)[column] : uint4{};
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) {
       dweight[v][e] = 0;
@@ -358,25 +371,20 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) backward_kernel(NormBac
 
   float rstd = row < norm.rows ? norm.rstd[row] : 0;
   float mean = kMean && row < norm.rows ? norm.mean[row] : 0;
-  int stage = 0;
+  GroupSum<kSums> group_sum(sum_memory);
   for (; row < norm.rows; row += step) {
     const std::int64_t next_row = row + step;
     const float next_rstd = next_row < norm.rows ? norm.rstd[next_row] : 0;
     const float next_mean = kMean && next_row < norm.rows ? norm.mean[next_row] : 0;
-    uint4 x[kVectors], dy[kVectors], d_sum[kAddSum ? kVectors : 1];
+    const float shift = -mean * rstd;
     ring.wait();
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) keep_packed(weight[v]);
     float sums[kSums] = {};
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      x[v] = *ring.place(stage, 0, v);
-      dy[v] = *ring.place(stage, 1, v);
-      if constexpr (kAddSum && kKeep) d_sum[v] = *ring.place(stage, 2, v);
-      const Numbers<T> numbers(x[v]), upstream(dy[v]), weights(weight[v]);
+      const Numbers<T> numbers(*ring.place(0, v)), upstream(*ring.place(1, v)), weights(weight[v * threads]);
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) {
-        const float normal = (numbers.at[e] - mean) * rstd;
+        const float normal = numbers.at[e] * rstd + shift;
         const float g = upstream.at[e] * weights.at[e];
         dweight[v][e] += upstream.at[e] * normal;
         sums[0] += g * normal;
@@ -387,45 +395,32 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) backward_kernel(NormBac
       }
     }
     group_sum(sums);
-    if constexpr (kKeep) ring.fetch(row + kStages * step, stage);  // what lay there is in registers
-    else asm volatile("" ::: "memory");
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      keep_packed(weight[v]);
-      if constexpr (kKeep) {
-        keep_packed(x[v]);
-        keep_packed(dy[v]);
-        if constexpr (kAddSum) keep_packed(d_sum[v]);
-      }
-    }
+    asm volatile("" ::: "memory");  // read again below: kept, the row would take the registers of a second block
 
-    const float along = sums[0] * part_of_mean;
-    const float level = kMean ? sums[kSums - 1] * part_of_mean : 0.0f;
+    // rstd · (g − level − x̂ · along)
+    const float along = -rstd * sums[0] * part_of_mean;
+    const float level = kMean ? -rstd * sums[kSums - 1] * part_of_mean : 0.0f;
+    const std::int64_t begin = row * row_vectors;
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const int column = v * blockDim.x + threadIdx.x;
-      if (column >= row_vectors) continue;
-      if constexpr (!kKeep) {
-        x[v] = *ring.place(stage, 0, v);
-        dy[v] = *ring.place(stage, 1, v);
-        if constexpr (kAddSum) d_sum[v] = *ring.place(stage, 2, v);
-      }
-      const Numbers<T> numbers(x[v]), upstream(dy[v]), weights(weight[v]);
+      const Numbers<T> numbers(*ring.place(0, v)), upstream(*ring.place(1, v)), weights(weight[v * threads]);
       Numbers<T> dx;
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) {
-        const float normal = (numbers.at[e] - mean) * rstd;
-        dx.at[e] = rstd * (upstream.at[e] * weights.at[e] - level - normal * along);
+        const float normal = numbers.at[e] * rstd + shift;
+        const float g = upstream.at[e] * weights.at[e];
+        dx.at[e] = g * rstd + (kMean ? normal * along + level : normal * along);
       }
       if constexpr (kAddSum) {
-        const Numbers<T> around(d_sum[v]);
+        const Numbers<T> around(*ring.place(2, v));
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) dx.at[e] += around.at[e];
       }
-      static_cast<uint4*>(norm.dx)[row * row_vectors + column] = dx.packed();
+      if (column < row_vectors) static_cast<uint4*>(norm.dx)[begin + column] = dx.packed();
     }
-    if constexpr (!kKeep) ring.fetch(row + kStages * step, stage);
-    stage = stage + 1 == kStages ? 0 : stage + 1;
+    ring.fetch();
+    ring.next();
     rstd = next_rstd;
     mean = next_mean;
   }
@@ -433,15 +428,13 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) backward_kernel(NormBac
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 
-  // The groups' sums, added up in the ring's memory: kStages · kStreams · 16 bytes of storage a vector hold as many
-  // fp32 numbers as a vector has elements.
-  extern __shared__ uint4 ring_memory[];
-  float* const shared = reinterpret_cast<float*>(ring_memory);
+  // The groups' sums are added up in the ring's memory: its kStages · kStreams vectors of storage for a vector of columns
+  // have room for as many fp32 numbers as that has elements.
+  float* const shared = reinterpret_cast<float*>(shared_memory);
   const int padded = kVectors * blockDim.x * kWidth;
 #pragma unroll
   for (int which = 0; which < kSums; ++which) {
-    float* const partial =
-        (which == 0 ? norm.dweight_partials : norm.dbias_partials) + std::int64_t{blockIdx.x} * norm.width;
+    auto& own = which == 0 ? dweight : *reinterpret_cast<float(*)[kVectors][kWidth]>(&dbias);
     if (blockDim.y > 1) {
       wait_for_copies<0>();
       __syncthreads();
@@ -449,36 +442,38 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks) backward_kernel(NormBac
       for (int v = 0; v < kVectors; ++v) {
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) {
-          const float value = kMean && which == 1 ? dbias[kMean ? v : 0][e] : dweight[v][e];
-          shared[threadIdx.y * padded + (v * kWidth + e) * blockDim.x + threadIdx.x] = value;
+          shared[threadIdx.y * padded + (v * kWidth + e) * blockDim.x + threadIdx.x] = own[v][e];
         }
       }
       __syncthreads();
     }
-    if (threadIdx.y > 0) continue;
+    if (threadIdx.y == 0) {
+      float* const partial =
+          (which == 0 ? norm.dweight_partials : norm.dbias_partials) + std::int64_t{blockIdx.x} * norm.width;
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      const int column = v * blockDim.x + threadIdx.x;
-      if (column >= row_vectors) continue;
-      float value[kWidth];
+      for (int v = 0; v < kVectors; ++v) {
+        const int column = v * blockDim.x + threadIdx.x;
 #pragma unroll
-      for (int e = 0; e < kWidth; ++e) {
-        value[e] = kMean && which == 1 ? dbias[kMean ? v : 0][e] : dweight[v][e];
-        for (int group = 1; group < blockDim.y; ++group) {
-          value[e] += shared[group * padded + (v * kWidth + e) * blockDim.x + threadIdx.x];
+        for (int e = 0; e < kWidth; ++e) {
+          for (int group = 1; group < blockDim.y; ++group) {
+            own[v][e] += shared[group * padded + (v * kWidth + e) * blockDim.x + threadIdx.x];
+          }
+        }
+        if (column < row_vectors) {
+#pragma unroll
+          for (int e = 0; e < kWidth; e += 4) {
+            *reinterpret_cast<float4*>(partial + std::int64_t{column} * kWidth + e) =
+                make_float4(own[v][e], own[v][e + 1], own[v][e + 2], own[v][e + 3]);
+          }
         }
       }
-#pragma unroll
-      for (int e = 0; e < kWidth; e += 4) {
-        *reinterpret_cast<float4*>(partial + std::int64_t{column} * kWidth + e) =
-            make_float4(value[e], value[e + 1], value[e + 2], value[e + 3]);
-      }
+      __syncwarp();
     }
   }
 }
 
 // dweight (blockIdx.y 0) and dbias (1) from the partial sums: 32 columns a block, a part of the parts each warp.
-constexpr int kColumnWarps = 16;
+constexpr int kColumnWarps = 32;
 
 template <typename T>
 __global__ void __launch_bounds__(kWarp* kColumnWarps)
@@ -501,8 +496,12 @@ __global__ void __launch_bounds__(kWarp* kColumnWarps)
   store(static_cast<T*>(blockIdx.y == 0 ? norm.dweight : norm.dbias)[column], sum);
 }
 
+// From compute capability 9.0 on the launch may be `overlapped` with the kernel before it.
 template <typename T>
 cudaError_t launch_column_sum(const NormBackward& norm, int parts, bool overlapped, cudaStream_t stream) {
+  int device = 0, major = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -511,83 +510,77 @@ cudaError_t launch_column_sum(const NormBackward& norm, int parts, bool overlapp
   config.blockDim = dim3(kWarp, kColumnWarps);
   config.stream = stream;
   config.attrs = &attribute;
-  config.numAttrs = overlapped ? 1 : 0;
+  config.numAttrs = overlapped && major >= 9 ? 1 : 0;
   return cudaLaunchKernelEx(&config, &column_sum_kernel<T>, norm, parts);
 }
 
 // How a pass is cut: `block.x` threads a row, `block.y` rows a block.
-inline dim3 cut(std::int64_t row_vectors, int vectors_a_thread, int block_threads) {
+inline dim3 cut(std::int64_t row_vectors, int vectors_a_thread) {
   const std::int64_t threads = (row_vectors + vectors_a_thread - 1) / vectors_a_thread;
   const int row_threads = static_cast<int>((threads + kWarp - 1) / kWarp * kWarp);
-  return dim3(row_threads, std::clamp(block_threads / row_threads, 1, kMostGroups));
+  return dim3(row_threads, std::clamp(kBlockThreads / row_threads, 1, kMostGroups));
 }
-
-inline unsigned grid_of(std::int64_t rows, dim3 block, std::int64_t most_blocks) {
-  return static_cast<unsigned>(std::min((rows + block.y - 1) / block.y, most_blocks));
+inline unsigned blocks_for(std::int64_t rows, dim3 block) {
+  return static_cast<unsigned>((rows + block.y - 1) / block.y);
 }
 
 // Lets a kernel have `bytes` of shared memory a block; false where the device has less.
 template <typename Kernel>
-bool take_shared(Kernel* kernel, std::size_t bytes) {
-  constexpr std::size_t kWithoutAsking = 48 << 10;
+bool take_shared(Kernel* kernel, int bytes) {
+  constexpr int kWithoutAsking = 48 << 10;
   if (bytes <= kWithoutAsking) return true;
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-  if (error != cudaSuccess) cudaGetLastError();
-  return error == cudaSuccess;
-}
-
-constexpr int kBlockThreads = 512;
-
-template <typename T, NormKind kKind, int kVectors>
-cudaError_t launch_forward_rows(const NormForward& norm, cudaStream_t stream) {
-  const dim3 block = cut(norm.width / kElements<T>, kVectors, kBlockThreads);
-  const unsigned grid = grid_of(norm.rows, block, (std::int64_t{1} << 31) - 1);
-  forward_kernel<T, kKind, kVectors, 1024, 1, 0, 0><<<grid, block, 0, stream>>>(norm);
-  return cudaGetLastError();
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess) return true;
+  cudaGetLastError();  // an answer, not an error
+  return false;
 }
 
 template <typename T, NormKind kKind>
 int launch_forward(const NormForward& norm, cudaStream_t stream) {
-  constexpr std::int64_t kMostThreads = 1024;
-  const std::int64_t vectors = norm.width / kElements<T>;
+  const std::int64_t row_vectors = norm.width / kElements<T>;
   const bool whole = norm.width % kElements<T> == 0 && aligned(norm.x) && aligned(norm.residual) &&
                      aligned(norm.weight) && aligned(norm.bias) && aligned(norm.sum) && aligned(norm.y);
-  if (!whole || vectors > 4 * kMostThreads) return launch_wide_forward<T, kKind>(norm, stream);
-  if (vectors > 2 * kMostThreads) return launch_forward_rows<T, kKind, 4>(norm, stream);
-  return launch_forward_rows<T, kKind, 2>(norm, stream);
+  if (!whole || row_vectors > kForwardVectors * kBlockThreads) return launch_wide_forward<T, kKind>(norm, stream);
+  const dim3 block = cut(row_vectors, kForwardVectors);
+  forward_kernel<T, kKind><<<blocks_for(norm.rows, block), block, 0, stream>>>(norm);
+  return cudaGetLastError();
 }
 
-// dx and the partial sums. `blocks` tells how many rows of partial sums were made.
+// dx and the partial sums by `blocks` blocks; false: the device has not the shared memory for it.
 template <typename T, bool kMean, bool kAddSum, int kVectors>
 bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
-  constexpr int kStages = 2;
-  constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors, kStages, kBlockThreads, 1>;
-  const dim3 block = cut(norm.width / kElements<T>, kVectors, kBlockThreads);
-  const std::size_t shared = Ring<kAddSum ? 3 : 2, kVectors, kStages>::bytes(block);
+  constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors>;
+  const dim3 block = cut(norm.width / kElements<T>, kVectors);
+  const int slots = Ring<kAddSum ? 3 : 2, kVectors>::kSlots + kVectors;  // the rows and the weight
+  const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
   if (!take_shared(kernel, shared)) return false;
-  blocks = grid_of(norm.rows, block, std::min<std::int64_t>(multiprocessors(), kMostPartialRows));
+  blocks = std::min({blocks_for(norm.rows, block), static_cast<unsigned>(multiprocessors()),
+                     static_cast<unsigned>(kMostPartialRows)});
   kernel<<<blocks, block, shared, stream>>>(norm);
   return true;
 }
 
 template <typename T, bool kMean, bool kAddSum>
 bool launch_backward_whole(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
-  const std::int64_t vectors = norm.width / kElements<T>;
+  const std::int64_t row_vectors = norm.width / kElements<T>;
   const bool whole = norm.width % kElements<T> == 0 && aligned(norm.dy) && aligned(norm.x) && aligned(norm.weight) &&
                      aligned(norm.d_sum) && aligned(norm.dx);
-  if (!whole || vectors > 4 * kBlockThreads) return false;
-  if (vectors > 2 * kBlockThreads) return launch_backward_rows<T, kMean, kAddSum, 4>(norm, stream, blocks);
+  if (!whole || row_vectors > 4 * kBlockThreads) return false;
+  if (row_vectors > 2 * kBlockThreads) return launch_backward_rows<T, kMean, kAddSum, 4>(norm, stream, blocks);
   return launch_backward_rows<T, kMean, kAddSum, 2>(norm, stream, blocks);
 }
 
 template <typename T, bool kMean>
 int launch_backward(const NormBackward& norm, cudaStream_t stream) {
   unsigned blocks = 0;
-  const bool whole = norm.d_sum != nullptr && !kMean ? launch_backward_whole<T, kMean, !kMean>(norm, stream, blocks)
-                                                     : launch_backward_whole<T, kMean, false>(norm, stream, blocks);
+  bool whole = false;
+  if constexpr (kMean) {
+    whole = launch_backward_whole<T, kMean, false>(norm, stream, blocks);
+  } else {
+    whole = norm.d_sum == nullptr ? launch_backward_whole<T, kMean, false>(norm, stream, blocks)
+                                  : launch_backward_whole<T, kMean, true>(norm, stream, blocks);
+  }
   if (!whole) {
-    blocks = grid_of(norm.rows, dim3(), std::min<std::int64_t>(2 * multiprocessors(), kMostPartialRows));
+    blocks = static_cast<unsigned>(std::min<std::int64_t>(2 * multiprocessors(), partial_rows(norm.rows)));
     launch_wide_backward<T, kMean>(norm, blocks, stream);
   }
   const cudaError_t error = cudaGetLastError();
