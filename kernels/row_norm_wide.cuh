@@ -1,5 +1,6 @@
 // The norms for any width and any address: one element at a time, a block a row, nothing kept but sums. What does not
-// fit the kernels of row_norm.cuh comes here: rows beyond their registers, and rows that are not whole 16-byte vectors.
+// fit row_norm_forward.cuh and row_norm_backward.cuh comes here: rows beyond their registers, and rows that are not
+// whole 16-byte vectors.
 #pragma once
 
 #include <algorithm>
