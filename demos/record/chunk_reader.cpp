@@ -110,8 +110,8 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
       std::optional<std::vector<Measurement>> measurements;
       if (content.size() <= kMostTextBytes) measurements = measurements_from_json(as_text(content));
       if (!measurements) return Damage{"what it measured cannot be read"};
-      if (measurements->size() > kMaxRows - std::min(recording_.measurements().size(), kMaxRows))
-        return Damage{"it holds more than 33 million rows of one kind"};
+      if (measurements->size() > kMostMeasurements - std::min(recording_.measurements().size(), kMostMeasurements))
+        return Damage{"it holds more than 100,000 measurements"};
       for (const Measurement& measurement : *measurements) recording_.append(measurement);
       return std::nullopt;
     }

@@ -1,6 +1,9 @@
 // Rows and texts to chunks.
 #include <bit>
+#include <cmath>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "demos/record/chunk.h"
 #include "demos/record/columns.h"
@@ -23,6 +26,15 @@ std::vector<std::byte> encode_rows(ChunkKind kind, std::span<const Row> rows) {
 
 std::vector<std::byte> encode_text(ChunkKind kind, const std::string& text) {
   return seal(kind, std::as_bytes(std::span(text)));
+}
+
+bool is_amount(std::int64_t value) { return value >= 0 && value <= kMostBytes; }
+
+// What the reader refuses: one such row would cost the whole file.
+bool can_be_read(const Measurement& m) {
+  const bool in_order = m.low >= 0 && m.low <= m.median && m.median <= m.high && std::isfinite(m.high);
+  return in_order && m.flops >= 0 && std::isfinite(m.flops) && is_amount(m.rows) && is_amount(m.width) &&
+         is_amount(m.vocab) && is_amount(m.samples) && is_amount(m.bytes) && m.extra_memory <= kMostBytes;
 }
 
 }  // namespace
@@ -52,6 +64,11 @@ std::vector<std::byte> encode_kernel_spans(std::span<const KernelSpan> spans) {
 }
 
 std::vector<std::byte> encode_measurements(std::span<const Measurement> measurements) {
+  for (const Measurement& m : measurements)
+    if (!can_be_read(m))
+      throw std::invalid_argument(fmt::format(
+          "a measurement that cannot be: panel {}, {} {} {} of {} × {}, low {} median {} high {} flops {} bytes {}",
+          m.panel, m.kernel, m.variant, m.pass, m.rows, m.width, m.low, m.median, m.high, m.flops, m.bytes));
   return encode_text(ChunkKind::kMeasurements, to_json(measurements));
 }
 

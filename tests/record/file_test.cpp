@@ -120,10 +120,50 @@ TEST_CASE("a traced step comes back from a file, in few bytes") {
 }
 
 TEST_CASE("a measurement that cannot be is refused") {
-  Measurement wrong{.panel = "copy", .median = 1, .low = 2, .high = 3};  // its quantiles are out of order
+  const std::string text =  // its quantiles are out of order
+      R"({"measurements":[{"panel":"copy","kernel":"","variant":"","pass":"","timing":"","storage":"","label":"","rows":1,)"
+      R"("width":1,"vocab":0,"median":1,"low":2,"high":3,"samples":1,"bytes":0,"flops":0}]})";
   Recording recording = made_recording({.steps = 1});
-  CHECK_FALSE(recording.append_chunk(encode_measurements(std::span(&wrong, 1))).ok());
+  CHECK_FALSE(recording.append_chunk(seal(ChunkKind::kMeasurements, std::as_bytes(std::span(text)))).ok());
   CHECK(recording.measurements().empty());
+}
+
+TEST_CASE("a measurement that could not be read back is never written") {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+  const Measurement good{.panel = "rms_norm", .median = 2, .low = 1, .high = 3};
+  CHECK_NOTHROW(encode_measurements(std::span(&good, 1)));
+  std::vector<Measurement> wrong(8, good);
+  wrong[0].low = 2.5;
+  wrong[1].high = 1.5;
+  wrong[2].median = kNaN;
+  wrong[3].high = kInf;
+  wrong[4].flops = kNaN;
+  wrong[5].bytes = -1;
+  wrong[6].low = -1;
+  wrong[7].rows = std::numeric_limits<std::int64_t>::max();
+  for (const Measurement& each : wrong) {
+    CAPTURE(each.low, each.median, each.high, each.flops, each.bytes, each.rows);
+    CHECK_THROWS_AS(encode_measurements(std::span(&each, 1)), std::invalid_argument);
+  }
+  try {
+    encode_measurements(wrong);
+  } catch (const std::invalid_argument& error) {
+    CHECK(std::string(error.what()).find("panel rms_norm") != std::string::npos);
+  }
+}
+
+TEST_CASE("a recording holds 100,000 measurements and no more") {
+  const std::vector<Measurement> rows(1000, {.panel = "copy", .median = 1, .low = 1, .high = 1});
+  const std::vector<std::byte> chunk = encode_measurements(rows);
+  Recording recording = made_recording({.steps = 1});
+  for (int i = 0; i < 99; ++i) REQUIRE(recording.append_chunk(chunk).ok());
+  CHECK(recording.append_chunk(chunk).ok());
+  CHECK_FALSE(recording.append_chunk(chunk).ok());
+  CHECK(recording.measurements().size() == 100'000);
+  recording.append(rows.front());
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(recording.write(folder / "m.hrec"), std::length_error);
+  CHECK(folder.files() == 0);
 }
 
 TEST_CASE("an event is small") { CHECK(sizeof(MemEvent) <= 72); }
