@@ -92,6 +92,15 @@ class Ledger {
   using Effect = std::uint32_t;
   static constexpr Effect kSegmentBit = Effect{1} << 31;
 
+  // Storage numbers may be chosen by whoever made the file: mixed (the finaliser of SplitMix64, Steele et al. 2014), they
+  // fall into few buckets only by chance.
+  struct Mixed {
+    std::size_t operator()(std::uint64_t id) const noexcept {
+      id = (id ^ (id >> 30)) * 0xbf58476d1ce4e5b9U;
+      id = (id ^ (id >> 27)) * 0x94d049bb133111ebU;
+      return id ^ (id >> 31);
+    }
+  };
   struct Segment {
     std::uint64_t born = 0, died = kNever;
     Bytes bytes = 0;
@@ -128,10 +137,10 @@ class Ledger {
   std::uint64_t consumed_ = 0;
   std::vector<Storage> storages_;
   std::vector<Segment> segments_;
-  std::unordered_map<std::uint64_t, std::uint32_t>
-      storage_of_;  // id → number; the dead too: a late relabel may be theirs
-  std::unordered_map<std::uint64_t, std::uint32_t> segment_of_;  // the living
-  std::unordered_map<std::uint32_t, Category> relabelled_;       // during update(): old storages and what they were
+  using Numbers = std::unordered_map<std::uint64_t, std::uint32_t, Mixed>;  // by id
+  Numbers storage_of_;                                      // the dead too: a late relabel may be theirs
+  Numbers segment_of_;                                      // the living
+  std::unordered_map<std::uint32_t, Category> relabelled_;  // during update(): old storages and what they were
   std::vector<Effect> effects_;
   std::vector<Block> blocks_;
   std::vector<Group> groups_;
