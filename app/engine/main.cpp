@@ -100,7 +100,7 @@ int serve(live::EngineRole role, bool trace) {
   auto& worker = *new Worker(role, probes, sink, feed, machine, course_pages());
 
   Link link(STDIN_FILENO, frames, worker, feed, sink);
-  return link.run({.planner = planner, .pid = getpid(), .devices = machine.devices, .facts = machine.facts});
+  return link.run({.pid = getpid(), .devices = machine.devices, .facts = machine.facts});
 }
 
 int run(const std::vector<std::string_view>& arguments) {

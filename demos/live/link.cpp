@@ -122,8 +122,6 @@ void Link::take(const std::vector<std::byte>& body) {
     take(*start);
   } else if (const auto* cancel = std::get_if<protocol::Cancel>(&message)) {
     take(*cancel);
-  } else if (std::holds_alternative<protocol::Shutdown>(message)) {
-    exit_code_ = 0;
   } else if (const auto* refusal = std::get_if<protocol::Refusal>(&message)) {
     std::fprintf(stderr, "The app refused a message: %s\n", refusal->reason.c_str());
   } else {

@@ -22,8 +22,8 @@ class Link {
   // Reads frames from `input` and writes to `output`, which is set to never block.
   Link(int input, int output, Worker& worker, RunFeed& feed, EventSink& sink);
 
-  // Until the app closes its end, says Shutdown, sends what cannot be cut into frames, or the worker retires. Returns
-  // the process's exit code.
+  // Until the app closes its end, sends what cannot be cut into frames, or the worker retires. Returns the process's
+  // exit code.
   int run(const protocol::Hello& hello);
 
  private:

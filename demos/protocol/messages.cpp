@@ -45,8 +45,6 @@ json write(const StartRun& message) {
 
 json write(const Cancel& message) { return {{"run", message.run}}; }
 
-json write(const Shutdown&) { return json::object(); }
-
 json write(const Hello& message) {
   json devices = json::array();
   for (const DeviceFacts& device : message.devices)
@@ -55,7 +53,7 @@ json write(const Hello& message) {
                        {"name", as_utf8(device.name)},
                        {"memory", device.memory},
                        {"free_memory", device.free_memory}});
-  return {{"planner", message.planner}, {"pid", message.pid}, {"devices", devices}, {"facts", text_map(message.facts)}};
+  return {{"pid", message.pid}, {"devices", devices}, {"facts", text_map(message.facts)}};
 }
 
 json write(const Chunk& message) { return {{"run", message.run}, {"bytes", binary(message.bytes)}}; }
@@ -103,10 +101,7 @@ StartRun read_start_run(Fields& fields) {
 }
 
 Hello read_hello(Fields& fields) {
-  Hello message{.planner = fields.boolean("planner"),
-                .pid = fields.integer("pid", 0),
-                .devices = {},
-                .facts = fields.text_map("facts")};
+  Hello message{.pid = fields.integer("pid", 0), .devices = {}, .facts = fields.text_map("facts")};
   for (const json& entry : fields.array("devices")) {
     Fields device(entry, "device");
     message.devices.push_back({.kind = read_key<DeviceKind>(device, "kind", static_cast<int>(DeviceKind::kHost) + 1),
@@ -171,7 +166,6 @@ struct Kind {
 constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {{
     {"start_run", [](Fields& fields) -> Message { return read_start_run(fields); }},
     {"cancel", [](Fields& fields) -> Message { return Cancel{fields.counter("run")}; }},
-    {"shutdown", [](Fields&) -> Message { return Shutdown{}; }},
     {"hello", [](Fields& fields) -> Message { return read_hello(fields); }},
     {"chunk",
      [](Fields& fields) -> Message {

@@ -32,8 +32,6 @@ struct Cancel {
   std::uint64_t run = 0;
 };
 
-struct Shutdown {};
-
 // --- engine → app
 
 struct DeviceFacts {
@@ -46,7 +44,6 @@ struct DeviceFacts {
 
 // The first message of every engine.
 struct Hello {
-  bool planner = false;
   std::int64_t pid = 0;
   std::vector<DeviceFacts> devices;
   std::map<std::string, std::string> facts;  // torch, cuda, driver, revision, …
@@ -84,7 +81,7 @@ struct Refusal {
   std::string reason;
 };
 
-using Message = std::variant<StartRun, Cancel, Shutdown, Hello, Chunk, Progress, RunFinished, Heartbeat, Refusal>;
+using Message = std::variant<StartRun, Cancel, Hello, Chunk, Progress, RunFinished, Heartbeat, Refusal>;
 
 // A whole frame: 4 bytes little-endian length, then MessagePack.
 std::vector<std::byte> encode(const Message& message);

@@ -62,7 +62,6 @@ class Engine {
     if (script_ != "cancelled") finish(*recording.outcome());
   }
   void operator()(const protocol::Cancel&) { finish({record::OutcomeKind::kCancelled, "Cancelled after step 1.", {}}); }
-  void operator()(const protocol::Shutdown&) { std::_Exit(0); }
   template <class Other>
   void operator()(const Other&) {}
 

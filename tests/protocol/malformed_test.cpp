@@ -50,7 +50,6 @@ std::vector<std::vector<std::byte>> bodies_of_all_kinds() {
   const std::vector<Message> messages = {
       StartRun{.run = 1, .demo = "train_step", .params = {{"batch", "4"}, {"data", "\xff"}}},
       Cancel{1},
-      Shutdown{},
       Hello{.pid = 9, .devices = {{.key = "cpu", .name = "CPU", .memory = 1, .free_memory = 1}}, .facts = {{"a", "b"}}},
       Chunk{.run = 1, .bytes = std::vector<std::byte>(50)},
       Progress{.run = 1, .step = 1, .steps = 3, .fraction = 0.5, .doing = "step 1"},
@@ -191,7 +190,7 @@ TEST_CASE("negative numbers as sizes and counts are refused") {
   CHECK_FALSE(refusal_of_progress("step", -1).empty());
   CHECK_FALSE(refusal_of_progress("time_left", -2).empty());
   const json device = {{"kind", "gpu"}, {"key", "cuda"}, {"name", "x"}, {"memory", -1}, {"free_memory", 0}};
-  CHECK(refusal_of(message("hello", {{"planner", false}, {"pid", 1}, {"devices", {device}}, {"facts", json::object()}}))
+  CHECK(refusal_of(message("hello", {{"pid", 1}, {"devices", {device}}, {"facts", json::object()}}))
             .find("memory is not in 0") != std::string::npos);
 }
 
@@ -220,7 +219,7 @@ TEST_CASE("a value of another type is refused") {
   CHECK_FALSE(
       refusal_of(message("start_run", {{"run", 1}, {"demo", "x"}, {"params", json::object()}, {"record", 1}})).empty());
   CHECK_FALSE(
-      refusal_of(message("hello", {{"planner", false}, {"pid", 1}, {"devices", {5}}, {"facts", json::object()}}))
+      refusal_of(message("hello", {{"pid", 1}, {"devices", {5}}, {"facts", json::object()}}))
           .empty());
 }
 

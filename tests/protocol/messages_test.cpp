@@ -44,9 +44,8 @@ TEST_CASE("a parameter that is not UTF-8, such as a file's name, arrives byte fo
   CHECK(heard.params.at("data") == "/tmp/\xff\xfe.txt");
 }
 
-TEST_CASE("cancel, shutdown, heartbeat and refusal arrive") {
+TEST_CASE("cancel, heartbeat and refusal arrive") {
   CHECK(round_trip(Cancel{kMaxRun}).run == kMaxRun);
-  round_trip(Shutdown{});
   CHECK(round_trip(Heartbeat{kMaxRun}).beats == kMaxRun);
   const Refusal heard = round_trip(Refusal{.run = 3, .reason = "»batch« is too large"});
   CHECK(heard.run == 3);
@@ -54,8 +53,7 @@ TEST_CASE("cancel, shutdown, heartbeat and refusal arrive") {
 }
 
 TEST_CASE("a greeting keeps devices and facts") {
-  const Hello heard = round_trip(Hello{.planner = true,
-                                       .pid = 4'194'304,
+  const Hello heard = round_trip(Hello{.pid = 4'194'304,
                                        .devices = {{.kind = record::DeviceKind::kGpu,
                                                     .key = "cuda",
                                                     .name = "NVIDIA H200",
@@ -63,7 +61,6 @@ TEST_CASE("a greeting keeps devices and facts") {
                                                     .free_memory = 0},
                                                    {.key = "cpu", .name = "CPU, 2 cores", .memory = 1}},
                                        .facts = {{"torch", "2.11.0"}}});
-  CHECK(heard.planner);
   CHECK(heard.pid == 4'194'304);
   REQUIRE(heard.devices.size() == 2);
   CHECK(heard.devices[0].kind == record::DeviceKind::kGpu);
