@@ -26,9 +26,9 @@ constexpr auto kCancelPatience = 2s;
 constexpr auto kTerminatePatience = 3s;
 constexpr auto kSilenceCheck = 1s;
 
-// A Cancel that has not been answered yet.
+// Cancels that have not been answered yet.
 struct Cancellation {
-  std::uint64_t run = 0;
+  std::uint64_t run = 0;  // the newest
   Clock::time_point due;  // of the next step
   bool terminated = false;
 };
@@ -161,8 +161,9 @@ void EngineBackend::cancel() {
 
 void EngineBackend::ask_to_stop(Clock::time_point now) {
   engine_.send(protocol::Cancel{run_});
-  // While an older question is still to be stopped, its patience counts.
-  if (!cancellation_) cancellation_ = Cancellation{.run = run_, .due = now + kCancelPatience};
+  // While an older question is still to be stopped, its patience counts; then this one's does.
+  if (!cancellation_) cancellation_ = Cancellation{.due = now + kCancelPatience};
+  cancellation_->run = run_;
 }
 
 void EngineBackend::escalate(Clock::time_point now) {
@@ -221,7 +222,9 @@ void EngineBackend::take(const protocol::Chunk& chunk) {
   running();
   ++chunks_;
   if (const Status status = recording_->append_chunk(chunk.bytes); !status) {
-    engine_.send(protocol::Refusal{.run = run_, .reason = status.error().message});
+    engine_.refuse(run_, status.error().message);
+    // A file that does not say what its run is cannot be read at all.
+    if (chunks_ == 1) write(record::encode_info(recording_->info()));
     return take(RefusedMessage{status.error().message});
   }
   if (role_ == Role::kPlanner) recording_->set_source(record::Source::kPredicted);
@@ -283,11 +286,19 @@ void EngineBackend::running() {
 
 void EngineBackend::stopped(std::uint64_t run) {
   // After SIGTERM only the end of the process will do.
-  if (cancellation_ && cancellation_->run == run && !cancellation_->terminated) cancellation_.reset();
+  if (!cancellation_ || cancellation_->terminated) return;
+  if (cancellation_->run == run)
+    cancellation_.reset();
+  else
+    cancellation_->due = Clock::now() + kCancelPatience;  // an older one: the engine has come to the next
 }
 
 void EngineBackend::finish(Outcome outcome) {
   stopped(run_);
+  // An engine that knows other demos and parameters refuses with the detail; this is the reason.
+  const std::string other_build = engine_.other_build();
+  if (!other_build.empty() && (outcome.kind == OutcomeKind::kRefused || !first_refused_.empty()))
+    outcome.message += " " + other_build;
   if (outcome.kind == OutcomeKind::kCompleted) progress_.fraction = 1;
   progress_.time_left = -1;
   doing_ = progress_.doing = "";

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "headroom_build.h"
+
 namespace headroom::backend {
 
 using namespace std::chrono_literals;
@@ -25,10 +27,12 @@ constexpr auto kSilence = 3s;
 // Building a model of 8 billion parameters is one piece of work of many seconds.
 constexpr auto kIdleWorker = 30s;
 constexpr auto kCheckEvery = 50ms;
+// An engine that reads none of its refusals must not fill our memory with them.
+constexpr int kMostRefusals = 100;
 
 bool comes_from_engine(const Message& message) {
   return !std::holds_alternative<protocol::StartRun>(message) && !std::holds_alternative<protocol::Cancel>(message) &&
-         !std::holds_alternative<protocol::Shutdown>(message) && !std::holds_alternative<protocol::Hello>(message);
+         !std::holds_alternative<protocol::Hello>(message);
 }
 
 long seconds(Clock::duration duration) {
@@ -43,6 +47,7 @@ void EngineProcess::start(Clock::time_point now) {
   frames_ = {};
   greeted_ = ordered_ = between_runs_ = false;
   fault_.clear();
+  refusals_ = 0;
   closed_at_.reset();
   started_at_ = heard_at_ = worked_at_ = now;
   // OpenMP threads that wait spin by default, and would take the window's cores.
@@ -96,8 +101,12 @@ std::vector<EngineEvent> EngineProcess::poll(Clock::time_point now) {
 }
 
 void EngineProcess::take_messages(Clock::time_point now, std::vector<EngineEvent>& events) {
+  const auto pass_over = [&](std::string reason) {
+    refuse(0, reason);
+    events.emplace_back(RefusedMessage{std::move(reason)});
+  };
   frames_.feed(child_->read());
-  for (auto body = frames_.next(); child_ && !body.empty(); body = frames_.next()) {
+  for (auto body = frames_.next(); child_ && fault_.empty() && !body.empty(); body = frames_.next()) {
     heard_at_ = now;
     auto decoded = protocol::decode(body);
     const auto* hello = decoded ? std::get_if<protocol::Hello>(&decoded.value()) : nullptr;
@@ -108,9 +117,9 @@ void EngineProcess::take_messages(Clock::time_point now, std::vector<EngineEvent
               (decoded ? "its first message is no greeting" : decoded.error().message) +
               "); build both again with ./run.");
     else if (!decoded)
-      refuse(decoded.error().message, events);
+      pass_over(decoded.error().message);
     else if (!comes_from_engine(decoded.value()))
-      refuse("a message that only the app may send, or a second greeting", events);
+      pass_over("a message that only the app may send, or a second greeting");
     else {
       const auto* heartbeat = std::get_if<protocol::Heartbeat>(&decoded.value());
       if (!heartbeat || std::exchange(beats_, heartbeat->beats) != heartbeat->beats) worked_at_ = now;
@@ -136,9 +145,19 @@ void EngineProcess::greet(const protocol::Hello& hello) {
   facts_["pid"] = std::to_string(hello.pid);
 }
 
-void EngineProcess::refuse(std::string reason, std::vector<EngineEvent>& events) {
-  send(protocol::Refusal{.run = 0, .reason = reason});
-  events.emplace_back(RefusedMessage{std::move(reason)});
+void EngineProcess::refuse(std::uint64_t run, const std::string& reason) {
+  if (!child_ || !fault_.empty()) return;
+  send(protocol::Refusal{.run = run, .reason = reason});
+  if (++refusals_ < kMostRefusals) return;
+  fault_ = fmt::format("sent {} messages that could not be taken and was ended", kMostRefusals);
+  child_->kill();
+}
+
+std::string EngineProcess::other_build() const {
+  const auto revision = facts_.find("revision");
+  if (revision == facts_.end() || revision->second == build::revision()) return {};
+  return fmt::format("App ({}) and engine ({}) are of different builds; build both with ./run.", build::revision(),
+                     revision->second);
 }
 
 void EngineProcess::check_patience(Clock::time_point now) {

@@ -44,6 +44,9 @@ class EngineProcess {
   // It has greeted and is not on its way out: a run may be sent.
   bool ready() const { return greeted_ && !ordered_; }
   void send(const protocol::Message& message);
+  // Tells the engine that a message of this run (0: of none) could not be taken. One that never stops sending such
+  // messages is ended.
+  void refuse(std::uint64_t run, const std::string& reason);
   void terminate();
   void kill();
   // After trouble that time heals (deaths in a row), starts an engine again once that time has passed.
@@ -52,6 +55,8 @@ class EngineProcess {
   const std::optional<std::string>& trouble() const { return trouble_; }
   const std::vector<protocol::DeviceFacts>& devices() const { return devices_; }
   const std::map<std::string, std::string>& facts() const { return facts_; }
+  // A sentence where this engine was built from another revision than the app; empty where not, or not known.
+  std::string other_build() const;
   // What to tell somebody who waits for an engine that says nothing, or whose worker does nothing.
   std::optional<std::string> silence(Clock::time_point now) const;
   // From here on the worker is expected to do something.
@@ -61,7 +66,6 @@ class EngineProcess {
   void start(Clock::time_point now);
   void take_messages(Clock::time_point now, std::vector<EngineEvent>& events);
   void greet(const protocol::Hello& hello);
-  void refuse(std::string reason, std::vector<EngineEvent>& events);
   // It is no engine, or one of another version: starting it again would change nothing.
   void give_up(std::string reason);
   void check_patience(Clock::time_point now);
@@ -77,6 +81,7 @@ class EngineProcess {
   bool between_runs_ = false;  // it has finished a run and not shown a sign of another
   std::string fault_;          // why this process was killed by us though nobody asked for it
   std::uint64_t beats_ = 0;
+  int refusals_ = 0;
   Clock::time_point started_at_{}, heard_at_{}, worked_at_{};
   std::optional<Clock::time_point> closed_at_;  // its stdout
   std::deque<Clock::time_point> deaths_;

@@ -32,6 +32,7 @@ TEST_CASE("a run whose engine dies keeps what arrived, says how it ended, and th
       {"exit_3", "ended with exit code 3; its last line was \"CUDA error: an illegal memory access was encountered\""},
       {"close_output", "closed its output"},
       {"broken_stream", "sent what is no message"},
+      {"flood", "sent 100 messages that could not be taken and was ended"},
   }));
   CAPTURE(mode);
   const auto engine = backend::make_engine(fake_engine());

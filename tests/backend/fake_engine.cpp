@@ -85,6 +85,7 @@ void misbehave(const Run& run) {
   if (run.mode == "hang" || run.mode == "hang_for_ever") hang();
   if (run.mode == "malformed") send_body("this is no MessagePack");
   if (run.mode == "unknown_kind") send_body("\x82\xa7version\x01\xa4kind\xa5sleep");
+  while (run.mode == "flood") send_body("this is no MessagePack");  // and reads nothing
   if (run.mode == "broken_stream") write_all(std::vector<std::byte>(8, std::byte{0xff}));
   if (run.mode == "damaged_chunk") {
     auto bytes = tests::fake_part(run.part)[1];
@@ -123,13 +124,15 @@ bool play(Run& run) {
     return false;
   }
   if (run.part == 0) {
-    send_chunk(run, record::encode_info(tests::fake_info(run.start.params)));
+    auto info = record::encode_info(tests::fake_info(run.start.params));
+    if (run.mode == "damaged_info") info[info.size() / 2] ^= std::byte{0x10};
+    send_chunk(run, std::move(info));
     send_chunk(run, tests::fake_operators());
   }
   send_part(run);
   if (run.part == 2) misbehave(run);
   ++run.part;
-  const bool endless = run.mode == "ignore_cancel" || run.mode == "ignore_terminate" || run.mode == "endless";
+  const bool endless = run.mode == "ignore_cancel" || run.mode == "ignore_terminate" || run.mode == "endless" || run.mode == "stop_then_hang";
   if (endless) run.part = std::min(run.part, tests::kFakeParts - 1);
   if (run.part < tests::kFakeParts) return true;
   record::Outcome outcome;
@@ -155,6 +158,7 @@ void take(const protocol::Message& message, std::optional<Run>& run) {
     const bool stubborn = run && (run->mode == "ignore_cancel" || run->mode == "ignore_terminate");
     if (run && run->start.run == cancel->run && !stubborn) {
       send(protocol::RunFinished{.run = cancel->run, .outcome = {.kind = record::OutcomeKind::kCancelled}});
+      if (run->mode == "stop_then_hang") hang();  // in what was asked next
       run.reset();
     }
   }
@@ -200,6 +204,7 @@ int main(int argc, char** argv) {
   bool ignore_input = false, close_output = false;
   for (const std::string_view argument : std::vector<std::string_view>(argv + 1, argv + argc)) {
     if (argument == "--plan") hello.facts["planner"] = "yes";
+    if (argument == "--other-build") hello.facts["revision"] = "0123456789ab";
     if (argument == "--die-at-start") {
       std::fputs("libcudart.so.13: cannot open shared object file\n", stderr);
       return 127;

@@ -50,6 +50,17 @@ TEST_CASE("many questions in a row: the last is answered") {
   check_whole(*planner->recording());
 }
 
+TEST_CASE("a planner stuck in the second of three questions is ended, too") {
+  const auto planner = backend::make_prediction(fake_engine());
+  REQUIRE(planner->start(fake_request("stop_then_hang")).ok());
+  REQUIRE(wait_for(*planner, [&] { return planner->recording()->marks().size() >= 3; }));
+  REQUIRE(planner->start(fake_request("at_once")).ok());
+  REQUIRE(planner->start(fake_request("at_once")).ok());
+  REQUIRE(finished(*planner));
+  CHECK(outcome_of(*planner).kind == OutcomeKind::kCompleted);
+  check_whole(*planner->recording());
+}
+
 TEST_CASE("a planner stuck in an old question is ended and the new one asked again") {
   const auto planner = backend::make_prediction(fake_engine());
   REQUIRE(planner->start(fake_request("hang")).ok());

@@ -126,6 +126,15 @@ TEST_CASE("a refusal is an outcome with its reason") {
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
+TEST_CASE("an engine of another build may refuse because of that, and says so; a run that works needs no note") {
+  const auto engine = backend::make_engine(fake_engine({"--other-build"}));
+  const auto refused = run_to_end(*engine, "refuse");
+  CHECK(refused.kind == OutcomeKind::kRefused);
+  CHECK(refused.message.starts_with("The batch is too large. App ("));
+  CHECK(refused.message.ends_with("and engine (0123456789ab) are of different builds; build both with ./run."));
+  CHECK(run_to_end(*engine, "at_once").message.empty());
+}
+
 TEST_CASE("out of memory is an outcome with its facts") {
   const auto engine = backend::make_engine(fake_engine());
   const auto outcome = run_to_end(*engine, "out_of_memory");
@@ -143,6 +152,20 @@ TEST_CASE("a message that makes no sense is refused, and the recording does not 
   CHECK(outcome.message.find("could not be taken: ") != std::string::npos);
   check_whole(*engine->recording());  // the fake sends something extra: nothing else is lost
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
+}
+
+TEST_CASE("a run whose introduction was damaged can be read from its file all the same") {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "run.hrec";
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(engine->start(fake_request("damaged_info", path)).ok());
+  REQUIRE(finished(*engine));
+  CHECK(outcome_of(*engine).kind == OutcomeKind::kFailed);
+  const auto stored = record::Recording::read(path);
+  REQUIRE(stored.ok());
+  check_whole(stored.value());
+  CHECK(stored.value().info().demo == "fake");
+  CHECK(stored.value().info().params.at("mode") == "damaged_info");
 }
 
 TEST_CASE("messages of another run are passed over") {
