@@ -72,8 +72,8 @@ struct Backward {
 // A pack a thread: on an H200 the loads of two or four packs at a time, and loads and stores that stream past the
 // caches, were all slower. Single takes the elements behind the last whole pack.
 template <typename Work, typename Single>
-__global__ void __launch_bounds__(kThreads) gated_kernel(typename Work::Args args, std::int64_t packs,
-                                                         std::int64_t tail_begin, std::int64_t n) {
+__global__ void __launch_bounds__(kThreads)
+    gated_kernel(typename Work::Args args, std::int64_t packs, std::int64_t tail_begin, std::int64_t n) {
   const std::int64_t pack = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (pack < packs) Work::run(args, pack);
   if (tail_begin + pack < n) Single::run(args, tail_begin + pack);

@@ -29,7 +29,8 @@ HEADROOM_INLINE float exponential(float x) {
   p = p * r + 1.0f;
   p = p * r + 1.0f;
   // 2^n in two factors, since n goes from −150 to 128.
-  const auto power = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(kRounder));
+  const auto power =
+      static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(kRounder));
   const std::int32_t half = power >> 1;
   const auto two_to = [](std::int32_t exponent) {
     return std::bit_cast<float>((static_cast<std::uint32_t>(exponent) + 127u) << 23);

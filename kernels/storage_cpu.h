@@ -7,8 +7,8 @@
 #include "kernels/storage.h"
 
 // On a function that is no template: compiled three times, for any x86-64, for those with AVX2, FMA and F16C (2013 and
-// later) and for those with AVX-512, whose narrowing stores make loops on 16-bit storage two to three times as fast; the
-// processor decides when the program starts. What it calls must be inlined into it: HEADROOM_INLINE.
+// later) and for those with AVX-512, whose narrowing stores make loops on 16-bit storage two to three times as fast;
+// the processor decides when the program starts. What it calls must be inlined into it: HEADROOM_INLINE.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define HEADROOM_VECTOR_TARGETS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -21,8 +21,9 @@ namespace headroom::kernels {
 HEADROOM_INLINE float load(float value) { return value; }
 HEADROOM_INLINE float load(Bf16 value) { return std::bit_cast<float>(std::uint32_t{value.bits} << 16); }
 
-// By integers, since g++ makes no vectors of its conversions. Shifted into an fp32's place, the number is 2^112 times too
-// small; the product puts that right and is exact, also for subnormal numbers. Infinity and NaN get fp32's exponent.
+// By integers, since g++ makes no vectors of its conversions. Shifted into an fp32's place, the number is 2^112 times
+// too small; the product puts that right and is exact, also for subnormal numbers. Infinity and NaN get fp32's
+// exponent.
 HEADROOM_INLINE float load(Fp16 value) {
   const std::uint32_t magnitude = value.bits & 0x7fffu;
   const std::uint32_t finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * 0x1p112f);

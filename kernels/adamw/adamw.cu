@@ -19,9 +19,9 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPack = 8;                                          // elements of a thread at a time
-constexpr std::int64_t kBlockElements = 2 * kThreads * kPack;     // 4096
-constexpr int kMostTensors = 320;                                 // Llama 3 8B has 291
+constexpr int kPack = 8;                                       // elements of a thread at a time
+constexpr std::int64_t kBlockElements = 2 * kThreads * kPack;  // 4096
+constexpr int kMostTensors = 320;                              // Llama 3 8B has 291
 
 // A launch's tensors. 18 KB: arguments may have 32,764 bytes since CUDA 12.1 on compute capability 7.0 and later.
 struct Batch {

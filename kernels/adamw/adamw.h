@@ -30,9 +30,7 @@ struct AdamWTypes {
   Storage moment = Storage::kFp32;    // fp32 or bf16: an fp16 second moment would underflow
 
   bool operator==(const AdamWTypes&) const = default;
-  bool supported() const {
-    return (gradient == param || gradient == Storage::kFp32) && moment != Storage::kFp16;
-  }
+  bool supported() const { return (gradient == param || gradient == Storage::kFp32) && moment != Storage::kFp16; }
 };
 
 struct AdamWTensor {

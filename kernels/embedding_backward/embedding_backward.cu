@@ -6,7 +6,7 @@
 // Memory      workspace of embedding_integers() integers and embedding_segments() fp32 rows, given by the caller; moves
 //             N·H·s + V·H·s bytes (accumulate: the rows of the batch are read and written instead of all V written)
 // Variants    16-byte accesses where H and the pointers allow it, else single elements. Most rows of a table have no
-//             token and most others have few: a warp writes a row's zeros, in another kernel a warp sums a slice of a row
+//             token and most others have few: a warp writes a row's zeros; in another kernel a warp sums a slice of one
 // Determinism integer atomics count the tokens of a row, which does not depend on their order, and place them in its
 //             list in any order; the row's warp sorts that list before it adds
 // Checked by  tests/kernels/embedding_backward_gpu_test.cpp
@@ -49,9 +49,7 @@ Lists lists_of(const EmbeddingBackwardArgs& args) {
   return lists;
 }
 
-__device__ __forceinline__ std::int64_t thread_index() {
-  return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-}
+__device__ __forceinline__ std::int64_t thread_index() { return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 __global__ void count_kernel(EmbeddingBackwardArgs args, Lists lists) {
   const std::int64_t n = thread_index();
@@ -205,8 +203,7 @@ __device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count,
 constexpr int kTiles = 2, kBatch = 2;  // packs of a row, and rows, that a thread loads at a time
 
 // Columns that a warp sums.
-template <int kWidth>
-constexpr std::int64_t kSlice = kTiles * kWarp * kWidth;
+constexpr std::int64_t slice_columns(int width) { return std::int64_t{kTiles} * kWarp * width; }
 
 // A warp sums a slice of one row that has tokens: these, or its segments.
 template <typename T, typename W, int kWidth>
@@ -216,7 +213,7 @@ __global__ void __launch_bounds__(kThreads) row_kernel(EmbeddingBackwardArgs arg
   const std::int64_t entry = thread_index() / kWarp / slices;
   if (entry >= lists.totals[2]) return;
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = static_cast<int>(threadIdx.x) % kWarp;
-  const std::int64_t column = thread_index() / kWarp % slices * kSlice<kWidth> + lane * kWidth;
+  const std::int64_t column = thread_index() / kWarp % slices * slice_columns(kWidth) + lane * kWidth;
   const std::int64_t row = lists.rows[entry];
   const int count = lists.count[row], place = lists.place[row];
   float sum[kTiles][kWidth] = {};
@@ -255,7 +252,7 @@ void launch(const EmbeddingBackwardArgs& args, const Lists& lists, CUstream_st* 
     segment_kernel<T, kWidth><<<static_cast<unsigned>(segments), kThreads, 0, stream>>>(args, lists);
   }
   if (const std::int64_t rows = std::min(args.tokens, args.vocab_size); rows > 0) {
-    const std::int64_t slices = (args.width + kSlice<kWidth> - 1) / kSlice<kWidth>;
+    const std::int64_t slices = (args.width + slice_columns(kWidth) - 1) / slice_columns(kWidth);
     row_kernel<T, W, kWidth>
         <<<blocks_for(rows * slices * kWarp), kThreads, 0, stream>>>(args, lists, static_cast<int>(slices));
   }

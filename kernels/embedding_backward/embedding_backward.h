@@ -22,15 +22,15 @@ constexpr std::int64_t embedding_integers(std::int64_t tokens, std::int64_t voca
 }
 
 struct EmbeddingBackwardArgs {
-  const void* dy;           // [N, H]
-  const std::int64_t* ids;  // [N]; on CUDA tokens with an id outside [0, V) are left out
-  void* dweight;            // [V, H]
+  const void* dy;                          // [N, H]
+  const std::int64_t* ids;                 // [N]; on CUDA tokens with an id outside [0, V) are left out
+  void* dweight;                           // [V, H]
   std::int64_t tokens, width, vocab_size;  // N, H, V; N and V below 2³¹
-  Storage gradient;         // of dy
-  Storage table;            // of dweight: dy's, or fp32
-  bool accumulate;          // adds to dweight; else writes every row
-  std::int32_t* integers;   // [embedding_integers(N, V)], need not be set
-  float* segment_sums;      // [embedding_segments(N), H], need not be set
+  Storage gradient;                        // of dy
+  Storage table;                           // of dweight: dy's, or fp32
+  bool accumulate;                         // adds to dweight; else writes every row
+  std::int32_t* integers;                  // [embedding_integers(N, V)], need not be set
+  float* segment_sums;                     // [embedding_segments(N), H], need not be set
 };
 
 // On the CPU: sorts the tokens by row on the calling thread. All ids are in [0, V).

@@ -5,8 +5,8 @@ namespace headroom::kernels {
 
 namespace {
 
-// Only a backward: reads dy [N, H] and the ids, writes the table's gradient [V, H]. Worked example: 8192 tokens, H 2048,
-// V 128256 in bf16: 2 B · 2048 · (8192 + 128256) = 559e6 B, 94 % of them zeros.
+// Only a backward: reads dy [N, H] and the ids, writes the table's gradient [V, H]. Worked example: 8192 tokens, H
+// 2048, V 128256 in bf16: 2 B · 2048 · (8192 + 128256) = 559e6 B, 94 % of them zeros.
 std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   if (pass == Pass::kForward) return 0;
   return (shape.rows + shape.vocab) * shape.width * element_bytes + shape.rows * std::int64_t{sizeof(std::int64_t)};

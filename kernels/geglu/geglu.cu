@@ -2,8 +2,8 @@
 //             dgate = dh · up · gelu'(gate), dup = dh · gelu(gate) and, if asked, h once more
 // Shapes      all [n], contiguous; the caller's shape does not matter
 // Precision   storage fp32, bf16 or fp16, all alike; arithmetic fp32, with the fast exponential for 16-bit storage. By
-//             the sigmoid, not by tanh: for x < −2 the sum 1 + tanh(u) would lose what it is made of, and the hardware's
-//             tanh has 11 bits
+//             the sigmoid, not by tanh: for x < −2 the sum 1 + tanh(u) would lose what it is made of, and the
+//             hardware's tanh has 11 bits
 // Memory      allocates nothing; forward moves 3·n·s bytes, backward 5·n·s, 6·n·s with h. Backward may write dgate over
 //             gate, dup over up, h over dh
 // Variants    16 bytes a thread and array where all pointers allow it, else single elements; kernels/gated.cuh
@@ -17,8 +17,8 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr float kLinear = 1.5957691216057308f;   // 2 √(2/π)
-constexpr float kCubic = 0.07135481282553504f;   // 0.044715 · 2 √(2/π)
+constexpr float kLinear = 1.5957691216057308f;  // 2 √(2/π)
+constexpr float kCubic = 0.07135481282553504f;  // 0.044715 · 2 √(2/π)
 
 template <typename T>
 struct Gelu {

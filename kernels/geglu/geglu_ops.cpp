@@ -5,10 +5,12 @@
 
 namespace headroom::kernels {
 
-at::Tensor geglu_forward(const at::Tensor& gate, const at::Tensor& up) { return gated_forward(kGegluKernels, gate, up); }
+at::Tensor geglu_forward(const at::Tensor& gate, const at::Tensor& up) {
+  return gated_forward(kGegluKernels, gate, up);
+}
 
 GatedGradients geglu_backward(const at::Tensor& dh, const at::Tensor& gate, const at::Tensor& up, bool rebuild_h,
-                               bool in_place) {
+                              bool in_place) {
   return gated_backward(kGegluKernels, dh, gate, up, rebuild_h, in_place);
 }
 

@@ -21,7 +21,7 @@ namespace {
 // Both as measured on an H200: with 5, Llama's 32 + 8 heads of 64 or 128 make 8 whole groups.
 constexpr int kHeads = 5;
 constexpr int kMostThreads = 128;
-constexpr int kMostTokens = 8;  // of a block
+constexpr int kMostTokens = 8;                 // of a block
 constexpr std::int64_t kMostGridRows = 65535;  // of gridDim.y
 
 // blockIdx.y walks the batch, blockIdx.x tiles of blockDim.y tokens; threadIdx.x is a piece of kWidth pairs of a group

@@ -10,8 +10,8 @@ template <typename T>
 HEADROOM_INLINE void turn_heads(const RopeTensor& tensor, std::int64_t b, std::int64_t t, std::int64_t half,
                                 const float* cos, const float* sin, float sign) {
   for (std::int64_t head = 0; head < tensor.heads; ++head) {
-    T* __restrict low = static_cast<T*>(tensor.data) + b * tensor.batch_stride + t * tensor.time_stride +
-                        head * tensor.head_stride;
+    T* __restrict low =
+        static_cast<T*>(tensor.data) + b * tensor.batch_stride + t * tensor.time_stride + head * tensor.head_stride;
     T* __restrict high = low + half;
     for (std::int64_t j = 0; j < half; ++j) {
       const float x = load(low[j]), y = load(high[j]), s = sign * sin[j];

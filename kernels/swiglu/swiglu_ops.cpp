@@ -5,7 +5,9 @@
 
 namespace headroom::kernels {
 
-at::Tensor swiglu_forward(const at::Tensor& gate, const at::Tensor& up) { return gated_forward(kSwigluKernels, gate, up); }
+at::Tensor swiglu_forward(const at::Tensor& gate, const at::Tensor& up) {
+  return gated_forward(kSwigluKernels, gate, up);
+}
 
 GatedGradients swiglu_backward(const at::Tensor& dh, const at::Tensor& gate, const at::Tensor& up, bool rebuild_h,
                                bool in_place) {

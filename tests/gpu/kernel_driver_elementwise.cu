@@ -63,20 +63,20 @@ void drive_rope(KernelDriver& driver, Storage storage, const RopeCase& c) {
   if (!c.packed) k_alone.fill(storage, 2);
   cos.fill(Storage::kFp32, 3, 0.5f);
   sin.fill(Storage::kFp32, 4, 0.5f);
-  const kernels::RopeArgs args{
-      .q = {q.data(), c.q_heads, c.length * q_stride, q_stride, c.head_dim},
-      .k = {c.packed ? q.as<char>() + q_width * element : k_alone.as<char>(), c.k_heads, c.length * k_stride, k_stride,
-            c.head_dim},
-      .cos = cos.as<float>(),
-      .sin = sin.as<float>(),
-      .batch = c.batch,
-      .length = c.length,
-      .head_dim = c.head_dim,
-      .inverse = false,
-      .storage = storage};
-  const std::string name = "rope" + label(storage) + " B=" + std::to_string(c.batch) + " T=" + std::to_string(c.length) +
-                           " A=" + std::to_string(c.q_heads) + " K=" + std::to_string(c.k_heads) +
-                           " D=" + std::to_string(c.head_dim) + (c.packed ? " packed" : "");
+  const kernels::RopeArgs args{.q = {q.data(), c.q_heads, c.length * q_stride, q_stride, c.head_dim},
+                               .k = {c.packed ? q.as<char>() + q_width * element : k_alone.as<char>(), c.k_heads,
+                                     c.length * k_stride, k_stride, c.head_dim},
+                               .cos = cos.as<float>(),
+                               .sin = sin.as<float>(),
+                               .batch = c.batch,
+                               .length = c.length,
+                               .head_dim = c.head_dim,
+                               .inverse = false,
+                               .storage = storage};
+  const std::string name = "rope" + label(storage) + " B=" + std::to_string(c.batch) +
+                           " T=" + std::to_string(c.length) + " A=" + std::to_string(c.q_heads) +
+                           " K=" + std::to_string(c.k_heads) + " D=" + std::to_string(c.head_dim) +
+                           (c.packed ? " packed" : "");
   const auto launch = [&] { return kernels::rope_cuda(args, nullptr); };
   if (driver.timed()) {
     driver.time(name, 2 * tokens * (q_width + k_width) * element, launch);
@@ -116,8 +116,9 @@ void drive_elementwise(KernelDriver& driver) {
     return;
   }
   for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
-    for (const RopeCase& c : {RopeCase{1, 1, 1, 1, 2}, RopeCase{2, 3, 1, 0, 6}, RopeCase{3, 17, 5, 2, 64},
-                              RopeCase{2, 9, 32, 8, 128, true}, RopeCase{1, 7, 3, 1, 40}, RopeCase{2, 5, 300, 7, 128}}) {
+    for (const RopeCase& c :
+         {RopeCase{1, 1, 1, 1, 2}, RopeCase{2, 3, 1, 0, 6}, RopeCase{3, 17, 5, 2, 64}, RopeCase{2, 9, 32, 8, 128, true},
+          RopeCase{1, 7, 3, 1, 40}, RopeCase{2, 5, 300, 7, 128}}) {
       drive_rope(driver, storage, c);
     }
   }

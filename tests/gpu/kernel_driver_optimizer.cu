@@ -55,8 +55,8 @@ std::vector<std::int64_t> llama_1b() {
   constexpr std::int64_t kHidden = 2048, kFeedForward = 8192, kKeys = 512;
   std::vector<std::int64_t> sizes{128'256 * kHidden, kHidden};
   for (int layer = 0; layer < 16; ++layer) {
-    for (const std::int64_t n : {kHidden, kHidden * kHidden, kKeys * kHidden, kKeys * kHidden, kHidden * kHidden, kHidden,
-                                 kFeedForward * kHidden, kFeedForward * kHidden, kFeedForward * kHidden}) {
+    for (const std::int64_t n : {kHidden, kHidden * kHidden, kKeys * kHidden, kKeys * kHidden, kHidden * kHidden,
+                                 kHidden, kFeedForward * kHidden, kFeedForward * kHidden, kFeedForward * kHidden}) {
       sizes.push_back(n);
     }
   }

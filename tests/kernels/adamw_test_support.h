@@ -14,12 +14,16 @@ struct AdamWTypes {
 };
 
 // All that the kernel takes.
-inline constexpr AdamWTypes kAdamWTypes[] = {
-    {at::kFloat, at::kFloat, at::kFloat},    {at::kFloat, at::kFloat, at::kBFloat16},
-    {at::kBFloat16, at::kBFloat16, at::kBFloat16}, {at::kBFloat16, at::kFloat, at::kBFloat16},
-    {at::kBFloat16, at::kBFloat16, at::kFloat},    {at::kBFloat16, at::kFloat, at::kFloat},
-    {at::kHalf, at::kHalf, at::kFloat},      {at::kHalf, at::kFloat, at::kFloat},
-    {at::kHalf, at::kHalf, at::kBFloat16},   {at::kHalf, at::kFloat, at::kBFloat16}};
+inline constexpr AdamWTypes kAdamWTypes[] = {{at::kFloat, at::kFloat, at::kFloat},
+                                             {at::kFloat, at::kFloat, at::kBFloat16},
+                                             {at::kBFloat16, at::kBFloat16, at::kBFloat16},
+                                             {at::kBFloat16, at::kFloat, at::kBFloat16},
+                                             {at::kBFloat16, at::kBFloat16, at::kFloat},
+                                             {at::kBFloat16, at::kFloat, at::kFloat},
+                                             {at::kHalf, at::kHalf, at::kFloat},
+                                             {at::kHalf, at::kFloat, at::kFloat},
+                                             {at::kHalf, at::kHalf, at::kBFloat16},
+                                             {at::kHalf, at::kFloat, at::kBFloat16}};
 
 struct AdamWErrors {
   double kernel_param, kernel_first, kernel_second;  // largest difference to float64, relative to the largest value

@@ -44,8 +44,7 @@ void check_gated_errors(const GatedOps& ops, at::Device device) {
       for (const std::int64_t offset : {0, 1}) {
         CAPTURE(ops.name, c10::toString(type), shape, offset);
         const Inputs in = inputs(shape, offset, type, device);
-        const Results exact =
-            differentiated(ops.reference, in.dh, in.gate.to(at::kDouble), in.up.to(at::kDouble));
+        const Results exact = differentiated(ops.reference, in.dh, in.gate.to(at::kDouble), in.up.to(at::kDouble));
         const Results eager = differentiated(ops.eager, in.dh, in.gate, in.up);
         const Results ours = differentiated(ops.differentiable, in.dh, in.gate, in.up);
         CHECK(relative_error(ours.h, exact.h) <= 2 * relative_error(eager.h, exact.h) + kFloor);

@@ -22,7 +22,8 @@ inline bool same_kind(const at::Tensor& value, const at::Tensor& exact, double t
 // The same bits, so that NaN equals NaN and 0 differs from −0.
 inline bool same_bits(const at::Tensor& a, const at::Tensor& b) {
   const at::ScalarType bits = a.element_size() == 4 ? at::kInt : at::kShort;
-  return a.scalar_type() == b.scalar_type() && a.detach().contiguous().view(bits).equal(b.detach().contiguous().view(bits));
+  return a.scalar_type() == b.scalar_type() &&
+         a.detach().contiguous().view(bits).equal(b.detach().contiguous().view(bits));
 }
 
 // `numel` random values of standard deviation `scale`, `offset` elements into their storage: 1 keeps kernels from wide

@@ -23,7 +23,7 @@ struct Shape {
   std::int64_t batch, length, q_heads, k_heads, head_dim;
 };
 
-constexpr Shape kShapes[] = {{1, 1, 1, 1, 2},  {2, 3, 1, 1, 6},    {3, 17, 5, 2, 64}, {2, 9, 32, 8, 128},
+constexpr Shape kShapes[] = {{1, 1, 1, 1, 2},  {2, 3, 1, 1, 6},    {3, 17, 5, 2, 64},   {2, 9, 32, 8, 128},
                              {1, 7, 3, 1, 40}, {2, 33, 24, 8, 16}, {1, 5, 70, 10, 256}, {0, 4, 2, 1, 8}};
 
 }  // namespace
