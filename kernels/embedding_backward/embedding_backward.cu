@@ -203,7 +203,7 @@ __device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count,
 constexpr int kTiles = 2, kBatch = 2;  // packs of a row, and rows, that a thread loads at a time
 
 // Columns that a warp sums.
-constexpr std::int64_t slice_columns(int width) { return std::int64_t{kTiles} * kWarp * width; }
+__host__ __device__ constexpr std::int64_t slice_columns(int width) { return std::int64_t{kTiles} * kWarp * width; }
 
 // A warp sums a slice of one row that has tokens: these, or its segments.
 template <typename T, typename W, int kWidth>

@@ -1,6 +1,5 @@
-// Computes    h = silu(gate) · up, silu(x) = x σ(x); backward dgate = dh · up · σ (1 + x (1 − σ)), dup = dh ·
-// silu(gate)
-//             and, if asked, h once more
+// Computes    h = silu(gate) · up, silu(x) = x σ(x); backward dgate = dh · up · σ (1 + x (1 − σ)),
+//             dup = dh · silu(gate) and, if asked, h once more
 // Shapes      all [n], contiguous; the caller's shape does not matter
 // Precision   storage fp32, bf16 or fp16, all alike; arithmetic fp32, with the fast exponential for 16-bit storage
 // Memory      allocates nothing; forward moves 3·n·s bytes, backward 5·n·s, 6·n·s with h. Backward may write dgate over
