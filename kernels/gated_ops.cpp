@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "kernels/storage_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 
@@ -71,6 +72,7 @@ at::Tensor gated_forward(const GatedKernels& kernels, const at::Tensor& gate, co
   const Storage storage = checked_storage(kernels, {&gate, &up});
   at::Tensor h = at::empty_like(gate);
   const GatedForward args{.gate = gate.const_data_ptr(), .up = up.const_data_ptr(), .h = h.mutable_data_ptr()};
+  const Traced traced(kernels.name, {gate, up, h});
   run(kernels, kernels.forward_cpu, kernels.forward_cuda, args, storage, gate);
   return h;
 }
@@ -86,6 +88,7 @@ GatedGradients gated_backward(const GatedKernels& kernels, const at::Tensor& dh,
                            .dgate = result.dgate.mutable_data_ptr(),
                            .dup = result.dup.mutable_data_ptr(),
                            .h = rebuild_h ? result.h.mutable_data_ptr() : nullptr};
+  const Traced traced(kernels.name, {dh, gate, up, result.dgate, result.dup, result.h});
   run(kernels, kernels.backward_cpu, kernels.backward_cuda, args, storage, gate);
   return result;
 }

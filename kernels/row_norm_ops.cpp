@@ -4,6 +4,8 @@
 #include <ATen/Parallel.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "kernels/traced.h"
+
 namespace headroom::kernels::row_norm {
 
 namespace {
@@ -121,6 +123,8 @@ NormGradients run_backward(const char* name, const BackwardInputs& inputs, Backw
       .dweight_partials = floats(partials),
       .dbias_partials = inputs.has_bias ? floats(partials[1]) : nullptr,
   };
+  const Traced traced(name, {inputs.dy, x, inputs.weight_H, inputs.mean, inputs.rstd, inputs.d_sum, gradients.dx,
+                             gradients.dweight, gradients.dbias});
   if (x.is_cuda()) {
     const int error = cuda(norm, stream_of(x));
     TORCH_CHECK(error == 0, name, ": the launch failed with CUDA error ", error);

@@ -74,7 +74,8 @@ struct EngineCommand {
   std::vector<std::string> arguments;
 };
 
-// Starts the engine process at once, so that the first run need not wait for it. `planner` adds --plan.
+// Starts the engine process at once, so that the first run need not wait for it. A run whose parameter `trace` is on
+// goes to a second engine, started with --trace.
 std::unique_ptr<Backend> make_engine(EngineCommand command);
 // The planner's meta step as a recording: requested bytes, no reserved line. A new start() replaces a pending one.
 std::unique_ptr<Backend> make_prediction(EngineCommand command);

@@ -1,6 +1,8 @@
 // Runs in an engine process: one run at a time, its chunks taken into a growing recording, cancelled with patience that
 // ends. The planner is the same with two differences: a new question replaces the one before, and answers are
 // predictions.
+#include "demos/backend/engine_backend.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -339,7 +341,7 @@ void EngineBackend::set_alarm(Clock::time_point now) {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_engine(EngineCommand command) {
+std::unique_ptr<Backend> make_one_engine(EngineCommand command) {
   return std::make_unique<EngineBackend>(std::move(command), Role::kRunner);
 }
 

@@ -27,7 +27,7 @@ using KernelRecord = CUpti_ActivityKernel10;
 using CopyRecord = CUpti_ActivityMemcpy6;
 using MemsetRecord = CUpti_ActivityMemset4;
 
-constexpr std::size_t kBufferBytes = std::size_t{4} << 20;  // about 20,000 kernels
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  // about 5,000 kernels
 constexpr std::size_t kBufferAlignment = 8;
 
 // The calls that put work on the device or wait for it. cuBLAS and others launch through the driver's interface; what a
@@ -187,7 +187,7 @@ std::string KernelTrace::start() {
       this, &params);
   if (subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     return std::string("Another tool traces this process") +
-           (other[0] != '\0' ? std::string(" (") + other.data() + ")" : std::string()) +
+           (other[0] != '\0' && other[0] != '<' ? std::string(" (") + other.data() + ")" : std::string()) +
            ": end it to see kernels; the run itself goes on.";
   }
   if (subscribed != CUPTI_SUCCESS) return cupti_->sentence(subscribed);
@@ -201,13 +201,12 @@ std::string KernelTrace::start() {
   if (result == CUPTI_SUCCESS) {
     result = cupti_->register_buffers(
         [](std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
-          *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
+          *buffer = install().give_buffer();
           *bytes = *buffer == nullptr ? 0 : kBufferBytes;
           *most_records = 0;  // as many as fit
         },
         [](CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
           install().take_buffer(buffer, valid);
-          std::free(buffer);
         });
   }
   // Kind KERNEL would make all kernels run one after another.
@@ -275,6 +274,15 @@ void KernelTrace::add_bytes(std::size_t first, Bytes bytes) {
   if (first < calls_.size() && calls_[first].bytes == record::kUnknownBytes) calls_[first].bytes = bytes;
 }
 
+// CUPTI asks in the middle of a launch: fresh pages would cost that launch a millisecond.
+std::uint8_t* KernelTrace::give_buffer() {
+  const std::lock_guard guard(mutex_);
+  if (buffers_.empty()) return static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
+  std::uint8_t* const buffer = buffers_.back();
+  buffers_.pop_back();
+  return buffer;
+}
+
 // On a thread of CUPTI's, or on the one that flushes.
 void KernelTrace::take_buffer(std::uint8_t* buffer, std::size_t bytes) {
   const bool wanted = recording_.load(std::memory_order_relaxed);
@@ -312,6 +320,7 @@ void KernelTrace::take_buffer(std::uint8_t* buffer, std::size_t bytes) {
                              .kind = SpanKind::kMemset});
     }
   }
+  buffers_.push_back(buffer);
 }
 
 std::uint16_t KernelTrace::kernel_name(const char* mangled) {

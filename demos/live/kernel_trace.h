@@ -67,6 +67,7 @@ class KernelTrace {
   std::string start();  // what trouble() says
   void enter(std::uint32_t correlation, std::uint16_t name);
   void leave();
+  std::uint8_t* give_buffer();
   void take_buffer(std::uint8_t* buffer, std::size_t bytes);
   std::uint16_t kernel_name(const char* mangled);
   std::uint8_t stream_number(std::uint32_t stream);
@@ -85,6 +86,7 @@ class KernelTrace {
   std::vector<Activity> activities_;
   std::unordered_map<std::string, std::uint16_t> names_;
   std::vector<std::uint32_t> streams_;
+  std::vector<std::uint8_t*> buffers_;  // that CUPTI has given back
 };
 
 // "at::native::vectorized_elementwise_kernel<4, …>" of a mangled name: without the result's type and the parameters,

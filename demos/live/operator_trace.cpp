@@ -30,9 +30,9 @@ constexpr std::array<std::string_view, 8> kTouchNothing{"aten::empty",       "at
 constexpr std::array<std::string_view, 6> kOnlyWrite{"aten::copy_",    "aten::fill_",   "aten::zero_",
                                                      "aten::normal_", "aten::uniform_", "aten::random_"};
 
-template <std::size_t count>
-bool among(const std::array<std::string_view, count>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+template <class List, class Item>
+bool among(const List& list, const Item& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
 }
 
 // Elements that are really there: a dimension that is only repeated (stride 0) has one.
@@ -67,29 +67,40 @@ bool writes_into_argument(const at::RecordFunction& function) {
   return name && std::string_view(name->overload_name).ends_with("out");
 }
 
-// Read and written at least; 0: the operator only looked at memory in another way.
-Bytes moved_bytes(const at::RecordFunction& function, bool on_gpu) {
-  const std::string_view name = function.name();
-  if (among(kTouchNothing, name)) return 0;
-  const auto counts = [on_gpu](const at::Tensor& tensor) { return tensor.is_cuda() || !on_gpu; };
-  std::vector<const void*> read_from;
+// What an operator reads, known when it begins: LibTorch lets go of the arguments before it ends.
+struct Reads {
   Bytes bytes = 0;
+  std::vector<const void*> storages;
+};
+
+bool counts(const at::Tensor& tensor, bool on_gpu) { return tensor.is_cuda() || !on_gpu; }
+
+Reads reads_of(const at::RecordFunction& function, bool on_gpu) {
+  Reads reads;
+  const bool only_writes_first = among(kOnlyWrite, function.name());
   const auto inputs = function.inputs();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     each_tensor(inputs[i], [&](const at::Tensor& tensor) {
-      read_from.push_back(tensor.storage().data());
-      if (counts(tensor) && !(i == 0 && among(kOnlyWrite, name))) bytes += bytes_of(tensor);
+      reads.storages.push_back(tensor.storage().data());
+      if (counts(tensor, on_gpu) && !(i == 0 && only_writes_first)) reads.bytes += bytes_of(tensor);
     });
   }
-  bool writes = function.scope() == at::RecordScope::USER_SCOPE;  // names all that it touches as inputs
+  return reads;
+}
+
+// Read and written at least; 0: the operator only looked at memory in another way.
+Bytes moved_bytes(const at::RecordFunction& function, const Reads& reads, bool on_gpu) {
+  if (function.scope() == at::RecordScope::USER_SCOPE) return reads.bytes;  // it names all that it touches
+  if (among(kTouchNothing, function.name())) return 0;
   const bool into_argument = writes_into_argument(function);
+  bool writes = false;
+  Bytes bytes = reads.bytes;
   for (const c10::IValue& output : function.outputs()) {
     each_tensor(output, [&](const at::Tensor& tensor) {
-      const bool view = !into_argument &&
-                        std::find(read_from.begin(), read_from.end(), tensor.storage().data()) != read_from.end();
-      if (view) return;
+      const void* const storage = tensor.storage().data();
+      if (!into_argument && among(reads.storages, storage)) return;  // a view
       writes = true;
-      if (counts(tensor)) bytes += bytes_of(tensor);
+      if (counts(tensor, on_gpu)) bytes += bytes_of(tensor);
     });
     if (output.isScalar()) writes = true;  // item()
   }
@@ -107,6 +118,7 @@ struct OperatorTrace::Frame final : at::ObserverContext {
   Nanoseconds begin = 0;
   std::size_t first_call = 0;  // of the device, launched inside
   std::size_t first_span = 0;  // of the CPU, inside
+  Reads reads;
   record::Tag tag;
 };
 
@@ -124,11 +136,12 @@ OperatorTrace::~OperatorTrace() {
   the_trace = nullptr;
 }
 
-std::unique_ptr<at::ObserverContext> OperatorTrace::begins(const at::RecordFunction&) {
+std::unique_ptr<at::ObserverContext> OperatorTrace::begins(const at::RecordFunction& function) {
   if (the_trace == nullptr) return nullptr;
   auto frame = std::make_unique<Frame>();
   frame->first_call = the_trace->kernels_ != nullptr ? the_trace->kernels_->calls() : 0;
   frame->first_span = the_trace->spans_.size();
+  frame->reads = reads_of(function, the_trace->kernels_ != nullptr);
   frame->tag = record::current_tag();
   frame->begin = the_trace->now_();
   return frame;
@@ -141,12 +154,12 @@ void OperatorTrace::ends(const at::RecordFunction& function, at::ObserverContext
 void OperatorTrace::leave(const at::RecordFunction& function, const Frame& frame) {
   if (kernels_ != nullptr) {
     if (kernels_->calls() == frame.first_call) return;
-    const Bytes bytes = moved_bytes(function, /*on_gpu=*/true);
+    const Bytes bytes = moved_bytes(function, frame.reads, /*on_gpu=*/true);
     if (bytes > 0) kernels_->add_bytes(frame.first_call, bytes);
     return;
   }
   const Nanoseconds duration = now_() - frame.begin;
-  const Bytes bytes = moved_bytes(function, /*on_gpu=*/false);
+  const Bytes bytes = moved_bytes(function, frame.reads, /*on_gpu=*/false);
   if (bytes == 0) return;
   // Either the operator computed, or those that it called did: whichever took longer stands for both.
   Nanoseconds inside = 0;

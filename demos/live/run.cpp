@@ -102,10 +102,11 @@ struct Traces {
 };
 
 Traces traces_of(const Plan& plan, const Machine& machine) {
+  if (!plan.params.has("trace") || plan.params.text("trace") != "on" || !plan.recorded || machine.planner()) return {};
   const KernelTrace* tracer = machine.kernel_trace();
-  if (tracer == nullptr || !plan.recorded || machine.planner()) return {};
-  if (plan.kind() != DeviceKind::kGpu) return {.kernels = false, .operators = true, .trouble = {}};
-  return {.kernels = tracer->trouble().empty(), .operators = false, .trouble = tracer->trouble()};
+  if (tracer == nullptr) return {.trouble = "This engine was not started with --trace, so it traces nothing."};
+  if (plan.kind() != DeviceKind::kGpu) return {.operators = true};
+  return {.kernels = tracer->trouble().empty(), .trouble = tracer->trouble()};
 }
 
 record::RunInfo info_of(const protocol::StartRun& start, const Plan& plan, const Machine& machine) {

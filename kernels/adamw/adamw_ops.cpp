@@ -10,6 +10,7 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include "kernels/storage_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 
@@ -77,6 +78,16 @@ void adamw(std::span<const AdamWParameter> parameters, const AdamWStep& step) {
                               .n = p.param.numel(),
                               .decays = p.decays});
   }
+  if (groups.empty()) return;
+  const Traced traced("adamw", [&](const auto& touch) {
+    for (const AdamWParameter& p : parameters) {
+      touch(p.gradient);
+      for (const at::Tensor* changed : {&p.param, &p.first_moment, &p.second_moment}) {
+        touch(*changed);  // read
+        touch(*changed);  // and written
+      }
+    }
+  });
   for (const Group& group : groups) {
     if (device.is_cuda()) {
       run_on_cuda(group, device, step);

@@ -5,6 +5,7 @@
 
 #include "kernels/add_rms_norm/add_rms_norm.h"
 #include "kernels/row_norm_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 
@@ -46,6 +47,7 @@ AddRmsNormOut add_rms_norm_forward(const at::Tensor& x, const at::Tensor& residu
   norm.sum = out.sum.mutable_data_ptr();
   norm.y = out.y.mutable_data_ptr();
   norm.rstd = out.rstd.mutable_data_ptr<float>();
+  const Traced traced("add_rms_norm", {x, residual, weight_H, out.sum, out.y, out.rstd});
   row_norm::run_forward("add_rms_norm", x, norm, &add_rms_norm_forward_cuda, &add_rms_norm_forward_cpu);
   return out;
 }

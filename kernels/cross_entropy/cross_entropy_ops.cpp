@@ -9,6 +9,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "kernels/storage_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 
@@ -118,6 +119,7 @@ CrossEntropyOut run(const at::Tensor& logits, const at::Tensor& targets, const C
       .stride = logits.size(1),
       .ignore_index = options.ignore_index,
       .label_smoothing = static_cast<float>(options.label_smoothing)};
+  const Traced traced("cross_entropy", {logits, targets, tensors.row_loss, out.dlogits});
   if (logits.is_cuda()) {
     run_cuda(args, options, tensors, logits.device());
   } else {

@@ -9,6 +9,7 @@
 
 #include "kernels/embedding_backward/embedding_backward.h"
 #include "kernels/storage_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 

@@ -9,6 +9,7 @@
 #include "kernels/fused_linear_cross_entropy/cpu_products.h"
 #include "kernels/fused_linear_cross_entropy/parts.h"
 #include "kernels/storage_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 
@@ -121,6 +122,7 @@ FlceTensors run(const at::Tensor& x, const at::Tensor& weight, const at::Tensor&
   check(x, weight, targets, options);
   const FlceProblem problem = problem_of(x, weight, options, forward_only);
   const FlceTensors tensors = allocate(problem, x, weight, targets, options);
+  const Traced traced("fused_linear_cross_entropy", {x, weight, targets, tensors.dx, tensors.dweight});
   if (x.is_cuda()) {
     run_cuda(problem, tensors);
   } else if (!x.is_meta()) {

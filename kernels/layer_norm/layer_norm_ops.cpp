@@ -5,6 +5,7 @@
 
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/row_norm_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 
@@ -45,6 +46,7 @@ LayerNormOut layer_norm_forward(const at::Tensor& x, const at::Tensor& weight_H,
   norm.y = out.y.mutable_data_ptr();
   norm.mean = out.mean.mutable_data_ptr<float>();
   norm.rstd = out.rstd.mutable_data_ptr<float>();
+  const Traced traced("layer_norm", {x, weight_H, bias_H, out.y, out.mean, out.rstd});
   row_norm::run_forward("layer_norm", x, norm, &layer_norm_forward_cuda, &layer_norm_forward_cpu);
   return out;
 }

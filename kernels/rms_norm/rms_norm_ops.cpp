@@ -5,6 +5,7 @@
 
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/row_norm_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 
@@ -38,6 +39,7 @@ RmsNormOut rms_norm_forward(const at::Tensor& x, const at::Tensor& weight_H, dou
   NormForward norm = row_norm::forward_arguments(x, weight_H, epsilon);
   norm.y = out.y.mutable_data_ptr();
   norm.rstd = out.rstd.mutable_data_ptr<float>();
+  const Traced traced("rms_norm", {x, weight_H, out.y, out.rstd});
   row_norm::run_forward("rms_norm", x, norm, &rms_norm_forward_cuda, &rms_norm_forward_cpu);
   return out;
 }
@@ -58,6 +60,7 @@ at::Tensor rms_norm_rebuild(const at::Tensor& x, const at::Tensor& weight_H, con
   NormForward norm = row_norm::forward_arguments(x, weight_H, /*epsilon=*/0);
   norm.y = y.mutable_data_ptr();
   norm.rstd = rstd.mutable_data_ptr<float>();
+  const Traced traced("rms_norm_rebuild", {x, weight_H, rstd, y});
   row_norm::run_forward("rms_norm_rebuild", x, norm, &rms_norm_rebuild_cuda, &rms_norm_rebuild_cpu);
   return y;
 }

@@ -9,6 +9,7 @@
 
 #include "kernels/rope/rope.h"
 #include "kernels/storage_ops.h"
+#include "kernels/traced.h"
 
 namespace headroom::kernels {
 

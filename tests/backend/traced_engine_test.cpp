@@ -1,0 +1,77 @@
+// Runs that are to be traced go to an engine of their own, and only those.
+#include <fstream>
+#include <iterator>
+
+#include "tests/backend/support.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using backend::RunState;
+using record::OutcomeKind;
+
+namespace {
+
+constexpr record::Choice kOffOn[] = {{"off", "off"}, {"on", "on"}};
+constexpr record::ParamSpec kTracedParams[] = {
+    {.key = "mode", .label = "Mode", .help = "How the run goes.", .kind = record::ParamKind::kFile},
+    {.key = "trace", .label = "Trace", .help = "Trace it.", .kind = record::ParamKind::kChoice, .default_text = "off",
+     .choices = kOffOn}};
+
+backend::RunRequest request(const char* trace, const char* mode = "at_once") {
+  record::Params params(kTracedParams);
+  REQUIRE(params.set("mode", std::string_view(mode)).ok());
+  REQUIRE(params.set("trace", std::string_view(trace)).ok());
+  return {.demo = "fake", .params = params, .record_to = {}};
+}
+
+// The engines of one test: the pid of each that was started, and with which word behind its number.
+struct Engines {
+  TemporaryFolder folder;
+  std::filesystem::path pids = folder.path() / "pids";
+  std::unique_ptr<backend::Backend> backend = backend::make_engine(fake_engine({"--pids=" + pids.string()}));
+
+  std::vector<std::string> started() const {
+    std::ifstream in(pids);
+    return {std::istream_iterator<std::string>(in), {}};
+  }
+  void run(const char* trace) {
+    REQUIRE(backend->start(request(trace)).ok());
+    REQUIRE(finished(*backend));
+    REQUIRE(outcome_of(*backend).kind == OutcomeKind::kCompleted);
+    CHECK(backend->recording()->info().params.at("trace") == trace);
+    check_whole(*backend->recording());
+  }
+};
+
+bool alive(const std::string& pid) { return ::kill(std::stoi(pid), 0) == 0; }
+
+}  // namespace
+
+TEST_CASE("a traced run has an engine of its own, which goes with the next other run") {
+  Engines engines;
+  engines.run("off");
+  REQUIRE(engines.started().size() == 1);
+  engines.run("on");
+  REQUIRE(engines.started().size() == 2);
+  const auto traced = engines.backend->recording();
+  engines.run("on");
+  CHECK(engines.started().size() == 2);  // it is warm now
+  engines.run("off");
+  REQUIRE(engines.started().size() == 2);
+  CHECK(alive(engines.started()[0]));
+
+  CHECK_FALSE(alive(engines.started()[1]));
+  check_whole(*traced);  // holders keep what they have
+}
+
+TEST_CASE("a traced run can be cancelled, and no other starts meanwhile") {
+  Engines engines;
+  REQUIRE(engines.backend->start(request("on", "endless")).ok());
+  REQUIRE(wait_for(*engines.backend, [&] { return engines.backend->state() == RunState::kRunning; }));
+  CHECK_FALSE(engines.backend->start(request("off")).ok());
+  CHECK(engines.backend->state() == RunState::kRunning);
+  engines.backend->cancel();
+  REQUIRE(finished(*engines.backend));
+  CHECK(outcome_of(*engines.backend).kind == OutcomeKind::kCancelled);
+  engines.run("off");
+}
