@@ -90,12 +90,21 @@ void say_what_happened(const DrivenRun& run, const RunOptions& options) {
     say(outcome->message);
 }
 
+// A run that was refused or never began leaves whatever file there was.
+bool recorded(const DrivenRun& run) {
+  const record::Recording& recording = *run.recording;
+  const bool refused = recording.outcome() && recording.outcome()->kind == OutcomeKind::kRefused;
+  const bool began = !recording.events().empty() || !recording.marks().empty() || !recording.metrics().empty() ||
+                     !recording.measurements().empty();
+  return began && !refused && !run.write_error;
+}
+
 void put_summary(const DrivenRun& run, const RunOptions& options) {
   const record::Ledger ledger(*run.recording);
   const RunSummary summary = summarise(ledger);
   if (options.json) return put(to_json(summary));
   put(to_text(summary));
-  if (!options.record || run.write_error) return;
+  if (!options.record || !recorded(run)) return;
   std::error_code failed;
   const auto size = fs::file_size(*options.record, failed);
   if (!failed)

@@ -125,6 +125,19 @@ TEST_CASE("A refused combination exits with 3 and the reason") {
   CHECK(holds(ran.err, "use an even width"));
 }
 
+TEST_CASE("What was recorded is said, and of a run that recorded nothing it is not") {
+  const TemporaryFolder folder;
+  const Words command = {"run", "train_step", "--record", folder / "a.hrec"};
+  const Ran first = run_headroom(command, with_engine("completed"));
+  CHECK(holds(first.out, "recorded"));
+  CHECK(holds(first.out, "a.hrec (" + std::to_string(small_recording().events().size()) + " events, "));
+  const std::string file = read_file(folder / "a.hrec");
+  const Ran refused = run_headroom(command, with_engine("refused"));
+  CHECK(refused.exit_code == 3);
+  CHECK_FALSE(holds(refused.out, "recorded"));
+  CHECK(read_file(folder / "a.hrec") == file);
+}
+
 TEST_CASE("No engine: stored runs only, and how to get one") {
   const Ran ran = run_headroom({"run", "train_step"});
   CHECK(ran.exit_code == 3);
