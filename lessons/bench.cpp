@@ -128,6 +128,11 @@ Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(c
   return chart;
 }
 
+void label_times(Chart& chart) {
+  for (ChartSeries& series : chart.series)
+    for (ChartPoint& point : series.points) point.label = time_text(point.y);
+}
+
 void fit_y(Chart& chart) {
   double low = HUGE_VAL, high = 0;
   for (const ChartSeries& series : chart.series)

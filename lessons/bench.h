@@ -43,6 +43,9 @@ struct Spread {
 };
 Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row));
 
+// Writes each point's time over it, where there is room.
+void label_times(Chart& chart);
+
 // Ends the y axis above all points: from 0, or over whole decades.
 void fit_y(Chart& chart);
 

@@ -26,6 +26,8 @@ enum class AxisUnit : std::uint8_t {
   kPercent,
   kFlopsPerByte,
   kFlopsPerSecond,
+  kSteps,     // of training, counted from 0
+  kNumber,    // what it counts is the axis's name
   kCategory,  // 0, 1, 2, … with names
 };
 
@@ -127,6 +129,7 @@ enum class SeriesKind : std::uint8_t { kFused, kEager, kLibrary, kOther };
 struct ChartPoint {
   double x = 0, y = 0;
   double low = 0, high = 0;  // quantiles 0.2 and 0.8 of y; both y where there is no spread
+  std::string label = {};    // "42 µs", where there is room
   std::string tip = {};      // "RMSNorm, 8,192 × 4,096: 42 µs (41 to 43), 51 repeats"
 };
 

@@ -11,6 +11,7 @@ namespace headroom::app {
 record::Result<ExitCode> open_window(const WindowOptions& options);
 record::Result<ExitCode> list(const ListOptions& options);
 record::Result<ExitCode> run(const RunOptions& options);
+record::Result<ExitCode> bench(const BenchOptions& options);
 record::Result<ExitCode> figures(const FiguresOptions& options);
 record::Result<ExitCode> doctor(const DoctorOptions& options);
 

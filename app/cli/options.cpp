@@ -25,6 +25,7 @@ written, 7 the engine failed, 130 interrupted. With --json stdout holds exactly 
 Examples:
   headroom                                                the window
   headroom run train_step --set model=tiny batch=4 --record a.hrec
+  headroom bench rms_norm swiglu --record b.hrec
   headroom figures memory_timeline --from a.hrec --out out --format svg,pdf)";
 
 // What CLI11 fills; numbers come as text, so that a bad one gets a sentence of its own.
@@ -32,16 +33,17 @@ struct Parsed {
   WindowOptions window;
   ListOptions list;
   RunOptions run;
+  BenchOptions bench;
   FiguresOptions figures;
   DoctorOptions doctor;
-  std::string time_limit, chapter;
+  std::string time_limit, bench_limit, chapter;
   std::string engine;  // may stand before or behind the command
   bool version = false;
 };
 
 struct Grammar {
   CLI::App app{"Headroom shows where GPU memory goes when a Llama trains.", "headroom"};
-  CLI::App *list = nullptr, *run = nullptr, *figures = nullptr, *doctor = nullptr;
+  CLI::App *list = nullptr, *run = nullptr, *bench = nullptr, *figures = nullptr, *doctor = nullptr;
 };
 
 void add_json(CLI::App& command, bool& json) { command.add_flag("--json", json, "One JSON document on stdout"); }
@@ -63,6 +65,22 @@ void declare_run(Grammar& grammar, RunOptions& options, std::string& time_limit,
   run.add_flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
   add_json(run, options.json);
   add_engine(run, engine);
+}
+
+void declare_bench(Grammar& grammar, BenchOptions& options, std::string& time_limit, std::string& engine) {
+  grammar.bench = grammar.app.add_subcommand("bench", "Time kernels: fused, eager, and beside a copy");
+  CLI::App& bench = *grammar.bench;
+  bench.add_option("KERNEL", options.kernels,
+                   "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step");
+  bench.add_option("--set", options.set, "Parameters of the demo `bench`: panel, storage, rows, width, …")
+      ->type_name("KEY=VALUE");
+  bench.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
+  bench.add_option("--record", options.record, "Keep the measurements as a recording")->type_name("FILE");
+  bench.add_option("--time-limit", time_limit, "Stop after this long for each KERNEL; exit code 5")
+      ->type_name("SECONDS");
+  bench.add_flag("--quick", options.quick, "One shape a kernel and few repeats");
+  add_json(bench, options.json);
+  add_engine(bench, engine);
 }
 
 void declare_figures(Grammar& grammar, FiguresOptions& options, std::string& chapter, std::string& engine) {
@@ -91,6 +109,7 @@ void declare(Grammar& grammar, Parsed& parsed) {
   grammar.list = app.add_subcommand("list", "Chapters, figures, demos with their keys, kernels");
   add_json(*grammar.list, parsed.list.json);
   declare_run(grammar, parsed.run, parsed.time_limit, parsed.engine);
+  declare_bench(grammar, parsed.bench, parsed.bench_limit, parsed.engine);
   declare_figures(grammar, parsed.figures, parsed.chapter, parsed.engine);
   grammar.doctor = app.add_subcommand("doctor", "What this machine has, what is missing and how to mend it");
   add_json(*grammar.doctor, parsed.doctor.json);
@@ -149,6 +168,25 @@ record::Result<Command> finish(Grammar& grammar, Parsed& parsed) {
       run.time_limit = limit.value();
     }
     return Command{run};
+  }
+  if (grammar.bench->parsed()) {
+    BenchOptions& bench = parsed.bench;
+    bench.engine = parsed.engine;
+    // --set takes all words up to the next option, kernels included.
+    for (auto word = bench.set.begin(); word != bench.set.end();) {
+      if (word->find('=') != std::string::npos) {
+        ++word;
+        continue;
+      }
+      bench.kernels.push_back(*word);
+      word = bench.set.erase(word);
+    }
+    if (!parsed.bench_limit.empty()) {
+      auto limit = number_from<double>("--time-limit", parsed.bench_limit, 0.001, 1e9, "a number of seconds");
+      if (!limit) return limit.error();
+      bench.time_limit = limit.value();
+    }
+    return Command{bench};
   }
   if (grammar.figures->parsed()) {
     parsed.figures.engine = parsed.engine;

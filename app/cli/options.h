@@ -29,6 +29,17 @@ struct RunOptions {
   std::string engine;
 };
 
+struct BenchOptions {
+  std::vector<std::string> kernels;  // empty: all
+  std::vector<std::string> set;      // key=value
+  std::optional<std::string> device;
+  std::optional<std::string> record;
+  std::optional<double> time_limit;  // seconds, a kernel that was named
+  bool quick = false;
+  bool json = false;
+  std::string engine;
+};
+
 struct FiguresOptions {
   std::vector<std::string> ids;
   std::optional<int> chapter;  // from 1
@@ -52,7 +63,7 @@ struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<PrintText, WindowOptions, ListOptions, RunOptions, FiguresOptions, DoctorOptions>;
+using Command = std::variant<PrintText, WindowOptions, ListOptions, RunOptions, BenchOptions, FiguresOptions, DoctorOptions>;
 
 // Bad usage is an error with one sentence; it names the nearest command or option for one that is not known.
 record::Result<Command> parse_command_line(int argc, const char* const* argv);

@@ -17,7 +17,8 @@ namespace {
 // A timeline is as wide as a screen; bars take a line each. Narrow pictures, for a column of print, are taller.
 float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
   if (!figure.bars.empty()) return 116 + 40 * static_cast<float>(figure.bars.size());
-  return std::round(std::clamp(options.width * 0.5625f, 280.0f, 1200.0f));
+  const float share = figure.charts.size() > 3 ? 0.68f : 0.5625f;  // rows of charts need more height
+  return std::round(std::clamp(options.width * share, 280.0f, 1200.0f));
 }
 
 Scene scene_of(const lessons::FigureData& figure, const ExportOptions& options, const TextMeasure& measure, float scale,

@@ -13,6 +13,12 @@ std::string description_of(const lessons::FigureData& figure) {
   std::string text = figure.provenance_line + ".";
   if (figure.peak) text += " The " + figure.peak->label + ".";
   for (const lessons::Bar& bar : figure.bars) text += " " + bar.label + " " + bar.value_text + ".";
+  for (const lessons::Chart& chart : figure.charts) {
+    if (!chart.title.empty()) text += " " + chart.title + ".";
+    for (const lessons::ChartSeries& series : chart.series)
+      for (const lessons::ChartPoint& point : series.points)
+        if (!point.tip.empty()) text += " " + point.tip + ".";
+  }
   if (figure.failed && figure.cap)
     text += " The run ended on the " + figure.cap->label + ": it " + figure.failed->label + ".";
   if (figure.cursor) text += " Alive at " + figure.cursor->when + ":";
@@ -82,6 +88,8 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
   if (!frame.parts.plot) return scene;
   if (!figure.bars.empty()) {
     lay_out_bars(sheet, figure, area);
+  } else if (!figure.charts.empty()) {
+    lay_out_charts(sheet, figure, area);
   } else {
     lay_out_plot(sheet, figure, area);
   }

@@ -24,6 +24,19 @@ std::string_view key_of(lessons::AxisUnit unit) {
       return "ns";
     case lessons::AxisUnit::kEvents:
       return "events";
+    case lessons::AxisUnit::kBytesPerSecond:
+      return "bytes/s";
+    case lessons::AxisUnit::kPercent:
+      return "%";
+    case lessons::AxisUnit::kFlopsPerByte:
+      return "flops/byte";
+    case lessons::AxisUnit::kFlopsPerSecond:
+      return "flops/s";
+    case lessons::AxisUnit::kSteps:
+      return "steps";
+    case lessons::AxisUnit::kNumber:
+    case lessons::AxisUnit::kCategory:
+      return "";
   }
   return "";
 }
@@ -59,6 +72,30 @@ std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + "\"";
+}
+
+// Where a point of a chart stands: the name of its place, or the number.
+std::string place_of(const lessons::Chart& chart, const lessons::ChartPoint& point) {
+  const auto index = static_cast<std::size_t>(std::max(0.0, point.x));
+  if (chart.x.unit == lessons::AxisUnit::kCategory && index < chart.categories.size()) return chart.categories[index];
+  return number(point.x);
+}
+
+// Losses differ in their last digits: those of a float.
+std::string value_of(const lessons::Axis& axis, double value) {
+  return axis.unit == lessons::AxisUnit::kNumber ? fmt::format("{:.9g}", value) : number(value);
+}
+
+std::string chart_rows(const FigureData& figure) {
+  std::string out = "chart,series,published,x,value,p20,p80,unit\n";
+  for (const lessons::Chart& chart : figure.charts)
+    for (const lessons::ChartSeries& series : chart.series)
+      for (const lessons::ChartPoint& point : series.points)
+        out += fmt::format("{},{},{},{},{},{},{},{}\n", quoted(chart.title), quoted(series.label),
+                           series.ghost ? "yes" : "no", quoted(place_of(chart, point)),
+                           value_of(chart.y, point.y), value_of(chart.y, point.low), value_of(chart.y, point.high),
+                           key_of(chart.y.unit));
+  return out;
 }
 
 json provenance_of(const FigureData& figure) {
@@ -137,6 +174,23 @@ json list_of(const lessons::AliveList& list) {
           {"more_bytes", list.more_bytes}};
 }
 
+json chart_of(const lessons::Chart& chart) {
+  json series = json::array(), references = json::array();
+  for (const lessons::ChartSeries& each : chart.series) {
+    json points = json::array();
+    for (const lessons::ChartPoint& point : each.points)
+      points.push_back({{"x", place_of(chart, point)}, {"value", point.y}, {"p20", point.low}, {"p80", point.high}});
+    series.push_back({{"label", each.label}, {"published", each.ghost}, {"points", std::move(points)}});
+  }
+  for (const lessons::ChartReference& each : chart.references)
+    references.push_back({{"label", each.label}, {"x", each.x}, {"y", each.y}});
+  return {{"title", chart.title},
+          {"x", {{"unit", key_of(chart.x.unit)}, {"name", chart.x.name}}},
+          {"y", {{"unit", key_of(chart.y.unit)}, {"name", chart.y.name}}},
+          {"series", std::move(series)},
+          {"references", std::move(references)}};
+}
+
 void add_series(json& document, const FigureData& figure) {
   for (const lessons::Band& band : figure.bands) {
     document["phases"].push_back(
@@ -160,6 +214,7 @@ void add_series(json& document, const FigureData& figure) {
                                 {"bytes", whole(bar.value)},
                                 {"note", bar.note}});
   }
+  for (const lessons::Chart& chart : figure.charts) document["charts"].push_back(chart_of(chart));
   for (const lessons::LadderRung& rung : figure.ladder) {
     document["ladder"].push_back({{"label", rung.label}, {"bytes", rung.bytes}});
   }
@@ -177,6 +232,7 @@ std::string to_csv(const FigureData& figure) {
   if (!figure.provenance_line.empty()) out += "# run: " + one_line(figure.provenance_line) + "\n";
   for (const auto& [key, value] : figure.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
   if (!figure.empty_reason.empty()) return out + "# empty: " + one_line(figure.empty_reason) + "\n";
+  if (!figure.charts.empty()) return out + chart_rows(figure);
   return out + (figure.bars.empty() ? timeline_rows(figure) : bar_rows(figure));
 }
 

@@ -36,6 +36,41 @@ int decimals_of(double step) {
   return step >= 1 ? 0 : std::min(6, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
 }
 
+// The unit in which a number of `high` reads well, and how many of the axis's own units it is.
+struct ChartUnit {
+  std::string_view name;
+  double size = 1;
+};
+
+ChartUnit chart_unit(lessons::AxisUnit unit, double high) {
+  using lessons::AxisUnit;
+  switch (unit) {
+    case AxisUnit::kBytesPerSecond:
+      return high >= 2e12 ? ChartUnit{"TB/s", 1e12} : ChartUnit{"GB/s", 1e9};
+    case AxisUnit::kFlopsPerSecond:
+      return high >= 2e12 ? ChartUnit{"TFLOP/s", 1e12} : ChartUnit{"GFLOP/s", 1e9};
+    case AxisUnit::kFlopsPerByte:
+      return {"FLOP/B", 1};
+    case AxisUnit::kPercent:
+      return {"%", 1};
+    case AxisUnit::kNanoseconds: {
+      const TimeUnit time = time_unit(high);
+      return {time.name, time.nanoseconds};
+    }
+    case AxisUnit::kBytes: {
+      const ByteUnit bytes = byte_unit(high);
+      return {bytes.name, bytes.bytes};
+    }
+    case AxisUnit::kNumber:
+      return high >= 1e-3 ? ChartUnit{} : high >= 1e-6 ? ChartUnit{"millionths", 1e-6} : ChartUnit{"billionths", 1e-9};
+    case AxisUnit::kEvents:
+    case AxisUnit::kSteps:
+    case AxisUnit::kCategory:
+      break;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, int most) {
@@ -69,6 +104,35 @@ TimeTicks time_ticks(const lessons::Axis& axis, int most) {
     ticks.push_back({value * unit.nanoseconds, text});
   }
   return {std::move(ticks), unit.name};
+}
+
+ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
+  const ChartUnit unit = chart_unit(axis.unit, axis.high);
+  ChartTicks result{.ticks = {}, .unit = std::string(unit.name)};
+  if (axis.unit == lessons::AxisUnit::kCategory) return result;
+  if (axis.unit == lessons::AxisUnit::kBytes) {
+    result.ticks = byte_ticks(axis, byte_unit(axis.high), most);
+    return result;
+  }
+  if (axis.logarithmic) {
+    const int first = static_cast<int>(std::ceil(std::log10(axis.low) - 1e-9));
+    const int last = static_cast<int>(std::floor(std::log10(axis.high) + 1e-9));
+    const int step = 1 + (last - first) / std::max(1, most);
+    for (int decade = first; decade <= last; decade += step) {
+      const double value = std::pow(10, decade);
+      result.ticks.push_back({value, fmt::format("{:g}", value / unit.size)});
+    }
+    return result;
+  }
+  const double low = axis.low / unit.size, high = axis.high / unit.size;
+  double step = round_step(high - low, most);
+  if (axis.unit == lessons::AxisUnit::kSteps) step = std::max(1.0, step);  // there are no halves
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high * (1 + 1e-9) && result.ticks.size() < 1000; ++k) {
+    const double value = k * step;
+    result.ticks.push_back({value * unit.size, decimals_of(step) == 0 ? record::format_count(std::llround(value))
+                                                                      : fmt::format("{:.{}f}", value, decimals_of(step))});
+  }
+  return result;
 }
 
 }  // namespace headroom::app::paint

@@ -22,4 +22,11 @@ struct TimeTicks {
 };
 TimeTicks time_ticks(const lessons::Axis& axis, int most);
 
+// Of an axis of a chart in any unit, whole decades where it is logarithmic; `unit` is said once beside them.
+struct ChartTicks {
+  std::vector<Tick> ticks;
+  std::string unit;
+};
+ChartTicks chart_ticks(const lessons::Axis& axis, int most);
+
 }  // namespace headroom::app::paint

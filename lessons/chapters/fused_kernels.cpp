@@ -7,7 +7,8 @@
 namespace headroom::lessons {
 namespace {
 
-constexpr std::array<std::string_view, 1> kFigures{"bench_memory"};
+constexpr std::array<std::string_view, 6> kFigures{"bench_memory",   "bench_times",  "bench_bandwidth",
+                                                   "bench_roofline", "report_times", "report_memory"};
 constexpr std::array<std::string_view, 1> kRecordings{"tiny_cpu"};
 
 constexpr Page kFusedAgainstUnfused{

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "lessons/bench.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -58,6 +59,9 @@ void add_chart(FigureData& figure, Chart chart, const View& view) {
   for (const ChartSeries& series : chart.series)
     if (series.kind == SeriesKind::kFused) fused = std::max(fused, highest(series));
   if (view.veiled) std::erase_if(chart.series, [](const auto& series) { return series.kind != SeriesKind::kFused; });
+  for (ChartSeries& series : chart.series)
+    for (ChartPoint& point : series.points)
+      point.label = short_bytes(static_cast<record::Bytes>(point.y));
   fit_y(chart);
   if (view.asked) {  // the same axis before and after the answer
     Chart room{.y = {.unit = AxisUnit::kBytes},

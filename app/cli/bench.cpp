@@ -1,0 +1,163 @@
+// headroom bench: kernels of our own beside eager compositions and LibTorch's, as a table.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.h"
+#include "app/cli/bench_step.h"
+#include "app/cli/bench_table.h"
+#include "app/cli/drive.h"
+#include "app/cli/output.h"
+#include "app/cli/suggest.h"
+#include "app/common/session.h"
+#include "demos/experiments/demo.h"
+#include "kernels/kernel.h"
+
+namespace headroom::app {
+
+using record::Error;
+using record::ErrorKind;
+using record::OutcomeKind;
+using record::Params;
+
+namespace {
+
+record::Status check_kernel(const std::string& name) {
+  if (kernels::find_kernel(name) != nullptr) return record::Ok{};
+  std::vector<std::string_view> known;
+  for (const auto* kernel : kernels::kernels()) known.push_back(kernel->id);
+  return Error{unknown_name("kernel", name, known)};
+}
+
+// One run a kernel that was named, or one of all. A terminal has no window to keep alive: all cores.
+record::Result<std::vector<Params>> runs_of(const BenchOptions& options) {
+  const auto* demo = experiments::find_demo("bench");
+  Params params(demo->schema);
+  if (auto set = params.set("cores", "all"); !set) return set.error();
+  for (const std::string& assignment : options.set)
+    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  if (options.device)
+    if (auto set = params.set("device", std::string_view(*options.device)); !set) return set.error();
+  if (options.quick)
+    if (auto set = params.set("quick", "on"); !set) return set.error();
+  if (options.kernels.empty()) return std::vector{params};
+  std::vector<Params> runs;
+  for (const std::string& kernel : options.kernels) {
+    if (auto known = check_kernel(kernel); !known) return known.error();
+    if (auto set = params.set("kernel", std::string_view(kernel)); !set) return set.error();
+    runs.push_back(params);
+  }
+  return runs;
+}
+
+OutcomeKind outcome_of(const record::Recording& recording) {
+  return recording.outcome() ? recording.outcome()->kind : OutcomeKind::kEngineLost;
+}
+
+// What several runs measured, as the recording of one.
+class Merged {
+ public:
+  void add(const record::Recording& run) {
+    if (first_) {
+      all_.set_info(run.info());
+      first_ = false;
+    }
+    for (const record::Measurement& row : run.measurements()) {
+      const bool again = row.panel == "copy" && has_copy_;
+      has_copy_ = has_copy_ || row.panel == "copy";
+      if (!again) all_.append(row);
+    }
+    if (run.outcome()) all_.set_outcome(*run.outcome());
+  }
+  // The parameter `kernel` of a recording of several is what was asked for.
+  void named(const std::vector<std::string>& kernels) {
+    if (kernels.size() < 2) return;
+    record::RunInfo info = all_.info();
+    info.params["kernel"] = fmt::format("{}", fmt::join(kernels, ", "));
+    all_.set_info(std::move(info));
+  }
+  const record::Recording& recording() const { return all_; }
+
+ private:
+  record::Recording all_;
+  bool first_ = true, has_copy_ = false;
+};
+
+nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const record::Measurement& row : recording.measurements()) {
+    const BenchRow shown = bench_row(recording, row);
+    nlohmann::json entry = {{"panel", row.panel},       {"kernel", row.kernel},  {"variant", row.variant},
+                            {"pass", row.pass},         {"timing", row.timing},  {"storage", row.storage},
+                            {"label", row.label},       {"rows", row.rows},      {"width", row.width},
+                            {"vocab", row.vocab},       {"median_ns", row.median}, {"p20_ns", row.low},
+                            {"p80_ns", row.high},       {"samples", row.samples}, {"bytes", row.bytes},
+                            {"flops", row.flops}};
+    const auto known = [](double value) { return value >= 0 ? nlohmann::json(value) : nlohmann::json(nullptr); };
+    entry["extra_memory_bytes"] = row.extra_memory >= 0 ? nlohmann::json(row.extra_memory) : nlohmann::json(nullptr);
+    entry["error"] = known(row.error);
+    entry["bytes_per_second"] = known(shown.bytes_per_second);
+    entry["part_of_copy"] = known(shown.part_of_copy);
+    entry["speedup_over_eager"] = known(shown.over_eager);
+    entry["ratio_to_products"] = known(shown.to_products);
+    rows.push_back(std::move(entry));
+  }
+  const record::RunInfo& info = recording.info();
+  return {{"demo", info.demo},
+          {"outcome", record::key_of(outcome)},
+          {"device", record::key_of(info.device)},
+          {"params", info.params},
+          {"provenance", info.provenance},
+          {"measurements", std::move(rows)}};
+}
+
+}  // namespace
+
+record::Result<ExitCode> bench(const BenchOptions& options) {
+  if (options.kernels == std::vector<std::string>{"step"}) return bench_step(options);
+  const auto runs = runs_of(options);
+  if (!runs) return runs.error();
+  if (options.record) {
+    if (auto writer = record::RecordingWriter::create(*options.record); !writer) return writer.error();
+  }
+  Session session(choose_engine(options.engine));
+  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
+  const InterruptGuard guard;
+  backend::Backend& engine = *session.runner();
+  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
+  if (interrupted()) return ExitCode::kInterrupted;
+  if (auto there = check_device(engine, runs.value().front()); !there) return there.error();
+
+  Merged merged;
+  OutcomeKind outcome = OutcomeKind::kCompleted;
+  bool time_limit_met = false;
+  for (const Params& params : runs.value()) {
+    const auto driven = drive(engine, {"bench", params, true, {}}, options.time_limit);
+    if (!driven) return driven.error();
+    const record::Recording& run = *driven.value().recording;
+    merged.add(run);
+    outcome = outcome_of(run);
+    time_limit_met = time_limit_met || driven.value().time_limit_met;
+    if (outcome == OutcomeKind::kCompleted) continue;
+    say(run.outcome() && !run.outcome()->message.empty() ? run.outcome()->message
+        : time_limit_met ? "The time limit was met: what was measured until then is kept."
+                         : "The run ended early: what was measured until then is kept.");
+    break;
+  }
+  merged.named(options.kernels);
+  const record::Recording& all = merged.recording();
+  if (options.record && !all.measurements().empty())
+    if (auto written = all.write(*options.record); !written) return written.error();
+  if (options.json) put(json_of(all, outcome).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  else put(bench_table(all));
+  if (time_limit_met && outcome == OutcomeKind::kCancelled) return ExitCode::kTimeLimit;
+  return exit_code_of(outcome);
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,371 @@
+// Charts: series as bars or marks over named places or a number, with whiskers, references and a legend; several stand
+// side by side. Ink is the fused form, grey what it is compared with: colour belongs to memory.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "app/paint/plot_parts.h"
+#include "app/paint/sheet.h"
+#include "app/paint/ticks.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::Axis;
+using lessons::Chart;
+using lessons::ChartPoint;
+using lessons::ChartSeries;
+using lessons::SeriesKind;
+
+constexpr HatchRule kWideHatch{5, 1.4f, 1};
+
+// Where a value stands on an axis, from 0 to 1.
+double part_of(const Axis& axis, double value) {
+  if (!axis.logarithmic) return (value - axis.low) / (axis.high - axis.low);
+  return std::log(std::max(value, axis.low) / axis.low) / std::log(axis.high / axis.low);
+}
+
+// What a series looks like. `turn` tells series of one kind apart: 0 the first, 1 the second, …
+struct Look {
+  SeriesKind kind = SeriesKind::kOther;
+  bool ghost = false;
+  int turn = 0;
+};
+
+std::vector<Look> looks_of(const Chart& chart) {
+  std::vector<Look> looks;
+  for (const ChartSeries& series : chart.series) {
+    Look look{series.kind, series.ghost, 0};
+    for (const Look& other : looks) look.turn += other.kind == look.kind && other.ghost == look.ghost;
+    looks.push_back(look);
+  }
+  return looks;
+}
+
+Color line_color(const Palette& palette, const Look& look) {
+  if (look.ghost) return palette.text3;
+  if (look.kind == SeriesKind::kFused) return palette.ink;
+  return look.kind == SeriesKind::kEager ? palette.control : palette.text2;
+}
+
+// A bar, or a legend's sample of one.
+void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look) {
+  const Palette& palette = sheet.palette();
+  const float width = sheet.line_px(1), half = width * 0.5f;
+  const Color color = line_color(palette, look);
+  const bool solid = !look.ghost && look.turn == 0;
+  if (solid && look.kind == SeriesKind::kFused) return sheet.fill(Layer::kBars, rect, palette.ink);
+  if (solid && look.kind == SeriesKind::kEager) sheet.fill(Layer::kBars, rect, palette.phase[3]);
+  if (solid && look.kind == SeriesKind::kOther) return sheet.fill(Layer::kBars, rect, palette.text3);
+  if (look.turn == 1) sheet.hatch(Layer::kBars, {rect}, color, kWideHatch);
+  if (look.kind == SeriesKind::kLibrary && !look.ghost) sheet.hatch(Layer::kBars, {rect}, color, {9, 1, 0.8f});
+  if (rect.width() <= 2 * width || rect.height() <= 2 * width) return sheet.fill(Layer::kBars, rect, color);
+  const float dash = look.ghost ? sheet.px(3) : 0;
+  sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
+                                  .color = color,
+                                  .width = width,
+                                  .radius = 0,
+                                  .dash = dash,
+                                  .gap = dash});
+}
+
+// A mark, or a legend's sample of one. Filled: measured here; hollow: published elsewhere.
+void lay_out_mark(Sheet& sheet, Point at, const Look& look) {
+  const Palette& palette = sheet.palette();
+  const Color color = line_color(palette, look);
+  const float radius = sheet.frame().scale * 4, width = sheet.line_px(1.5f);
+  const Color fill = look.ghost || look.turn > 0 ? palette.well : color;
+  if (look.kind == SeriesKind::kFused) {
+    sheet.add(Layer::kMarks,
+              Disc{.center = at, .radius = radius, .fill = fill, .stroke = color, .stroke_width = width});
+    return;
+  }
+  const float half = look.kind == SeriesKind::kLibrary ? radius * 0.6f : radius * 0.9f;
+  const Rect rect{at.x - half, at.y - half, at.x + half, at.y + half};
+  sheet.fill(Layer::kMarks, rect, fill);
+  sheet.add(Layer::kMarks, Outline{.rect = rect, .color = color, .width = width});
+}
+
+void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look) {
+  const bool fused = look.kind == SeriesKind::kFused && !look.ghost;
+  const float dash = look.ghost ? 3.0f : look.kind == SeriesKind::kLibrary ? 5.0f : look.turn > 0 ? 8.0f : 0.0f;
+  sheet.add(Layer::kLines, Polyline{.points = std::move(points),
+                                    .color = line_color(sheet.palette(), look),
+                                    .width = sheet.line_px(fused ? 2 : look.ghost ? 1 : 1.5f),
+                                    .dash = sheet.px(dash),
+                                    .gap = sheet.px(dash * 0.7f)});
+}
+
+class ChartLayout {
+ public:
+  ChartLayout(Sheet& sheet, const Chart& chart, Rect area) : sheet_(sheet), palette_(sheet.palette()), chart_(chart) {
+    looks_ = looks_of(chart);
+    const float line = sheet.snap(sheet.height(kLabelType));
+    const float head = chart.title.empty() ? line + sheet.px(4) : line + sheet.px(6);
+    const bool named = !chart.x.name.empty();
+    const float below = line + sheet.px(6) + (named ? line + sheet.px(2) : 0);
+    head_ = {area.x0, area.y0, area.x1, area.y0 + head};
+    plot_ = {area.x0, area.y0 + head, area.x1, std::max(area.y0 + head + 1, area.y1 - below)};
+    y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(40))));
+    float labels = 0;
+    for (const Tick& tick : y_.ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
+    plot_.x0 = sheet.snap(plot_.x0 + labels + sheet.px(8));
+    plot_ = {plot_.x0, sheet.snap(plot_.y0), std::max(sheet.snap(plot_.x1), plot_.x0 + 1), sheet.snap(plot_.y1)};
+  }
+
+  const Rect& plot() const { return plot_; }
+
+  void draw() {
+    ground();
+    references();
+    if (chart_.bars) bars();
+    else marks();
+    head();
+    x_labels();
+  }
+
+ private:
+  float x_px(double value) const { return plot_.x0 + static_cast<float>(part_of(chart_.x, value)) * plot_.width(); }
+  float y_px(double value) const {
+    const auto part = static_cast<float>(std::clamp(part_of(chart_.y, value), 0.0, 1.0));
+    return plot_.y1 - part * plot_.height();
+  }
+
+  void ground() {
+    sheet_.fill(Layer::kGround, plot_, palette_.well);
+    for (const Tick& tick : y_.ticks) {
+      const float y = y_px(tick.value);
+      if (y < plot_.y1 - 1)
+        sheet_.horizontal(Layer::kGround, plot_.x0, plot_.x1, sheet_.snap(y), palette_.grid, sheet_.line_px(1));
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, tick.label, plot_.x0 - sheet_.px(6), y, Anchor::kEnd);
+    }
+    sheet_.horizontal(Layer::kAxes, plot_.x0, plot_.x1, plot_.y1, palette_.control, sheet_.line_px(1));
+  }
+
+  // The title, and the unit of the y axis behind it.
+  void head() {
+    float x = head_.x0;
+    if (!chart_.title.empty()) {
+      const Rect title = sheet_.text(Layer::kAxes, kStrongType, palette_.text,
+                                     sheet_.shortened(kStrongType, chart_.title, head_.width()), x, head_.y0);
+      x = title.x1 + sheet_.px(8);
+    }
+    std::string unit = y_.unit;
+    if (!chart_.y.name.empty()) unit = chart_.y.name + (unit.empty() ? "" : ", ") + unit;
+    if (x + sheet_.width(kLabelType, unit) > head_.x1) unit = y_.unit;
+    if (x + sheet_.width(kLabelType, unit) <= head_.x1)
+      sheet_.text(Layer::kAxes, kLabelType, palette_.text3, unit, x, head_.y0);
+  }
+
+  void references() {
+    for (const lessons::ChartReference& reference : chart_.references) {
+      Polyline line{.points = {},
+                    .color = palette_.text,
+                    .width = sheet_.line_px(1),
+                    .dash = sheet_.px(6),
+                    .gap = sheet_.px(4)};
+      for (std::size_t i = 0; i < reference.x.size(); ++i)
+        line.points.push_back({x_px(reference.x[i]), y_px(reference.y[i])});
+      const float left = line.points.front().x, top = line.points.back().y;
+      sheet_.add(Layer::kLines, std::move(line));
+      const float width = sheet_.width(kMediumType, reference.label);
+      const float x1 = plot_.x1 - sheet_.px(4), height = sheet_.height(kMediumType);
+      if (x1 - width < left) continue;
+      const float y0 = std::max(plot_.y0, top - height - sheet_.px(2));
+      reference_labels_.push_back({x1 - width, y0, x1, y0 + height});
+      sheet_.text(Layer::kLabels, kMediumType, palette_.text, reference.label, x1, y0, Anchor::kEnd);
+    }
+  }
+
+  void whisker(const ChartPoint& point, float x, Color color) {
+    const float top = y_px(point.high), bottom = y_px(point.low), width = sheet_.line_px(1.5f), cap = sheet_.px(4);
+    if (bottom - top < 2 * width) return;
+    const auto stroke = [&](Point from, Point to) {
+      sheet_.add(Layer::kMarks, Polyline{.points = {from, to}, .color = color, .width = width});
+    };
+    stroke({x, top}, {x, bottom});
+    stroke({x - cap, top}, {x + cap, top});
+    stroke({x - cap, bottom}, {x + cap, bottom});
+  }
+
+  void bars() {
+    const auto count = static_cast<float>(std::max<std::size_t>(1, chart_.series.size()));
+    const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
+    const float bar = std::min(sheet_.px(56), slot * 0.78f / count);
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      for (const ChartPoint& point : chart_.series[s].points) {
+        const float x0 = sheet_.snap(x_px(point.x) + (static_cast<float>(s) - count * 0.5f) * bar + bar * 0.06f);
+        const float x1 = std::max(x0 + sheet_.line_px(1), sheet_.snap(x0 + bar * 0.88f));
+        const float top = std::min(sheet_.snap(y_px(point.y)), plot_.y1 - sheet_.line_px(2));
+        const Rect rect{x0, top, x1, plot_.y1};
+        lay_out_box(sheet_, rect, looks_[s]);
+        whisker(point, rect.center_x(), palette_.text);
+        value_label(point, rect, bar);
+        sheet_.scene().hits.push_back({{x0, plot_.y0, x1, plot_.y1}, std::nullopt, point.tip});
+      }
+    }
+  }
+
+  void value_label(const ChartPoint& point, const Rect& bar, float room) {
+    if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return;
+    const float y = std::min(bar.y0, y_px(point.high)) - sheet_.height(kLabelType) - sheet_.px(1);
+    const float half = sheet_.width(kLabelType, point.label) * 0.5f;
+    const Rect box{bar.center_x() - half, y, bar.center_x() + half, y + sheet_.height(kLabelType)};
+    const auto meets = [&](const Rect& other) {
+      return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
+    };
+    if (y < plot_.y0 || std::any_of(reference_labels_.begin(), reference_labels_.end(), meets)) return;
+    sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, bar.center_x(), y, Anchor::kMiddle);
+  }
+
+  void marks() {
+    for (const bool ghosts : {true, false}) {  // what was published lies behind
+      for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+        if (chart_.series[s].ghost != ghosts) continue;
+        std::vector<Point> points;
+        for (const ChartPoint& point : chart_.series[s].points) points.push_back({x_px(point.x), y_px(point.y)});
+        // A line of many points needs no mark on each.
+        const bool apart = !chart_.joined || plot_.width() >= sheet_.px(10) * static_cast<float>(points.size());
+        if (chart_.joined && points.size() > 1) lay_out_line(sheet_, points, looks_[s]);
+        for (std::size_t i = 0; i < points.size(); ++i) {
+          const ChartPoint& point = chart_.series[s].points[i];
+          whisker(point, points[i].x, line_color(palette_, looks_[s]));
+          if (apart) lay_out_mark(sheet_, points[i], looks_[s]);
+          if (point.tip.empty()) continue;
+          const float r = sheet_.px(8);
+          sheet_.scene().hits.push_back(
+              {{points[i].x - r, points[i].y - r, points[i].x + r, points[i].y + r}, std::nullopt, point.tip});
+          mark_label(point, points[i]);
+        }
+      }
+    }
+  }
+
+  // Right of its mark, else left of it, where no other label stands.
+  void mark_label(const ChartPoint& point, Point at) {
+    if (point.label.empty()) return;
+    const float width = sheet_.width(kLabelType, point.label), height = sheet_.height(kLabelType);
+    for (const float x0 : {at.x + sheet_.px(8), at.x - sheet_.px(8) - width}) {
+      for (const float lift : {0.0f, -0.8f, 0.8f}) {
+        const float y0 = at.y - height * (0.5f - lift);
+        const Rect box{x0, y0, x0 + width, y0 + height};
+        const auto meets = [&](const Rect& other) {
+          return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
+        };
+        if (box.x0 < plot_.x0 || box.x1 > plot_.x1 || box.y0 < plot_.y0 || box.y1 > plot_.y1) continue;
+        if (std::any_of(reference_labels_.begin(), reference_labels_.end(), meets)) continue;
+        reference_labels_.push_back(box);
+        sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, x0, y0);
+        return;
+      }
+    }
+  }
+
+  void x_labels() {
+    const float top = plot_.y1 + sheet_.px(4);
+    if (chart_.x.unit == lessons::AxisUnit::kCategory) {
+      const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
+      float widest = 0;
+      for (const std::string& name : chart_.categories) widest = std::max(widest, sheet_.width(kLabelType, name));
+      // Where names do not fit side by side, every second or third one stands.
+      const auto every = static_cast<std::size_t>(
+          std::clamp(std::ceil((std::min(widest, 3 * slot) + sheet_.px(6)) / slot), 1.0f, 3.0f));
+      for (std::size_t i = 0; i < chart_.categories.size(); i += every) {
+        const float room = slot * static_cast<float>(every) - sheet_.px(4);
+        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, sheet_.shortened(kLabelType, chart_.categories[i], room),
+                    x_px(static_cast<double>(i)), top, Anchor::kMiddle);
+      }
+    } else {
+      const ChartTicks x = chart_ticks(chart_.x, std::max(1, static_cast<int>(plot_.width() / sheet_.px(70))));
+      for (const Tick& tick : x.ticks)
+        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, tick.label, x_px(tick.value), top, Anchor::kMiddle);
+    }
+    if (!chart_.x.name.empty())
+      sheet_.text(Layer::kAxes, kLabelType, palette_.text2,
+                  sheet_.shortened(kLabelType, chart_.x.name, plot_.width()), plot_.center_x(),
+                  top + sheet_.height(kLabelType) + sheet_.px(1), Anchor::kMiddle);
+  }
+
+  Sheet& sheet_;
+  const Palette& palette_;
+  const Chart& chart_;
+  std::vector<Look> looks_;
+  Rect head_, plot_;
+  ChartTicks y_;
+  std::vector<Rect> reference_labels_;  // and other labels that stand
+};
+
+// One sample and word a series, of all charts; wraps. Returns the height that it took.
+float lay_out_legend(Sheet& sheet, const std::vector<Chart>& charts, Rect area) {
+  const float line = sheet.snap(sheet.height(kMediumType) + sheet.px(6)), gap = sheet.px(18), box = sheet.px(14);
+  std::set<std::tuple<std::string, bool>> said;
+  float x = area.x0, y = area.y0;
+  for (const Chart& chart : charts) {
+    const std::vector<Look> looks = looks_of(chart);
+    for (std::size_t s = 0; s < chart.series.size(); ++s) {
+      const ChartSeries& series = chart.series[s];
+      if (series.label.empty() || !said.insert({series.label, series.ghost}).second) continue;
+      const float width = box + sheet.px(6) + sheet.width(kMediumType, series.label);
+      if (x > area.x0 && x + width > area.x1) {
+        x = area.x0;
+        y += line;
+      }
+      const float middle = y + line * 0.5f;
+      if (chart.bars) lay_out_box(sheet, {x, middle - box * 0.4f, x + box, middle + box * 0.4f}, looks[s]);
+      else lay_out_mark(sheet, {x + box * 0.5f, middle}, looks[s]);
+      sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text2, series.label, x + box + sheet.px(6), middle);
+      x += width + gap;
+    }
+  }
+  return said.empty() ? 0 : y + line - area.y0 + sheet.px(4);
+}
+
+// The reader's guess over the first chart.
+void lay_out_guess(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map) {
+  if (!figure.guess) return;
+  const Palette& palette = sheet.palette();
+  const float y = std::clamp(sheet.snap(map.y_px(*figure.guess)), map.plot.y0, map.plot.y1);
+  sheet.add(Layer::kMarks, Polyline{.points = {{map.plot.x0, y}, {map.plot.x1, y}},
+                                    .color = palette.text,
+                                    .width = sheet.line_px(2),
+                                    .dash = sheet.px(7),
+                                    .gap = sheet.px(4)});
+  const ByteUnit unit = byte_unit(figure.y.high);
+  const std::string value = in_unit(*figure.guess, unit, 1) + " " + std::string(unit.name);
+  const std::string text = (figure.guess_locked ? "you said " : "your guess ") + value;
+  const float width = sheet.snap(sheet.width(kPeakType, text) + sheet.px(24)), height = sheet.px(28);
+  const float y0 = sheet.snap(std::clamp(y - height * 0.5f, map.plot.y0, map.plot.y1 - height));
+  const float x0 = sheet.snap(map.plot.x0 + (map.plot.width() - width) * 0.3f);
+  const Rect box{x0, y0, x0 + width, y0 + height};
+  sheet.fill(Layer::kMarks, box, figure.guess_locked ? palette.well : palette.ink, height * 0.5f);
+  sheet.text_mid(Layer::kLabels, kPeakType, figure.guess_locked ? palette.text : palette.on_ink, text, box.center_x(),
+                 box.center_y(), Anchor::kMiddle);
+  if (figure.guess_locked) return;
+  sheet.scene().map = map;  // to drag on
+  sheet.scene().guess = box;
+}
+
+}  // namespace
+
+void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
+  const std::vector<Chart>& charts = figure.charts;
+  area.y0 += lay_out_legend(sheet, charts, area);
+  const auto count = static_cast<int>(charts.size());
+  const int most = std::max(1, static_cast<int>(area.width() / sheet.px(230)));
+  const int columns = std::min(most, count <= 2 ? count : count <= 4 ? 2 : count <= 6 ? 3 : 4);
+  const int rows = (count + columns - 1) / columns;
+  const float gap = sheet.px(20);
+  const float width = (area.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  const float height = (area.height() - gap * 0.6f * static_cast<float>(rows - 1)) / static_cast<float>(rows);
+  for (int i = 0; i < count; ++i) {
+    const float x0 = area.x0 + static_cast<float>(i % columns) * (width + gap);
+    const float y0 = area.y0 + static_cast<float>(i / columns) * (height + gap * 0.6f);
+    ChartLayout chart(sheet, charts[static_cast<std::size_t>(i)], {x0, y0, x0 + width, y0 + height});
+    chart.draw();
+    const Chart& data = charts[static_cast<std::size_t>(i)];
+    if (i == 0) lay_out_guess(sheet, figure, {.plot = chart.plot(), .x = data.x, .y = data.y});
+  }
+}
+
+}  // namespace headroom::app::paint

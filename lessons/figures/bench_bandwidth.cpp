@@ -1,0 +1,109 @@
+// What part of a copy's bandwidth each form of each kernel reaches, at the largest shape that was measured.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+
+namespace headroom::lessons {
+
+extern const Figure kBenchBandwidth;
+
+namespace {
+
+constexpr std::array<record::Choice, 3> kPasses{
+    {{"forward", "forward"}, {"backward", "backward"}, {"full", "forward and backward"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "pass",
+                      .label = "Pass",
+                      .help = "Which pass",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "forward",
+                      .choices = kPasses},
+};
+
+// The rows of the panel's shape that moves most, copy included; empty without a copy.
+std::vector<const Measurement*> largest_shape(const record::Recording& recording, std::string_view panel,
+                                              std::string_view pass) {
+  std::vector<const Measurement*> rows = rows_of(recording, panel, pass, main_timing(recording));
+  record::Bytes most = 0;
+  bool copied = false;
+  for (const Measurement* row : rows) most = std::max(most, row->bytes);
+  std::erase_if(rows, [&](const Measurement* row) { return row->bytes != most || row->median <= 0; });
+  for (const Measurement* row : rows) copied = copied || row->variant == "copy";
+  return copied ? rows : std::vector<const Measurement*>{};
+}
+
+ChartSeries& series_of(Chart& chart, const Measurement& row) {
+  const std::string label = variant_label(row.variant);
+  for (ChartSeries& series : chart.series)
+    if (series.label == label) return series;
+  return chart.series.emplace_back(ChartSeries{.label = label, .kind = kind_of(row.variant), .points = {}});
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kBenchBandwidth.id;
+  figure.title = kBenchBandwidth.title;
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  if (!begin_bench(figure, input, params)) return figure;
+  const record::Recording& recording = input.run->recording();
+  Chart chart;
+  double bandwidth = 0;
+  for (const std::string& panel : measured_panels(recording, params.text("pass"))) {
+    const auto rows = largest_shape(recording, panel, params.text("pass"));
+    if (rows.empty()) continue;
+    const Measurement& copy = **std::find_if(rows.begin(), rows.end(), [](auto* r) { return r->variant == "copy"; });
+    const double x = static_cast<double>(chart.categories.size());
+    chart.categories.push_back(panel_title(panel));
+    for (const Measurement* row : rows) {
+      if (row->variant == "copy") {
+        bandwidth = std::max(bandwidth, static_cast<double>(row->bytes) / row->median);
+        continue;
+      }
+      const double part = 100 * copy.median / row->median;
+      series_of(chart, *row)
+          .points.push_back({.x = x,
+                             .y = part,
+                             .low = 100 * copy.median / std::max(row->high, 1.0),
+                             .high = 100 * copy.median / std::max(row->low, 1.0),
+                             .label = fmt::format("{:.0f}", part),
+                             .tip = fmt::format("{}; {:.0f} GB/s", row_text(*row),
+                                                static_cast<double>(row->bytes) / row->median)});
+    }
+  }
+  if (chart.series.empty()) {
+    figure.empty_reason = "This run measured no kernel beside a copy in this pass.";
+    return figure;
+  }
+  chart.bars = true;
+  chart.x = {.unit = AxisUnit::kCategory,
+             .low = -0.5,
+             .high = static_cast<double>(chart.categories.size()) - 0.5,
+             .name = {}};
+  chart.y.unit = AxisUnit::kPercent;
+  chart.y.name = "bytes that must move a second, part of a copy's";
+  chart.references.push_back({.label = fmt::format("a copy of as many bytes, up to {:.2f} TB/s", bandwidth / 1000),
+                              .x = {chart.x.low, chart.x.high},
+                              .y = {100, 100}});
+  fit_y(chart);
+  figure.x = chart.x;
+  figure.y = chart.y;
+  figure.charts.push_back(std::move(chart));
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kBenchBandwidth{
+    .id = "bench_bandwidth",
+    .title = "Bandwidth",
+    .caption = "The part of a copy's bandwidth that each form of each kernel reaches",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,140 @@
+// The roofline: arithmetic a second over arithmetic a byte, under the copy's slope and the products' ceiling.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+
+namespace headroom::lessons {
+
+extern const Figure kBenchRoofline;
+
+namespace {
+
+constexpr std::array<record::Choice, 3> kPasses{
+    {{"full", "forward and backward"}, {"forward", "forward"}, {"backward", "backward"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "pass",
+                      .label = "Pass",
+                      .help = "Which pass; a kernel that has only one shows that",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "full",
+                      .choices = kPasses},
+};
+
+struct Roofs {
+  double bytes_per_second = 0;  // of the large copy
+  double flops_per_second = 0;  // of the products; 0: none were measured
+};
+
+Roofs roofs_of(const record::Recording& recording) {
+  Roofs roofs;
+  for (const Measurement& row : recording.measurements()) {
+    if (row.median <= 0) continue;
+    if (row.panel == "copy") roofs.bytes_per_second = static_cast<double>(row.bytes) / row.median * 1e9;
+    if (row.variant == "matmul") roofs.flops_per_second = std::max(roofs.flops_per_second, row.flops / row.median * 1e9);
+  }
+  return roofs;
+}
+
+ChartSeries& series_of(Chart& chart, std::string_view variant) {
+  const std::string label = variant_label(variant);
+  for (ChartSeries& series : chart.series)
+    if (series.label == label) return series;
+  return chart.series.emplace_back(ChartSeries{.label = label, .kind = kind_of(variant), .points = {}});
+}
+
+// The largest shape of each kernel: every form at the same intensity, the least bytes that any form must move.
+void add_points(Chart& chart, const record::Recording& recording, const std::string& pass) {
+  std::vector<std::string> panels = measured_panels(recording, pass);
+  if (pass == "full") {
+    for (const char* other : {"forward", "backward"})
+      for (std::string& panel : measured_panels(recording, other))
+        if (std::find(panels.begin(), panels.end(), panel) == panels.end()) panels.push_back(std::move(panel));
+  }
+  for (const std::string& panel : panels) {
+    auto rows = rows_of(recording, panel, pass, main_timing(recording));
+    for (const char* other : {"forward", "backward"})
+      if (rows.empty()) rows = rows_of(recording, panel, other, main_timing(recording));
+    record::Bytes most = 0;
+    for (const Measurement* row : rows) most = std::max(most, row->bytes);
+    for (const Measurement* row : rows) {
+      const bool drawn = row->variant == "fused" || row->variant == "eager" || row->variant == "library";
+      if (row->bytes != most || row->flops <= 0 || row->median <= 0 || most <= 0 || !drawn) continue;
+      const double y = row->flops / row->median * 1e9;
+      series_of(chart, row->variant)
+          .points.push_back({.x = row->flops / static_cast<double>(row->bytes),
+                             .y = y,
+                             .low = y,
+                             .high = y,
+                             .label = row->variant == "fused" ? panel_title(panel) : std::string(),
+                             .tip = fmt::format("{}; {:.2f} FLOP/B", row_text(*row),
+                                                row->flops / static_cast<double>(row->bytes))});
+    }
+  }
+}
+
+void add_roofs(Chart& chart, const Roofs& roofs) {
+  const double low = chart.x.low, high = chart.x.high;
+  const double ridge = roofs.flops_per_second > 0 ? roofs.flops_per_second / roofs.bytes_per_second : high;
+  const double end = std::clamp(ridge, low, high);
+  chart.references.push_back({.label = roofs.flops_per_second > 0 ? std::string()
+                                       : fmt::format("copy, {:.2f} TB/s", roofs.bytes_per_second / 1e12),
+                              .x = {low, end},
+                              .y = {low * roofs.bytes_per_second, end * roofs.bytes_per_second}});
+  if (roofs.flops_per_second <= 0 || ridge >= high) return;
+  chart.references.push_back({.label = fmt::format("copy {:.2f} TB/s, products {:.0f} TFLOP/s",
+                                                   roofs.bytes_per_second / 1e12, roofs.flops_per_second / 1e12),
+                              .x = {ridge, high},
+                              .y = {roofs.flops_per_second, roofs.flops_per_second}});
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kBenchRoofline.id;
+  figure.title = kBenchRoofline.title;
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  if (!begin_bench(figure, input, params)) return figure;
+  const record::Recording& recording = input.run->recording();
+  Chart chart;
+  add_points(chart, recording, params.text("pass"));
+  const Roofs roofs = roofs_of(recording);
+  if (chart.series.empty() || roofs.bytes_per_second <= 0) {
+    figure.empty_reason = "This run has no kernel with a known traffic, or no copy to compare it with.";
+    return figure;
+  }
+  double low = HUGE_VAL, high = 0;
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points) {
+      low = std::min(low, point.x);
+      high = std::max(high, point.x);
+    }
+  chart.joined = false;
+  chart.x = {.unit = AxisUnit::kFlopsPerByte,
+             .low = std::pow(10, std::floor(std::log10(low / 1.5))),
+             .high = std::pow(10, std::ceil(std::log10(high * 3))),
+             .logarithmic = true,
+             .name = "arithmetic operations a byte that must move"};
+  chart.y = {.unit = AxisUnit::kFlopsPerSecond, .logarithmic = true, .name = {}};
+  add_roofs(chart, roofs);
+  fit_y(chart);
+  figure.x = chart.x;
+  figure.y = chart.y;
+  figure.charts.push_back(std::move(chart));
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kBenchRoofline{
+    .id = "bench_roofline",
+    .title = "Roofline",
+    .caption = "Arithmetic a second over arithmetic a byte, under what this device can do",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,114 @@
+// The time of each form of each kernel, shape by shape, with quantiles.
+#include <array>
+
+#include "lessons/bench.h"
+
+namespace headroom::lessons {
+
+extern const Figure kBenchTimes;
+
+namespace {
+
+constexpr std::array<record::Choice, 11> kPanels{{
+    {"all", "all"},
+    {"rms_norm", "RMSNorm"},
+    {"add_rms_norm", "Addition and RMSNorm"},
+    {"layer_norm", "LayerNorm"},
+    {"rope", "RoPE"},
+    {"swiglu", "SwiGLU"},
+    {"geglu", "GeGLU"},
+    {"cross_entropy", "Cross entropy"},
+    {"fused_linear_cross_entropy", "Fused linear cross entropy"},
+    {"embedding_backward", "Embedding gradient"},
+    {"adamw", "AdamW"},
+}};
+constexpr std::array<record::Choice, 3> kPasses{
+    {{"full", "forward and backward"}, {"forward", "forward"}, {"backward", "backward"}}};
+constexpr std::array<record::Choice, 3> kTimings{
+    {{"device", "device, cold cache"}, {"graph", "graph replay"}, {"wall", "the host's clock"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "panel",
+                      .label = "Kernel",
+                      .help = "Whose times are shown",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "all",
+                      .choices = kPanels},
+    record::ParamSpec{.key = "pass",
+                      .label = "Pass",
+                      .help = "Which pass; a kernel that has only one shows that",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "full",
+                      .choices = kPasses},
+    record::ParamSpec{.key = "timing",
+                      .label = "Clock",
+                      .help = "Device time behind a cold cache, graph replay, or the host's clock; a CPU has only that",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "device",
+                      .choices = kTimings},
+};
+
+Spread time_of(const Measurement& row) {
+  if (row.samples == 0 || row.variant == "copy") return {};
+  return {row.median, row.low, row.high};
+}
+
+// The pass that was asked for, else one that this kernel has.
+std::vector<const Measurement*> rows_for(const record::Recording& recording, std::string_view panel,
+                                         std::string_view pass, std::string_view timing) {
+  auto rows = rows_of(recording, panel, pass, timing);
+  for (const char* other : {"forward", "backward"})
+    if (rows.empty() && pass == "full") rows = rows_of(recording, panel, other, timing);
+  return rows;
+}
+
+std::string title_of(std::string_view panel, std::string_view pass, const Measurement& row) {
+  std::string title = panel_title(panel);
+  if (row.pass != pass || pass != "full") title += ", " + row.pass;
+  return title;
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kBenchTimes.id;
+  figure.title = kBenchTimes.title;
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  if (!begin_bench(figure, input, params)) return figure;
+  const record::Recording& recording = input.run->recording();
+  const std::string& pass = params.text("pass");
+  const std::string timing = params.text("timing") == "device" ? main_timing(recording) : params.text("timing");
+  std::vector<std::string> panels{params.text("panel")};
+  if (panels.front() == "all") {
+    panels.clear();
+    for (const record::Choice& choice : kPanels) panels.emplace_back(choice.key);
+  }
+  for (const std::string& panel : panels) {
+    const auto rows = rows_for(recording, panel, pass, timing);
+    Chart chart = chart_by_shape(rows, &time_of);
+    if (chart.series.empty()) continue;
+    chart.bars = true;
+    chart.title = title_of(panel, pass, *rows.front());
+    chart.y.unit = AxisUnit::kNanoseconds;
+    if (panels.size() == 1) label_times(chart);
+    fit_y(chart);
+    figure.charts.push_back(std::move(chart));
+  }
+  if (figure.charts.empty()) figure.empty_reason = "This run has no such times: another pass, clock or kernel may.";
+  if (!figure.charts.empty()) {
+    figure.x = figure.charts.front().x;
+    figure.y = figure.charts.front().y;
+  }
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kBenchTimes{
+    .id = "bench_times",
+    .title = "Time",
+    .caption = "Time of eager, fused and library forms of each kernel, with quantiles",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,153 @@
+// The report's six panels, measured here, with the published points of an A100 behind them: time and peak memory.
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+#include "lessons/published.h"
+
+namespace headroom::lessons {
+
+extern const Figure kReportTimes;
+extern const Figure kReportMemory;
+
+namespace {
+
+// In the order of the report, (a) to (f).
+constexpr std::array<std::string_view, 6> kPanels{"cross_entropy", "geglu",      "swiglu",
+                                                  "rms_norm",      "layer_norm", "rope"};
+constexpr std::array<record::Choice, 2> kOffOn{{{"on", "shown"}, {"off", "hidden"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "published",
+                      .label = "Published points",
+                      .help = "What the Liger paper measured on an A100 with these shapes",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "on",
+                      .choices = kOffOn},
+};
+
+// What the panel's x axis counts, of a measured shape.
+std::int64_t x_of(const Measurement& row) {
+  if (row.kernel == "swiglu" || row.kernel == "geglu") return row.rows / 4;  // batch 4
+  if (row.kernel == "rope") return row.width * 32 / 40;                      // 32 query and 8 key/value heads
+  return row.width;
+}
+
+// Inputs, weights and upstream gradients: the published peaks count them.
+record::Bytes inputs_of(const Measurement& row) {
+  const record::Bytes element = row.storage == "fp32" ? 4 : 2;
+  if (row.kernel == "swiglu" || row.kernel == "geglu") {
+    constexpr std::int64_t kHidden = 4096;
+    return (2 * row.rows * kHidden + 3 * kHidden * row.width) * element;
+  }
+  const std::int64_t tensors = row.kernel == "cross_entropy" ? 1 : 2;
+  return tensors * row.rows * row.width * element;
+}
+
+Spread time_of(const Measurement& row) {
+  if (row.samples == 0 || row.variant == "copy") return {};
+  return {row.median, row.low, row.high};
+}
+
+Spread memory_of(const Measurement& row) {
+  if (row.extra_memory < 0) return {};
+  const auto bytes = static_cast<double>(row.extra_memory + inputs_of(row));
+  return {bytes, bytes, bytes};
+}
+
+// The published shapes are those of a GPU's run; a CPU's cross entropy and LayerNorm have fewer rows.
+bool comparable(const std::vector<const Measurement*>& rows, std::string_view panel) {
+  if (rows.empty()) return true;
+  const Measurement& row = *rows.front();
+  if (panel == "cross_entropy") return row.rows == 8 * 2048;
+  if (panel == "layer_norm") return row.rows == 4096;
+  return row.storage == "bf16";
+}
+
+void add_published(Chart& chart, std::string_view panel, bool memory) {
+  for (const auto& [implementation, label, kind] :
+       {std::tuple{"huggingface", "Hugging Face, A100, published", SeriesKind::kEager},
+        std::tuple{"liger", "Liger, A100, published", SeriesKind::kFused}}) {
+    ChartSeries series{.label = label, .kind = kind, .ghost = true, .points = {}};
+    for (const PublishedKernel& point : published_kernels()) {
+      if (point.panel != panel || point.implementation != implementation) continue;
+      const std::string name = record::format_count(point.x);
+      auto place = std::find(chart.categories.begin(), chart.categories.end(), name);
+      if (place == chart.categories.end()) place = chart.categories.insert(place, name);
+      const double y = memory ? static_cast<double>(point.peak) : point.milliseconds * 1e6;
+      series.points.push_back(
+          {.x = static_cast<double>(place - chart.categories.begin()),
+           .y = y,
+           .low = y,
+           .high = y,
+           .tip = fmt::format("{}, {} at {}: {}", panel_title(panel), label, name,
+                              memory ? record::format_bytes(point.peak) : time_text(y))});
+    }
+    chart.series.push_back(std::move(series));
+  }
+}
+
+FigureData build(const FigureInput& input, const Figure& of, bool memory) {
+  FigureData figure;
+  figure.id = of.id;
+  figure.title = of.title;
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  if (!begin_bench(figure, input, params)) return figure;
+  const record::Recording& recording = input.run->recording();
+  bool any = false;
+  for (const std::string_view kernel : kPanels) {
+    const auto rows = rows_of(recording, "report." + std::string(kernel), "full", main_timing(recording));
+    any = any || !rows.empty();
+    Chart chart = chart_by_shape(rows, memory ? &memory_of : &time_of);
+    chart.categories.clear();
+    for (const Measurement* row : rows) {
+      std::string name = record::format_count(x_of(*row));
+      if (chart.categories.empty() || chart.categories.back() != name) chart.categories.push_back(std::move(name));
+    }
+    if (params.text("published") == "on" && comparable(rows, kernel)) add_published(chart, kernel, memory);
+    if (chart.series.empty()) continue;
+    const bool mlp = kernel == "swiglu" || kernel == "geglu";
+    chart.title = panel_title(kernel) + (mlp ? ", whole MLP" : "");
+    chart.x = {.unit = AxisUnit::kCategory,
+               .low = -0.5,
+               .high = static_cast<double>(chart.categories.size()) - 0.5,
+               .name = shape_name("report." + std::string(kernel))};
+    chart.y.unit = memory ? AxisUnit::kBytes : AxisUnit::kNanoseconds;
+    fit_y(chart);
+    figure.charts.push_back(std::move(chart));
+  }
+  if (!any) {
+    figure.charts.clear();
+    figure.empty_reason = "This run did not measure the report's panels: run it with Panels set to them.";
+    return figure;
+  }
+  figure.x = figure.charts.front().x;
+  figure.y = figure.charts.front().y;
+  return figure;
+}
+
+FigureData build_times(const FigureInput& input) { return build(input, kReportTimes, false); }
+FigureData build_memory(const FigureInput& input) { return build(input, kReportMemory, true); }
+
+}  // namespace
+
+constinit const Figure kReportTimes{
+    .id = "report_times",
+    .title = "Report: time",
+    .caption = "Six kernels, forward and backward, with the points that the Liger paper published",
+    .schema = kSchema,
+    .build = build_times,
+};
+
+constinit const Figure kReportMemory{
+    .id = "report_memory",
+    .title = "Report: memory",
+    .caption = "Peak memory of six kernels, inputs included, with the points that the Liger paper published",
+    .schema = kSchema,
+    .build = build_memory,
+};
+
+}  // namespace headroom::lessons
