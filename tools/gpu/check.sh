@@ -72,21 +72,31 @@ if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
 fi
 step recording_cost "$build/bin/recording_cost" 60
 
-# record NAME SETTINGS…: the shipped recordings, by the product's own command.
+# must_end OUTCOME COMMAND…: runs it; its JSON must tell this outcome. Exit code 0 alone may also be out of memory.
+must_end() {
+  expected=$1; shift
+  summary_json=$("$@") || return
+  printf '%s\n' "$summary_json"
+  ended=$(printf '%s' "$summary_json" | python3 -c 'import json, sys; print(json.load(sys.stdin)["outcome"])') || return
+  [ "$ended" = "$expected" ] || { echo "The run ended with $ended instead of $expected." >&2; return 1; }
+}
+
+# record NAME OUTCOME SETTINGS…: the shipped recordings, by the product's own command.
 record() {
-  name=$1; shift
+  name=$1; outcome=$2; shift 2
   sets=
   for setting in "$@"; do sets="$sets --set $setting"; done
-  # shellcheck disable=SC2086  # the settings have no blanks
-  step "record_$name" "$build/bin/headroom" run train_step $sets --record "$out/recordings/$name.hrec" --json
   echo "headroom run train_step$sets --record $name.hrec" >>"$out/recordings/commands.txt"
+  # shellcheck disable=SC2086  # the settings have no blanks
+  step "record_$name" must_end "$outcome" \
+    "$build/bin/headroom" run train_step $sets --record "$out/recordings/$name.hrec" --json
 }
 common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"
 # shellcheck disable=SC2086
 {
-  record llama-3.2-1b_h200_b4 $common batch=4
-  record llama-3.2-1b_h200_b4_checkpointing $common batch=4 checkpointing=layer
-  record llama-3.2-1b_h200_b8_24gib_oom $common batch=8 cap=24GiB
+  record llama-3.2-1b_h200_b4 completed $common batch=4
+  record llama-3.2-1b_h200_b4_checkpointing completed $common batch=4 checkpointing=layer
+  record llama-3.2-1b_h200_b8_24gib_oom out_of_memory $common batch=8 cap=24GiB
 }
 [ -n "$quick" ] || step run_test "$build/tests/bin/live_gpu_run_test"
 
