@@ -157,6 +157,28 @@ struct Chart {
   std::vector<ChartReference> references;
 };
 
+// What ran: a kernel of this repository, a matrix product or attention, another kernel; a copy or memset; a call of the
+// host.
+enum class Work : std::uint8_t { kOurs, kProduct, kOther, kMove, kHost };
+
+// One kernel, or several that are too short to stand apart.
+struct TimeBox {
+  double begin = 0, end = 0;
+  Work work = Work::kOther;
+  int count = 1;
+  record::Bytes bytes = record::kUnknownBytes;  // of one kernel
+  std::string label;                            // "silu", where there is room
+  std::string tip;
+};
+
+// One lane of a kernel timeline: the host, or a stream of the device.
+struct TimeRow {
+  std::string label;  // "Device"
+  std::string note;   // above it, over all lanes of a run: "634 launches, 41.0 ms of kernels, …"
+  bool ghost = false;  // of run A
+  std::vector<TimeBox> boxes;
+};
+
 struct FigureData {
   std::string id;
   std::string title;
@@ -177,6 +199,7 @@ struct FigureData {
   std::optional<AliveList> cursor;  // under the cursor; without one at the peak, where memory ran out, or at the veil
   std::vector<LadderRung> ladder;   // at the same moment
   std::vector<Bar> bars;
+  std::vector<TimeRow> rows;  // of a kernel timeline, from the top
   std::vector<Chart> charts;  // in reading order; the guess belongs to the first
 
   bool growing = false;             // the run goes on: the stack ends where it has got to

@@ -62,6 +62,7 @@ void declare_run(Grammar& grammar, RunOptions& options, std::string& time_limit,
   run.add_option("--data", options.data, "UTF-8 text to train on (default: the course's pages)")->type_name("FILE");
   run.add_option("--record", options.record, "Keep the run as a recording")->type_name("FILE");
   run.add_option("--time-limit", time_limit, "Cancel the run after this long; exit code 5")->type_name("SECONDS");
+  run.add_flag("--trace", options.trace, "Record every kernel and launch, too; the speed then does not count");
   run.add_flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
   add_json(run, options.json);
   add_engine(run, engine);
@@ -89,6 +90,8 @@ void declare_figures(Grammar& grammar, FiguresOptions& options, std::string& cha
   figures.add_option("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
   figures.add_option("--chapter", chapter, "Only the figures of this chapter")->type_name("NUMBER");
   figures.add_option("--from", options.from, "Draw this recording (default: the stored ones of the pages)")
+      ->type_name("FILE");
+  figures.add_option("--against", options.against, "Run A, drawn behind each run and compared with it")
       ->type_name("FILE");
   figures.add_option("--out", options.out, "Folder to write to; made if missing")->type_name("FOLDER");
   figures.add_option("--format", options.format, "svg, pdf, png, csv, json, several with commas (default: svg)")

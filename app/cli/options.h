@@ -25,6 +25,7 @@ struct RunOptions {
   std::optional<std::string> record;
   std::optional<double> time_limit;  // seconds
   bool fail_on_oom = false;
+  bool trace = false;
   bool json = false;
   std::string engine;
 };
@@ -44,6 +45,7 @@ struct FiguresOptions {
   std::vector<std::string> ids;
   std::optional<int> chapter;  // from 1
   std::optional<std::string> from;
+  std::optional<std::string> against;  // run A
   std::string out;
   std::string format = "svg";  // several with commas
   std::vector<std::string> set;

@@ -34,7 +34,7 @@ record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& option
   return Error{unknown_name("demo", options.demo, known)};
 }
 
-// --device, --cap and --data are parameters with a flag of their own.
+// --device, --cap, --data and --trace are parameters with a flag of their own.
 record::Status set_flag(Params& params, std::string_view demo, std::string_view key,
                         const std::optional<std::string>& value) {
   if (!value) return record::Ok{};
@@ -49,6 +49,8 @@ record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunO
   if (auto set = set_flag(params, demo.id, "device", options.device); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "cap", options.cap); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
+  if (options.trace)
+    if (auto set = set_flag(params, demo.id, "trace", "on"); !set) return set.error();
   return params;
 }
 

@@ -13,6 +13,8 @@ std::string description_of(const lessons::FigureData& figure) {
   std::string text = figure.provenance_line + ".";
   if (figure.peak) text += " The " + figure.peak->label + ".";
   for (const lessons::Bar& bar : figure.bars) text += " " + bar.label + " " + bar.value_text + ".";
+  for (const lessons::TimeRow& row : figure.rows)
+    if (!row.note.empty()) text += " " + row.note + ".";
   for (const lessons::Chart& chart : figure.charts) {
     if (!chart.title.empty()) text += " " + chart.title + ".";
     for (const lessons::ChartSeries& series : chart.series)
@@ -90,6 +92,8 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
     lay_out_bars(sheet, figure, area);
   } else if (!figure.charts.empty()) {
     lay_out_charts(sheet, figure, area);
+  } else if (!figure.rows.empty()) {
+    lay_out_rows(sheet, figure, area);
   } else {
     lay_out_plot(sheet, figure, area);
   }

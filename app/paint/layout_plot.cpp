@@ -94,7 +94,8 @@ void lay_out_ground(Sheet& sheet, const PlotAreas& areas) {
   }
 }
 
-// Labels that fit and do not stand under the cursor's chip; the last one says the unit.
+}  // namespace
+
 void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& map, Rect chip) {
   const Rect& plot = map.plot;
   const TimeTicks ticks = time_ticks(figure.x, std::max(1, static_cast<int>(plot.width() / sheet.px(90))));
@@ -110,6 +111,8 @@ void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& m
     unit_said = true;
   }
 }
+
+namespace {
 
 void lay_out_ticks(Sheet& sheet, const FigureData& figure, const PlotAreas& areas, Rect chip) {
   const Rect& plot = areas.map.plot;

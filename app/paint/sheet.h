@@ -57,6 +57,7 @@ class Sheet {
 // Parts of a figure, each into its rectangle.
 void lay_out_plot(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 void lay_out_bars(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_rows(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 // Returns the height that it took.
 float lay_out_header(Sheet& sheet, const lessons::FigureData& figure, Rect area);

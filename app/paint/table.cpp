@@ -98,6 +98,32 @@ std::string chart_rows(const FigureData& figure) {
   return out;
 }
 
+std::string_view key_of(lessons::Work work) {
+  switch (work) {
+    case lessons::Work::kOurs:
+      return "fused";
+    case lessons::Work::kProduct:
+      return "product";
+    case lessons::Work::kOther:
+      return "other";
+    case lessons::Work::kMove:
+      return "copy";
+    case lessons::Work::kHost:
+      return "host";
+  }
+  return "";
+}
+
+std::string time_rows(const FigureData& figure) {
+  std::string out = "row,begin_ns,end_ns,kind,count,bytes,what\n";
+  for (const lessons::TimeRow& row : figure.rows)
+    for (const lessons::TimeBox& box : row.boxes)
+      out += fmt::format("{},{},{},{},{},{},{}\n", quoted(row.label), number(box.begin), number(box.end),
+                         key_of(box.work), box.count, box.bytes >= 0 ? fmt::format("{}", box.bytes) : "",
+                         quoted(box.tip));
+  return out;
+}
+
 json provenance_of(const FigureData& figure) {
   return {{"program", fmt::format("headroom {}", build::kVersion)},
           {"figure", figure.id},
@@ -214,6 +240,13 @@ void add_series(json& document, const FigureData& figure) {
                                 {"bytes", whole(bar.value)},
                                 {"note", bar.note}});
   }
+  for (const lessons::TimeRow& row : figure.rows) {
+    json boxes = json::array();
+    for (const lessons::TimeBox& box : row.boxes)
+      boxes.push_back({{"begin", box.begin}, {"end", box.end}, {"kind", key_of(box.work)}, {"count", box.count},
+                       {"what", box.tip}});
+    document["rows"].push_back({{"label", row.label}, {"note", row.note}, {"boxes", std::move(boxes)}});
+  }
   for (const lessons::Chart& chart : figure.charts) document["charts"].push_back(chart_of(chart));
   for (const lessons::LadderRung& rung : figure.ladder) {
     document["ladder"].push_back({{"label", rung.label}, {"bytes", rung.bytes}});
@@ -233,6 +266,7 @@ std::string to_csv(const FigureData& figure) {
   for (const auto& [key, value] : figure.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
   if (!figure.empty_reason.empty()) return out + "# empty: " + one_line(figure.empty_reason) + "\n";
   if (!figure.charts.empty()) return out + chart_rows(figure);
+  if (!figure.rows.empty()) return out + time_rows(figure);
   return out + (figure.bars.empty() ? timeline_rows(figure) : bar_rows(figure));
 }
 

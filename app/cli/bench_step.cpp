@@ -1,0 +1,160 @@
+// headroom bench step: how much longer a training step takes than the kernels in it. The step's time comes from an
+// engine that traces nothing, the kernels' from one that does.
+#include "app/cli/bench_step.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/drive.h"
+#include "app/cli/output.h"
+#include "app/common/session.h"
+#include "demos/experiments/demo.h"
+#include "lessons/step_work.h"
+
+namespace headroom::app {
+
+using record::Error;
+using record::ErrorKind;
+using record::OutcomeKind;
+using record::Params;
+
+namespace {
+
+// The first steps compile, tune and fill caches.
+constexpr int kWarmUp = 5;
+constexpr int kSteps = 35, kTracedSteps = 15, kQuickSteps = 10;
+constexpr double kGoal = 1.10;  // with all kernels on, 1 x 1,024 tokens, no CUDA graph
+
+constexpr std::array<std::string_view, 10> kDefaults{
+    "model=llama-3.2-1b", "precision=bf16",  "batch=1",          "seq=1024",           "loss=flce",
+    "fused.rms_norm=on",  "fused.rope=on",   "fused.swiglu=on",  "fused.embedding=on", "fused.adamw=on"};
+
+record::Result<Params> params_for(const BenchOptions& options, bool trace) {
+  Params params(experiments::find_demo("train_step")->schema);
+  for (const std::string_view assignment : kDefaults)
+    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  const int steps = options.quick ? kQuickSteps : trace ? kTracedSteps : kSteps;
+  if (auto set = params.set("steps", std::string_view(std::to_string(steps))); !set) return set.error();
+  if (options.device)
+    if (auto set = params.set("device", std::string_view(*options.device)); !set) return set.error();
+  for (const std::string& assignment : options.set)
+    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  if (auto set = params.set("trace", std::string_view(trace ? "on" : "off")); !set) return set.error();
+  return params;
+}
+
+struct Quantiles {
+  double low = 0, median = 0, high = 0;  // 0.2, 0.5, 0.8
+  std::size_t samples = 0;
+};
+
+Quantiles quantiles_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    const double place = share * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, values.size() - 1);
+    return values[below] + (place - std::floor(place)) * (values[above] - values[below]);
+  };
+  return {at(0.2), at(0.5), at(0.8), values.size()};
+}
+
+std::vector<double> step_times(const record::Recording& recording) {
+  std::vector<double> times;
+  for (const record::MetricSample& sample : recording.metrics())
+    if (sample.kind == record::MetricKind::kStepNanoseconds && sample.step >= kWarmUp) times.push_back(sample.value);
+  return times;
+}
+
+// Of each whole step that is warm: everything that it did, and the time in which it computed.
+struct TracedSteps {
+  std::vector<double> kernel_times;
+  lessons::StepWork last;
+};
+
+TracedSteps traced_steps_of(const record::Recording& recording) {
+  TracedSteps steps;
+  for (const std::int32_t step : lessons::traced_steps(recording)) {
+    if (step < kWarmUp) continue;
+    steps.last = lessons::work_of(lessons::spans_of(recording, {.step = step}));
+    steps.kernel_times.push_back(static_cast<double>(steps.last.kernel_time));
+  }
+  return steps;
+}
+
+record::Result<DrivenRun> drive_to_end(backend::Backend& engine, const BenchOptions& options, bool trace) {
+  auto params = params_for(options, trace);
+  if (!params) return params.error();
+  auto driven = drive(engine, {"train_step", std::move(params).value(), trace, {}}, options.time_limit);
+  if (!driven) return driven.error();
+  const auto& outcome = driven.value().recording->outcome();
+  if (outcome && outcome->kind == OutcomeKind::kCompleted) return driven;
+  const ErrorKind kind = outcome && outcome->kind == OutcomeKind::kRefused ? ErrorKind::kRefused : ErrorKind::kEngine;
+  return Error{outcome && !outcome->message.empty() ? outcome->message : "The step did not run to its end.", kind};
+}
+
+std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
+
+}  // namespace
+
+record::Result<ExitCode> bench_step(const BenchOptions& options) {
+  const auto params = params_for(options, false);
+  if (!params) return params.error();
+  Session session(choose_engine(options.engine));
+  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
+  const InterruptGuard guard;
+  backend::Backend& engine = *session.runner();
+  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
+  if (interrupted()) return ExitCode::kInterrupted;
+  if (auto there = check_device(engine, params.value()); !there) return there.error();
+
+  const auto plain = drive_to_end(engine, options, false);
+  if (!plain) return plain.error();
+  const auto traced = drive_to_end(engine, options, true);
+  if (!traced) return traced.error();
+  const record::Recording& trace = *traced.value().recording;
+  if (const std::string why = lessons::why_not_traced(trace); !why.empty()) return Error{why, ErrorKind::kRefused};
+  if (options.record)
+    if (auto written = trace.write(*options.record); !written) return written.error();
+
+  const Quantiles step = quantiles_of(step_times(*plain.value().recording));
+  const TracedSteps steps = traced_steps_of(trace);
+  const Quantiles kernels = quantiles_of(steps.kernel_times);
+  if (step.samples == 0 || kernels.samples == 0 || kernels.median <= 0)
+    return Error{fmt::format("Too few steps: the first {} warm up, so set steps to {} or more.", kWarmUp, kWarmUp + 1)};
+  const double ratio = step.median / kernels.median;
+  const auto entry = [](const Quantiles& q) {
+    return nlohmann::json{{"median_ns", q.median}, {"p20_ns", q.low}, {"p80_ns", q.high}, {"samples", q.samples}};
+  };
+  if (options.json) {
+    const nlohmann::json document = {{"params", trace.info().params},
+                                     {"provenance", trace.info().provenance},
+                                     {"step", entry(step)},
+                                     {"kernels", entry(kernels)},
+                                     {"launches", steps.last.launches},
+                                     {"idle_ns", steps.last.idle},
+                                     {"bytes", steps.last.bytes},
+                                     {"ratio", ratio},
+                                     {"goal", kGoal}};
+    put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    return ExitCode::kDone;
+  }
+  const auto line = [](std::string_view what, const Quantiles& q) {
+    return fmt::format("  {:<28} {:>10}   ({} to {}, {} steps)\n", what, duration(q.median), duration(q.low),
+                       duration(q.high), q.samples);
+  };
+  put(line("step, untraced", step) + line("its kernels, traced, summed", kernels) +
+      fmt::format("  {:<28} {:>10}   ({})\n", "step / kernels", fmt::format("{:.3f}", ratio),
+                  fmt::format("the goal is {:.2f} at most: {}", kGoal, ratio <= kGoal ? "reached" : "missed")) +
+      fmt::format("  {:<28} {}\n", "of the last traced step", lessons::work_text(steps.last)));
+  return ExitCode::kDone;
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,172 @@
+// Launches, kernel time and bytes of a step by what they were for: the same work fused and unfused, side by side.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+#include "lessons/step_work.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kLaunches;
+
+namespace {
+
+using record::KernelSpan;
+using record::Recording;
+
+constexpr std::array<record::Choice, 4> kPasses{{
+    {"step", "the whole step"},
+    {"forward", "forward"},
+    {"backward", "backward"},
+    {"optimizer", "optimizer"},
+}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "part",
+                      .label = "Show",
+                      .help = "The whole step, or one of its phases",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "step",
+                      .choices = kPasses},
+};
+
+// What the model's operators belong to, by the end of their names, in display order.
+struct Group {
+  std::string_view label;
+  std::array<std::string_view, 6> ends;  // empty ones are none
+};
+constexpr std::array kGroups{
+    Group{"RMSNorm", {"rms_norm"}},
+    Group{"residual", {"residual"}},
+    Group{"RoPE", {"rope", "rope.tables"}},
+    Group{"SwiGLU", {"silu", "product", "swiglu"}},
+    Group{"loss", {"to_fp32", "log_softmax", "nll", "cross_entropy"}},
+    Group{"embedding", {"embedding"}},
+    Group{"AdamW", {"adamw", "first_moment", "second_moment"}},
+    Group{"attention", {"scores", "repeat_kv"}},
+    Group{"linear layers", {"_proj", "lm_head", "matmul.workspace"}},
+};
+constexpr std::size_t kOther = kGroups.size();
+
+std::size_t group_of(std::string_view op) {
+  for (std::size_t i = 0; i < kGroups.size(); ++i)
+    for (const std::string_view end : kGroups[i].ends)
+      if (!end.empty() && op.ends_with(end)) return i;
+  return kOther;
+}
+
+using Works = std::array<StepWork, kGroups.size() + 1>;
+
+Works works_of(const Recording& recording, const record::Params& params) {
+  SpanFilter filter{.step = last_traced_step(recording)};
+  for (int phase = 0; phase < record::kNumPhases; ++phase)
+    if (record::key_of(static_cast<record::Phase>(phase)) == params.text("part")) filter.phase = phase;
+  std::array<std::vector<KernelSpan>, kGroups.size() + 1> spans;
+  for (const KernelSpan& span : spans_of(recording, filter)) spans[group_of(recording.op_name(span.op))].push_back(span);
+  Works works;
+  for (std::size_t i = 0; i < spans.size(); ++i) works[i] = work_of(spans[i]);
+  return works;
+}
+
+double launches_of(const StepWork& work) { return static_cast<double>(work.launches); }
+double time_of(const StepWork& work) { return static_cast<double>(work.kernel_time); }
+double bytes_of(const StepWork& work) { return static_cast<double>(work.bytes); }
+
+struct Quantity {
+  std::string_view title, title_on_cpu;
+  AxisUnit unit;
+  double (*value)(const StepWork& work);
+};
+constexpr std::array<Quantity, 3> kQuantities{{
+    {"Launches", "Operators", AxisUnit::kEvents, &launches_of},
+    {"Kernel time", "Time of the operators", AxisUnit::kNanoseconds, &time_of},
+    {"Bytes that must move", "Bytes that must move", AxisUnit::kBytes, &bytes_of},
+}};
+
+std::string value_text(const Quantity& quantity, double value) {
+  if (quantity.unit == AxisUnit::kBytes) return record::format_bytes(static_cast<record::Bytes>(value));
+  if (quantity.unit == AxisUnit::kNanoseconds) return time_text(value);
+  return record::format_count(static_cast<std::int64_t>(value));
+}
+
+ChartSeries series_of(const Quantity& quantity, const Works& works, const std::vector<std::size_t>& shown,
+                      std::string label, SeriesKind kind) {
+  ChartSeries series{.label = std::move(label), .kind = kind, .ghost = false, .points = {}};
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const double value = quantity.value(works[shown[i]]);
+    const std::string_view group = shown[i] == kOther ? "other" : kGroups[shown[i]].label;
+    const std::string text = value_text(quantity, value);
+    series.points.push_back({.x = static_cast<double>(i),
+                             .y = value,
+                             .low = value,
+                             .high = value,
+                             .label = text,
+                             .tip = fmt::format("{}{}{}: {}", group, series.label.empty() ? "" : ", ", series.label,
+                                                text)});
+  }
+  return series;
+}
+
+void fill(FigureData& figure, const Works& run, const Works* ghost) {
+  std::vector<std::size_t> shown;
+  bool on_cpu = false;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    on_cpu = on_cpu || run[i].on_cpu;
+    if (run[i].launches > 0 || (ghost != nullptr && (*ghost)[i].launches > 0)) shown.push_back(i);
+  }
+  for (const Quantity& quantity : kQuantities) {
+    Chart chart;
+    chart.title = on_cpu ? quantity.title_on_cpu : quantity.title;
+    chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(shown.size()) - 0.5};
+    chart.y.unit = quantity.unit;
+    for (const std::size_t i : shown) chart.categories.emplace_back(i == kOther ? "other" : kGroups[i].label);
+    chart.bars = true;
+    if (ghost != nullptr) chart.series.push_back(series_of(quantity, *ghost, shown, "A", SeriesKind::kEager));
+    chart.series.push_back(series_of(quantity, run, shown, ghost != nullptr ? "B" : "", SeriesKind::kFused));
+    fit_y(chart);
+    figure.charts.push_back(std::move(chart));
+  }
+  figure.x = figure.charts.front().x;
+  figure.y = figure.charts.front().y;
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kLaunches.id;
+  figure.title = kLaunches.title;
+  if (input.run == nullptr) {
+    figure.empty_reason = "Nothing has run yet.";
+    return figure;
+  }
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  const Recording& recording = input.run->recording();
+  figure.source = recording.info().source;
+  figure.provenance_line = provenance_line(recording.info());
+  figure.provenance = full_provenance(recording, params, last_traced_step(recording));
+  figure.empty_reason = why_not_traced(recording);
+  if (!figure.empty_reason.empty()) return figure;
+  const Works works = works_of(recording, params);
+  if (std::all_of(works.begin(), works.end(), [](const StepWork& work) { return work.launches == 0; })) {
+    figure.empty_reason = "This part of the step launched nothing.";
+    return figure;
+  }
+  const bool ghost = input.ghost != nullptr && why_not_traced(input.ghost->recording()).empty();
+  const Works other = ghost ? works_of(input.ghost->recording(), params) : Works{};
+  fill(figure, works, ghost ? &other : nullptr);
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kLaunches{
+    .id = "launches",
+    .title = "Launches, time and bytes of one step",
+    .caption = "What a step launches for each part of the model, how long that takes and what it moves",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons

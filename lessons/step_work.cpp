@@ -1,0 +1,108 @@
+#include "lessons/step_work.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace headroom::lessons {
+
+using record::KernelSpan;
+using record::Nanoseconds;
+using record::Recording;
+using record::SpanKind;
+
+namespace {
+
+bool op_fits(std::string_view op, std::string_view wanted) { return wanted.empty() || op == wanted || op.ends_with(wanted); }
+
+bool computes(SpanKind kind) { return kind == SpanKind::kKernel || kind == SpanKind::kHostOperator; }
+
+}  // namespace
+
+std::vector<KernelSpan> spans_of(const Recording& recording, const SpanFilter& filter) {
+  std::vector<KernelSpan> found;
+  for (const KernelSpan& span : recording.kernel_spans()) {
+    if (span.step != filter.step) continue;
+    if (filter.phase >= 0 && static_cast<int>(span.phase) != filter.phase) continue;
+    if (filter.layer >= 0 && static_cast<int>(span.layer) != filter.layer) continue;
+    if (op_fits(recording.op_name(span.op), filter.op)) found.push_back(span);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const KernelSpan& a, const KernelSpan& b) { return a.start < b.start; });
+  return found;
+}
+
+StepWork work_of(const std::vector<KernelSpan>& spans) {
+  StepWork work;
+  Nanoseconds first = 0, until = 0;
+  bool any = false;
+  for (const KernelSpan& span : spans) {  // by start
+    if (span.kind == SpanKind::kRuntimeCall) continue;
+    work.on_cpu = work.on_cpu || span.kind == SpanKind::kHostOperator;
+    if (computes(span.kind)) {
+      ++work.launches;
+      work.kernel_time += span.duration;
+    } else {
+      ++work.copies;
+    }
+    if (span.bytes > 0) work.bytes += span.bytes;
+    if (!any) first = until = span.start;
+    any = true;
+    work.idle += std::max<Nanoseconds>(span.start - until, 0);
+    until = std::max(until, span.start + span.duration);
+  }
+  work.length = until - first;
+  return work;
+}
+
+std::string work_text(const StepWork& work) {
+  std::string text = fmt::format("{} {}, {} of {}", record::format_count(static_cast<std::int64_t>(work.launches)),
+                                 work.on_cpu ? "operators" : "launches", record::format_duration(work.kernel_time),
+                                 work.on_cpu ? "computing" : "kernels");
+  text += fmt::format(", {} idle", record::format_duration(work.idle));
+  if (work.bytes > 0) text += fmt::format(", {} moved", record::format_bytes(work.bytes));
+  return text;
+}
+
+std::vector<std::int32_t> traced_steps(const Recording& recording) {
+  std::vector<std::int32_t> steps;
+  for (const KernelSpan& span : recording.kernel_spans())
+    if (span.step >= 0) steps.push_back(span.step);
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+std::int32_t last_traced_step(const Recording& recording) {
+  std::int32_t last = -1;
+  for (const KernelSpan& span : recording.kernel_spans()) last = std::max(last, span.step);
+  return last;
+}
+
+std::string why_not_traced(const Recording& recording) {
+  if (last_traced_step(recording) >= 0) return {};
+  const auto& provenance = recording.info().provenance;
+  if (const auto trouble = provenance.find("trace_trouble"); trouble != provenance.end()) return trouble->second;
+  if (recording.info().source == record::Source::kPredicted) return "A prediction runs no kernel: run the step itself.";
+  if (provenance.count("traced") == 0)
+    return "This run was not traced: set Trace kernels to on, under More, and run it again.";
+  return recording.outcome() ? "The run ended before its first step was whole." : "Waiting for the first whole step.";
+}
+
+Work work_kind(const Recording& recording, const KernelSpan& span) {
+  if (span.kind == SpanKind::kRuntimeCall) return Work::kHost;
+  if (span.kind == SpanKind::kCopy || span.kind == SpanKind::kMemset) return Work::kMove;
+  const std::string_view name = recording.op_name(span.name);
+  if (name.starts_with("headroom::")) return Work::kOurs;
+  // cuBLAS and cuDNN name theirs after tile shapes; the CPU's are PyTorch's own operators.
+  constexpr std::array<std::string_view, 8> kProducts{"gemm", "gemv", "cutlass", "nvjet", "flash", "fmha", "splitK",
+                                                      "attention"};
+  const bool product = std::any_of(kProducts.begin(), kProducts.end(), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+  const bool cpu_product = name == "mm" || name == "bmm" || name == "addmm" || name == "baddbmm" || name == "addmm_";
+  return product || cpu_product ? Work::kProduct : Work::kOther;
+}
+
+}  // namespace headroom::lessons
