@@ -98,6 +98,15 @@ common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"
   record llama-3.2-1b_h200_b4_checkpointing completed $common batch=4 checkpointing=layer
   record llama-3.2-1b_h200_b8_24gib_oom out_of_memory $common batch=8 cap=24GiB
 }
+# Kernels of a step, eager and fused: traced, so that they tell launches and kernel times, but no speed.
+fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on loss=flce"
+# shellcheck disable=SC2086
+{
+  record llama-3.2-1b_h200_eager_kernels $common batch=1 trace=on
+  record llama-3.2-1b_h200_fused_kernels $common batch=1 trace=on $fused
+}
+step trace_test "$build/tests/bin/live_gpu_trace_test"
+step bench_step "$build/bin/headroom" bench step --device cuda
 [ -n "$quick" ] || step run_test "$build/tests/bin/live_gpu_run_test"
 
 {
@@ -105,6 +114,10 @@ common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"
   echo "## What recording costs"
   echo
   cat "$out/logs/recording_cost.log"
+  echo
+  echo "## A step and its kernels"
+  echo
+  cat "$out/logs/bench_step.log"
   echo
   echo "## Recordings"
   echo
