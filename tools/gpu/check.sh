@@ -102,8 +102,8 @@ common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"
 fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on loss=flce"
 # shellcheck disable=SC2086
 {
-  record llama-3.2-1b_h200_eager_kernels $common batch=1 trace=on
-  record llama-3.2-1b_h200_fused_kernels $common batch=1 trace=on $fused
+  record llama-3.2-1b_h200_eager_kernels completed $common batch=1 trace=on
+  record llama-3.2-1b_h200_fused_kernels completed $common batch=1 trace=on $fused
 }
 step trace_test "$build/tests/bin/live_gpu_trace_test"
 step bench_step "$build/bin/headroom" bench step --device cuda
