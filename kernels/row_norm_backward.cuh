@@ -12,6 +12,9 @@
 namespace headroom::kernels::row_norm {
 
 constexpr int kStages = 2;  // rows of a group in shared memory: one to work on, one on its way
+// Measured on an H200: with up to two vectors of a row a thread keeps them, and the weight, in registers between its two
+// walks over the row; with four it would spill, and takes them from shared memory a second time.
+constexpr int kHeldVectors = 2;
 
 __device__ __forceinline__ void copy_async(void* to_shared, const void* from, bool there) {
   // Reads nothing and writes zeros where the row has ended.
@@ -133,6 +136,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
   constexpr int kWidth = kElements<T>;
   constexpr int kStreams = kAddSum ? 3 : 2;
   constexpr int kSums = kMean ? 2 : 1;
+  constexpr bool kHeld = kVectors <= kHeldVectors;
   using Rows = Ring<kStreams, kVectors>;
   extern __shared__ uint4 shared_memory[];
   __shared__ typename GroupSum<kSums>::Memory sum_memory;
@@ -148,14 +152,15 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
   Rows ring(shared_memory, streams, row, step, norm.rows, row_vectors);
 
   const int threads = blockDim.x * blockDim.y;
-  // In shared memory, because the registers are full of sums.
-  uint4* const weight = shared_memory + Rows::kSlots * threads + threadIdx.y * blockDim.x + threadIdx.x;
+  uint4* const shared_weight = shared_memory + Rows::kSlots * threads + threadIdx.y * blockDim.x + threadIdx.x;
+  uint4 weight[kVectors];
   float dweight[kVectors][kWidth];
   float dbias[kMean ? kVectors : 1][kWidth];
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
     const int column = v * blockDim.x + threadIdx.x;
-    weight[v * threads] = column < row_vectors ? static_cast<const uint4*>(norm.weight)[column] : uint4{};
+    weight[v] = column < row_vectors ? static_cast<const uint4*>(norm.weight)[column] : uint4{};
+    if constexpr (!kHeld) shared_weight[v * threads] = weight[v];
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) {
       dweight[v][e] = 0;
@@ -171,11 +176,20 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
     const float next_rstd = next_row < norm.rows ? norm.rstd[next_row] : 0;
     const float next_mean = kMean && next_row < norm.rows ? norm.mean[next_row] : 0;
     const float shift = -mean * rstd;
+    uint4 x[kVectors], dy[kVectors], d_sum[kAddSum ? kVectors : 1];
+    const auto take = [&](int v) {
+      x[v] = *ring.place(0, v);
+      dy[v] = *ring.place(1, v);
+      if constexpr (kAddSum) d_sum[v] = *ring.place(2, v);
+      if constexpr (!kHeld) weight[v] = shared_weight[v * threads];
+    };
     ring.wait();
     float sums[kSums] = {};
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      const Numbers<T> numbers(*ring.place(0, v)), upstream(*ring.place(1, v)), weights(weight[v * threads]);
+      take(v);
+      keep_packed(weight[v]);
+      const Numbers<T> numbers(x[v]), upstream(dy[v]), weights(weight[v]);
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) {
         const float normal = numbers.at[e] * rstd + shift;
@@ -189,7 +203,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
       }
     }
     group_sum(sums);
-    asm volatile("" ::: "memory");  // read again below: kept, the row would take the registers of a second block
+    asm volatile("" ::: "memory");  // what is taken again is read again
+    if constexpr (kHeld) ring.fetch();
 
     // rstd · (g − level − x̂ · along)
     const float along = -rstd * sums[0] * part_of_mean;
@@ -198,7 +213,11 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const int column = v * blockDim.x + threadIdx.x;
-      const Numbers<T> numbers(*ring.place(0, v)), upstream(*ring.place(1, v)), weights(weight[v * threads]);
+      if constexpr (!kHeld) take(v);
+      keep_packed(x[v]);
+      keep_packed(dy[v]);
+      keep_packed(weight[v]);
+      const Numbers<T> numbers(x[v]), upstream(dy[v]), weights(weight[v]);
       Numbers<T> dx;
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) {
@@ -207,67 +226,50 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
         dx.at[e] = g * rstd + (kMean ? normal * along + level : normal * along);
       }
       if constexpr (kAddSum) {
-        const Numbers<T> around(*ring.place(2, v));
+        const Numbers<T> around(d_sum[v]);
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) dx.at[e] += around.at[e];
       }
       if (column < row_vectors) static_cast<uint4*>(norm.dx)[begin + column] = dx.packed();
     }
-    ring.fetch();
+    if constexpr (!kHeld) ring.fetch();
     ring.next();
     rstd = next_rstd;
     mean = next_mean;
   }
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
 
-  // The groups' sums are added up in the ring's memory: its kStages · kStreams vectors of storage for a vector of columns
-  // have room for as many fp32 numbers as that has elements.
+  // The groups' sums are added up in the ring's memory, which has room for them: kStages · 2 vectors of 16 bytes of bf16
+  // for two fp32 sums of 8 columns. Four columns at a time, the groups take turns.
   float* const shared = reinterpret_cast<float*>(shared_memory);
-  const int padded = kVectors * blockDim.x * kWidth;
+  const int mine = threadIdx.y * blockDim.x + threadIdx.x;
+  constexpr int kColumns = kVectors * kWidth;
+  static_assert(kSums * kColumns * sizeof(float) <= Rows::kSlots * kVectorBytes);
+  wait_for_copies<0>();
+  __syncthreads();
 #pragma unroll
-  for (int which = 0; which < kSums; ++which) {
-    auto& own = which == 0 ? dweight : *reinterpret_cast<float(*)[kVectors][kWidth]>(&dbias);
-    if (blockDim.y > 1) {
-      wait_for_copies<0>();
-      __syncthreads();
+  for (int c = 0; c < kColumns; ++c) {
+    shared[c * threads + mine] = dweight[c / kWidth][c % kWidth];
+    if constexpr (kMean) shared[(kColumns + c) * threads + mine] = dbias[c / kWidth][c % kWidth];
+  }
+  __syncthreads();
+  for (int c = 4 * threadIdx.y; c < kSums * kColumns; c += 4 * blockDim.y) {
+    float sum[4] = {};
+    for (int group = 0; group < blockDim.y; ++group) {
 #pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e) {
-          shared[threadIdx.y * padded + (v * kWidth + e) * blockDim.x + threadIdx.x] = own[v][e];
-        }
-      }
-      __syncthreads();
+      for (int i = 0; i < 4; ++i) sum[i] += shared[(c + i) * threads + group * blockDim.x + threadIdx.x];
     }
-    if (threadIdx.y == 0) {
-      float* const partial =
-          (which == 0 ? norm.dweight_partials : norm.dbias_partials) + std::int64_t{blockIdx.x} * norm.width;
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-        const int column = v * blockDim.x + threadIdx.x;
-#pragma unroll
-        for (int e = 0; e < kWidth; ++e) {
-          for (int group = 1; group < blockDim.y; ++group) {
-            own[v][e] += shared[group * padded + (v * kWidth + e) * blockDim.x + threadIdx.x];
-          }
-        }
-        if (column < row_vectors) {
-#pragma unroll
-          for (int e = 0; e < kWidth; e += 4) {
-            *reinterpret_cast<float4*>(partial + std::int64_t{column} * kWidth + e) =
-                make_float4(own[v][e], own[v][e + 1], own[v][e + 2], own[v][e + 3]);
-          }
-        }
-      }
-      __syncwarp();
+    const int of = c % kColumns;
+    const std::int64_t vector = of / kWidth * blockDim.x + threadIdx.x;
+    float* const partials = c < kColumns ? norm.dweight_partials : norm.dbias_partials;
+    if (vector < row_vectors) {
+      *reinterpret_cast<float4*>(partials + blockIdx.x * norm.width + vector * kWidth + of % kWidth) =
+          make_float4(sum[0], sum[1], sum[2], sum[3]);
     }
   }
 }
 
 // dweight (blockIdx.y 0) and dbias (1) from the partial sums: 32 columns a block, a part of the parts each warp.
-constexpr int kColumnWarps = 32;
+constexpr int kColumnWarps = 16;
 
 template <typename T>
 __global__ void __launch_bounds__(kWarp* kColumnWarps)
@@ -278,11 +280,15 @@ __global__ void __launch_bounds__(kWarp* kColumnWarps)
 #endif
   const std::int64_t column = std::int64_t{blockIdx.x} * kWarp + threadIdx.x;
   const float* const partials = blockIdx.y == 0 ? norm.dweight_partials : norm.dbias_partials;
-  float sum = 0;
-  if (column < norm.width) {
-#pragma unroll 8
-    for (int part = threadIdx.y; part < parts; part += kColumnWarps) sum += partials[part * norm.width + column];
+  float part[kMostPartialRows / kColumnWarps];  // all on their way at once
+#pragma unroll
+  for (int i = 0; i < kMostPartialRows / kColumnWarps; ++i) {
+    const int row = i * kColumnWarps + threadIdx.y;
+    part[i] = row < parts && column < norm.width ? partials[row * norm.width + column] : 0.0f;
   }
+  float sum = 0;
+#pragma unroll
+  for (const float value : part) sum += value;
   shared[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.y > 0 || column >= norm.width) return;
@@ -308,11 +314,9 @@ cudaError_t launch_column_sum(const NormBackward& norm, int parts, cudaStream_t 
   return cudaLaunchKernelEx(&config, &column_sum_kernel<T>, norm, parts);
 }
 
-// Lets a kernel have `bytes` of shared memory a block; false where the device has less.
+// Lets a kernel have `bytes` of shared memory a block beside what it declares; false where the device has less.
 template <typename Kernel>
 bool take_shared(Kernel* kernel, int bytes) {
-  constexpr int kWithoutAsking = 48 << 10;
-  if (bytes <= kWithoutAsking) return true;
   if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess) return true;
   cudaGetLastError();  // an answer, not an error
   return false;
@@ -322,11 +326,14 @@ bool take_shared(Kernel* kernel, int bytes) {
 template <typename T, bool kMean, bool kAddSum, int kVectors>
 bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
   constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors>;
-  const dim3 block = cut(norm.width / kElements<T>, kVectors);
-  const int slots = Ring<kAddSum ? 3 : 2, kVectors>::kSlots + kVectors;  // the rows and the weight
+  // Two small blocks end sooner than a large one; partial_rows has room for two a multiprocessor.
+  const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
+  const bool two = half.x <= kBlockThreads / 2;
+  const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kBlockThreads);
+  const int slots = Ring<kAddSum ? 3 : 2, kVectors>::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
   const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
   if (!take_shared(kernel, shared)) return false;
-  blocks = std::min({blocks_for(norm.rows, block), static_cast<unsigned>(multiprocessors()),
+  blocks = std::min({blocks_for(norm.rows, block), static_cast<unsigned>((two ? 2 : 1) * multiprocessors()),
                      static_cast<unsigned>(kMostPartialRows)});
   kernel<<<blocks, block, shared, stream>>>(norm);
   return true;

@@ -161,7 +161,7 @@ int launch_forward(const NormForward& norm, cudaStream_t stream) {
   const bool whole = norm.width % kElements<T> == 0 && aligned(norm.x) && aligned(norm.residual) &&
                      aligned(norm.weight) && aligned(norm.bias) && aligned(norm.sum) && aligned(norm.y);
   if (!whole || row_vectors > kForwardVectors * kBlockThreads) return launch_wide_forward<T, kKind>(norm, stream);
-  const dim3 block = cut(row_vectors, kForwardVectors);
+  const dim3 block = cut(row_vectors, kForwardVectors, kBlockThreads);
   forward_kernel<T, kKind><<<blocks_for(norm.rows, block), block, 0, stream>>>(norm);
   return cudaGetLastError();
 }

@@ -16,10 +16,10 @@ constexpr int kBlockThreads = 512;  // at most, in any block
 constexpr int kMostGroups = 15;     // a block has 16 barriers: one each, and that of __syncthreads
 
 // How a pass is cut: `block.x` threads a row, `block.y` rows a block.
-inline dim3 cut(std::int64_t row_vectors, int vectors_a_thread) {
+inline dim3 cut(std::int64_t row_vectors, int vectors_a_thread, int block_threads) {
   const std::int64_t threads = (row_vectors + vectors_a_thread - 1) / vectors_a_thread;
   const int row_threads = static_cast<int>((threads + kWarp - 1) / kWarp * kWarp);
-  return dim3(row_threads, std::clamp(kBlockThreads / row_threads, 1, kMostGroups));
+  return dim3(row_threads, std::clamp(block_threads / row_threads, 1, kMostGroups));
 }
 inline unsigned blocks_for(std::int64_t rows, dim3 block) {
   return static_cast<unsigned>((rows + block.y - 1) / block.y);
