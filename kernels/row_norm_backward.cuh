@@ -1,6 +1,6 @@
-// Backward of the norms of rows. A persistent grid walks the rows. A thread has the same columns in every row, so it keeps
-// their sums for the gradients of weight and bias in registers until the end. While a row is worked on, the next is on
-// its way into shared memory (cp.async). The blocks' sums are added up by a second, small kernel.
+// Backward of the norms of rows. A persistent grid walks the rows. A thread has the same columns in every row, so it
+// keeps their sums for the gradients of weight and bias in registers until the end. While a row is worked on, the next
+// is on its way into shared memory (cp.async). The blocks' sums are added up by a second, small kernel.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 namespace headroom::kernels::row_norm {
 
 constexpr int kStages = 2;  // rows of a group in shared memory: one to work on, one on its way
-// Measured on an H200: with up to two vectors of a row a thread keeps them, and the weight, in registers between its two
-// walks over the row; with four it would spill, and takes them from shared memory a second time.
+// Measured on an H200: with up to two vectors of a row a thread keeps them, and the weight, in registers between its
+// two walks over the row; with four it would spill, and takes them from shared memory a second time.
 constexpr int kHeldVectors = 2;
 
 __device__ __forceinline__ void copy_async(void* to_shared, const void* from, bool there) {
   // Reads nothing and writes zeros where the row has ended.
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(to_shared))),
-               "l"(from), "r"(there ? kVectorBytes : 0)
-               : "memory");
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to_shared))),
+      "l"(from), "r"(there ? kVectorBytes : 0)
+      : "memory");
 }
 __device__ __forceinline__ void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kStillUnderWay>
@@ -42,7 +42,8 @@ class GroupSum {
 
   __device__ explicit GroupSum(Memory& memory) : memory_(memory), fours_((blockDim.x / kWarp + 3) / 4) {
     float* const all = reinterpret_cast<float*>(&memory);
-    for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < 2 * kSums * kRoom; i += blockDim.x * blockDim.y) all[i] = 0;
+    for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < 2 * kSums * kRoom; i += blockDim.x * blockDim.y)
+      all[i] = 0;
     __syncthreads();
   }
 
@@ -75,8 +76,8 @@ class GroupSum {
   int turn_ = 0;
 };
 
-// The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors a thread. A thread fetches
-// what it reads itself, so no barrier is needed.
+// The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors a thread. A thread
+// fetches what it reads itself, so no barrier is needed.
 template <int kStreams, int kVectors>
 class Ring {
  public:
@@ -84,8 +85,11 @@ class Ring {
 
   __device__ Ring(uint4* memory, const void* const (&tensors)[kStreams], std::int64_t row, std::int64_t step,
                   std::int64_t rows, int row_vectors)
-      : threads_(blockDim.x * blockDim.y), row_vectors_(row_vectors), at_(row * row_vectors),
-        step_(step * row_vectors), end_(rows * row_vectors) {
+      : threads_(blockDim.x * blockDim.y),
+        row_vectors_(row_vectors),
+        at_(row * row_vectors),
+        step_(step * row_vectors),
+        end_(rows * row_vectors) {
     mine_ = memory + threadIdx.y * blockDim.x + threadIdx.x;
 #pragma unroll
     for (int i = 0; i < kStreams; ++i) tensors_[i] = static_cast<const uint4*>(tensors[i]);
@@ -238,8 +242,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
     mean = next_mean;
   }
 
-  // The groups' sums are added up in the ring's memory, which has room for them: kStages · 2 vectors of 16 bytes of bf16
-  // for two fp32 sums of 8 columns. Four columns at a time, the groups take turns.
+  // The groups' sums are added up in the ring's memory, which has room for them: kStages · 2 vectors of 16 bytes of
+  // bf16 for two fp32 sums of 8 columns. Four columns at a time, the groups take turns.
   float* const shared = reinterpret_cast<float*>(shared_memory);
   const int mine = threadIdx.y * blockDim.x + threadIdx.x;
   constexpr int kColumns = kVectors * kWidth;
@@ -272,8 +276,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
 constexpr int kColumnWarps = 16;
 
 template <typename T>
-__global__ void __launch_bounds__(kWarp* kColumnWarps)
-    column_sum_kernel(NormBackward norm, int parts) {
+__global__ void __launch_bounds__(kWarp* kColumnWarps) column_sum_kernel(NormBackward norm, int parts) {
   __shared__ float shared[kColumnWarps][kWarp];
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();  // the launch may run ahead of the kernel that makes the partial sums
@@ -330,7 +333,7 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
   const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
   const bool two = half.x <= kBlockThreads / 2;
   const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kBlockThreads);
-  const int slots = Ring<kAddSum ? 3 : 2, kVectors>::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
+  const int slots = Ring < kAddSum ? 3 : 2, kVectors > ::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
   const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
   if (!take_shared(kernel, shared)) return false;
   blocks = std::min({blocks_for(norm.rows, block), static_cast<unsigned>((two ? 2 : 1) * multiprocessors()),

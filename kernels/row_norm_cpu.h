@@ -55,7 +55,8 @@ HEADROOM_INLINE void forward_row(const NormForward& norm, std::int64_t row) {
   }
 }
 
-// dx of one row; its share of dweight (and dbias) is added to the partial sums. The formula stands in row_norm_backward.cuh.
+// dx of one row; its share of dweight (and dbias) is added to the partial sums. The formula stands in
+// row_norm_backward.cuh.
 template <typename T, bool kMean>
 HEADROOM_INLINE void backward_row(const NormBackward& norm, std::int64_t row, float* dweight, float* dbias) {
   const std::int64_t width = norm.width;

@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(kWideThreads) wide_forward_kernel(NormForward 
     if constexpr (kKind == NormKind::kAddRms) {
       const T* const residual = static_cast<const T*>(norm.residual) + row * norm.width;
       T* const sum = static_cast<T*>(norm.sum) + row * norm.width;
-      for (std::int64_t i = threadIdx.x; i < norm.width; i += kWideThreads) store(sum[i], load(x[i]) + load(residual[i]));
+      for (std::int64_t i = threadIdx.x; i < norm.width; i += kWideThreads)
+        store(sum[i], load(x[i]) + load(residual[i]));
       x = sum;  // a thread reads what it wrote itself
     }
     float mean = 0, rstd;

@@ -1,7 +1,8 @@
 // Computes    y = (x − mean) · rstd · w + b with rstd = 1 / √(mean((x − mean)²) + ε); backward dx, dw, db
 // Shapes      x, y, dy, dx [rows, width]; w, b, dw, db [width]; mean, rstd [rows] fp32
-// Precision   storage fp32, bf16 or fp16; arithmetic and sums fp32; the variance from the centred row, not E[x²] − E[x]²
-// Memory      moves 2·rows·width elements forward, 3 backward; backward uses fp32 partial sums of dw and db, a row a
+// Precision   storage fp32, bf16 or fp16; arithmetic and sums fp32; the variance from the centred row, not E[x²] −
+// E[x]² Memory      moves 2·rows·width elements forward, 3 backward; backward uses fp32 partial sums of dw and db, a
+// row a
 //             block each
 // Variants    rows of whole 16-byte vectors (row_norm_forward.cuh, row_norm_backward.cuh); any width and address
 //             (row_norm_wide.cuh)
@@ -21,9 +22,8 @@ int layer_norm_forward_cuda(const NormForward& norm, CUstream_st* stream) {
 }
 
 int layer_norm_backward_cuda(const NormBackward& norm, CUstream_st* stream) {
-  return with_storage(norm.storage, [&](auto type) {
-    return row_norm::launch_backward<decltype(type), true>(norm, stream);
-  });
+  return with_storage(norm.storage,
+                      [&](auto type) { return row_norm::launch_backward<decltype(type), true>(norm, stream); });
 }
 
 }  // namespace headroom::kernels

@@ -1,7 +1,8 @@
 // Computes    y = x · rstd · w with rstd = 1 / √(mean(x²) + ε); backward dx, dw
 // Shapes      x, y, dy, dx [rows, width]; w, dw [width]; rstd [rows] fp32
 // Precision   storage fp32, bf16 or fp16; arithmetic and sums fp32
-// Memory      moves 2·rows·width elements forward, 3 backward (4 with the gradient that comes around the norm); backward
+// Memory      moves 2·rows·width elements forward, 3 backward (4 with the gradient that comes around the norm);
+// backward
 //             uses fp32 partial sums of dw, a row a block
 // Variants    rows of whole 16-byte vectors (row_norm_forward.cuh, row_norm_backward.cuh); any width and address
 //             (row_norm_wide.cuh)
@@ -15,9 +16,8 @@
 namespace headroom::kernels {
 
 int rms_norm_forward_cuda(const NormForward& norm, CUstream_st* stream) {
-  return with_storage(norm.storage, [&](auto type) {
-    return row_norm::launch_forward<decltype(type), NormKind::kRms>(norm, stream);
-  });
+  return with_storage(
+      norm.storage, [&](auto type) { return row_norm::launch_forward<decltype(type), NormKind::kRms>(norm, stream); });
 }
 
 int rms_norm_rebuild_cuda(const NormForward& norm, CUstream_st* stream) {
@@ -27,9 +27,8 @@ int rms_norm_rebuild_cuda(const NormForward& norm, CUstream_st* stream) {
 }
 
 int rms_norm_backward_cuda(const NormBackward& norm, CUstream_st* stream) {
-  return with_storage(norm.storage, [&](auto type) {
-    return row_norm::launch_backward<decltype(type), false>(norm, stream);
-  });
+  return with_storage(norm.storage,
+                      [&](auto type) { return row_norm::launch_backward<decltype(type), false>(norm, stream); });
 }
 
 }  // namespace headroom::kernels

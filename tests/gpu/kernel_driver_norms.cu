@@ -30,7 +30,9 @@ struct Size {
 class Tensor {
  public:
   Tensor(Storage storage, std::int64_t n, std::int64_t offset, std::uint64_t seed)
-      : storage_(storage), n_(n), offset_bytes_(offset * kernels::bytes_of(storage)),
+      : storage_(storage),
+        n_(n),
+        offset_bytes_(offset * kernels::bytes_of(storage)),
         buffer_(offset_bytes_ + n * kernels::bytes_of(storage)) {
     if (seed != 0) buffer_.fill(storage, seed);
   }
@@ -111,8 +113,8 @@ std::string named(const char* kernel, Storage storage, const Size& size) {
          std::to_string(size.width) + (size.offset == 0 ? "" : " off by " + std::to_string(size.offset));
 }
 
-// Largest difference beyond rounding: to the last bit but one of the storage, relative to the largest value, or to 1 where
-// terms of that size cancel.
+// Largest difference beyond rounding: to the last bit but one of the storage, relative to the largest value, or to 1
+// where terms of that size cancel.
 void check(KernelDriver& driver, const std::string& name, Storage storage, const std::vector<double>& got,
            const std::vector<double>& exact) {
   constexpr double kTolerance[] = {4e-6, 8e-3, 1e-3};
@@ -143,7 +145,8 @@ Exact exact_norm(const Size& size, bool layer, const std::vector<double>& x, con
     const double* const row_dy = dy.data() + row * width;
     double mean = 0, square = 0, along = 0, level = 0;
     for (std::size_t i = 0; layer && i < width; ++i) mean += row_x[i] / static_cast<double>(width);
-    for (std::size_t i = 0; i < width; ++i) square += (row_x[i] - mean) * (row_x[i] - mean) / static_cast<double>(width);
+    for (std::size_t i = 0; i < width; ++i)
+      square += (row_x[i] - mean) * (row_x[i] - mean) / static_cast<double>(width);
     const double rstd = 1 / std::sqrt(square + static_cast<double>(kEpsilon));
     for (std::size_t i = 0; i < width; ++i) {
       const double normal = (row_x[i] - mean) * rstd;
@@ -169,7 +172,8 @@ void check_norm(KernelDriver& driver, const char* kernel, Storage storage, const
   const std::string name = named(kernel, storage, size);
   const Norms n{storage, size};
   const auto forward = layer ? &kernels::layer_norm_forward_cuda
-                             : add ? &kernels::add_rms_norm_forward_cuda : &kernels::rms_norm_forward_cuda;
+                       : add ? &kernels::add_rms_norm_forward_cuda
+                             : &kernels::rms_norm_forward_cuda;
   const auto backward = layer ? &kernels::layer_norm_backward_cuda : &kernels::rms_norm_backward_cuda;
   driver.run(name + " forward", [&] { return forward(n.forward(add, layer), nullptr); });
   const std::vector<double> dy = n.dy.numbers(), weight = n.weight.numbers(), d_sum = n.d_sum.numbers();
@@ -203,7 +207,8 @@ void time_norms(KernelDriver& driver, std::int64_t rows, std::int64_t width) {
   const auto time = [&](const char* kernel, std::int64_t bytes, const auto& launch) {
     if (driver.wants(kernel)) driver.time(name(kernel), bytes, launch);
   };
-  time("rms_norm forward", 2 * tensor, [&] { return kernels::rms_norm_forward_cuda(n.forward(false, false), nullptr); });
+  time("rms_norm forward", 2 * tensor,
+       [&] { return kernels::rms_norm_forward_cuda(n.forward(false, false), nullptr); });
   time("rms_norm backward", 3 * tensor,
        [&] { return kernels::rms_norm_backward_cuda(n.backward(false, false, false), nullptr); });
   time("add_rms_norm forward", 4 * tensor,

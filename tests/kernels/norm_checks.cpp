@@ -103,10 +103,9 @@ std::span<const NormOps> norm_ops() { return kNorms; }
 
 void check_norm_errors(const NormOps& ops, at::Device device) {
   // One row, one column; not a whole vector; not a whole warp; more rows than blocks; more than registers hold.
-  constexpr std::pair<std::int64_t, std::int64_t> kSizes[] = {{1, 1},      {1, 8},      {5, 7},    {3, 40},
-                                                              {700, 16},   {17, 257},   {9, 3072}, {130, 1000},
-                                                              {301, 2048}, {33, 4096},  {7, 8192}, {5, 16384},
-                                                              {3, 16392},  {2, 33'333}, {2, 40'960}};
+  constexpr std::pair<std::int64_t, std::int64_t> kSizes[] = {
+      {1, 1},      {1, 8},     {5, 7},    {3, 40},    {700, 16},  {17, 257},   {9, 3072},  {130, 1000},
+      {301, 2048}, {33, 4096}, {7, 8192}, {5, 16384}, {3, 16392}, {2, 33'333}, {2, 40'960}};
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const auto& [rows, width] : kSizes) {
       for (const std::int64_t offset : {0, 1}) {
@@ -146,7 +145,8 @@ void check_norm_extremes(const NormOps& ops, at::Device device) {
       CAPTURE(i);
       // In a gradient ∞ − ∞ depends on the order of the terms: what is not finite need only be where it is.
       const bool gradient = i >= c.upstream.size();
-      CHECK(same_kind(gradient ? finite_or_nan(ours[i]) : ours[i], gradient ? finite_or_nan(exact[i]) : exact[i], 1e-4));
+      CHECK(
+          same_kind(gradient ? finite_or_nan(ours[i]) : ours[i], gradient ? finite_or_nan(exact[i]) : exact[i], 1e-4));
     }
   }
 }
