@@ -1,0 +1,48 @@
+#include "demos/experiments/edit_kernel_exercises.h"
+
+#include <array>
+
+#include "edited_sources.h"  // assets/kernels, by CMake
+
+namespace headroom::experiments {
+
+std::span<const Exercise> exercises() {
+  static constexpr std::array kExercises{
+      Exercise{"vector_add", "Vector addition", EditedOperation::kVectorAdd, kVectorAddSource, ""},
+      Exercise{"rms_norm", "RMSNorm", EditedOperation::kRmsNorm, kRmsNormSource, ""},
+      Exercise{"fuse_residual", "1. Fuse the residual", EditedOperation::kAddRmsNorm, kFuseResidualSource,
+               kFuseResidualSolution},
+      Exercise{"vectorise", "2. Vectorise", EditedOperation::kRmsNorm, kVectoriseSource, kVectoriseSolution},
+      Exercise{"registers", "3. Keep the row in registers", EditedOperation::kRmsNorm, kRegistersSource,
+               kRegistersSolution},
+  };
+  return kExercises;
+}
+
+const Exercise* find_exercise(std::string_view id) {
+  for (const Exercise& exercise : exercises())
+    if (exercise.id == id) return &exercise;
+  return nullptr;
+}
+
+// Compiled in front of the reader's source, so that another order or type of arguments is an error with a line, and not
+// a kernel that is handed something else than it takes.
+std::string_view declarations_of(EditedOperation operation) {
+  switch (operation) {
+    case EditedOperation::kVectorAdd:
+      return R"(extern "C" __global__ void vector_add(const float* a, const float* b, float* out, long long count);
+)";
+    case EditedOperation::kRmsNorm:
+      return R"(extern "C" __global__ void rms_norm(const float* x, const float* weight, float* y, float epsilon);
+)";
+    case EditedOperation::kAddRmsNorm:
+      return R"(extern "C" __global__ void add(const float* x, const float* residual, float* sum, long long count);
+extern "C" __global__ void rms_norm(const float* x, const float* weight, float* y, float epsilon);
+extern "C" __global__ void add_rms_norm(const float* x, const float* residual, const float* weight, float* sum, float* y,
+                                        float epsilon);
+)";
+  }
+  return "";
+}
+
+}  // namespace headroom::experiments

@@ -1,0 +1,28 @@
+// The kernels that a reader edits: where each begins, what it is to compute, and one way to do it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace headroom::experiments {
+
+// What the kernels of a source are to compute together, and what they are called.
+enum class EditedOperation {
+  kVectorAdd,   // vector_add
+  kRmsNorm,     // rms_norm
+  kAddRmsNorm,  // add_rms_norm; or, while there is none, add and then rms_norm
+};
+
+struct Exercise {
+  std::string_view id;        // "vectorise", as in --set exercise=vectorise
+  std::string_view title;     // "Vectorise"
+  EditedOperation operation;
+  std::string_view source;    // where the reader starts; assets/kernels/<id>.cu
+  std::string_view solution;  // empty where nothing is asked; assets/kernels/solutions/<id>.cu
+};
+
+std::span<const Exercise> exercises();                      // in order; the keys of the parameter `exercise`
+const Exercise* find_exercise(std::string_view id);         // null: unknown
+std::string_view declarations_of(EditedOperation operation);  // of its kernels, in CUDA C++
+
+}  // namespace headroom::experiments

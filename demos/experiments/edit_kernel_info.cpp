@@ -1,0 +1,100 @@
+// The parameters of `edit_kernel`: a kernel of the reader's own.
+#include <array>
+
+#include "demos/experiments/demo.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+using record::Choice;
+using record::ParamKind;
+using record::ParamSpec;
+
+constexpr std::array kExercises{
+    Choice{"vector_add", "Vector addition"},
+    Choice{"rms_norm", "RMSNorm"},
+    Choice{"fuse_residual", "1. Fuse the residual"},
+    Choice{"vectorise", "2. Vectorise"},
+    Choice{"registers", "3. Keep the row in registers"},
+};
+constexpr std::array kThreads{Choice{"64", "64"}, Choice{"128", "128"}, Choice{"256", "256"}, Choice{"512", "512"},
+                              Choice{"1024", "1,024"}};
+constexpr std::array kDevices{Choice{"auto", "best there is"}, Choice{"cpu", "none, only compile"},
+                              Choice{"cuda", "GPU"}};
+// What NVRTC 13 compiles for.
+constexpr std::array kArchitectures{
+    Choice{"auto", "this GPU's, else sm_90"}, Choice{"sm_75", "sm_75"},   Choice{"sm_80", "sm_80"},
+    Choice{"sm_86", "sm_86"},                 Choice{"sm_89", "sm_89"},   Choice{"sm_90", "sm_90"},
+    Choice{"sm_100", "sm_100"},               Choice{"sm_120", "sm_120"},
+};
+
+constexpr std::array kSchema{
+    ParamSpec{.key = "exercise",
+              .label = "Kernel",
+              .help = "What the kernel is to compute; the three exercises start from one that can be improved",
+              .kind = ParamKind::kChoice,
+              .default_text = "vector_add",
+              .choices = kExercises},
+    ParamSpec{.key = "rows",
+              .label = "Rows N",
+              .unit = "rows",
+              .help = "Rows of the tensors",
+              .minimum = 1,
+              .maximum = 1 << 15,
+              .default_number = 8192,
+              .logarithmic = true},
+    ParamSpec{.key = "width",
+              .label = "Width H",
+              .unit = "elements",
+              .help = "Numbers a row, in fp32: WIDTH in the source",
+              .minimum = 1,
+              .maximum = 1 << 14,
+              .default_number = 4096,
+              .logarithmic = true},
+    ParamSpec{.key = "threads",
+              .label = "Threads a block",
+              .help = "THREADS in the source",
+              .kind = ParamKind::kChoice,
+              .default_text = "256",
+              .choices = kThreads},
+    ParamSpec{.key = "device",
+              .label = "Run on",
+              .help = "A GPU, where there is one; else the kernel is only compiled",
+              .kind = ParamKind::kChoice,
+              .default_text = "auto",
+              .choices = kDevices},
+    ParamSpec{.key = "arch",
+              .label = "Compile for",
+              .help = "Architecture that the compiler makes code for",
+              .kind = ParamKind::kChoice,
+              .default_text = "auto",
+              .choices = kArchitectures,
+              .advanced = true},
+    ParamSpec{.key = "deadline",
+              .label = "Deadline",
+              .unit = "s",
+              .help = "A kernel that takes longer is killed, with the engine that it runs in",
+              .minimum = 1,
+              .maximum = 600,
+              .default_number = 10,
+              .advanced = true},
+    ParamSpec{.key = "source",
+              .label = "Source",
+              .help = "The kernel in CUDA C++: its text, or the name of a file; empty takes the exercise's own",
+              .kind = ParamKind::kFile,
+              .advanced = true},
+};
+
+}  // namespace
+
+extern const DemoInfo kEditKernel;
+constinit const DemoInfo kEditKernel = {
+    .id = "edit_kernel",
+    .title = "Edit a kernel",
+    .summary = "Compile a kernel of one's own, check it against float64 and time it beside the built-in one.",
+    .schema = kSchema,
+    .records_memory = false,
+};
+
+}  // namespace headroom::experiments
