@@ -30,15 +30,12 @@ std::string shown(const record::RunInfo& info, const std::string& key) {
   return value;
 }
 
-// False for parameters that only another parameter's value brings in, such as the layers of model=custom.
-bool is_used(const record::RunInfo& info, const std::string& key) {
+// The run's parameters by this program's schema; empty where it has no such demo, or other parameters.
+record::Params params_of(const record::RunInfo& info) {
   const auto* demo = experiments::find_demo(info.demo);
-  if (demo == nullptr) return true;
-  for (const auto& spec : demo->schema) {
-    if (spec.key == key && !spec.needs_key.empty())
-      return value_of(info.params, std::string(spec.needs_key)) == spec.needs_value;
-  }
-  return true;
+  if (demo == nullptr) return {};
+  auto params = record::Params::from_map(demo->schema, info.params);
+  return params ? std::move(params).value() : record::Params{};
 }
 
 std::string with_commas(const std::string& digits) {
@@ -60,6 +57,10 @@ std::string provenance_line(const record::RunInfo& info) {
     }
   };
   add(shown(info, "model"));
+  if (value_of(info.params, "model") == "custom") {  // its name says nothing of its size
+    add_number("num_layers", "{} layers");
+    add_number("hidden_size", "hidden size {}");
+  }
   add(shown(info, "precision"));
   add_number("batch", "batch {}");
   add_number("seq", "{} tokens");
@@ -75,20 +76,29 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
                                                    std::int32_t step) {
   const record::RunInfo& info = recording.info();
   std::map<std::string, std::string> all = info.provenance;
+  const record::Params params = params_of(info);
   for (const auto& [key, value] : info.params) {
-    if (is_used(info, key)) all["set." + key] = value;
+    // Not those that another parameter's value would bring in, such as the layers of model=custom.
+    if (!params.has(key) || params.in_use(key)) all["set." + key] = value;
   }
   all["demo"] = info.demo;
   all["device"] = record::key_of(info.device);
   if (info.cap > 0) all["cap_bytes"] = std::to_string(info.cap);
   if (info.device_memory > 0) all["device_memory_bytes"] = std::to_string(info.device_memory);
   all["dropped_events"] = std::to_string(recording.dropped_events());
+  if (recording.truncated()) all["truncated"] = "yes";
   if (recording.outcome()) all["outcome"] = record::key_of(recording.outcome()->kind);
   for (const auto& [key, value] : figure.to_map()) {
     if (figure.in_use(key)) all["figure." + key] = value;
   }
   if (step >= 0) all["figure.step"] = std::to_string(step);
   return all;
+}
+
+void add_run_a(std::map<std::string, std::string>& provenance, const record::Recording& run_a) {
+  for (const auto& [key, value] : full_provenance(run_a, record::Params(), -1)) provenance["run_a." + key] = value;
+  provenance["run_a.source"] = record::key_of(run_a.info().source);
+  provenance["run_a.run"] = provenance_line(run_a.info());
 }
 
 std::string short_bytes(record::Bytes bytes) {

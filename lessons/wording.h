@@ -9,14 +9,18 @@
 
 namespace headroom::lessons {
 
-// "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
+// "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"; a custom model with its layers and hidden size
 std::string provenance_line(const record::RunInfo& info);
 
 // What a file with a figure of this run must tell beside the source of its numbers: the run's own provenance, its
-// parameters, how it ended, and what of it the figure shows: the figure's parameters and the step's number (-1: not one
+// parameters, how it ended, whether its file was cut off, and what of it the figure shows: the figure's parameters and the step's number (-1: not one
 // step).
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure,
                                                    std::int32_t step);
+
+// Adds what a file must tell of run A, which stands behind the run in the figure: the same keys, after "run_a.". Its
+// line in words is "run_a.run".
+void add_run_a(std::map<std::string, std::string>& provenance, const record::Recording& run_a);
 
 // "24 GiB", "1.5 GiB": as few decimals as say it, at most two.
 std::string short_bytes(record::Bytes bytes);

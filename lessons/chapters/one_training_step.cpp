@@ -6,7 +6,7 @@
 namespace headroom::lessons {
 namespace {
 
-constexpr std::array<std::string_view, 2> kFigures{"memory_timeline", "peak_by_category"};
+constexpr std::array<std::string_view, 3> kFigures{"memory_timeline", "peak_by_category", "loss_curves"};
 constexpr std::array<std::string_view, 4> kRecordings{
     "tiny_cpu",
     "llama-3.2-1b_h200_b4",

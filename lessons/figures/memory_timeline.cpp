@@ -277,6 +277,7 @@ void add_ghost(FigureData& figure, const Shot& shot, const record::Ledger& ghost
                             LineStyle::kGhost, high_total);
   if (line.x.empty()) return;
   figure.lines.push_back(std::move(line));
+  add_run_a(figure.provenance, ghost.recording());
   if (shot.view.veiled) return;
   const record::Peak peak = ghost.peak(map.first(), map.last());
   std::string label = "A peak " + record::format_bytes(peak.totals.allocated, 1);

@@ -1,0 +1,151 @@
+// The loss by step, of a run and of run A over it, and what one is more than the other: whether a change to the step,
+// such as a fused kernel, still computes the same.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "lessons/figure.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kLossCurves;
+
+namespace {
+
+using LossByStep = std::map<std::int32_t, double>;
+
+// Tips are for fingers on single points; of a long run they would fill its file.
+constexpr std::size_t kMostTips = 200;
+// Half the height of the axis of differences where there are none.
+constexpr double kNoDifference = 1e-6;
+
+LossByStep losses_of(const record::Recording& recording) {
+  LossByStep losses;
+  for (const record::MetricSample& sample : recording.metrics())
+    if (sample.kind == record::MetricKind::kLoss && std::isfinite(sample.value)) losses[sample.step] = sample.value;
+  return losses;
+}
+
+// As many digits as tell, in words: "0.0213", "2.1 millionths".
+std::string small_text(double value) {
+  const double size = std::abs(value);
+  const std::string_view sign = value < 0 ? "−" : "";
+  if (size == 0) return "0";
+  if (size >= 1e-3) return fmt::format("{}{:.4f}", sign, size);
+  if (size >= 1e-6) return fmt::format("{}{:.3g} millionths", sign, size * 1e6);
+  return fmt::format("{}{:.3g} billionths", sign, size * 1e9);
+}
+
+// As far as the run was asked to go, so that the axis keeps still while it grows.
+double last_step(const record::RunInfo& info, const LossByStep& losses) {
+  double last = losses.rbegin()->first;
+  if (const auto steps = info.params.find("steps"); steps != info.params.end())
+    last = std::max(last, std::strtod(steps->second.c_str(), nullptr) - 1);
+  return std::max(last, 1.0);
+}
+
+ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind kind) {
+  ChartSeries series{.label = std::move(label), .kind = kind, .ghost = false, .points = {}};
+  for (const auto& [step, loss] : losses) {
+    ChartPoint point{.x = static_cast<double>(step), .y = loss, .low = loss, .high = loss};
+    if (losses.size() <= kMostTips) point.tip = fmt::format("{}, step {}: {:.4f}", series.label, step, loss);
+    series.points.push_back(std::move(point));
+  }
+  return series;
+}
+
+// Round ends around all points: a loss is read by its shape, so the axis need not begin at 0.
+void fit(Axis& axis, const std::vector<ChartSeries>& series) {
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  for (const ChartSeries& each : series)
+    for (const ChartPoint& point : each.points) low = std::min(low, point.y), high = std::max(high, point.y);
+  const double room = std::max((high - low) * 0.08, std::abs(high) * 0.005);
+  const double step = std::pow(10, std::floor(std::log10(std::max(high - low + 2 * room, 1e-9))) - 1);
+  axis.low = std::floor((low - room) / step) * step;
+  axis.high = std::ceil((high + room) / step) * step;
+}
+
+Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossByStep& ghost) {
+  Chart chart;
+  chart.title = "Loss";
+  if (!ghost.empty()) chart.series.push_back(series_of(ghost, "run A", SeriesKind::kEager));
+  chart.series.push_back(series_of(run, ghost.empty() ? "this run" : "run B, this one", SeriesKind::kFused));
+  const double last = last_step(input.run->recording().info(), run);
+  chart.x = {.unit = AxisUnit::kSteps, .low = 0, .high = std::max(last, ghost.empty() ? 0.0 : ghost.rbegin()->first)};
+  chart.x.name = "step";
+  chart.y.unit = AxisUnit::kNumber;
+  fit(chart.y, chart.series);
+  return chart;
+}
+
+// B − A where both have the step; the title says the largest.
+Chart difference_chart(const LossByStep& run, const LossByStep& ghost, const Axis& x) {
+  LossByStep change;
+  for (const auto& [step, loss] : run)
+    if (const auto before = ghost.find(step); before != ghost.end()) change[step] = loss - before->second;
+  Chart chart;
+  chart.x = x;
+  chart.y.unit = AxisUnit::kNumber;
+  if (change.empty()) {
+    chart.title = "No step in both runs";
+    chart.y.low = -kNoDifference, chart.y.high = kNoDifference;
+    return chart;
+  }
+  const auto largest = std::max_element(change.begin(), change.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.second) < std::abs(b.second);
+  });
+  const double most = std::abs(largest->second);
+  chart.title = most == 0 ? "No difference in any step"
+                          : fmt::format("Largest difference {}, step {}", small_text(largest->second), largest->first);
+  chart.series.push_back(series_of(change, "B − A", SeriesKind::kFused));
+  for (ChartPoint& point : chart.series.front().points)
+    if (!point.tip.empty())
+      point.tip = fmt::format("B − A, step {}: {}", static_cast<std::int32_t>(point.x), small_text(point.y));
+  const double end = most == 0 ? kNoDifference : most * 1.25;
+  chart.y.low = -end, chart.y.high = end;
+  chart.references.push_back({.label = {}, .x = {x.low, x.high}, .y = {0, 0}});
+  return chart;
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kLossCurves.id;
+  figure.title = kLossCurves.title;
+  if (input.run == nullptr) {
+    figure.empty_reason = "Nothing has run yet.";
+    return figure;
+  }
+  const record::Recording& recording = input.run->recording();
+  figure.source = recording.info().source;
+  figure.provenance_line = provenance_line(recording.info());
+  figure.provenance = full_provenance(recording, record::Params(), -1);
+  const LossByStep run = losses_of(recording);
+  if (run.empty()) {
+    figure.empty_reason = recording.outcome() ? "This run measured no loss: no step of it was finished."
+                                              : "The first step is on its way.";
+    return figure;
+  }
+  const LossByStep ghost = input.ghost == nullptr ? LossByStep{} : losses_of(input.ghost->recording());
+  figure.charts.push_back(losses_chart(input, run, ghost));
+  figure.x = figure.charts.front().x;
+  figure.y = figure.charts.front().y;
+  if (ghost.empty()) return figure;
+  add_run_a(figure.provenance, input.ghost->recording());
+  figure.charts.push_back(difference_chart(run, ghost, figure.x));
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kLossCurves{
+    .id = "loss_curves",
+    .title = "Loss",
+    .caption = "The loss by step; with a second run, both and their difference",
+    .schema = {},
+    .build = build,
+};
+
+}  // namespace headroom::lessons
