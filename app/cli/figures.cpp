@@ -208,7 +208,8 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<Sheet>& she
 }
 
 // Draws and writes until all is done or the user interrupts. False: a figure had nothing to show.
-record::Result<bool> draw(const std::vector<Drawing>& drawings, FigureFiles& files) {
+// `run_a` may be null.
+record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Ledger* run_a, FigureFiles& files) {
   bool well = true;
   const Sheet* sheet = nullptr;
   std::unique_ptr<record::Ledger> ledger;  // of one recording at a time
@@ -220,6 +221,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, FigureFiles& fil
     }
     lessons::FigureInput input;
     input.run = ledger.get();
+    input.ghost = run_a;
     input.params = &drawing.params;
     const lessons::FigureData data = drawing.figure->build(input);
     if (data.empty_reason.empty()) {
@@ -253,10 +255,18 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   if (!drawings) return drawings.error();
   if (interrupted()) return ExitCode::kInterrupted;
 
+  std::shared_ptr<const record::Recording> against;
+  std::unique_ptr<record::Ledger> run_a;
+  if (options.against) {
+    auto loaded = load_recording(*options.against);
+    if (!loaded) return loaded.error();
+    against = std::move(loaded).value();
+    run_a = std::make_unique<record::Ledger>(*against);
+  }
   say_what_is_cut(sheets.value());
   auto files = FigureFiles::open(std::move(style).value());
   if (!files) return files.error();
-  const auto drawn = draw(drawings.value(), files.value());
+  const auto drawn = draw(drawings.value(), run_a.get(), files.value());
   // What was written before a disk was full, or before Ctrl-C, is whole and stands in the manifest.
   const auto manifest = files.value().write_manifest();
   if (!drawn) return drawn.error();

@@ -65,6 +65,38 @@ TEST_CASE("A figure of a given recording in all formats") {
   CHECK(manifest["files"][0]["bytes"] == read_file(start + "svg").size());
 }
 
+TEST_CASE("With --against every figure tells of run A, too") {
+  const TemporaryFolder folder, out, alone;
+  const std::string file = store(folder, "b.hrec", small_recording());
+  const std::string other = store(folder, "a.hrec", out_of_memory_recording());
+  const Words common{"figures", "memory_timeline", "--from", file, "--format", "csv,json,svg", "--out"};
+  Words words = common;
+  words.insert(words.end(), {out.path().string(), "--against", other});
+  const Ran ran = run_headroom(words);
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const std::string start = out / "memory_timeline__b.";
+  const json data = json::parse(read_file(start + "json"));
+  CHECK(data["provenance"]["run_a.outcome"] == "out_of_memory");
+  CHECK(data["provenance"]["run_a.demo"] == "train_step");
+  CHECK(data.contains("run_a_peak"));
+  CHECK(data["lines"][0]["kind"] == "run_a");
+  CHECK(holds(read_file(start + "csv"), "# run_a.outcome: out_of_memory"));
+  CHECK(holds(read_file(start + "csv"), ",run_a_bytes"));
+  CHECK(holds(read_file(start + "svg"), "run_a.outcome"));
+  words = common;
+  words.push_back(alone.path().string());
+  REQUIRE(run_headroom(words).exit_code == 0);
+  CHECK_FALSE(holds(read_file(alone / "memory_timeline__b.csv"), "run_a"));
+
+  words = common;
+  words.insert(words.end(), {out / "new", "--against", folder / "missing.hrec"});
+  const Ran missing = run_headroom(words);
+  CHECK(missing.exit_code == 2);
+  CHECK(holds(missing.err, "missing.hrec"));
+  CHECK_FALSE(fs::exists(out.path() / "new"));
+}
+
 TEST_CASE("The same recording gives the same bytes twice, manifest included") {
   const TemporaryFolder folder, first, second;
   const std::string file = store(folder, "a.hrec", small_recording());
