@@ -75,7 +75,8 @@ struct EngineCommand {
 };
 
 // Starts the engine process at once, so that the first run need not wait for it. A run whose parameter `trace` is on
-// goes to a second engine, started with --trace.
+// goes to a second engine, started with --trace; one with a parameter `deadline`, too, and that engine is killed when the
+// run shows no progress for so many seconds.
 std::unique_ptr<Backend> make_engine(EngineCommand command);
 // The planner's meta step as a recording: requested bytes, no reserved line. A new start() replaces a pending one.
 std::unique_ptr<Backend> make_prediction(EngineCommand command);

@@ -1,5 +1,6 @@
-// Two engines behind one: a run that is to be traced goes to a process of its own, since tracing begins before CUDA
-// does and slows every launch for good. That process starts with the first such run and goes with the next other one.
+// Two engines behind one, since some runs go to a process of their own: one that is to be traced, because tracing begins
+// before CUDA does and slows every launch for good; and one with a deadline, because it may have to be killed. That
+// process starts with the first such run and goes with the next of another kind.
 #include <utility>
 
 #include "demos/backend/engine_backend.h"
@@ -7,27 +8,33 @@
 namespace headroom::backend {
 namespace {
 
+enum class Kind { kPlain, kTraced, kWithDeadline };
+
+Kind kind_of(const RunRequest& request) {
+  if (request.params.has("deadline")) return Kind::kWithDeadline;
+  return request.params.has("trace") && request.params.text("trace") == "on" ? Kind::kTraced : Kind::kPlain;
+}
+
 class EnginePair final : public Backend {
  public:
   explicit EnginePair(EngineCommand command) : command_(std::move(command)), plain_(make_one_engine(command_)) {}
 
   record::Status start(const RunRequest& request) override {
     const bool running = state() != RunState::kIdle && state() != RunState::kFinished;
-    const bool trace = request.params.has("trace") && request.params.text("trace") == "on";
-    if (running || trace == (tracing_ != nullptr)) return active().start(request);
-    if (!trace) {
-      tracing_.reset();
-      return plain_->start(request);
-    }
+    const Kind kind = kind_of(request);
+    if (running || kind == kind_) return active().start(request);
+    kind_ = kind;
+    other_.reset();
+    if (kind == Kind::kPlain) return plain_->start(request);
     EngineCommand command = command_;
-    command.arguments.emplace_back("--trace");
-    tracing_ = make_one_engine(std::move(command));
-    return tracing_->start(request);
+    if (kind == Kind::kTraced) command.arguments.emplace_back("--trace");
+    other_ = make_one_engine(std::move(command));
+    return other_->start(request);
   }
   void cancel() override { active().cancel(); }
   bool poll() override {
     const bool plain_changed = plain_->poll();
-    return tracing_ != nullptr ? tracing_->poll() || plain_changed : plain_changed;
+    return other_ != nullptr ? other_->poll() || plain_changed : plain_changed;
   }
 
   RunState state() const override { return active().state(); }
@@ -40,11 +47,12 @@ class EnginePair final : public Backend {
   int descriptor() const override { return active().descriptor(); }
 
  private:
-  Backend& active() const { return tracing_ != nullptr ? *tracing_ : *plain_; }
+  Backend& active() const { return other_ != nullptr ? *other_ : *plain_; }
 
   EngineCommand command_;
   std::unique_ptr<Backend> plain_;
-  std::unique_ptr<Backend> tracing_;
+  std::unique_ptr<Backend> other_;
+  Kind kind_ = Kind::kPlain;  // whose engine is the active one
 };
 
 }  // namespace

@@ -1,0 +1,51 @@
+// Runs with a deadline: what shows no progress is killed, in an engine of its own.
+#include "tests/backend/support.h"
+
+namespace {
+
+using namespace headroom;
+using namespace headroom::tests;
+using record::OutcomeKind;
+
+constexpr record::ParamSpec kWithDeadline[] = {
+    {.key = "mode", .label = "Mode", .help = "How the run goes.", .kind = record::ParamKind::kFile},
+    {.key = "deadline", .label = "Deadline", .help = "Of each part.", .minimum = 1, .maximum = 9, .default_number = 1}};
+
+backend::RunRequest with_deadline(std::string_view mode) {
+  record::Params params(kWithDeadline);
+  REQUIRE(params.set("mode", mode).ok());
+  return {.demo = "fake", .params = params, .record_to = {}};
+}
+
+}  // namespace
+
+TEST_CASE("a run that hangs is killed at its deadline, as often as it likes, and the other engine never notices") {
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(run_to_end(*engine, "").kind == OutcomeKind::kCompleted);
+  const std::string pid = engine->facts().at("pid");
+  for (int i = 0; i < 4; ++i) {  // more deaths than an engine may die by itself
+    CAPTURE(i);
+    const auto begun = Clock::now();
+    REQUIRE(engine->start(with_deadline(i % 2 == 0 ? "hang" : "hang_for_ever")).ok());
+    REQUIRE(finished(*engine));
+    CHECK(Clock::now() - begun >= 1s);
+    CHECK(Clock::now() - begun < 3s);
+    CHECK(outcome_of(*engine).kind == OutcomeKind::kFailed);
+    CHECK(outcome_of(*engine).message.find("1 s") != std::string::npos);
+    CHECK(engine->recording()->marks().size() == 3);  // what had come is kept
+  }
+  REQUIRE(engine->start(with_deadline("")).ok());
+  REQUIRE(finished(*engine));
+  CHECK(outcome_of(*engine).kind == OutcomeKind::kCompleted);
+  CHECK(run_to_end(*engine, "").kind == OutcomeKind::kCompleted);
+  CHECK(engine->facts().at("pid") == pid);
+}
+
+TEST_CASE("a run that gets on outlives its deadline") {
+  const auto engine = backend::make_engine(fake_engine());
+  REQUIRE(engine->start(with_deadline("endless")).ok());
+  CHECK_FALSE(finished(*engine, 2s));
+  engine->cancel();
+  REQUIRE(finished(*engine));
+  CHECK(outcome_of(*engine).kind == OutcomeKind::kCancelled);
+}
