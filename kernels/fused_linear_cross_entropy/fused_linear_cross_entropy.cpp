@@ -10,7 +10,7 @@ namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kLeanSliceBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kLeanSliceBytes = std::int64_t{76} << 20;
 constexpr std::int64_t kSliceColumns = 128;  // slices are a multiple of this: the width of a product's tile
 constexpr std::int64_t kRowStep = 8;         // 16 bytes of 16-bit elements
 

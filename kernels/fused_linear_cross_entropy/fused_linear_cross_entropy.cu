@@ -8,6 +8,7 @@
 // Checked by  tests/kernels/fused_linear_cross_entropy_gpu_test.cpp
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cross_entropy/softmax.cuh"
 #include "kernels/fused_linear_cross_entropy/parts.h"
@@ -34,19 +35,18 @@ __global__ void __launch_bounds__(kLabelThreads) labels_kernel(const FlceLabels 
     const std::int64_t target = row < labels.tokens ? labels.targets[row] : labels.ignore_index;
     const bool kept = target != labels.ignore_index;
     if (kept && (target < 0 || target >= labels.vocab)) raise(labels.error_flag, row + 1);
-    const unsigned votes = __ballot_sync(0xffffffffu, kept);
-    if (lane == 0) kept_in_warp[warp] = __popc(votes);
-    __syncthreads();
-    std::int64_t place = valid + __popc(votes & ((1u << lane) - 1u));
-    for (unsigned w = 0; w < kLabelThreads / kWarp; ++w) {
-      if (w < warp) place += kept_in_warp[w];
-      valid += kept_in_warp[w];
+    if (labels.rows != nullptr) {
+      const unsigned votes = __ballot_sync(0xffffffffu, kept);
+      if (lane == 0) kept_in_warp[warp] = __popc(votes);
+      __syncthreads();
+      std::int64_t place = valid + __popc(votes & ((1u << lane) - 1u));
+      for (unsigned w = 0; w < warp; ++w) place += kept_in_warp[w];
+      if (kept && place < labels.valid_count) {
+        labels.rows[place] = row;
+        labels.row_targets[place] = target;
+      }
     }
-    if (kept && labels.rows != nullptr && place < labels.valid_count) {
-      labels.rows[place] = row;
-      labels.row_targets[place] = target;
-    }
-    __syncthreads();  // the counts may be overwritten
+    valid += __syncthreads_count(kept);  // and the counts may be overwritten
   }
   if (labels.rows != nullptr) {
     for (std::int64_t place = valid + threadIdx.x; place < labels.valid_count; place += kLabelThreads) {
@@ -108,10 +108,22 @@ __device__ bool in_vocabulary(const FlceSlice& slice, std::int64_t target) {
   return target != slice.ignore_index && target >= 0 && target < slice.vocab;
 }
 
-template <typename T>
+// Who works on a row of a slice: a warp, or for long rows a whole block.
+template <bool kByWarp>
+struct RowWorkers {
+  static constexpr int kRows = kByWarp ? kRowThreads / kWarp : 1;  // a block
+  static constexpr int kThreads = kByWarp ? kWarp : kRowThreads;   // a row
+  static __device__ std::int64_t row() { return std::int64_t{blockIdx.x} * kRows + threadIdx.x / kThreads; }
+  static __device__ int thread() { return static_cast<int>(threadIdx.x) % kThreads; }
+};
+
+template <typename T, bool kByWarp>
 __global__ void __launch_bounds__(kRowThreads) slice_parts_kernel(const FlceSlice slice) {
+  using Workers = RowWorkers<kByWarp>;
   __shared__ SoftmaxPart warp_parts[kRowThreads / kWarp];
-  const std::int64_t row = blockIdx.x;
+  const std::int64_t row = Workers::row();
+  if (row >= slice.rows) return;
+  const int thread = Workers::thread();
   const std::int64_t target = slice.targets[row];
   if (!in_vocabulary(slice, target)) return;
   const T* const in = static_cast<const T*>(slice.logits) + row * slice.stride;
@@ -119,15 +131,13 @@ __global__ void __launch_bounds__(kRowThreads) slice_parts_kernel(const FlceSlic
   const auto* const vectors = reinterpret_cast<const uint4*>(in + plan.head);
   const bool smooths = slice.label_smoothing != 0;
   SoftmaxPart part;
-  if (threadIdx.x < plan.head + plan.tail) {
-    part = part_of<T>(load(in[plan.single_column(threadIdx.x)]));
-  }
+  if (thread < plan.head + plan.tail) part = part_of<T>(load(in[plan.single_column(thread)]));
 #pragma unroll 4
-  for (std::int64_t i = threadIdx.x; i < plan.vectors; i += kRowThreads) {
+  for (std::int64_t i = thread; i < plan.vectors; i += Workers::kThreads) {
     add_to_part(part, RowVector<T>::load_streaming(vectors + i), smooths);
   }
-  SoftmaxPart whole = block_merged<T>(part, warp_parts, smooths);
-  if (threadIdx.x != 0) return;
+  SoftmaxPart whole = kByWarp ? warp_merged<T>(part, smooths) : block_merged<T>(part, warp_parts, smooths);
+  if (thread != 0) return;
   float* const mine = slice.parts + row;
   const std::int64_t rows = slice.rows;
   if (slice.first > 0) {
@@ -155,30 +165,50 @@ __global__ void __launch_bounds__(kRowThreads) slice_loss_kernel(const FlceSlice
   loss[row] = row_loss<T>(whole, mine[3 * slice.rows], slice.label_smoothing, slice.vocab);
 }
 
-template <typename T>
+template <typename T, bool kByWarp>
 __global__ void __launch_bounds__(kRowThreads) slice_gradient_kernel(const FlceSlice slice, const float* scale) {
-  const std::int64_t row = blockIdx.x;
+  using Workers = RowWorkers<kByWarp>;
+  const std::int64_t row = Workers::row();
+  if (row >= slice.rows) return;
+  const int thread = Workers::thread();
   const std::int64_t target = slice.targets[row];
   T* const data = static_cast<T*>(slice.logits) + row * slice.stride;
+  const RowPlan plan = plan_row(data, slice.columns);
+  auto* const vectors = reinterpret_cast<uint4*>(data + plan.head);
+  const bool has_single = thread < plan.head + plan.tail;
+  const std::int64_t single = plan.single_column(thread);
   if (!in_vocabulary(slice, target)) {
-    copy_row(static_cast<const T*>(nullptr), data, slice.columns);
+    for (std::int64_t i = thread; i < plan.vectors; i += Workers::kThreads) vectors[i] = make_uint4(0, 0, 0, 0);
+    if (has_single) store(data[single], 0.0f);
     return;
   }
   const SoftmaxPart whole = {.shift = slice.parts[row], .sum = slice.parts[slice.rows + row]};
   const RowGradient gradient = row_gradient(whole, *scale, slice.label_smoothing, slice.vocab);
-  const RowPlan plan = plan_row(data, slice.columns);
-  auto* const vectors = reinterpret_cast<uint4*>(data + plan.head);
   const std::int64_t target_column = target - slice.first;
 #pragma unroll 4
-  for (std::int64_t i = threadIdx.x; i < plan.vectors; i += kRowThreads) {
+  for (std::int64_t i = thread; i < plan.vectors; i += Workers::kThreads) {
     RowVector<T> value = RowVector<T>::load(vectors + i);
     to_gradient(gradient, value, target_column - (plan.head + i * RowVector<T>::kWidth));
     value.store(vectors + i);
   }
-  if (threadIdx.x < plan.head + plan.tail) {
-    const std::int64_t column = plan.single_column(threadIdx.x);
-    store(data[column], gradient_of<T>(gradient, load(data[column]), column == target_column));
-  }
+  if (has_single) store(data[single], gradient_of<T>(gradient, load(data[single]), single == target_column));
+}
+
+// Calls launch(type, by warp, blocks).
+template <typename Launch>
+int launch_rows(const FlceSlice& slice, Launch&& launch) {
+  constexpr std::int64_t kMostByWarp = 32 << 10;  // bytes of a row: 64 vectors a thread
+  const bool by_warp = slice.columns * bytes_of(slice.storage) <= kMostByWarp;
+  const int rows = by_warp ? RowWorkers<true>::kRows : RowWorkers<false>::kRows;
+  const auto blocks = static_cast<unsigned>((slice.rows + rows - 1) / rows);
+  return with_storage(slice.storage, [&](auto type) -> int {
+    if (by_warp) {
+      launch(type, std::true_type{}, blocks);
+    } else {
+      launch(type, std::false_type{}, blocks);
+    }
+    return cudaGetLastError();
+  });
 }
 
 __global__ void check_upstream_kernel(const float* upstream, const float* made_for, std::int64_t* error_flag) {
@@ -229,9 +259,8 @@ int flce_zero_ignored_cuda(Storage storage, const std::int64_t* targets, std::in
 }
 
 int flce_slice_parts_cuda(const FlceSlice& slice, CUstream_st* stream) {
-  return with_storage(slice.storage, [&](auto type) -> int {
-    slice_parts_kernel<decltype(type)><<<static_cast<unsigned>(slice.rows), kRowThreads, 0, stream>>>(slice);
-    return cudaGetLastError();
+  return launch_rows(slice, [&](auto type, auto by_warp, unsigned blocks) {
+    slice_parts_kernel<decltype(type), decltype(by_warp)::value><<<blocks, kRowThreads, 0, stream>>>(slice);
   });
 }
 
@@ -244,9 +273,8 @@ int flce_slice_loss_cuda(const FlceSlice& slice, float* loss, CUstream_st* strea
 }
 
 int flce_slice_gradient_cuda(const FlceSlice& slice, const float* scale, CUstream_st* stream) {
-  return with_storage(slice.storage, [&](auto type) -> int {
-    slice_gradient_kernel<decltype(type)><<<static_cast<unsigned>(slice.rows), kRowThreads, 0, stream>>>(slice, scale);
-    return cudaGetLastError();
+  return launch_rows(slice, [&](auto type, auto by_warp, unsigned blocks) {
+    slice_gradient_kernel<decltype(type), decltype(by_warp)::value><<<blocks, kRowThreads, 0, stream>>>(slice, scale);
   });
 }
 

@@ -16,7 +16,7 @@ enum class FlceMode : std::uint8_t {
 };
 
 // Tokens a chunk (kChunked, kReport) or columns a slice (kLean) where the caller names none.
-// kChunked: 1024, or 2048 with an fp32 weight gradient, never more than N. kLean: slices of 64 MiB.
+// kChunked: 1024, or 2048 with an fp32 weight gradient, never more than N. kLean: slices of 76 MiB.
 // kReport: next power of two of ⌈N / ⌈V/H⌉⌉. N 8192, V 128256, H 4096: ⌈V/H⌉ = 32, so 256.
 std::int64_t flce_default_chunk(FlceMode mode, std::int64_t tokens, std::int64_t hidden, std::int64_t vocab,
                                 std::int64_t element_bytes, bool fp32_weight_gradient);

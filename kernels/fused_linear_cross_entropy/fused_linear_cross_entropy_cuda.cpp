@@ -125,7 +125,8 @@ class Call {
   void search(const Product& product, const Product& kind, const ProductMemory& memory) {
     if (problem_.search && error_ == 0) check(find_algorithm(product, kind, memory, stream_));
   }
-  void search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x);
+  void search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x, const Product& logits,
+                      const Product& logits_kind, const ProductMemory& logits_memory);
 
   void chunks();
   void chunk(std::int64_t first, std::int64_t count, bool adds);
@@ -142,17 +143,21 @@ class Call {
 };
 
 // dW adds to what is there, so a search must not write to it. It times fewer columns of the vocabulary, with the operand
-// and the result both in the logits' memory, which is free before the first logits come. C 1024, H 2048, bf16: 42,752 of
-// 128,256 columns, still 20 waves of tiles.
-void Call::search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x) {
+// (logits) and the result both in the logits' memory, before the first logits are made for good. C 1024, H 2048, bf16:
+// 42,752 of 128,256 columns, still 20 waves of tiles.
+void Call::search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x,
+                          const Product& logits, const Product& logits_kind, const ProductMemory& logits_memory) {
   if (!problem_.search || error_ != 0 || algorithm_found(kind)) return;
   constexpr std::int64_t kStep = 64;
   const std::int64_t bytes_a_column = count * bytes_of(storage()) + problem_.hidden * bytes_of(dweight_storage());
   const std::int64_t timed = std::min(flce_logits_bytes(problem_) / bytes_a_column, columns) / kStep * kStep;
   if (timed == 0) return;
+  multiply_as(logits, logits_kind, logits_memory);
+  void* const result = advance(memory_.logits, count * timed, storage());
+  const std::int64_t result_bytes = timed * problem_.hidden * bytes_of(dweight_storage());
+  check(cudaMemsetAsync(result, 0, static_cast<std::size_t>(result_bytes), stream_));
   Product product = dweight_product(count, timed);
   product.a_stride = timed;
-  void* const result = advance(memory_.logits, count * timed, storage());
   check(find_algorithm(product, kind, operands(memory_.logits, x, result, &scalars()->one, true), stream_));
 }
 
@@ -198,7 +203,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const Product logits = logits_product(count, vocab);
   const ProductMemory logits_memory = operands(x, memory_.weight, memory_.logits, &scalars()->one, false);
   search(logits, logits_kind, logits_memory);
-  if (!problem_.forward_only) search_dweight(dweight_kind, count, vocab, x);
+  if (!problem_.forward_only) search_dweight(dweight_kind, count, vocab, x, logits, logits_kind, logits_memory);
   multiply_as(logits, logits_kind, logits_memory);
   check(cross_entropy_cuda({.storage = storage(),
                             .logits = memory_.logits,
@@ -236,11 +241,11 @@ FlceSlice Call::slice_at(std::int64_t first) const {
           .parts = scratch<float>(plan_.slice_parts)};
 }
 
-// Once over the vocabulary for each row's softmax, once more for the gradients. A slice of dW is one product over all
-// tokens, so it is rounded once; dX is added up in fp32.
+// Once over the vocabulary for each row's softmax, once more, backwards, for the gradients: the last slice is still there. A
+// slice of dW is one product over all tokens, so it is rounded once; dX is added up in fp32.
 void Call::slices() {
   const std::int64_t tokens = problem_.tokens, hidden = problem_.hidden, vocab = problem_.vocab;
-  const std::int64_t step = flce_step(problem_);
+  const std::int64_t step = flce_step(problem_), last = (vocab - 1) / step * step;
   const Product logits_kind = logits_product(tokens, step), dweight_kind = dweight_product(tokens, step),
                 dx_kind = dx_product(tokens, step);
   const auto logits_memory = [&](std::int64_t first) {
@@ -249,20 +254,23 @@ void Call::slices() {
   };
   const auto dx_memory = [&](std::int64_t first) {
     return operands(memory_.logits, advance(memory_.weight, first * hidden, storage()), memory_.dx, &scalars()->alpha,
-                    first > 0);
+                    first != last);
   };
   search(logits_kind, logits_kind, logits_memory(0));
-  search(dx_kind, dx_kind, dx_memory(0));
-  search_dweight(dweight_kind, tokens, step, memory_.x);
+  search_dweight(dweight_kind, tokens, step, memory_.x, logits_kind, logits_kind, logits_memory(0));
+  if (problem_.search && !algorithm_found(dx_kind)) {
+    multiply_as(logits_kind, logits_kind, logits_memory(0));
+    search(dx_kind, dx_kind, operands(memory_.logits, memory_.weight, memory_.dx, &scalars()->alpha, false));
+  }
   for (std::int64_t first = 0; first < vocab; first += step) {
     const FlceSlice slice = slice_at(first);
     multiply_as(logits_product(tokens, slice.columns), logits_kind, logits_memory(first));
     check(flce_slice_parts_cuda(slice, stream_));
   }
   check(flce_slice_loss_cuda(slice_at(0), row_loss(), stream_));
-  for (std::int64_t first = 0; first < vocab; first += step) {
+  for (std::int64_t first = last; first >= 0; first -= step) {
     const FlceSlice slice = slice_at(first);
-    multiply_as(logits_product(tokens, slice.columns), logits_kind, logits_memory(first));
+    if (first != last) multiply_as(logits_product(tokens, slice.columns), logits_kind, logits_memory(first));
     check(flce_slice_gradient_cuda(slice, &scalars()->dlogits_scale, stream_));
     multiply_as(dweight_product(tokens, slice.columns), dweight_kind,
                 operands(memory_.logits, memory_.x, advance(memory_.dweight, first * hidden, dweight_storage()),

@@ -16,7 +16,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kProposals = 16;
-constexpr int kTimedRuns = 3;
+constexpr int kTimedRuns = 5;
 constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms want of all operands
 
 int code_of(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? 0 : kCublasError + status; }
@@ -144,19 +144,17 @@ bool capturing(CUstream_st* stream) {
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-// Milliseconds of the fastest of a few runs; negative: it does not run.
+// Milliseconds of a run, over some that follow each other as in earnest; negative: it does not run.
 float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm,
                      const ProductMemory& memory, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
-  float best = -1;
   for (int run = 0; run <= kTimedRuns; ++run) {
-    cudaEventRecord(begin, stream);
+    if (run == 1) cudaEventRecord(begin, stream);  // the first run loads the kernel
     if (queue(device, d, algorithm, memory, stream) != CUBLAS_STATUS_SUCCESS) return -1;
-    cudaEventRecord(end, stream);
-    float ms = 0;
-    if (cudaEventSynchronize(end) != cudaSuccess || cudaEventElapsedTime(&ms, begin, end) != cudaSuccess) return -1;
-    if (run > 0 && (best < 0 || ms < best)) best = ms;  // the first run loads the kernel
   }
-  return best;
+  cudaEventRecord(end, stream);
+  float ms = 0;
+  if (cudaEventSynchronize(end) != cudaSuccess || cudaEventElapsedTime(&ms, begin, end) != cudaSuccess) return -1;
+  return ms / kTimedRuns;
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ TEST_CASE("chunks and slices by hand") {
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 8192, 4096, 128256, 2, false) == 1024);
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 8192, 4096, 128256, 2, true) == 2048);
   CHECK(kernels::flce_default_chunk(FlceMode::kChunked, 100, 4096, 128256, 2, true) == 100);
-  // 64 MiB of bf16 for 8192 tokens: 4096 columns.
-  CHECK(kernels::flce_default_chunk(FlceMode::kLean, 8192, 4096, 128256, 2, false) == 4096);
+  // 76 MiB of bf16 for 8192 tokens: 4864 columns.
+  CHECK(kernels::flce_default_chunk(FlceMode::kLean, 8192, 4096, 128256, 2, false) == 4864);
   // 1024 tokens of 128256 bf16 logits: 250.5 MiB. 5000 tokens go in five chunks of 1000.
   kernels::FlceProblem problem{.tokens = 8192, .hidden = 2048, .vocab = 128256, .chunk = 1024};
   CHECK(kernels::flce_logits_bytes(problem) == 262'668'288);
