@@ -7,6 +7,7 @@
 
 #include "app/common/assets.h"
 #include "app/window/chrome.h"
+#include "app/window/comparison_view.h"
 #include "app/window/export_view.h"
 #include "app/window/keys.h"
 #include "app/window/settings_view.h"
@@ -43,6 +44,8 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
   ui_.assets = options_.assets;
   if (settings_ != nullptr) ui_.notice = settings_->notice();
   if (options_.page.empty()) options_.page = kept.page;
+  runner_ = options_.runner;
+  planner_ = options_.planner;
 }
 
 record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session session, SettingsFile* settings) {
@@ -77,7 +80,8 @@ std::shared_ptr<const record::Recording> App::stored(std::string_view name) {
 
 PageSources App::sources() {
   PageSources sources;
-  sources.planner = options_.planner != nullptr ? options_.planner : session_.planner();
+  sources.runner = runner_;
+  sources.planner = planner_;
   if (options_.from != nullptr) {
     sources.stored.push_back(options_.from);
     sources.fixed_settings = fmt::format(
@@ -85,11 +89,8 @@ PageSources App::sources() {
   } else if (!session_.has_engine()) {
     sources.fixed_settings = session_.why_no_engine();
   }
-  sources.runner = options_.runner != nullptr ? options_.runner
-                   : options_.from == nullptr ? session_.runner()
-                                              : nullptr;
   if (options_.runner != nullptr) sources.fixed_settings.clear();
-  if (sources.runner == nullptr)
+  if (!sources.fixed_settings.empty())
     sources.replay_of = [this](const std::shared_ptr<const record::Recording>& recording) {
       replays_.push_back(backend::make_replay(recording, backend::ReplayPace::kAsRecorded));
       return replays_.back().get();
@@ -97,9 +98,18 @@ PageSources App::sources() {
   return sources;
 }
 
+// Not before the first picture: loading an engine takes the processor from the drawing.
+void App::start_engines() {
+  if (runner_ != nullptr || planner_ != nullptr || !session_.has_engine()) return;
+  if (options_.from == nullptr) runner_ = session_.runner();
+  planner_ = session_.planner();
+  for (const auto& [page, model] : pages_) model->use(runner_, planner_);
+}
+
 record::Status App::open(const lessons::Page& page) {
   if (const auto known = pages_.find(&page); known != pages_.end()) {
     page_ = known->second.get();
+    page_->reopen();
     return record::Ok{};
   }
   auto text = read_page(options_.assets / "text" / page.text);
@@ -128,9 +138,23 @@ void App::load_next_recording() {
   if (auto recording = stored(next.recording)) next.page->add_stored(std::move(recording));
 }
 
+bool App::running() const {
+  return std::any_of(pages_.begin(), pages_.end(), [](const auto& each) { return each.second->control().running(); });
+}
+
+// Each once, for all pages: who polls is told what changed, and nobody after that.
+bool App::poll_backends() {
+  bool news = runner_ != nullptr && runner_->poll();
+  if (planner_ != nullptr) news = planner_->poll() || news;
+  for (const auto& replay : replays_) news = replay->poll() || news;
+  return news;
+}
+
 bool App::poll(double now) {
-  bool changed = false;
-  for (const auto& [page, model] : pages_) changed = model->poll(now) || changed;
+  if (drawn_) start_engines();
+  const bool news = poll_backends();
+  bool changed = news;
+  for (const auto& [page, model] : pages_) changed = model->poll(now, news) || changed;
   if (!to_load_.empty()) {
     load_next_recording();
     changed = true;
@@ -173,6 +197,10 @@ void App::draw_card(Frame& frame, const Rect& rect) {
   const Rect settings = inner.cut_bottom(2 * 64 - 12);
   horizontal_line(rect.x0 + 1, rect.x1 - 1, settings.y0 - px(wide ? 16 : 10), theme().hairline);
   inner.cut_bottom(wide ? 32 : 20);
+  if (const float height = comparison_height(frame); height > 0) {
+    draw_comparison(frame, inner.cut_bottom(height));
+    inner.cut_bottom(wide ? 12 : 8);
+  }
   figure_.draw_head(frame, head);
   figure_.draw_picture(frame, inner);
   draw_settings(frame, settings);
@@ -307,6 +335,7 @@ void App::draw(double now) {
   }
   turn_page(clicked != Turn::kStay ? clicked : turn);
   keep_settings();
+  drawn_ = true;
 }
 
 }  // namespace headroom::app::window

@@ -47,13 +47,15 @@ class App {
   UiState& ui() { return ui_; }
   PageModel& page() { return *page_; }
   const FigureCard& figure() const { return figure_; }
-  bool running() const { return page_->control().running(); }
+  bool running() const;  // a run of any page
 
  private:
   App(AppOptions options, Session session, SettingsFile* settings);
 
   record::Status open(const lessons::Page& page);
   PageSources sources();
+  void start_engines();
+  bool poll_backends();
   std::shared_ptr<const record::Recording> stored(std::string_view name);
   void load_next_recording();
   Frame frame_of(double now, float effective_width);
@@ -70,6 +72,9 @@ class App {
   std::unique_ptr<Markdown> markdown_;
   FigureCard figure_;
   std::vector<std::unique_ptr<backend::Backend>> replays_;
+  backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
+  backend::Backend* planner_ = nullptr;
+  bool drawn_ = false;  // the first picture stands
   std::map<const lessons::Page*, std::unique_ptr<PageModel>> pages_;
   PageModel* page_ = nullptr;
   std::vector<const lessons::Page*> read_;

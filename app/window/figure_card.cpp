@@ -136,34 +136,45 @@ void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figur
   if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) frame.page.run(frame.now);
 }
 
-const record::ParamSpec* axis_param(const PageModel& page) {
-  for (const record::ParamSpec& spec : page.figure_params().schema())
-    if (spec.key == "axis") return &spec;
-  return nullptr;
-}
-
-// Event, host or device time. Returns where it begins.
-float draw_axis_choice(Frame& frame, const Rect& rect) {
-  const record::ParamSpec* spec = axis_param(frame.page);
-  if (spec == nullptr || frame.page.tab() != 0 || frame.page.shows_prediction()) return rect.x1;
-  std::vector<std::string> labels;
-  int selected = 0;
-  float widest = 0;
-  for (std::size_t i = 0; i < spec->choices.size(); ++i) {
-    labels.emplace_back(spec->choices[i].label);
-    widest = std::max(widest, text_width(Face::kMedium, 13, labels.back()));
-    if (spec->choices[i].key == frame.page.figure_params().text("axis")) selected = static_cast<int>(i);
+// The figure's own settings, from the right, as far as there is room. Returns where they begin.
+float draw_figure_choices(Frame& frame, Rect rect) {
+  const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
+  for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
+    float widest = 0;
+    for (const record::Choice& choice : (*spec)->choices)
+      widest = std::max(widest, text_width(Face::kMedium, 13, choice.label));
+    const Rect at{rect.x1 - widest - px(40), rect.centre_y() - px(14), rect.x1, rect.centre_y() + px(14)};
+    if (at.x0 - rect.x0 < px(kLeastTitle)) break;
+    draw_figure_choice(frame.page, **spec, at);
+    rect.x1 = at.x0 - px(8);
   }
-  const Rect at{rect.x1 - widest - px(40), rect.centre_y() - px(14), rect.x1, rect.centre_y() + px(14)};
-  if (at.x0 - rect.x0 < px(kLeastTitle)) return rect.x1;
-  if (select("axis", at, labels, selected))
-    frame.page.set_figure_param("axis", spec->choices[static_cast<std::size_t>(selected)].key);
-  else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-    tooltip(spec->help);
-  return at.x0 - px(8);
+  return rect.x1;
 }
 
 }  // namespace
+
+std::vector<const record::ParamSpec*> figure_choices(const PageModel& page) {
+  std::vector<const record::ParamSpec*> specs;
+  if (page.shows_prediction()) return specs;
+  const record::Params& params = page.figure_params();
+  for (const record::ParamSpec& spec : params.schema())
+    if (spec.kind == record::ParamKind::kChoice && spec.key != "show" && params.in_use(spec.key)) specs.push_back(&spec);
+  return specs;
+}
+
+void draw_figure_choice(PageModel& page, const record::ParamSpec& spec, const Rect& rect) {
+  std::vector<std::string> labels;
+  int selected = 0;
+  for (std::size_t i = 0; i < spec.choices.size(); ++i) {
+    labels.emplace_back(spec.choices[i].label);
+    if (spec.choices[i].key == page.figure_params().text(spec.key)) selected = static_cast<int>(i);
+  }
+  if (select(std::string(spec.key).c_str(), rect, labels, selected))
+    page.set_figure_param(spec.key, spec.choices[static_cast<std::size_t>(selected)].key);
+  else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    tooltip(spec.help);
+}
+
 
 void FigureCard::draw_head(Frame& frame, const Rect& rect) {
   PageModel& page = frame.page;
@@ -177,7 +188,7 @@ void FigureCard::draw_head(Frame& frame, const Rect& rect) {
     if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
     head.x1 = at.x0 - px(8);
   }
-  head.x1 = draw_axis_choice(frame, head);
+  if (frame.width != Width::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they stand in the settings
   head.x0 = draw_tabs(frame, head);
   if (!figure.empty_reason.empty() || head.width() < source_badge_width(figure.source)) return;
   head.x0 = source_badge(head.x0, head.centre_y(), figure.source) + px(8);

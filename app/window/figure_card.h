@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "app/paint/scene.h"
 #include "app/window/draw.h"
@@ -9,6 +10,10 @@
 #include "lessons/figure.h"
 
 namespace headroom::app::window {
+
+// The settings of the figure on show that a reader chooses beside it: its time axis, its kernel, …
+std::vector<const record::ParamSpec*> figure_choices(const PageModel& page);
+void draw_figure_choice(PageModel& page, const record::ParamSpec& spec, const Rect& rect);
 
 class FigureCard {
  public:

@@ -201,6 +201,11 @@ void draw_icon(Icon icon, float centre_x, float centre_y, ImU32 colour, float si
     case Icon::kBook:
       draw_book(pen);
       break;
+    case Icon::kPin:
+      pen.line({{5, 2.5f}, {11, 2.5f}});
+      pen.line({{6, 2.5f}, {6, 7}, {4, 9.75f}, {12, 9.75f}, {10, 7}, {10, 2.5f}});
+      pen.line({{8, 9.75f}, {8, 14}});
+      break;
   }
 }
 

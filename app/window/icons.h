@@ -28,6 +28,7 @@ enum class Icon : unsigned char {
   kKeys,
   kLayers,
   kBook,
+  kPin,
 };
 
 // Centred; `size` in px at scale 1.

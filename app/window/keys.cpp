@@ -33,6 +33,7 @@ constexpr std::array kPage{
     KeyLine{"Space PgDn", "read on"},        KeyLine{"PgUp", "back"},
     KeyLine{"Enter", "lock the answer"},     KeyLine{"↑ ↓", "move the guess"},
     KeyLine{"G", "next figure of the page"}, KeyLine{"T", "predicted or measured"},
+    KeyLine{"C", "pin as run A; unpin it"},
 };
 constexpr std::array kTimeline{
     KeyLine{"W S", "zoom; so does the wheel"},      KeyLine{"A D", "pan; so does a right drag"},
@@ -111,6 +112,7 @@ Turn take_page_keys(Frame& frame, FigureCard& figure) {
   const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
   if (!control_focused && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter))) lock_answer(frame);
   if (pressed(ImGuiKey_T) && !frame.page.question().hides()) frame.page.show_prediction(!frame.page.shows_prediction());
+  if (pressed(ImGuiKey_C)) frame.page.toggle_pin();
   if (pressed(ImGuiKey_G)) {
     const int figures = static_cast<int>(frame.page.page().figures.size());
     frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));

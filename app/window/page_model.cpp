@@ -48,15 +48,18 @@ PageModel::PageModel(const lessons::Page& page, PageText text, const experiments
       replay_of_(std::move(sources.replay_of)) {
   for (const std::string_view id : page.figures)
     if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
-  figure_params_ = prediction_params_ = record::Params(figures_.front()->schema);
-  // A prediction is computed in no time: its events have an order only.
-  if (prediction_params_.has("axis")) (void)prediction_params_.set("axis", "event");
+  for (const lessons::Figure* figure : figures_) {
+    figure_params_.emplace_back(figure->schema);
+    prediction_params_.emplace_back(figure->schema);
+    // A prediction is computed in no time: its events have an order only.
+    if (prediction_params_.back().has("axis")) (void)prediction_params_.back().set("axis", "event");
+  }
   for (auto& recording : sources.stored) add_stored(std::move(recording));
 }
 
 RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording) const {
   RunOnShow run;
-  run.ledger = std::make_unique<record::Ledger>(*recording);
+  run.ledger = std::make_shared<record::Ledger>(*recording);
   run.ledger->update();
   run.recording = std::move(recording);
   lessons::FigureInput words;
@@ -93,16 +96,27 @@ bool PageModel::follow(RunOnShow& run, const std::shared_ptr<const record::Recor
   return run.ledger->size() != before;
 }
 
-bool PageModel::poll(double now) {
-  bool changed = control_.poll(now);
+void PageModel::use(backend::Backend* runner, backend::Backend* planner) {
+  if (runner != nullptr) control_.use(runner);
+  planner_ = planner;
+}
+
+// Another page's question may have replaced the one that was asked here.
+void PageModel::reopen() {
+  if (shows_prediction_ && asked_ != nullptr && planner_->recording() != asked_) ask_planner();
+}
+
+bool PageModel::poll(double now, bool news) {
+  bool changed = control_.poll(now, news);
   if (own_ >= 0 && changed) {
     RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
     follow(own, control_.recording());
     if (own.label.empty()) own.label = make_run(own.recording).label;
     stale_ = true;
   }
-  if (planner_ != nullptr && planner_->poll() && planner_->state() == backend::RunState::kFinished) {
-    follow(prediction_, planner_->recording());
+  const bool mine = asked_ != nullptr && planner_->recording() == asked_;
+  if (mine && planner_->state() == backend::RunState::kFinished) {
+    follow(prediction_, std::exchange(asked_, nullptr));
     stale_ = stale_ || shows_prediction_;
     changed = true;
   }
@@ -148,6 +162,28 @@ void PageModel::show_run(int index) {
   control_.show_params(recording->info().params);
 }
 
+bool PageModel::growing() const { return control_.running() && shown_ == own_ && !shows_prediction_; }
+
+bool PageModel::can_pin() const {
+  return shown_ >= 0 && !shows_prediction_ && !growing() && !question_.hides() && on_show() != nullptr &&
+         !on_show()->recording->events().empty();
+}
+
+void PageModel::toggle_pin() {
+  if (pinned_.recording != nullptr)
+    pinned_ = RunOnShow{};
+  else if (can_pin())
+    pinned_ = *on_show();
+  comparison_.rows.clear();  // until the figure is built anew
+  stale_ = true;
+}
+
+// The pinned run, unless it is the one on show.
+const RunOnShow* PageModel::run_a() const {
+  const RunOnShow* run = on_show();
+  return pinned_.recording == nullptr || run == nullptr || run->recording == pinned_.recording ? nullptr : &pinned_;
+}
+
 void PageModel::show_prediction(bool on) {
   if (planner_ == nullptr || on == shows_prediction_) return;
   shows_prediction_ = on;
@@ -162,15 +198,15 @@ void PageModel::ask_planner() {
   request.params = control_.params();
   const record::Status asked = planner_->start(request);
   planner_refusal_ = asked ? std::string() : asked.error().message;
+  asked_ = asked ? planner_->recording() : nullptr;
 }
 
 std::string PageModel::why_no_prediction() const {
   if (planner_ == nullptr) return "There is no engine to predict with.";
   if (!planner_refusal_.empty()) return planner_refusal_;
   if (const auto& trouble = planner_->trouble(); trouble && !trouble->empty()) return *trouble;
-  const auto recording = planner_->recording();
-  if (planner_->state() == backend::RunState::kFinished && recording != nullptr && recording->outcome() &&
-      !recording->outcome()->message.empty())
+  const auto& recording = prediction_.recording;
+  if (asked_ == nullptr && recording != nullptr && recording->outcome() && !recording->outcome()->message.empty())
     return recording->outcome()->message;
   return "The prediction is on its way.";
 }
@@ -182,7 +218,7 @@ void PageModel::show_tab(int index) {
 }
 
 void PageModel::set_figure_param(std::string_view key, std::string_view value) {
-  if (!figure_params_.set(key, value)) return;
+  if (!figure_params_[static_cast<std::size_t>(tab_)].set(key, value)) return;
   view_.reset();  // the same number is another place on another axis
   stale_ = true;
 }
@@ -190,7 +226,8 @@ void PageModel::set_figure_param(std::string_view key, std::string_view value) {
 lessons::FigureInput PageModel::input(int columns) const {
   lessons::FigureInput input;
   if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
-  if (tab_ == 0) input.params = shows_prediction_ ? &prediction_params_ : &figure_params_;
+  if (const RunOnShow* a = run_a()) input.ghost = a->ledger.get();
+  input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
   input.view.columns = columns;
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.veiled = question_.hides();
@@ -225,6 +262,8 @@ const lessons::FigureData& PageModel::figure(int columns) {
     figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
   }
   if (!view_.zoomed() && figure_.empty_reason.empty()) view_.set_full({figure_.x.low, figure_.x.high});
+  if (figure_.source == record::Source::kLive && !growing()) figure_.source = record::Source::kRecorded;
+  compare();
   built_view_ = view_;
   built_guess_ = question_.guess();
   built_state_ = question_.state();
@@ -233,6 +272,13 @@ const lessons::FigureData& PageModel::figure(int columns) {
   ++revision_;
   if (question_.hides()) make_first_guess();
   return figure_;
+}
+
+void PageModel::compare() {
+  comparison_.rows.clear();
+  const RunOnShow* a = run_a();
+  if (a == nullptr || question_.hides() || growing()) return;
+  comparison_ = compare_runs(*a->ledger, *on_show()->ledger);
 }
 
 // Half-way between what is seen already and the top of the axis: a place to drag from, not a hint.
@@ -349,7 +395,13 @@ std::string PageModel::status_line() const {
   const char* how = outcome->kind == record::OutcomeKind::kCancelled                           ? "Cancelled after"
                     : outcome->kind == record::OutcomeKind::kOutOfMemory && !question_.hides() ? "Out of memory after"
                                                                                                : "Last run";
-  return fmt::format("{} {}, {} {}, {} events dropped", how, seconds, whole, whole == 1 ? "step" : "steps", dropped);
+  std::string line =
+      fmt::format("{} {}, {} {}, {} events dropped", how, seconds, whole, whole == 1 ? "step" : "steps", dropped);
+  if (const auto loss = last_metric(*own.recording, record::MetricKind::kLoss))
+    line += fmt::format(", loss {:.3f}", *loss);
+  if (const auto speed = last_metric(*own.recording, record::MetricKind::kTokensPerSecond))
+    line += fmt::format(", {} tokens/s", record::format_count(std::llround(*speed)));
+  return line;
 }
 
 }  // namespace headroom::app::window

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/window/comparison.h"
 #include "app/window/page_text.h"
 #include "app/window/question.h"
 #include "app/window/run_control.h"
@@ -20,7 +21,7 @@ namespace headroom::app::window {
 // A run that can be looked at.
 struct RunOnShow {
   std::shared_ptr<const record::Recording> recording;
-  std::unique_ptr<record::Ledger> ledger;
+  std::shared_ptr<record::Ledger> ledger;  // shared with a run A that is still this one
   std::string label;  // "NVIDIA H200, Llama 3.2 1B, bf16, batch 4"
 };
 
@@ -50,8 +51,14 @@ class PageModel {
   TimelineView& view() { return view_; }
   const TimelineView& view() const { return view_; }
 
-  // --- every frame. True if what is shown changed. `now`: seconds on a steady clock.
-  bool poll(double now);
+  // The engines, which start after the first picture; null: there is none, what is played stays.
+  void use(backend::Backend* runner, backend::Backend* planner);
+  // The reader has come back to this page.
+  void reopen();
+
+  // --- every frame, after the backends were polled; `news`: whether that changed anything. True if what is shown
+  // changed. `now`: seconds on a steady clock.
+  bool poll(double now, bool news);
 
   // --- runs
   void run(double now);
@@ -62,8 +69,14 @@ class PageModel {
   const std::vector<RunOnShow>& runs() const { return runs_; }
   int shown_run() const { return shown_; }  // index into runs(); −1: nothing to show
   void show_run(int index);
+  const RunOnShow* on_show() const;  // that run, or the prediction; null: nothing
   // Several stored runs may come later than the first picture.
   void add_stored(std::shared_ptr<const record::Recording> recording);
+  // Run A: whatever is shown beside it is compared with it. The run that is shown can become A once it has ended.
+  bool can_pin() const;
+  void toggle_pin();  // pins the run on show; with a run A there, lets that go
+  const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
+  const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
   bool has_predictions() const { return planner_ != nullptr; }
   bool shows_prediction() const { return shows_prediction_; }
   // Why there is no prediction to look at; one sentence.
@@ -73,8 +86,8 @@ class PageModel {
   // --- figures
   int tab() const { return tab_; }  // which of the page's figures
   void show_tab(int index);
-  // Settings of the timeline, such as its time axis.
-  const record::Params& figure_params() const { return figure_params_; }
+  // Settings of the figure on show, such as its time axis.
+  const record::Params& figure_params() const { return figure_params_[static_cast<std::size_t>(tab_)]; }
   void set_figure_param(std::string_view key, std::string_view value);
   // Rebuilt when data, view or `columns` changed; `revision()` then is another.
   const lessons::FigureData& figure(int columns);
@@ -95,7 +108,9 @@ class PageModel {
 
  private:
   RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
-  const RunOnShow* on_show() const;
+  bool growing() const;  // the run on show is being recorded
+  const RunOnShow* run_a() const;
+  void compare();
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
   void ask_planner();
   void settle_question();
@@ -114,12 +129,15 @@ class PageModel {
   int shown_ = -1;
   int own_ = -1;          // index of the run made here, once there is one
   int answered_by_ = -1;  // index of the run that the guess was compared with
+  RunOnShow pinned_;
+  Comparison comparison_;
   RunOnShow prediction_;
   bool shows_prediction_ = false;
+  std::shared_ptr<const record::Recording> asked_;  // the planner's answer to come; null: none is awaited
   std::string planner_refusal_;
 
   int tab_ = 0;
-  record::Params figure_params_, prediction_params_;
+  std::vector<record::Params> figure_params_, prediction_params_;  // of each figure
   TimelineView view_;
   lessons::FigureData figure_;
   bool stale_ = true;

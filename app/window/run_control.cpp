@@ -21,13 +21,13 @@ record::Status RunControl::set(std::string_view key, std::string_view value) {
   return params_.set(key, value);
 }
 
-bool RunControl::running() const {
+bool RunControl::busy() const {
   if (backend_ == nullptr) return false;
   const RunState state = backend_->state();
   return state == RunState::kStarting || state == RunState::kRunning || state == RunState::kCancelling;
 }
 
-bool RunControl::cancelling() const { return backend_ != nullptr && backend_->state() == RunState::kCancelling; }
+bool RunControl::cancelling() const { return in_run_ && backend_->state() == RunState::kCancelling; }
 
 record::Status RunControl::start(double now) {
   if (backend_ == nullptr) return record::Error{"There is nothing here to run on.", record::ErrorKind::kRefused};
@@ -39,6 +39,7 @@ record::Status RunControl::start(double now) {
   in_run_ = true;
   started_at_ = now;
   started_with_ = params_;
+  recording_ = backend_->recording();
   outcome_.reset();
   return status;
 }
@@ -47,22 +48,18 @@ void RunControl::cancel() {
   if (running()) backend_->cancel();
 }
 
-bool RunControl::poll(double now) {
-  if (backend_ == nullptr) return false;
-  const bool changed = backend_->poll();
-  if (!in_run_ || backend_->state() != RunState::kFinished) return changed;
+bool RunControl::poll(double now, bool news) {
+  if (!in_run_) return false;
+  recording_ = backend_->recording();
+  if (backend_->state() != RunState::kFinished) return news;
   in_run_ = false;
   last_seconds_ = now - started_at_;
-  if (const auto recorded = backend_->recording(); recorded != nullptr) outcome_ = recorded->outcome();
+  if (recording_ != nullptr) outcome_ = recording_->outcome();
   if (outcome_ && outcome_->kind == record::OutcomeKind::kCompleted) timed_params_ = started_with_;
   return true;
 }
 
 const backend::RunProgress* RunControl::progress() const { return running() ? &backend_->progress() : nullptr; }
-
-std::shared_ptr<const record::Recording> RunControl::recording() const {
-  return backend_ == nullptr ? nullptr : backend_->recording();
-}
 
 std::optional<double> RunControl::estimate() const {
   if (!timed_params_ || !(*timed_params_ == params_)) return std::nullopt;

@@ -18,7 +18,7 @@ class RunControl {
   RunControl(const experiments::DemoInfo& demo, backend::Backend* backend, std::string fixed_settings);
 
   const record::Params& params() const { return params_; }
-  // Another backend, between runs.
+  // Another backend, between runs: the engine once it is there, or the replay of another recording.
   void use(backend::Backend* backend) { backend_ = backend; }
   // Shows the settings that a stored run was made with, as far as this program knows them.
   void show_params(const std::map<std::string, std::string>& params);
@@ -26,16 +26,21 @@ class RunControl {
   const std::string& fixed_settings() const { return fixed_settings_; }
   const experiments::DemoInfo& demo() const { return *demo_; }
 
-  bool can_run() const { return backend_ != nullptr && !running(); }
-  bool running() const;
+  bool can_run() const { return backend_ != nullptr && !busy(); }
+  // A run that was started here is on.
+  bool running() const { return in_run_ && busy(); }
+  // The backend, which other pages share, runs what one of them started.
+  bool busy_elsewhere() const { return !in_run_ && busy(); }
   bool cancelling() const;
   record::Status start(double now);
   void cancel();
-  // True if anything changed. `now`: seconds on a steady clock.
-  bool poll(double now);
+  // After the backend was polled, which its owner does, once for all pages; `news`: whether that changed anything.
+  // True if this control's run changed. `now`: seconds on a steady clock.
+  bool poll(double now, bool news);
 
-  const backend::RunProgress* progress() const;                // null: nothing runs
-  std::shared_ptr<const record::Recording> recording() const;  // of the current or last run
+  const backend::RunProgress* progress() const;  // null: nothing that was started here runs
+  // Of the current or last run that was started here; null before.
+  const std::shared_ptr<const record::Recording>& recording() const { return recording_; }
   // Of the last finished run; empty before.
   const std::optional<record::Outcome>& outcome() const { return outcome_; }
   const std::optional<double>& last_seconds() const { return last_seconds_; }
@@ -46,6 +51,8 @@ class RunControl {
   const backend::Backend* backend() const { return backend_; }
 
  private:
+  bool busy() const;
+
   const experiments::DemoInfo* demo_;
   backend::Backend* backend_;
   std::string fixed_settings_;
@@ -55,6 +62,7 @@ class RunControl {
   record::Params started_with_;
   std::optional<record::Params> timed_params_;
   std::optional<double> last_seconds_;
+  std::shared_ptr<const record::Recording> recording_;
   std::optional<record::Outcome> outcome_;
 };
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "app/common/summary.h"
+#include "app/window/figure_card.h"
 #include "app/window/page_model.h"
 #include "app/window/param_scale.h"
 #include "app/window/widgets.h"
@@ -209,22 +210,14 @@ void draw_progress(const backend::RunProgress& progress, Rect rect) {
   text_in(Face::kRegular, 12, line, theme().text2, time_left(progress.time_left), 1);
 }
 
-// The last run in two lines: loss and speed.
-void draw_last_run(const Frame& frame, Rect rect) {
-  const auto recording = frame.page.control().recording();
-  if (!frame.page.control().outcome() || recording == nullptr) return;
-  double loss = -1, speed = -1;
-  for (const record::MetricSample& sample : recording->metrics()) {
-    if (sample.kind == record::MetricKind::kLoss) loss = sample.value;
-    if (sample.kind == record::MetricKind::kTokensPerSecond) speed = sample.value;
-  }
-  const auto line = [&](std::string_view name, const std::string& value) {
-    const Rect row = rect.cut_top(22);
-    text_in(Face::kRegular, 12, row, theme().text2, name);
-    text_in(Face::kMedium, 12, row, theme().text, value, 1);
-  };
-  if (loss >= 0) line("Loss, last step", fmt::format("{:.3f}", loss));
-  if (speed >= 0) line("Speed", record::format_count(std::llround(speed)) + " tokens/s");
+// The run on show becomes run A, against which the next ones are seen.
+void draw_pin(Frame& frame, Rect rect) {
+  PageModel& page = frame.page;
+  if (page.pinned() == nullptr && !page.can_pin()) return;
+  text_in(Face::kMedium, 12, rect.cut_top(kLabelHeight), theme().text2, "Compare");
+  const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
+  const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
+  if (button("pin", rect.top(32), page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
 }
 
 void draw_run(Frame& frame, Rect rect) {
@@ -246,10 +239,12 @@ void draw_run(Frame& frame, Rect rect) {
   if (const auto estimate = control.estimate())
     text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
   const std::string_view verb = stored ? "Play" : control.outcome() ? "Run again" : "Run";
-  const std::string_view why = stored ? std::string_view(control.fixed_settings()) : "Ctrl R";
+  const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
+                               : stored                 ? std::string_view(control.fixed_settings())
+                                                        : "Ctrl R";
   const ButtonText run{verb, Icon::kPlay, frame.width == Width::kWide ? "Ctrl R" : "", why};
   if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
-  draw_last_run(frame, rect);
+  draw_pin(frame, rect);
 }
 
 }  // namespace
@@ -297,7 +292,9 @@ void draw_settings_folded(Frame& frame, const Rect& rect) {
   const int columns = ImGui::GetMainViewport()->Size.x >= px(kThreeColumns) ? 3 : 2;
   std::vector<const ParamSpec*> specs = params_in_use(frame, false);
   if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
-  const int cells = static_cast<int>(specs.size()) + 1;  // the last one is "More settings"
+  const std::vector<const ParamSpec*> choices = figure_choices(frame.page);
+  const int shown = static_cast<int>(specs.size()), of_figure = static_cast<int>(choices.size());
+  const int cells = shown + of_figure + 2;  // the last ones are "More settings" and the pin
   const float height = static_cast<float>((cells + columns - 1) / columns) * (kCellHeight + kCellGap) - kCellGap;
   const Rect place = popup_place(rect, {px(kWidth), px(height + 2 * kPadding)});
   if (!begin_popup("folded settings", place, kPadding)) return;
@@ -305,9 +302,20 @@ void draw_settings_folded(Frame& frame, const Rect& rect) {
   const Rect inner{at.x, at.y, at.x + place.width() - px(2 * kPadding), at.y + px(height)};
   draw_grid(frame, specs, inner, columns, 20);
   const float cell = (inner.width() - px(20) * (columns - 1)) / columns;
-  const float x = inner.x0 + static_cast<float>((cells - 1) % columns) * (cell + px(20));
-  const float y = inner.y0 + static_cast<float>((cells - 1) / columns) * px(kCellHeight + kCellGap) + px(kLabelHeight);
-  if (frame.page.control().fixed_settings().empty()) draw_more(frame, {x, y, x + cell, y + px(32)});
+  const auto cell_at = [&](int i) {
+    const float x = inner.x0 + static_cast<float>(i % columns) * (cell + px(20));
+    const float y = inner.y0 + static_cast<float>(i / columns) * px(kCellHeight + kCellGap);
+    return Rect{std::round(x), y, std::round(x + cell), y + px(kCellHeight)};
+  };
+  for (int i = 0; i < of_figure; ++i) {
+    Rect choice = cell_at(shown + i);
+    draw_label(*choices[static_cast<std::size_t>(i)], choice.cut_top(kLabelHeight));
+    draw_figure_choice(frame.page, *choices[static_cast<std::size_t>(i)], choice);
+  }
+  draw_pin(frame, cell_at(shown + of_figure));
+  Rect last = cell_at(cells - 1);
+  last.cut_top(kLabelHeight);
+  if (frame.page.control().fixed_settings().empty()) draw_more(frame, last);
   ImGui::SetCursorScreenPos(inner.min());
   ImGui::Dummy(inner.size());
   end_popup();

@@ -270,9 +270,21 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     actor.click("skip");
     actor.frames(3);
     IM_CHECK(actor.question().state() == Question::State::kSkipped);
-    // No room for the figures' names side by side.
-    IM_CHECK(actor.ctx->ItemInfo("**/figures").RectFull.Max.x <= actor.ctx->ItemInfo("**/axis").RectFull.Min.x);
-    IM_CHECK(actor.ctx->ItemInfo("**/axis").RectFull.Max.x <= actor.ctx->ItemInfo("**/drawer").RectFull.Min.x);
+    // No room for the figures' names side by side, nor for the time axis beside them: it is among the settings.
+    IM_CHECK(actor.ctx->ItemInfo("**/figures").RectFull.Max.x <= actor.ctx->ItemInfo("**/drawer").RectFull.Min.x);
+    IM_CHECK(!actor.there("axis"));
+    actor.click("settings");
+    actor.frames(2);
+    actor.picture("narrow and low, settings");
+    actor.ctx->ItemClick("//$FOCUSED/axis");
+    actor.frames(2);
+    actor.ctx->ItemClick("//$FOCUSED/$$2/option");
+    actor.frames(2);
+    IM_CHECK(actor.page().figure_params().text("axis") == "event");
+    for (int i = 0; i < 3 && ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; ++i) {
+      actor.ctx->KeyPress(ImGuiKey_Escape);
+      actor.frames(2);
+    }
     actor.click("figures");
     actor.frames(2);
     actor.ctx->ItemClick("//$FOCUSED/$$1/option");

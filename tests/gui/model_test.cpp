@@ -37,7 +37,10 @@ struct Reader {
   double now = 0;
 
   void poll(int times = 1) {
-    for (int i = 0; i < times; ++i) model.poll(now += 0.1);
+    for (int i = 0; i < times; ++i) {
+      const bool news = backend.poll();
+      model.poll(now += 0.1, news);
+    }
   }
   void finish_run() {
     for (int i = 0; i < 1000 && model.control().running(); ++i) poll();
@@ -295,7 +298,7 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
           .runner = &runner, .planner = &planner, .fixed_settings = "", .stored = {small_run()}, .replay_of = {}});
   model.question().skip();
   model.show_prediction(true);
-  model.poll(0.1);
+  model.poll(0.1, planner.poll());
   CHECK(planner.starts() == 1);
   CHECK(model.figure(400).empty_reason.empty());
   CHECK(model.figure(400).x.unit == lessons::AxisUnit::kEvents);  // it took no time
@@ -306,4 +309,71 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   CHECK(runner.starts() == 0);
   planner.set_trouble("The planner cannot start.");
   CHECK(model.why_no_prediction() == "The planner cannot start.");
+}
+
+TEST_CASE("two pages ask one planner, and each takes the answer to its own question", "[window][page]") {
+  ScriptedBackend planner(small_run({.source = record::Source::kPredicted}), 1000);
+  planner.replace_pending(true);
+  const auto open = [&] {
+    auto model = std::make_unique<PageModel>(
+        page(), words(), demo(),
+        PageSources{
+            .runner = nullptr, .planner = &planner, .fixed_settings = "", .stored = {small_run()}, .replay_of = {}});
+    model->question().skip();
+    return model;
+  };
+  const auto first = open(), second = open();
+  const auto poll = [&] {
+    const bool news = planner.poll();
+    first->poll(0, news);
+    second->poll(0, news);
+  };
+  first->show_prediction(true);
+  second->show_prediction(true);  // before the first is answered
+  CHECK(planner.starts() == 2);
+  poll();
+  CHECK(first->on_show() == nullptr);
+  REQUIRE(second->on_show() != nullptr);
+  CHECK(second->on_show()->recording == planner.recording());
+  first->reopen();
+  CHECK(planner.starts() == 3);
+  poll();
+  REQUIRE(first->on_show() != nullptr);
+  CHECK(first->on_show()->recording != second->on_show()->recording);
+  first->reopen();  // it has its answer
+  CHECK(planner.starts() == 3);
+}
+
+TEST_CASE("run A is compared with what is shown, and is its own run", "[window][page]") {
+  Reader reader;
+  reader.model.toggle_pin();
+  CHECK(reader.model.pinned() == nullptr);  // half of it is hidden still
+  reader.model.question().skip();
+  reader.model.run(0);
+  reader.poll(2);
+  CHECK_FALSE(reader.model.can_pin());  // not while it grows
+  reader.finish_run();
+  reader.model.toggle_pin();
+  REQUIRE(reader.model.pinned());
+  const auto a = reader.model.pinned()->recording;
+  reader.model.figure(400);
+  CHECK(reader.model.comparison().rows.empty());
+  reader.model.show_run(0);
+  const lessons::FigureData& figure = reader.model.figure(400);
+  REQUIRE(figure.ghost_peak);
+  CHECK(figure.ghost_peak->y == Approx(static_cast<double>(tests::peak_of({.weights = 80 * record::kMiB}))));
+  CHECK(figure.provenance.contains("run_a.demo"));
+  REQUIRE_FALSE(reader.model.comparison().rows.empty());
+  CHECK(reader.model.comparison().rows[0].head == "Peak");
+  CHECK(reader.model.comparison().rows[0].a == "340.00 MiB");
+  CHECK(reader.model.comparison().rows[0].b == "220.00 MiB");
+  CHECK(reader.model.comparison().rows[0].change == "−120.00 MiB");
+  CHECK(reader.model.comparison().rows[0].share == "−35 %");
+  reader.model.run(0);
+  reader.finish_run();
+  CHECK(reader.model.pinned()->recording == a);  // the next run takes its place on the page only
+  reader.model.toggle_pin();
+  CHECK(reader.model.pinned() == nullptr);
+  CHECK(reader.model.comparison().rows.empty());
+  CHECK_FALSE(reader.model.figure(400).ghost_peak);
 }

@@ -18,7 +18,7 @@ ScriptedBackend::ScriptedBackend(std::shared_ptr<const record::Recording> source
 }
 
 record::Status ScriptedBackend::start(const backend::RunRequest& request) {
-  if (state_ == RunState::kRunning) return record::Error{"A run is on.", record::ErrorKind::kRefused};
+  if (state_ == RunState::kRunning && !replaces_) return record::Error{"A run is on.", record::ErrorKind::kRefused};
   ++starts_;
   last_params_ = request.params;
   record::RunInfo info = source_->info();

@@ -18,6 +18,7 @@ class ScriptedBackend final : public backend::Backend {
   void use(std::shared_ptr<const record::Recording> source) { source_ = std::move(source); }
   void hold(bool on) { held_ = on; }      // no new data while held
   void lose_engine(std::string message);  // the running run ends so
+  void replace_pending(bool on) { replaces_ = on; }  // as a planner: a new question takes the place of the old one
   void set_trouble(std::optional<std::string> trouble) { trouble_ = std::move(trouble); }
   int starts() const { return starts_; }
   int cancels() const { return cancels_; }
@@ -44,7 +45,7 @@ class ScriptedBackend final : public backend::Backend {
   backend::RunState state_ = backend::RunState::kIdle;
   backend::RunProgress progress_;
   std::size_t events_ = 0, marks_ = 0;
-  bool held_ = false;
+  bool held_ = false, replaces_ = false;
   int starts_ = 0, cancels_ = 0;
   record::Params last_params_;
   std::optional<record::Error> write_error_;

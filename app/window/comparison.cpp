@@ -1,0 +1,76 @@
+// Two runs in a few numbers.
+#include "app/window/comparison.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/record/timeline.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+using record::Bytes;
+using record::MetricKind;
+
+std::string with_sign(bool more, const std::string& size) { return (more ? "+" : "−") + size; }
+
+// "−16 %"; nothing where it would round to nothing.
+std::string share_of(double a, double b) {
+  const auto percent = std::lround(100 * (b - a) / a);
+  if (a <= 0 || percent == 0) return {};
+  return with_sign(percent > 0, fmt::format("{} %", std::labs(percent)));
+}
+
+// Of the last whole step, as the timeline shows it; of all that there is where no step is whole.
+Bytes peak_of(const record::Ledger& run) {
+  const auto steps = record::steps_of(run.recording());
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    if (step->complete) return run.peak(step->first, step->last).totals.allocated;
+  return run.peak().totals.allocated;
+}
+
+Comparison::Row peak_row(Bytes a, Bytes b) {
+  return {"Peak", record::format_bytes(a), record::format_bytes(b),
+          a == b ? "the same" : with_sign(b > a, record::format_bytes(std::abs(b - a))),
+          share_of(static_cast<double>(a), static_cast<double>(b))};
+}
+
+Comparison::Row step_row(double a, double b) {
+  const auto text = [](double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); };
+  return {"Step time", text(a), text(b), with_sign(b > a, text(std::abs(b - a))), share_of(a, b)};
+}
+
+Comparison::Row loss_row(double a, double b) {
+  const double change = b - a;
+  // Small differences are what fused kernels are asked about: as many digits as show them.
+  const std::string size = std::abs(change) >= 5e-4 || change == 0 ? fmt::format("{:.3f}", std::abs(change))
+                                                                   : fmt::format("{:.0e}", std::abs(change));
+  return {"Loss, last step", fmt::format("{:.3f}", a), fmt::format("{:.3f}", b),
+          change == 0 ? "the same" : with_sign(change > 0, size), ""};
+}
+
+}  // namespace
+
+std::optional<double> last_metric(const record::Recording& run, MetricKind kind) {
+  const auto& metrics = run.metrics();
+  for (auto sample = metrics.rbegin(); sample != metrics.rend(); ++sample)
+    if (sample->kind == kind && std::isfinite(sample->value)) return sample->value;
+  return std::nullopt;
+}
+
+Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
+  Comparison comparison;
+  if (const Bytes peak_a = peak_of(a), peak_b = peak_of(b); peak_a > 0 && peak_b > 0)
+    comparison.rows.push_back(peak_row(peak_a, peak_b));
+  const auto both = [&](MetricKind kind, Comparison::Row (*row)(double, double)) {
+    const auto value_a = last_metric(a.recording(), kind), value_b = last_metric(b.recording(), kind);
+    if (value_a && value_b) comparison.rows.push_back(row(*value_a, *value_b));
+  };
+  both(MetricKind::kStepNanoseconds, step_row);
+  both(MetricKind::kLoss, loss_row);
+  return comparison;
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,200 @@
+// Several pages: from one to another by rail, buttons and keys; one engine for all of them; run A beside run B.
+#include <string>
+#include <vector>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+std::vector<const lessons::Page*> all_pages() {
+  std::vector<const lessons::Page*> pages;
+  for (const lessons::Chapter* chapter : lessons::chapters())
+    pages.insert(pages.end(), chapter->pages.begin(), chapter->pages.end());
+  return pages;
+}
+
+void skip_question(Actor& actor) {
+  if (actor.question().hides()) actor.click("skip");
+  actor.frames(2);
+}
+
+std::size_t events_of(const Actor& actor) { return actor.page().runs().back().recording->events().size(); }
+
+}  // namespace
+
+TEST_CASE("Continue and Back turn the pages, so do Space and PgUp, and they end where the course does", "[gui]") {
+  Scene scene;
+  perform("turn pages", scene.stage, [](Actor& actor) {
+    const auto pages = all_pages();
+    IM_CHECK_GT(pages.size(), 1u);
+    IM_CHECK(!actor.there("back"));
+    for (std::size_t i = 1; i < pages.size(); ++i) {
+      skip_question(actor);
+      IM_CHECK(actor.there("continue"));
+      actor.click("continue");
+      actor.frames(3);
+      IM_CHECK(&actor.page().page() == pages[i]);
+      actor.picture("page " + std::string(pages[i]->id));
+    }
+    skip_question(actor);
+    IM_CHECK(!actor.there("continue"));
+    for (std::size_t i = pages.size() - 1; i-- > 0;) {
+      actor.click("back");
+      actor.frames(3);
+      IM_CHECK(&actor.page().page() == pages[i]);
+    }
+    for (int i = 0; i < 30 && &actor.page().page() == pages[0]; ++i) {  // reads to the end first
+      actor.ctx->KeyPress(ImGuiKey_Space);
+      actor.frames(3);
+    }
+    IM_CHECK(&actor.page().page() == pages[1]);
+    for (int i = 0; i < 30 && &actor.page().page() == pages[1]; ++i) {
+      actor.ctx->KeyPress(ImGuiKey_PageUp);
+      actor.frames(3);
+    }
+    IM_CHECK(&actor.page().page() == pages[0]);
+  });
+}
+
+TEST_CASE("a page whose question is open is not turned by Space", "[gui]") {
+  Scene scene;
+  perform("question holds", scene.stage, [](Actor& actor) {
+    IM_CHECK(actor.question().hides());
+    IM_CHECK(!actor.there("continue"));
+    for (int i = 0; i < 10; ++i) {
+      actor.ctx->KeyPress(ImGuiKey_Space);
+      actor.frames(2);
+    }
+    IM_CHECK(&actor.page().page() == all_pages().front());
+  });
+}
+
+TEST_CASE("the rail opens every chapter and every page", "[gui]") {
+  for (const int width : {1280, 1920}) {
+    Scene scene;
+    scene.stage.width = width;
+    scene.stage.height = width * 9 / 16;
+    perform(width == 1280 ? "rail compact" : "rail wide", scene.stage, [&](Actor& actor) {
+      const auto chapters = lessons::chapters();
+      for (std::size_t c = chapters.size(); c-- > 0;) {
+        const std::string chapter = "**/rail/$$" + std::to_string(c) + "/";
+        if (&actor.page().page() != chapters[c]->pages.front()) actor.ctx->ItemClick((chapter + "chapter").c_str());
+        actor.frames(3);
+        IM_CHECK(&actor.page().page() == chapters[c]->pages.front());
+        if (width < 1900) continue;
+        for (std::size_t p = chapters[c]->pages.size(); p-- > 0;) {
+          actor.ctx->ItemClick(("**/rail/$$" + std::to_string(p) + "/page").c_str());
+          actor.frames(3);
+          IM_CHECK(&actor.page().page() == chapters[c]->pages[p]);
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE("two pages share one engine, and each keeps the run that it started", "[gui]") {
+  Scene scene;
+  perform("two pages", scene.stage, [&](Actor& actor) {
+    skip_question(actor);
+    actor.click("run");
+    actor.wait_for_end_of_run();
+    const auto first = actor.page().runs().back().recording;
+    IM_CHECK_EQ(first->events().size(), actor.page().runs().back().ledger->size());
+    actor.click("continue");
+    actor.frames(3);
+    skip_question(actor);
+    const std::size_t stored = actor.page().runs().size();
+    actor.click("run");
+    actor.frames(4);
+    IM_CHECK_EQ(scene.backend.starts(), 2);
+    IM_CHECK_EQ(actor.page().runs().size(), stored + 1);
+    const auto second = actor.page().runs().back().recording;
+    IM_CHECK(second != first);
+    const std::size_t early = actor.page().runs().back().ledger->size();
+    IM_CHECK_GT(early, 0u);
+    actor.frames(4);
+    IM_CHECK_GT(actor.page().runs().back().ledger->size(), early);  // it follows its own run
+
+    scene.backend.hold(true);
+    actor.click("back");
+    actor.frames(3);
+    IM_CHECK(actor.app.running());
+    IM_CHECK(!actor.page().control().running());  // not a run of this page:
+    IM_CHECK(!actor.page().control().can_run());
+    IM_CHECK(!actor.there("cancel"));
+    IM_CHECK(actor.page().runs().back().recording == first);
+    actor.picture("another page's run is on");
+    actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    actor.frames(2);
+    IM_CHECK_EQ(scene.backend.starts(), 2);
+    IM_CHECK_EQ(scene.backend.cancels(), 0);
+    scene.backend.hold(false);
+    actor.wait_for_end_of_run();
+    IM_CHECK(actor.page().runs().back().recording == first);
+    IM_CHECK(actor.page().control().can_run());
+    actor.click("continue");
+    actor.frames(3);
+    IM_CHECK(actor.page().runs().back().recording == second);
+    IM_CHECK_EQ(actor.page().runs().back().ledger->size(), events_of(actor));
+    IM_CHECK(actor.page().control().outcome().has_value());
+  });
+}
+
+TEST_CASE("what was recorded here is no longer called live once it has ended", "[gui]") {
+  Scene scene;
+  perform("badge", scene.stage, [&](Actor& actor) {
+    skip_question(actor);
+    actor.click("run");
+    actor.frames(4);
+    IM_CHECK(actor.page().figure(400).source == record::Source::kLive);
+    actor.wait_for_end_of_run();
+    IM_CHECK(actor.page().figure(400).source == record::Source::kRecorded);
+  });
+}
+
+TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go", "[gui]") {
+  for (const int width : {1280, 1920}) {
+    Scene scene;
+    scene.stage.width = width;
+    scene.stage.height = width * 9 / 16;
+    perform(width == 1280 ? "pin compact" : "pin wide", scene.stage, [&](Actor& actor) {
+      IM_CHECK(!actor.there("pin"));  // it would tell the answer
+      actor.ctx->KeyPress(ImGuiKey_C);
+      IM_CHECK(actor.page().pinned() == nullptr);
+      skip_question(actor);
+      actor.click("pin");
+      actor.frames(2);
+      IM_CHECK(actor.page().pinned() != nullptr);
+      IM_CHECK(!actor.page().figure(400).ghost_peak);  // not beside itself
+      IM_CHECK(actor.page().comparison().rows.empty());
+      actor.click("run");
+      actor.wait_for_end_of_run();
+      actor.frames(2);
+      const auto& ghost = actor.page().figure(400).ghost_peak;
+      IM_CHECK(ghost.has_value());
+      IM_CHECK_EQ(ghost->y, static_cast<double>(peak_of({})));
+      const auto& rows = actor.page().comparison().rows;
+      IM_CHECK(!rows.empty());
+      IM_CHECK_STR_EQ(rows.front().change.c_str(), "+120.00 MiB");
+      actor.picture(width == 1280 ? "run A compact" : "run A wide");
+      actor.ctx->KeyPress(ImGuiKey_C);
+      actor.frames(2);
+      IM_CHECK(actor.page().pinned() == nullptr);
+      IM_CHECK(!actor.page().figure(400).ghost_peak);
+      actor.ctx->KeyPress(ImGuiKey_C);  // the run just made
+      actor.click("run");               // replaces it on the page, not as A
+      actor.wait_for_end_of_run();
+      actor.frames(2);
+      IM_CHECK(actor.page().figure(400).ghost_peak.has_value());
+      IM_CHECK_EQ(actor.page().figure(400).ghost_peak->y,
+                  static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
+      IM_CHECK_STR_EQ(actor.page().comparison().rows.front().change.c_str(), "the same");
+    });
+  }
+}
