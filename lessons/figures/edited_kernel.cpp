@@ -1,0 +1,82 @@
+// The reader's own kernel in the plot of the benchmark: beside the built-in one, under a copy of as many bytes.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+
+namespace headroom::lessons {
+
+extern const Figure kEditedKernel;
+
+namespace {
+
+constexpr std::string_view kPanel = "edit_kernel";
+
+std::string form_label(std::string_view variant) {
+  if (variant == "yours") return "yours";
+  return variant == "fused" ? "the built-in kernel" : variant_label(variant);
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kEditedKernel.id;
+  figure.title = kEditedKernel.title;
+  const record::Params defaults;
+  if (!begin_bench(figure, input, input.params ? *input.params : defaults)) {
+    if (input.run != nullptr && !figure.growing)
+      figure.empty_reason = "A kernel is timed on a GPU, once its result is right.";
+    return figure;
+  }
+  const auto rows = rows_of(input.run->recording(), kPanel, "forward", "cold");
+  const auto copy = std::find_if(rows.begin(), rows.end(), [](const auto* row) { return row->variant == "copy"; });
+  if (copy == rows.end() || !((*copy)->median > 0)) {
+    figure.empty_reason = "This run timed no kernel of the reader's.";
+    return figure;
+  }
+  Chart chart;
+  for (const Measurement* row : rows) {
+    if (row == *copy || !(row->low > 0)) continue;
+    const double part = 100 * (*copy)->median / row->median;
+    const double x = static_cast<double>(chart.categories.size());
+    chart.categories.push_back(form_label(row->variant));
+    ChartPoint point{.x = x,
+                     .y = part,
+                     .low = 100 * (*copy)->median / row->high,
+                     .high = 100 * (*copy)->median / row->low,
+                     .label = fmt::format("{:.0f} %, {}", part, time_text(row->median)),
+                     .tip = fmt::format("{}: {} ({} to {}), {} repeats; {:.0f} GB/s", form_label(row->variant),
+                                        time_text(row->median), time_text(row->low), time_text(row->high), row->samples,
+                                        static_cast<double>(row->bytes) / row->median)};
+    chart.series.push_back({.label = form_label(row->variant), .kind = kind_of(row->variant), .points = {std::move(point)}});
+  }
+  chart.bars = true;
+  chart.x = {.unit = AxisUnit::kCategory,
+             .low = -0.5,
+             .high = static_cast<double>(std::max<std::size_t>(1, chart.categories.size())) - 0.5,
+             .name = {}};
+  chart.y.unit = AxisUnit::kPercent;
+  chart.y.name = "bytes that must move a second, part of a copy's";
+  const double bandwidth = static_cast<double>((*copy)->bytes) / (*copy)->median;
+  chart.references.push_back({.label = fmt::format("a copy of as many bytes, {:.2f} TB/s", bandwidth / 1000),
+                              .x = {chart.x.low, chart.x.high},
+                              .y = {100, 100}});
+  fit_y(chart);
+  figure.x = chart.x;
+  figure.y = chart.y;
+  figure.charts.push_back(std::move(chart));
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kEditedKernel{
+    .id = "edited_kernel",
+    .title = "Your kernel",
+    .caption = "The part of a copy's bandwidth that the reader's kernel reaches, beside the built-in one",
+    .schema = {},
+    .build = build,
+};
+
+}  // namespace headroom::lessons
