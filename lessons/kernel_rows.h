@@ -1,0 +1,30 @@
+// Lanes of a kernel timeline, from the spans of a traced run: what the figures of kernels share.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/record/recording.h"
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+
+// The demo `launches` names its operators so: "launches.eager", "launches.fused", "launches.graph".
+inline constexpr std::string_view kFormPrefix = "launches.";
+
+// From the start of the first span to the end of the last, in ns.
+double length_of(const std::vector<record::KernelSpan>& spans);
+// The time axis for that length, or what the view asks for.
+void fit_time(FigureData& figure, const View& view, double length);
+
+struct RowsOf {
+  std::string prefix;  // "A: ", before every lane's name
+  bool ghost = false;
+};
+// A lane for the host's calls and one for each stream, from the first span on. What is narrower than one of `columns`
+// of the axis joins its neighbour.
+void add_rows(FigureData& figure, const record::Recording& recording, const std::vector<record::KernelSpan>& spans,
+              const RowsOf& rows, int columns);
+
+}  // namespace headroom::lessons
