@@ -35,15 +35,21 @@ class PlotLabels {
     if (figure.guess) avoid_horizontal(*figure.guess);
   }
 
-  void draw() {
+  // Returns which lines are named.
+  std::vector<bool> draw() {
     if (const Rect rect = failed_rect(sheet_, figure_, map_); rect.width() > 0) placer_.take(rect);
     guess();
     failed();
     limit();
     peak();
-    for (std::size_t i = 0; i < figure_.lines.size(); ++i) line_label(i);
+    std::vector<bool> named;
+    for (std::size_t i = 0; i < figure_.lines.size(); ++i) {
+      named.push_back(line_label(i));
+      if (!named.back()) line_rects_[i].clear();  // it is not drawn
+    }
     kinds();
     ghost_peak();
+    return named;
   }
 
  private:
@@ -248,9 +254,9 @@ class PlotLabels {
   // --- lines ------------------------------------------------------------------------------------------------------
 
   // On the line where it is level, else just above it or below; the long words first.
-  void line_label(std::size_t index) {
+  bool line_label(std::size_t index) {
     const lessons::StepLine& line = figure_.lines[index];
-    if (line.label.empty()) return;
+    if (line.label.empty()) return true;
     const std::vector<Point> points = step_points(line, map_, sheet_.frame().whole_pixels, 0);
     for (const std::string* text : {&line.label, &line.short_label}) {
       LinePlaces places;
@@ -261,9 +267,10 @@ class PlotLabels {
         if (!placer_.is_free(box) || !placer_.clear_of_data(box) || crosses_other(box, index)) continue;
         placer_.take(box);
         put(box, kMediumType, palette_.text2, palette_.well, *text);
-        return;
+        return true;
       }
     }
+    return line.style == lessons::LineStyle::kGhost;  // the other run's: its colour tells
   }
 
   struct LinePlaces {
@@ -464,8 +471,9 @@ class PlotLabels {
 
 }  // namespace
 
-void lay_out_labels(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns) {
-  PlotLabels(sheet, figure, map, columns).draw();
+std::vector<bool> lay_out_labels(Sheet& sheet, const FigureData& figure, const PlotMap& map,
+                                 const std::vector<PxColumn>& columns) {
+  return PlotLabels(sheet, figure, map, columns).draw();
 }
 
 }  // namespace headroom::app::paint

@@ -9,7 +9,8 @@
 namespace headroom::app::paint {
 
 // By priority: guess, limit, failed request, peak, lines, kinds of memory from the largest down, the other run's peak.
-void lay_out_labels(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
-                    const std::vector<PxColumn>& columns);
+// Returns for each of the figure's lines whether it is named: false where its label found no place.
+std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+                                 const std::vector<PxColumn>& columns);
 
 }  // namespace headroom::app::paint

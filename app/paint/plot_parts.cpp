@@ -222,8 +222,10 @@ void lay_out_failed(Sheet& sheet, const FigureData& figure, const PlotMap& map) 
                                    .gap = sheet.px(3)});
 }
 
-void lay_out_lines(Sheet& sheet, const FigureData& figure, const PlotMap& map) {
-  for (const lessons::StepLine& line : figure.lines) {
+void lay_out_lines(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<bool>& named) {
+  for (std::size_t i = 0; i < figure.lines.size(); ++i) {
+    if (!named[i]) continue;
+    const lessons::StepLine& line = figure.lines[i];
     const float width = sheet.line_px(line.style == lessons::LineStyle::kProcess ? 1 : 1.5f);
     const float dash = line.style == lessons::LineStyle::kProcess ? sheet.px(2) : 0;
     add_line(sheet, Layer::kLines,

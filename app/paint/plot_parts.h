@@ -27,7 +27,8 @@ void lay_out_danger_zone(Sheet& sheet, const lessons::FigureData& figure, const 
 void lay_out_stack(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
                    const std::vector<PxColumn>& columns);
 void lay_out_failed(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
-void lay_out_lines(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+// The limit, and of the figure's lines those with a name beside them: of others nobody could tell which is which.
+void lay_out_lines(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const std::vector<bool>& named);
 void lay_out_veil(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
 void lay_out_cursor(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
                     const std::vector<PxColumn>& columns, float from_y);

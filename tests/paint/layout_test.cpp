@@ -108,6 +108,30 @@ TEST_CASE("what a label says first is never left out where there is room") {
   }
 }
 
+TEST_CASE("a line stands only where its name does") {
+  for (const auto& sample : tests::samples()) {
+    for (const Frame& frame : tests::frames()) {
+      const Scene scene = layout(sample.figure, frame);
+      const auto labels = tests::texts_of(scene, Layer::kLabels);
+      const auto has = [&](const std::string& text) {
+        return std::find(labels.begin(), labels.end(), text) != labels.end();
+      };
+      const auto& lines = sample.figure.lines;
+      const auto ghost = [](const lessons::StepLine& line) { return line.style == lessons::LineStyle::kGhost; };
+      if (std::any_of(lines.begin(), lines.end(), ghost)) continue;  // solid, as the reserved line
+      for (const lessons::StepLine& line : lines) {
+        const bool dashed = line.style == lessons::LineStyle::kProcess;
+        bool drawn = false;
+        each<Polyline>(scene, [&](Layer layer, const Polyline& polyline) {
+          drawn = drawn || (layer == Layer::kLines && (polyline.dash > 0) == dashed);
+        });
+        INFO(sample.name << " at " << frame.width << ": " << line.label);
+        REQUIRE(drawn == (has(line.label) || has(line.short_label)));
+      }
+    }
+  }
+}
+
 TEST_CASE("a unit stands once above the axis of bytes and at the last tick of time") {
   for (const auto& sample : tests::samples()) {
     if (!sample.figure.empty_reason.empty() || !sample.figure.bars.empty()) continue;
