@@ -1,5 +1,8 @@
 // What a reader sees instead of the names of operators, and what is alive in these words.
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "demos/record/scope.h"
@@ -124,7 +127,23 @@ TEST_CASE("a run in one line") {
   info.params["num_layers"] = "4";  // of model=custom only
   CHECK(lessons::full_provenance(record::Recording(info), none, -1).count("set.num_layers") == 0);
   info.params["model"] = "custom";
+  info.params["hidden_size"] = "2048";
   CHECK(lessons::full_provenance(record::Recording(info), none, -1).count("set.num_layers") == 1);
+  CHECK(lessons::provenance_line(info) ==
+        "Custom, 4 layers, hidden size 2,048, bf16, batch 4, 1,024 tokens, checkpointing each layer, NVIDIA H200");
+}
+
+TEST_CASE("a figure of a recording that was cut off says so") {
+  const record::Params none;
+  const auto path = std::filesystem::temp_directory_path() / ("headroom_cut_" + std::to_string(getpid()) + ".hrec");
+  const record::Recording whole = tests::llama_recording({.steps = 1});
+  CHECK(lessons::full_provenance(whole, none, -1).count("truncated") == 0);
+  REQUIRE(whole.write(path).ok());
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 10);
+  const auto cut = record::Recording::read(path);
+  std::filesystem::remove(path);
+  REQUIRE(cut.ok());
+  CHECK(lessons::full_provenance(cut.value(), none, -1).at("truncated") == "yes");
 }
 
 TEST_CASE("bytes with as few decimals as say them") {
