@@ -61,10 +61,6 @@ std::string provenance_line(const record::RunInfo& info) {
     add_number("num_layers", "{} layers");
     add_number("hidden_size", "hidden size {}");
   }
-  if (value_of(info.params, "model") == "custom") {  // its name says nothing of its size
-    add_number("num_layers", "{} layers");
-    add_number("hidden_size", "hidden size {}");
-  }
   add(shown(info, "precision"));
   add_number("batch", "batch {}");
   add_number("seq", "{} tokens");
@@ -90,7 +86,6 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
   if (info.cap > 0) all["cap_bytes"] = std::to_string(info.cap);
   if (info.device_memory > 0) all["device_memory_bytes"] = std::to_string(info.device_memory);
   all["dropped_events"] = std::to_string(recording.dropped_events());
-  if (recording.truncated()) all["truncated"] = "yes";
   if (recording.truncated()) all["truncated"] = "yes";
   if (recording.outcome()) all["outcome"] = record::key_of(recording.outcome()->kind);
   for (const auto& [key, value] : figure.to_map()) {
