@@ -201,8 +201,14 @@ void App::draw_card(Frame& frame, const Rect& rect) {
     draw_comparison(frame, inner.cut_bottom(height));
     inner.cut_bottom(wide ? 12 : 8);
   }
-  figure_.draw_head(frame, head);
-  figure_.draw_picture(frame, inner);
+  Rect whole{head.x0, head.y0, head.x1, inner.y1};
+  if (!KernelEditor::serves(frame.page)) {
+    figure_.draw_head(frame, head);
+    figure_.draw_picture(frame, inner);
+  } else if (editor_.draw(frame, whole)) {
+    figure_.draw_head(frame, whole.cut_top(28));
+    figure_.draw_picture(frame, whole);
+  }
   draw_settings(frame, settings);
 }
 
@@ -241,7 +247,8 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
   rect.cut_bottom(10);
   if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
   card(rect);
-  figure_.draw_picture(frame, rect.inset(12));
+  Rect inner = rect.inset(12);
+  if (!KernelEditor::serves(frame.page) || editor_.draw(frame, inner)) figure_.draw_picture(frame, inner);
   if (ui_.drawer) figure_.draw_drawer(frame, Rect(rect).inset(8).right(240));
 
   const bool open = page_->question().hides();

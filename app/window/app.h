@@ -11,6 +11,7 @@
 #include "app/common/session.h"
 #include "app/common/settings.h"
 #include "app/window/figure_card.h"
+#include "app/window/kernel_editor.h"
 #include "app/window/markdown.h"
 #include "app/window/page_model.h"
 #include "app/window/ui_state.h"
@@ -47,6 +48,7 @@ class App {
   UiState& ui() { return ui_; }
   PageModel& page() { return *page_; }
   const FigureCard& figure() const { return figure_; }
+  const KernelEditor& editor() const { return editor_; }
   bool running() const;  // a run of any page
 
  private:
@@ -71,6 +73,7 @@ class App {
   UiState ui_;
   std::unique_ptr<Markdown> markdown_;
   FigureCard figure_;
+  KernelEditor editor_;
   std::vector<std::unique_ptr<backend::Backend>> replays_;
   backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
   backend::Backend* planner_ = nullptr;

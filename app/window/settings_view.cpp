@@ -10,6 +10,7 @@
 
 #include "app/common/summary.h"
 #include "app/window/figure_card.h"
+#include "app/window/kernel_editor.h"
 #include "app/window/page_model.h"
 #include "app/window/param_scale.h"
 #include "app/window/widgets.h"
@@ -153,7 +154,8 @@ std::vector<const ParamSpec*> params_in_use(const Frame& frame, bool advanced) {
   const record::Params& params = frame.page.control().params();
   for (const ParamSpec& spec : params.schema()) {
     const bool no_choice = spec.kind == ParamKind::kChoice && spec.choices.size() < 2;
-    if (spec.advanced == advanced && params.in_use(spec.key) && !no_choice) specs.push_back(&spec);
+    const bool in_editor = spec.key == "source" && KernelEditor::serves(frame.page);
+    if (spec.advanced == advanced && params.in_use(spec.key) && !no_choice && !in_editor) specs.push_back(&spec);
   }
   return specs;
 }
