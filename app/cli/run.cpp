@@ -76,6 +76,10 @@ ExitCode exit_code_of(const DrivenRun& run, bool fail_on_oom) {
   if (run.write_error) return ExitCode::kNotWritten;
   if (run.time_limit_met && !ended_by_itself) return ExitCode::kTimeLimit;
   if (outcome == OutcomeKind::kOutOfMemory && fail_on_oom) return ExitCode::kOutOfMemory;
+  const auto& kernel = run.recording->kernel_report();
+  const bool right = !kernel || kernel->verdict == record::KernelVerdict::kRight ||
+                     kernel->verdict == record::KernelVerdict::kCompiled;
+  if (outcome == OutcomeKind::kCompleted && !right) return ExitCode::kFailed;
   return app::exit_code_of(outcome);
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/record/run_text.h"
 #include "demos/record/timeline.h"
 
 namespace headroom::app {
@@ -133,6 +134,7 @@ RunSummary summarise(const record::Ledger& ledger) {
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
   summary.tokens_per_second = speed_of(recording);
   summary.loss = loss_of(recording);
+  summary.kernel_report = recording.kernel_report();
   summary.events = recording.events().size();
   summary.dropped_events = recording.dropped_events();
   return summary;
@@ -165,6 +167,7 @@ std::string to_json(const RunSummary& summary) {
         {"p20", or_null(speed.low)}, {"p80", or_null(speed.high)}, {"samples", speed.samples}};
   }
   if (summary.outcome.out_of_memory) document["out_of_memory"] = out_of_memory_json(*summary.outcome.out_of_memory);
+  if (summary.kernel_report) document["kernel_report"] = json::parse(record::to_json(*summary.kernel_report));
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -189,6 +192,14 @@ std::string to_text(const RunSummary& summary) {
   }
   if (summary.tokens_per_second) row("speed", record::format(*summary.tokens_per_second));
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
+  if (summary.kernel_report) {
+    const record::KernelReport& report = *summary.kernel_report;
+    row("kernel", report.sentence);
+    for (const record::CompilerMessage& message : report.messages)
+      text += fmt::format("{}{}: {}\n", message.line > 0 ? fmt::format("line {}: ", message.line) : std::string(),
+                          message.error ? "error" : "warning", message.text);
+    row("compiler", fmt::format("{}, for {}", report.compiler, report.architecture));
+  }
   if (summary.dropped_events > 0)
     row("note", fmt::format("{} events were dropped: the peak may be higher.",
                             record::format_count(static_cast<std::int64_t>(summary.dropped_events))));

@@ -30,6 +30,7 @@ struct RunSummary {
   int steps = 0;                                      // whole steps
   std::optional<record::Quantity> tokens_per_second;  // median, 20/80 %; without the first step, which warms up
   std::optional<double> loss;                         // of the last step
+  std::optional<record::KernelReport> kernel_report;  // of a run that compiles the reader's kernel
   std::uint64_t events = 0;
   std::uint64_t dropped_events = 0;
 };
