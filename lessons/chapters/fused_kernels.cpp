@@ -5,6 +5,9 @@
 #include "lessons/chapter.h"
 
 namespace headroom::lessons {
+
+extern const Page kEditAKernel;  // edit_a_kernel_page.cpp
+
 namespace {
 
 constexpr std::array<std::string_view, 6> kFigures{"bench_memory",   "bench_times",  "bench_bandwidth",
@@ -20,7 +23,7 @@ constexpr Page kFusedAgainstUnfused{
     .recordings = kRecordings,
 };
 
-constexpr std::array<const Page*, 1> kPages{&kFusedAgainstUnfused};
+constexpr std::array<const Page*, 2> kPages{&kFusedAgainstUnfused, &kEditAKernel};
 
 }  // namespace
 
