@@ -242,6 +242,24 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
     mean = next_mean;
   }
 
+  if (blockDim.y == 1) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const int column = v * blockDim.x + threadIdx.x;
+      if (column >= row_vectors) continue;
+      const std::int64_t first = blockIdx.x * norm.width + std::int64_t{column} * kWidth;
+#pragma unroll
+      for (int e = 0; e < kWidth; e += 4) {
+        *reinterpret_cast<float4*>(norm.dweight_partials + first + e) =
+            make_float4(dweight[v][e], dweight[v][e + 1], dweight[v][e + 2], dweight[v][e + 3]);
+        if constexpr (kMean) {
+          *reinterpret_cast<float4*>(norm.dbias_partials + first + e) =
+              make_float4(dbias[v][e], dbias[v][e + 1], dbias[v][e + 2], dbias[v][e + 3]);
+        }
+      }
+    }
+    return;
+  }
   // The groups' sums are added up in the ring's memory, which has room for them: kStages · 2 vectors of 16 bytes of
   // bf16 for two fp32 sums of 8 columns. Four columns at a time, the groups take turns.
   float* const shared = reinterpret_cast<float*>(shared_memory);
