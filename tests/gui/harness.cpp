@@ -34,6 +34,7 @@ bool capture(ImGuiID, int x, int y, int width, int height, unsigned* pixels, voi
 std::unique_ptr<App> make_app(const Stage& stage) {
   app::window::AppOptions options;
   options.assets = stage.assets;
+  options.page = stage.page;
   options.theme = stage.theme;
   options.scale = stage.scale;
   options.runner = stage.runner;

@@ -33,6 +33,7 @@ struct Stage {
   float scale = 1;
   app::window::ThemeId theme = app::window::ThemeId::kLight;
   std::filesystem::path assets;
+  std::string page;  // empty: the first
   backend::Backend* runner = nullptr;
   backend::Backend* planner = nullptr;
   app::SettingsFile* settings = nullptr;

@@ -43,6 +43,7 @@ void ScriptedBackend::lose_engine(std::string message) {
 }
 
 void ScriptedBackend::finish(record::Outcome outcome) {
+  if (source_->kernel_report()) recording_->set_kernel_report(*source_->kernel_report());
   recording_->set_outcome(std::move(outcome));
   state_ = RunState::kFinished;
 }

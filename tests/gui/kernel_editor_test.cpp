@@ -1,0 +1,121 @@
+// The page on which a kernel is edited: a source that is typed into, an error with its line, the reader's text kept.
+#include <algorithm>
+
+#include "demos/experiments/edit_kernel_exercises.h"
+#include "imgui_te_engine.h"
+#include "tests/gui/harness.h"
+#include "tests/gui/scripted_backend.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+// What an engine sends of a kernel with an error in line 3, and one without.
+std::shared_ptr<record::Recording> compiled(const std::string& source, bool error) {
+  auto recording = std::make_shared<record::Recording>(
+      record::RunInfo{.demo = "edit_kernel", .params = {{"exercise", "vector_add"}, {"source", source}}});
+  record::KernelReport report{.verdict = error ? record::KernelVerdict::kNotCompiled : record::KernelVerdict::kCompiled,
+                              .sentence = error ? "It does not compile: there is an error in line 3." : "Compiled.",
+                              .exercise = "vector_add",
+                              .architecture = "sm_90",
+                              .compiler = "NVRTC 13.0"};
+  if (error) report.messages = {{.line = 3, .error = true, .text = "identifier \"oops\" is undefined\n  oops\n  ^"}};
+  if (!error) report.kernels = {{.name = "vector_add", .registers = 12}};
+  recording->set_kernel_report(report);
+  recording->set_outcome({});
+  return recording;
+}
+
+struct EditorScene {
+  TestAssets assets;
+  ScriptedBackend backend{compiled("x\n", true)};
+  Stage stage;
+
+  EditorScene(int width, int height) {
+    stage.width = width;
+    stage.height = height;
+    stage.assets = assets.path();
+    stage.runner = &backend;
+    stage.page = "edit_a_kernel";
+  }
+};
+
+void type_at_the_end(const Actor& actor, const char* text) {
+  actor.ctx->ItemClick("**/##source");
+  actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_End);
+  actor.ctx->KeyChars(text);
+}
+
+}  // namespace
+
+TEST_CASE("a typed error is run, its line is marked, and the mark goes when the source changes", "[gui]") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, std::pair{1920, 1080}}) {
+    EditorScene scene(width, height);
+    perform(width == 1280 ? "kernel editor" : "kernel editor wide", scene.stage, [&](Actor& actor) {
+      const std::string begin(experiments::find_exercise("vector_add")->source);
+      IM_CHECK(actor.app.editor().text() == begin);
+      IM_CHECK(actor.app.editor().marked_lines().empty());
+      type_at_the_end(actor, "oops");
+      IM_CHECK(actor.app.editor().text() == begin + "oops");
+      scene.backend.use(compiled(begin + "oops\n", true));
+      actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);  // from inside the editor
+      actor.wait_for_end_of_run();
+      IM_CHECK_EQ(scene.backend.starts(), 1);
+      IM_CHECK(scene.backend.last_params().text("source") == begin + "oops\n");
+      IM_CHECK(actor.app.editor().marked_lines() == std::vector<std::int64_t>{3});
+      actor.picture(width == 1280 ? "kernel editor, error" : "kernel editor wide, error");
+      actor.click("kernel report/$$0/message");
+      type_at_the_end(actor, "!");
+      IM_CHECK(actor.app.editor().marked_lines().empty());
+    });
+  }
+}
+
+TEST_CASE("Escape leaves the editor and keeps what was typed", "[gui]") {
+  EditorScene scene(1280, 720);
+  perform("kernel editor escape", scene.stage, [&](Actor& actor) {
+    type_at_the_end(actor, "// mine");
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    actor.frames(3);
+    IM_CHECK(actor.app.editor().text().ends_with("// mine"));
+  });
+}
+
+TEST_CASE("each exercise keeps its text; a solution is a look away and back", "[gui]") {
+  EditorScene scene(1280, 720);
+  perform("kernel editor exercises", scene.stage, [&](Actor& actor) {
+    IM_CHECK(actor.page().set_param("exercise", "vectorise").ok());
+    actor.frames(3);
+    const experiments::Exercise& vectorise = *experiments::find_exercise("vectorise");
+    IM_CHECK(actor.app.editor().text() == vectorise.source);
+    type_at_the_end(actor, "// mine");
+    actor.click("solution");
+    actor.frames(3);
+    IM_CHECK(actor.app.editor().text() == vectorise.solution);
+    IM_CHECK(actor.page().control().params().text("source") == vectorise.solution);
+    actor.picture("kernel editor, solution");
+    actor.click("solution");
+    IM_CHECK(actor.page().set_param("exercise", "vector_add").ok());
+    actor.frames(3);
+    IM_CHECK(actor.app.editor().text() == experiments::find_exercise("vector_add")->source);
+    IM_CHECK(actor.page().set_param("exercise", "vectorise").ok());
+    actor.frames(3);
+    IM_CHECK(actor.app.editor().text() == std::string(vectorise.source) + "// mine");
+    actor.click("start again");
+    actor.frames(3);
+    IM_CHECK(actor.app.editor().text() == vectorise.source);
+  });
+}
+
+TEST_CASE("in a small window the editor is the page's other face", "[gui]") {
+  EditorScene scene(800, 600);
+  perform("kernel editor narrow", scene.stage, [&](Actor& actor) {
+    actor.app.ui().figure_face = true;
+    actor.frames(3);
+    type_at_the_end(actor, "oops");
+    IM_CHECK(actor.app.editor().text().ends_with("oops"));
+    IM_CHECK(actor.page().control().params().text("source").ends_with("oops\n"));
+  });
+}
