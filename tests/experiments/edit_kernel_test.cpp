@@ -57,7 +57,7 @@ TEST_CASE("the schema names the exercises that there are, in their order") {
 }
 
 TEST_CASE("an error has the line that it stands in") {
-  const std::string source = with(source_of("vector_add"), "a[i] + b[i]", "a[i] + c[i]");
+  const std::string source = with(source_of("vector_add"), "a[i] + b[i];", "a[i] + c[i];");
   const EditedRun run = compiled({{"source", source}});
   CHECK(run.report.verdict == KernelVerdict::kNotCompiled);
   REQUIRE(run.report.messages.size() == 1);

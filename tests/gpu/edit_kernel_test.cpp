@@ -86,7 +86,7 @@ TEST_CASE("rows of any width and a single row are right with the scalar kernel")
 }
 
 TEST_CASE("a wrong result is found, with its first place") {
-  const EditedRun add = on_gpu({{"source", with(source_of("vector_add"), "a[i] + b[i]", "i == 5000 ? a[i] : a[i] + b[i]")}});
+  const EditedRun add = on_gpu({{"source", with(source_of("vector_add"), "a[i] + b[i];", "i == 5000 ? a[i] : a[i] + b[i];")}});
   INFO(add.report.sentence);
   CHECK(add.report.verdict == KernelVerdict::kWrong);
   CHECK(add.report.sentence.find("1 of 1,024,007 numbers of `out` are wrong, the first in number 5,000") == 0);
