@@ -57,10 +57,11 @@ StepWork work_of(const std::vector<KernelSpan>& spans) {
 }
 
 std::string work_text(const StepWork& work) {
-  std::string text = fmt::format("{} {}, {} of {}", record::format_count(static_cast<std::int64_t>(work.launches)),
-                                 work.on_cpu ? "operators" : "launches", record::format_duration(work.kernel_time),
-                                 work.on_cpu ? "computing" : "kernels");
-  text += fmt::format(", {} idle", record::format_duration(work.idle));
+  const std::string_view noun = work.on_cpu ? "operator" : "launch", plural = work.on_cpu ? "s" : "es";
+  std::string text = fmt::format("{} {}{}, {} {}", record::format_count(static_cast<std::int64_t>(work.launches)), noun,
+                                 work.launches == 1 ? "" : plural, record::format_duration(work.kernel_time),
+                                 work.on_cpu ? "computing" : "of kernels");
+  if (work.idle > 0) text += fmt::format(", {} idle", record::format_duration(work.idle));
   if (work.bytes > 0) text += fmt::format(", {} moved", record::format_bytes(work.bytes));
   return text;
 }

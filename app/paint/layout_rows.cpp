@@ -72,7 +72,8 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   const float room = rect.width() - sheet.px(6);
   if (!box.label.empty() && room > sheet.px(18)) {
     const std::string label = sheet.shortened(kLabelType, box.label, room);
-    if (label.size() > 4 || label == box.label)
+    constexpr std::size_t kWorthReading = 9;  // bytes, the dots included
+    if (label.size() >= kWorthReading || label == box.label)
       sheet.text_mid(Layer::kLabels, kLabelType, look.text, label, rect.center_x(), rect.center_y(), Anchor::kMiddle);
   }
   sheet.scene().hits.push_back({rect, std::nullopt, box.tip});
@@ -122,7 +123,7 @@ void lay_out_rows(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
   const float gap = sheet.px(6);
   const auto count = static_cast<float>(figure.rows.size());
   const float room = map.plot.height() - static_cast<float>(notes) * line - count * gap;
-  const float height = sheet.snap(std::clamp(room / std::max(count, 1.0f), sheet.px(10), sheet.px(64)));
+  const float height = sheet.snap(std::clamp(room / std::max(count, 1.0f), sheet.px(10), sheet.px(72)));
   float y = map.plot.y0;
   for (const TimeRow& row : figure.rows) {
     if (!row.note.empty()) {

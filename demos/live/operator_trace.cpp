@@ -61,10 +61,14 @@ void each_tensor(const c10::IValue& value, const Visit& visit) {
   }
 }
 
-bool writes_into_argument(const at::RecordFunction& function) {
-  if (std::string_view(function.name()).ends_with('_')) return true;
+// Its last arguments are what it writes: "mm.out".
+bool is_out_variant(const at::RecordFunction& function) {
   const auto name = function.operator_name();
   return name && std::string_view(name->overload_name).ends_with("out");
+}
+
+bool writes_into_argument(const at::RecordFunction& function) {
+  return std::string_view(function.name()).ends_with('_') || is_out_variant(function);
 }
 
 // What an operator reads, known when it begins: LibTorch lets go of the arguments before it ends.
@@ -77,12 +81,16 @@ bool counts(const at::Tensor& tensor, bool on_gpu) { return tensor.is_cuda() || 
 
 Reads reads_of(const at::RecordFunction& function, bool on_gpu) {
   Reads reads;
-  const bool only_writes_first = among(kOnlyWrite, function.name());
+  const std::string_view name = function.name();
+  const bool only_writes_first = among(kOnlyWrite, name);
   const auto inputs = function.inputs();
+  const std::size_t first_written =
+      is_out_variant(function) ? inputs.size() - std::min(inputs.size(), function.num_outputs()) : inputs.size();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     each_tensor(inputs[i], [&](const at::Tensor& tensor) {
       reads.storages.push_back(tensor.storage().data());
-      if (counts(tensor, on_gpu) && !(i == 0 && only_writes_first)) reads.bytes += bytes_of(tensor);
+      const bool read = i < first_written && !(i == 0 && only_writes_first);
+      if (counts(tensor, on_gpu) && read) reads.bytes += bytes_of(tensor);
     });
   }
   return reads;

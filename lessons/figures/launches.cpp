@@ -48,9 +48,12 @@ constexpr std::array kGroups{
     Group{"attention", {"scores", "repeat_kv"}},
     Group{"linear layers", {"_proj", "lm_head", "matmul.workspace"}},
 };
-constexpr std::size_t kOther = kGroups.size();
+constexpr std::size_t kOther = kGroups.size(), kOptimizer = 6;
+static_assert(kGroups[kOptimizer].label == "AdamW");
 
-std::size_t group_of(std::string_view op) {
+std::size_t group_of(const Recording& recording, const KernelSpan& span) {
+  if (span.phase == record::Phase::kOptimizer) return kOptimizer;
+  const std::string_view op = recording.op_name(span.op);
   for (std::size_t i = 0; i < kGroups.size(); ++i)
     for (const std::string_view end : kGroups[i].ends)
       if (!end.empty() && op.ends_with(end)) return i;
@@ -64,7 +67,7 @@ Works works_of(const Recording& recording, const record::Params& params) {
   for (int phase = 0; phase < record::kNumPhases; ++phase)
     if (record::key_of(static_cast<record::Phase>(phase)) == params.text("part")) filter.phase = phase;
   std::array<std::vector<KernelSpan>, kGroups.size() + 1> spans;
-  for (const KernelSpan& span : spans_of(recording, filter)) spans[group_of(recording.op_name(span.op))].push_back(span);
+  for (const KernelSpan& span : spans_of(recording, filter)) spans[group_of(recording, span)].push_back(span);
   Works works;
   for (std::size_t i = 0; i < spans.size(); ++i) works[i] = work_of(spans[i]);
   return works;

@@ -202,3 +202,15 @@ TEST_CASE("A disk that fills up costs the file, not the run, and leaves the old 
   CHECK(folder.files() == Words{"a.hrec"});
   CHECK(read_file(folder / "a.hrec") == "the recording of yesterday");
 }
+
+TEST_CASE("A traced run says so in its parameters, and a demo without tracing refuses it") {
+  const Ran traced = run_headroom({"run", "train_step", "--trace", "--json"}, with_engine("completed"));
+  INFO(traced.err);
+  REQUIRE(traced.exit_code == 0);
+  CHECK(json::parse(traced.out)["params"]["trace"] == "on");
+  const Ran plain = run_headroom({"run", "train_step", "--json"}, with_engine("completed"));
+  CHECK(json::parse(plain.out)["params"]["trace"] == "off");
+  const Ran refused = run_headroom({"run", "bench", "--trace"}, with_engine("completed"));
+  CHECK(refused.exit_code == 2);
+  CHECK(holds(refused.err, "leave --trace out"));
+}

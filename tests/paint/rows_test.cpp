@@ -1,0 +1,98 @@
+// Kernel timelines: boxes where they ran, kinds that can be told apart, and the same data in files.
+#include <algorithm>
+
+#include "app/paint/table.h"
+#include "tests/paint/support.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using app::paint::Fill;
+using app::paint::Frame;
+using app::paint::Layer;
+using app::paint::Scene;
+using lessons::TimeBox;
+using lessons::Work;
+
+namespace {
+
+lessons::FigureData two_runs() {
+  lessons::FigureData figure;
+  figure.id = "kernel_timeline";
+  figure.title = "Kernels of one step";
+  figure.provenance_line = "Example GPU";
+  figure.x = {.unit = lessons::AxisUnit::kNanoseconds, .low = 0, .high = 1'000'000};
+  const auto box = [](double begin, double end, Work work, const char* label) {
+    return TimeBox{begin, end, work, 1, 4'096, label, std::string("tip of ") + label};
+  };
+  figure.rows.push_back({.label = "B: Host", .note = "B: 3 launches, 600 µs of kernels", .ghost = false,
+                         .boxes = {box(0, 50'000, Work::kHost, "cudaLaunchKernel")}});
+  figure.rows.push_back({.label = "B: Device", .note = "", .ghost = false,
+                         .boxes = {box(100'000, 400'000, Work::kOurs, "rms_norm"),
+                                   box(400'000, 600'000, Work::kProduct, "gate_proj"),
+                                   box(600'000, 600'010, Work::kOther, "tiny"),
+                                   box(700'000, 800'000, Work::kMove, "copy")}});
+  figure.rows.push_back({.label = "A: Device", .note = "A: 1 launch", .ghost = true,
+                         .boxes = {box(0, 950'000, Work::kOther, "silu")}});
+  return figure;
+}
+
+std::vector<Fill> boxes_of(const Scene& scene) {
+  std::vector<Fill> fills;
+  each<Fill>(scene, [&](Layer layer, const Fill& fill) {
+    if (layer == Layer::kBars) fills.push_back(fill);
+  });
+  return fills;
+}
+
+}  // namespace
+
+TEST_CASE("boxes lie where they ran, each kernel at least a line wide, inside the plot") {
+  for (const Frame& frame : frames()) {
+    const Scene scene = layout(two_runs(), frame);
+    const std::vector<Fill> boxes = boxes_of(scene);
+    REQUIRE(boxes.size() == 6);
+    for (const Fill& box : boxes) {
+      CHECK(box.rect.x0 >= scene.map.plot.x0 - 0.5f);
+      CHECK(box.rect.x1 <= scene.map.plot.x1 + 1.5f);
+      CHECK(box.rect.y0 >= scene.map.plot.y0);
+      CHECK(box.rect.y1 <= scene.map.plot.y1 + 0.5f);
+      CHECK(box.rect.width() >= 0.5f);
+    }
+    CHECK(std::abs(boxes[1].rect.x0 - scene.map.x_px(100'000)) <= 1);
+    CHECK(boxes[1].color == frame.palette->ink);  // ours
+    CHECK_FALSE(boxes[2].color == boxes[1].color);
+    CHECK_FALSE(boxes[3].color == boxes[2].color);
+    CHECK(boxes[1].rect.x1 <= boxes[2].rect.x0);
+    CHECK(boxes[1].rect.y0 == boxes[2].rect.y0);
+    CHECK(boxes[0].rect.y1 < boxes[1].rect.y0);  // the host stands above
+    CHECK(scene.hits.size() == 6);
+  }
+}
+
+TEST_CASE("a view that is zoomed in shows only what lies in it") {
+  lessons::FigureData figure = two_runs();
+  figure.x.low = 650'000;
+  figure.x.high = 900'000;
+  const Scene scene = layout(figure, frames().front());
+  CHECK(boxes_of(scene).size() == 2);  // the copy, and run A's kernel
+}
+
+TEST_CASE("the sums of both runs, the lanes' names and the kinds are written") {
+  const Scene scene = layout(two_runs(), frames().front());
+  const auto labels = texts_of(scene, Layer::kLabels);
+  CHECK(std::count(labels.begin(), labels.end(), "B: 3 launches, 600 µs of kernels") == 1);
+  CHECK(std::count(labels.begin(), labels.end(), "A: 1 launch") == 1);
+  const auto axes = texts_of(scene, Layer::kAxes);
+  CHECK(std::count(axes.begin(), axes.end(), "A: Device") == 1);
+  CHECK(std::count(axes.begin(), axes.end(), "fused, of this program") == 1);
+  CHECK(scene.description.find("3 launches") != std::string::npos);
+}
+
+TEST_CASE("files hold each box with its kind, bytes and words") {
+  const std::string csv = app::paint::to_csv(two_runs());
+  CHECK(csv.find("row,begin_ns,end_ns,kind,count,bytes,what\n") != std::string::npos);
+  CHECK(csv.find("\"B: Device\",100000,400000,fused,1,4096,\"tip of rms_norm\"\n") != std::string::npos);
+  const std::string json = app::paint::to_json(two_runs());
+  CHECK(json.find("\"tip of gate_proj\"") != std::string::npos);
+}
