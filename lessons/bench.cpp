@@ -96,6 +96,11 @@ std::string time_text(double nanoseconds) {
   return three_digits(nanoseconds / 1e3) + " µs";
 }
 
+std::string rate_text(double bytes_per_second) {
+  return bytes_per_second >= 1e12 ? fmt::format("{:.2f} TB/s", bytes_per_second / 1e12)
+                                  : three_digits(bytes_per_second / 1e9) + " GB/s";
+}
+
 std::string row_text(const Measurement& row) {
   return fmt::format("{}, {}, {}, {}: {} ({} to {}), {} repeats", panel_title(row.panel), variant_label(row.variant),
                      shape_label(row), row.storage, time_text(row.median), time_text(row.low), time_text(row.high),
@@ -133,12 +138,15 @@ void label_times(Chart& chart) {
     for (ChartPoint& point : series.points) point.label = time_text(point.y);
 }
 
+constexpr double kLongestWhisker = 1.6;
+
 void fit_y(Chart& chart) {
   double low = HUGE_VAL, high = 0;
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) {
       low = std::min(low, point.low > 0 ? point.low : point.y);
-      high = std::max({high, point.y, point.high});
+      // A spread that would make the picture a whisker is cut at the edge.
+      high = std::max({high, point.y, std::min(point.high, kLongestWhisker * point.y)});
     }
   for (const ChartReference& reference : chart.references)
     for (const double y : reference.y) {
@@ -153,7 +161,7 @@ void fit_y(Chart& chart) {
     return;
   }
   chart.y.low = 0;
-  chart.y.high = chart.y.unit == AxisUnit::kBytes ? round_up_bytes(high * 1.04) : high * 1.08;
+  chart.y.high = chart.y.unit == AxisUnit::kBytes ? round_up_bytes(high * 1.1) : high * 1.1;
 }
 
 bool begin_bench(FigureData& figure, const FigureInput& input, const record::Params& params) {

@@ -35,6 +35,8 @@ std::string shape_name(std::string_view panel);
 std::string row_text(const Measurement& row);
 // "42.1 µs" with as many digits as the spread allows, at most three.
 std::string time_text(double nanoseconds);
+// "4.27 TB/s", "12.3 GB/s"
+std::string rate_text(double bytes_per_second);
 
 // One place on the x axis for every shape of `rows`, in order, and one series a variant. `value` gives y with its
 // quantiles; a row for which it has no number (a negative one) is left out.

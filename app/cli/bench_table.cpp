@@ -43,7 +43,9 @@ std::string form_line(const Recording& recording, const Measurement& row) {
   return fmt::format("{} {:>9} {:>19} {:>3} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", name,
                      lessons::time_text(row.median),
                      fmt::format("[{}, {}]", lessons::time_text(row.low), lessons::time_text(row.high)), row.samples,
-                     or_blank(beside_it.bytes_per_second, fmt::format("{:.0f}", beside_it.bytes_per_second / 1e9)),
+                     or_blank(beside_it.bytes_per_second,
+                              fmt::format("{:.{}f}", beside_it.bytes_per_second / 1e9,
+                                          beside_it.bytes_per_second < 1e11 ? 1 : 0)),
                      or_blank(beside_it.part_of_copy, fmt::format("{:.1f} %", 100 * beside_it.part_of_copy)),
                      beside_it.to_products >= 0 ? fmt::format("{:.3f} P", beside_it.to_products)
                                                 : or_blank(beside_it.over_eager, fmt::format("{:.2f}x", beside_it.over_eager)),

@@ -104,10 +104,14 @@ class ChartLayout {
     const float line = sheet.snap(sheet.height(kLabelType));
     const float head = chart.title.empty() ? line + sheet.px(4) : line + sheet.px(6);
     const bool named = !chart.x.name.empty();
-    const float below = line + sheet.px(6) + (named ? line + sheet.px(2) : 0);
+    float widest = 0;
+    for (const std::string& name : chart.categories) widest = std::max(widest, sheet.width(kLabelType, name));
+    const float slot = area.width() / static_cast<float>(std::max<std::size_t>(1, chart.categories.size()));
+    staggered_ = widest + sheet.px(8) > slot && chart.categories.size() > 1;
+    const float below = line * (staggered_ ? 2.0f : 1.0f) + sheet.px(6) + (named ? line + sheet.px(2) : 0);
     head_ = {area.x0, area.y0, area.x1, area.y0 + head};
     plot_ = {area.x0, area.y0 + head, area.x1, std::max(area.y0 + head + 1, area.y1 - below)};
-    y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(40))));
+    y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(26))));
     float labels = 0;
     for (const Tick& tick : y_.ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
     plot_.x0 = sheet.snap(plot_.x0 + labels + sheet.px(8));
@@ -173,7 +177,10 @@ class ChartLayout {
       const float x1 = plot_.x1 - sheet_.px(4), height = sheet_.height(kMediumType);
       if (x1 - width < left) continue;
       const float y0 = std::max(plot_.y0, top - height - sheet_.px(2));
-      reference_labels_.push_back({x1 - width, y0, x1, y0 + height});
+      const Rect box{x1 - width, y0, x1, y0 + height};
+      taken_.push_back(box);
+      sheet_.fill(Layer::kLabels, {box.x0 - sheet_.px(3), box.y0, box.x1 + sheet_.px(3), box.y1}, palette_.well,
+                  sheet_.px(3));
       sheet_.text(Layer::kLabels, kMediumType, palette_.text, reference.label, x1, y0, Anchor::kEnd);
     }
   }
@@ -192,7 +199,7 @@ class ChartLayout {
   void bars() {
     const auto count = static_cast<float>(std::max<std::size_t>(1, chart_.series.size()));
     const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
-    const float bar = std::min(sheet_.px(56), slot * 0.78f / count);
+    const float bar = std::min(sheet_.px(64), slot * 0.78f / count);
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
       for (const ChartPoint& point : chart_.series[s].points) {
         const float x0 = sheet_.snap(x_px(point.x) + (static_cast<float>(s) - count * 0.5f) * bar + bar * 0.06f);
@@ -215,11 +222,17 @@ class ChartLayout {
     const auto meets = [&](const Rect& other) {
       return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
     };
-    if (y < plot_.y0 || std::any_of(reference_labels_.begin(), reference_labels_.end(), meets)) return;
+    if (y < plot_.y0 || std::any_of(taken_.begin(), taken_.end(), meets)) return;
     sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, bar.center_x(), y, Anchor::kMiddle);
   }
 
   void marks() {
+    const float r = sheet_.px(5);
+    for (const ChartSeries& series : chart_.series)  // labels keep off every mark
+      for (const ChartPoint& point : series.points) {
+        const float x = x_px(point.x), y = y_px(point.y);
+        taken_.push_back({x - r, y - r, x + r, y + r});
+      }
     for (const bool ghosts : {true, false}) {  // what was published lies behind
       for (std::size_t s = 0; s < chart_.series.size(); ++s) {
         if (chart_.series[s].ghost != ghosts) continue;
@@ -233,9 +246,11 @@ class ChartLayout {
           whisker(point, points[i].x, line_color(palette_, looks_[s]));
           if (apart) lay_out_mark(sheet_, points[i], looks_[s]);
           if (point.tip.empty()) continue;
-          const float r = sheet_.px(8);
-          sheet_.scene().hits.push_back(
-              {{points[i].x - r, points[i].y - r, points[i].x + r, points[i].y + r}, std::nullopt, point.tip});
+          const float reach = sheet_.px(8);
+          sheet_.scene().hits.push_back({{points[i].x - reach, points[i].y - reach, points[i].x + reach,
+                                          points[i].y + reach},
+                                         std::nullopt,
+                                         point.tip});
           mark_label(point, points[i]);
         }
       }
@@ -254,8 +269,8 @@ class ChartLayout {
           return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
         };
         if (box.x0 < plot_.x0 || box.x1 > plot_.x1 || box.y0 < plot_.y0 || box.y1 > plot_.y1) continue;
-        if (std::any_of(reference_labels_.begin(), reference_labels_.end(), meets)) continue;
-        reference_labels_.push_back(box);
+        if (std::any_of(taken_.begin(), taken_.end(), meets)) continue;
+        taken_.push_back(box);
         sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, x0, y0);
         return;
       }
@@ -266,25 +281,27 @@ class ChartLayout {
     const float top = plot_.y1 + sheet_.px(4);
     if (chart_.x.unit == lessons::AxisUnit::kCategory) {
       const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
-      float widest = 0;
-      for (const std::string& name : chart_.categories) widest = std::max(widest, sheet_.width(kLabelType, name));
-      // Where names do not fit side by side, every second or third one stands.
-      const auto every = static_cast<std::size_t>(
-          std::clamp(std::ceil((std::min(widest, 3 * slot) + sheet_.px(6)) / slot), 1.0f, 3.0f));
-      for (std::size_t i = 0; i < chart_.categories.size(); i += every) {
-        const float room = slot * static_cast<float>(every) - sheet_.px(4);
-        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, sheet_.shortened(kLabelType, chart_.categories[i], room),
-                    x_px(static_cast<double>(i)), top, Anchor::kMiddle);
+      const float room = slot * (staggered_ ? 2.0f : 1.0f) - sheet_.px(6);
+      for (std::size_t i = 0; i < chart_.categories.size(); ++i) {
+        const std::string name = sheet_.shortened(kLabelType, chart_.categories[i], room);
+        const float half = sheet_.width(kLabelType, name) * 0.5f;
+        const float x = std::min(x_px(static_cast<double>(i)), plot_.x1 - half);
+        const bool second = staggered_ && i % 2 == 1;
+        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, name, x,
+                    top + (second ? sheet_.height(kLabelType) : 0.0f), Anchor::kMiddle);
       }
     } else {
       const ChartTicks x = chart_ticks(chart_.x, std::max(1, static_cast<int>(plot_.width() / sheet_.px(70))));
-      for (const Tick& tick : x.ticks)
-        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, tick.label, x_px(tick.value), top, Anchor::kMiddle);
+      for (const Tick& tick : x.ticks) {
+        const float half = sheet_.width(kLabelType, tick.label) * 0.5f;
+        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, tick.label,
+                    std::min(x_px(tick.value), plot_.x1 - half), top, Anchor::kMiddle);
+      }
     }
     if (!chart_.x.name.empty())
       sheet_.text(Layer::kAxes, kLabelType, palette_.text2,
                   sheet_.shortened(kLabelType, chart_.x.name, plot_.width()), plot_.center_x(),
-                  top + sheet_.height(kLabelType) + sheet_.px(1), Anchor::kMiddle);
+                  top + sheet_.height(kLabelType) * (staggered_ ? 2.0f : 1.0f) + sheet_.px(1), Anchor::kMiddle);
   }
 
   Sheet& sheet_;
@@ -293,7 +310,8 @@ class ChartLayout {
   std::vector<Look> looks_;
   Rect head_, plot_;
   ChartTicks y_;
-  std::vector<Rect> reference_labels_;  // and other labels that stand
+  bool staggered_ = false;              // names of places that do not fit side by side stand on two lines
+  std::vector<Rect> taken_;             // labels and marks that another label keeps off
 };
 
 // One sample and word a series, of all charts; wraps. Returns the height that it took.

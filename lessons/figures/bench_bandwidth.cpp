@@ -71,8 +71,8 @@ FigureData build(const FigureInput& input) {
                              .low = 100 * copy.median / std::max(row->high, 1.0),
                              .high = 100 * copy.median / std::max(row->low, 1.0),
                              .label = fmt::format("{:.0f}", part),
-                             .tip = fmt::format("{}; {:.0f} GB/s", row_text(*row),
-                                                static_cast<double>(row->bytes) / row->median)});
+                             .tip = fmt::format("{}; {}", row_text(*row),
+                                                rate_text(static_cast<double>(row->bytes) / row->median * 1e9))});
     }
   }
   if (chart.series.empty()) {
@@ -86,7 +86,7 @@ FigureData build(const FigureInput& input) {
              .name = {}};
   chart.y.unit = AxisUnit::kPercent;
   chart.y.name = "bytes that must move a second, part of a copy's";
-  chart.references.push_back({.label = fmt::format("a copy of as many bytes, up to {:.2f} TB/s", bandwidth / 1000),
+  chart.references.push_back({.label = fmt::format("a copy of as many bytes, up to {}", rate_text(bandwidth * 1e9)),
                               .x = {chart.x.low, chart.x.high},
                               .y = {100, 100}});
   fit_y(chart);

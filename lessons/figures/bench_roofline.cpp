@@ -81,12 +81,14 @@ void add_roofs(Chart& chart, const Roofs& roofs) {
   const double ridge = roofs.flops_per_second > 0 ? roofs.flops_per_second / roofs.bytes_per_second : high;
   const double end = std::clamp(ridge, low, high);
   chart.references.push_back({.label = roofs.flops_per_second > 0 ? std::string()
-                                       : fmt::format("copy, {:.2f} TB/s", roofs.bytes_per_second / 1e12),
+                                       : fmt::format("copy, {}", rate_text(roofs.bytes_per_second)),
                               .x = {low, end},
                               .y = {low * roofs.bytes_per_second, end * roofs.bytes_per_second}});
   if (roofs.flops_per_second <= 0 || ridge >= high) return;
-  chart.references.push_back({.label = fmt::format("copy {:.2f} TB/s, products {:.0f} TFLOP/s",
-                                                   roofs.bytes_per_second / 1e12, roofs.flops_per_second / 1e12),
+  chart.references.push_back({.label = fmt::format("copy {}, products {}", rate_text(roofs.bytes_per_second),
+                                                   roofs.flops_per_second >= 1e12
+                                                       ? fmt::format("{:.0f} TFLOP/s", roofs.flops_per_second / 1e12)
+                                                       : fmt::format("{:.0f} GFLOP/s", roofs.flops_per_second / 1e9)),
                               .x = {ridge, high},
                               .y = {roofs.flops_per_second, roofs.flops_per_second}});
 }

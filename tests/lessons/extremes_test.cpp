@@ -8,6 +8,7 @@
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"
+#include "tests/support/made_bench.h"
 #include "tests/support/made_recording.h"
 
 using namespace headroom;
@@ -48,7 +49,7 @@ void check(const FigureData& data) {
   }
   CHECK(is_range(data.x));
   if (data.x.unit != lessons::AxisUnit::kBytes) CHECK(is_range(data.y));
-  CHECK((!data.stack.empty() || !data.bars.empty() || data.growing));
+  CHECK((!data.stack.empty() || !data.bars.empty() || !data.charts.empty() || data.growing));
   for (std::size_t i = 0; i < data.stack.size(); ++i) {
     const lessons::StackColumn& column = data.stack[i];
     REQUIRE(column.begin < column.end);
@@ -76,6 +77,9 @@ TEST_CASE("every figure is built at the defaults and the extremes of its schema"
     runs.push_back(tests::made_recording({.device = device, .finished = false}));
   }
   runs.push_back(tests::llama_recording({.steps = 1, .cap = record::kGiB}));  // not one step
+  for (const record::DeviceKind device : {record::DeviceKind::kCpu, record::DeviceKind::kGpu})
+    runs.push_back(tests::made_bench({.device = device, .report = true}));
+  runs.push_back(tests::made_bench({.finished = false}));
   for (const std::uint64_t events : {1, 400, 1300})
     runs.push_back(tests::llama_recording({.source = record::Source::kLive, .stop_after = events}));
   int shown = 0;

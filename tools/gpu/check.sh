@@ -107,6 +107,12 @@ fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on loss=f
 }
 step trace_test "$build/tests/bin/live_gpu_trace_test"
 step bench_step "$build/bin/headroom" bench step --device cuda
+# Kernels beside eager compositions, LibTorch's own and a copy; the table stands in the log.
+bench="bench --device cuda --set panel=all"
+[ -z "$quick" ] || bench="$bench --quick"
+# shellcheck disable=SC2086
+step record_bench "$build/bin/headroom" $bench --record "$out/recordings/kernels_h200.hrec"
+echo "headroom $bench --record kernels_h200.hrec" >>"$out/recordings/commands.txt"
 [ -n "$quick" ] || step run_test "$build/tests/bin/live_gpu_run_test"
 
 {

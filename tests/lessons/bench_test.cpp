@@ -1,0 +1,140 @@
+// Figures of a benchmark: what stands in which chart, and what is left out.
+#include <algorithm>
+#include <string>
+
+#include "lessons/bench.h"
+#include "lessons/chapter.h"
+#include "lessons/published.h"
+#include "tests/support/catch.h"
+#include "tests/support/made_bench.h"
+#include "tests/support/made_recording.h"
+
+using namespace headroom;
+using lessons::Chart;
+using lessons::ChartSeries;
+using lessons::FigureData;
+
+namespace {
+
+FigureData build(std::string_view id, const record::Recording& recording,
+                 const std::map<std::string, std::string>& settings = {}, lessons::View view = {}) {
+  const lessons::Figure& figure = *lessons::find_figure(id);
+  record::Params params(figure.schema);
+  for (const auto& [key, value] : settings) REQUIRE(params.set(key, std::string_view(value)).ok());
+  const record::Ledger ledger(recording);
+  return figure.build({.run = &ledger, .params = &params, .view = view});
+}
+
+const ChartSeries* series_named(const Chart& chart, std::string_view label) {
+  for (const ChartSeries& series : chart.series)
+    if (series.label == label) return &series;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("times stand in one chart a kernel, one place a shape, one series a form") {
+  const FigureData figure = build("bench_times", tests::made_bench());
+  REQUIRE(figure.empty_reason == "");
+  REQUIRE(figure.charts.size() == 8);
+  const Chart& norms = figure.charts.front();
+  CHECK(norms.title == "RMSNorm");
+  CHECK(norms.categories == std::vector<std::string>{"4,096", "16,384"});
+  REQUIRE(norms.series.size() == 3);  // the copy is no form of the kernel
+  const ChartSeries* eager = series_named(norms, "eager");
+  const ChartSeries* fused = series_named(norms, "fused");
+  REQUIRE((eager != nullptr && fused != nullptr));
+  REQUIRE(fused->points.size() == 2);
+  // 8192 x 4096 in bf16, five passes over it, at 4e12 bytes a second, 5/4 of the copy's time.
+  CHECK(fused->points[0].y == Approx(1.25 * 5 * 8192 * 4096 * 2 / 4e12 * 1e9));
+  CHECK(eager->points[0].y == Approx(fused->points[0].y * 8 / 1.25));
+  CHECK(fused->points[0].low < fused->points[0].y);
+  CHECK(norms.y.high >= eager->points[1].high);
+}
+
+TEST_CASE("another clock shows that clock's rows, and a CPU has only its own") {
+  const FigureData wall = build("bench_times", tests::made_bench(), {{"timing", "wall"}, {"panel", "rope"}});
+  const FigureData cold = build("bench_times", tests::made_bench(), {{"panel", "rope"}});
+  CHECK(wall.charts.front().series[0].points[0].y == Approx(cold.charts.front().series[0].points[0].y + 20'000));
+  const record::Recording cpu = tests::made_bench({.device = record::DeviceKind::kCpu});
+  CHECK(build("bench_times", cpu).charts.size() == 8);
+  CHECK(build("bench_times", cpu, {{"timing", "graph"}}).empty_reason != "");
+}
+
+TEST_CASE("bandwidth is a part of the copy of the same bytes") {
+  const FigureData figure = build("bench_bandwidth", tests::made_bench());
+  REQUIRE(figure.charts.size() == 1);
+  const Chart& chart = figure.charts.front();
+  CHECK(chart.categories.size() == 7);  // the output layer's loss is no matter of bytes: no copy stands beside it
+  for (const lessons::ChartPoint& point : series_named(chart, "fused")->points) CHECK(point.y == Approx(80));
+  for (const lessons::ChartPoint& point : series_named(chart, "eager")->points) CHECK(point.y == Approx(12.5));
+  REQUIRE(chart.references.size() == 1);
+  CHECK(chart.references[0].y == std::vector<double>{100, 100});
+}
+
+TEST_CASE("the roofline's slope is the large copy, its ceiling the three products") {
+  const FigureData figure = build("bench_roofline", tests::made_bench());
+  const Chart& chart = figure.charts.front();
+  REQUIRE(chart.references.size() == 2);
+  const auto& slope = chart.references[0];
+  CHECK(slope.y[0] / slope.x[0] == Approx(4e12));
+  const double products = 12.9e12 / (6.0 * 12e9 / 4e12);
+  CHECK(chart.references[1].y[0] == Approx(products));
+  CHECK(slope.y[1] == Approx(products));  // they meet
+  for (const ChartSeries& series : chart.series)
+    for (const lessons::ChartPoint& point : series.points) CHECK(point.y <= products * 1.001);
+}
+
+TEST_CASE("while the question is open only the fused form is seen, and the axis does not move with the answer") {
+  const record::Recording recording = tests::made_bench();
+  const FigureData open = build("bench_memory", recording, {}, {.guess = 1e9, .veiled = true, .asked = true});
+  const FigureData answered = build("bench_memory", recording, {}, {.asked = true});
+  REQUIRE(open.charts.front().series.size() == 1);
+  CHECK(open.charts.front().series[0].kind == lessons::SeriesKind::kFused);
+  CHECK(answered.charts.front().series.size() == 3);
+  CHECK(open.guess == 1e9);
+  // Nine tensors against two: under the axis that was there before.
+  CHECK(open.y.high == answered.y.high);
+}
+
+TEST_CASE("the question's answer is what the eager norm takes at the widest shape") {
+  const lessons::Page* page = lessons::find_page("fused_against_unfused");
+  REQUIRE(page != nullptr);
+  REQUIRE(page->prediction != nullptr);
+  CHECK(page->prediction->answer(record::Ledger(tests::made_bench())) == 9.0 * 8192 * 16384 * 2);
+  CHECK(page->prediction->answer(record::Ledger(tests::made_recording())) < 0);
+}
+
+TEST_CASE("the report's panels have the published points behind them, in the same places") {
+  const FigureData figure = build("report_times", tests::made_bench({.report = true}));
+  REQUIRE(figure.charts.size() == 6);
+  const auto norm = std::find_if(figure.charts.begin(), figure.charts.end(),
+                                 [](const Chart& chart) { return chart.title == "RMSNorm"; });
+  REQUIRE(norm != figure.charts.end());
+  const ChartSeries* liger = series_named(*norm, "Liger, A100, published");
+  REQUIRE(liger != nullptr);
+  CHECK(liger->ghost);
+  REQUIRE(liger->points.size() == 4);
+  CHECK(liger->points[3].y == Approx(0.41e6));
+  CHECK(norm->categories == std::vector<std::string>{"4,096", "8,192", "12,288", "16,384"});
+  CHECK(build("report_times", tests::made_bench({.report = true}), {{"published", "off"}}).charts.size() == 2);
+  CHECK(build("report_times", tests::made_bench()).empty_reason != "");
+}
+
+TEST_CASE("the report's memory counts the inputs, as the published peaks do") {
+  const FigureData figure = build("report_memory", tests::made_bench({.report = true}));
+  const auto norm = std::find_if(figure.charts.begin(), figure.charts.end(),
+                                 [](const Chart& chart) { return chart.title == "RMSNorm"; });
+  REQUIRE(norm != figure.charts.end());
+  const record::Bytes tensor = 2048 * 4096 * 2;
+  CHECK(series_named(*norm, "fused")->points[0].y == static_cast<double>(4 * tensor));  // two beside x and dy
+  CHECK(series_named(*norm, "Liger, A100, published")->points[0].y == 151068344.0);
+}
+
+TEST_CASE("published points are all there") {
+  CHECK(lessons::published_kernels().size() == 48);
+  for (const lessons::PublishedKernel& point : lessons::published_kernels()) {
+    CHECK(point.milliseconds > 0);
+    CHECK(point.peak > record::kMiB);
+  }
+}
