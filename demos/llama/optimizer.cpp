@@ -37,6 +37,7 @@ void AdamW::step(const AdamWOptions& options) {
 }
 
 void AdamW::fused_step(const kernels::AdamWStep& step) {
+  const record::Scope scope(operators().adamw);  // nothing is allocated, but a trace wants to know
   std::vector<kernels::AdamWParameter> weights;
   weights.reserve(states_.size());
   for (const State& state : states_) {
