@@ -29,9 +29,9 @@ BoxLook look_of(const Palette& palette, Work work) {
     case Work::kMove:
       return {palette.well, palette.text, true};
     case Work::kHost:
-      return {palette.phase[0], palette.text, false};
+      break;
   }
-  return {palette.phase[0], palette.text, false};
+  return {palette.phase[1], palette.text, false};
 }
 
 std::string_view name_of(Work work, bool on_cpu) {

@@ -41,7 +41,32 @@ constexpr Page kFusedAgainstUnfused{
     .prediction = &kPrediction,
 };
 
-constexpr std::array<const Page*, 2> kPages{&kFusedAgainstUnfused, &kEditAKernel};
+constexpr std::array<std::string_view, 3> kStepFigures{"kernel_timeline", "launches", "memory_timeline"};
+constexpr std::array<std::string_view, 2> kStepRecordings{"llama-3.2-1b_h200_fused_kernels",
+                                                          "llama-3.2-1b_h200_eager_kernels"};
+
+constexpr Page kKernelsOfAStep{
+    .id = "kernels_of_a_step",
+    .title = "The kernels of a step",
+    .text = "kernels_of_a_step.md",
+    .demo = "train_step",
+    .figures = kStepFigures,
+    .recordings = kStepRecordings,
+};
+
+constexpr std::array<std::string_view, 1> kFormFigures{"launch_forms"};
+constexpr std::array<std::string_view, 1> kFormRecordings{"rms_norm_cpu_launches"};
+
+constexpr Page kManyLaunches{
+    .id = "many_launches",
+    .title = "Many launches, one kernel",
+    .text = "many_launches.md",
+    .demo = "launches",
+    .figures = kFormFigures,
+    .recordings = kFormRecordings,
+};
+
+constexpr std::array<const Page*, 4> kPages{&kFusedAgainstUnfused, &kKernelsOfAStep, &kManyLaunches, &kEditAKernel};
 
 }  // namespace
 
