@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/experiments/demo.h"
 #include "demos/record/timeline.h"
 
 namespace headroom::app::window {
@@ -21,6 +22,22 @@ std::string share_of(double a, double b) {
   const auto percent = std::lround(100 * (b - a) / a);
   if (a <= 0 || percent == 0) return {};
   return with_sign(percent > 0, fmt::format("{} %", std::labs(percent)));
+}
+
+// The settings of `run` that are others in `other`, as the page names them: "Checkpointing each layer, Batch 8".
+std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& other) {
+  const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
+  std::string words;
+  if (demo == nullptr) return words;
+  for (const record::ParamSpec& spec : demo->schema) {
+    const auto here = run.params.find(std::string(spec.key)), there = other.params.find(std::string(spec.key));
+    if (here == run.params.end() || there == other.params.end() || here->second == there->second) continue;
+    std::string value = here->second;
+    for (const record::Choice& choice : spec.choices)
+      if (choice.key == value) value = choice.label;
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", spec.label, value);
+  }
+  return words;
 }
 
 // Of the last whole step, as the timeline shows it; of all that there is where no step is whole.
@@ -70,6 +87,8 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
   };
   both(MetricKind::kStepNanoseconds, step_row);
   both(MetricKind::kLoss, loss_row);
+  comparison.a = settings_unlike(a.recording().info(), b.recording().info());
+  comparison.b = settings_unlike(b.recording().info(), a.recording().info());
   return comparison;
 }
 

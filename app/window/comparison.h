@@ -22,6 +22,7 @@ struct Comparison {
     std::string share;      // "−16 %"; may be empty
   };
   std::vector<Row> rows;  // none: there is nothing to compare
+  std::string a, b;       // what tells the runs apart, "Checkpointing off"; empty: they have the same settings
 };
 Comparison compare_runs(const record::Ledger& a, const record::Ledger& b);
 

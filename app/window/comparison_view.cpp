@@ -11,7 +11,7 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLine = 22, kPadding = 10, kName = 190;
+constexpr float kLine = 22, kPadding = 10, kName = 240;
 
 // A: a letter in a frame; B: the run on show, in ink. Returns where the words behind it begin.
 float draw_letter(const Rect& row, std::string_view letter, bool on_show) {
@@ -32,14 +32,18 @@ void draw_name(const Rect& row, std::string_view letter, bool on_show, const std
   if (shown != name && ImGui::IsMouseHoveringRect(row.min(), row.max()) && ImGui::IsWindowHovered()) tooltip(name);
 }
 
+const std::string& or_label(const std::string& settings, const RunOnShow& run) {
+  return settings.empty() ? run.label : settings;
+}
+
 void draw_table(const Frame& frame, Rect rect) {
   const PageModel& page = frame.page;
   const Comparison& comparison = page.comparison();
   Rect names = rect.cut_left(kName);
   rect.cut_left(16);
   names.cut_top(kLine);
-  draw_name(names.cut_top(kLine), "A", false, page.pinned()->label);
-  draw_name(names.cut_top(kLine), "B", true, page.on_show()->label);
+  draw_name(names.cut_top(kLine), "A", false, or_label(comparison.a, *page.pinned()));
+  draw_name(names.cut_top(kLine), "B", true, or_label(comparison.b, *page.on_show()));
   text_in(Face::kSemiBold, 12, names.cut_top(kLine), theme().text, "Δ  B − A");
   const float width = rect.width() / static_cast<float>(std::max<std::size_t>(3, comparison.rows.size()));
   for (const Comparison::Row& row : comparison.rows) {
@@ -71,7 +75,8 @@ void draw_line(const Frame& frame, Rect rect) {
     needed += width(row);
     ++count;
   }
-  draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false, page.pinned()->label);
+  draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false,
+            or_label(page.comparison().a, *page.pinned()));
   float x = rect.x1 - needed + px(20);
   for (std::size_t i = 0; i < count; ++i) {
     const Comparison::Row& row = page.comparison().rows[i];

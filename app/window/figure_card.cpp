@@ -231,7 +231,7 @@ void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
   paint_scene(*canvas(), scene_, rect.min());
   draw_measure(frame, rect);
   canvas()->PopClipRect();
-  if (scene_.map.plot.width() > 0) frame.ui.timeline_focus = had_focus;
+  if (scene_.map.plot.width() > 0 && figure.charts.empty()) frame.ui.timeline_focus = had_focus;
   interact(frame, figure, rect);
 }
 
@@ -255,12 +255,13 @@ void FigureCard::draw_drawer(Frame& frame, const Rect& rect) {
 
 void FigureCard::start_drag(Frame& frame, const lessons::FigureData& figure, ImVec2 mouse) {
   const paint::PlotMap& map = scene_.map;
-  drag_ = Drag::kMeasure;
+  drag_ = figure.charts.empty() ? Drag::kMeasure : Drag::kNone;  // charts have no time to measure along
   drag_from_ = map.x_at(mouse.x);
   frame.page.view().set_measure(std::nullopt);
   if (!frame.page.question().hides() || !figure.guess) return;
   const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
-  const bool on_line = figure.veil_from && mouse.x > map.x_px(*figure.veil_from) &&
+  const bool open = figure.veil_from ? mouse.x > map.x_px(*figure.veil_from) : !figure.charts.empty();
+  const bool on_line = open &&
                        std::abs(mouse.y - map.y_px(*figure.guess)) < px(kGrab);
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
@@ -295,6 +296,11 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
       start_drag(frame, figure, mouse);
   }
   if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
+  const bool timeline = figure.charts.empty();  // charts: only the guess can be dragged
+  if (!timeline) {
+    frame.ui.timeline_focus = false;
+    if (drag_ != Drag::kGuess) drag_ = Drag::kNone;
+  }
   const double x = map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1));
   switch (drag_) {
     case Drag::kGuess:
@@ -312,9 +318,9 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
     case Drag::kNone:
       break;
   }
-  if (hovered && io.MouseWheel != 0) view.zoom(x, std::pow(kWheelZoom, io.MouseWheel));
+  if (hovered && timeline && io.MouseWheel != 0) view.zoom(x, std::pow(kWheelZoom, io.MouseWheel));
   const bool known = !figure.veil_from || x < *figure.veil_from;
-  if (hovered && moved && drag_ != Drag::kGuess && known) view.set_cursor(x);
+  if (hovered && timeline && moved && drag_ != Drag::kGuess && known) view.set_cursor(x);
   if (hovered && scene_.guess && scene_.guess->contains({mouse.x, mouse.y}))
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
 }
@@ -352,7 +358,7 @@ void FigureCard::draw_measure(Frame& frame, const Rect& rect) {
 }
 
 bool FigureCard::take_keys(Frame& frame) {
-  if (!frame.ui.timeline_focus || frame.page.tab() != 0) return false;
+  if (!frame.ui.timeline_focus) return false;
   TimelineView& view = frame.page.view();
   const TimelineView::Range now = view.visible();
   const double middle = view.cursor() && *view.cursor() > now.begin && *view.cursor() < now.end

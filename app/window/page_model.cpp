@@ -51,6 +51,7 @@ PageModel::PageModel(const lessons::Page& page, PageText text, const experiments
   for (const lessons::Figure* figure : figures_) {
     figure_params_.emplace_back(figure->schema);
     prediction_params_.emplace_back(figure->schema);
+    views_.emplace_back();
     // A prediction is computed in no time: its events have an order only.
     if (prediction_params_.back().has("axis")) (void)prediction_params_.back().set("axis", "event");
   }
@@ -152,7 +153,7 @@ record::Status PageModel::set_param(std::string_view key, std::string_view value
 
 void PageModel::show_run(int index) {
   if (index < 0 || index >= static_cast<int>(runs_.size())) return;
-  if (shown_ != index || shows_prediction_) view_.reset();
+  if (shown_ != index || shows_prediction_) reset_views();
   shown_ = index;
   shows_prediction_ = false;
   stale_ = true;
@@ -187,7 +188,7 @@ const RunOnShow* PageModel::run_a() const {
 void PageModel::show_prediction(bool on) {
   if (planner_ == nullptr || on == shows_prediction_) return;
   shows_prediction_ = on;
-  view_.reset();
+  reset_views();
   stale_ = true;
   if (on) ask_planner();
 }
@@ -219,8 +220,12 @@ void PageModel::show_tab(int index) {
 
 void PageModel::set_figure_param(std::string_view key, std::string_view value) {
   if (!figure_params_[static_cast<std::size_t>(tab_)].set(key, value)) return;
-  view_.reset();  // the same number is another place on another axis
+  view().reset();  // the same number is another place on another axis
   stale_ = true;
+}
+
+void PageModel::reset_views() {
+  for (TimelineView& each : views_) each.reset();
 }
 
 lessons::FigureInput PageModel::input(int columns) const {
@@ -240,31 +245,31 @@ lessons::FigureInput PageModel::input(int columns) const {
 
 const lessons::FigureData& PageModel::figure(int columns) {
   const auto same_view = [&] {
-    return built_view_.zoom_range() == view_.zoom_range() && built_view_.cursor() == view_.cursor() &&
+    return built_view_.zoom_range() == view().zoom_range() && built_view_.cursor() == view().cursor() &&
            built_guess_ == question_.guess() && built_state_ == question_.state();
   };
   if (!stale_ && columns == built_columns_ && same_view()) return figure_;
   lessons::FigureInput wanted = input(columns);
   figure_ = lessons::FigureData{};
-  if (view_.zoomed()) {  // the whole axis is known from a picture of everything
+  if (view().zoomed()) {  // the whole axis is known from a picture of everything
     lessons::FigureInput whole = input(kFewColumns);
     const lessons::FigureData all = figures_[static_cast<std::size_t>(tab_)]->build(whole);
-    if (all.empty_reason.empty()) view_.set_full({all.x.low, all.x.high});
+    if (all.empty_reason.empty()) view().set_full({all.x.low, all.x.high});
   }
-  if (const auto range = view_.zoom_range()) {
+  if (const auto range = view().zoom_range()) {
     wanted.view.begin = range->begin;
     wanted.view.end = range->end;
   }
-  wanted.view.cursor = view_.cursor();
+  wanted.view.cursor = view().cursor();
   figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
   if (figure_.veil_from && !wanted.view.cursor) {  // the list needs a moment, and the peak would be the answer
     wanted.view.cursor = figure_.x.low + (*figure_.veil_from - figure_.x.low) * kKnownMoment;
     figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
   }
-  if (!view_.zoomed() && figure_.empty_reason.empty()) view_.set_full({figure_.x.low, figure_.x.high});
+  if (!view().zoomed() && figure_.empty_reason.empty()) view().set_full({figure_.x.low, figure_.x.high});
   if (figure_.source == record::Source::kLive && !growing()) figure_.source = record::Source::kRecorded;
   compare();
-  built_view_ = view_;
+  built_view_ = view();
   built_guess_ = question_.guess();
   built_state_ = question_.state();
   built_columns_ = columns;
@@ -283,8 +288,11 @@ void PageModel::compare() {
 
 // Half-way between what is seen already and the top of the axis: a place to drag from, not a hint.
 void PageModel::make_first_guess() {
-  if (figure_.stack.empty() || tab_ != 0) return;
+  if ((figure_.stack.empty() && figure_.charts.empty()) || tab_ != 0) return;
   double highest = 0;
+  if (!figure_.charts.empty())
+    for (const lessons::ChartSeries& series : figure_.charts.front().series)
+      for (const lessons::ChartPoint& point : series.points) highest = std::max(highest, point.y);
   for (const lessons::StackColumn& column : figure_.stack) {
     double total = 0;
     for (const record::Bytes bytes : column.high) total += static_cast<double>(bytes);
@@ -304,7 +312,7 @@ void PageModel::settle_question() {
 
 void PageModel::step_cursor(int direction) {
   if (figure_.stack.empty()) return;
-  const double at = view_.cursor().value_or(figure_.cursor ? figure_.cursor->position : figure_.x.low);
+  const double at = view().cursor().value_or(figure_.cursor ? figure_.cursor->position : figure_.x.low);
   const auto& stack = figure_.stack;
   const auto holds = [at](const lessons::StackColumn& column) { return column.end > at; };
   const auto found = std::find_if(stack.begin(), stack.end(), holds);
@@ -314,17 +322,18 @@ void PageModel::step_cursor(int direction) {
   do i += direction;
   while (i > 0 && i < last && stack[static_cast<std::size_t>(i)].high == before);
   const lessons::StackColumn& column = stack[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(i, 0, last))];
-  view_.set_cursor((column.begin + column.end) / 2);
+  view().set_cursor((column.begin + column.end) / 2);
 }
 
 std::optional<PageModel::Measured> PageModel::measured() {
   const RunOnShow* run = on_show();
-  if (!view_.measure() || run == nullptr || tab_ != 0) return std::nullopt;
-  const TimelineView::Range range = *view_.measure();
+  if (!view().measure() || run == nullptr || figure_.stack.empty()) return std::nullopt;
+  const lessons::Figure& timeline = *figures_[static_cast<std::size_t>(tab_)];
+  const TimelineView::Range range = *view().measure();
   const auto total_at = [&](double x) {
     lessons::FigureInput one = input(kFewColumns);
     one.view.cursor = x;
-    const lessons::FigureData data = figures_.front()->build(one);
+    const lessons::FigureData data = timeline.build(one);
     return data.cursor ? data.cursor->total : 0;
   };
   lessons::FigureInput inside = input(kFewColumns);
@@ -332,7 +341,7 @@ std::optional<PageModel::Measured> PageModel::measured() {
   inside.view.end = range.end;
   const record::Bytes at_begin = total_at(range.begin), at_end = total_at(range.end);
   Measured measured{range.length(), at_end - at_begin, std::max(at_begin, at_end)};
-  for (const lessons::StackColumn& column : figures_.front()->build(inside).stack) {
+  for (const lessons::StackColumn& column : timeline.build(inside).stack) {
     record::Bytes total = 0;
     for (const record::Bytes bytes : column.high) total += bytes;
     measured.peak = std::max(measured.peak, total);

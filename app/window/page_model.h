@@ -48,8 +48,9 @@ class PageModel {
   Question& question() { return question_; }
   const Question& question() const { return question_; }
   const RunControl& control() const { return control_; }
-  TimelineView& view() { return view_; }
-  const TimelineView& view() const { return view_; }
+  // Of the figure on show.
+  TimelineView& view() { return views_[static_cast<std::size_t>(tab_)]; }
+  const TimelineView& view() const { return views_[static_cast<std::size_t>(tab_)]; }
 
   // The engines, which start after the first picture; null: there is none, what is played stays.
   void use(backend::Backend* runner, backend::Backend* planner);
@@ -113,6 +114,7 @@ class PageModel {
   void compare();
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
   void ask_planner();
+  void reset_views();
   void settle_question();
   void make_first_guess();
   lessons::FigureInput input(int columns) const;
@@ -138,7 +140,7 @@ class PageModel {
 
   int tab_ = 0;
   std::vector<record::Params> figure_params_, prediction_params_;  // of each figure
-  TimelineView view_;
+  std::vector<TimelineView> views_;  // of each figure
   lessons::FigureData figure_;
   bool stale_ = true;
   int built_columns_ = 0;

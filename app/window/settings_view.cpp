@@ -314,10 +314,11 @@ void draw_settings_folded(Frame& frame, const Rect& rect) {
     draw_label(*choices[static_cast<std::size_t>(i)], choice.cut_top(kLabelHeight));
     draw_figure_choice(frame.page, *choices[static_cast<std::size_t>(i)], choice);
   }
-  draw_pin(frame, cell_at(shown + of_figure));
-  Rect last = cell_at(cells - 1);
-  last.cut_top(kLabelHeight);
-  if (frame.page.control().fixed_settings().empty()) draw_more(frame, last);
+  Rect more = cell_at(shown + of_figure);
+  more.cut_top(kLabelHeight);
+  const bool fixed = !frame.page.control().fixed_settings().empty();
+  if (!fixed) draw_more(frame, more);
+  draw_pin(frame, cell_at(shown + of_figure + (fixed ? 0 : 1)));
   ImGui::SetCursorScreenPos(inner.min());
   ImGui::Dummy(inner.size());
   end_popup();

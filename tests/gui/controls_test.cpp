@@ -290,7 +290,7 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     actor.ctx->ItemClick("//$FOCUSED/$$1/option");
     actor.frames(2);
     IM_CHECK_EQ(actor.page().tab(), 1);
-    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.page().show_tab(0);
     actor.frames(2);
     const float top = actor.ctx->ItemInfo("**/timeline").RectFull.Min.y;
     IM_CHECK(!actor.page().notice());

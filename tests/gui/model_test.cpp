@@ -377,3 +377,16 @@ TEST_CASE("run A is compared with what is shown, and is its own run", "[window][
   CHECK(reader.model.comparison().rows.empty());
   CHECK_FALSE(reader.model.figure(400).ghost_peak);
 }
+
+TEST_CASE("compared runs are told apart by the settings that differ", "[window][page]") {
+  const auto run_with = [](const char* checkpointing, const char* batch) {
+    record::Recording recording(
+        record::RunInfo{.demo = "train_step", .params = {{"checkpointing", checkpointing}, {"batch", batch}}});
+    return recording;
+  };
+  const record::Recording first = run_with("off", "4"), second = run_with("layer", "4");
+  const Comparison comparison = compare_runs(record::Ledger(first), record::Ledger(second));
+  CHECK(comparison.a == "Checkpointing off");
+  CHECK(comparison.b == "Checkpointing each layer");
+  CHECK(compare_runs(record::Ledger(first), record::Ledger(first)).a.empty());
+}

@@ -167,19 +167,34 @@ TEST_CASE("time runs by the device, by the host, or by events", "[gui]") {
   });
 }
 
-TEST_CASE("the page's other figure is one click away", "[gui]") {
+TEST_CASE("the page's other figures are one click or key away, each with a view of its own", "[gui]") {
   Scene scene;
   perform("peak by category", scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.ctx->ItemClick("**/$$1/tab");
     actor.frames(3);
     IM_CHECK_EQ(actor.page().tab(), 1);
+    IM_CHECK(!actor.page().figure(400).bars.empty());
+    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.frames(2);
+    IM_CHECK_EQ(actor.page().tab(), 2);
+    IM_CHECK_EQ(actor.page().figure(400).charts.size(), 1u);
+    actor.picture("losses");
+    actor.ctx->KeyPress(ImGuiKey_C);
+    actor.click("run");
+    actor.wait_for_end_of_run();
+    actor.frames(2);
+    IM_CHECK_EQ(actor.page().figure(400).charts.size(), 2u);  // beside run A
+    actor.picture("losses beside run A");
     actor.ctx->KeyPress(ImGuiKey_G);
     actor.frames(2);
     IM_CHECK_EQ(actor.page().tab(), 0);
-    actor.ctx->KeyPress(ImGuiKey_G);
-    actor.frames(2);
-    IM_CHECK(!actor.page().figure(400).bars.empty());
+    actor.page().view().zoom(1e6, 0.5);
+    IM_CHECK(actor.page().view().zoomed());
+    actor.page().show_tab(1);
+    IM_CHECK(!actor.page().view().zoomed());
+    actor.page().show_tab(0);
+    IM_CHECK(actor.page().view().zoomed());
   });
 }
 
