@@ -27,6 +27,11 @@ void add_views(std::vector<Sample>& all, const std::string& name, const record::
         {.cursor = end * share, .guess = top * share, .guess_locked = true, .asked = true});
   }
   add("a part", {.begin = end * 0.2, .end = end * 0.4});
+  const lessons::Figure& losses = *lessons::find_figure("loss_curves");
+  all.push_back({name + ", losses", losses.build({.run = &run})});
+  static const record::Recording kLonger = made_recording({.steps = 40});
+  static const record::Ledger kRunA(kLonger);
+  all.push_back({name + ", losses beside run A", losses.build({.run = &run, .ghost = &kRunA})});
   const lessons::Figure& bars = *lessons::find_figure("peak_by_category");
   all.push_back({name + ", bars", bars.build({.run = &run})});
 }

@@ -1,0 +1,74 @@
+// The loss by step as a description: both runs on one axis, their difference with its largest in words.
+#include "lessons/figure.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using lessons::FigureData;
+
+namespace {
+
+// A run that recorded nothing but its losses, one a step from 0.
+record::Recording losses(const std::vector<double>& values, const std::string& model = "tiny") {
+  record::RunInfo info{.demo = "train_step", .params = {{"model", model}}};
+  info.params["steps"] = std::to_string(values.size());
+  record::Recording recording(info);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    recording.append({.value = values[i], .step = static_cast<std::int32_t>(i), .kind = record::MetricKind::kLoss});
+  recording.set_outcome({});
+  return recording;
+}
+
+FigureData build(const record::Recording& run, const record::Recording* run_a = nullptr) {
+  const record::Ledger ledger(run);
+  if (run_a == nullptr) return lessons::find_figure("loss_curves")->build({.run = &ledger});
+  const record::Ledger ghost(*run_a);
+  return lessons::find_figure("loss_curves")->build({.run = &ledger, .ghost = &ghost});
+}
+
+}  // namespace
+
+TEST_CASE("a run's losses stand by step, on an axis as long as the run will be") {
+  const auto figure = build(losses({5.5, 5.25, 5.0}));
+  CHECK(figure.empty_reason.empty());
+  REQUIRE(figure.charts.size() == 1);
+  const lessons::Chart& chart = figure.charts.front();
+  REQUIRE(chart.series.size() == 1);
+  REQUIRE(chart.series[0].points.size() == 3);
+  CHECK(chart.series[0].points[1].x == 1);
+  CHECK(chart.series[0].points[1].y == 5.25);
+  CHECK(chart.x.high == 2);
+  CHECK(chart.y.low < 5.0);
+  CHECK(chart.y.high > 5.5);
+}
+
+TEST_CASE("beside run A both stand on one axis, and the largest difference is said") {
+  const auto before = losses({5.5, 5.25, 5.0, 4.5}, "llama-3.2-1b"), after = losses({5.5, 5.2, 5.004});
+  const auto figure = build(after, &before);
+  REQUIRE(figure.charts.size() == 2);
+  REQUIRE(figure.charts[0].series.size() == 2);
+  CHECK(figure.charts[0].series[0].label == "run A");
+  CHECK(figure.charts[0].y.low < 4.5);  // run A's, too
+  CHECK(figure.charts[0].x.high == 3);
+  const lessons::Chart& change = figure.charts[1];
+  REQUIRE(change.series.size() == 1);
+  REQUIRE(change.series[0].points.size() == 3);  // only steps that both have
+  CHECK(change.series[0].points[1].y == Approx(-0.05));
+  CHECK(change.title == "Largest difference −0.0500, step 1");
+  CHECK(change.x.high == figure.charts[0].x.high);
+  CHECK(change.y.low == Approx(-change.y.high));
+  CHECK(figure.provenance.at("set.model") == "tiny");
+  CHECK(figure.provenance.at("run_a.set.model") == "llama-3.2-1b");
+}
+
+TEST_CASE("small differences are said in words, and none as none") {
+  const auto before = losses({5.5, 5.25}), close = losses({5.5, 5.2500021}), same = losses({5.5, 5.25});
+  CHECK(build(close, &before).charts[1].title == "Largest difference 2.1 millionths, step 1");
+  CHECK(build(same, &before).charts[1].title == "No difference in any step");
+}
+
+TEST_CASE("runs without a loss say so") {
+  CHECK(build(losses({})).empty_reason == "This run measured no loss: no step of it was finished.");
+  CHECK(lessons::find_figure("loss_curves")->build({}).empty_reason == "Nothing has run yet.");
+  const auto some = losses({5.5}), none = losses({});
+  CHECK(build(some, &none).charts.size() == 1);
+}
