@@ -175,7 +175,8 @@ record::Result<Compilation> compile_kernel(const CompileRequest& request) {
   options.push_back(fmt::format("--pre-include={}", kDeclarations));
   options.push_back(fmt::format("-I{}", nvrtc->headers));
   for (const auto& [name, value] : request.macros) options.push_back(fmt::format("-D{}={}", name, value));
-  std::vector<const char*> words{"-std=c++20", "--ptxas-options=-v"};
+  // What the driver has cached comes without the assembler's account of it.
+  std::vector<const char*> words{"-std=c++20", "--ptxas-options=-v", "--no-cache"};
   for (const std::string& option : options) words.push_back(option.c_str());
   result = nvrtc->compile(program, static_cast<int>(words.size()), words.data());
   if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION)
