@@ -111,7 +111,7 @@ class ChartLayout {
     const float below = line * (staggered_ ? 2.0f : 1.0f) + sheet.px(6) + (named ? line + sheet.px(2) : 0);
     head_ = {area.x0, area.y0, area.x1, area.y0 + head};
     plot_ = {area.x0, area.y0 + head, area.x1, std::max(area.y0 + head + 1, area.y1 - below)};
-    y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(26))));
+    y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(34))));
     float labels = 0;
     for (const Tick& tick : y_.ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
     plot_.x0 = sheet.snap(plot_.x0 + labels + sheet.px(8));
@@ -125,6 +125,7 @@ class ChartLayout {
     references();
     if (chart_.bars) bars();
     else marks();
+    reference_labels();
     head();
     x_labels();
   }
@@ -173,15 +174,20 @@ class ChartLayout {
         line.points.push_back({x_px(reference.x[i]), y_px(reference.y[i])});
       const float left = line.points.front().x, top = line.points.back().y;
       sheet_.add(Layer::kLines, std::move(line));
-      const float width = sheet_.width(kMediumType, reference.label);
-      const float x1 = plot_.x1 - sheet_.px(4), height = sheet_.height(kMediumType);
-      if (x1 - width < left) continue;
-      const float y0 = std::max(plot_.y0, top - height - sheet_.px(2));
-      const Rect box{x1 - width, y0, x1, y0 + height};
-      taken_.push_back(box);
-      sheet_.fill(Layer::kLabels, {box.x0 - sheet_.px(3), box.y0, box.x1 + sheet_.px(3), box.y1}, palette_.well,
-                  sheet_.px(3));
-      sheet_.text(Layer::kLabels, kMediumType, palette_.text, reference.label, x1, y0, Anchor::kEnd);
+      const float width = sheet_.width(kMediumType, reference.label), height = sheet_.height(kMediumType);
+      const float x1 = plot_.x1 - sheet_.px(4), y0 = std::max(plot_.y0, top - height - sheet_.px(2));
+      if (reference.label.empty() || x1 - width < left) continue;
+      reference_labels_.push_back({{x1 - width, y0, x1, y0 + height}, reference.label});
+      taken_.push_back(reference_labels_.back().box);
+    }
+  }
+
+  // Over the bars, on a patch of the ground.
+  void reference_labels() {
+    const float pad = sheet_.px(3);
+    for (const auto& [box, label] : reference_labels_) {
+      sheet_.fill(Layer::kLabels, {box.x0 - pad, box.y0, box.x1 + pad, box.y1}, palette_.well, pad);
+      sheet_.text(Layer::kLabels, kMediumType, palette_.text, label, box.x1, box.y0, Anchor::kEnd);
     }
   }
 
@@ -311,6 +317,11 @@ class ChartLayout {
   Rect head_, plot_;
   ChartTicks y_;
   bool staggered_ = false;              // names of places that do not fit side by side stand on two lines
+  struct Label {
+    Rect box;
+    std::string text;
+  };
+  std::vector<Label> reference_labels_;
   std::vector<Rect> taken_;             // labels and marks that another label keeps off
 };
 

@@ -1,0 +1,63 @@
+// What a benchmark measures: panels, shapes and storage for either device.
+#include <algorithm>
+#include <set>
+
+#include "demos/experiments/bench_plan.h"
+#include "demos/experiments/demo.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using experiments::BenchCase;
+using record::DeviceKind;
+
+namespace {
+
+std::vector<BenchCase> plan(DeviceKind device, std::initializer_list<const char*> settings = {}) {
+  record::Params params(experiments::find_demo("bench")->schema);
+  for (const char* setting : settings) REQUIRE(params.set_assignment(setting).ok());
+  return experiments::bench_plan(params, device);
+}
+
+}  // namespace
+
+TEST_CASE("every kernel of the schema is measured on either device") {
+  for (const DeviceKind device : {DeviceKind::kGpu, DeviceKind::kCpu}) {
+    std::set<std::string> measured;
+    for (const BenchCase& one : plan(device)) {
+      CHECK_FALSE(one.of_report());
+      CHECK((one.rows > 0 && one.width > 0));
+      CHECK(one.storage == (device == DeviceKind::kGpu ? "bf16" : "fp32"));
+      measured.insert(one.kernel);
+    }
+    CHECK(measured.size() == 10);
+  }
+}
+
+TEST_CASE("norms of a CPU are tensors of 64 MiB, whatever their width") {
+  for (const BenchCase& one : plan(DeviceKind::kCpu, {"kernel=rms_norm"})) CHECK(one.rows * one.width * 4 == 64 << 20);
+}
+
+TEST_CASE("the report's panels have the report's shapes") {
+  const auto cases = plan(DeviceKind::kGpu, {"panel=report"});
+  CHECK(cases.size() == 24);
+  const auto count = [&](const char* panel) {
+    return std::count_if(cases.begin(), cases.end(), [&](const BenchCase& one) { return one.panel == panel; });
+  };
+  for (const char* panel : {"report.cross_entropy", "report.geglu", "report.swiglu", "report.rms_norm",
+                            "report.layer_norm", "report.rope"})
+    CHECK(count(panel) == 4);
+  const auto mlp = std::find_if(cases.begin(), cases.end(), [](const BenchCase& one) { return one.kernel == "swiglu"; });
+  CHECK(mlp->rows == 4 * 4096);
+  CHECK((mlp->batch == 4 && mlp->hidden == 4096 && mlp->width == 11008));
+  CHECK(cases.front().storage == "fp32");
+  CHECK(cases.front().rows == 16384);
+}
+
+TEST_CASE("rows, width and quick change the shapes") {
+  const auto own = plan(DeviceKind::kGpu, {"kernel=layer_norm", "rows=7", "width=33"});
+  REQUIRE(own.size() == 1);
+  CHECK((own[0].rows == 7 && own[0].width == 33));
+  CHECK(plan(DeviceKind::kGpu, {"kernel=rms_norm"}).size() == 4);
+  CHECK(plan(DeviceKind::kGpu, {"kernel=rms_norm", "quick=on"}).size() == 1);
+  CHECK(plan(DeviceKind::kGpu, {"kernel=adamw", "panel=report"}).empty());
+}
