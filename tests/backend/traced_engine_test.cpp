@@ -1,4 +1,6 @@
 // Runs that are to be traced go to an engine of their own, and only those.
+#include <signal.h>
+
 #include <fstream>
 #include <iterator>
 
