@@ -179,6 +179,7 @@ void KernelEditor::draw_source(Frame& frame, const Rect& rect) {
   if (text_ == before || fixed) return;
   if (solution_) solution_ = false;  // changed, it is the reader's
   own_[exercise_] = text_;
+  (void)frame.page.set_param("source", as_parameter(text_));  // now: the next key may be Run's
 }
 
 // The verdict, then the compiler's messages: a click on one goes to its line.
