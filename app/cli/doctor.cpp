@@ -14,11 +14,11 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/drive.h"
-#include "app/cli/nvml.h"
 #include "app/cli/output.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
 #include "app/common/settings.h"
+#include "demos/nvml/nvml.h"
 #include "headroom_build.h"
 
 namespace headroom::app {
@@ -69,19 +69,25 @@ Check check_system() {
 constexpr int kOldestDriver = 580;
 
 Check check_driver() {
-  const auto driver = ask_driver();
+  auto driver = nvml::Driver::open();
   if (!driver)
     return {"driver", Health::kNote,
             "no NVIDIA driver answers: runs on the CPU and recordings work, runs on a GPU do not",
             fmt::format("with an NVIDIA GPU: install its driver, version {} or newer, and restart", kOldestDriver)};
-  std::string value = "NVIDIA " + driver->version;
-  for (const GpuFacts& gpu : driver->gpus)
-    value += fmt::format("; {}, {} ({} free)", gpu.name, record::format_bytes(gpu.memory, 1),
-                         record::format_bytes(gpu.free_memory, 1));
-  if (driver->gpus.empty())
+  const std::string version = driver->version();
+  std::string value = "NVIDIA " + version;
+  bool any = false;
+  for (unsigned i = 0; i < driver->device_count(); ++i) {
+    if (!driver->select(i)) continue;
+    any = true;
+    const auto memory = driver->memory().value_or(nvml::Driver::Memory{});
+    value += fmt::format("; {}, {} ({} free)", driver->name(), record::format_bytes(memory.total, 1),
+                         record::format_bytes(memory.free, 1));
+  }
+  if (!any)
     return {"driver", Health::kNote, value + ", and it sees no GPU: runs on the CPU and recordings work",
             "with an NVIDIA GPU: look whether `nvidia-smi` lists it, and whether this container may use it"};
-  if (std::atoi(driver->version.c_str()) < kOldestDriver)
+  if (std::atoi(version.c_str()) < kOldestDriver)
     return {"driver", Health::kNote, value + ", too old for CUDA 13",
             fmt::format("install driver {} or newer", kOldestDriver)};
   return {"driver", Health::kOk, std::move(value), ""};

@@ -100,7 +100,12 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   options.adamw.fused = params.text("fused.adamw") == "on";
   record::mark(record::Phase::kSetup);
   take_blas_workspace(placement);
-  llama::Model model = llama::make_model(config, fused_of(params), placement, seq, seed);
+  llama::Model model;
+  try {
+    model = llama::make_model(config, fused_of(params), placement, seq, seed, setting.cancel);
+  } catch (const llama::Cancelled&) {
+    return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
+  }
   llama::AdamW optimizer(llama::parameters(model));
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::make_unique<State>(State{
       .text = std::move(text).value(),

@@ -15,7 +15,7 @@
 #include <torch/version.h>
 
 #include "demos/live/host_memory.h"
-#include "demos/live/nvml.h"
+#include "demos/nvml/nvml.h"
 #include "headroom_build.h"
 
 namespace headroom::live {
@@ -48,8 +48,8 @@ std::string cpu_model() {
 std::string cuda_version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
 void add_gpus(MachineFacts& machine) {
-  std::optional<Nvml> nvml = Nvml::open();
-  if (nvml) machine.facts["driver"] = nvml->driver_version();
+  std::optional<nvml::Driver> driver = nvml::Driver::open();
+  if (driver) machine.facts["driver"] = driver->version();
   int version = 0;
   if (cudaDriverGetVersion(&version) == cudaSuccess && version > 0)
     machine.facts["driver_cuda"] = cuda_version(version);
@@ -70,8 +70,8 @@ void add_gpus(MachineFacts& machine) {
     gpu.memory = static_cast<Bytes>(properties.totalGlobalMem);
     gpu.free_memory = gpu.memory;
     std::array<char, 32> pci{};
-    if (nvml && cudaDeviceGetPCIBusId(pci.data(), pci.size(), i) == cudaSuccess && nvml->select(pci.data())) {
-      if (const auto memory = nvml->memory()) gpu.free_memory = std::max<Bytes>(gpu.memory - memory->used, 0);
+    if (driver && cudaDeviceGetPCIBusId(pci.data(), pci.size(), i) == cudaSuccess && driver->select(pci.data())) {
+      if (const auto memory = driver->memory()) gpu.free_memory = std::max<Bytes>(gpu.memory - memory->used, 0);
     }
     if (i == 0) {
       machine.facts["gpu"] = properties.name;
@@ -91,14 +91,14 @@ int cpu_cores() {
 }
 
 void add_planned_devices(MachineFacts& machine) {
-  std::optional<Nvml> nvml = Nvml::open();
-  if (!nvml || !nvml->select(0u)) return;
-  const auto memory = nvml->memory();
+  std::optional<nvml::Driver> driver = nvml::Driver::open();
+  if (!driver || !driver->select(0u)) return;
+  const auto memory = driver->memory();
   machine.facts["driver"] = nvml->driver_version();
-  machine.facts["gpu"] = nvml->name();
+  machine.facts["gpu"] = driver->name();
   machine.devices.push_back({.kind = record::DeviceKind::kGpu,
                              .key = "cuda",
-                             .name = nvml->name(),
+                             .name = driver->name(),
                              .memory = memory ? memory->total : 0,
                              .free_memory = memory ? memory->total - memory->used : 0});
 }

@@ -41,11 +41,11 @@ const protocol::DeviceFacts* Machine::device(const std::string& key) const {
 
 void Machine::start_cuda() {
   if (cuda_ == nullptr) {
-    nvml_ = Nvml::open();
+    driver_ = nvml::Driver::open();
     std::array<char, 32> pci{};
-    const bool found = nvml_ && cudaDeviceGetPCIBusId(pci.data(), pci.size(), kDevice) == cudaSuccess &&
-                       nvml_->select(std::string(pci.data()));
-    if (!found) nvml_.reset();
+    const bool found = driver_ && cudaDeviceGetPCIBusId(pci.data(), pci.size(), kDevice) == cudaSuccess &&
+                       driver_->select(std::string(pci.data()));
+    if (!found) driver_.reset();
     cuda_ = &CudaProbe::install(sink_, kDevice);
     listening_ = cuda_allocator::listen_on_this_thread(*cuda_);
   }

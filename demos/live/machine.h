@@ -16,7 +16,7 @@
 #include "demos/live/event_sink.h"
 #include "demos/live/kernel_trace.h"
 #include "demos/live/meta_probe.h"
-#include "demos/live/nvml.h"
+#include "demos/nvml/nvml.h"
 
 namespace headroom::live {
 
@@ -44,7 +44,7 @@ class Machine {
   void start_cuda();
   // Null unless this is a tracing engine.
   KernelTrace* kernel_trace() const { return probes_.kernels; }
-  Nvml* nvml() { return nvml_ ? &*nvml_ : nullptr; }
+  nvml::Driver* driver() { return driver_ ? &*driver_ : nullptr; }
   DeviceClock* clock() { return clock_.get(); }
 
   // Who watches the allocator of a run on `kind`.
@@ -80,7 +80,7 @@ class Machine {
   CudaProbe* cuda_ = nullptr;
   std::shared_ptr<void> listening_;
   std::unique_ptr<DeviceClock> clock_;
-  std::optional<Nvml> nvml_;
+  std::optional<nvml::Driver> driver_;
 };
 
 }  // namespace headroom::live

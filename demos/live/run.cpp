@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "demos/experiments/demo_run.h"
 #include "demos/live/operator_trace.h"
 #include "demos/live/progress_meter.h"
+#include "demos/live/run_errors.h"
 #include "demos/live/sampler.h"
 #include "demos/record/scope.h"
 
@@ -69,6 +71,18 @@ std::string first_line(std::string text) {
   return text;
 }
 
+// Why a run in bf16 cannot be on this GPU; empty where it can. PyTorch's attention has bf16 kernels from Ampere on.
+std::string lacks_bf16(const Plan& plan, const Machine& machine) {
+  constexpr double kAmpere = 8.0;
+  const auto& facts = machine.facts().facts;
+  const auto capability = facts.find("compute_capability");
+  const bool bf16 = plan.params.has("precision") && plan.params.text("precision") == "bf16";
+  if (!bf16 || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
+  if (std::strtod(capability->second.c_str(), nullptr) >= kAmpere) return {};
+  return fmt::format("{} has compute capability {}, and bf16 needs 8.0: take precision=fp32, or device=cpu.",
+                     plan.device->name, capability->second);
+}
+
 record::Result<Plan> understand(const protocol::StartRun& start, const Machine& machine) {
   const experiments::DemoInfo* demo = experiments::find_demo(start.demo);
   const experiments::DemoRunner* runner = experiments::find_runner(start.demo);
@@ -88,6 +102,7 @@ record::Result<Plan> understand(const protocol::StartRun& start, const Machine& 
         "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
         ErrorKind::kRefused};
   }
+  if (const std::string lack = lacks_bf16(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
   if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");
   return plan;
 }
@@ -210,7 +225,7 @@ class Watching {
       probe_.start();
       if (DeviceClock* clock = clock_of(context, plan)) {
         clock->restart();
-        sampler_.emplace(*clock, context.machine.nvml(), context.sink, context.feed);
+        sampler_.emplace(*clock, context.machine.driver(), context.sink, context.feed);
       }
     }
     record::set_scope_listener(&listener_);
@@ -296,6 +311,7 @@ Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
       .memory = context.machine.planner() ? nullptr : &meter,
   };
   auto created = plan.runner->make(plan.params, setting);
+  if (!created && context.cancel) return {OutcomeKind::kCancelled, ""};
   if (!created) return {OutcomeKind::kRefused, created.error().message};
   DemoRun& run = *created.value();
   const int steps = context.machine.planner() ? std::min(run.steps(), kMostPredictedSteps) : run.steps();
@@ -350,10 +366,9 @@ record::Outcome out_of_memory(const Refused& refused, const Plan& plan) {
 Ending train_and_catch(const Plan& plan, const RunContext& context, Watching& watching) {
   try {
     return train(plan, context, watching);
-  } catch (const c10::OutOfMemoryError& error) {
-    return {OutcomeKind::kOutOfMemory, first_line(error.what_without_backtrace())};
   } catch (const c10::Error& error) {
-    return {OutcomeKind::kFailed, first_line(error.what_without_backtrace())};
+    return {is_out_of_memory(error) ? OutcomeKind::kOutOfMemory : OutcomeKind::kFailed,
+            first_line(error.what_without_backtrace())};
   } catch (const std::bad_alloc&) {
     return {OutcomeKind::kFailed, "This machine's own memory (not the GPU's) ran out."};
   } catch (const std::exception& error) {
@@ -378,6 +393,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   if (!understood) return refused(understood.error().message);
   const Plan& plan = understood.value();
   const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
+  context.computes = !on_gpu;
   context.feed.add(info_of(start, plan, machine));
   context.feed.add(
       protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});
@@ -393,7 +409,8 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
     // Before the listeners go: the last marks get their device times.
     device_answers = machine.clean_up(plan.kind());
   } catch (const std::exception& error) {
-    return failed(fmt::format("The GPU could not be prepared: {}", first_line(error.what())), kLostContext);
+    return failed(fmt::format("The {} could not be prepared: {}", on_gpu ? "GPU" : "run", first_line(error.what())),
+                  kLostContext);
   }
   if (!device_answers) return failed(fmt::format("The GPU no longer answers: {}", ending.message), kLostContext);
 

@@ -21,6 +21,7 @@ struct RunContext {
   std::span<const std::filesystem::path> course_pages;  // the text to train on where a run names none
   const std::atomic<bool>& cancel;
   std::atomic<std::uint64_t>& beats;  // counted up at every mark
+  std::atomic<bool>& computes;        // set to whether this thread itself does the work, and no GPU
 };
 
 // Exit codes of an engine that ends after a run which left the process unfit for another.

@@ -18,8 +18,8 @@ constexpr int kCountEvery = 10;       // … times that: NVML's own numbers chan
 
 }  // namespace
 
-Sampler::Sampler(DeviceClock& clock, Nvml* nvml, const EventSink& sink, RunFeed& feed)
-    : clock_(clock), nvml_(nvml), sink_(sink), feed_(feed), thread_([this](const std::stop_token& stop) {
+Sampler::Sampler(DeviceClock& clock, nvml::Driver* driver, const EventSink& sink, RunFeed& feed)
+    : clock_(clock), driver_(driver), sink_(sink), feed_(feed), thread_([this](const std::stop_token& stop) {
         work(stop);
       }) {}
 
@@ -48,17 +48,17 @@ void Sampler::collect() {
 }
 
 void Sampler::count() {
-  if (nvml_ == nullptr) return;
+  if (driver_ == nullptr) return;
   const record::Nanoseconds now = sink_.now();
   const auto add = [&](record::CounterKind kind, auto value) {
     if (value) feed_.add(record::CounterSample{.time = now, .value = static_cast<std::int64_t>(*value), .kind = kind});
   };
-  add(record::CounterKind::kProcessBytes, nvml_->process_bytes(static_cast<std::uint32_t>(getpid())));
-  if (const auto memory = nvml_->memory()) {
+  add(record::CounterKind::kProcessBytes, driver_->process_bytes(static_cast<std::uint32_t>(getpid())));
+  if (const auto memory = driver_->memory()) {
     feed_.add(record::CounterSample{.time = now, .value = memory->used, .kind = record::CounterKind::kDeviceUsedBytes});
   }
-  add(record::CounterKind::kUtilisationPercent, nvml_->utilisation_percent());
-  add(record::CounterKind::kPowerMilliwatts, nvml_->power_milliwatts());
+  add(record::CounterKind::kUtilisationPercent, driver_->utilisation_percent());
+  add(record::CounterKind::kPowerMilliwatts, driver_->power_milliwatts());
 }
 
 }  // namespace headroom::live

@@ -10,15 +10,15 @@
 
 #include "demos/live/device_clock.h"
 #include "demos/live/event_sink.h"
-#include "demos/live/nvml.h"
 #include "demos/live/run_feed.h"
+#include "demos/nvml/nvml.h"
 
 namespace headroom::live {
 
 class Sampler {
  public:
   // Runs until it is destroyed. Everything given must outlive it.
-  Sampler(DeviceClock& clock, Nvml* nvml, const EventSink& sink, RunFeed& feed);
+  Sampler(DeviceClock& clock, nvml::Driver* driver, const EventSink& sink, RunFeed& feed);
   // Takes what has finished until then with it: after a synchronised device, no mark is left without its time.
   ~Sampler();
 
@@ -28,7 +28,7 @@ class Sampler {
   void count();
 
   DeviceClock& clock_;
-  Nvml* nvml_;  // may be null
+  nvml::Driver* driver_;  // may be null
   const EventSink& sink_;
   RunFeed& feed_;
   std::jthread thread_;  // last: starts when everything else is there

@@ -1,6 +1,9 @@
 // The queue of one, and the thread.
 #include "demos/live/worker.h"
 
+#include <pthread.h>
+#include <time.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -57,6 +60,15 @@ bool Worker::cancel(std::uint64_t run) {
   return false;
 }
 
+std::uint64_t Worker::beats() {
+  clockid_t clock = 0;
+  timespec spent{};
+  if (computes_ && pthread_getcpuclockid(thread_.native_handle(), &clock) == 0 && clock_gettime(clock, &spent) == 0) {
+    tenths_ = static_cast<std::uint64_t>(spent.tv_sec) * 10 + static_cast<std::uint64_t>(spent.tv_nsec / 100'000'000);
+  }
+  return beats_ + tenths_;
+}
+
 std::optional<int> Worker::retired() const {
   const int code = retired_.load();
   return code == 0 ? std::nullopt : std::optional(code);
@@ -86,7 +98,9 @@ void Worker::work() {
                                         .feed = feed_,
                                         .course_pages = course_pages_,
                                         .cancel = cancel_,
-                                        .beats = beats_});
+                                        .beats = beats_,
+                                        .computes = computes_});
+    computes_ = false;
     if (result.retire) retired_ = *result.retire;
     {
       // Before the outcome is told: whoever hears of it may start the next run at once.

@@ -34,8 +34,10 @@ class Worker {
   // True: the run was still waiting and will not start. A running one stops at its next layer and finishes by itself.
   bool cancel(std::uint64_t run);
 
-  // Grows while the worker does something.
-  std::uint64_t beats() const { return beats_.load(std::memory_order_relaxed); }
+  // Grows while the worker does something: with every mark, and on the CPU with the thread's processor time, since one
+  // product or the weights of a large model take a slow processor minutes. A thread that waits for a GPU spins and would
+  // look busy for ever.
+  std::uint64_t beats();
   // Set after a run that this process must not outlive, before that run's outcome is told: the exit code.
   std::optional<int> retired() const;
 
@@ -49,6 +51,8 @@ class Worker {
   const MachineFacts facts_;
   const std::vector<std::filesystem::path> course_pages_;
   std::atomic<std::uint64_t> beats_{0};
+  std::atomic<bool> computes_{false};
+  std::atomic<std::uint64_t> tenths_{0};  // of a second of processor time, as of when it last counted
   std::atomic<bool> cancel_{false};
   std::atomic<int> retired_{0};
 

@@ -3,7 +3,9 @@
 // A query heads, K key/value heads, D head width, Q = A·D.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -56,10 +58,17 @@ struct Placement {
   at::ScalarType type = at::kFloat;  // of weights, activations, gradients: fp32 or bf16
 };
 
+// Leaves make_model and train_step when their `cancel` became true. A step that is left drops its gradients; weights are
+// as before it.
+class Cancelled : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the run was cancelled"; }
+};
+
 // Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(). The numbers depend on the
-// device.
+// device. `cancel` (may be null) is read before every layer.
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
-                 std::uint64_t seed);
+                 std::uint64_t seed, const std::atomic<bool>* cancel = nullptr);
 
 // Every weight once, in the order of the forward pass; a tied head is the embedding.
 std::vector<Parameter> parameters(const Model& model);

@@ -25,12 +25,6 @@ struct TrainOptions {
   const std::atomic<bool>* cancel = nullptr;  // read at every layer border, forward and backward
 };
 
-// Leaves train_step when `cancel` became true; gradients are dropped, weights are as before the step.
-class Cancelled : public std::exception {
- public:
-  const char* what() const noexcept override { return "the step was cancelled"; }
-};
-
 // The loss and nothing else: forward and backward, leaving `.grad` on every weight. token ids and targets: [B, T]
 // int64. The loss is a scalar on the device, fp32; reading it is the caller's business.
 at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,

@@ -114,9 +114,12 @@ std::vector<float> rope_frequencies(const Config& config) {
 }
 
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
-                 std::uint64_t seed) {
+                 std::uint64_t seed, const std::atomic<bool>* cancel) {
   const at::AutoGradMode grad_mode(false);
   const Operators& op = operators();
+  const auto stop_if_cancelled = [cancel] {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) throw Cancelled();
+  };
   Model model;
   model.config = config;
   model.fused = fused;
@@ -125,9 +128,11 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
   WeightMaker make(placement, seed);
   model.embed_tokens_VH = make.matrix(config.vocab_size, config.hidden_size, op.embedding);
   for (std::int64_t i = 0; i < config.num_layers; ++i) {
+    stop_if_cancelled();
     make.enter(static_cast<std::uint16_t>(i));
     model.layers.push_back(make_layer(make, config));
   }
+  stop_if_cancelled();
   make.enter(record::kNoLayer);
   model.final_norm_H = make.ones(config.hidden_size, op.final_norm);
   model.lm_head_VH = config.tie_word_embeddings ? model.embed_tokens_VH

@@ -106,8 +106,8 @@ int main(int argc, char** argv) {
   live::DeviceClock clock;
   Listener listener(sink, feed, clock);
   listener.probe = &probe;
-  std::optional<live::Nvml> nvml = live::Nvml::open();
-  if (nvml && !nvml->select(0u)) nvml.reset();
+  std::optional<nvml::Driver> driver = nvml::Driver::open();
+  if (driver && !driver->select(0u)) driver.reset();
 
   record::Params params(experiments::find_demo("train_step")->schema);
   for (const char* setting : {"model=llama-3.2-1b", "precision=bf16", "batch=4", "seq=1024"}) {
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
       }
       if (mode == kProbeAndMarks) {
         clock.restart();
-        sampler.emplace(clock, nvml ? &*nvml : nullptr, sink, feed);
+        sampler.emplace(clock, driver ? &*driver : nullptr, sink, feed);
       }
       listener.mode = mode;
       c10::cuda::device_synchronize();

@@ -2,7 +2,7 @@
 #include <chrono>
 
 #include "demos/live/cuda_allocator.h"
-#include "demos/live/nvml.h"
+#include "demos/nvml/nvml.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "tests/live/run_driver.h"
@@ -51,7 +51,7 @@ TEST_CASE("every mark gets a device time, in order, and the driver's counters co
   CHECK(behind_the_host);
   for (const record::StepRange& step : record::steps_of(recording)) CHECK(step.complete);
   CHECK(record::Ledger(recording).first_mismatch() == record::kNever);
-  if (live::Nvml::open()) CHECK(recording.counters().size() > 3);
+  if (nvml::Driver::open()) CHECK(recording.counters().size() > 3);
   CHECK(stats().allocated == 0);
   CHECK(stats().reserved == 0);
 }

@@ -1,4 +1,5 @@
 // The engine as the app meets it: a process behind two pipes.
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <string>
@@ -106,6 +107,27 @@ TEST_CASE("progress grows and heartbeats come while a run is on") {
   CHECK(fraction > 0.9);
   CHECK(time_left_known);
   CHECK(beats >= static_cast<int>(quarters) / 2);
+}
+
+TEST_CASE("a worker that computes for long without a mark is not taken for one that hangs") {
+  EngineChild engine;
+  auto large = start_run(1);
+  large.params["model"] = "custom";
+  large.params["num_layers"] = "1";
+  large.params["hidden_size"] = "2048";
+  large.params["vocab_size"] = "65536";  // two tables of 2^27 random numbers: a second or more
+  engine.send(large);
+  std::vector<std::uint64_t> beats;
+  while (const auto message = engine.next(30s)) {
+    const auto* heartbeat = std::get_if<protocol::Heartbeat>(&*message);
+    if (heartbeat != nullptr && (beats.empty() || heartbeat->beats != beats.back())) beats.push_back(heartbeat->beats);
+    if (beats.size() >= 4) break;
+    const auto* progress = std::get_if<Progress>(&*message);
+    if (progress != nullptr && progress->steps > 0) break;  // it is built
+    REQUIRE_FALSE(std::holds_alternative<RunFinished>(*message));
+  }
+  CHECK(beats.size() >= 4);  // nothing yet, the setup's mark, and the processor time
+  CHECK(std::is_sorted(beats.begin(), beats.end()));
 }
 
 TEST_CASE("a cancelled run ends within a second, and the engine goes on") {

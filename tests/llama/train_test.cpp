@@ -1,14 +1,18 @@
 // The step trains on real text, stops when told to, and refuses what cannot be.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
 
+#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <unistd.h>
 
@@ -76,14 +80,20 @@ TEST_CASE("the loss falls on real text") {
   CHECK(last < 0.6 * first);
 }
 
-TEST_CASE("time of a step at the defaults") {
-  auto run = create(params({}));
+// Processor time, since the machine may have other work; of all threads, and as if they had shared it evenly.
+TEST_CASE("a step at the defaults takes under a second") {
+  auto run = create(params({"steps=4"}));
   REQUIRE(run.ok());
   run.value()->step(0);
-  const auto begin = std::chrono::steady_clock::now();
-  CHECK(run.value()->step(1) == StepResult::kDone);
-  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
-  std::cout << "tiny, batch 4, seq 256: " << duration.count() << " s a step\n";
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 1; i < 4; ++i) {
+    const std::clock_t begun = std::clock();
+    REQUIRE(run.value()->step(i) == StepResult::kDone);
+    const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+    least = std::min(least, seconds / at::get_num_threads());
+  }
+  std::cout << "tiny, batch 4, seq 256: " << least << " s a step on each of " << at::get_num_threads() << " threads\n";
+  CHECK(least < 1);
 }
 
 TEST_CASE("the same seed gives the same losses, another one others") {
@@ -139,6 +149,15 @@ TEST_CASE("cancelling ends a step at the next layer, and every byte comes back")
   }
   REQUIRE(log.size() > 50);
   CHECK(live == 0);
+}
+
+TEST_CASE("cancelling ends the building of a model, and every byte comes back") {
+  const std::atomic<bool> cancel = true;
+  CHECK_THROWS_AS(llama::make_model(*llama::find_config("tiny"), {}, {}, /*seq=*/8, /*seed=*/0, &cancel),
+                  llama::Cancelled);
+  const auto built = create(params({}), &cancel);
+  REQUIRE_FALSE(built.ok());
+  CHECK(contains(built.error().message, "Cancelled"));
 }
 
 TEST_CASE("wherever a step runs out of memory, every byte comes back") {

@@ -17,12 +17,13 @@ TORCH = r"torch/|ATen/|c10/"
 GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb"
 # Folder or file pattern, and what nothing there may reach.
 LAYERS = [
-    (["demos/record", "demos/protocol", "demos/backend", "demos/experiments/*_info.cpp", "lessons", "app/common",
+    (["demos/record", "demos/protocol", "demos/nvml", "demos/backend", "demos/experiments/*_info.cpp", "lessons", "app/common",
       "app/paint", "app/cli", "app/window", "kernels/*/*_info.cpp"], TORCH + "|" + CUDA),
     (["kernels/**/*.cu*"], TORCH),
     (["demos", "kernels", "lessons", "app/common", "app/paint", "app/cli", "app/engine"], GUI),
     (["demos/record"], r"demos/(?!record/)|lessons/|app/|kernels/"),
     (["demos/protocol"], r"demos/(?!record/|protocol/)|lessons/|app/|kernels/"),
+    (["demos/nvml"], r"demos/(?!record/|nvml/)|lessons/|app/|kernels/"),
     (["demos/backend", "demos/llama", "demos/live", "demos/experiments", "kernels"], r"lessons/|app/"),
     (["lessons"], r"app/|demos/backend/|demos/protocol/"),
     (["app/common", "app/paint"], r"app/(window|cli|engine)/"),

@@ -1,5 +1,5 @@
 // What the driver says about a GPU as a whole: memory of this process and of all, utilisation, power. Through NVIDIA's
-// management library, looked for at run time; a machine without it is a normal machine.
+// management library, looked for at run time (no CUDA context); a machine without it is a normal machine.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,20 @@
 
 #include "demos/record/units.h"
 
-namespace headroom::live {
+namespace headroom::nvml {
 
-class Nvml {
+class Driver {
  public:
   // Opens libnvidia-ml.so.1; empty if it is absent or does not start.
-  static std::optional<Nvml> open();
-  Nvml(Nvml&& other) noexcept;
-  Nvml& operator=(Nvml&& other) noexcept;
-  ~Nvml();
+  static std::optional<Driver> open();
+  Driver(Driver&& other) noexcept;
+  Driver& operator=(Driver&& other) noexcept;
+  ~Driver();
 
   // "580.159.04"
-  std::string driver_version() const;
+  std::string version() const;
 
+  unsigned device_count() const;
   // A device by its PCI address as CUDA names it ("0000:1b:00.0"), or by its number among all of the machine.
   bool select(const std::string& pci_bus_id);
   bool select(unsigned index);
@@ -28,6 +29,7 @@ class Nvml {
 
   struct Memory {
     record::Bytes total = 0;
+    record::Bytes free = 0;
     record::Bytes used = 0;
   };
   // Each is empty where the driver does not tell (containers hide processes, laptops hide power).
@@ -37,7 +39,7 @@ class Nvml {
   std::optional<std::int64_t> power_milliwatts() const;
 
  private:
-  Nvml() = default;
+  Driver() = default;
   template <class Function>
   Function find(const char* name) const;
 
@@ -45,4 +47,4 @@ class Nvml {
   void* device_ = nullptr;
 };
 
-}  // namespace headroom::live
+}  // namespace headroom::nvml

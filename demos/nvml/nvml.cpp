@@ -1,6 +1,6 @@
 // The management library, by name. Types and constants are those of nvml.h (CUDA 13.0), whose functions keep their
 // meaning for good: a changed one gets a new suffix.
-#include "demos/live/nvml.h"
+#include "demos/nvml/nvml.h"
 
 #include <array>
 #include <utility>
@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-namespace headroom::live {
+namespace headroom::nvml {
 
 namespace {
 
@@ -32,69 +32,77 @@ constexpr unsigned long long kNotAvailable = ~0ull;
 }  // namespace
 
 template <class Function>
-Function Nvml::find(const char* name) const {
+Function Driver::find(const char* name) const {
   return reinterpret_cast<Function>(dlsym(library_, name));
 }
 
-std::optional<Nvml> Nvml::open() {
-  Nvml nvml;
-  nvml.library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (nvml.library_ == nullptr) return std::nullopt;
-  const auto init = nvml.find<Return (*)()>("nvmlInit_v2");
+std::optional<Driver> Driver::open() {
+  Driver driver;
+  driver.library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (driver.library_ == nullptr) return std::nullopt;
+  const auto init = driver.find<Return (*)()>("nvmlInit_v2");
   if (init == nullptr || init() != kSuccess) {
-    dlclose(std::exchange(nvml.library_, nullptr));
+    dlclose(std::exchange(driver.library_, nullptr));
     return std::nullopt;
   }
-  return nvml;
+  return driver;
 }
 
-Nvml::Nvml(Nvml&& other) noexcept
+Driver::Driver(Driver&& other) noexcept
     : library_(std::exchange(other.library_, nullptr)), device_(std::exchange(other.device_, nullptr)) {}
 
-Nvml& Nvml::operator=(Nvml&& other) noexcept {
+Driver& Driver::operator=(Driver&& other) noexcept {
   std::swap(library_, other.library_);
   std::swap(device_, other.device_);
   return *this;
 }
 
-Nvml::~Nvml() {
+Driver::~Driver() {
   if (library_ == nullptr) return;
   if (const auto shutdown = find<Return (*)()>("nvmlShutdown")) shutdown();
   dlclose(library_);
 }
 
-std::string Nvml::driver_version() const {
+std::string Driver::version() const {
   std::array<char, 96> text{};
   const auto ask = find<Return (*)(char*, unsigned)>("nvmlSystemGetDriverVersion");
   if (ask == nullptr || ask(text.data(), text.size() - 1) != kSuccess) return {};
   return text.data();
 }
 
-bool Nvml::select(const std::string& pci_bus_id) {
+unsigned Driver::device_count() const {
+  unsigned count = 0;
+  const auto ask = find<Return (*)(unsigned*)>("nvmlDeviceGetCount_v2");
+  return ask != nullptr && ask(&count) == kSuccess ? count : 0;
+}
+
+bool Driver::select(const std::string& pci_bus_id) {
   const auto ask = find<Return (*)(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
   return ask != nullptr && ask(pci_bus_id.c_str(), &device_) == kSuccess;
 }
 
-bool Nvml::select(unsigned index) {
+bool Driver::select(unsigned index) {
   const auto ask = find<Return (*)(unsigned, void**)>("nvmlDeviceGetHandleByIndex_v2");
   return ask != nullptr && ask(index, &device_) == kSuccess;
 }
 
-std::string Nvml::name() const {
+std::string Driver::name() const {
   std::array<char, 128> text{};
   const auto ask = find<Return (*)(void*, char*, unsigned)>("nvmlDeviceGetName");
   if (ask == nullptr || ask(device_, text.data(), text.size() - 1) != kSuccess) return {};
   return text.data();
 }
 
-std::optional<Nvml::Memory> Nvml::memory() const {
+std::optional<Driver::Memory> Driver::memory() const {
   MemoryInfo info{};
   const auto ask = find<Return (*)(void*, MemoryInfo*)>("nvmlDeviceGetMemoryInfo");
   if (ask == nullptr || ask(device_, &info) != kSuccess) return std::nullopt;
-  return Memory{.total = static_cast<record::Bytes>(info.total), .used = static_cast<record::Bytes>(info.used)};
+  return Memory{.total = static_cast<record::Bytes>(info.total),
+                .free = static_cast<record::Bytes>(info.free),
+                .used = static_cast<record::Bytes>(info.used)};
 }
 
-std::optional<record::Bytes> Nvml::process_bytes(std::uint32_t pid) const {
+std::optional<record::Bytes> Driver::process_bytes(std::uint32_t pid) const {
   const auto ask = find<Return (*)(void*, unsigned*, ProcessInfo*)>("nvmlDeviceGetComputeRunningProcesses_v3");
   if (ask == nullptr) return std::nullopt;
   std::vector<ProcessInfo> processes(32);
@@ -114,18 +122,18 @@ std::optional<record::Bytes> Nvml::process_bytes(std::uint32_t pid) const {
   return std::nullopt;
 }
 
-std::optional<int> Nvml::utilisation_percent() const {
+std::optional<int> Driver::utilisation_percent() const {
   UtilizationInfo info{};
   const auto ask = find<Return (*)(void*, UtilizationInfo*)>("nvmlDeviceGetUtilizationRates");
   if (ask == nullptr || ask(device_, &info) != kSuccess) return std::nullopt;
   return static_cast<int>(info.gpu);
 }
 
-std::optional<std::int64_t> Nvml::power_milliwatts() const {
+std::optional<std::int64_t> Driver::power_milliwatts() const {
   unsigned milliwatts = 0;
   const auto ask = find<Return (*)(void*, unsigned*)>("nvmlDeviceGetPowerUsage");
   if (ask == nullptr || ask(device_, &milliwatts) != kSuccess) return std::nullopt;
   return milliwatts;
 }
 
-}  // namespace headroom::live
+}  // namespace headroom::nvml

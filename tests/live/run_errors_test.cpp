@@ -1,0 +1,71 @@
+// Which exceptions are a lack of memory, and how runs say what went wrong before they began.
+#include <stdexcept>
+
+#include <c10/util/Exception.h>
+#include <cuda_runtime_api.h>
+
+#include "demos/live/device_facts.h"
+#include "demos/live/run_errors.h"
+#include "tests/live/run_driver.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using live::is_out_of_memory;
+using record::DeviceKind;
+using record::OutcomeKind;
+using tests::RunDriver;
+
+const c10::SourceLocation kHere{__func__, __FILE__, __LINE__};
+
+// A machine with a CPU, and a GPU that is never touched.
+live::MachineFacts machine_with_gpu(const std::string& capability) {
+  return {.devices = {{.kind = DeviceKind::kCpu, .key = "cpu", .name = "CPU", .memory = record::kGiB, .free_memory = 0},
+                      {.kind = DeviceKind::kGpu, .key = "cuda", .name = "Tesla T4", .memory = record::kGiB,
+                       .free_memory = 0}},
+          .facts = {{"compute_capability", capability}},
+          .available_memory = {}};
+}
+
+}  // namespace
+
+TEST_CASE("memory runs out in LibTorch's allocator, in CUDA and in cuBLAS") {
+  CHECK(is_out_of_memory(c10::OutOfMemoryError(kHere, "no room")));
+  CHECK(is_out_of_memory(c10::AcceleratorError(kHere, cudaErrorMemoryAllocation, "CUDA error: out of memory")));
+  CHECK(is_out_of_memory(
+      c10::Error(kHere, "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")));
+  CHECK_FALSE(is_out_of_memory(c10::AcceleratorError(kHere, cudaErrorIllegalAddress, "CUDA error: illegal access")));
+  CHECK_FALSE(is_out_of_memory(c10::Error(kHere, "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED")));
+  CHECK_FALSE(is_out_of_memory(std::runtime_error("something else")));
+}
+
+TEST_CASE("a GPU without bf16 is refused before anything is allocated") {
+  RunDriver driver(machine_with_gpu("7.5"));
+  const auto refused = driver.run({{"model", "tiny"}, {"device", "cuda"}, {"precision", "bf16"}});
+  CHECK(refused.outcome().kind == OutcomeKind::kRefused);
+  CHECK(refused.outcome().message ==
+        "Tesla T4 has compute capability 7.5, and bf16 needs 8.0: take precision=fp32, or device=cpu.");
+  const auto on_cpu =
+      driver.run({{"model", "tiny"}, {"device", "cpu"}, {"precision", "bf16"}, {"seq", "16"}, {"steps", "1"}});
+  CHECK(on_cpu.outcome().kind == OutcomeKind::kCompleted);
+}
+
+TEST_CASE("a run on the CPU that could not be prepared does not speak of a GPU") {
+  live::MachineFacts machine = machine_with_gpu("7.5");
+  machine.available_memory = []() -> record::Bytes { throw std::runtime_error("/proc is not there"); };
+  RunDriver driver(std::move(machine));
+  const auto run = driver.run({{"model", "tiny"}, {"device", "cpu"}});
+  CHECK(run.outcome().kind == OutcomeKind::kFailed);
+  CHECK(run.outcome().message == "The run could not be prepared: /proc is not there");
+}
+
+TEST_CASE("a run that is cancelled while its model is built is cancelled, not refused") {
+  RunDriver driver;
+  const auto run = driver.run({{"model", "custom"}, {"num_layers", "64"}, {"hidden_size", "1024"}, {"device", "cpu"}},
+                              /*record=*/true, [&](const record::Recording& recording) {
+                                if (!recording.events().empty()) driver.worker().cancel(1);
+                              });
+  CHECK(run.outcome().kind == OutcomeKind::kCancelled);
+  CHECK(run.recording.events().size() < 64 * 9);
+}
