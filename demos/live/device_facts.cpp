@@ -94,7 +94,7 @@ void add_planned_devices(MachineFacts& machine) {
   std::optional<nvml::Driver> driver = nvml::Driver::open();
   if (!driver || !driver->select(0u)) return;
   const auto memory = driver->memory();
-  machine.facts["driver"] = nvml->driver_version();
+  machine.facts["driver"] = driver->version();
   machine.facts["gpu"] = driver->name();
   machine.devices.push_back({.kind = record::DeviceKind::kGpu,
                              .key = "cuda",

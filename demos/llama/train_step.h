@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 
 #include <ATen/ATen.h>
 
