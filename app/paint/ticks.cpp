@@ -130,8 +130,8 @@ ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
   for (double k = std::ceil(low / step - 1e-9); k * step <= high * (1 + 1e-9) && result.ticks.size() < 1000; ++k) {
     const double value = k * step;
     const double size = std::abs(value);
-    std::string label =
-        decimals_of(step) == 0 ? record::format_count(std::llround(size)) : fmt::format("{:.{}f}", size, decimals_of(step));
+    std::string label = decimals_of(step) == 0 ? record::format_count(std::llround(size))
+                                               : fmt::format("{:.{}f}", size, decimals_of(step));
     if (value < -step / 2) label.insert(0, "−");
     result.ticks.push_back({value * unit.size, std::move(label)});
   }

@@ -75,8 +75,7 @@ void draw_line(const Frame& frame, Rect rect) {
     needed += width(row);
     ++count;
   }
-  draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false,
-            or_label(page.comparison().a, *page.pinned()));
+  draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false, or_label(page.comparison().a, *page.pinned()));
   float x = rect.x1 - needed + px(20);
   for (std::size_t i = 0; i < count; ++i) {
     const Comparison::Row& row = page.comparison().rows[i];

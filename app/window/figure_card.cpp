@@ -158,7 +158,8 @@ std::vector<const record::ParamSpec*> figure_choices(const PageModel& page) {
   if (page.shows_prediction()) return specs;
   const record::Params& params = page.figure_params();
   for (const record::ParamSpec& spec : params.schema())
-    if (spec.kind == record::ParamKind::kChoice && spec.key != "show" && params.in_use(spec.key)) specs.push_back(&spec);
+    if (spec.kind == record::ParamKind::kChoice && spec.key != "show" && params.in_use(spec.key))
+      specs.push_back(&spec);
   return specs;
 }
 
@@ -174,7 +175,6 @@ void draw_figure_choice(PageModel& page, const record::ParamSpec& spec, const Re
   else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     tooltip(spec.help);
 }
-
 
 void FigureCard::draw_head(Frame& frame, const Rect& rect) {
   PageModel& page = frame.page;
@@ -261,8 +261,7 @@ void FigureCard::start_drag(Frame& frame, const lessons::FigureData& figure, ImV
   if (!frame.page.question().hides() || !figure.guess) return;
   const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
   const bool open = figure.veil_from ? mouse.x > map.x_px(*figure.veil_from) : !figure.charts.empty();
-  const bool on_line = open &&
-                       std::abs(mouse.y - map.y_px(*figure.guess)) < px(kGrab);
+  const bool on_line = open && std::abs(mouse.y - map.y_px(*figure.guess)) < px(kGrab);
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
 

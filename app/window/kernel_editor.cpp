@@ -204,9 +204,7 @@ void KernelEditor::draw_report(const Frame& frame, const Rect& rect) {
       for (const record::CompilerMessage& message : report_->messages) {
         const std::string place = message.line > 0 ? fmt::format("Line {}", message.line) : std::string("Source");
         const Rect row{at.x + px(26), y, right, y + px(22)};
-        ImGui::PushID(index++);
-        const Hit state = hit("message", row, message.line > 0);
-        ImGui::PopID();
+        const Hit state = hit(fmt::format("message {}", index++).c_str(), row, message.line > 0);
         if (state.hovered) fill(row, theme().hover, 4);
         if (state.focused) focus_ring(row, 4);
         if (state.clicked) go_to_ = message.line;

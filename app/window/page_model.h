@@ -22,7 +22,7 @@ namespace headroom::app::window {
 struct RunOnShow {
   std::shared_ptr<const record::Recording> recording;
   std::shared_ptr<record::Ledger> ledger;  // shared with a run A that is still this one
-  std::string label;  // "NVIDIA H200, Llama 3.2 1B, bf16, batch 4"
+  std::string label;                       // "NVIDIA H200, Llama 3.2 1B, bf16, batch 4"
 };
 
 struct Notice {
@@ -140,7 +140,7 @@ class PageModel {
 
   int tab_ = 0;
   std::vector<record::Params> figure_params_, prediction_params_;  // of each figure
-  std::vector<TimelineView> views_;  // of each figure
+  std::vector<TimelineView> views_;                                // of each figure
   lessons::FigureData figure_;
   bool stale_ = true;
   int built_columns_ = 0;

@@ -41,7 +41,7 @@ constexpr Page kFusedAgainstUnfused{
     .prediction = &kPrediction,
 };
 
-constexpr std::array<std::string_view, 3> kStepFigures{"kernel_timeline", "launches", "memory_timeline"};
+constexpr std::array<std::string_view, 4> kStepFigures{"kernel_timeline", "launches", "memory_timeline", "loss_curves"};
 constexpr std::array<std::string_view, 2> kStepRecordings{"llama-3.2-1b_h200_fused_kernels",
                                                           "llama-3.2-1b_h200_eager_kernels"};
 

@@ -66,7 +66,7 @@ TEST_CASE("a typed error is run, its line is marked, and the mark goes when the 
       IM_CHECK(scene.backend.last_params().text("source") == begin + "oops\n");
       IM_CHECK(actor.app.editor().marked_lines() == std::vector<std::int64_t>{3});
       actor.picture(width == 1280 ? "kernel editor, error" : "kernel editor wide, error");
-      actor.click("kernel report/$$0/message");
+      actor.click("message 0");
       type_at_the_end(actor, "!");
       IM_CHECK(actor.app.editor().marked_lines().empty());
     });

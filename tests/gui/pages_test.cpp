@@ -192,8 +192,7 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
       actor.wait_for_end_of_run();
       actor.frames(2);
       IM_CHECK(actor.page().figure(400).ghost_peak.has_value());
-      IM_CHECK_EQ(actor.page().figure(400).ghost_peak->y,
-                  static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
+      IM_CHECK_EQ(actor.page().figure(400).ghost_peak->y, static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
       IM_CHECK_STR_EQ(actor.page().comparison().rows.front().change.c_str(), "the same");
     });
   }
