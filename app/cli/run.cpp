@@ -60,6 +60,15 @@ record::Status check_data(const Params& params, const EngineChoice& engine) {
   return check_text_file(params.text("data"));
 }
 
+// A kernel's source is a file's name unless it has a line break.
+record::Status check_source(const Params& params, const EngineChoice& engine) {
+  if (!params.has("source") || params.text("source").empty() || engine.elsewhere()) return record::Ok{};
+  const std::string& source = params.text("source");
+  std::error_code failed;
+  if (source.find('\n') != std::string::npos || fs::is_regular_file(source, failed)) return record::Ok{};
+  return Error{fmt::format("There is no file {}: `source` takes one with CUDA C++.", source)};
+}
+
 // Says before the run what would go wrong after it.
 record::Status check_writable(const fs::path& path) {
   std::error_code ignored;
@@ -130,6 +139,7 @@ record::Result<ExitCode> run(const RunOptions& options) {
   if (!params) return params.error();
   const EngineChoice chosen = choose_engine(options.engine);
   if (auto readable = check_data(params.value(), chosen); !readable) return readable.error();
+  if (auto readable = check_source(params.value(), chosen); !readable) return readable.error();
   if (options.record)
     if (auto writable = check_writable(*options.record); !writable) return writable.error();
 

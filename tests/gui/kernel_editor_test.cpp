@@ -68,6 +68,7 @@ TEST_CASE("a typed error is run, its line is marked, and the mark goes when the 
       actor.picture(width == 1280 ? "kernel editor, error" : "kernel editor wide, error");
       actor.click("message 0");
       type_at_the_end(actor, "!");
+      actor.frames(2);
       IM_CHECK(actor.app.editor().marked_lines().empty());
     });
   }
