@@ -2,9 +2,10 @@
 // Shapes      x, residual, sum, y [rows, width]; w [width]; rstd [rows] fp32
 // Precision   storage fp32, bf16 or fp16; arithmetic and sums fp32; the norm is of the sum as stored
 // Memory      allocates nothing; moves 4·rows·width elements
-// Variants    rows of whole 16-byte vectors in registers (row_norm_forward.cuh); any width and address
-// (row_norm_wide.cuh) Source      Zhang, Sennrich 2019, arXiv:1910.07467, equation 4 Checked by
-// tests/kernels/add_rms_norm_gpu_test.cpp
+// Variants    rows of whole 16-byte vectors in registers (row_norm_forward.cuh);
+//             any width and address (row_norm_wide.cuh)
+// Source      Zhang, Sennrich 2019, arXiv:1910.07467, equation 4
+// Checked by  tests/kernels/norms_gpu_test.cpp
 #include "kernels/add_rms_norm/add_rms_norm.h"
 
 #include "kernels/row_norm_forward.cuh"
