@@ -62,6 +62,8 @@ std::vector<std::int64_t> KernelEditor::marked_lines() const {
   if (!report_ || !report_fits_) return lines;
   for (const record::CompilerMessage& message : report_->messages)
     if (message.error && message.line > 0) lines.push_back(message.line);
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   return lines;
 }
 
@@ -85,8 +87,9 @@ void KernelEditor::follow(PageModel& page) {
     (void)page.set_param("source", as_parameter(text_));
   report_.reset();
   if (recording == nullptr || !recording->kernel_report()) return;
+  if (recording->kernel_report()->exercise != exercise_) return;  // of another one, such as the run that is shipped
   report_ = recording->kernel_report();
-  report_fits_ = as_parameter(source_of(*recording)) == as_parameter(text_) && report_->exercise == exercise_;
+  report_fits_ = as_parameter(source_of(*recording)) == as_parameter(text_);
 }
 
 void KernelEditor::draw_head(Frame& frame, Rect rect) {

@@ -1,0 +1,52 @@
+// A kernel that is typed, compiled by the real engine, and marked where it is wrong. Needs no GPU.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/harness.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+// Frames pass much faster than an engine that loads LibTorch on a busy machine.
+void wait_for_report(const Actor& actor) {
+  const auto done = [&] { return actor.page().control().outcome().has_value(); };
+  for (int i = 0; i < 20000 && !done(); ++i) {
+    actor.frames(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  actor.frames(3);
+}
+
+}  // namespace
+
+TEST_CASE("an error that is typed is compiled, and its line is marked; mended, it compiles", "[gui][live]") {
+  TestAssets assets;
+  Stage stage;
+  stage.assets = assets.path();
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  stage.page = "edit_a_kernel";
+  perform("live kernel", stage, [](Actor& actor) {
+    IM_CHECK(actor.page().set_param("device", "cpu").ok());
+    actor.ctx->ItemClick("**/##source");
+    actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_End);
+    actor.ctx->KeyChars("oops;");
+    const std::string& text = actor.app.editor().text();
+    const std::int64_t last = 1 + std::count(text.begin(), text.end(), '\n');
+    actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
+    wait_for_report(actor);
+    IM_CHECK(actor.app.editor().marked_lines() == std::vector<std::int64_t>{last});
+    actor.picture("live kernel, error");
+    for (int i = 0; i < 5; ++i) actor.ctx->KeyPress(ImGuiKey_Backspace);
+    actor.click("run");
+    actor.frames(3);
+    wait_for_report(actor);
+    IM_CHECK(actor.app.editor().marked_lines().empty());
+    const auto& report = actor.page().control().recording()->kernel_report();
+    IM_CHECK(report && report->verdict == record::KernelVerdict::kCompiled);
+  });
+}
