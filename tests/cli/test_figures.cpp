@@ -140,7 +140,8 @@ TEST_CASE("A parameter goes to the figures that have it") {
   const Ran ran = run_headroom({"figures", "--from", file, "--out", out.path().string(), "--set", "axis=event"});
   INFO(ran.err);  // peak_by_category has no axis
   CHECK(ran.exit_code == 0);
-  CHECK(out.files() == Words{"manifest.json", "memory_timeline__a.svg", "peak_by_category__a.svg"});
+  CHECK(out.files() ==
+        Words{"loss_curves__a.svg", "manifest.json", "memory_timeline__a.svg", "peak_by_category__a.svg"});
 }
 
 TEST_CASE("Bad choices are refused before anything is written") {
