@@ -13,6 +13,7 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::string_view kReport = "report.";
+constexpr double kLongestWhisker = 1.6;  // of its point, where an axis ends
 
 std::string_view kernel_of(std::string_view panel) {
   return panel.starts_with(kReport) ? panel.substr(kReport.size()) : panel;
@@ -77,7 +78,7 @@ SeriesKind kind_of(std::string_view variant) {
 
 std::string shape_label(const Measurement& row) {
   if (!row.label.empty()) return row.label;
-  if (row.vocab > 0) return fmt::format("{} × {}", record::format_count(row.rows), record::format_count(row.width));
+  if (row.vocab > 0) return fmt::format("{}×{}", record::format_count(row.rows), record::format_count(row.width));
   return record::format_count(row.width);
 }
 
@@ -138,8 +139,6 @@ void label_times(Chart& chart) {
     for (ChartPoint& point : series.points) point.label = time_text(point.y);
 }
 
-constexpr double kLongestWhisker = 1.6;
-
 void fit_y(Chart& chart) {
   double low = HUGE_VAL, high = 0;
   for (const ChartSeries& series : chart.series)
@@ -157,7 +156,7 @@ void fit_y(Chart& chart) {
   if (chart.y.logarithmic) {
     if (!(low > 0) || low > high) low = high;
     chart.y.low = std::pow(10, std::floor(std::log10(low)));
-    chart.y.high = std::pow(10, std::ceil(std::log10(high * 1.05)));
+    chart.y.high = std::pow(10, std::ceil(std::log10(high * 2)));
     return;
   }
   chart.y.low = 0;

@@ -1,6 +1,7 @@
 // Charts: series as bars or marks over named places or a number, with whiskers, references and a legend; several stand
 // side by side. Ink is the fused form, grey what it is compared with: colour belongs to memory.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -102,7 +103,7 @@ class ChartLayout {
   ChartLayout(Sheet& sheet, const Chart& chart, Rect area) : sheet_(sheet), palette_(sheet.palette()), chart_(chart) {
     looks_ = looks_of(chart);
     const float line = sheet.snap(sheet.height(kLabelType));
-    const float head = chart.title.empty() ? line + sheet.px(4) : line + sheet.px(6);
+    const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the label of the highest tick reaches into it
     const bool named = !chart.x.name.empty();
     float widest = 0;
     for (const std::string& name : chart.categories) widest = std::max(widest, sheet.width(kLabelType, name));
@@ -125,7 +126,7 @@ class ChartLayout {
     references();
     if (chart_.bars) bars();
     else marks();
-    reference_labels();
+    draw_reference_labels();
     head();
     x_labels();
   }
@@ -139,11 +140,14 @@ class ChartLayout {
 
   void ground() {
     sheet_.fill(Layer::kGround, plot_, palette_.well);
+    float last = HUGE_VALF;  // where a label stands already
     for (const Tick& tick : y_.ticks) {
       const float y = y_px(tick.value);
       if (y < plot_.y1 - 1)
         sheet_.horizontal(Layer::kGround, plot_.x0, plot_.x1, sheet_.snap(y), palette_.grid, sheet_.line_px(1));
+      if (last - y < sheet_.height(kLabelType)) continue;
       sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, tick.label, plot_.x0 - sheet_.px(6), y, Anchor::kEnd);
+      last = y;
     }
     sheet_.horizontal(Layer::kAxes, plot_.x0, plot_.x1, plot_.y1, palette_.control, sheet_.line_px(1));
   }
@@ -172,22 +176,40 @@ class ChartLayout {
                     .gap = sheet_.px(4)};
       for (std::size_t i = 0; i < reference.x.size(); ++i)
         line.points.push_back({x_px(reference.x[i]), y_px(reference.y[i])});
-      const float left = line.points.front().x, top = line.points.back().y;
       sheet_.add(Layer::kLines, std::move(line));
-      const float width = sheet_.width(kMediumType, reference.label), height = sheet_.height(kMediumType);
-      const float x1 = plot_.x1 - sheet_.px(4), y0 = std::max(plot_.y0, top - height - sheet_.px(2));
-      if (reference.label.empty() || x1 - width < left) continue;
-      reference_labels_.push_back({{x1 - width, y0, x1, y0 + height}, reference.label});
-      taken_.push_back(reference_labels_.back().box);
     }
   }
 
+  // At its line's right end, above or below, or at its left end: the first place without a mark.
+  void place_reference_labels() {
+    const float pad = sheet_.px(4), height = sheet_.height(kMediumType);
+    for (const lessons::ChartReference& reference : chart_.references) {
+      const float width = sheet_.width(kMediumType, reference.label);
+      const float left = x_px(reference.x.front()), line = y_px(reference.y.back());
+      if (reference.label.empty() || plot_.x1 - pad - width < left) continue;
+      const float above = std::max(plot_.y0, line - height - sheet_.px(2)), below = line + sheet_.px(2);
+      const std::array places{Point{plot_.x1 - pad - width, above}, Point{plot_.x1 - pad - width, below},
+                              Point{left + pad, above}, Point{left + pad, below}};
+      const auto box_at = [&](Point at) { return Rect{at.x, at.y, at.x + width, at.y + height}; };
+      const auto place = std::find_if(places.begin(), places.end(), [&](Point at) { return is_free(box_at(at)); });
+      const Rect box = box_at(place == places.end() ? places.front() : *place);
+      reference_labels_.push_back({box, reference.label});
+      taken_.push_back(box);
+    }
+  }
+
+  bool is_free(const Rect& box) const {
+    return std::none_of(taken_.begin(), taken_.end(), [&](const Rect& other) {
+      return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
+    });
+  }
+
   // Over the bars, on a patch of the ground.
-  void reference_labels() {
+  void draw_reference_labels() {
     const float pad = sheet_.px(3);
     for (const auto& [box, label] : reference_labels_) {
       sheet_.fill(Layer::kLabels, {box.x0 - pad, box.y0, box.x1 + pad, box.y1}, palette_.well, pad);
-      sheet_.text(Layer::kLabels, kMediumType, palette_.text, label, box.x1, box.y0, Anchor::kEnd);
+      sheet_.text(Layer::kLabels, kMediumType, palette_.text, label, box.x0, box.y0);
     }
   }
 
@@ -203,6 +225,7 @@ class ChartLayout {
   }
 
   void bars() {
+    place_reference_labels();
     const auto count = static_cast<float>(std::max<std::size_t>(1, chart_.series.size()));
     const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
     const float bar = std::min(sheet_.px(64), slot * 0.78f / count);
@@ -225,10 +248,7 @@ class ChartLayout {
     const float y = std::min(bar.y0, y_px(point.high)) - sheet_.height(kLabelType) - sheet_.px(1);
     const float half = sheet_.width(kLabelType, point.label) * 0.5f;
     const Rect box{bar.center_x() - half, y, bar.center_x() + half, y + sheet_.height(kLabelType)};
-    const auto meets = [&](const Rect& other) {
-      return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
-    };
-    if (y < plot_.y0 || std::any_of(taken_.begin(), taken_.end(), meets)) return;
+    if (y < plot_.y0 || !is_free(box)) return;
     sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, bar.center_x(), y, Anchor::kMiddle);
   }
 
@@ -239,6 +259,7 @@ class ChartLayout {
         const float x = x_px(point.x), y = y_px(point.y);
         taken_.push_back({x - r, y - r, x + r, y + r});
       }
+    place_reference_labels();
     for (const bool ghosts : {true, false}) {  // what was published lies behind
       for (std::size_t s = 0; s < chart_.series.size(); ++s) {
         if (chart_.series[s].ghost != ghosts) continue;
@@ -271,11 +292,8 @@ class ChartLayout {
       for (const float lift : {0.0f, -0.8f, 0.8f}) {
         const float y0 = at.y - height * (0.5f - lift);
         const Rect box{x0, y0, x0 + width, y0 + height};
-        const auto meets = [&](const Rect& other) {
-          return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
-        };
         if (box.x0 < plot_.x0 || box.x1 > plot_.x1 || box.y0 < plot_.y0 || box.y1 > plot_.y1) continue;
-        if (std::any_of(taken_.begin(), taken_.end(), meets)) continue;
+        if (!is_free(box)) continue;
         taken_.push_back(box);
         sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, x0, y0);
         return;

@@ -108,7 +108,7 @@ class Planner {
       for (const std::int64_t few : {1408, 4096})
         add({.kernel = kernel,
              .storage = storage_,
-             .label = fmt::format("1B, {} tokens", record::format_count(few)),
+             .label = fmt::format("{} tokens", record::format_count(few)),
              .rows = few,
              .width = 8192});
     for (const LlamaShape& llama : kLlamas) {

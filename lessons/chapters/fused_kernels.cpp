@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kFigures{"bench_memory",   "bench_times",  "bench_bandwidth",
                                                    "bench_roofline", "report_times", "report_memory"};
-constexpr std::array<std::string_view, 1> kRecordings{"kernels_cpu"};
+constexpr std::array<std::string_view, 2> kRecordings{"kernels_h200", "kernels_cpu"};
 
 // What the eager RMSNorm takes beside its inputs, forward and backward, at the widest shape of the run, in bytes.
 double eager_memory(const record::Ledger& run) {

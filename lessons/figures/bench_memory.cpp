@@ -60,7 +60,7 @@ void add_chart(FigureData& figure, Chart chart, const View& view) {
   if (view.veiled) std::erase_if(chart.series, [](const auto& series) { return series.kind != SeriesKind::kFused; });
   for (ChartSeries& series : chart.series)
     for (ChartPoint& point : series.points)
-      point.label = record::format_bytes(static_cast<record::Bytes>(point.y), 0);
+      point.label = record::format_bytes(static_cast<record::Bytes>(point.y), point.y >= record::kGiB ? 1 : 0);
   fit_y(chart);
   if (view.asked) {  // the same axis before and after the answer
     Chart room{.y = {.unit = AxisUnit::kBytes},

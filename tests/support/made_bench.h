@@ -63,7 +63,7 @@ class BenchMaker {
     row.timing = "graph";
     recording_.append(row);
     row.timing = "wall";
-    row.median += 20'000;
+    for (double* time : {&row.median, &row.low, &row.high}) *time += 20'000;
     recording_.append(row);
   }
 
