@@ -39,9 +39,7 @@ FigureData build(const FigureInput& input) {
   for (const Measurement* row : rows) {
     if (row == *copy || !(row->low > 0)) continue;
     const double part = 100 * (*copy)->median / row->median;
-    const double x = static_cast<double>(chart.categories.size());
-    chart.categories.push_back(form_label(row->variant));
-    ChartPoint point{.x = x,
+    ChartPoint point{.x = 0,
                      .y = part,
                      .low = 100 * (*copy)->median / row->high,
                      .high = 100 * (*copy)->median / row->low,
@@ -52,10 +50,9 @@ FigureData build(const FigureInput& input) {
     chart.series.push_back({.label = form_label(row->variant), .kind = kind_of(row->variant), .points = {std::move(point)}});
   }
   chart.bars = true;
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(std::max<std::size_t>(1, chart.categories.size())) - 0.5,
-             .name = {}};
+  chart.categories = {fmt::format("{}, {} × {}", (*copy)->label, record::format_count((*copy)->rows),
+                                  record::format_count((*copy)->width))};
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = 0.5, .name = {}};
   chart.y.unit = AxisUnit::kPercent;
   chart.y.name = "bytes that must move a second, part of a copy's";
   const double bandwidth = static_cast<double>((*copy)->bytes) / (*copy)->median;

@@ -1,5 +1,6 @@
 // The page on which a kernel is edited: a source that is typed into, an error with its line, the reader's text kept.
 #include <algorithm>
+#include <filesystem>
 
 #include "demos/experiments/edit_kernel_exercises.h"
 #include "imgui_te_engine.h"
@@ -119,4 +120,32 @@ TEST_CASE("in a small window the editor is the page's other face", "[gui]") {
     IM_CHECK(actor.app.editor().text().ends_with("oops"));
     IM_CHECK(actor.page().control().params().text("source").ends_with("oops\n"));
   });
+}
+
+TEST_CASE("the stored run shows its own source, its verdict and its speed, to read only", "[gui]") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, std::pair{1920, 1080}}) {
+    TestAssets assets;
+    const auto shipped = record::Recording::read(std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets" / "recordings" /
+                                                 "edit_kernel_rms_norm_h200.hrec");
+    REQUIRE(shipped.ok());
+    assets.add(shipped.value(), "edit_kernel_rms_norm_h200");
+    Stage stage;
+    stage.width = width;
+    stage.height = height;
+    stage.assets = assets.path();
+    stage.page = "edit_a_kernel";
+    perform(width == 1280 ? "stored kernel" : "stored kernel wide", stage, [&](Actor& actor) {
+      const std::string begin(experiments::find_exercise("rms_norm")->source);
+      IM_CHECK(actor.app.editor().text() == begin);
+      type_at_the_end(actor, "oops");
+      IM_CHECK(actor.app.editor().text() == begin);
+      if (width == 1280) {
+        actor.picture("stored kernel, source");
+        actor.click("Speed");
+        actor.frames(3);
+      }
+      IM_CHECK_EQ(actor.page().figure(400).charts.size(), 1u);
+      IM_CHECK_EQ(actor.page().figure(400).charts.front().series.size(), 2u);
+    });
+  }
 }
