@@ -155,7 +155,7 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
   if (options.record && !all.measurements().empty())
     if (auto written = all.write(*options.record); !written) return written.error();
   if (options.json) put(json_of(all, outcome).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  else put(bench_table(all));
+  else if (!all.measurements().empty()) put(bench_table(all));
   if (time_limit_met && outcome == OutcomeKind::kCancelled) return ExitCode::kTimeLimit;
   return exit_code_of(outcome);
 }
