@@ -106,6 +106,11 @@ fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on loss=f
   record llama-3.2-1b_h200_fused_kernels completed $common batch=1 trace=on $fused
 }
 step trace_test "$build/tests/bin/live_gpu_trace_test"
+step edit_kernel_test "$build/tests/bin/edit_kernel_gpu_test"
+step record_edit_kernel "$build/bin/headroom" run edit_kernel --set exercise=rms_norm --device cuda \
+  --record "$out/recordings/edit_kernel_rms_norm_h200.hrec"
+echo "headroom run edit_kernel --set exercise=rms_norm --device cuda --record edit_kernel_rms_norm_h200.hrec" \
+  >>"$out/recordings/commands.txt"
 step bench_step "$build/bin/headroom" bench step --device cuda
 # Kernels beside eager compositions, LibTorch's own and a copy; the table stands in the log.
 bench="bench --device cuda --set panel=all"
