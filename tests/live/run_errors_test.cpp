@@ -17,7 +17,7 @@ using record::DeviceKind;
 using record::OutcomeKind;
 using tests::RunDriver;
 
-const c10::SourceLocation kHere{__func__, __FILE__, __LINE__};
+const c10::SourceLocation kHere{"run_errors_test", __FILE__, __LINE__};
 
 // A machine with a CPU, and a GPU that is never touched.
 live::MachineFacts machine_with_gpu(const std::string& capability) {
