@@ -63,13 +63,9 @@ step() {
 
 step facts "$build/bin/headroom-engine" --facts
 step probe_test "$build/tests/bin/live_gpu_probe_test"
-step adamw_test "$build/tests/bin/kernels_adamw_gpu_test"
-sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
-if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
-  # With LibTorch's cache an overrun inside a cached block would not be seen.
-  step adamw_memcheck env PYTORCH_NO_CUDA_MEMORY_CACHING=1 timeout 120 \
-    "$sanitizer" --tool memcheck --error-exitcode 1 "$build/tests/bin/kernels_adamw_gpu_test"
-fi
+for test in "$build"/tests/bin/kernels_*_gpu_test; do
+  step "$(basename "$test" _gpu_test)" "$test"
+done
 step recording_cost "$build/bin/recording_cost" 60
 
 # must_end OUTCOME COMMAND…: runs it; its JSON must tell this outcome. Exit code 0 alone may also be out of memory.
@@ -105,6 +101,10 @@ fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on loss=f
   record llama-3.2-1b_h200_eager_kernels completed $common batch=1 trace=on
   record llama-3.2-1b_h200_fused_kernels completed $common batch=1 trace=on $fused
 }
+step record_launches must_end completed "$build/bin/headroom" run launches --device cuda --set rows=1024 --trace \
+  --record "$out/recordings/rms_norm_h200_launches.hrec" --json
+echo "headroom run launches --device cuda --set rows=1024 --trace --record rms_norm_h200_launches.hrec" \
+  >>"$out/recordings/commands.txt"
 step trace_test "$build/tests/bin/live_gpu_trace_test"
 step edit_kernel_test "$build/tests/bin/edit_kernel_gpu_test"
 step record_edit_kernel "$build/bin/headroom" run edit_kernel --set exercise=rms_norm --device cuda \
@@ -119,6 +119,23 @@ bench="bench --device cuda --set panel=all"
 step record_bench "$build/bin/headroom" $bench --record "$out/recordings/kernels_h200.hrec"
 echo "headroom $bench --record kernels_h200.hrec" >>"$out/recordings/commands.txt"
 [ -n "$quick" ] || step run_test "$build/tests/bin/live_gpu_run_test"
+
+# The kernels alone, without LibTorch, on memory of exactly the right size. Last: the tools keep the GPU busy for each
+# other, so nothing is timed beside them.
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
+if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
+  tools="memcheck racecheck initcheck synccheck"
+  for tool in $tools; do
+    { timeout 150 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/bin/kernel_driver" \
+        >"$out/logs/$tool.tool" 2>&1; echo $? >"$out/logs/$tool.code"; } &
+  done
+  wait
+  for tool in $tools; do
+    # shellcheck disable=SC2016  # the inner shell is the one to look
+    step "sanitizer_$tool" sh -c 'tail -n 200 "$1.tool"; exit "$(cat "$1.code")"' - "$out/logs/$tool"
+    rm -f "$out/logs/$tool.tool" "$out/logs/$tool.code"
+  done
+fi
 
 {
   echo
