@@ -45,8 +45,8 @@ struct NormBackward {
 };
 
 // Parts in which the parameters' gradients are summed. Known without a device, so that a plan on meta is exact. A part
-// is the rows of one block; a GPU with 132 multiprocessors runs 264 blocks here, one with 160 as many as there are
-// parts.
+// is the rows of one block; a GPU with 132 multiprocessors runs up to 264 blocks here, one with 160 as many as there
+// are parts.
 inline constexpr std::int64_t kMostPartialRows = 320;
 constexpr std::int64_t partial_rows(std::int64_t rows) { return std::min(rows, kMostPartialRows); }
 

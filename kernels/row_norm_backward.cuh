@@ -101,21 +101,19 @@ class Ring {
     stage_ = 0;
   }
 
-  // Fetches the next row that has not been fetched to where the present one lies.
+  // Fetches the next row that has not been fetched to where the present one lies; zeros behind the last.
   __device__ __forceinline__ void fetch() {
-    if (at_ < end_) {
 #pragma unroll
-      for (int stream = 0; stream < kStreams; ++stream) {
+    for (int stream = 0; stream < kStreams; ++stream) {
 #pragma unroll
-        for (int v = 0; v < kVectors; ++v) {
-          const int column = v * blockDim.x + threadIdx.x;
-          const bool there = column < row_vectors_;
-          copy_async(place(stream, v), tensors_[stream] + (there ? at_ + column : 0), there);
-        }
+      for (int v = 0; v < kVectors; ++v) {
+        const int column = v * blockDim.x + threadIdx.x;
+        const bool there = at_ < end_ && column < row_vectors_;
+        copy_async(place(stream, v), tensors_[stream] + (there ? at_ + column : 0), there);
       }
     }
     at_ += step_;
-    end_of_copies();  // empty groups keep the count in step
+    end_of_copies();
   }
   __device__ __forceinline__ void wait() { wait_for_copies<kStages - 1>(); }
   __device__ __forceinline__ void next() { stage_ = stage_ + 1 == kStages ? 0 : stage_ + 1; }
@@ -175,7 +173,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
   float rstd = row < norm.rows ? norm.rstd[row] : 0;
   float mean = kMean && row < norm.rows ? norm.mean[row] : 0;
   GroupSum<kSums> group_sum(sum_memory);
-  for (; row < norm.rows; row += step) {
+  // All groups of a block take as many turns, so that they meet as many barriers: one behind the last row adds zeros.
+  for (; row - threadIdx.y < norm.rows; row += step) {
     const std::int64_t next_row = row + step;
     const float next_rstd = next_row < norm.rows ? norm.rstd[next_row] : 0;
     const float next_mean = kMean && next_row < norm.rows ? norm.mean[next_row] : 0;
@@ -214,13 +213,19 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
     const float along = -rstd * sums[0] * part_of_mean;
     const float level = kMean ? -rstd * sums[kSums - 1] * part_of_mean : 0.0f;
     const std::int64_t begin = row * row_vectors;
+    const int columns = row < norm.rows ? row_vectors : 0;
+    if constexpr (kHeld) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        keep_packed(x[v]);
+        keep_packed(dy[v]);
+        keep_packed(weight[v]);
+      }
+    }
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const int column = v * blockDim.x + threadIdx.x;
       if constexpr (!kHeld) take(v);
-      keep_packed(x[v]);
-      keep_packed(dy[v]);
-      keep_packed(weight[v]);
       const Numbers<T> numbers(x[v]), upstream(dy[v]), weights(weight[v]);
       Numbers<T> dx;
 #pragma unroll
@@ -234,7 +239,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
 #pragma unroll
         for (int e = 0; e < kWidth; ++e) dx.at[e] += around.at[e];
       }
-      if (column < row_vectors) static_cast<uint4*>(norm.dx)[begin + column] = dx.packed();
+      if (column < columns) static_cast<uint4*>(norm.dx)[begin + column] = dx.packed();
     }
     if constexpr (!kHeld) ring.fetch();
     ring.next();
@@ -354,8 +359,11 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
   const int slots = Ring < kAddSum ? 3 : 2, kVectors > ::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
   const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
   if (!take_shared(kernel, shared)) return false;
-  blocks = std::min({blocks_for(norm.rows, block), static_cast<unsigned>((two ? 2 : 1) * multiprocessors()),
-                     static_cast<unsigned>(kMostPartialRows)});
+  // As few blocks as take no more turns: they end together, and leave fewer parts to add up.
+  const std::int64_t most = std::min<std::int64_t>((two ? 2 : 1) * multiprocessors(), kMostPartialRows);
+  const std::int64_t turns_of_all = (norm.rows + block.y - 1) / block.y;
+  const std::int64_t turns = (turns_of_all + most - 1) / most;
+  blocks = static_cast<unsigned>((turns_of_all + turns - 1) / turns);
   kernel<<<blocks, block, shared, stream>>>(norm);
   return true;
 }

@@ -228,10 +228,12 @@ void drive_norms(KernelDriver& driver) {
     for (const std::int64_t width : {2048, 4096, 8192, 16384}) time_norms(driver, 8192, width);
     return;
   }
-  // One row, one column; not a whole vector; not a whole warp; more rows than blocks; more than the registers hold.
-  for (const Size& size : {Size{1, 1}, Size{3, 7}, Size{1, 8}, Size{5, 40}, Size{1300, 16}, Size{17, 256},
-                           Size{70, 1000}, Size{9, 3072}, Size{700, 136, 1}, Size{33, 2048}, Size{300, 4096},
-                           Size{3, 8192}, Size{2, 16384}, Size{2, 16392}, Size{2, 40'960}, Size{2, 33'333}}) {
+  // One row, one column; not a whole vector; not a whole warp; more rows than blocks; a last turn that has not a row
+  // for every group of a block; more than the registers hold.
+  for (const Size& size :
+       {Size{1, 1}, Size{3, 7}, Size{1, 8}, Size{5, 40}, Size{1300, 16}, Size{17, 256}, Size{70, 1000}, Size{1101, 520},
+        Size{9, 3072}, Size{700, 136, 1}, Size{33, 2048}, Size{300, 4096}, Size{3, 8192}, Size{2, 16384},
+        Size{2, 16392}, Size{2, 40'960}, Size{2, 33'333}}) {
     for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
       check_norm(driver, "rms_norm", storage, size, false, false);
       check_norm(driver, "add_rms_norm", storage, size, true, false);
