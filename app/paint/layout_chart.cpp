@@ -249,6 +249,11 @@ class ChartLayout {
     const float half = sheet_.width(kLabelType, point.label) * 0.5f;
     const Rect box{bar.center_x() - half, y, bar.center_x() + half, y + sheet_.height(kLabelType)};
     if (y < plot_.y0 || !is_free(box)) return;
+    const bool struck = std::any_of(chart_.references.begin(), chart_.references.end(), [&](const auto& reference) {
+      const float line = reference.y.empty() ? plot_.y1 : y_px(reference.y.back());
+      return box.y0 < line && line < box.y1;
+    });
+    if (struck) sheet_.fill(Layer::kLabels, box, palette_.well);  // no line through a number
     sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, bar.center_x(), y, Anchor::kMiddle);
   }
 

@@ -26,11 +26,11 @@ constexpr std::array kKernels{
 };
 constexpr std::array kPanels{
     Choice{"all", "all"},
-    Choice{"kernels", "each kernel by itself"},
+    Choice{"kernels", "each kernel"},
     Choice{"report", "the report's six"},
 };
 constexpr std::array kStorages{
-    Choice{"auto", "bf16, on the CPU fp32"},
+    Choice{"auto", "bf16, CPU: fp32"},
     Choice{"bf16", "bf16"},
     Choice{"fp16", "fp16"},
     Choice{"fp32", "fp32"},

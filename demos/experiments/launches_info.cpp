@@ -21,7 +21,7 @@ constexpr std::array kKernels{
     Choice{"cross_entropy", "Cross entropy"},
 };
 constexpr std::array kStorages{
-    Choice{"auto", "bf16, on the CPU fp32"},
+    Choice{"auto", "bf16, CPU: fp32"},
     Choice{"bf16", "bf16"},
     Choice{"fp16", "fp16"},
     Choice{"fp32", "fp32"},
