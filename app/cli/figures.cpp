@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -207,16 +208,17 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<Sheet>& she
   return drawings;
 }
 
-// Draws and writes until all is done or the user interrupts. False: a figure had nothing to show; of all figures of one
-// file (`whatever_fits`), most are about other things than that run, and one that shows something is enough.
+// Draws and writes until all is done or the user interrupts. False: a figure that was named had nothing to show; or, where
+// none was named (`whatever_fits`), a whole recording, as most figures of a page are about some of its runs only.
 // `run_a` may be null.
 record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Ledger* run_a, bool whatever_fits,
                           FigureFiles& files) {
-  bool well = true, any = false;
+  bool well = true;
   const Sheet* sheet = nullptr;
+  std::set<const Sheet*> shown;
   std::unique_ptr<record::Ledger> ledger;  // of one recording at a time
   for (const Drawing& drawing : drawings) {
-    if (interrupted()) break;
+    if (interrupted()) return well;
     if (drawing.sheet != sheet) {
       sheet = drawing.sheet;
       ledger = std::make_unique<record::Ledger>(*sheet->recording);
@@ -228,14 +230,18 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
     const lessons::FigureData data = drawing.figure->build(input);
     if (data.empty_reason.empty()) {
       if (auto written = files.write(data, sheet->name); !written) return written.error();
-      any = true;
+      shown.insert(sheet);
     } else if (!whatever_fits) {
       say(fmt::format("{} of {}: {}", drawing.figure->id, sheet->name, data.empty_reason));
       well = false;
     }
   }
-  if (whatever_fits && !any && !interrupted()) say("No figure has anything to show of this recording.");
-  return whatever_fits ? any : well;
+  for (const Drawing& drawing : drawings) {
+    if (!whatever_fits || !shown.insert(drawing.sheet).second) continue;
+    say(fmt::format("No figure has anything to show of {}.", drawing.sheet->name));
+    well = false;
+  }
+  return well;
 }
 
 void say_what_is_cut(const std::vector<Sheet>& sheets) {
@@ -270,7 +276,7 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   say_what_is_cut(sheets.value());
   auto files = FigureFiles::open(std::move(style).value());
   if (!files) return files.error();
-  const auto drawn = draw(drawings.value(), run_a.get(), options.from && options.ids.empty(), files.value());
+  const auto drawn = draw(drawings.value(), run_a.get(), options.ids.empty(), files.value());
   // What was written before a disk was full, or before Ctrl-C, is whole and stands in the manifest.
   const auto manifest = files.value().write_manifest();
   if (!drawn) return drawn.error();

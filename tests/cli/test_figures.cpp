@@ -276,6 +276,19 @@ TEST_CASE("The pages' stored recordings are drawn by default, chapter by chapter
   CHECK(json::parse(ran.out)["files"].size() == page["figures"].size());
 }
 
+TEST_CASE("All figures of all shipped recordings: what a run has nothing to show of is left out, without failing") {
+  const TemporaryFolder out;
+  const Ran ran = run_headroom({"figures", "--out", out / "all"});
+  INFO(ran.err);
+  CHECK(ran.exit_code == 0);
+  const Words files = out.files();
+  for (const auto& entry : fs::directory_iterator(fs::path(HEADROOM_SOURCE_DIR) / "assets" / "recordings")) {
+    const std::string name = "__" + entry.path().stem().string() + ".svg";
+    INFO(name);
+    CHECK(std::any_of(files.begin(), files.end(), [&](const std::string& file) { return file.ends_with(name); }));
+  }
+}
+
 TEST_CASE("Ctrl-C keeps the files that are whole") {
   const TemporaryFolder folder, out;
   RunOptions options = without_recordings(folder);
