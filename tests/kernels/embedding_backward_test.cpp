@@ -18,9 +18,9 @@ TEST_CASE("the embedding's gradient on the CPU adds, leaves rows alone, and repe
 TEST_CASE("an id outside the table is named") {
   const at::Tensor dy = at::zeros({3, 4}), dweight = at::zeros({5, 4});
   CHECK_THROWS_WITH(kernels::embedding_backward(dy, at::tensor({0, 5, 1}, at::kLong), dweight, false),
-                    Catch::Matchers::Contains("token 1 has the id 5"));
+                    ContainsSubstring("token 1 has the id 5"));
   CHECK_THROWS_WITH(kernels::embedding_backward(dy, at::tensor({0, 4, -1}, at::kLong), dweight, true),
-                    Catch::Matchers::Contains("token 2 has the id -1"));
+                    ContainsSubstring("token 2 has the id -1"));
 }
 
 TEST_CASE("tensors that are no table, ids and gradient are refused") {
