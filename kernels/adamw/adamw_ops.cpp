@@ -62,7 +62,7 @@ void run_on_cuda(const Group& group, at::Device device, const AdamWStep& step) {
 
 }  // namespace
 
-void adamw(std::span<const AdamWParameter> parameters, const AdamWStep& step) {
+void adamw(std::span<const AdamWParameter> parameters, const AdamWStep& step, const AdamWControl& /*control*/) {
   if (parameters.empty()) return;
   const at::Device device = parameters.front().param.device();
   std::vector<Group> groups;

@@ -1,0 +1,57 @@
+// AdamW whose moments take one byte an element, on tensors; block-wise quantisation by itself; plain references.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <ATen/ATen.h>
+
+#include "kernels/adamw/adamw_ops.h"
+
+namespace headroom::kernels {
+
+// Elements that share an absmax. The paper takes 2048; bitsandbytes, and we, 256.
+inline constexpr std::int64_t kQuantisedBlock = 256;
+
+inline constexpr std::int64_t quantised_blocks(std::int64_t n) { return (n + kQuantisedBlock - 1) / kQuantisedBlock; }
+
+// Bytes of both moments of n elements: 2 n + 8 ⌈n/256⌉, that is 2.031 an element.
+inline constexpr std::int64_t adamw_8bit_state_bytes(std::int64_t n) { return 2 * n + 8 * quantised_blocks(n); }
+
+// One weight of n elements and what its step reads; all contiguous, on one device. param, gradient, working, decays and
+// number as in AdamWParameter. State of all zeros is the start: code 0 means 0 in both maps.
+struct AdamW8bitParameter {
+  at::Tensor param, gradient;
+  at::Tensor m_codes, m_absmax;  // first moment: uint8 [n], signed map; fp32 [quantised_blocks(n)]
+  at::Tensor v_codes, v_absmax;  // second moment: uint8 [n], unsigned map; fp32 [quantised_blocks(n)]
+  bool decays = true;
+  at::Tensor working;
+  std::int64_t number = -1;
+};
+
+// One step in place over all of them, on CPU, CUDA or meta (where it only checks): one launch for every combination of
+// types and 320 tensors. The moments are fp32 in registers only. Allocates nothing on any device.
+void adamw_8bit(std::span<const AdamW8bitParameter> parameters, const AdamWStep& step,
+                const AdamWControl& control = {});
+
+struct BlockQuantised {
+  at::Tensor codes;   // uint8 [n]
+  at::Tensor absmax;  // fp32 [quantised_blocks(n)]
+};
+
+// Block-wise dynamic quantisation of x (fp32, bf16 or fp16, contiguous, any shape) as the optimizer does it; the
+// unsigned map takes |x| and never lets a number above zero become zero. A block with inf or NaN is NaN afterwards.
+BlockQuantised quantise_blockwise(const at::Tensor& x, bool is_signed);
+
+// fp32 [n].
+at::Tensor dequantise_blockwise(const at::Tensor& codes, const at::Tensor& absmax, bool is_signed, std::int64_t n);
+
+// The 256 values of a map by their codes, float64 on the CPU, written down bit by bit as the paper describes them.
+at::Tensor dynamic_map_reference(bool is_signed);
+
+// The same step from plain tensor operations in float64; state goes in and out dequantised, the result not yet
+// quantised again.
+AdamWReference adamw_8bit_reference(const AdamW8bitParameter& parameter, double learning_rate, double beta1,
+                                    double beta2, double epsilon, double weight_decay, std::int64_t t);
+
+}  // namespace headroom::kernels
