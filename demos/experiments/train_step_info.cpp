@@ -1,5 +1,6 @@
 // The parameters of `train_step`: one real training step of a Llama, several times.
 #include <array>
+#include <span>
 
 #include "demos/experiments/demo.h"
 
@@ -18,9 +19,39 @@ constexpr std::array kModels{
     Choice{"llama-3-8b", "Llama 3 8B"},
     Choice{"custom", "Custom"},
 };
-constexpr std::array kPrecisions{Choice{"fp32", "fp32"}, Choice{"bf16", "bf16"}};
-constexpr std::array kCheckpointing{Choice{"off", "off"}, Choice{"layer", "each layer"}};
-constexpr std::array kLosses{Choice{"plain", "all logits"}, Choice{"flce", "a chunk of logits at a time"}};
+constexpr std::array kPrecisions{
+    Choice{"fp32", "fp32"},
+    Choice{"bf16", "bf16"},
+    Choice{"fp16_mixed", "fp16, fp32 masters"},
+    Choice{"bf16_mixed", "bf16, fp32 masters"},
+};
+constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
+constexpr std::array kMoments{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}, Choice{"bf16", "bf16"}};
+constexpr std::array kCheckpointing{
+    Choice{"off", "off"},
+    Choice{"layer", "each layer"},
+    Choice{"every", "each k-th layer"},
+    Choice{"selective", "all but attention"},
+};
+constexpr std::array kLosses{
+    Choice{"plain", "all logits"},
+    Choice{"hf_2024", "Hugging Face, 2024"},
+    Choice{"hf_2025", "Hugging Face, 2025"},
+    Choice{"flce", "a chunk of logits at a time"},
+};
+constexpr std::array kOptimizers{
+    Choice{"adamw", "AdamW"},
+    Choice{"adamw_8bit", "AdamW, 8-bit moments"},
+    Choice{"galore", "GaLore"},
+};
+constexpr std::array kAdapters{Choice{"off", "off"}, Choice{"lora", "LoRA"}, Choice{"qlora", "QLoRA, 4-bit weights"}};
+constexpr std::array kTargets{
+    Choice{"all", "all projections"},
+    Choice{"attention", "attention"},
+    Choice{"mlp", "MLP"},
+};
+constexpr std::array kStateOffload{Choice{"off", "off"}, Choice{"host", "host memory"}, Choice{"file", "a file"}};
+constexpr std::array kAttentions{Choice{"flash", "flash"}, Choice{"eager", "eager"}};
 constexpr std::array kLossModes{
     Choice{"chunked", "chunks of tokens"},
     Choice{"lean", "slices of the vocabulary"},
@@ -29,6 +60,37 @@ constexpr std::array kLossModes{
 constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 constexpr std::array kOffOn{Choice{"off", "off"}, Choice{"on", "on"}};
 constexpr std::array kDevices{Choice{"auto", "best there is"}, Choice{"cpu", "CPU"}, Choice{"cuda", "GPU"}};
+
+constexpr ParamSpec choice(std::string_view key, std::string_view label, std::string_view help,
+                           std::span<const Choice> choices, std::string_view default_text,
+                           std::string_view needs_key = "", std::string_view needs_value = "") {
+  return {.key = key,
+          .label = label,
+          .help = help,
+          .kind = ParamKind::kChoice,
+          .default_text = default_text,
+          .choices = choices,
+          .advanced = true,
+          .needs_key = needs_key,
+          .needs_value = needs_value};
+}
+
+constexpr ParamSpec number(std::string_view key, std::string_view label, std::string_view unit, std::string_view help,
+                           double minimum, double maximum, double default_number, std::string_view needs_key = "",
+                           std::string_view needs_value = "") {
+  return {.key = key,
+          .label = label,
+          .unit = unit,
+          .help = help,
+          .kind = ParamKind::kInteger,
+          .minimum = minimum,
+          .maximum = maximum,
+          .default_number = default_number,
+          .logarithmic = true,
+          .advanced = true,
+          .needs_key = needs_key,
+          .needs_value = needs_value};
+}
 
 // One operation of the step as a kernel of our own, or composed from PyTorch's operators.
 constexpr ParamSpec fused(std::string_view key, std::string_view label, std::string_view help,
@@ -85,7 +147,7 @@ constexpr std::array kSchema{
               .logarithmic = true},
     ParamSpec{.key = "precision",
               .label = "Precision",
-              .help = "Number format of weights, gradients, activations and AdamW's moments alike",
+              .help = "Number format of weights, gradients and activations; mixed keeps the weights in fp32 as well",
               .kind = ParamKind::kChoice,
               .default_text = "fp32",
               .choices = kPrecisions},
@@ -95,6 +157,8 @@ constexpr std::array kSchema{
               .kind = ParamKind::kChoice,
               .default_text = "off",
               .choices = kCheckpointing},
+    number("checkpoint_every", "Keep each", "layers", "k: only the input of each k-th layer is kept", 1, 512, 2,
+           "checkpointing", "every"),
     ParamSpec{.key = "device",
               .label = "Run on",
               .help = "The device that trains; auto takes the GPU where there is one",
@@ -127,6 +191,8 @@ constexpr std::array kSchema{
               .default_text = "plain",
               .choices = kLosses,
               .advanced = true},
+    choice("keep_output", "Output kept", "Whether the logits stay until the next step, as in a loop that holds the output",
+           kOffOn, "on", "loss", "hf_2024|hf_2025"),
     ParamSpec{.key = "loss_mode",
               .label = "Logits by",
               .help = "What the fused loss takes at a time",
@@ -156,6 +222,54 @@ constexpr std::array kSchema{
               .advanced = true,
               .needs_key = "loss",
               .needs_value = "flce"},
+    choice("attention", "Attention", "Flash never writes the T × T scores; eager writes and keeps them", kAttentions,
+           "flash"),
+    number("accumulate", "Micro-batches", "a step", "Batches whose gradients add up before the optimizer steps", 1, 256, 1),
+    choice("rounding", "Rounding", "How an update is rounded into bf16 weights", kRoundings, "nearest", "precision", "bf16"),
+    choice("moments", "Moments", "Number format of AdamW's two moments", kMoments, "model", "optimizer", "adamw"),
+    number("loss_scale", "Loss scale", "", "What the loss is multiplied by at first, so that fp16 gradients do not vanish", 1,
+           16777216, 65536, "precision", "fp16_mixed"),
+    number("loss_scale_window", "Scale window", "steps", "Steps without overflow after which the loss scale doubles", 1,
+           100000, 1000, "precision", "fp16_mixed"),
+    choice("optimizer", "Optimizer", "What is kept for each weight between steps, and in how many bits", kOptimizers,
+           "adamw"),
+    number("galore_rank", "Rank", "", "Rows that a gradient is projected to; 0 takes a quarter of the hidden size", 0, 65536,
+           0, "optimizer", "galore"),
+    number("galore_interval", "Refresh", "steps", "Steps after which the projections are worked out anew", 1, 100000, 200,
+           "optimizer", "galore"),
+    ParamSpec{.key = "galore_scale",
+              .label = "Scale",
+              .help = "α: what the projected update is multiplied by",
+              .kind = ParamKind::kReal,
+              .minimum = 0.001,
+              .maximum = 100,
+              .default_number = 0.25,
+              .logarithmic = true,
+              .advanced = true,
+              .needs_key = "optimizer",
+              .needs_value = "galore"},
+    choice("optimizer_in_backward", "Step in backward", "Update each layer as soon as its gradients are there, and drop them",
+           kOffOn, "off"),
+    choice("adapters", "Adapters", "Train two thin matrices beside each frozen weight instead of the weight", kAdapters,
+           "off"),
+    number("lora_rank", "Rank", "", "r: width of the adapters", 1, 1024, 16, "adapters", "lora|qlora"),
+    number("lora_alpha", "Alpha", "", "α: the adapters' share is multiplied by α / r", 1, 4096, 32, "adapters",
+           "lora|qlora"),
+    choice("lora_targets", "Beside", "Which projections have adapters", kTargets, "all", "adapters", "lora|qlora"),
+    choice("offload.optimizer", "Optimizer state in", "Where masters and moments lie; away from the device, the CPU steps",
+           kStateOffload, "off"),
+    ParamSpec{.key = "offload_file",
+              .label = "State's file",
+              .help = "File for the optimizer's state; empty takes one in the folder for temporary files",
+              .kind = ParamKind::kFile,
+              .advanced = true,
+              .needs_key = "offload.optimizer",
+              .needs_value = "file"},
+    choice("offload.parameters", "Stream weights", "Weights lie on the host; the current and the next layer's on the device",
+           kOffOn, "off"),
+    choice("offload.checkpoints", "Stream checkpoints", "The kept inputs of layers move to the host until backward wants them",
+           kOffOn, "off"),
+    choice("cuda_graph", "CUDA graph", "Record the step once and replay it: one launch instead of hundreds", kOffOn, "off"),
     fused("fused.rms_norm", "Fused RMSNorm", "RMSNorm, with the residual addition before it, as one kernel"),
     fused("fused.rope", "Fused RoPE", "Turns queries and keys in place, in one kernel"),
     fused("fused.swiglu", "Fused SwiGLU", "SwiGLU as one kernel; its product is built again in backward, not kept"),
@@ -193,6 +307,11 @@ constexpr std::array kSchema{
               .minimum = 0,
               .maximum = 1e9,
               .default_number = 0,
+              .advanced = true},
+    ParamSpec{.key = "weights",
+              .label = "Weights",
+              .help = "Folder of a Hugging Face Llama checkpoint in safetensors; empty draws random weights",
+              .kind = ParamKind::kFile,
               .advanced = true},
     ParamSpec{.key = "data",
               .label = "Text",

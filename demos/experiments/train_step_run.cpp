@@ -49,6 +49,12 @@ llama::LossOptions loss_of(const record::Params& params) {
           .fp32_weight_gradient = params.text("weight_gradient") == "fp32"};
 }
 
+std::unique_ptr<llama::Optimizer> make_optimizer(const record::Params& params, const llama::Model& model) {
+  const llama::AdamWOptions adamw{.learning_rate = params.real("learning_rate"),
+                                  .fused = params.text("fused.adamw") == "on"};
+  return std::make_unique<llama::AdamW>(llama::parameters(model), adamw);
+}
+
 // The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.
 void take_blas_workspace(const llama::Placement& placement) {
   if (!placement.device.is_cuda()) return;
@@ -66,7 +72,7 @@ struct TrainStepRun::State {
   int steps = 0;
   llama::TrainOptions options;
   llama::Model model;
-  llama::AdamW optimizer;
+  std::unique_ptr<llama::Optimizer> optimizer;
   at::Tensor loss;  // of the last step, on the device
 };
 
@@ -96,8 +102,6 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
       .loss = loss_of(params),
       .cancel = setting.cancel,
   };
-  options.adamw.learning_rate = params.real("learning_rate");
-  options.adamw.fused = params.text("fused.adamw") == "on";
   record::mark(record::Phase::kSetup);
   take_blas_workspace(placement);
   llama::Model model;
@@ -106,7 +110,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
   }
-  llama::AdamW optimizer(llama::parameters(model));
+  std::unique_ptr<llama::Optimizer> optimizer = make_optimizer(params, model);
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::make_unique<State>(State{
       .text = std::move(text).value(),
       .batch = params.integer("batch"),
@@ -125,7 +129,7 @@ StepResult TrainStepRun::step(int index) {
   s.loss = at::Tensor();  // the step before's
   const at::Tensor tokens_2BT = llama::make_batch(s.text, s.batch, s.seq, s.seed, index);
   try {
-    s.loss = llama::train_step(s.model, s.optimizer, tokens_2BT, s.options, index);
+    s.loss = llama::train_step(s.model, *s.optimizer, tokens_2BT, s.options, index);
   } catch (const llama::Cancelled&) {
     return StepResult::kCancelled;
   }
@@ -139,7 +143,7 @@ std::int64_t TrainStepRun::tokens_per_step() const { return state_->batch * stat
 std::int64_t TrainStepRun::num_parameters() const { return llama::num_parameters(state_->model.config); }
 
 int TrainStepRun::marks_per_step() const {
-  return llama::marks_per_step(state_->model.config, state_->options.checkpointing);
+  return llama::marks_per_step(state_->model.config, state_->options);
 }
 
 double TrainStepRun::loss() const { return state_->loss.item<double>(); }

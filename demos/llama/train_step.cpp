@@ -50,6 +50,7 @@ at::Tensor border(const Model& model, const TrainOptions& options, std::int64_t 
       const LayerWeights& done = model.layers[static_cast<std::size_t>(i)];
       relabel_norm_gradient(done.attention_norm_H);
       relabel_norm_gradient(done.mlp_norm_H);
+      for (LayerHooks* hooks : options.hooks) hooks->gradients_ready(i);
     } else {
       relabel_norm_gradient(model.final_norm_H);
     }
@@ -62,7 +63,11 @@ at::Tensor run_layer(const Model& model, const TrainOptions& options, std::int64
   const auto layer = [&model, i](const at::Tensor& input) { return layer_forward(model, i, input); };
   if (options.checkpointing == Checkpointing::kOff) return layer(x);
   return checkpoint(x, {.layer = layer,
-                        .before_recompute = [i] { mark_backward(Phase::kRecompute, tag_of(i)); },
+                        .before_recompute =
+                            [&options, i] {
+                              mark_backward(Phase::kRecompute, tag_of(i));
+                              for (LayerHooks* hooks : options.hooks) hooks->before_layer(i, Phase::kRecompute);
+                            },
                         .before_backward = [i] { mark_backward(Phase::kBackward, tag_of(i)); }});
 }
 
@@ -74,7 +79,9 @@ at::Tensor forward(const Model& model, const at::Tensor& ids_BT, const at::Tenso
   for (std::int64_t i = 0; i < model.config.num_layers; ++i) {
     x_BTH = border(model, options, i, x_BTH);
     record::mark(Phase::kForward, tag_of(i));
+    for (LayerHooks* hooks : options.hooks) hooks->before_layer(i, Phase::kForward);
     x_BTH = run_layer(model, options, i, x_BTH);
+    for (LayerHooks* hooks : options.hooks) hooks->after_layer(i, Phase::kForward);
   }
   x_BTH = border(model, options, model.config.num_layers, x_BTH);
   record::mark(Phase::kForward);
@@ -118,10 +125,11 @@ at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const 
     drop_pending_backward();
     throw;
   }
+  for (LayerHooks* hooks : options.hooks) hooks->gradients_ready(kOuterLayer);
   return loss.detach();
 }
 
-at::Tensor train_step(Model& model, AdamW& optimizer, const at::Tensor& host_tokens_2BT, const TrainOptions& options,
+at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT, const TrainOptions& options,
                       int index) {
   record::mark_step(index);
   const at::Tensor tokens_2BT = upload(host_tokens_2BT, model.embed_tokens_VH.device());
@@ -133,16 +141,16 @@ at::Tensor train_step(Model& model, AdamW& optimizer, const at::Tensor& host_tok
     throw;
   }
   record::mark(Phase::kOptimizer);
-  optimizer.step(options.adamw);
+  optimizer.step();
   optimizer.drop_gradients();
   record::mark_step(-1);
   return loss;
 }
 
-int marks_per_step(const Config& config, Checkpointing checkpointing) {
+int marks_per_step(const Config& config, const TrainOptions& options) {
   // Begin, embedding, layers, final norm, loss; backward's head, layers, embedding; optimizer, end.
   const auto layers = static_cast<int>(config.num_layers);
-  const int recompute = checkpointing == Checkpointing::kLayer ? 2 * layers : 0;
+  const int recompute = options.checkpointing == Checkpointing::kLayer ? 2 * layers : 0;
   return 8 + 2 * layers + recompute;
 }
 

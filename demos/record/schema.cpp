@@ -21,6 +21,16 @@ const ParamSpec* find(Schema schema, std::string_view key) {
   return nullptr;
 }
 
+// Whether `alternatives`, parted by '|', name the value.
+bool is_one_of(std::string_view value, std::string_view alternatives) {
+  while (true) {
+    const std::size_t bar = alternatives.find('|');
+    if (alternatives.substr(0, bar) == value) return true;
+    if (bar == std::string_view::npos) return false;
+    alternatives.remove_prefix(bar + 1);
+  }
+}
+
 ParamValue default_of(const ParamSpec& spec) {
   switch (spec.kind) {
     case ParamKind::kInteger:
@@ -189,7 +199,8 @@ const ParamValue& Params::at(std::string_view key) const {
 bool Params::in_use(std::string_view key) const {
   const ParamSpec* const spec = find(schema_, key);
   if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
-  return spec->needs_key.empty() || (in_use(spec->needs_key) && as_text(spec->needs_key) == spec->needs_value);
+  return spec->needs_key.empty() ||
+         (in_use(spec->needs_key) && is_one_of(as_text(spec->needs_key), spec->needs_value));
 }
 
 Status Params::set(std::string_view key, std::string_view value_text) {

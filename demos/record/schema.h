@@ -36,7 +36,7 @@ struct ParamSpec {
   bool logarithmic = false;      // a slider steps by doubling
   bool advanced = false;         // folded away behind "More" until asked for
   std::string_view needs_key;    // shown and used only while that parameter …
-  std::string_view needs_value;  // … has this value, e.g. model=custom
+  std::string_view needs_value;  // … has this value, e.g. model=custom; or one of several: "lora|qlora"
 };
 
 using Schema = std::span<const ParamSpec>;

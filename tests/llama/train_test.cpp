@@ -202,7 +202,7 @@ TEST_CASE("a step that was cancelled in backward leaves weights as they were and
     void on_relabel(const void*, record::Category) override {}
   } listener;
   llama::Model model = llama::make_model(*llama::find_config("tiny"), {}, {}, /*seq=*/16, /*seed=*/0);
-  llama::AdamW optimizer(llama::parameters(model));
+  llama::AdamW optimizer(llama::parameters(model), {});
   const at::Tensor before = model.lm_head_VH.detach().clone();
   record::set_scope_listener(&listener);
   CHECK_THROWS_AS(llama::train_step(model, optimizer, llama::make_batch("text", 1, 16, 0, 0),
