@@ -122,6 +122,15 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
       recording_.set_kernel_report(std::move(*report));
       return std::nullopt;
     }
+    case ChunkKind::kSweepPoints: {
+      std::optional<std::vector<SweepPoint>> points;
+      if (content.size() <= kMostTextBytes) points = sweep_points_from_json(as_text(content));
+      if (!points) return Damage{"what it says about the points of a sweep cannot be read"};
+      if (points->size() > kMostSweepPoints - std::min(recording_.sweep_points().size(), kMostSweepPoints))
+        return Damage{"it holds more than 10,000 points of a sweep"};
+      for (const SweepPoint& point : *points) recording_.append(point);
+      return std::nullopt;
+    }
     case ChunkKind::kOutcome: {
       std::optional<Outcome> outcome;
       if (content.size() <= kMostTextBytes) outcome = outcome_from_json(as_text(content));

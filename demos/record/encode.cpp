@@ -1,4 +1,5 @@
 // Rows and texts to chunks.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -35,6 +36,14 @@ bool can_be_read(const Measurement& m) {
   const bool in_order = m.low >= 0 && m.low <= m.median && m.median <= m.high && std::isfinite(m.high);
   return in_order && m.flops >= 0 && std::isfinite(m.flops) && is_amount(m.rows) && is_amount(m.width) &&
          is_amount(m.vocab) && is_amount(m.samples) && is_amount(m.bytes) && m.extra_memory <= kMostBytes;
+}
+
+bool can_be_read(const SweepPoint& p) {
+  const bool in_order = p.tokens_per_second_low >= 0 && p.tokens_per_second_low <= p.tokens_per_second &&
+                        p.tokens_per_second <= p.tokens_per_second_high && std::isfinite(p.tokens_per_second_high);
+  const bool amounts = std::all_of(p.peak_by_category.begin(), p.peak_by_category.end(), is_amount);
+  return in_order && amounts && is_amount(p.peak_allocated) && is_amount(p.peak_requested) &&
+         is_amount(p.peak_reserved) && is_amount(p.peak_host) && p.steps >= 0;
 }
 
 }  // namespace
@@ -74,6 +83,15 @@ std::vector<std::byte> encode_measurements(std::span<const Measurement> measurem
 
 std::vector<std::byte> encode_kernel_report(const KernelReport& report) {
   return encode_text(ChunkKind::kKernelReport, to_json(report));
+}
+
+std::vector<std::byte> encode_sweep_points(std::span<const SweepPoint> points) {
+  for (const SweepPoint& point : points)
+    if (!can_be_read(point))
+      throw std::invalid_argument(fmt::format("a point of a sweep that cannot be: {} {}, peak {}, {} tokens/s",
+                                              point.series, point.label, point.peak_allocated,
+                                              point.tokens_per_second));
+  return encode_text(ChunkKind::kSweepPoints, to_json(points));
 }
 
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names) {

@@ -194,6 +194,12 @@ Status Recording::write(const std::filesystem::path& path) const {
     status = writer.append(encode_measurements(rest.first(std::min(rest.size(), kMeasurementsPerChunk))));
   }
   if (status && kernel_report_) status = writer.append(encode_kernel_report(*kernel_report_));
+  if (sweep_points_.size() > kMostSweepPoints) throw std::length_error("more than 10,000 points in a recording");
+  constexpr std::size_t kPointsPerChunk = 64;  // about 200 KiB of text
+  for (std::size_t first = 0; status && first < sweep_points_.size(); first += kPointsPerChunk) {
+    const auto rest = std::span(sweep_points_).subspan(first);
+    status = writer.append(encode_sweep_points(rest.first(std::min(rest.size(), kPointsPerChunk))));
+  }
   if (status && dropped_ != 0) status = writer.append(encode_dropped(dropped_));
   if (status && outcome_) status = writer.append(encode_outcome(*outcome_));
   return status ? writer.commit() : status;

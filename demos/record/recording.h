@@ -16,31 +16,12 @@
 #include "demos/record/kernel_span.h"
 #include "demos/record/measurement.h"
 #include "demos/record/mem_event.h"
+#include "demos/record/outcome.h"
 #include "demos/record/result.h"
+#include "demos/record/sweep_point.h"
 #include "demos/record/units.h"
 
 namespace headroom::record {
-
-enum class OutcomeKind : std::uint8_t { kCompleted, kOutOfMemory, kCancelled, kRefused, kEngineLost, kFailed };
-std::string_view key_of(OutcomeKind outcome);
-
-// Running out of memory, explained. It is a result, not an error.
-struct OutOfMemoryFacts {
-  Bytes requested = 0;
-  Bytes allocated = 0;  // when it was asked for
-  Bytes reserved = 0;
-  Bytes limit = 0;  // the cap, or the device's memory
-  std::string op;
-  Phase phase = Phase::kSetup;
-  std::uint16_t layer = kNoLayer;
-  ByCategory by_category{};
-};
-
-struct Outcome {
-  OutcomeKind kind = OutcomeKind::kCompleted;
-  std::string message;  // one sentence; empty when completed
-  std::optional<OutOfMemoryFacts> out_of_memory = std::nullopt;
-};
 
 // What a run was: fixed at its start. Provenance holds gpu, driver, cuda, torch, allocator, revision, created, window …
 struct RunInfo {
@@ -68,6 +49,8 @@ class Recording {
   const std::vector<Measurement>& measurements() const { return measurements_; }
   // The latest one, of a run that compiles a kernel; else empty.
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
+  // Of a sweep, in the order in which they ran; else empty.
+  const std::vector<SweepPoint>& sweep_points() const { return sweep_points_; }
   std::string_view op_name(std::uint16_t op) const;
   std::uint64_t dropped_events() const { return dropped_; }
   // Empty while the run goes on, and in a file that was cut off.
@@ -85,6 +68,7 @@ class Recording {
   void append(const MetricSample& sample) { metrics_.push_back(sample); }
   void append(std::span<const KernelSpan> spans) { kernel_spans_.insert(kernel_spans_.end(), spans.begin(), spans.end()); }
   void append(const Measurement& measurement) { measurements_.push_back(measurement); }
+  void append(const SweepPoint& point) { sweep_points_.push_back(point); }
   void set_kernel_report(KernelReport report) { kernel_report_ = std::move(report); }
   // Device times arrive in order, behind their marks: the next marks without one get these. More than there are such
   // marks is a bug.
@@ -115,6 +99,7 @@ class Recording {
   std::vector<KernelSpan> kernel_spans_;
   std::vector<Measurement> measurements_;
   std::optional<KernelReport> kernel_report_;
+  std::vector<SweepPoint> sweep_points_;
   std::vector<std::string> operators_{""};
   std::uint64_t dropped_ = 0;
   std::optional<Outcome> outcome_;
@@ -133,6 +118,7 @@ std::vector<std::byte> encode_metrics(std::span<const MetricSample> samples);
 std::vector<std::byte> encode_kernel_spans(std::span<const KernelSpan> spans);
 std::vector<std::byte> encode_measurements(std::span<const Measurement> measurements);  // few: 1 MiB of text at most
 std::vector<std::byte> encode_kernel_report(const KernelReport& report);
+std::vector<std::byte> encode_sweep_points(std::span<const SweepPoint> points);  // few: 1 MiB of text at most
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names);
 std::vector<std::byte> encode_dropped(std::uint64_t count);
 std::vector<std::byte> encode_outcome(const Outcome& outcome);

@@ -1,4 +1,4 @@
-// RunInfo and Outcome to JSON and back. Reading checks every type and range; fields that are not known are skipped.
+// What a recording says in words, to JSON and back. Reading checks every type and range; fields that are not known are skipped.
 #include "demos/record/run_text.h"
 
 #include "demos/record/columns.h"  // kMostBytes
@@ -9,11 +9,16 @@ namespace {
 
 constexpr int kNumSources = 4;
 constexpr int kNumOutcomes = 6;
+constexpr std::int64_t kMostSteps = 1'000'000'000;
+
+json to_object(const ByCategory& amounts) {
+  json object = json::object();
+  for (int i = 0; i < kNumCategories; ++i)
+    object[std::string(key_of(static_cast<Category>(i)))] = amounts[static_cast<std::size_t>(i)];
+  return object;
+}
 
 json to_object(const OutOfMemoryFacts& facts) {
-  json by_category = json::object();
-  for (int i = 0; i < kNumCategories; ++i)
-    by_category[std::string(key_of(static_cast<Category>(i)))] = facts.by_category[static_cast<std::size_t>(i)];
   return {{"requested", facts.requested},
           {"allocated", facts.allocated},
           {"reserved", facts.reserved},
@@ -21,7 +26,23 @@ json to_object(const OutOfMemoryFacts& facts) {
           {"op", facts.op},
           {"phase", key_of(facts.phase)},
           {"layer", facts.layer},
-          {"by_category", by_category}};
+          {"by_category", to_object(facts.by_category)}};
+}
+
+json to_object(const Outcome& outcome) {
+  json object = {{"kind", key_of(outcome.kind)}, {"message", outcome.message}};
+  if (outcome.out_of_memory) object["out_of_memory"] = to_object(*outcome.out_of_memory);
+  return object;
+}
+
+std::optional<ByCategory> by_category_from(const json* object) {
+  if (object == nullptr) return std::nullopt;
+  Fields fields(*object);
+  ByCategory amounts{};
+  for (int i = 0; i < kNumCategories; ++i)
+    amounts[static_cast<std::size_t>(i)] =
+        fields.whole(std::string(key_of(static_cast<Category>(i))).c_str(), kMostBytes);
+  return fields.ok() ? std::optional(amounts) : std::nullopt;
 }
 
 std::optional<OutOfMemoryFacts> facts_from(const json& object) {
@@ -34,13 +55,52 @@ std::optional<OutOfMemoryFacts> facts_from(const json& object) {
   facts.op = fields.text("op");
   facts.phase = fields.choice<Phase>("phase", kNumPhases);
   facts.layer = static_cast<std::uint16_t>(fields.whole("layer", kNoLayer));
-  const json* const by_category = fields.find("by_category");
-  if (by_category == nullptr) return std::nullopt;
-  Fields amounts(*by_category);
-  for (int i = 0; i < kNumCategories; ++i)
-    facts.by_category[static_cast<std::size_t>(i)] =
-        amounts.whole(std::string(key_of(static_cast<Category>(i))).c_str(), kMostBytes);
-  return fields.ok() && amounts.ok() ? std::optional(facts) : std::nullopt;
+  const std::optional<ByCategory> amounts = by_category_from(fields.find("by_category"));
+  if (!amounts) return std::nullopt;
+  facts.by_category = *amounts;
+  return fields.ok() ? std::optional(facts) : std::nullopt;
+}
+
+std::optional<Outcome> outcome_from(const json& object) {
+  Fields fields(object);
+  Outcome outcome;
+  outcome.kind = fields.choice<OutcomeKind>("kind", kNumOutcomes);
+  outcome.message = fields.text("message");
+  if (!fields.ok()) return std::nullopt;
+  if (const auto facts = object.find("out_of_memory"); facts != object.end()) {
+    outcome.out_of_memory = facts_from(*facts);
+    if (!outcome.out_of_memory) return std::nullopt;
+  }
+  return outcome;
+}
+
+std::optional<SweepPoint> sweep_point_from(const json& object) {
+  Fields fields(object);
+  SweepPoint p;
+  p.series = fields.text("series");
+  p.label = fields.text("label");
+  p.params = fields.texts("params");
+  p.peak_allocated = fields.whole("peak_allocated", kMostBytes);
+  p.peak_requested = fields.whole("peak_requested", kMostBytes);
+  p.peak_reserved = fields.whole("peak_reserved", kMostBytes);
+  p.peak_host = fields.whole("peak_host", kMostBytes);
+  p.peak_phase = fields.choice<Phase>("peak_phase", kNumPhases);
+  p.tokens_per_second = fields.number("tokens_per_second");
+  p.tokens_per_second_low = fields.number("tokens_per_second_low");
+  p.tokens_per_second_high = fields.number("tokens_per_second_high");
+  if (const json* const loss = fields.find("loss"); loss != nullptr && !loss->is_null()) p.loss = fields.number("loss");
+  p.steps = static_cast<int>(fields.whole("steps", kMostSteps));
+  p.provenance = fields.texts("provenance");
+  p.recording = fields.text("recording");
+  const std::optional<ByCategory> by_category = by_category_from(fields.find("peak_by_category"));
+  const json* const outcome = fields.find("outcome");
+  const std::optional<Outcome> ended = outcome != nullptr ? outcome_from(*outcome) : std::nullopt;
+  const bool in_order = p.tokens_per_second_low >= 0 && p.tokens_per_second_low <= p.tokens_per_second &&
+                        p.tokens_per_second <= p.tokens_per_second_high;
+  if (!fields.ok() || !in_order || !by_category || !ended) return std::nullopt;
+  p.peak_by_category = *by_category;
+  p.outcome = *ended;
+  return p;
 }
 
 // Times and amounts are finite and not negative: JSON has no other numbers, and a figure divides by them.
@@ -126,11 +186,7 @@ std::string to_json(const RunInfo& info) {
                {"device_memory", info.device_memory}});
 }
 
-std::string to_json(const Outcome& outcome) {
-  json object = {{"kind", key_of(outcome.kind)}, {"message", outcome.message}};
-  if (outcome.out_of_memory) object["out_of_memory"] = to_object(*outcome.out_of_memory);
-  return dump(object);
-}
+std::string to_json(const Outcome& outcome) { return dump(to_object(outcome)); }
 
 std::string to_json(std::span<const Measurement> measurements) {
   json rows = json::array();
@@ -164,6 +220,29 @@ std::string to_json(const KernelReport& report) {
                {"launches", report.launches},
                {"error", measured(report.error)},
                {"error_limit", measured(report.error_limit)}});
+}
+
+std::string to_json(std::span<const SweepPoint> points) {
+  json rows = json::array();
+  for (const SweepPoint& p : points)
+    rows.push_back({{"series", p.series},
+                    {"label", p.label},
+                    {"params", json(p.params)},
+                    {"outcome", to_object(p.outcome)},
+                    {"peak_allocated", p.peak_allocated},
+                    {"peak_requested", p.peak_requested},
+                    {"peak_reserved", p.peak_reserved},
+                    {"peak_host", p.peak_host},
+                    {"peak_by_category", to_object(p.peak_by_category)},
+                    {"peak_phase", key_of(p.peak_phase)},
+                    {"tokens_per_second", p.tokens_per_second},
+                    {"tokens_per_second_low", p.tokens_per_second_low},
+                    {"tokens_per_second_high", p.tokens_per_second_high},
+                    {"loss", p.loss ? json(*p.loss) : json()},
+                    {"steps", p.steps},
+                    {"provenance", json(p.provenance)},
+                    {"recording", p.recording}});
+  return dump({{"sweep_points", rows}});
 }
 
 std::optional<RunInfo> run_info_from_json(std::string_view text) {
@@ -221,18 +300,24 @@ std::optional<KernelReport> kernel_report_from_json(std::string_view text) {
   return fields.ok() ? std::optional(report) : std::nullopt;
 }
 
-std::optional<Outcome> outcome_from_json(std::string_view text) {
+std::optional<std::vector<SweepPoint>> sweep_points_from_json(std::string_view text) {
   const std::optional<json> object = parse(text);
   if (!object) return std::nullopt;
   Fields fields(*object);
-  Outcome outcome;
-  outcome.kind = fields.choice<OutcomeKind>("kind", kNumOutcomes);
-  outcome.message = fields.text("message");
-  if (const auto facts = object->find("out_of_memory"); facts != object->end()) {
-    outcome.out_of_memory = facts_from(*facts);
-    if (!outcome.out_of_memory) return std::nullopt;
+  const json* const rows = fields.find("sweep_points");
+  if (rows == nullptr || !rows->is_array()) return std::nullopt;
+  std::vector<SweepPoint> points;
+  for (const json& row : *rows) {
+    std::optional<SweepPoint> point = sweep_point_from(row);
+    if (!point) return std::nullopt;
+    points.push_back(std::move(*point));
   }
-  return fields.ok() ? std::optional(outcome) : std::nullopt;
+  return points;
+}
+
+std::optional<Outcome> outcome_from_json(std::string_view text) {
+  const std::optional<json> object = parse(text);
+  return object ? outcome_from(*object) : std::nullopt;
 }
 
 }  // namespace headroom::record

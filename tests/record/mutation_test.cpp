@@ -46,13 +46,22 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
   const KernelSpan spans[] = {{.start = 5, .duration = 2, .kind = SpanKind::kRuntimeCall},
                               {.start = 9, .duration = 40, .bytes = 4'096, .correlation = 7, .step = 1, .name = 1}};
   const KernelReport report{.messages = {{.line = 1, .text = "a"}}, .kernels = {{.name = "b"}}, .error = 0.5};
+  const SweepPoint points[] = {{.series = "a",
+                                .params = {{"batch", "4"}},
+                                .outcome = *made.outcome(),
+                                .peak_by_category = {1, 2},
+                                .tokens_per_second = 2,
+                                .tokens_per_second_low = 1,
+                                .tokens_per_second_high = 3,
+                                .loss = 0.5},
+                               {.label = "b"}};
   std::vector<std::pair<ChunkKind, std::vector<std::byte>>> found;
   for (const std::vector<std::byte>& chunk :
        {encode_info(made.info()), encode_events(std::span(made.events()).first(12)),
         encode_marks(std::span(made.marks()).first(6)), encode_device_times(times), encode_counters(made.counters()),
         encode_metrics(made.metrics()), encode_operators(1, names), encode_dropped(3),
         encode_measurements(measurements), encode_kernel_spans(spans),
-        encode_kernel_report(report), encode_outcome(*made.outcome())}) {
+        encode_kernel_report(report), encode_sweep_points(points), encode_outcome(*made.outcome())}) {
     const auto header = std::get<ChunkHeader>(open_header(chunk));
     found.emplace_back(header.kind, std::get<std::vector<std::byte>>(
                                         open_payload(header, std::span(chunk).subspan(kChunkHeaderBytes))));
@@ -69,14 +78,15 @@ Recording target() {
 }
 
 struct Counts {
-  std::size_t events, marks, counters, metrics, measurements, kernel_spans;
+  std::size_t events, marks, counters, metrics, measurements, kernel_spans, sweep_points;
   std::uint64_t dropped;
   bool outcome;
   bool operator==(const Counts&) const = default;
 };
 Counts counts(const Recording& r) {
-  return {r.events().size(),       r.marks().size(),        r.counters().size(),  r.metrics().size(),
-          r.measurements().size(), r.kernel_spans().size(), r.dropped_events(),   r.outcome().has_value()};
+  return {r.events().size(),       r.marks().size(),        r.counters().size(),
+          r.metrics().size(),      r.measurements().size(), r.kernel_spans().size(),
+          r.sweep_points().size(), r.dropped_events(),      r.outcome().has_value()};
 }
 
 }  // namespace
@@ -160,7 +170,7 @@ TEST_CASE("random contents are refused or usable") {
     std::vector<std::byte> content(random() % 120);
     for (std::byte& byte : content) byte = static_cast<std::byte>(random() % 4 == 0 ? random() : random() % 8);
     Recording recording = target();
-    const Status status = recording.append_chunk(seal(static_cast<ChunkKind>(1 + random() % 11), content));
+    const Status status = recording.append_chunk(seal(static_cast<ChunkKind>(1 + random() % 14), content));
     if (status.ok())
       use(recording);
     else

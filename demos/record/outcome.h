@@ -1,0 +1,39 @@
+// How a run ended: a value, not an exception.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "demos/record/scope.h"
+#include "demos/record/units.h"
+
+namespace headroom::record {
+
+enum class OutcomeKind : std::uint8_t { kCompleted, kOutOfMemory, kCancelled, kRefused, kEngineLost, kFailed };
+std::string_view key_of(OutcomeKind outcome);
+
+// Running out of memory, explained. It is a result, not an error.
+struct OutOfMemoryFacts {
+  Bytes requested = 0;
+  Bytes allocated = 0;  // when it was asked for
+  Bytes reserved = 0;
+  Bytes limit = 0;  // the cap, or the device's memory
+  std::string op;
+  Phase phase = Phase::kSetup;
+  std::uint16_t layer = kNoLayer;
+  ByCategory by_category{};
+
+  bool operator==(const OutOfMemoryFacts&) const = default;
+};
+
+struct Outcome {
+  OutcomeKind kind = OutcomeKind::kCompleted;
+  std::string message;  // one sentence; empty when completed
+  std::optional<OutOfMemoryFacts> out_of_memory = std::nullopt;
+
+  bool operator==(const Outcome&) const = default;
+};
+
+}  // namespace headroom::record

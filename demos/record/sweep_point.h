@@ -1,0 +1,38 @@
+// One run of many: what a sweep keeps of it. A sweep's recording holds these instead of events.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "demos/record/outcome.h"
+#include "demos/record/units.h"
+
+namespace headroom::record {
+
+struct SweepPoint {
+  std::string series;  // "liger_all"; points of one series make one line
+  std::string label;   // within its series: "batch=4", "checkpointing"
+  std::map<std::string, std::string> params;  // of the run, as they are typed
+  Outcome outcome;
+
+  // Over the whole run, as in a run's summary; of one that ran out of memory, until then.
+  Bytes peak_allocated = 0;
+  Bytes peak_requested = 0;
+  Bytes peak_reserved = 0;        // 0 where the allocator has no segments
+  Bytes peak_host = 0;            // of host memory that stands in for the device's
+  ByCategory peak_by_category{};  // adds up to peak_allocated
+  Phase peak_phase = Phase::kSetup;
+
+  // Median and 20/80 % quantiles without the first step; all 0: not measured.
+  double tokens_per_second = 0, tokens_per_second_low = 0, tokens_per_second_high = 0;
+  std::optional<double> loss;  // of the last step
+  int steps = 0;               // whole ones
+
+  std::map<std::string, std::string> provenance;  // where it differs from the recording's: a later revision, another GPU
+  std::string recording;  // name of a file beside the sweep's with this run's events; empty: not kept
+
+  bool operator==(const SweepPoint&) const = default;
+};
+
+}  // namespace headroom::record
