@@ -1,4 +1,7 @@
-// Facts of the current device that launches need.
+// Facts of the current device that launches need, and of the devices that the kernels are compiled for.
+#include "kernels/device.h"
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -18,6 +21,10 @@ int multiprocessors() {
     count = asked;
   }
   return count;
+}
+
+int oldest_capability() {
+  return std::min({__CUDA_ARCH_LIST__}) / 10;  // 800, 860, …
 }
 
 }  // namespace headroom::kernels

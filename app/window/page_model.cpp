@@ -361,15 +361,22 @@ std::optional<Notice> PageModel::notice() const {
     return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(o.out_of_memory->phase)),
                   explain(*o.out_of_memory)};
   };
+  const auto composed = [&]() -> std::optional<Notice> {
+    if (run == nullptr) return std::nullopt;
+    const auto& provenance = run->recording->info().provenance;
+    const auto trouble = provenance.find("kernels_trouble");
+    if (trouble == provenance.end()) return std::nullopt;
+    return Notice{Notice::Kind::kTrouble, "Without our kernels", trouble->second};
+  };
   // What a stored run came to belongs to the picture of it.
   if (run != nullptr && !own_shown && !question_.hides() && run->recording->outcome() &&
       run->recording->outcome()->out_of_memory)
     return out_of_memory(*run->recording->outcome());
-  if (!outcome || !own_shown) return std::nullopt;
+  if (!outcome || !own_shown) return composed();
   switch (outcome->kind) {
     case record::OutcomeKind::kCompleted:
     case record::OutcomeKind::kCancelled:
-      return std::nullopt;
+      return composed();
     case record::OutcomeKind::kOutOfMemory:
       if (question_.hides() || !outcome->out_of_memory) return std::nullopt;  // it would tell the answer
       return out_of_memory(*outcome);

@@ -102,6 +102,7 @@ constinit const DemoInfo kBench = {
     .summary = "Time kernels of our own beside eager compositions and LibTorch's, with bytes, bandwidth and memory.",
     .schema = kSchema,
     .records_memory = false,
+    .needs_kernels = true,
 };
 
 }  // namespace headroom::experiments

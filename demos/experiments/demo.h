@@ -14,6 +14,7 @@ struct DemoInfo {
   std::string_view summary;  // one line for lists
   record::Schema schema;
   bool records_memory = true;  // false: it measures time, and recording every allocation would be in the way
+  bool needs_kernels = false;  // true: without kernels of our own there is nothing to run on a GPU
 };
 
 std::span<const DemoInfo* const> demos();        // in display order

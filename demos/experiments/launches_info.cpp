@@ -81,6 +81,7 @@ constinit const DemoInfo kLaunches = {
     .title = "Launches of one operation",
     .summary = "Run one operation as many launches, as one kernel and as the replay of a CUDA graph.",
     .schema = kSchema,
+    .needs_kernels = true,
 };
 
 }  // namespace headroom::experiments

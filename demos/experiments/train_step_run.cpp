@@ -49,6 +49,13 @@ llama::LossOptions loss_of(const record::Params& params) {
           .fp32_weight_gradient = params.text("weight_gradient") == "fp32"};
 }
 
+// Where the loss's kernels report a target that cannot be; undefined where PyTorch's operators compute the loss.
+at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::FusedKernels& fused, at::Device device) {
+  if (options.loss.path == llama::LossPath::kPlain && !fused.cross_entropy) return {};
+  const record::Scope scope(record::Category::kOther, llama::operators().nll);
+  return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
+}
+
 std::unique_ptr<llama::Optimizer> make_optimizer(const record::Params& params, const llama::Model& model) {
   const llama::AdamWOptions adamw{.learning_rate = params.real("learning_rate"),
                                   .fused = params.text("fused.adamw") == "on"};
@@ -73,7 +80,8 @@ struct TrainStepRun::State {
   llama::TrainOptions options;
   llama::Model model;
   std::unique_ptr<llama::Optimizer> optimizer;
-  at::Tensor loss;  // of the last step, on the device
+  at::Tensor tokens_2BT;  // of the last step, on the host
+  at::Tensor loss;        // of the last step, on the device
 };
 
 TrainStepRun::TrainStepRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -104,6 +112,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   };
   record::mark(record::Phase::kSetup);
   take_blas_workspace(placement);
+  options.loss.error_flag = make_error_flag(options, fused_of(params), place.device);
   llama::Model model;
   try {
     model = llama::make_model(config, fused_of(params), placement, seq, seed, setting.cancel);
@@ -120,16 +129,17 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
       .options = options,
       .model = std::move(model),
       .optimizer = std::move(optimizer),
+      .tokens_2BT = {},
       .loss = {},
   })));
 }
 
 StepResult TrainStepRun::step(int index) {
   State& s = *state_;
-  s.loss = at::Tensor();  // the step before's
-  const at::Tensor tokens_2BT = llama::make_batch(s.text, s.batch, s.seq, s.seed, index);
+  s.loss = s.tokens_2BT = at::Tensor();  // the step before's
+  s.tokens_2BT = llama::make_batch(s.text, s.batch, s.seq, s.seed, index);
   try {
-    s.loss = llama::train_step(s.model, *s.optimizer, tokens_2BT, s.options, index);
+    s.loss = llama::train_step(s.model, *s.optimizer, s.tokens_2BT, s.options, index);
   } catch (const llama::Cancelled&) {
     return StepResult::kCancelled;
   }
@@ -146,7 +156,10 @@ int TrainStepRun::marks_per_step() const {
   return llama::marks_per_step(state_->model.config, state_->options);
 }
 
-double TrainStepRun::loss() const { return state_->loss.item<double>(); }
+double TrainStepRun::loss() const {
+  const State& s = *state_;
+  return llama::read_loss(s.loss, s.options.loss.error_flag, s.tokens_2BT.select(0, 1), s.model.config.vocab_size);
+}
 
 StepReport TrainStepRun::report() { return {.loss = loss(), .tokens = tokens_per_step(), .measurements = {}}; }
 

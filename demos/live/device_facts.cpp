@@ -96,6 +96,7 @@ void add_planned_devices(MachineFacts& machine) {
   const auto memory = driver->memory();
   machine.facts["driver"] = driver->version();
   machine.facts["gpu"] = driver->name();
+  if (const auto capability = driver->compute_capability()) machine.facts["compute_capability"] = *capability;
   machine.devices.push_back({.kind = record::DeviceKind::kGpu,
                              .key = "cuda",
                              .name = driver->name(),

@@ -17,6 +17,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/demo_run.h"
+#include "demos/live/kernel_support.h"
 #include "demos/live/operator_trace.h"
 #include "demos/live/progress_meter.h"
 #include "demos/live/run_errors.h"
@@ -48,6 +49,7 @@ struct Plan {
   const protocol::DeviceFacts* device =
       nullptr;  // what the events are of; a planner's tensors are on meta all the same
   Bytes cap = 0;
+  std::string kernels_trouble;  // why no kernel of ours runs though some were asked for
 
   DeviceKind kind() const { return device->kind; }
 };
@@ -103,6 +105,10 @@ record::Result<Plan> understand(const protocol::StartRun& start, const Machine& 
         ErrorKind::kRefused};
   }
   if (const std::string lack = lacks_bf16(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
+  if (const std::string lack = lacks_kernels(*plan.device, machine.facts()); !lack.empty()) {
+    if (demo->needs_kernels) return Error{lack + ": take device=cpu.", ErrorKind::kRefused};
+    if (compose(plan.params)) plan.kernels_trouble = lack + ": PyTorch's operators take their place in this run.";
+  }
   if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");
   return plan;
 }
@@ -141,6 +147,7 @@ record::RunInfo info_of(const protocol::StartRun& start, const Plan& plan, const
   const Traces traces = traces_of(plan, machine);
   if (traces.kernels) info.provenance["traced"] = "kernels, by " + machine.kernel_trace()->version();
   if (traces.operators) info.provenance["traced"] = "operators";
+  if (!plan.kernels_trouble.empty()) info.provenance["kernels_trouble"] = plan.kernels_trouble;
   if (!traces.trouble.empty()) info.provenance["trace_trouble"] = traces.trouble;
   return info;
 }

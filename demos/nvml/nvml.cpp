@@ -93,6 +93,13 @@ std::string Driver::name() const {
   return text.data();
 }
 
+std::optional<std::string> Driver::compute_capability() const {
+  int major = 0, minor = 0;
+  const auto ask = find<Return (*)(void*, int*, int*)>("nvmlDeviceGetCudaComputeCapability");
+  if (ask == nullptr || ask(device_, &major, &minor) != kSuccess) return std::nullopt;
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
 std::optional<Driver::Memory> Driver::memory() const {
   MemoryInfo info{};
   const auto ask = find<Return (*)(void*, MemoryInfo*)>("nvmlDeviceGetMemoryInfo");

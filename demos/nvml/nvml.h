@@ -33,6 +33,7 @@ class Driver {
     record::Bytes used = 0;
   };
   // Each is empty where the driver does not tell (containers hide processes, laptops hide power).
+  std::optional<std::string> compute_capability() const;  // "9.0"
   std::optional<Memory> memory() const;
   std::optional<record::Bytes> process_bytes(std::uint32_t pid) const;
   std::optional<int> utilisation_percent() const;

@@ -390,3 +390,19 @@ TEST_CASE("compared runs are told apart by the settings that differ", "[window][
   CHECK(comparison.b == "Checkpointing each layer");
   CHECK(compare_runs(record::Ledger(first), record::Ledger(first)).a.empty());
 }
+
+TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture", "[window][page]") {
+  const auto composed = small_run();
+  record::RunInfo info = composed->info();
+  info.provenance["kernels_trouble"] = "The GPU is older than the kernels.";
+  composed->set_info(info);
+  Reader reader;
+  CHECK_FALSE(reader.model.notice());
+  reader.model.question().skip();
+  reader.backend.use(composed);
+  reader.model.run(0);
+  reader.finish_run();
+  REQUIRE(reader.model.notice());
+  CHECK(reader.model.notice()->head == "Without our kernels");
+  CHECK(reader.model.notice()->body == "The GPU is older than the kernels.");
+}

@@ -45,19 +45,17 @@ std::filesystem::path text_to_train_on() {
   return file.path;
 }
 
-RunDriver::RunDriver(live::EngineRole role, bool look_for_gpu)
-    : worker_(role, {.cpu = &cpu_probe(), .meta = role == live::EngineRole::kPlanner ? &meta_probe() : nullptr}, sink(),
-              feed_, live::machine_facts(look_for_gpu), {text_to_train_on()}) {}
+RunDriver::RunDriver(live::EngineRole role, bool look_for_gpu) : RunDriver(live::machine_facts(look_for_gpu), role) {}
 
-RunDriver::RunDriver(live::MachineFacts machine)
-    : worker_(live::EngineRole::kRunner, {.cpu = &cpu_probe(), .meta = nullptr}, sink(), feed_, std::move(machine),
-              {text_to_train_on()}) {}
+RunDriver::RunDriver(live::MachineFacts machine, live::EngineRole role)
+    : worker_(role, {.cpu = &cpu_probe(), .meta = role == live::EngineRole::kPlanner ? &meta_probe() : nullptr}, sink(),
+              feed_, std::move(machine), {text_to_train_on()}) {}
 
 DrivenRun RunDriver::run(const Settings& params, bool record,
-                         const std::function<void(const record::Recording&)>& watch) {
+                         const std::function<void(const record::Recording&)>& watch, const std::string& demo) {
   DrivenRun driven;
   record::Recording& recording = driven.recording;
-  REQUIRE(worker_.submit({.run = ++run_, .demo = "train_step", .params = params, .record = record}).taken);
+  REQUIRE(worker_.submit({.run = ++run_, .demo = demo, .params = params, .record = record}).taken);
   std::vector<record::MemEvent> events;
   while (true) {
     const live::RunNews news = feed_.take();

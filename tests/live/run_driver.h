@@ -34,12 +34,12 @@ struct DrivenRun {
 class RunDriver {
  public:
   explicit RunDriver(live::EngineRole role = live::EngineRole::kRunner, bool look_for_gpu = false);
-  // A runner on a machine of these facts.
-  explicit RunDriver(live::MachineFacts machine);
+  // On a machine of these facts.
+  explicit RunDriver(live::MachineFacts machine, live::EngineRole role = live::EngineRole::kRunner);
 
   // Waits for the end of the run. `watch` is called every few milliseconds with what has arrived.
   DrivenRun run(const Settings& params, bool record = true,
-                const std::function<void(const record::Recording&)>& watch = {});
+                const std::function<void(const record::Recording&)>& watch = {}, const std::string& demo = "train_step");
   live::Worker& worker() { return worker_; }
   std::uint64_t last_run() const { return run_; }
 

@@ -51,6 +51,45 @@ TEST_CASE("a GPU without bf16 is refused before anything is allocated") {
   CHECK(on_cpu.outcome().kind == OutcomeKind::kCompleted);
 }
 
+// A planner computes nothing, so it needs no GPU to say what a run on an old one would be.
+TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the run says why") {
+  const tests::Settings fused{{"model", "tiny"},        {"device", "cuda"},      {"batch", "1"},
+                              {"seq", "32"},            {"fused.rope", "on"},    {"fused.rms_norm", "on"},
+                              {"fused.swiglu", "on"},   {"fused.adamw", "on"},   {"fused.embedding", "on"},
+                              {"loss", "flce"}};
+  const auto plan = [](const std::string& capability, const tests::Settings& settings) {
+    return RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner).run(settings);
+  };
+  const auto old = plan("5.2", fused);
+  REQUIRE(old.outcome().kind == OutcomeKind::kCompleted);
+  const record::RunInfo& info = old.recording.info();
+  for (const char* key : {"fused.rope", "fused.rms_norm", "fused.swiglu", "fused.adamw", "fused.embedding"}) {
+    CHECK(info.params.at(key) == "off");
+  }
+  CHECK(info.params.at("loss") == "plain");
+  const std::string said = info.provenance.at("kernels_trouble");
+  CHECK(said.starts_with("Tesla T4 has compute capability 5.2, and the kernels of this build need "));
+  CHECK(said.ends_with(": PyTorch's operators take their place in this run."));
+
+  const auto able = plan("12.1", fused);
+  CHECK(able.recording.info().params.at("fused.rope") == "on");
+  CHECK(able.recording.info().params.at("loss") == "flce");
+  CHECK_FALSE(able.recording.info().provenance.contains("kernels_trouble"));
+  CHECK(able.recording.events().size() < old.recording.events().size());
+
+  const auto composed = plan("5.2", {{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}, {"fused.adamw", "off"}});
+  CHECK_FALSE(composed.recording.info().provenance.contains("kernels_trouble"));  // nothing was asked for
+  CHECK(composed.recording.events().size() == old.recording.events().size());
+
+  RunDriver driver(machine_with_gpu("5.2"));
+  const auto bench = driver.run({{"device", "cuda"}}, true, {}, "bench");
+  CHECK(bench.outcome().kind == OutcomeKind::kRefused);
+  CHECK(bench.outcome().message.find("compute capability 5.2") != std::string::npos);
+  CHECK(driver.run({{"model", "tiny"}, {"device", "cpu"}, {"seq", "16"}, {"steps", "1"}, {"fused.rope", "on"}})
+            .recording.info()
+            .params.at("fused.rope") == "on");  // the CPU has kernels of its own
+}
+
 TEST_CASE("a run on the CPU that could not be prepared does not speak of a GPU") {
   live::MachineFacts machine = machine_with_gpu("7.5");
   machine.available_memory = []() -> record::Bytes { throw std::runtime_error("/proc is not there"); };

@@ -272,3 +272,18 @@ TEST_CASE("published shapes have their published numbers of parameters") {
     CHECK((choice.key == "custom" || llama::find_config(choice.key) != nullptr));
   }
 }
+
+TEST_CASE("a target that a kernel found outside the vocabulary is read with the loss") {
+  const at::Tensor loss = at::scalar_tensor(2.5), flag = at::zeros({1}, at::kLong);
+  const at::Tensor targets_BT = at::arange(8).view({2, 4}) + 252;  // 256 in row 4
+  CHECK(llama::read_loss(loss, flag, targets_BT, 256) == 2.5);
+  CHECK(llama::read_loss(loss, {}, targets_BT, 256) == 2.5);
+  flag.fill_(5);  // 1 + row
+  std::string said;
+  try {
+    llama::read_loss(loss, flag, targets_BT, 256);
+  } catch (const c10::Error& error) {
+    said = error.what_without_backtrace();
+  }
+  CHECK(said == "The loss of this step is not right: target 256 in row 4 is outside the vocabulary of 256.");
+}
