@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -161,6 +162,34 @@ void fit_y(Chart& chart) {
   }
   chart.y.low = 0;
   chart.y.high = chart.y.unit == AxisUnit::kBytes ? round_up_bytes(high * 1.1) : high * 1.1;
+}
+
+ChartSeries& series_of(Chart& chart, std::string_view variant) {
+  const std::string label = variant_label(variant);
+  for (ChartSeries& series : chart.series)
+    if (series.label == label) return series;
+  return chart.series.emplace_back(ChartSeries{.label = label, .kind = kind_of(variant), .points = {}});
+}
+
+void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::string copy_label) {
+  chart.bars = true;
+  chart.categories = std::move(categories);
+  chart.x = {.unit = AxisUnit::kCategory,
+             .low = -0.5,
+             .high = static_cast<double>(chart.categories.size()) - 0.5,
+             .name = {}};
+  chart.y.unit = AxisUnit::kPercent;
+  chart.y.name = "bytes that must move a second, part of a copy's";
+  chart.references.push_back({.label = std::move(copy_label), .x = {chart.x.low, chart.x.high}, .y = {100, 100}});
+  fit_y(chart);
+}
+
+void add_chart(FigureData& figure, Chart chart) {
+  if (figure.charts.empty()) {
+    figure.x = chart.x;
+    figure.y = chart.y;
+  }
+  figure.charts.push_back(std::move(chart));
 }
 
 bool begin_bench(FigureData& figure, const FigureInput& input, const record::Params& params) {

@@ -1,6 +1,7 @@
 // What the figures of a benchmark have in common: which rows they show, and the words for them.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,42 @@
 namespace headroom::lessons {
 
 using record::Measurement;
+
+// Panels of `headroom bench` in the order of the catalogue, behind "all"; figures offer all of them or a part.
+inline constexpr std::array<record::Choice, 11> kBenchPanels{{
+    {"all", "all"},
+    {"rms_norm", "RMSNorm"},
+    {"add_rms_norm", "Addition and RMSNorm"},
+    {"layer_norm", "LayerNorm"},
+    {"rope", "RoPE"},
+    {"swiglu", "SwiGLU"},
+    {"geglu", "GeGLU"},
+    {"cross_entropy", "Cross entropy"},
+    {"fused_linear_cross_entropy", "Fused linear cross entropy"},
+    {"embedding_backward", "Embedding gradient"},
+    {"adamw", "AdamW"},
+}};
+inline constexpr std::array<record::Choice, 3> kBenchPasses{
+    {{"full", "forward and backward"}, {"forward", "forward"}, {"backward", "backward"}}};
+
+constexpr record::ParamSpec bench_panel(std::string_view help, std::span<const record::Choice> panels) {
+  return {.key = "panel",
+          .label = "Kernel",
+          .help = help,
+          .kind = record::ParamKind::kChoice,
+          .default_text = panels.front().key,
+          .choices = panels};
+}
+
+constexpr record::ParamSpec bench_pass(std::string_view help, std::string_view default_text,
+                                       std::span<const record::Choice> passes = kBenchPasses) {
+  return {.key = "pass",
+          .label = "Pass",
+          .help = help,
+          .kind = record::ParamKind::kChoice,
+          .default_text = default_text,
+          .choices = passes};
+}
 
 // The device time with a cold cache where it was measured, else the host's: what a figure shows unless asked otherwise.
 std::string main_timing(const record::Recording& recording);
@@ -45,11 +82,20 @@ struct Spread {
 };
 Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row));
 
+// The series of this variant, made where the chart has none yet.
+ChartSeries& series_of(Chart& chart, std::string_view variant);
+
+// A chart over these places whose y is a part of a copy's bandwidth in per cent, with the copy's line at 100 %.
+void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::string copy_label);
+
 // Writes each point's time over it, where there is room.
 void label_times(Chart& chart);
 
 // Ends the y axis above all points: from 0, or over whole decades.
 void fit_y(Chart& chart);
+
+// Adds the chart; the figure's axes are those of its first.
+void add_chart(FigureData& figure, Chart chart);
 
 // The head of a figure of a benchmark. False: there is nothing to draw, and `empty_reason` says why.
 bool begin_bench(FigureData& figure, const FigureInput& input, const record::Params& params);

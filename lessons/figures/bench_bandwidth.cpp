@@ -13,16 +13,7 @@ extern const Figure kBenchBandwidth;
 
 namespace {
 
-constexpr std::array<record::Choice, 3> kPasses{
-    {{"forward", "forward"}, {"backward", "backward"}, {"full", "forward and backward"}}};
-constexpr std::array kSchema{
-    record::ParamSpec{.key = "pass",
-                      .label = "Pass",
-                      .help = "Which pass",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "forward",
-                      .choices = kPasses},
-};
+constexpr std::array kSchema{bench_pass("Which pass", "forward")};
 
 // The rows of the panel's shape that moves most, copy included; empty without a copy.
 std::vector<const Measurement*> largest_shape(const record::Recording& recording, std::string_view panel,
@@ -36,13 +27,6 @@ std::vector<const Measurement*> largest_shape(const record::Recording& recording
   return copied ? rows : std::vector<const Measurement*>{};
 }
 
-ChartSeries& series_of(Chart& chart, const Measurement& row) {
-  const std::string label = variant_label(row.variant);
-  for (ChartSeries& series : chart.series)
-    if (series.label == label) return series;
-  return chart.series.emplace_back(ChartSeries{.label = label, .kind = kind_of(row.variant), .points = {}});
-}
-
 FigureData build(const FigureInput& input) {
   FigureData figure;
   figure.id = kBenchBandwidth.id;
@@ -52,20 +36,21 @@ FigureData build(const FigureInput& input) {
   if (!begin_bench(figure, input, params)) return figure;
   const record::Recording& recording = input.run->recording();
   Chart chart;
+  std::vector<std::string> panels;
   double bandwidth = 0;
   for (const std::string& panel : measured_panels(recording, params.text("pass"))) {
     const auto rows = largest_shape(recording, panel, params.text("pass"));
     if (rows.empty()) continue;
     const Measurement& copy = **std::find_if(rows.begin(), rows.end(), [](auto* r) { return r->variant == "copy"; });
-    const double x = static_cast<double>(chart.categories.size());
-    chart.categories.push_back(panel_title(panel));
+    const double x = static_cast<double>(panels.size());
+    panels.push_back(panel_title(panel));
     for (const Measurement* row : rows) {
       if (row->variant == "copy") {
         bandwidth = std::max(bandwidth, static_cast<double>(row->bytes) / row->median);
         continue;
       }
       const double part = 100 * copy.median / row->median;
-      series_of(chart, *row)
+      series_of(chart, row->variant)
           .points.push_back({.x = x,
                              .y = part,
                              .low = 100 * copy.median / std::max(row->high, 1.0),
@@ -79,20 +64,9 @@ FigureData build(const FigureInput& input) {
     figure.empty_reason = "This run measured no kernel beside a copy in this pass.";
     return figure;
   }
-  chart.bars = true;
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(chart.categories.size()) - 0.5,
-             .name = {}};
-  chart.y.unit = AxisUnit::kPercent;
-  chart.y.name = "bytes that must move a second, part of a copy's";
-  chart.references.push_back({.label = fmt::format("a copy of as many bytes, up to {}", rate_text(bandwidth * 1e9)),
-                              .x = {chart.x.low, chart.x.high},
-                              .y = {100, 100}});
-  fit_y(chart);
-  figure.x = chart.x;
-  figure.y = chart.y;
-  figure.charts.push_back(std::move(chart));
+  make_parts_of_copy(chart, std::move(panels),
+                     fmt::format("a copy of as many bytes, up to {}", rate_text(bandwidth * 1e9)));
+  add_chart(figure, std::move(chart));
   return figure;
 }
 

@@ -10,31 +10,11 @@ extern const Figure kBenchMemory;
 
 namespace {
 
-constexpr std::array<record::Choice, 9> kPanels{{
-    {"rms_norm", "RMSNorm"},
-    {"add_rms_norm", "Addition and RMSNorm"},
-    {"layer_norm", "LayerNorm"},
-    {"rope", "RoPE"},
-    {"swiglu", "SwiGLU"},
-    {"geglu", "GeGLU"},
-    {"cross_entropy", "Cross entropy"},
-    {"fused_linear_cross_entropy", "Fused linear cross entropy"},
-    {"embedding_backward", "Embedding gradient"},
-}};
-constexpr std::array<record::Choice, 2> kPasses{{{"full", "forward and backward"}, {"forward", "forward"}}};
+constexpr auto kPanels = std::span(kBenchPanels).subspan(1, 9);  // each that takes memory of its own
+constexpr auto kPasses = std::span(kBenchPasses).first(2);
 constexpr std::array kSchema{
-    record::ParamSpec{.key = "panel",
-                      .label = "Kernel",
-                      .help = "Whose memory is shown",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "rms_norm",
-                      .choices = kPanels},
-    record::ParamSpec{.key = "pass",
-                      .label = "Pass",
-                      .help = "Forward and backward together, or the forward pass alone",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "full",
-                      .choices = kPasses},
+    bench_panel("Whose memory is shown", kPanels),
+    bench_pass("Forward and backward together, or the forward pass alone", "full", kPasses),
 };
 
 // Room over what is seen while the question is open: an axis that does not tell the answer.
@@ -51,7 +31,7 @@ double highest(const ChartSeries& series) {
   return high;
 }
 
-void add_chart(FigureData& figure, Chart chart, const View& view) {
+void add_memory_chart(FigureData& figure, Chart chart, const View& view) {
   chart.bars = true;
   chart.y.unit = AxisUnit::kBytes;
   double fused = 0;
@@ -68,9 +48,7 @@ void add_chart(FigureData& figure, Chart chart, const View& view) {
     fit_y(room);
     chart.y.high = std::max(chart.y.high, room.y.high);
   }
-  figure.x = chart.x;
-  figure.y = chart.y;
-  figure.charts.push_back(std::move(chart));
+  add_chart(figure, std::move(chart));
 }
 
 FigureData build(const FigureInput& input) {
@@ -88,7 +66,7 @@ FigureData build(const FigureInput& input) {
     return figure;
   }
   chart.title = panel_title(params.text("panel"));
-  add_chart(figure, std::move(chart), input.view);
+  add_memory_chart(figure, std::move(chart), input.view);
   figure.guess = input.view.guess;
   figure.guess_locked = input.view.guess_locked;
   return figure;

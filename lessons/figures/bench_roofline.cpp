@@ -13,16 +13,7 @@ extern const Figure kBenchRoofline;
 
 namespace {
 
-constexpr std::array<record::Choice, 3> kPasses{
-    {{"full", "forward and backward"}, {"forward", "forward"}, {"backward", "backward"}}};
-constexpr std::array kSchema{
-    record::ParamSpec{.key = "pass",
-                      .label = "Pass",
-                      .help = "Which pass; a kernel that has only one shows that",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "full",
-                      .choices = kPasses},
-};
+constexpr std::array kSchema{bench_pass("Which pass; a kernel that has only one shows that", "full")};
 
 struct Roofs {
   double bytes_per_second = 0;  // of the large copy
@@ -37,13 +28,6 @@ Roofs roofs_of(const record::Recording& recording) {
     if (row.variant == "matmul") roofs.flops_per_second = std::max(roofs.flops_per_second, row.flops / row.median * 1e9);
   }
   return roofs;
-}
-
-ChartSeries& series_of(Chart& chart, std::string_view variant) {
-  const std::string label = variant_label(variant);
-  for (ChartSeries& series : chart.series)
-    if (series.label == label) return series;
-  return chart.series.emplace_back(ChartSeries{.label = label, .kind = kind_of(variant), .points = {}});
 }
 
 // The largest shape of each kernel: every form at the same intensity, the least bytes that any form must move.
@@ -123,9 +107,7 @@ FigureData build(const FigureInput& input) {
   chart.y = {.unit = AxisUnit::kFlopsPerSecond, .logarithmic = true, .name = {}};
   add_roofs(chart, roofs);
   fit_y(chart);
-  figure.x = chart.x;
-  figure.y = chart.y;
-  figure.charts.push_back(std::move(chart));
+  add_chart(figure, std::move(chart));
   return figure;
 }
 

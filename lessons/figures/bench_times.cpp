@@ -9,36 +9,11 @@ extern const Figure kBenchTimes;
 
 namespace {
 
-constexpr std::array<record::Choice, 11> kPanels{{
-    {"all", "all"},
-    {"rms_norm", "RMSNorm"},
-    {"add_rms_norm", "Addition and RMSNorm"},
-    {"layer_norm", "LayerNorm"},
-    {"rope", "RoPE"},
-    {"swiglu", "SwiGLU"},
-    {"geglu", "GeGLU"},
-    {"cross_entropy", "Cross entropy"},
-    {"fused_linear_cross_entropy", "Fused linear cross entropy"},
-    {"embedding_backward", "Embedding gradient"},
-    {"adamw", "AdamW"},
-}};
-constexpr std::array<record::Choice, 3> kPasses{
-    {{"full", "forward and backward"}, {"forward", "forward"}, {"backward", "backward"}}};
 constexpr std::array<record::Choice, 3> kTimings{
     {{"device", "device, cold cache"}, {"graph", "graph replay"}, {"wall", "the host's clock"}}};
 constexpr std::array kSchema{
-    record::ParamSpec{.key = "panel",
-                      .label = "Kernel",
-                      .help = "Whose times are shown",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "all",
-                      .choices = kPanels},
-    record::ParamSpec{.key = "pass",
-                      .label = "Pass",
-                      .help = "Which pass; a kernel that has only one shows that",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "full",
-                      .choices = kPasses},
+    bench_panel("Whose times are shown", kBenchPanels),
+    bench_pass("Which pass; a kernel that has only one shows that", "full"),
     record::ParamSpec{.key = "timing",
                       .label = "Clock",
                       .help = "Device time behind a cold cache, graph replay, or the host's clock; a CPU has only that",
@@ -80,7 +55,7 @@ FigureData build(const FigureInput& input) {
   std::vector<std::string> panels{params.text("panel")};
   if (panels.front() == "all") {
     panels.clear();
-    for (const record::Choice& choice : kPanels) panels.emplace_back(choice.key);
+    for (const record::Choice& choice : kBenchPanels) panels.emplace_back(choice.key);
   }
   for (const std::string& panel : panels) {
     const auto rows = rows_for(recording, panel, pass, timing);
@@ -91,13 +66,9 @@ FigureData build(const FigureInput& input) {
     chart.y.unit = AxisUnit::kNanoseconds;
     if (panels.size() == 1) label_times(chart);
     fit_y(chart);
-    figure.charts.push_back(std::move(chart));
+    add_chart(figure, std::move(chart));
   }
   if (figure.charts.empty()) figure.empty_reason = "This run has no such times: another pass, clock or kernel may.";
-  if (!figure.charts.empty()) {
-    figure.x = figure.charts.front().x;
-    figure.y = figure.charts.front().y;
-  }
   return figure;
 }
 

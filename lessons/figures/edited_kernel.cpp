@@ -49,20 +49,12 @@ FigureData build(const FigureInput& input) {
                                         static_cast<double>(row->bytes) / row->median)};
     chart.series.push_back({.label = form_label(row->variant), .kind = kind_of(row->variant), .points = {std::move(point)}});
   }
-  chart.bars = true;
-  chart.categories = {fmt::format("{}, {} × {}", (*copy)->label, record::format_count((*copy)->rows),
-                                  record::format_count((*copy)->width))};
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = 0.5, .name = {}};
-  chart.y.unit = AxisUnit::kPercent;
-  chart.y.name = "bytes that must move a second, part of a copy's";
-  const double bandwidth = static_cast<double>((*copy)->bytes) / (*copy)->median;
-  chart.references.push_back({.label = fmt::format("a copy of as many bytes, {:.2f} TB/s", bandwidth / 1000),
-                              .x = {chart.x.low, chart.x.high},
-                              .y = {100, 100}});
-  fit_y(chart);
-  figure.x = chart.x;
-  figure.y = chart.y;
-  figure.charts.push_back(std::move(chart));
+  const double bandwidth = static_cast<double>((*copy)->bytes) / (*copy)->median * 1e9;
+  make_parts_of_copy(chart,
+                     {fmt::format("{}, {} × {}", (*copy)->label, record::format_count((*copy)->rows),
+                                  record::format_count((*copy)->width))},
+                     "a copy of as many bytes, " + rate_text(bandwidth));
+  add_chart(figure, std::move(chart));
   return figure;
 }
 
