@@ -92,6 +92,7 @@ void DeviceBuffer::fill(kernels::Storage storage, std::uint64_t seed, float scal
   });
   must(cudaGetLastError(), "fill");
 }
+void DeviceBuffer::poison() { must(cudaMemset(data_, 0xff, static_cast<std::size_t>(bytes_)), "memset"); }
 void DeviceBuffer::zero() { must(cudaMemset(data_, 0, static_cast<std::size_t>(bytes_)), "memset"); }
 
 void KernelDriver::run(const std::string& name, const std::function<int()>& launch) {

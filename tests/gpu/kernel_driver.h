@@ -30,6 +30,8 @@ class DeviceBuffer {
   // Values that look normal with standard deviation `scale`, the same for the same seed.
   void fill(kernels::Storage storage, std::uint64_t seed, float scale = 1.0f);
   void zero();
+  // All bits set, NaN in every format: what is read before it was written shows in the results.
+  void poison();
 
  private:
   void* data_ = nullptr;
