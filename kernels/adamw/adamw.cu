@@ -1,16 +1,20 @@
 // Computes    m = β1 m + (1 − β1) g;  v = β2 v + (1 − β2) g²;  p = (1 − η λ) p − η m̂ / (√v̂ + ε), in place
 // Shapes      any number of tensors p, g, m, v [n], contiguous; a launch takes 320 of them
-// Precision   p fp32, bf16 or fp16; g like p or fp32; m, v fp32 or bf16; arithmetic fp32; moments are rounded to
-//             storage after use
-// Memory      allocates nothing; moves 2 p + g + 2 m + 2 v: 7·n·s bytes where all have s bytes an element
+//             optionally a bf16 or fp16 copy of p, a factor of g, a flag that stops all, and t, from device memory
+// Precision   p fp32, bf16 or fp16; g like p (or its copy) or fp32; m, v fp32 or bf16; arithmetic fp32, not contracted,
+//             so that the CPU has the same bits; moments are rounded to storage after use; p to nearest, or, bf16 with
+//             stochastic rounding, up or down by a hash of (seed, t, tensor, element)
+// Memory      allocates nothing; moves 2 p + g + 2 m + 2 v: 7·n·s bytes where all have s bytes an element (+ the copy)
 // Variants    one: eight elements a thread and step where all four pointers are on 16 bytes, single elements where not
 //             and in the tail. The list of tensors travels as the kernel's argument, so nothing is copied beforehand
 // Source      Loshchilov, Hutter 2019, arXiv:1711.05101, Algorithm 2
 // Checked by  tests/kernels/adamw_gpu_test.cpp
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/adamw/adamw.h"
+#include "kernels/adamw/adamw_math.h"
 #include "kernels/pack.cuh"
 #include "kernels/storage.cuh"
 
@@ -23,20 +27,37 @@ constexpr int kPack = 8;                                       // elements of a 
 constexpr std::int64_t kBlockElements = 2 * kThreads * kPack;  // 4096
 constexpr int kMostTensors = 320;                              // Llama 3 8B has 291
 
-// A launch's tensors. 18 KB: arguments may have 32,764 bytes since CUDA 12.1 on compute capability 7.0 and later.
+// A launch's tensors. 22 KB: arguments may have 32,764 bytes since CUDA 12.1 on compute capability 7.0 and later.
 struct Batch {
   AdamWTensor tensor[kMostTensors];
   unsigned first_block[kMostTensors + 1];  // of each tensor; the last entry is the number of blocks
   int count;
 };
 
-template <typename P, typename G, typename M>
-__device__ __forceinline__ void update(P& param, G gradient, M& first_moment, M& second_moment, const AdamWStep& step) {
-  const float g = load(gradient);
-  const float m = step.beta1 * load(first_moment) + (1.0f - step.beta1) * g;
-  const float v = step.beta2 * load(second_moment) + (1.0f - step.beta2) * g * g;
-  const float denominator = sqrtf(v) * step.second_moment_scale + step.epsilon;
-  store(param, step.decay * load(param) - step.step_size * m / denominator);
+struct NoCopy {
+  std::uint16_t bits;  // never touched
+};
+
+// What all elements of a tensor share.
+struct Shared {
+  AdamWStep step;
+  float gradient_scale;
+  bool stochastic;
+  RoundingKey key;
+};
+
+template <typename P, typename G, typename M, typename W>
+__device__ __forceinline__ void update(P& param, G gradient, M& first_moment, M& second_moment, W& working,
+                                       const Shared& shared, std::int64_t pair, int half) {
+  float p = load(param), m = load(first_moment), v = load(second_moment);
+  adamw_element(p, load(gradient) * shared.gradient_scale, m, v, shared.step);
+  store(param, p);
+  if constexpr (std::is_same_v<P, Bf16>) {
+    if (shared.stochastic) {
+      param.bits = rounded_stochastically(p, (rounding_bits(shared.key, pair) >> (half * 16)) & 0xffffu);
+    }
+  }
+  if constexpr (!std::is_same_v<W, NoCopy>) store(working, p);
   store(first_moment, m);
   store(second_moment, v);
 }
@@ -56,57 +77,102 @@ __device__ int tensor_of(const Batch& batch, unsigned block) {
 }
 
 // Block b takes kBlockElements elements of one tensor.
-template <typename P, typename G, typename M>
-__global__ void __launch_bounds__(kThreads) adamw_kernel(const __grid_constant__ Batch batch, AdamWStep step) {
+template <typename P, typename G, typename M, typename W>
+__global__ void __launch_bounds__(kThreads)
+    adamw_kernel(const __grid_constant__ Batch batch, AdamWStep step, AdamWSwitches switches) {
+  if (switches.overflow != nullptr && *switches.overflow != 0) return;
+  if (switches.step_count != nullptr) {  // some 40 products in double, by one thread while other blocks move bytes
+    __shared__ AdamWStep corrected;
+    if (threadIdx.x == 0) {
+      corrected = step;
+      set_bias_corrections(corrected, *switches.step_count);
+    }
+    __syncthreads();
+    step = corrected;
+  }
   const int which = tensor_of(batch, blockIdx.x);
   const AdamWTensor& tensor = batch.tensor[which];
   auto* const param = static_cast<P*>(tensor.param);
   const auto* const gradient = static_cast<const G*>(tensor.gradient);
   auto* const first_moment = static_cast<M*>(tensor.first_moment);
   auto* const second_moment = static_cast<M*>(tensor.second_moment);
+  [[maybe_unused]] auto* const working = static_cast<W*>(tensor.working);
+  constexpr bool kCopies = !std::is_same_v<W, NoCopy>;
   if (!tensor.decays) step.decay = 1.0f;
+  const Shared shared{.step = step,
+                      .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
+                      .stochastic = switches.stochastic_rounding,
+                      .key = rounding_key(switches.seed, step.t, tensor.number)};
   const std::int64_t begin = (blockIdx.x - batch.first_block[which]) * kBlockElements;
   const std::int64_t end = min(begin + kBlockElements, tensor.n);
   std::int64_t tail = begin;
-  if (aligned_all(param, gradient, first_moment, second_moment)) {
+  if (aligned_all(param, gradient, first_moment, second_moment) && (!kCopies || aligned_all(working))) {
     tail = begin + (end - begin) / kPack * kPack;
     for (std::int64_t i = begin + threadIdx.x * kPack; i < tail; i += kThreads * kPack) {
       Pack<P, kPack> p = load_pack<kPack>(param + i);
       const Pack<G, kPack> g = load_pack<kPack>(gradient + i);
       Pack<M, kPack> m = load_pack<kPack>(first_moment + i);
       Pack<M, kPack> v = load_pack<kPack>(second_moment + i);
+      Pack<W, kPack> w;
 #pragma unroll
-      for (int k = 0; k < kPack; ++k) update(p.element[k], g.element[k], m.element[k], v.element[k], step);
+      for (int k = 0; k < kPack; ++k) {
+        update(p.element[k], g.element[k], m.element[k], v.element[k], w.element[k], shared, i / 2 + k / 2, k % 2);
+      }
       store_pack(param + i, p);
       store_pack(first_moment + i, m);
       store_pack(second_moment + i, v);
+      if constexpr (kCopies) store_pack(working + i, w);
     }
   }
   for (std::int64_t i = tail + threadIdx.x; i < end; i += kThreads) {
-    update(param[i], gradient[i], first_moment[i], second_moment[i], step);
+    W w;
+    update(param[i], gradient[i], first_moment[i], second_moment[i], w, shared, i / 2, static_cast<int>(i % 2));
+    if constexpr (kCopies) working[i] = w;
   }
 }
 
-template <typename P, typename G, typename M>
-int launch(const Batch& batch, const AdamWStep& step, CUstream_st* stream) {
-  adamw_kernel<P, G, M><<<batch.first_block[batch.count], kThreads, 0, stream>>>(batch, step);
-  return cudaGetLastError();
-}
+struct Launch {
+  const Batch& batch;
+  const AdamWTypes& types;
+  const AdamWStep& step;
+  const AdamWSwitches& switches;
+  CUstream_st* stream;
 
-int launch(const Batch& batch, AdamWTypes types, const AdamWStep& step, CUstream_st* stream) {
-  return with_storage(types.param, [&](auto p) {
-    using P = decltype(p);
-    const bool wide_moments = types.moment == Storage::kFp32;
-    if (types.gradient == types.param) {
-      return wide_moments ? launch<P, P, float>(batch, step, stream) : launch<P, P, Bf16>(batch, step, stream);
-    }
-    return wide_moments ? launch<P, float, float>(batch, step, stream) : launch<P, float, Bf16>(batch, step, stream);
-  });
+  template <typename P, typename G, typename W>
+  int with_moment() const {
+    return types.moment == Storage::kFp32 ? run<P, G, float, W>() : run<P, G, Bf16, W>();
+  }
+  template <typename P, typename G, typename M, typename W>
+  int run() const {
+    adamw_kernel<P, G, M, W><<<batch.first_block[batch.count], kThreads, 0, stream>>>(batch, step, switches);
+    return cudaGetLastError();
+  }
+  // Without a copy: the gradient like the parameter or fp32.
+  int plain() const {
+    return with_storage(types.param, [&](auto p) {
+      using P = decltype(p);
+      return types.gradient == types.param ? with_moment<P, P, NoCopy>() : with_moment<P, float, NoCopy>();
+    });
+  }
+  // A copy in W beside an fp32 master: the gradient like the copy or fp32.
+  template <typename W>
+  int with_copy() const {
+    return types.gradient == Storage::kFp32 ? with_moment<float, float, W>() : with_moment<float, W, W>();
+  }
+  int operator()() const {
+    if (!types.working) return plain();
+    return *types.working == Storage::kBf16 ? with_copy<Bf16>() : with_copy<Fp16>();
+  }
+};
+
+__global__ void advance_kernel(std::int64_t* counter, const std::int32_t* overflow) {
+  if (overflow == nullptr || *overflow == 0) ++*counter;
 }
 
 }  // namespace
 
-int adamw_cuda(std::span<const AdamWTensor> tensors, AdamWTypes types, const AdamWStep& step, CUstream_st* stream) {
+int adamw_cuda(std::span<const AdamWTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
+               const AdamWSwitches& switches, CUstream_st* stream) {
   if (!types.supported()) return cudaErrorInvalidValue;
   for (std::size_t done = 0; done < tensors.size();) {
     Batch batch;
@@ -122,9 +188,14 @@ int adamw_cuda(std::span<const AdamWTensor> tensors, AdamWTypes types, const Ada
       ++batch.count;
     }
     if (batch.count == 0) break;
-    if (const int error = launch(batch, types, step, stream); error != cudaSuccess) return error;
+    if (const int error = Launch{batch, types, step, switches, stream}(); error != cudaSuccess) return error;
   }
   return cudaSuccess;
+}
+
+int advance_step_count_cuda(std::int64_t* counter, const std::int32_t* overflow, CUstream_st* stream) {
+  advance_kernel<<<1, 1, 0, stream>>>(counter, overflow);
+  return cudaGetLastError();
 }
 
 }  // namespace headroom::kernels

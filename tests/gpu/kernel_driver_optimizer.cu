@@ -42,7 +42,7 @@ void drive_adamw(KernelDriver& driver, const std::string& name, kernels::AdamWTy
     bytes += 2 * b.param.bytes() + b.gradient.bytes() + 2 * b.first.bytes() + 2 * b.second.bytes();
   }
   const kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, 1);
-  const auto launch = [&] { return kernels::adamw_cuda(tensors, types, step, nullptr); };
+  const auto launch = [&] { return kernels::adamw_cuda(tensors, types, step, {}, nullptr); };
   if (driver.timed()) {
     driver.time("adamw " + name, bytes, launch);
   } else {

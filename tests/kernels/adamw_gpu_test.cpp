@@ -1,39 +1,90 @@
-// The AdamW kernel on a GPU. Exits with 77 where there is none.
-#include <cstdio>
+// The AdamW kernel on a GPU.
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <vector>
 
-#include <c10/cuda/CUDAFunctions.h>
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 
 #include "tests/kernels/adamw_test_support.h"
+#include "tests/kernels/kernel_checks.h"
+#include "tests/support/catch.h"
 
-int main() {
-  using headroom::test::AdamWErrors;
-  if (c10::cuda::device_count() == 0) {
-    std::puts("no CUDA device: skipped");
-    return 77;
+namespace {
+
+using namespace headroom;
+
+void step_one(const kernels::AdamWParameter& tensors, std::int64_t t, const kernels::AdamWControl& control = {}) {
+  kernels::adamw(std::span(&tensors, 1), test::adamw_constants(t), control);
+}
+
+}  // namespace
+
+TEST_CASE("AdamW on the GPU errs no more than twice PyTorch's own operators") {
+  const test::AdamWTypes types = GENERATE(from_range(std::begin(test::kAdamWTypes), std::end(test::kAdamWTypes)));
+  const std::int64_t n = GENERATE(1, 7, 8, 255, 4096, 100'003, 4'194'304);
+  const std::int64_t offset = GENERATE(0, 1, 8);  // 1: no 16-byte loads
+  CAPTURE(n, offset, types.param, types.gradient, types.moment);
+  const test::AdamWErrors e = test::adamw_errors(n, offset, types, at::kCUDA);
+  CHECK(e.kernel_param <= 2 * e.torch_param + test::adamw_floor(types));
+  CHECK(e.kernel_first <= 2 * e.torch_first + test::kFloor);
+  CHECK(e.kernel_second <= 2 * e.torch_second + test::kFloor);
+}
+
+TEST_CASE("AdamW on the GPU takes a whole model's tensors at once as it takes each by itself") {
+  CHECK(test::adamw_together_as_alone(at::kCUDA));
+}
+
+TEST_CASE("CPU and GPU give the same bits, whatever the step reads and however it rounds") {
+  const bool copy = GENERATE(false, true);
+  const auto all = copy ? std::span<const test::AdamWTypes>(test::kAdamWCopyTypes) : test::kAdamWTypes;
+  const std::int64_t n = GENERATE(1, 7, 4099, 300'001);
+  const std::int64_t offset = GENERATE(0, 1);
+  const std::int64_t t = GENERATE(1, 1234);
+  for (const test::AdamWTypes& types : all) {
+    CAPTURE(copy, n, offset, t, types.param, types.gradient, types.moment);
+    const kernels::AdamWParameter cpu =
+        copy ? test::adamw_copy_tensors(n, offset, types, at::kCPU) : test::adamw_tensors(n, offset, types, at::kCPU);
+    const kernels::AdamWParameter gpu =
+        copy ? test::adamw_copy_tensors(n, offset, types, at::kCUDA) : test::adamw_tensors(n, offset, types, at::kCUDA);
+    kernels::AdamWControl on_cpu = test::adamw_control(3, false, t, at::kCPU);
+    kernels::AdamWControl on_gpu = test::adamw_control(3, false, t, at::kCUDA);
+    on_cpu.stochastic_rounding = on_gpu.stochastic_rounding = types.param != at::kHalf || copy;
+    on_cpu.seed = on_gpu.seed = 17;
+    step_one(cpu, 1, on_cpu);
+    step_one(gpu, 1, on_gpu);
+    CHECK(test::same_bits(cpu, gpu));
   }
-  constexpr double kFloor = 1e-6;
-  int failures = 0;
-  const auto check = [&](const char* what, double kernel, double torch, double floor) {
-    if (kernel <= 2 * torch + floor) return;
-    std::printf("  %s: error %.3g against PyTorch's %.3g\n", what, kernel, torch);
-    ++failures;
-  };
-  for (const headroom::test::AdamWTypes& types : headroom::test::kAdamWTypes) {
-    for (const std::int64_t n : {1, 7, 8, 255, 4096, 100'003, 4'194'304}) {
-      for (const std::int64_t offset : {0, 1, 8}) {  // 1: no 16-byte loads
-        std::printf("%s, %s, %s, n = %lld, offset %lld\n", c10::toString(types.param), c10::toString(types.gradient),
-                    c10::toString(types.moment), static_cast<long long>(n), static_cast<long long>(offset));
-        const AdamWErrors e = headroom::test::adamw_errors(n, offset, types, at::kCUDA);
-        check("parameter", e.kernel_param, e.torch_param, headroom::test::adamw_floor(types));
-        check("first moment", e.kernel_first, e.torch_first, kFloor);
-        check("second moment", e.kernel_second, e.torch_second, kFloor);
-      }
-    }
+}
+
+TEST_CASE("at an overflow the GPU changes nothing") {
+  const test::AdamWTypes types = test::kAdamWCopyTypes[2];
+  const kernels::AdamWParameter tensors = test::adamw_copy_tensors(10'000, 0, types, at::kCUDA);
+  const kernels::AdamWParameter before = test::on_device(tensors, at::kCUDA);
+  step_one(tensors, 1, test::adamw_control(0, true, 1, at::kCUDA));
+  CHECK(test::same_bits(tensors, before));
+}
+
+TEST_CASE("a captured step's replays go on counting") {
+  const test::AdamWTypes types = test::kAdamWTypes[2];
+  const kernels::AdamWParameter captured = test::adamw_tensors(10'000, 0, types, at::kCUDA);
+  const kernels::AdamWParameter plain = test::adamw_tensors(10'000, 0, types, at::kCUDA);
+  kernels::AdamWControl control = test::adamw_control(0, false, 0, at::kCUDA);
+  control.stochastic_rounding = true;
+  const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
+  at::cuda::CUDAGraph graph;
+  {
+    const c10::cuda::CUDAStreamGuard guard(stream);
+    graph.capture_begin();
+    kernels::advance_step_count_(control.step_count, control.overflow);
+    step_one(captured, 1, control);
+    graph.capture_end();
+    for (int i = 0; i < 5; ++i) graph.replay();
+    stream.synchronize();
   }
-  if (!headroom::test::adamw_together_as_alone(at::kCUDA)) {
-    std::puts("  many tensors at once differ from each by itself");
-    ++failures;
-  }
-  std::printf("%d failures\n", failures);
-  return failures == 0 ? 0 : 1;
+  for (std::int64_t t = 1; t <= 5; ++t) step_one(plain, t, {.stochastic_rounding = true});
+  CHECK(control.step_count.item<std::int64_t>() == 5);
+  CHECK(test::same_bits(captured, plain));
 }

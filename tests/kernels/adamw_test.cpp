@@ -3,17 +3,17 @@
 #include <iterator>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "kernels/adamw/adamw_ops.h"
 #include "kernels/kernel.h"
 #include "tests/kernels/adamw_test_support.h"
+#include "tests/kernels/kernel_checks.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-
-constexpr double kFloor = 1e-6;  // relative; where both are exact but for the last bit
 
 kernels::AdamWStep first_step() { return kernels::adamw_step_constants(1e-2, 0.9, 0.95, 1e-8, 0.1, 1); }
 
@@ -29,8 +29,8 @@ TEST_CASE("AdamW on the CPU errs no more than twice PyTorch's own operators") {
   CAPTURE(n, types.param, types.gradient, types.moment);
   const test::AdamWErrors errors = test::adamw_errors(n, 3, types, at::kCPU);
   CHECK(errors.kernel_param <= 2 * errors.torch_param + test::adamw_floor(types));
-  CHECK(errors.kernel_first <= 2 * errors.torch_first + kFloor);
-  CHECK(errors.kernel_second <= 2 * errors.torch_second + kFloor);
+  CHECK(errors.kernel_first <= 2 * errors.torch_first + test::kFloor);
+  CHECK(errors.kernel_second <= 2 * errors.torch_second + test::kFloor);
 }
 
 TEST_CASE("AdamW takes a whole model's tensors at once as it takes each by itself") {
@@ -70,6 +70,143 @@ TEST_CASE("bf16 results are rounded to nearest, ties to even, and NaN stays NaN"
   CHECK(stored(2.0f - 0x1p-7f) == 2.0f - 0x1p-6f);
   CHECK(stored(1.0f) == 1.0f - 0x1p-8f);
   CHECK(std::isnan(stored(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST_CASE("a working copy is the master rounded, and costs the master nothing") {
+  const test::AdamWTypes types =
+      GENERATE(from_range(std::begin(test::kAdamWCopyTypes), std::end(test::kAdamWCopyTypes)));
+  const std::int64_t n = GENERATE(1, 1000, 100'003);
+  const kernels::AdamWParameter with = test::adamw_copy_tensors(n, 1, types, at::kCPU);
+  kernels::AdamWParameter without = test::on_device(with, at::kCPU);
+  without.working = at::Tensor();
+  without.gradient = without.gradient.to(at::kFloat);
+  step_one(with, first_step());
+  step_one(without, first_step());
+  CHECK(test::same_bits(with.working, with.param.to(types.param)));
+  CHECK(with.param.equal(without.param));
+  CHECK(with.second_moment.equal(without.second_moment));
+}
+
+TEST_CASE("a scale, a counter on the device and no overflow are the plain step; overflow is none") {
+  const bool copy = GENERATE(false, true);
+  const std::int64_t t = GENERATE(1, 7, 1000, 123'457);
+  const test::AdamWTypes types{at::kBFloat16, at::kFloat, at::kFloat};
+  const auto fresh = [&] {
+    return copy ? test::adamw_copy_tensors(5000, 0, types, at::kCPU) : test::adamw_tensors(5000, 0, types, at::kCPU);
+  };
+  const kernels::AdamWParameter plain = fresh(), scaled = fresh(), skipped = fresh(), before = fresh();
+  step_one(plain, test::adamw_constants(t));
+  scaled.gradient.mul_(1024);
+  const kernels::AdamWStep other_t = test::adamw_constants(3);  // only its other constants count
+  kernels::adamw(std::span(&scaled, 1), other_t, test::adamw_control(10, false, t, at::kCPU));
+  CHECK(test::same_bits(scaled, plain));
+  kernels::adamw(std::span(&skipped, 1), other_t, test::adamw_control(10, true, t, at::kCPU));
+  CHECK(test::same_bits(skipped, before));
+}
+
+TEST_CASE("bias corrections are what the paper's powers give") {
+  for (const std::int64_t t : {1, 2, 3, 10, 1000, 1'000'000}) {
+    const kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.999, 1e-8, 0.1, t);
+    CHECK(step.step_size == Approx(1e-3 / (1 - std::pow(0.9, t))).epsilon(1e-7));
+    CHECK(step.second_moment_scale == Approx(1 / std::sqrt(1 - std::pow(0.999, t))).epsilon(1e-7));
+  }
+}
+
+TEST_CASE("stochastic rounding takes one of the two neighbours and keeps the mean") {
+  constexpr std::int64_t kCount = 400'000;
+  // A step of a third of a place below 2, where places are 2^-7 apart: 1 to 2 in the lower neighbour's favour.
+  const auto stepped = [&](std::uint64_t seed, std::int64_t t, std::int64_t number) {
+    const at::Tensor p = at::full({kCount}, 1.5f, at::kBFloat16), m = at::zeros({kCount}), v = at::zeros({kCount});
+    const kernels::AdamWParameter one{.param = p,
+                                      .gradient = at::full({kCount}, 1.0f),
+                                      .first_moment = m,
+                                      .second_moment = v,
+                                      .decays = false,
+                                      .number = number};
+    kernels::AdamWStep step = test::adamw_constants(t);
+    step.step_size = 0x1p-7f / 3 * 10;
+    step.second_moment_scale = 1 / std::sqrt(0.05f);
+    step.epsilon = 0;
+    kernels::adamw(std::span(&one, 1), step, {.stochastic_rounding = true, .seed = seed});
+    return p;
+  };
+  const at::Tensor p = stepped(5, 2, 0);
+  const at::Tensor below = p == 1.5f - 0x1p-7f;
+  CHECK(((p == 1.5f) | below).all().item<bool>());
+  const double deviation = std::sqrt(1.0 / 3 * 2 / 3 / kCount);
+  const auto part = [](const at::Tensor& which) { return which.to(at::kDouble).mean().item<double>(); };
+  CHECK(part(below) == Approx(1.0 / 3).margin(5 * deviation));
+  // Pairs share a hash: its halves must not go together.
+  const at::Tensor pairs = below.view({-1, 2});
+  CHECK(part(pairs.all(1)) == Approx(1.0 / 9).margin(5 * deviation));
+  CHECK(part(pairs.select(1, 0)) == Approx(1.0 / 3).margin(8 * deviation));
+  CHECK(p.equal(stepped(5, 2, 0)));
+  for (const at::Tensor& other : {stepped(6, 2, 0), stepped(5, 3, 0), stepped(5, 2, 1)}) {
+    const at::Tensor both = below & (other == 1.5f - 0x1p-7f);  // independent: a ninth
+    CHECK(part(both) == Approx(1.0 / 9).margin(5 * deviation));
+  }
+}
+
+TEST_CASE("stochastic rounding leaves exact values, infinity and NaN alone, and numbers weights by their place") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const at::Tensor start = at::tensor({0.0f, 1.0f, -1.5f, infinity, -infinity}).to(at::kBFloat16).repeat({1000});
+  const at::Tensor p = start.clone(), zero = at::zeros({5000});
+  const kernels::AdamWControl control{.stochastic_rounding = true, .seed = 1};
+  const kernels::AdamWParameter still{
+      .param = p, .gradient = zero, .first_moment = zero.clone(), .second_moment = zero.clone(), .decays = false};
+  kernels::adamw(std::span(&still, 1), first_step(), control);
+  CHECK(p.equal(start));
+  const at::Tensor nan = at::full({100}, std::numeric_limits<float>::quiet_NaN(), at::kBFloat16),
+                   few = at::zeros({100});
+  const kernels::AdamWParameter lost{
+      .param = nan, .gradient = few, .first_moment = few.clone(), .second_moment = few.clone()};
+  kernels::adamw(std::span(&lost, 1), first_step(), control);
+  CHECK(nan.isnan().all().item<bool>());
+  const test::AdamWTypes types = test::kAdamWTypes[2];
+  std::vector<kernels::AdamWParameter> two{test::adamw_tensors(999, 0, types, at::kCPU),
+                                           test::adamw_tensors(999, 0, types, at::kCPU)};
+  kernels::adamw(two, first_step(), control);
+  CHECK_FALSE(two[0].param.equal(two[1].param));
+  kernels::AdamWParameter second = test::adamw_tensors(999, 0, types, at::kCPU);
+  second.number = 1;
+  kernels::adamw(std::span(&second, 1), first_step(), control);
+  CHECK(test::same_bits(second, two[1]));
+}
+
+TEST_CASE("the step counter stands still at an overflow") {
+  const at::Tensor counter = at::zeros({1}, at::kLong), overflow = at::zeros({1}, at::kInt);
+  kernels::advance_step_count_(counter);
+  kernels::advance_step_count_(counter, overflow);
+  CHECK(counter.item<std::int64_t>() == 2);
+  overflow.fill_(1);
+  kernels::advance_step_count_(counter, overflow);
+  CHECK(counter.item<std::int64_t>() == 2);
+  CHECK_THROWS(kernels::advance_step_count_(at::zeros({1}, at::kInt)));
+  CHECK_THROWS(kernels::advance_step_count_(counter, at::zeros({1}, at::kLong)));
+  kernels::advance_step_count_(at::zeros({1}, at::TensorOptions(at::kLong).device(at::kMeta)));
+}
+
+TEST_CASE("working copies and controls that do not fit are refused") {
+  const at::Tensor f = at::zeros({4}), b = at::zeros({4}, at::kBFloat16), h = at::zeros({4}, at::kHalf);
+  const auto with = [&](const at::Tensor& p, const at::Tensor& g, const at::Tensor& copy) {
+    const kernels::AdamWParameter one{
+        .param = p, .gradient = g, .first_moment = f, .second_moment = f, .working = copy};
+    step_one(one, first_step());
+  };
+  CHECK_NOTHROW(with(f, b, b));
+  CHECK_THROWS(with(f, h, b));  // the gradient of another type than the copy
+  CHECK_THROWS(with(f, f, f));
+  CHECK_THROWS(with(b, b, b));
+  CHECK_THROWS(with(f, b, at::zeros({5}, at::kBFloat16)));
+  const auto controlled = [&](const at::Tensor& p, const kernels::AdamWControl& control) {
+    const kernels::AdamWParameter one{.param = p, .gradient = f, .first_moment = f, .second_moment = f};
+    kernels::adamw(std::span(&one, 1), first_step(), control);
+  };
+  CHECK_THROWS(controlled(f, {.inverse_scale = at::zeros({2})}));
+  CHECK_THROWS(controlled(f, {.overflow = at::zeros({1})}));
+  CHECK_THROWS(controlled(f, {.step_count = at::zeros({1}, at::kInt)}));
+  CHECK_THROWS(controlled(h, {.stochastic_rounding = true}));
+  CHECK_THROWS(controlled(f, {.overflow = at::zeros({1}, at::TensorOptions(at::kInt).device(at::kMeta))}));
 }
 
 TEST_CASE("tensors that do not fit each other are refused") {

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "tests/kernels/kernel_checks.h"
+
 namespace headroom::test {
 
 namespace {
@@ -23,15 +25,6 @@ void torch_step(kernels::AdamWParameter& t, std::int64_t step) {
   t.param.add_(update.to(t.param.scalar_type()));
 }
 
-kernels::AdamWStep constants(std::int64_t step) {
-  return kernels::adamw_step_constants(kLearningRate, kBeta1, kBeta2, kEpsilon, kWeightDecay, step);
-}
-
-double relative_error(const at::Tensor& value, const at::Tensor& exact) {
-  const at::Tensor reference = exact.to(at::kCPU);
-  return ((value.to(at::kCPU).to(at::kDouble) - reference).abs().max() / reference.abs().max()).item<double>();
-}
-
 }  // namespace
 
 kernels::AdamWParameter adamw_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device) {
@@ -46,6 +39,42 @@ kernels::AdamWParameter adamw_tensors(std::int64_t n, std::int64_t offset, const
           .second_moment = random(1e-2, types.moment).square_()};
 }
 
+kernels::AdamWParameter adamw_copy_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types,
+                                           at::Device device) {
+  kernels::AdamWParameter tensors = adamw_tensors(n, offset, {at::kFloat, types.gradient, types.moment}, device);
+  tensors.working = at::empty({n + offset}, tensors.param.options().dtype(types.param)).narrow(0, offset, n);
+  tensors.working.copy_(tensors.param);
+  return tensors;
+}
+
+kernels::AdamWStep adamw_constants(std::int64_t t) {
+  return kernels::adamw_step_constants(kLearningRate, kBeta1, kBeta2, kEpsilon, kWeightDecay, t);
+}
+
+kernels::AdamWParameter on_device(const kernels::AdamWParameter& tensors, at::Device device) {
+  kernels::AdamWParameter moved = tensors;
+  for (at::Tensor* t : {&moved.param, &moved.gradient, &moved.first_moment, &moved.second_moment, &moved.working}) {
+    if (t->defined()) *t = t->to(device).clone();
+  }
+  return moved;
+}
+
+bool same_bits(const kernels::AdamWParameter& a, const kernels::AdamWParameter& b) {
+  const auto same = [](const at::Tensor& x, const at::Tensor& y) {
+    if (!x.defined()) return !y.defined();
+    return same_bits(x.to(at::kCPU), y.to(at::kCPU));
+  };
+  return same(a.param, b.param) && same(a.first_moment, b.first_moment) && same(a.second_moment, b.second_moment) &&
+         same(a.working, b.working);
+}
+
+kernels::AdamWControl adamw_control(int k, bool overflow, std::int64_t t, at::Device device) {
+  const auto options = at::TensorOptions().device(device);
+  return {.inverse_scale = at::full({}, std::ldexp(1.0, -k), options.dtype(at::kFloat)),
+          .overflow = at::full({1}, overflow ? 1 : 0, options.dtype(at::kInt)),
+          .step_count = at::full({1}, t, options.dtype(at::kLong))};
+}
+
 AdamWErrors adamw_errors(std::int64_t n, std::int64_t offset, const AdamWTypes& types, at::Device device) {
   kernels::AdamWParameter ours = adamw_tensors(n, offset, types, device);
   kernels::AdamWParameter theirs = adamw_tensors(n, offset, types, device);
@@ -53,7 +82,7 @@ AdamWErrors adamw_errors(std::int64_t n, std::int64_t offset, const AdamWTypes& 
                                 .first_moment = ours.first_moment.to(at::kCPU).to(at::kDouble),
                                 .second_moment = ours.second_moment.to(at::kCPU).to(at::kDouble)};
   for (std::int64_t step = 1; step <= 3; ++step) {
-    kernels::adamw(std::span(&ours, 1), constants(step));
+    kernels::adamw(std::span(&ours, 1), adamw_constants(step));
     torch_step(theirs, step);
     exact = kernels::adamw_reference(exact.param, ours.gradient.to(at::kCPU), exact.first_moment, exact.second_moment,
                                      kLearningRate, kBeta1, kBeta2, kEpsilon, kWeightDecay, step);
@@ -76,10 +105,10 @@ bool adamw_together_as_alone(at::Device device) {
       list->back().decays = i % 7 != 0;
     }
   }
-  kernels::adamw(together, constants(1));
+  kernels::adamw(together, adamw_constants(1));
   bool same = true;
   for (std::size_t i = 0; i < alone.size(); ++i) {
-    kernels::adamw(std::span(&alone[i], 1), constants(1));
+    kernels::adamw(std::span(&alone[i], 1), adamw_constants(1));
     same = same && together[i].param.equal(alone[i].param) && together[i].first_moment.equal(alone[i].first_moment) &&
            together[i].second_moment.equal(alone[i].second_moment);
   }

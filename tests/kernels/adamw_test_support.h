@@ -25,6 +25,12 @@ inline constexpr AdamWTypes kAdamWTypes[] = {{at::kFloat, at::kFloat, at::kFloat
                                              {at::kHalf, at::kHalf, at::kBFloat16},
                                              {at::kHalf, at::kFloat, at::kBFloat16}};
 
+// fp32 masters with a working copy of `param`.
+inline constexpr AdamWTypes kAdamWCopyTypes[] = {{at::kBFloat16, at::kBFloat16, at::kFloat},
+                                                 {at::kBFloat16, at::kFloat, at::kBFloat16},
+                                                 {at::kHalf, at::kHalf, at::kFloat},
+                                                 {at::kHalf, at::kFloat, at::kBFloat16}};
+
 struct AdamWErrors {
   double kernel_param, kernel_first, kernel_second;  // largest difference to float64, relative to the largest value
   double torch_param, torch_first, torch_second;     // the same for PyTorch's own operators in the storage types
@@ -42,5 +48,21 @@ AdamWErrors adamw_errors(std::int64_t n, std::int64_t offset, const AdamWTypes& 
 
 // Whether many tensors of many sizes and types, more than one launch takes, end with the same bits as each by itself.
 bool adamw_together_as_alone(at::Device device);
+
+// The same with an fp32 master and a working copy of types.param.
+kernels::AdamWParameter adamw_copy_tensors(std::int64_t n, std::int64_t offset, const AdamWTypes& types,
+                                           at::Device device);
+
+// A step's constants as all these tests use them.
+kernels::AdamWStep adamw_constants(std::int64_t t);
+
+// The tensors on another device, as they are.
+kernels::AdamWParameter on_device(const kernels::AdamWParameter& tensors, at::Device device);
+
+// Whether all that the step writes has the same bits, wherever it lies.
+bool same_bits(const kernels::AdamWParameter& a, const kernels::AdamWParameter& b);
+
+// inverse_scale 2^-k, overflow `overflow`, step_count t, on `device`.
+kernels::AdamWControl adamw_control(int k, bool overflow, std::int64_t t, at::Device device);
 
 }  // namespace headroom::test

@@ -1,0 +1,80 @@
+// What AdamW does to one element, its bias corrections and its stochastic rounding: the same bits on CPU and CUDA.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/adamw/adamw.h"
+#include "kernels/both.h"
+
+namespace headroom::kernels {
+
+// base^exponent by squaring: at most 2 log2(exponent) products, in the same order everywhere.
+HEADROOM_BOTH double whole_power(double base, std::int64_t exponent) {
+  double power = 1;
+  for (; exponent > 0; exponent >>= 1, base *= base) {
+    if (exponent & 1) power *= base;
+  }
+  return power;
+}
+
+HEADROOM_BOTH void set_bias_corrections(AdamWStep& step, std::int64_t t) {
+  step.t = t;
+  step.step_size = static_cast<float>(step.learning_rate / (1 - whole_power(step.exact_beta1, t)));
+  step.second_moment_scale = static_cast<float>(1 / std::sqrt(1 - whole_power(step.exact_beta2, t)));
+}
+
+// One element: param, m and v before and after.
+HEADROOM_BOTH void adamw_element(float& param, float g, float& m, float& v, const AdamWStep& step) {
+  m = step.beta1 * m + (1.0f - step.beta1) * g;
+  v = step.beta2 * v + (1.0f - step.beta2) * g * g;
+  const float denominator = std::sqrt(v) * step.second_moment_scale + step.epsilon;
+  param = step.decay * param - step.step_size * m / denominator;
+}
+
+// The random numbers of one tensor in one step.
+struct RoundingKey {
+  std::uint32_t low = 0, high = 0;
+};
+
+// SplitMix64's finaliser (Steele, Lea, Flood 2014).
+HEADROOM_BOTH std::uint64_t mixed64(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// A bijection of 32 bits in which each input bit changes each output bit in half of all cases (C. Wellons, "Prospecting
+// for hash functions", 2018).
+HEADROOM_BOTH std::uint32_t mixed32(std::uint32_t x) {
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  return x ^ (x >> 16);
+}
+
+HEADROOM_BOTH RoundingKey rounding_key(std::uint64_t seed, std::int64_t t, std::int64_t number) {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15u;
+  std::uint64_t key = mixed64(seed + kGolden);
+  key = mixed64(key ^ (static_cast<std::uint64_t>(t) * kGolden));
+  key = mixed64(key ^ (static_cast<std::uint64_t>(number) * kGolden));
+  return {.low = static_cast<std::uint32_t>(key), .high = static_cast<std::uint32_t>(key >> 32)};
+}
+
+// 32 random bits for elements 2 pair (the low half) and 2 pair + 1 (the high half). The key goes in twice: with one
+// round alone, two keys' numbers would be the same ones in another order.
+HEADROOM_BOTH std::uint32_t rounding_bits(RoundingKey key, std::int64_t pair) {
+  const std::uint32_t above = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pair) >> 32) * 0x9e3779b9u;
+  return mixed32(mixed32(static_cast<std::uint32_t>(pair) ^ key.low) ^ key.high ^ above);
+}
+
+// bf16 bits of `value`, rounded away from zero with the probability that its low 16 bits are of a place, by `random`
+// (16 bits). Exact values stay; a NaN stays one.
+HEADROOM_BOTH std::uint16_t rounded_stochastically(float value, std::uint32_t random) {
+  const std::uint32_t bits = bits_of(value);
+  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  const bool infinite = (bits & 0x7fffffffu) == 0x7f800000u;
+  const std::uint32_t rounded = (bits + (infinite ? 0u : random)) >> 16;
+  return static_cast<std::uint16_t>(nan ? 0x7fc0u : rounded);
+}
+
+}  // namespace headroom::kernels
