@@ -1,7 +1,9 @@
 // The parameters of `launches`: the same work as many launches, as one kernel, and as the replay of a graph.
 #include <array>
+#include <span>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schema_parts.h"
 
 namespace headroom::experiments {
 
@@ -11,32 +13,11 @@ using record::Choice;
 using record::ParamKind;
 using record::ParamSpec;
 
-constexpr std::array kKernels{
-    Choice{"rms_norm", "RMSNorm"},
-    Choice{"add_rms_norm", "Addition and RMSNorm"},
-    Choice{"layer_norm", "LayerNorm"},
-    Choice{"rope", "RoPE"},
-    Choice{"swiglu", "SwiGLU"},
-    Choice{"geglu", "GeGLU"},
-    Choice{"cross_entropy", "Cross entropy"},
-};
-constexpr std::array kStorages{
-    Choice{"auto", "bf16, CPU: fp32"},
-    Choice{"bf16", "bf16"},
-    Choice{"fp16", "fp16"},
-    Choice{"fp32", "fp32"},
-};
+constexpr auto kKernels = std::span(kKernelChoices).subspan(1, 7);  // operations of many small launches
 constexpr std::array kPasses{Choice{"forward", "forward"}, Choice{"full", "forward and backward"}};
-constexpr std::array kOffOn{Choice{"off", "off"}, Choice{"on", "on"}};
-constexpr std::array kDevices{Choice{"auto", "best there is"}, Choice{"cpu", "CPU"}, Choice{"cuda", "GPU"}};
 
 constexpr std::array kSchema{
-    ParamSpec{.key = "kernel",
-              .label = "Kernel",
-              .help = "Which operation runs: composed from PyTorch's operators, and as one kernel",
-              .kind = ParamKind::kChoice,
-              .default_text = "rms_norm",
-              .choices = kKernels},
+    choice("kernel", "Kernel", "Which operation runs: composed from PyTorch's operators, and as one kernel", kKernels),
     ParamSpec{.key = "rows",
               .label = "Rows",
               .unit = "rows",
@@ -46,31 +27,10 @@ constexpr std::array kSchema{
               .maximum = 1 << 17,
               .default_number = 1024,
               .logarithmic = true},
-    ParamSpec{.key = "pass",
-              .label = "Pass",
-              .help = "The forward pass alone, or backward after it",
-              .kind = ParamKind::kChoice,
-              .default_text = "forward",
-              .choices = kPasses},
-    ParamSpec{.key = "storage",
-              .label = "Storage",
-              .help = "Number format of the tensors",
-              .kind = ParamKind::kChoice,
-              .default_text = "auto",
-              .choices = kStorages},
-    ParamSpec{.key = "device",
-              .label = "Run on",
-              .help = "Where it runs; auto takes the GPU where there is one",
-              .kind = ParamKind::kChoice,
-              .default_text = "auto",
-              .choices = kDevices},
-    ParamSpec{.key = "trace",
-              .label = "Trace kernels",
-              .help = "Record every kernel and launch, in an engine of its own",
-              .kind = ParamKind::kChoice,
-              .default_text = "on",
-              .choices = kOffOn,
-              .advanced = true},
+    choice("pass", "Pass", "The forward pass alone, or backward after it", kPasses),
+    storage_choice("Number format of the tensors"),
+    device_choice("Where it runs; auto takes the GPU where there is one"),
+    advanced(choice("trace", "Trace kernels", "Record every kernel and launch, in an engine of its own", kOffOn, "on")),
 };
 
 }  // namespace

@@ -1,0 +1,60 @@
+// What the schemas of several demos share: choices and parameters that mean the same everywhere.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "demos/record/schema.h"
+
+namespace headroom::experiments {
+
+inline constexpr std::array kOffOn{record::Choice{"off", "off"}, record::Choice{"on", "on"}};
+inline constexpr std::array kDevices{record::Choice{"auto", "best there is"}, record::Choice{"cpu", "CPU"},
+                                     record::Choice{"cuda", "GPU"}};
+inline constexpr std::array kStorages{
+    record::Choice{"auto", "bf16, CPU: fp32"},
+    record::Choice{"bf16", "bf16"},
+    record::Choice{"fp16", "fp16"},
+    record::Choice{"fp32", "fp32"},
+};
+
+// Kernels of the benchmark behind "all", those of one launch of a layer first.
+inline constexpr std::array kKernelChoices{
+    record::Choice{"all", "all"},
+    record::Choice{"rms_norm", "RMSNorm"},
+    record::Choice{"add_rms_norm", "Addition and RMSNorm"},
+    record::Choice{"layer_norm", "LayerNorm"},
+    record::Choice{"rope", "RoPE"},
+    record::Choice{"swiglu", "SwiGLU"},
+    record::Choice{"geglu", "GeGLU"},
+    record::Choice{"cross_entropy", "Cross entropy"},
+    record::Choice{"fused_linear_cross_entropy", "Fused linear cross entropy"},
+    record::Choice{"embedding_backward", "Embedding gradient"},
+    record::Choice{"adamw", "AdamW"},
+};
+
+// A choice between `choices`, the first one unless said otherwise.
+constexpr record::ParamSpec choice(std::string_view key, std::string_view label, std::string_view help,
+                                   std::span<const record::Choice> choices, std::string_view default_text = {}) {
+  return {.key = key,
+          .label = label,
+          .help = help,
+          .kind = record::ParamKind::kChoice,
+          .default_text = default_text.empty() ? choices.front().key : default_text,
+          .choices = choices};
+}
+
+// The same, folded away until asked for.
+constexpr record::ParamSpec advanced(record::ParamSpec spec) {
+  spec.advanced = true;
+  return spec;
+}
+
+constexpr record::ParamSpec device_choice(std::string_view help) { return choice("device", "Run on", help, kDevices); }
+
+constexpr record::ParamSpec storage_choice(std::string_view help) {
+  return choice("storage", "Storage", help, kStorages);
+}
+
+}  // namespace headroom::experiments
