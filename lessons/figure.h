@@ -131,12 +131,14 @@ struct ChartPoint {
   double low = 0, high = 0;  // quantiles 0.2 and 0.8 of y; both y where there is no spread
   std::string label = {};    // "42 µs", where there is room
   std::string tip = {};      // "RMSNorm, 8,192 × 4,096: 42 µs (41 to 43), 51 repeats"
+  bool out_of_memory = false;  // y is what was allocated until then
 };
 
 struct ChartSeries {
   std::string label;  // "eager"
   SeriesKind kind = SeriesKind::kOther;
   bool ghost = false;  // published elsewhere: behind the others, hollow and dashed
+  std::optional<record::Category> category = {};  // of bars: memory of this kind, in its colour
   std::vector<ChartPoint> points;
 };
 
@@ -153,8 +155,25 @@ struct Chart {
   std::vector<std::string> categories;  // of an x axis of kCategory
   bool bars = false;                    // else marks joined by lines
   bool joined = true;                   // marks: false where neighbours are no sequence
+  bool stacked = false;                 // bars of one place stand on each other, the first series at the bottom
   std::vector<ChartSeries> series;
   std::vector<ChartReference> references;
+};
+
+// One rung of the ladder of techniques: the peak with this switch and all before it. One that ran out of memory has what
+// was alive then; one that did not run has no bytes.
+struct Rung {
+  std::string label;            // "+ checkpointing"
+  record::ByCategory bytes{};
+  record::Bytes before = 0;     // total of the rung that this one is compared with; 0: none
+  bool out_of_memory = false;
+  std::string value;            // "12.34 GiB"
+  std::string delta;            // "−3.10 GiB"
+  double speed = 0;             // tokens/s; 0: not measured
+  std::string speed_text;       // "71,400"
+  std::string loss;             // "5.251"
+  std::string note;             // instead of a bar: why there is none
+  std::string tip;
 };
 
 // What ran: a kernel of this repository, a matrix product or attention, another kernel; a copy or memset; a call of the
@@ -200,6 +219,7 @@ struct FigureData {
   std::vector<LadderRung> ladder;   // at the same moment
   std::vector<Bar> bars;
   std::vector<TimeRow> rows;  // of a kernel timeline, from the top
+  std::vector<Rung> rungs;    // from the first: peaks over x, speeds over y
   std::vector<Chart> charts;  // in reading order; the guess belongs to the first
 
   bool growing = false;             // the run goes on: the stack ends where it has got to

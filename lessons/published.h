@@ -21,4 +21,17 @@ struct PublishedKernel {
 
 std::span<const PublishedKernel> published_kernels();
 
+// One run of the report on Liger Kernel: assets/published/report_2024.csv tells machine, settings, exactness.
+struct PublishedRun {
+  std::string_view experiment;  // "batch", "sequence", "timeline"; "checkpoints" and "logits_x3" are arithmetic
+  std::string_view figures;     // of the report: "13_16"
+  std::string_view strategy;    // "hf", "liger_without_flce", "liger_all", "formula"
+  std::int64_t batch, seq;
+  record::Bytes peak;        // allocated; 0: no number
+  double tokens_per_second;  // 0: no number
+  bool out_of_memory;
+};
+
+std::span<const PublishedRun> published_runs();
+
 }  // namespace headroom::lessons

@@ -11,7 +11,9 @@ namespace headroom::app {
 record::Result<ExitCode> open_window(const WindowOptions& options);
 record::Result<ExitCode> list(const ListOptions& options);
 record::Result<ExitCode> run(const RunOptions& options);
+record::Result<ExitCode> sweep(const SweepOptions& options);
 record::Result<ExitCode> bench(const BenchOptions& options);
+record::Result<ExitCode> report(const ReportOptions& options);
 record::Result<ExitCode> figures(const FiguresOptions& options);
 record::Result<ExitCode> doctor(const DoctorOptions& options);
 

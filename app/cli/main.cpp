@@ -21,7 +21,9 @@ struct Execute {
   record::Result<ExitCode> operator()(const app::WindowOptions& options) const { return app::open_window(options); }
   record::Result<ExitCode> operator()(const app::ListOptions& options) const { return app::list(options); }
   record::Result<ExitCode> operator()(const app::RunOptions& options) const { return app::run(options); }
+  record::Result<ExitCode> operator()(const app::SweepOptions& options) const { return app::sweep(options); }
   record::Result<ExitCode> operator()(const app::BenchOptions& options) const { return app::bench(options); }
+  record::Result<ExitCode> operator()(const app::ReportOptions& options) const { return app::report(options); }
   record::Result<ExitCode> operator()(const app::FiguresOptions& options) const { return app::figures(options); }
   record::Result<ExitCode> operator()(const app::DoctorOptions& options) const { return app::doctor(options); }
 };

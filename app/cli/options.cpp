@@ -25,6 +25,7 @@ written, 7 the engine failed, 130 interrupted. With --json stdout holds exactly 
 Examples:
   headroom                                                the window
   headroom run train_step --set model=tiny batch=4 --record a.hrec
+  headroom sweep train_step --over batch=1,4,8 --record s.hrec
   headroom bench rms_norm swiglu --record b.hrec
   headroom figures memory_timeline --from a.hrec --out out --format svg,pdf)";
 
@@ -33,17 +34,20 @@ struct Parsed {
   WindowOptions window;
   ListOptions list;
   RunOptions run;
+  SweepOptions sweep;
   BenchOptions bench;
+  ReportOptions report;
   FiguresOptions figures;
   DoctorOptions doctor;
-  std::string time_limit, bench_limit, chapter;
+  std::string time_limit, sweep_limit, bench_limit, report_limit, chapter;
   std::string engine;  // may stand before or behind the command
   bool version = false;
 };
 
 struct Grammar {
   CLI::App app{"Headroom shows where GPU memory goes when a Llama trains.", "headroom"};
-  CLI::App *list = nullptr, *run = nullptr, *bench = nullptr, *figures = nullptr, *doctor = nullptr;
+  CLI::App *list = nullptr, *run = nullptr, *sweep = nullptr, *bench = nullptr, *report = nullptr, *figures = nullptr,
+           *doctor = nullptr;
 };
 
 void add_json(CLI::App& command, bool& json) { command.add_flag("--json", json, "One JSON document on stdout"); }
@@ -66,6 +70,39 @@ void declare_run(Grammar& grammar, RunOptions& options, std::string& time_limit,
   run.add_flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
   add_json(run, options.json);
   add_engine(run, engine);
+}
+
+void declare_sweep(Grammar& grammar, SweepOptions& options, std::string& time_limit, std::string& engine) {
+  grammar.sweep = grammar.app.add_subcommand("sweep", "Run a demo with many settings, or the ladder of techniques");
+  CLI::App& sweep = *grammar.sweep;
+  sweep.add_option("DEMO", options.demo, "What to run; or `ladder`: one technique after the other switched on");
+  sweep.add_option("--over", options.over, "A parameter and its values; several for all combinations")
+      ->type_name("KEY=VALUE,VALUE,…");
+  sweep.add_option("--order", options.order, "The ladder's switches, from the first")->type_name("SWITCH,SWITCH,…");
+  sweep.add_option("--set", options.set, "Parameters of all runs")->type_name("KEY=VALUE");
+  sweep.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
+  sweep.add_option("--cap", options.cap, "Let the device have no more memory than this, e.g. 24GiB")->type_name("SIZE");
+  sweep.add_option("--record", options.record, "Keep the sweep as a recording; the same command goes on with it")
+      ->type_name("FILE");
+  sweep.add_flag("--restart", options.restart, "Replace what FILE has instead of going on with it");
+  sweep.add_option("--time-limit", time_limit, "Stop after this long; exit code 5")->type_name("SECONDS");
+  add_json(sweep, options.json);
+  add_engine(sweep, engine);
+}
+
+void declare_report(Grammar& grammar, ReportOptions& options, std::string& time_limit, std::string& engine) {
+  grammar.report =
+      grammar.app.add_subcommand("report", "Run the report's experiment again, beside its published points");
+  CLI::App& report = *grammar.report;
+  report.add_option("--out", options.out, "Folder for figures, tables and recordings; the same command goes on with it")
+      ->type_name("FOLDER");
+  report.add_option("--set", options.set, "Parameters of all runs, other than the report's")->type_name("KEY=VALUE");
+  report.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
+  report.add_flag("--quick", options.quick, "The tiny model on the CPU, in less than two minutes");
+  report.add_flag("--restart", options.restart, "Measure anew what FOLDER has instead of going on with it");
+  report.add_option("--time-limit", time_limit, "Stop after this long; exit code 5")->type_name("SECONDS");
+  add_json(report, options.json);
+  add_engine(report, engine);
 }
 
 void declare_bench(Grammar& grammar, BenchOptions& options, std::string& time_limit, std::string& engine) {
@@ -112,7 +149,9 @@ void declare(Grammar& grammar, Parsed& parsed) {
   grammar.list = app.add_subcommand("list", "Chapters, figures, demos with their keys, kernels");
   add_json(*grammar.list, parsed.list.json);
   declare_run(grammar, parsed.run, parsed.time_limit, parsed.engine);
+  declare_sweep(grammar, parsed.sweep, parsed.sweep_limit, parsed.engine);
   declare_bench(grammar, parsed.bench, parsed.bench_limit, parsed.engine);
+  declare_report(grammar, parsed.report, parsed.report_limit, parsed.engine);
   declare_figures(grammar, parsed.figures, parsed.chapter, parsed.engine);
   grammar.doctor = app.add_subcommand("doctor", "What this machine has, what is missing and how to mend it");
   add_json(*grammar.doctor, parsed.doctor.json);
@@ -156,21 +195,48 @@ record::Result<Number> number_from(std::string_view option, const std::string& t
   return number;
 }
 
+// The text of --time-limit; empty: none.
+record::Result<std::optional<double>> time_limit_from(const std::string& text) {
+  if (text.empty()) return std::optional<double>();
+  auto limit = number_from<double>("--time-limit", text, 0.001, 1e9, "a number of seconds");
+  if (!limit) return limit.error();
+  return std::optional<double>(limit.value());
+}
+
+// An option that takes all words up to the next one may have swallowed a DEMO that stands behind it.
+void give_back_demo(std::string& demo, std::vector<std::string>& words) {
+  if (!demo.empty() || words.empty() || words.back().find('=') != std::string::npos) return;
+  demo = words.back();
+  words.pop_back();
+}
+
 record::Result<Command> finish(Grammar& grammar, Parsed& parsed) {
   if (grammar.run->parsed()) {
-    // --set takes all words up to the next option, so it may have swallowed a DEMO that stands behind it.
     RunOptions& run = parsed.run;
     run.engine = parsed.engine;
-    if (run.demo.empty() && !run.set.empty() && run.set.back().find('=') == std::string::npos) {
-      run.demo = run.set.back();
-      run.set.pop_back();
-    }
-    if (!parsed.time_limit.empty()) {
-      auto limit = number_from<double>("--time-limit", parsed.time_limit, 0.001, 1e9, "a number of seconds");
-      if (!limit) return limit.error();
-      run.time_limit = limit.value();
-    }
+    give_back_demo(run.demo, run.set);
+    auto limit = time_limit_from(parsed.time_limit);
+    if (!limit) return limit.error();
+    run.time_limit = limit.value();
     return Command{run};
+  }
+  if (grammar.sweep->parsed()) {
+    SweepOptions& sweep = parsed.sweep;
+    sweep.engine = parsed.engine;
+    give_back_demo(sweep.demo, sweep.set);
+    give_back_demo(sweep.demo, sweep.over);
+    auto limit = time_limit_from(parsed.sweep_limit);
+    if (!limit) return limit.error();
+    sweep.time_limit = limit.value();
+    return Command{sweep};
+  }
+  if (grammar.report->parsed()) {
+    ReportOptions& report = parsed.report;
+    report.engine = parsed.engine;
+    auto limit = time_limit_from(parsed.report_limit);
+    if (!limit) return limit.error();
+    report.time_limit = limit.value();
+    return Command{report};
   }
   if (grammar.bench->parsed()) {
     BenchOptions& bench = parsed.bench;
@@ -184,11 +250,9 @@ record::Result<Command> finish(Grammar& grammar, Parsed& parsed) {
       bench.kernels.push_back(*word);
       word = bench.set.erase(word);
     }
-    if (!parsed.bench_limit.empty()) {
-      auto limit = number_from<double>("--time-limit", parsed.bench_limit, 0.001, 1e9, "a number of seconds");
-      if (!limit) return limit.error();
-      bench.time_limit = limit.value();
-    }
+    auto limit = time_limit_from(parsed.bench_limit);
+    if (!limit) return limit.error();
+    bench.time_limit = limit.value();
     return Command{bench};
   }
   if (grammar.figures->parsed()) {

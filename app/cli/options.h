@@ -41,6 +41,30 @@ struct BenchOptions {
   std::string engine;
 };
 
+struct SweepOptions {
+  std::string demo;               // or "ladder"
+  std::vector<std::string> over;  // key=value,value,…
+  std::optional<std::string> order;
+  std::vector<std::string> set;  // key=value
+  std::optional<std::string> device, cap;
+  std::optional<std::string> record;
+  bool restart = false;
+  std::optional<double> time_limit;  // seconds, of all points together
+  bool json = false;
+  std::string engine;
+};
+
+struct ReportOptions {
+  std::string out;
+  std::vector<std::string> set;  // key=value
+  std::optional<std::string> device;
+  bool quick = false;
+  bool restart = false;
+  std::optional<double> time_limit;  // seconds, of all points together
+  bool json = false;
+  std::string engine;
+};
+
 struct FiguresOptions {
   std::vector<std::string> ids;
   std::optional<int> chapter;  // from 1
@@ -65,7 +89,8 @@ struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<PrintText, WindowOptions, ListOptions, RunOptions, BenchOptions, FiguresOptions, DoctorOptions>;
+using Command = std::variant<PrintText, WindowOptions, ListOptions, RunOptions, SweepOptions, BenchOptions, ReportOptions,
+                             FiguresOptions, DoctorOptions>;
 
 // Bad usage is an error with one sentence; it names the nearest command or option for one that is not known.
 record::Result<Command> parse_command_line(int argc, const char* const* argv);

@@ -1,0 +1,124 @@
+#include "app/cli/drive_sweep.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "app/cli/drive.h"
+#include "app/cli/output.h"
+
+namespace headroom::app {
+
+using record::Error;
+using record::ErrorKind;
+using record::OutcomeKind;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+std::string name_of(const std::string& series, const std::string& label) {
+  return series.empty() ? label : series + ", " + label;
+}
+
+// Of the whole sweep, with the point that runs.
+backend::RunProgress progress_of(const SweepDriver& driver) {
+  const PlannedPoint* const point = driver.current();
+  if (point == nullptr) return {};
+  backend::RunProgress progress = *driver.progress();
+  const auto total = static_cast<double>(driver.plan().points.size());
+  progress.fraction = (static_cast<double>(driver.done()) + std::clamp(progress.fraction, 0.0, 1.0)) / total;
+  progress.doing = fmt::format("{} of {}, {}: {}", driver.done() + 1, driver.plan().points.size(),
+                               name_of(point->series, point->label), progress.doing);
+  progress.time_left = -1;  // the point's says nothing of the others
+  return progress;
+}
+
+// An engine that has greeted and has the device that the sweep asks for; null: interrupted.
+record::Result<std::unique_ptr<backend::Backend>> first_engine(const EngineChoice& chosen, const SweepPlan& plan) {
+  if (!chosen) return Error{chosen.reason, ErrorKind::kRefused};
+  auto engine = backend::make_engine(*chosen.command);
+  if (auto ready = wait_for_engine(*engine); !ready) return ready.error();
+  if (interrupted()) return std::unique_ptr<backend::Backend>();
+  for (const PlannedPoint& point : plan.points)
+    if (auto there = check_device(*engine, point.params); !there) return there.error();
+  return engine;
+}
+
+void wait(const SweepDriver& driver) {
+  pollfd waited{driver.descriptor(), POLLIN, 0};
+  ::poll(&waited, waited.fd >= 0 ? 1 : 0, 50);
+}
+
+}  // namespace
+
+record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engine, const SweepFile& file,
+                                        std::optional<double> time_limit) {
+  auto first = std::make_shared<std::unique_ptr<backend::Backend>>();
+  const auto make = [first, engine]() {
+    return *first != nullptr ? std::move(*first) : backend::make_engine(*engine.command);
+  };
+  std::optional<std::filesystem::path> path;
+  if (file.path) path = *file.path;
+  auto opened = SweepDriver::open(std::move(plan), make, path, file.restart);
+  if (!opened) return opened.error();
+  SweepDriver& driver = opened.value();
+  DrivenSweep sweep{.planned = driver.plan().points.size(), .found = driver.found()};
+  if (driver.state() == SweepState::kRunning) {
+    auto started = first_engine(engine, driver.plan());
+    if (!started) return started.error();
+    *first = std::move(started).value();
+    if (*first == nullptr) driver.stop();
+  }
+  const auto start = Clock::now();
+  ProgressLine progress;
+  while (driver.state() == SweepState::kRunning || driver.state() == SweepState::kStopping) {
+    driver.poll();
+    if (driver.current() != nullptr) {
+      progress.show(progress_of(driver));
+      wait(driver);
+    }
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    if (driver.state() != SweepState::kRunning) continue;
+    sweep.interrupted = interrupted();
+    sweep.time_limit_met = !sweep.interrupted && time_limit && elapsed.count() > *time_limit;
+    if (sweep.interrupted || sweep.time_limit_met) driver.stop();
+  }
+  progress.clear();
+  sweep.interrupted = interrupted();
+  sweep.recording = driver.recording();
+  sweep.write_error = driver.write_error();
+  return sweep;
+}
+
+ExitCode exit_code_of(const DrivenSweep& sweep) {
+  if (sweep.write_error) return ExitCode::kNotWritten;
+  const auto& points = sweep.recording->sweep_points();
+  if (points.size() < sweep.planned) {
+    if (sweep.interrupted) return ExitCode::kInterrupted;
+    if (sweep.time_limit_met) return ExitCode::kTimeLimit;
+  }
+  const auto any = [&](OutcomeKind kind) {
+    return std::any_of(points.begin(), points.end(), [=](const auto& point) { return point.outcome.kind == kind; });
+  };
+  if (any(OutcomeKind::kCompleted) || any(OutcomeKind::kOutOfMemory)) return ExitCode::kDone;
+  return any(OutcomeKind::kEngineLost) || any(OutcomeKind::kFailed) ? ExitCode::kEngine : ExitCode::kRefused;
+}
+
+void say_what_happened(const DrivenSweep& sweep, const SweepFile& file) {
+  const auto& points = sweep.recording->sweep_points();
+  if (sweep.found > 0)
+    say(fmt::format("{} of {} points were in {} already.", sweep.found, sweep.planned, *file.path));
+  for (const record::SweepPoint& point : points)
+    if (point.outcome.kind != OutcomeKind::kCompleted && point.outcome.kind != OutcomeKind::kOutOfMemory)
+      say(fmt::format("{}: {}", name_of(point.series, point.label), point.outcome.message));
+  if (sweep.write_error) say(sweep.write_error->message);
+  if (points.size() == sweep.planned || sweep.write_error) return;
+  const std::string how = sweep.interrupted ? "Interrupted" : "The time limit was met";
+  say(fmt::format("{}: {} of {} points are measured; {}.", how, points.size(), sweep.planned,
+                  file.path ? "the same command goes on with the rest" : "with --record FILE a sweep could go on"));
+}
+
+}  // namespace headroom::app

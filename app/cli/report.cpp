@@ -1,0 +1,150 @@
+// headroom report: the report's experiment as one sweep, then its figures, tables and words.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.h"
+#include "app/cli/drive_sweep.h"
+#include "app/cli/figure_files.h"
+#include "app/cli/output.h"
+#include "app/cli/report_text.h"
+#include "app/cli/sweep_table.h"
+#include "app/common/report_plan.h"
+#include "app/common/session.h"
+#include "app/common/whole_file.h"
+#include "demos/experiments/demo.h"
+#include "lessons/figure.h"
+
+namespace headroom::app {
+
+namespace fs = std::filesystem;
+using record::Error;
+using record::ErrorKind;
+
+namespace {
+
+constexpr std::string_view kSweepFile = "report.hrec", kTimelines = "timelines", kText = "report.md";
+
+std::string all_formats() {
+  std::string list = "svg,csv,json";
+  if (paint::can_write(paint::Format::kPdf)) list += ",pdf";
+  if (paint::can_write(paint::Format::kPng)) list += ",png";
+  return list;
+}
+
+// One picture of the report: which figure with which strategies, under which name.
+struct Picture {
+  std::string_view figure, strategies, name;
+};
+constexpr Picture kPictures[] = {{"report_estimate", "", "figure_7"},       {"report_batch", "two", "figure_13"},
+                                 {"report_sequence", "two", "figure_14"},   {"report_batch", "three", "figure_16"},
+                                 {"report_sequence", "three", "figure_17"}};
+
+record::Status write_picture(FigureFiles& files, const Picture& picture, const record::Ledger& sweep) {
+  const lessons::Figure* const figure = lessons::find_figure(picture.figure);
+  record::Params params(figure->schema);
+  if (!picture.strategies.empty())
+    if (auto set = params.set("strategies", picture.strategies); !set) return set.error();
+  lessons::FigureInput input{.run = &sweep, .params = &params};
+  const lessons::FigureData data = figure->build(input);
+  if (data.empty_reason.empty()) return files.write(data, std::string(picture.name));
+  say(fmt::format("{}: {}", picture.name, data.empty_reason));
+  return record::Ok{};
+}
+
+// Figures 12 and 15: the steps whose recordings were kept, each by itself, and all fused kernels in front of Hugging
+// Face's way where both are there at the same size.
+record::Status write_timelines(FigureFiles& files, const record::Recording& sweep, const fs::path& folder) {
+  const lessons::Figure* const figure = lessons::find_figure("memory_timeline");
+  struct Kept {
+    const record::SweepPoint* point;
+    std::shared_ptr<const record::Recording> recording;
+    std::unique_ptr<record::Ledger> ledger;
+  };
+  std::vector<Kept> kept;
+  for (const record::SweepPoint& point : sweep.sweep_points()) {
+    std::error_code failed;
+    if (point.recording.empty() || !fs::exists(folder / point.recording, failed)) continue;
+    auto recording = load_recording(folder / point.recording);
+    if (!recording) return recording.error();
+    kept.push_back({&point, recording.value(), std::make_unique<record::Ledger>(*recording.value())});
+  }
+  const auto draw = [&](const Kept& run, const Kept* behind, const std::string& name) -> record::Status {
+    lessons::FigureInput input{.run = run.ledger.get(), .ghost = behind ? behind->ledger.get() : nullptr};
+    const lessons::FigureData data = figure->build(input);
+    return data.empty_reason.empty() ? files.write(data, name) : record::Status(record::Ok{});
+  };
+  for (const Kept& run : kept) {
+    const std::string name = fs::path(run.point->recording).stem().string();
+    if (auto written = draw(run, nullptr, name); !written) return written;
+    for (const Kept& other : kept)
+      if (run.point->series == "liger_all" && other.point->series == "hf" && other.point->label == run.point->label)
+        if (auto written = draw(run, &other, name + "_beside_hf"); !written) return written;
+  }
+  return record::Ok{};
+}
+
+record::Status write_all(FigureFiles& files, const record::Recording& sweep, const fs::path& folder, bool quick) {
+  const record::Ledger ledger(sweep);
+  for (const Picture& picture : kPictures)
+    if (auto written = write_picture(files, picture, ledger); !written) return written;
+  if (auto written = write_timelines(files, sweep, folder / kTimelines); !written) return written;
+  if (auto written = write_whole(folder / kText, report_text(sweep, quick)); !written) return written;
+  return files.write_manifest();
+}
+
+record::Result<record::Params> settings_of(const experiments::DemoInfo& demo, const ReportOptions& options) {
+  record::Params params = report_settings(demo, options.quick);
+  for (const std::string& assignment : options.set)
+    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  if (options.device)
+    if (auto set = params.set("device", std::string_view(*options.device)); !set) return set.error();
+  return params;
+}
+
+}  // namespace
+
+record::Result<ExitCode> report(const ReportOptions& options) {
+  if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
+  auto params = settings_of(*experiments::find_demo("train_step"), options);
+  if (!params) return params.error();
+  FiguresOptions look;
+  look.out = options.out;
+  look.format = all_formats();
+  auto style = file_style(look);
+  if (!style) return style.error();
+  auto files = FigureFiles::open(std::move(style).value());
+  if (!files) return files.error();
+  const fs::path folder = options.out;
+  std::error_code failed;
+  fs::create_directories(folder / kTimelines, failed);
+  if (failed)
+    return Error{fmt::format("The folder {} cannot be made ({}): choose another with --out.",
+                             (folder / kTimelines).string(), failed.message()),
+                 ErrorKind::kNotWritten};
+
+  const InterruptGuard guard;
+  const SweepFile file{(folder / kSweepFile).string(), options.restart};
+  const auto driven = drive_sweep(plan_report(params.value(), options.quick, folder / kTimelines),
+                                  choose_engine(options.engine), file, options.time_limit);
+  if (!driven) return driven.error();
+  say_what_happened(driven.value(), file);
+  const record::Recording& sweep = *driven.value().recording;
+  if (!sweep.sweep_points().empty())
+    if (auto written = write_all(files.value(), sweep, folder, options.quick); !written) return written.error();
+  if (options.json) {
+    nlohmann::json document = sweep_json(sweep, driven.value().planned);
+    document["files"] = nlohmann::json::parse(files.value().as_json());
+    document["recording"] = *file.path;
+    put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (!sweep.sweep_points().empty()) {
+    put(sweep_table(sweep) + "\n" + files.value().as_text() + (folder / kText).string() + "\n" + *file.path + "\n");
+  }
+  return exit_code_of(driven.value());
+}
+
+}  // namespace headroom::app

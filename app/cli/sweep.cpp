@@ -1,0 +1,84 @@
+// headroom sweep: many runs, summed up in one recording; the ladder is a sweep over switches.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands.h"
+#include "app/cli/drive_sweep.h"
+#include "app/cli/output.h"
+#include "app/cli/suggest.h"
+#include "app/cli/sweep_table.h"
+#include "app/common/ladder.h"
+#include "demos/experiments/demo.h"
+
+namespace headroom::app {
+
+using record::Error;
+using record::Params;
+
+namespace {
+
+record::Result<const experiments::DemoInfo*> demo_of(const SweepOptions& options) {
+  if (options.demo.empty())
+    return Error{"Name what to sweep first, as in `headroom sweep train_step --over batch=1,4,8`, or `sweep ladder`."};
+  if (options.demo == "ladder") return experiments::find_demo("train_step");
+  if (const auto* demo = experiments::find_demo(options.demo)) return demo;
+  std::vector<std::string_view> known{"ladder"};
+  for (const auto* demo : experiments::demos()) known.push_back(demo->id);
+  return Error{unknown_name("demo", options.demo, known)};
+}
+
+record::Status set_all(Params& params, const SweepOptions& options) {
+  for (const std::string& assignment : options.set)
+    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  for (const auto& [key, value] : {std::pair{"device", &options.device}, std::pair{"cap", &options.cap}}) {
+    if (!*value) continue;
+    if (!params.has(key)) return Error{fmt::format("{} has no {}: leave --{} out.", options.demo, key, key)};
+    if (auto set = params.set(key, std::string_view(**value)); !set) return set.error();
+  }
+  return record::Ok{};
+}
+
+// "a,b,c"
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from <= list.size() && !list.empty();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    words.push_back(list.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return words;
+}
+
+record::Result<SweepPlan> plan_of(const experiments::DemoInfo& demo, const SweepOptions& options) {
+  const bool ladder = options.demo == "ladder";
+  if (ladder && !options.over.empty()) return Error{"The ladder goes over switches: leave --over out."};
+  if (!ladder && options.order) return Error{"--order is the order of the ladder's switches: `headroom sweep ladder`."};
+  Params params = ladder ? naive_settings(demo) : Params(demo.schema);
+  if (auto set = set_all(params, options); !set) return set.error();
+  return ladder ? plan_ladder(params, words_of(options.order.value_or(""))) : plan_over(demo, params, options.over);
+}
+
+}  // namespace
+
+record::Result<ExitCode> sweep(const SweepOptions& options) {
+  const auto demo = demo_of(options);
+  if (!demo) return demo.error();
+  auto plan = plan_of(*demo.value(), options);
+  if (!plan) return plan.error();
+  const InterruptGuard guard;
+  const SweepFile file{options.record, options.restart};
+  const auto driven = drive_sweep(std::move(plan).value(), choose_engine(options.engine), file, options.time_limit);
+  if (!driven) return driven.error();
+  say_what_happened(driven.value(), file);
+  const record::Recording& sweep = *driven.value().recording;
+  if (options.json)
+    put(sweep_json(sweep, driven.value().planned).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  else if (!sweep.sweep_points().empty())
+    put(sweep_table(sweep));
+  return exit_code_of(driven.value());
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,15 @@
+// A sweep for a person and for a program.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "demos/record/recording.h"
+
+namespace headroom::app {
+
+std::string sweep_table(const record::Recording& sweep);
+nlohmann::json sweep_json(const record::Recording& sweep, std::size_t planned);
+
+}  // namespace headroom::app

@@ -1,0 +1,32 @@
+// The ablation ladder: one switch after the other, from naive to all on, each rung with all switches below it.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/common/sweep_plan.h"
+
+namespace headroom::app {
+
+struct LadderSwitch {
+  std::string_view id;     // "bf16", as in --order
+  std::string_view label;  // "bf16"
+  std::array<std::string_view, 6> settings;  // "precision=bf16", …; empty behind the last
+};
+
+// In the order in which a ladder takes them unless told otherwise.
+std::span<const LadderSwitch> ladder_switches();
+
+// What a ladder begins with where a setting was not asked for: fp32, AdamW composed from plain operators, everything
+// kept.
+record::Params naive_settings(const experiments::DemoInfo& train_step);
+
+// Series "ladder", labels "naive" and the switches' ids; `base` is the first rung. Without an order, all switches but
+// those that do not go with the ones before them; with one, a switch that does not go with the others is a rung that is
+// refused, and the rungs above do without it. Refuses an id that is not known, and one given twice.
+record::Result<SweepPlan> plan_ladder(const record::Params& base, std::span<const std::string> order);
+
+}  // namespace headroom::app

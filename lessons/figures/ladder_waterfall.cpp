@@ -1,0 +1,96 @@
+// The ladder of techniques: how much of the peak each switch takes away, and what it costs in speed.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "lessons/axes.h"
+#include "lessons/sweep.h"
+
+namespace headroom::lessons {
+
+extern const Figure kLadderWaterfall;
+
+namespace {
+
+constexpr std::array<record::Choice, 2> kDeltas{{{"step", "to the rung before"}, {"naive", "to the first rung"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "delta",
+                      .label = "Difference",
+                      .help = "What each rung is compared with",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "step",
+                      .choices = kDeltas},
+};
+
+std::string words(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string signed_bytes(record::Bytes bytes) {
+  return (bytes > 0 ? "+" : "") + record::format_bytes(bytes);
+}
+
+Rung rung_of(const SweepPoint& point, bool first) {
+  Rung rung;
+  rung.label = (first ? "" : "+ ") + words(point.label);
+  rung.tip = point_text(point);
+  if (!completed(point) && !ran_out(point)) {
+    rung.note = point.outcome.kind == record::OutcomeKind::kRefused ? point.outcome.message
+                                                                    : "did not run: " + point.outcome.message;
+    return rung;
+  }
+  rung.bytes = point.peak_by_category;
+  rung.out_of_memory = ran_out(point);
+  rung.value = ran_out(point) ? "out of memory" : record::format_bytes(point.peak_allocated);
+  rung.speed = point.tokens_per_second;
+  if (point.tokens_per_second > 0) rung.speed_text = speed_text(point.tokens_per_second);
+  if (point.loss) rung.loss = fmt::format("{:.3f}", *point.loss);
+  return rung;
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kLadderWaterfall.id;
+  figure.title = kLadderWaterfall.title;
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  if (!begin_sweep(figure, input, params)) return figure;
+  const auto& points = input.run->recording().sweep_points();
+  if (points.front().series != "ladder") {
+    figure.empty_reason = "This sweep is not the ladder: `headroom sweep ladder` makes one.";
+    return figure;
+  }
+  record::Bytes highest = 1;
+  double fastest = 1;
+  record::Bytes before = 0;  // nothing is compared with a rung that did not fit: its peak is not known
+  for (const SweepPoint& point : points) {
+    Rung rung = rung_of(point, &point == &points.front());
+    if (completed(point)) {
+      if (before > 0) {
+        rung.before = before;
+        rung.delta = signed_bytes(point.peak_allocated - before);
+      }
+      if (params.text("delta") == "step" || before == 0) before = point.peak_allocated;
+    }
+    highest = std::max({highest, point.peak_allocated, rung.before});
+    fastest = std::max(fastest, point.tokens_per_second);
+    figure.rungs.push_back(std::move(rung));
+  }
+  figure.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
+  figure.y = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kLadderWaterfall{
+    .id = "ladder_waterfall",
+    .title = "The ladder of techniques",
+    .caption = "Peak memory by kind with one switch after the other, the difference of each, tokens a second and loss",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,101 @@
+// The report's estimate of what fills the card: the kept inputs of all layers beside three copies of the fp32 logits.
+// Arithmetic: it needs no run.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+#include "lessons/published.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kReportEstimate;
+
+namespace {
+
+struct Shape {
+  std::string_view key;
+  double hidden, layers, vocab;
+};
+constexpr std::array<Shape, 3> kShapes{{{"llama-3.2-1b", 2048, 16, 128256},
+                                        {"llama-3.2-3b", 3072, 28, 128256},
+                                        {"llama-3-8b", 4096, 32, 128256}}};
+constexpr std::array<record::Choice, 3> kModels{
+    {{"llama-3.2-1b", "Llama 3.2 1B"}, {"llama-3.2-3b", "Llama 3.2 3B"}, {"llama-3-8b", "Llama 3 8B"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "model",
+                      .label = "Model",
+                      .help = "Whose width, layers and vocabulary are counted",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "llama-3.2-1b",
+                      .choices = kModels},
+    record::ParamSpec{.key = "seq",
+                      .label = "Sequence",
+                      .unit = "tokens",
+                      .help = "Tokens in a sequence",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 8,
+                      .maximum = 131072,
+                      .default_number = 1024,
+                      .logarithmic = true},
+};
+constexpr std::array<int, 6> kBatches{1, 2, 4, 8, 16, 32};
+
+ChartSeries series(std::string label, record::Category category, double bytes_per_sequence) {
+  ChartSeries made{.label = std::move(label), .category = category, .points = {}};
+  for (std::size_t i = 0; i < kBatches.size(); ++i) {
+    const double bytes = bytes_per_sequence * kBatches[i];
+    const std::string text = record::format_bytes(static_cast<record::Bytes>(bytes));
+    made.points.push_back({.x = static_cast<double>(i),
+                           .y = bytes,
+                           .low = bytes,
+                           .high = bytes,
+                           .label = text,
+                           .tip = fmt::format("{}, batch {}: {}", made.label, kBatches[i], text)});
+  }
+  return made;
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kReportEstimate.id;
+  figure.title = kReportEstimate.title;
+  figure.source = record::Source::kFormula;
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  const Shape* shape = kShapes.data();
+  for (const Shape& each : kShapes)
+    if (each.key == params.text("model")) shape = &each;
+  const auto seq = static_cast<double>(params.integer("seq"));
+  figure.provenance_line = fmt::format("checkpoints B·T·H·2·L, logits 3·B·T·V·4, T = {}, H = {}, L = {}, V = {}",
+                                       record::format_count(params.integer("seq")), shape->hidden, shape->layers,
+                                       record::format_count(static_cast<std::int64_t>(shape->vocab)));
+  for (const auto& [key, value] : params.to_map()) figure.provenance["figure." + key] = value;
+
+  Chart chart;
+  chart.bars = true;
+  chart.series = {series("Checkpoints: one fp16 input a layer", record::Category::kActivations,
+                         seq * shape->hidden * 2 * shape->layers),
+                  series("Logits in fp32, three times", record::Category::kLogits, 3 * seq * shape->vocab * 4)};
+  for (const int batch : kBatches) chart.categories.push_back(std::to_string(batch));
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kBatches.size() - 0.5, .name = "batch B"};
+  chart.y.unit = AxisUnit::kBytes;
+  fit_y(chart);
+  figure.x = chart.x;
+  figure.y = chart.y;
+  figure.charts.push_back(std::move(chart));
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kReportEstimate{
+    .id = "report_estimate",
+    .title = "Checkpoints beside logits",
+    .caption = "The report's estimate: kept inputs of all layers, and three copies of the fp32 logits, over the batch",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons

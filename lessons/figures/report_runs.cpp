@@ -1,0 +1,244 @@
+// The report's experiment again: speed and peak memory of its strategies over the batch and over the sequence, with its
+// published points behind them and its closed form.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "lessons/axes.h"
+#include "lessons/bench.h"
+#include "lessons/published.h"
+#include "lessons/report_form.h"
+#include "lessons/sweep.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kReportBatch;
+extern const Figure kReportSequence;
+
+namespace {
+
+constexpr std::array<record::Choice, 2> kStrategyChoices{{{"three", "all three"}, {"two", "without and with all"}}};
+constexpr std::array<record::Choice, 2> kShown{{{"on", "shown"}, {"off", "hidden"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "strategies",
+                      .label = "Strategies",
+                      .help = "The report shows two first, then the fused kernels without the fused loss between them",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "three",
+                      .choices = kStrategyChoices},
+    record::ParamSpec{.key = "published",
+                      .label = "Published points",
+                      .help = "What the report measured on an RTX 4090",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "on",
+                      .choices = kShown},
+    record::ParamSpec{.key = "formula",
+                      .label = "Closed form",
+                      .help = "The lines on which the report's peaks lie",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "on",
+                      .choices = kShown},
+};
+
+struct Strategy {
+  std::string_view key, label, short_label;
+  SeriesKind kind;
+};
+constexpr std::array<Strategy, 3> kStrategies{{
+    {"hf", "Hugging Face's way", "Hugging Face", SeriesKind::kEager},
+    {"liger_without_flce", "fused kernels without FLCE", "without FLCE", SeriesKind::kLibrary},
+    {"liger_all", "all fused kernels", "all", SeriesKind::kFused},
+}};
+
+// One of the two sweeps: over `over`, with `fixed` = `at`.
+struct Sweep {
+  std::string_view over, fixed;
+  std::string_view experiment;  // in the published table
+  std::int64_t published_at;    // what the report fixed
+  std::int64_t at = 0;
+  std::vector<std::int64_t> places;  // values of `over`, ascending
+  bool comparable = false;           // the report's model, at the report's fixed value
+};
+
+// The fixed value is the one with most points: both sweeps share one point.
+void find_points(Sweep& sweep, const record::Recording& recording) {
+  std::map<std::int64_t, std::set<std::int64_t>> values;
+  for (const SweepPoint& point : recording.sweep_points())
+    if (report_strategy(point.series)) values[setting(point, sweep.fixed)].insert(setting(point, sweep.over));
+  std::size_t most = 0;
+  for (const auto& [at, over] : values) {
+    if (over.size() <= most) continue;
+    most = over.size();
+    sweep.at = at;
+  }
+  const std::set<std::int64_t>& found = values[sweep.at];
+  sweep.places.assign(found.begin(), found.end());
+  const auto model = recording.info().params.find("model");
+  sweep.comparable =
+      sweep.at == sweep.published_at && model != recording.info().params.end() && model->second == "llama-3.2-1b";
+}
+
+double place_of(const Sweep& sweep, std::int64_t value) {
+  return static_cast<double>(std::find(sweep.places.begin(), sweep.places.end(), value) - sweep.places.begin());
+}
+
+// A point that ran out needs the length of its bar from nobody: it stands at the top.
+void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy,
+                  const record::Recording& recording) {
+  ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .points = {}};
+  ChartSeries speed = peak;
+  for (const std::int64_t value : sweep.places)
+    for (const SweepPoint& point : recording.sweep_points()) {
+      if (point.series != strategy.key || setting(point, sweep.fixed) != sweep.at ||
+          setting(point, sweep.over) != value || (!completed(point) && !ran_out(point)))
+        continue;
+      peak.points.push_back(peak_at(place_of(sweep, value), point));
+      speed.points.push_back(speed_at(place_of(sweep, value), point));
+    }
+  if (peak.points.empty()) return;
+  peaks.series.push_back(std::move(peak));
+  speeds.series.push_back(std::move(speed));
+}
+
+void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy) {
+  ChartSeries peak{.label = fmt::format("{}, published", strategy.short_label),
+                   .kind = strategy.kind,
+                   .ghost = true,
+                   .points = {}};
+  ChartSeries speed = peak;
+  for (const PublishedRun& run : published_runs()) {
+    if (run.experiment != sweep.experiment || run.strategy != strategy.key || run.out_of_memory) continue;
+    const double x = place_of(sweep, sweep.over == "batch" ? run.batch : run.seq);
+    const auto bytes = static_cast<double>(run.peak);
+    const std::string tip = fmt::format("RTX 4090, published: {}, batch {}, {} tokens: {}, {} tokens/s",
+                                        strategy.short_label, run.batch, record::format_count(run.seq),
+                                        record::format_bytes(run.peak), speed_text(run.tokens_per_second));
+    peak.points.push_back({.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = tip});
+    speed.points.push_back({.x = x,
+                            .y = run.tokens_per_second,
+                            .low = run.tokens_per_second,
+                            .high = run.tokens_per_second,
+                            .tip = tip});
+  }
+  peaks.series.push_back(std::move(peak));
+  speeds.series.push_back(std::move(speed));
+}
+
+// The line up to the top of the chart, between the places in proportion.
+void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
+  constexpr int kPieces = 12;
+  ChartReference line{.label = fmt::format("closed form, {}", strategy.short_label), .x = {}, .y = {}};
+  for (std::size_t i = 0; i + 1 < sweep.places.size(); ++i) {
+    const auto from = static_cast<double>(sweep.places[i]), to = static_cast<double>(sweep.places[i + 1]);
+    for (int piece = 0; piece <= kPieces; ++piece) {
+      const double part = static_cast<double>(piece) / kPieces, value = from + part * (to - from);
+      const bool over_batch = sweep.over == "batch";
+      const double batch = over_batch ? value : static_cast<double>(sweep.at);
+      const auto seq = over_batch ? sweep.at : static_cast<std::int64_t>(value);
+      const auto y = static_cast<double>(report_peak(*report_strategy(strategy.key), batch, seq).bytes());
+      if (y > peaks.y.high) {  // ends where it leaves the chart
+        if (line.y.empty()) return;
+        const double rise = (peaks.y.high - line.y.back()) / (y - line.y.back());
+        const double x = line.x.back() + rise * (static_cast<double>(i) + part - line.x.back());
+        line.x.push_back(x);
+        line.y.push_back(peaks.y.high);
+        peaks.references.push_back(std::move(line));
+        return;
+      }
+      line.x.push_back(static_cast<double>(i) + part);
+      line.y.push_back(y);
+    }
+  }
+  if (!line.x.empty()) peaks.references.push_back(std::move(line));
+}
+
+Chart chart_of(const Sweep& sweep, std::string title, AxisUnit unit) {
+  Chart chart;
+  chart.title = std::move(title);
+  for (const std::int64_t value : sweep.places) chart.categories.push_back(record::format_count(value));
+  chart.x = {.unit = AxisUnit::kCategory,
+             .low = -0.5,
+             .high = static_cast<double>(sweep.places.size()) - 0.5,
+             .name = sweep.over == "batch" ? fmt::format("batch B, {} tokens each", record::format_count(sweep.at))
+                                           : fmt::format("tokens a sequence T, batch {}", sweep.at)};
+  chart.y.unit = unit;
+  return chart;
+}
+
+FigureData build(const FigureInput& input, const Figure& of, Sweep sweep) {
+  FigureData figure;
+  figure.id = of.id;
+  figure.title = of.title;
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  if (!begin_sweep(figure, input, params)) return figure;
+  const record::Recording& recording = input.run->recording();
+  find_points(sweep, recording);
+  const bool published = sweep.comparable && params.text("published") == "on";
+  if (published) {
+    std::set<std::int64_t> places(sweep.places.begin(), sweep.places.end());
+    for (const PublishedRun& run : published_runs())
+      if (run.experiment == sweep.experiment) places.insert(sweep.over == "batch" ? run.batch : run.seq);
+    sweep.places.assign(places.begin(), places.end());
+  }
+  Chart speeds = chart_of(sweep, "Speed", AxisUnit::kNumber);
+  Chart peaks = chart_of(sweep, "Peak memory", AxisUnit::kBytes);
+  speeds.y.name = "tokens/s";
+  const auto shown = [&](const Strategy& strategy) {
+    return params.text("strategies") == "three" || strategy.key != "liger_without_flce";
+  };
+  for (const Strategy& strategy : kStrategies)
+    if (shown(strategy)) add_measured(peaks, speeds, sweep, strategy, recording);
+  if (peaks.series.empty()) {
+    figure.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
+    return figure;
+  }
+  for (const Strategy& strategy : kStrategies)
+    if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
+  if (const record::Bytes cap = recording.info().cap; cap > 0) {
+    const auto y = static_cast<double>(cap);
+    peaks.references.push_back({"card, " + short_bytes(cap), {-0.5, peaks.x.high}, {y, y}});
+  }
+  fit_y(speeds);
+  fit_y(peaks);
+  for (const Strategy& strategy : kStrategies)
+    if (sweep.comparable && params.text("formula") == "on" && shown(strategy)) add_formula(peaks, sweep, strategy);
+  figure.charts.push_back(std::move(speeds));
+  figure.charts.push_back(std::move(peaks));
+  figure.x = figure.charts.front().x;
+  figure.y = figure.charts.front().y;
+  return figure;
+}
+
+FigureData build_batch(const FigureInput& input) {
+  return build(input, kReportBatch,
+               {.over = "batch", .fixed = "seq", .experiment = "batch", .published_at = 1024, .places = {}});
+}
+FigureData build_sequence(const FigureInput& input) {
+  return build(input, kReportSequence,
+               {.over = "seq", .fixed = "batch", .experiment = "sequence", .published_at = 4, .places = {}});
+}
+
+}  // namespace
+
+constinit const Figure kReportBatch{
+    .id = "report_batch",
+    .title = "Report: batch",
+    .caption = "Speed and peak memory of three ways to train over the batch, with the report's points",
+    .schema = kSchema,
+    .build = build_batch,
+};
+
+constinit const Figure kReportSequence{
+    .id = "report_sequence",
+    .title = "Report: sequence",
+    .caption = "Speed and peak memory of three ways to train over the sequence's length, with the report's points",
+    .schema = kSchema,
+    .build = build_sequence,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,45 @@
+#include "lessons/report_form.h"
+
+#include <cmath>
+
+namespace headroom::lessons {
+namespace {
+
+constexpr double kVocabulary = 128'256;
+
+// fp16 inputs of 16 layers of width 2,048: 65,536 B a token; the rest is what backward makes of one layer.
+constexpr double kBackwardPerToken = 168'088;
+// Hugging Face: the checkpoints, and two fp32 and one fp16 hidden state; the fused RMSNorm leaves one of the fp32 out.
+constexpr double kLossPerToken = 81'948, kLossPerTokenFused = 73'756;
+
+record::Bytes whole(double bytes) { return std::llround(bytes); }
+
+}  // namespace
+
+std::optional<ReportStrategy> report_strategy(std::string_view key) {
+  if (key == "hf") return ReportStrategy::kHuggingFace;
+  if (key == "liger_without_flce") return ReportStrategy::kLigerWithoutFlce;
+  if (key == "liger_all") return ReportStrategy::kLigerAll;
+  return std::nullopt;
+}
+
+ReportPeak report_peak(ReportStrategy strategy, double batch, std::int64_t seq, bool output_kept) {
+  const auto t = static_cast<double>(seq);
+  const double tokens = batch * t;
+  const bool makes_logits = strategy != ReportStrategy::kLigerAll;
+  const double kept = makes_logits && output_kept ? 4 * kVocabulary * tokens : 0;  // fp32 logits
+  ReportPeak peak;
+  // A pair of cos and sin a position (2 × 64 × 2 B), and input and label ids (2 × 8 B a token).
+  peak.end_of_backward = whole(3'596'139'008 + 256 * t + 16 * tokens + kept);
+  if (!makes_logits) {
+    peak.loss_or_backward = whole(1'589'107'712 + 264 * t + kBackwardPerToken * tokens);
+    return peak;
+  }
+  const double per_token = strategy == ReportStrategy::kHuggingFace ? kLossPerToken : kLossPerTokenFused;
+  // Two fp32 logits of T rows, one of them kept from the step before, and two of the shifted T − 1 rows.
+  peak.loss_or_backward = whole(908'577'280 + 520 * t + per_token * tokens + 4 * kVocabulary * tokens + kept +
+                                8 * kVocabulary * batch * (t - 1));
+  return peak;
+}
+
+}  // namespace headroom::lessons

@@ -1,0 +1,76 @@
+#include "lessons/sweep.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+bool begin_sweep(FigureData& figure, const FigureInput& input, const record::Params& params) {
+  if (input.run == nullptr) {
+    figure.empty_reason = "Nothing has run yet.";
+    return false;
+  }
+  const record::Recording& recording = input.run->recording();
+  figure.source = recording.info().source;
+  figure.provenance_line = provenance_line(recording.info());
+  figure.provenance = full_provenance(recording, params, -1);
+  figure.growing = !recording.outcome().has_value();
+  if (!recording.sweep_points().empty()) return true;
+  figure.empty_reason = "This is one run, not a sweep: `headroom sweep` makes one.";
+  return false;
+}
+
+std::vector<std::string> series_of(const record::Recording& recording) {
+  std::vector<std::string> names;
+  for (const SweepPoint& point : recording.sweep_points())
+    if (std::find(names.begin(), names.end(), point.series) == names.end()) names.push_back(point.series);
+  return names;
+}
+
+std::int64_t setting(const SweepPoint& point, std::string_view key) {
+  const auto found = point.params.find(std::string(key));
+  if (found == point.params.end()) return -1;
+  std::int64_t number = -1;
+  const char* const end = found->second.data() + found->second.size();
+  const auto [parsed, error] = std::from_chars(found->second.data(), end, number);
+  return error == std::errc() && parsed == end ? number : -1;
+}
+
+bool completed(const SweepPoint& point) { return point.outcome.kind == record::OutcomeKind::kCompleted; }
+bool ran_out(const SweepPoint& point) { return point.outcome.kind == record::OutcomeKind::kOutOfMemory; }
+
+std::string speed_text(double tokens_per_second) {
+  if (tokens_per_second >= 1000) return record::format_count(static_cast<std::int64_t>(tokens_per_second + 0.5));
+  return fmt::format("{:.{}f}", tokens_per_second, tokens_per_second >= 100 ? 0 : 1);
+}
+
+std::string point_text(const SweepPoint& point) {
+  std::string text = point.series + (point.series.empty() ? "" : ", ") + point.label + ": ";
+  if (ran_out(point)) text += "out of memory at ";
+  else if (!completed(point)) return text + point.outcome.message;
+  text += (completed(point) ? "peak " : "") + record::format_bytes(point.peak_allocated);
+  if (point.tokens_per_second > 0)
+    text += fmt::format(", {} tokens/s ({} to {})", speed_text(point.tokens_per_second),
+                        speed_text(point.tokens_per_second_low), speed_text(point.tokens_per_second_high));
+  return text;
+}
+
+ChartPoint peak_at(double x, const SweepPoint& point) {
+  const auto bytes = static_cast<double>(point.peak_allocated);
+  return {.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = point_text(point), .out_of_memory = ran_out(point)};
+}
+
+ChartPoint speed_at(double x, const SweepPoint& point) {
+  return {.x = x,
+          .y = point.tokens_per_second,
+          .low = point.tokens_per_second_low,
+          .high = point.tokens_per_second_high,
+          .tip = point_text(point),
+          .out_of_memory = ran_out(point)};
+}
+
+}  // namespace headroom::lessons

@@ -1,0 +1,36 @@
+// What the figures of a sweep have in common: its points, and the words for them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+
+using record::SweepPoint;
+
+// The head of a figure of a sweep. False: there is nothing to draw, and `empty_reason` says why.
+bool begin_sweep(FigureData& figure, const FigureInput& input, const record::Params& params);
+
+// Names of the series, in the order in which they ran.
+std::vector<std::string> series_of(const record::Recording& recording);
+
+// A whole number among the point's settings; -1: it has none.
+std::int64_t setting(const SweepPoint& point, std::string_view key);
+
+bool completed(const SweepPoint& point);
+bool ran_out(const SweepPoint& point);
+
+// "liger_all, 8 × 1024: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470)"
+std::string point_text(const SweepPoint& point);
+// "2,468", "331.3": tokens/s with as many decimals as its size is worth.
+std::string speed_text(double tokens_per_second);
+
+// The peak and the speed of a point at place `x` of a chart. One that ran out has no speed.
+ChartPoint peak_at(double x, const SweepPoint& point);
+ChartPoint speed_at(double x, const SweepPoint& point);
+
+}  // namespace headroom::lessons
