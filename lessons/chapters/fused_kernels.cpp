@@ -55,7 +55,7 @@ constexpr Page kKernelsOfAStep{
 };
 
 constexpr std::array<std::string_view, 1> kFormFigures{"launch_forms"};
-constexpr std::array<std::string_view, 1> kFormRecordings{"rms_norm_cpu_launches"};
+constexpr std::array<std::string_view, 2> kFormRecordings{"rms_norm_h200_launches", "rms_norm_cpu_launches"};
 
 constexpr Page kManyLaunches{
     .id = "many_launches",
