@@ -23,4 +23,11 @@ inline std::optional<Storage> storage_of(at::ScalarType type) {
   }
 }
 
+// Throws c10::Error unless the tensor is one number of this type on this device.
+inline void check_number(const at::Tensor& tensor, at::ScalarType type, at::Device device, const char* op,
+                         const char* what) {
+  TORCH_CHECK(tensor.defined() && tensor.numel() == 1 && tensor.scalar_type() == type && tensor.device() == device, op,
+              ": ", what, " must be one number of type ", type, " on the device of the others");
+}
+
 }  // namespace headroom::kernels

@@ -68,13 +68,11 @@ HEADROOM_BOTH std::uint32_t rounding_bits(RoundingKey key, std::int64_t pair) {
 }
 
 // bf16 bits of `value`, rounded away from zero with the probability that its low 16 bits are of a place, by `random`
-// (16 bits). Exact values stay; a NaN stays one.
+// (16 bits). Exact values and infinity stay, their low bits being zero; a NaN stays one.
 HEADROOM_BOTH std::uint16_t rounded_stochastically(float value, std::uint32_t random) {
   const std::uint32_t bits = bits_of(value);
   const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  const bool infinite = (bits & 0x7fffffffu) == 0x7f800000u;
-  const std::uint32_t rounded = (bits + (infinite ? 0u : random)) >> 16;
-  return static_cast<std::uint16_t>(nan ? 0x7fc0u : rounded);
+  return static_cast<std::uint16_t>(nan ? 0x7fc0u : (bits + random) >> 16);
 }
 
 }  // namespace headroom::kernels

@@ -60,14 +60,6 @@ void run_on_cuda(const Group& group, at::Device device, const AdamWStep& step, c
   TORCH_CHECK(error == 0, "adamw: the launch failed with CUDA error ", error);
 }
 
-// One number of `type` on the device, or undefined.
-void check_number(const at::Tensor& tensor, at::ScalarType type, at::Device device, const char* name,
-                  const char* what) {
-  if (!tensor.defined()) return;
-  TORCH_CHECK(tensor.numel() == 1 && tensor.scalar_type() == type && tensor.device() == device, name, ": ", what,
-              " must be one number of type ", type, " on the parameters' device");
-}
-
 template <typename T>
 const T* pointer(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
@@ -76,9 +68,12 @@ const T* pointer(const at::Tensor& tensor) {
 }  // namespace
 
 AdamWSwitches checked_switches(const AdamWControl& control, at::Device device, const char* name) {
-  check_number(control.inverse_scale, at::kFloat, device, name, "inverse_scale");
-  check_number(control.overflow, at::kInt, device, name, "overflow");
-  check_number(control.step_count, at::kLong, device, name, "step_count");
+  const auto check = [&](const at::Tensor& tensor, at::ScalarType type, const char* what) {
+    if (tensor.defined()) check_number(tensor, type, device, name, what);
+  };
+  check(control.inverse_scale, at::kFloat, "inverse_scale");
+  check(control.overflow, at::kInt, "overflow");
+  check(control.step_count, at::kLong, "step_count");
   if (device.is_meta()) return {};
   return {.inverse_scale = pointer<float>(control.inverse_scale),
           .overflow = pointer<std::int32_t>(control.overflow),
@@ -157,7 +152,7 @@ void advance_step_count_(const at::Tensor& counter, const at::Tensor& overflow) 
   TORCH_CHECK(counter.defined(), "advance_step_count_: the counter is undefined");
   const at::Device device = counter.device();
   check_number(counter, at::kLong, device, "advance_step_count_", "counter");
-  check_number(overflow, at::kInt, device, "advance_step_count_", "overflow");
+  if (overflow.defined()) check_number(overflow, at::kInt, device, "advance_step_count_", "overflow");
   if (device.is_meta()) return;
   const Traced traced("advance_step_count", {counter, counter});
   auto* const count = counter.mutable_data_ptr<std::int64_t>();

@@ -1,0 +1,66 @@
+// The search for inf and NaN in gradients and the dynamic loss scale on raw memory. No torch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/both.h"
+#include "kernels/storage.h"
+
+struct CUstream_st;  // cudaStream_t without CUDA's headers
+
+namespace headroom::kernels {
+
+struct CheckedTensor {
+  const void* data;  // [n]
+  std::int64_t n;
+};
+
+// The bits of an exponent: all set in inf and NaN, and in no other number.
+HEADROOM_BOTH std::uint32_t exponent_bits(Storage storage) {
+  return storage == Storage::kFp32 ? 0x7f800000u : storage == Storage::kBf16 ? 0x7f80u : 0x7c00u;
+}
+
+// Whether elements [begin, end) are all finite.
+bool all_finite_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end);
+
+// Queues a search through all tensors, kMostTensors a launch, that sets *overflow to 1. Returns the first failed
+// launch's cudaError_t (0: queued).
+int check_finite_cuda(std::span<const CheckedTensor> tensors, Storage storage, std::int32_t* overflow,
+                      CUstream_st* stream);
+
+// The state of dynamic loss scaling, one number each.
+struct LossScale {
+  float* scale;
+  float* inverse_scale;
+  std::int32_t* good_steps;
+  std::int32_t* overflow;
+  std::int64_t* skipped;
+};
+
+struct LossScaleRule {
+  std::int64_t growth_interval;
+  float growth, backoff, least;
+};
+
+HEADROOM_BOTH void update_loss_scale(const LossScale& state, const LossScaleRule& rule) {
+  constexpr float kMost = 0x1p126f;  // its inverse is the smallest fp32 with all its digits
+  float scale = *state.scale;
+  if (*state.overflow != 0) {
+    const float smaller = scale * rule.backoff;
+    scale = smaller > rule.least ? smaller : rule.least;
+    *state.good_steps = 0;
+    *state.overflow = 0;
+    ++*state.skipped;
+  } else if (++*state.good_steps >= rule.growth_interval) {
+    const float larger = scale * rule.growth;
+    scale = larger < kMost ? larger : kMost;
+    *state.good_steps = 0;
+  }
+  *state.scale = scale;
+  *state.inverse_scale = 1.0f / scale;
+}
+
+int update_loss_scale_cuda(const LossScale& state, const LossScaleRule& rule, CUstream_st* stream);
+
+}  // namespace headroom::kernels

@@ -1,0 +1,75 @@
+// What holds on CPU and GPU alike.
+#include "kernels/gradient_check/gradient_check_ops.h"
+#include "tests/kernels/gradient_check_checks.h"
+#include "tests/kernels/tested_device.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+
+const at::Device kDevice = test::tested_device();
+
+}  // namespace
+
+TEST_CASE("the largest and the smallest numbers are finite") {
+  CHECK_FALSE(test::overflow_found(test::finite_gradients(kDevice)));
+}
+
+TEST_CASE("one inf or NaN anywhere is found") { CHECK(test::finds_each(test::finite_gradients(kDevice))); }
+
+TEST_CASE("more tensors than a launch takes") {
+  std::vector<at::Tensor> many(3000, at::ones({5}, at::TensorOptions().device(kDevice)));
+  CHECK_FALSE(test::overflow_found(many));
+  many[2999] = many[2999] / 0;
+  CHECK(test::overflow_found(many));
+}
+
+TEST_CASE("a flag that is set stays set") { CHECK(test::overflow_found(test::finite_gradients(kDevice), true)); }
+
+TEST_CASE("the loss scale grows after enough good steps and shrinks at an overflow") {
+  const test::LossScaleState state = test::loss_scale_state(8, kDevice);
+  CHECK(test::scales_after(state, {0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}, 3) ==
+        std::vector<float>{8, 8, 16, 16, 8, 8, 8, 4, 4, 4, 8});
+  CHECK(state.inverse_scale.item<float>() == 0.125f);
+  CHECK(state.skipped.item<std::int64_t>() == 2);
+  CHECK(state.good_steps.item<std::int32_t>() == 0);
+  CHECK(state.overflow.item<std::int32_t>() == 0);
+}
+
+TEST_CASE("an overflow is remembered and the flag cleared") {
+  const test::LossScaleState state = test::loss_scale_state(1024, kDevice);
+  test::scales_after(state, {0, 1}, 100);
+  CHECK(state.overflow.item<std::int32_t>() == 0);
+  CHECK(state.skipped.item<std::int64_t>() == 1);
+  CHECK(state.inverse_scale.item<float>() == 1.0f / 512);
+}
+
+TEST_CASE("the loss scale stays between one and what fp32 can invert") {
+  CHECK(test::scales_after(test::loss_scale_state(2, kDevice), {1, 1, 1}, 3) == std::vector<float>{1, 1, 1});
+  const test::LossScaleState large = test::loss_scale_state(0x1p125, kDevice);
+  CHECK(test::scales_after(large, {0, 0, 0}, 1) == std::vector<float>{0x1p126f, 0x1p126f, 0x1p126f});
+  CHECK(large.inverse_scale.item<float>() == 0x1p-126f);
+}
+
+TEST_CASE("what does not fit is refused") {
+  const at::Tensor g = at::zeros({4, 4}, at::TensorOptions().device(kDevice));
+  const at::Tensor overflow = at::zeros({1}, g.options().dtype(at::kInt));
+  const auto check = [&](const at::Tensor& gradient, const at::Tensor& flag) {
+    kernels::check_finite_({&gradient, 1}, flag);
+  };
+  CHECK_NOTHROW(check(g, overflow));
+  CHECK_THROWS(check(g, g));
+  CHECK_THROWS(check(g, at::Tensor()));
+  CHECK_THROWS(check(g.t(), overflow));
+  CHECK_THROWS(check(g.to(at::kDouble), overflow));
+  CHECK_THROWS(check(at::zeros({4}, at::TensorOptions().device(at::kMeta)), overflow));
+  const test::LossScaleState s = test::loss_scale_state(8, kDevice);
+  const auto update = [&](const at::Tensor& scale, std::int64_t interval, double growth, double backoff) {
+    kernels::update_loss_scale_(scale, s.inverse_scale, s.good_steps, s.overflow, s.skipped, interval, growth, backoff);
+  };
+  CHECK_THROWS(update(s.skipped, 10, 2, 0.5));
+  CHECK_THROWS(update(s.scale, 0, 2, 0.5));
+  CHECK_THROWS(update(s.scale, 10, 0.5, 0.5));
+  CHECK_THROWS(update(s.scale, 10, 2, 0));
+}

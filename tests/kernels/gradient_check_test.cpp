@@ -1,0 +1,24 @@
+// The search for inf and NaN and the loss scale on the CPU and on meta.
+#include "kernels/gradient_check/gradient_check_ops.h"
+#include "kernels/kernel.h"
+#include "tests/kernels/gradient_check_checks.h"
+#include "tests/kernels/tested_device.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+at::Device test::tested_device() { return at::kCPU; }
+
+TEST_CASE("on meta nothing is looked at") {
+  const auto meta = at::TensorOptions().device(at::kMeta);
+  const std::vector<at::Tensor> gradients{at::zeros({4}, meta)};
+  kernels::check_finite_(gradients, at::zeros({1}, meta.dtype(at::kInt)));
+  const test::LossScaleState s = test::loss_scale_state(8, at::kMeta);
+  kernels::update_loss_scale_(s.scale, s.inverse_scale, s.good_steps, s.overflow, s.skipped, 10);
+}
+
+TEST_CASE("the catalogue's gradient check reads the gradients once") {
+  const kernels::KernelInfo* info = kernels::find_kernel("gradient_check");
+  REQUIRE(info != nullptr);
+  CHECK(info->bytes({.width = 1000}, kernels::Pass::kForward, 2) == 2000);
+}
