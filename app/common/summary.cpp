@@ -64,11 +64,29 @@ std::optional<record::Quantity> speed_of(const record::Recording& recording) {
   return speed;
 }
 
-std::optional<double> loss_of(const record::Recording& recording) {
+std::optional<double> last_of(const record::Recording& recording, MetricKind kind) {
   const auto& metrics = recording.metrics();
   const auto last = std::find_if(metrics.rbegin(), metrics.rend(),
-                                 [](const MetricSample& sample) { return sample.kind == MetricKind::kLoss; });
+                                 [&](const MetricSample& sample) { return sample.kind == kind; });
   return last == metrics.rend() ? std::nullopt : std::optional<double>(last->value);
+}
+
+// The highest loss scale among the steps with which the count of skipped steps grew.
+std::optional<double> overflow_scale_of(const record::Recording& recording) {
+  std::optional<double> highest;
+  double scale = 0, skipped = 0;
+  for (const MetricSample& sample : recording.metrics()) {  // a step's scale comes before its count
+    if (sample.kind == MetricKind::kLossScale) scale = sample.value;
+    if (sample.kind != MetricKind::kSkippedSteps) continue;
+    if (sample.value > skipped) highest = std::max(highest.value_or(0), scale);
+    skipped = sample.value;
+  }
+  return highest;
+}
+
+std::int64_t count_of(std::optional<double> metric) {
+  constexpr double kMost = 1e15;  // a file may say anything
+  return metric && *metric > 0 && *metric < kMost ? static_cast<std::int64_t>(*metric) : 0;
 }
 
 std::optional<record::Bytes> allocator_peak_of(const record::Recording& recording) {
@@ -133,7 +151,10 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.steps = static_cast<int>(
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
   summary.tokens_per_second = speed_of(recording);
-  summary.loss = loss_of(recording);
+  summary.loss = last_of(recording, MetricKind::kLoss);
+  summary.loss_scale = last_of(recording, MetricKind::kLossScale);
+  summary.skipped_steps = count_of(last_of(recording, MetricKind::kSkippedSteps));
+  summary.overflow_scale = overflow_scale_of(recording);
   summary.kernel_report = recording.kernel_report();
   summary.events = recording.events().size();
   summary.dropped_events = recording.dropped_events();
@@ -155,6 +176,8 @@ std::string to_json(const RunSummary& summary) {
       {"steps", summary.steps},
       {"tokens_per_second", nullptr},
       {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},
+      {"loss_scale", or_null(summary.loss_scale)},
+      {"skipped_steps", summary.skipped_steps},
       {"events", summary.events},
       {"dropped_events", summary.dropped_events},
       {"params", summary.params},
@@ -191,6 +214,10 @@ std::string to_text(const RunSummary& summary) {
     row("", list_categories(summary.peak_by_category));
   }
   if (summary.tokens_per_second) row("speed", record::format(*summary.tokens_per_second));
+  if (summary.skipped_steps > 0)
+    row("note", fmt::format("{} step{} skipped: overflow at loss scale {}",
+                            record::format_count(summary.skipped_steps), summary.skipped_steps == 1 ? "" : "s",
+                            record::format_count(count_of(summary.overflow_scale))));
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
   if (summary.kernel_report) {
     const record::KernelReport& report = *summary.kernel_report;

@@ -123,6 +123,7 @@ bool ReplayBackend::poll() {
   show_progress(until);
   if (until < length_) return changed;
   for (const record::Measurement& measurement : source_->measurements()) recording_->append(measurement);  // timeless
+  for (const record::Histogram& histogram : source_->histograms()) recording_->append(histogram);
   if (source_->kernel_report()) recording_->set_kernel_report(*source_->kernel_report());
   recording_->add_dropped(source_->dropped_events());
   finish(source_->outcome().value_or(

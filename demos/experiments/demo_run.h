@@ -12,6 +12,7 @@
 
 #include <c10/core/Device.h>
 
+#include "demos/record/histogram.h"
 #include "demos/record/kernel_report.h"
 #include "demos/record/measurement.h"
 #include "demos/record/result.h"
@@ -41,6 +42,7 @@ struct RunSetting {
   RunPlace place;
   std::span<const std::filesystem::path> course_pages;  // the text to train on where the parameters name none
   const std::atomic<bool>* cancel = nullptr;            // may be null; read between layers or cases. Not owned.
+  record::Bytes host_memory = 0;                        // that the host can give beside the device; 0: not known
   MemoryMeter* memory = nullptr;                        // null: nobody counts. Not owned.
 };
 
@@ -51,6 +53,9 @@ struct StepReport {
   std::optional<double> loss;               // nats a token
   std::optional<std::int64_t> tokens;       // that the step trained on: tokens a second come from it
   std::vector<record::Measurement> measurements;
+  std::optional<double> loss_scale;            // what the step's loss was multiplied by
+  std::optional<std::int64_t> skipped_steps;   // so far
+  std::vector<record::Histogram> histograms;
   std::optional<record::KernelReport> kernel_report;
 };
 

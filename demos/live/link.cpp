@@ -180,6 +180,7 @@ void Link::forward() {
   }
   if (news.dropped_spans != 0) send_chunk(news.run, record::encode_dropped(news.dropped_spans));
   if (!news.measurements.empty()) send_chunk(news.run, record::encode_measurements(news.measurements));
+  if (!news.histograms.empty()) send_chunk(news.run, record::encode_histograms(news.histograms));
   if (news.kernel_report) send_chunk(news.run, record::encode_kernel_report(*news.kernel_report));
   if (news.progress) {
     protocol::Progress progress = *news.progress;

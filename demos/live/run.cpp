@@ -279,6 +279,8 @@ void report_step(const RunContext& context, DemoRun& run, int index, record::Nan
     context.feed.add(record::MetricSample{.time = now, .value = value, .step = index, .kind = kind});
   };
   if (report.loss) add(MetricKind::kLoss, *report.loss);
+  if (report.loss_scale) add(MetricKind::kLossScale, *report.loss_scale);
+  if (report.skipped_steps) add(MetricKind::kSkippedSteps, static_cast<double>(*report.skipped_steps));
   if (!tracing.on()) {
     add(MetricKind::kStepNanoseconds, static_cast<double>(now - begun));
     if (report.tokens) {
@@ -287,6 +289,7 @@ void report_step(const RunContext& context, DemoRun& run, int index, record::Nan
   }
   tracing.tell();
   for (const record::Measurement& measurement : report.measurements) context.feed.add(measurement);
+  for (const record::Histogram& histogram : report.histograms) context.feed.add(histogram);
   if (report.kernel_report) context.feed.add(*report.kernel_report);
 }
 

@@ -52,6 +52,11 @@ void RunFeed::add(const record::Measurement& measurement) {
   news_.measurements.push_back(measurement);
 }
 
+void RunFeed::add(const record::Histogram& histogram) {
+  std::lock_guard guard(mutex_);
+  news_.histograms.push_back(histogram);
+}
+
 void RunFeed::add(record::KernelReport report) {
   std::lock_guard guard(mutex_);
   news_.kernel_report = std::move(report);

@@ -22,6 +22,7 @@ struct RunNews {
   std::vector<record::CounterSample> counters;
   std::vector<record::MetricSample> metrics;
   std::vector<record::Measurement> measurements;
+  std::vector<record::Histogram> histograms;
   std::optional<record::KernelReport> kernel_report;  // the latest
   std::vector<record::KernelSpan> kernel_spans;
   std::uint64_t dropped_spans = 0;
@@ -44,6 +45,7 @@ class RunFeed {
   void add(const record::CounterSample& sample);
   void add(const record::MetricSample& sample);
   void add(const record::Measurement& measurement);
+  void add(const record::Histogram& histogram);
   void add(record::KernelReport report);
   void add(const std::vector<record::KernelSpan>& spans, std::uint64_t dropped);
   void add(protocol::Progress progress);

@@ -34,12 +34,13 @@ enum class ChunkKind : std::uint32_t {
   kKernelSpans = 11,
   kKernelReport = 12,
   kSweepPoints = 13,
+  kHistograms = 14,
 };
 
 // The first byte is no text in any encoding, and the line ends show a copy that changed them.
 inline constexpr std::array<unsigned char, 8> kFileMagic = {0x89, 'H', 'R', 'E', 'C', '\r', '\n', 0x1a};
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 3;
+inline constexpr std::uint16_t kMinorVersion = 4;
 inline constexpr std::size_t kFileHeaderBytes = 12;
 inline constexpr std::size_t kChunkHeaderBytes = 20;
 
@@ -47,6 +48,7 @@ inline constexpr std::size_t kChunkHeaderBytes = 20;
 inline constexpr std::uint32_t kMaxChunkBytes = 64U << 20;  // stored and unpacked
 inline constexpr std::size_t kMaxRows = 1U << 25;           // of one kind in a recording: 2 GiB of events
 inline constexpr std::size_t kMostMeasurements = 100'000;   // in a recording: each is some hundred bytes of text
+inline constexpr std::size_t kMostHistograms = 10'000;    // in a recording
 inline constexpr std::size_t kMostSweepPoints = 10'000;    // in a recording: each is some thousand bytes of text
 
 struct ChunkHeader {

@@ -131,6 +131,15 @@ std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byt
       for (const SweepPoint& point : *points) recording_.append(point);
       return std::nullopt;
     }
+    case ChunkKind::kHistograms: {
+      std::optional<std::vector<Histogram>> histograms;
+      if (content.size() <= kMostTextBytes) histograms = histograms_from_json(as_text(content));
+      if (!histograms) return Damage{"what it counted cannot be read"};
+      if (histograms->size() > kMostHistograms - std::min(recording_.histograms().size(), kMostHistograms))
+        return Damage{"it holds more than 10,000 histograms"};
+      for (const Histogram& histogram : *histograms) recording_.append(histogram);
+      return std::nullopt;
+    }
     case ChunkKind::kOutcome: {
       std::optional<Outcome> outcome;
       if (content.size() <= kMostTextBytes) outcome = outcome_from_json(as_text(content));

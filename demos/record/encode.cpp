@@ -94,6 +94,12 @@ std::vector<std::byte> encode_sweep_points(std::span<const SweepPoint> points) {
   return encode_text(ChunkKind::kSweepPoints, to_json(points));
 }
 
+std::vector<std::byte> encode_histograms(std::span<const Histogram> histograms) {
+  for (const Histogram& h : histograms)
+    if (!can_be(h)) throw std::invalid_argument("a histogram that cannot be: " + h.name);
+  return encode_text(ChunkKind::kHistograms, to_json(histograms));
+}
+
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names) {
   Packer out;
   out.varint(first_op);

@@ -71,6 +71,14 @@ class Fields {
     if (value == nullptr || !value->is_number()) return missing(), 0;
     return value->get<double>();
   }
+  // The array of this name; null where it is none or has more than `most` items.
+  const json* array(const char* key, std::size_t most) {
+    const json* const value = find(key);
+    if (value == nullptr || !value->is_array() || value->size() > most) return missing();
+    return value;
+  }
+  // For what only the caller can check.
+  void fail() { ok_ = false; }
   template <class Enum>
   Enum choice(const char* key, int count) {
     const std::string name = text(key);

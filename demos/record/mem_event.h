@@ -65,7 +65,13 @@ struct CounterSample {
   bool operator==(const CounterSample&) const = default;
 };
 
-enum class MetricKind : std::uint8_t { kLoss, kTokensPerSecond, kStepNanoseconds };
+enum class MetricKind : std::uint8_t {
+  kLoss,
+  kTokensPerSecond,
+  kStepNanoseconds,
+  kLossScale,     // what this step's loss was multiplied by
+  kSkippedSteps,  // steps so far that changed nothing, because a gradient had overflowed
+};
 
 struct MetricSample {
   Nanoseconds time = 0;

@@ -200,6 +200,12 @@ Status Recording::write(const std::filesystem::path& path) const {
     const auto rest = std::span(sweep_points_).subspan(first);
     status = writer.append(encode_sweep_points(rest.first(std::min(rest.size(), kPointsPerChunk))));
   }
+  if (histograms_.size() > kMostHistograms) throw std::length_error("more than 10,000 histograms in a recording");
+  constexpr std::size_t kHistogramsPerChunk = 8;  // of the most bins: about 600 KiB of text
+  for (std::size_t first = 0; status && first < histograms_.size(); first += kHistogramsPerChunk) {
+    const auto rest = std::span(histograms_).subspan(first);
+    status = writer.append(encode_histograms(rest.first(std::min(rest.size(), kHistogramsPerChunk))));
+  }
   if (status && dropped_ != 0) status = writer.append(encode_dropped(dropped_));
   if (status && outcome_) status = writer.append(encode_outcome(*outcome_));
   return status ? writer.commit() : status;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "demos/record/histogram.h"
 #include "demos/record/kernel_report.h"
 #include "demos/record/kernel_span.h"
 #include "demos/record/measurement.h"
@@ -51,6 +52,8 @@ class Recording {
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   // Of a sweep, in the order in which they ran; else empty.
   const std::vector<SweepPoint>& sweep_points() const { return sweep_points_; }
+  // In the order in which they arrived; empty unless the run was asked to count.
+  const std::vector<Histogram>& histograms() const { return histograms_; }
   std::string_view op_name(std::uint16_t op) const;
   std::uint64_t dropped_events() const { return dropped_; }
   // Empty while the run goes on, and in a file that was cut off.
@@ -69,6 +72,7 @@ class Recording {
   void append(std::span<const KernelSpan> spans) { kernel_spans_.insert(kernel_spans_.end(), spans.begin(), spans.end()); }
   void append(const Measurement& measurement) { measurements_.push_back(measurement); }
   void append(const SweepPoint& point) { sweep_points_.push_back(point); }
+  void append(const Histogram& histogram) { histograms_.push_back(histogram); }
   void set_kernel_report(KernelReport report) { kernel_report_ = std::move(report); }
   // Device times arrive in order, behind their marks: the next marks without one get these. More than there are such
   // marks is a bug.
@@ -100,6 +104,7 @@ class Recording {
   std::vector<Measurement> measurements_;
   std::optional<KernelReport> kernel_report_;
   std::vector<SweepPoint> sweep_points_;
+  std::vector<Histogram> histograms_;
   std::vector<std::string> operators_{""};
   std::uint64_t dropped_ = 0;
   std::optional<Outcome> outcome_;
@@ -119,6 +124,7 @@ std::vector<std::byte> encode_kernel_spans(std::span<const KernelSpan> spans);
 std::vector<std::byte> encode_measurements(std::span<const Measurement> measurements);  // few: 1 MiB of text at most
 std::vector<std::byte> encode_kernel_report(const KernelReport& report);
 std::vector<std::byte> encode_sweep_points(std::span<const SweepPoint> points);  // few: 1 MiB of text at most
+std::vector<std::byte> encode_histograms(std::span<const Histogram> histograms);  // few: 1 MiB of text at most
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names);
 std::vector<std::byte> encode_dropped(std::uint64_t count);
 std::vector<std::byte> encode_outcome(const Outcome& outcome);

@@ -1,6 +1,8 @@
 // What a recording says in words, to JSON and back. Reading checks every type and range; fields that are not known are skipped.
 #include "demos/record/run_text.h"
 
+#include <cmath>
+
 #include "demos/record/columns.h"  // kMostBytes
 #include "demos/record/json_fields.h"
 
@@ -131,6 +133,44 @@ std::optional<Measurement> measurement_from(const json& row) {
   return fields.ok() && in_range ? std::optional(m) : std::nullopt;
 }
 
+// Reals that are finite and not negative.
+std::vector<double> reals_from(Fields& fields, const char* key) {
+  std::vector<double> values;
+  const json* const array = fields.array(key, kMostBins);
+  if (array == nullptr) return values;
+  for (const json& item : *array) {
+    const bool good = item.is_number() && item.get<double>() >= 0 && std::isfinite(item.get<double>());
+    values.push_back(good ? item.get<double>() : (fields.fail(), 0.0));
+  }
+  return values;
+}
+
+std::vector<std::int64_t> counts_from(Fields& fields, const char* key) {
+  std::vector<std::int64_t> values;
+  const json* const array = fields.array(key, kMostBins);
+  if (array == nullptr) return values;
+  for (const json& item : *array) {
+    const bool good = item.is_number_unsigned() && item.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMostBytes);
+    values.push_back(good ? item.get<std::int64_t>() : (fields.fail(), 0));
+  }
+  return values;
+}
+
+Histogram histogram_from(Fields& fields) {
+  Histogram h;
+  h.name = fields.text("name");
+  h.step = static_cast<std::int32_t>(fields.whole("step", kMostSteps));
+  // Written from the lowest exponent there is: no number in these files is negative.
+  h.low_exponent = static_cast<std::int32_t>(fields.whole("low_exponent", kHighestExponent - kLowestExponent)) +
+                   kLowestExponent;
+  h.counts = counts_from(fields, "counts");
+  h.zeros = fields.whole("zeros", kMostBytes);
+  h.not_finite = fields.whole("not_finite", kMostBytes);
+  h.errors = reals_from(fields, "errors");
+  if (!can_be(h)) fields.fail();
+  return h;
+}
+
 CompilerMessage message_from(Fields& fields) {
   CompilerMessage message;
   message.line = fields.whole("line", kMostBytes);
@@ -245,6 +285,19 @@ std::string to_json(std::span<const SweepPoint> points) {
   return dump({{"sweep_points", rows}});
 }
 
+std::string to_json(std::span<const Histogram> histograms) {
+  json rows = json::array();
+  for (const Histogram& h : histograms)
+    rows.push_back({{"name", h.name},
+                    {"step", h.step},
+                    {"low_exponent", h.low_exponent - kLowestExponent},
+                    {"counts", h.counts},
+                    {"zeros", h.zeros},
+                    {"not_finite", h.not_finite},
+                    {"errors", h.errors}});
+  return dump({{"histograms", rows}});
+}
+
 std::optional<RunInfo> run_info_from_json(std::string_view text) {
   const std::optional<json> object = parse(text);
   if (!object) return std::nullopt;
@@ -313,6 +366,13 @@ std::optional<std::vector<SweepPoint>> sweep_points_from_json(std::string_view t
     points.push_back(std::move(*point));
   }
   return points;
+}
+
+std::optional<std::vector<Histogram>> histograms_from_json(std::string_view text) {
+  const std::optional<json> object = parse(text);
+  if (!object) return std::nullopt;
+  Fields fields(*object);
+  return rows_from(fields.find("histograms"), histogram_from);
 }
 
 std::optional<Outcome> outcome_from_json(std::string_view text) {

@@ -16,6 +16,7 @@ std::string to_json(const Outcome& outcome);
 std::string to_json(std::span<const Measurement> measurements);
 std::string to_json(const KernelReport& report);
 std::string to_json(std::span<const SweepPoint> points);
+std::string to_json(std::span<const Histogram> histograms);
 
 // Nothing where the text is not JSON, nests deeper than 8 levels, or a value is missing, of the wrong type or out of
 // range.
@@ -24,5 +25,6 @@ std::optional<Outcome> outcome_from_json(std::string_view text);
 std::optional<std::vector<Measurement>> measurements_from_json(std::string_view text);
 std::optional<KernelReport> kernel_report_from_json(std::string_view text);
 std::optional<std::vector<SweepPoint>> sweep_points_from_json(std::string_view text);
+std::optional<std::vector<Histogram>> histograms_from_json(std::string_view text);
 
 }  // namespace headroom::record

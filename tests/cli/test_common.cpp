@@ -1,6 +1,7 @@
 // What window and command line share: words of a command, settings, data files, a run's summary.
 #include <sys/stat.h>
 
+#include <array>
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -103,6 +104,24 @@ TEST_CASE("A text to train on is there, not empty and UTF-8") {
   CHECK(refused("latin1.txt").find("line 2") != std::string::npos);
   tests::write_file(folder / "utf8.txt", "caf\xC3\xA9 \xF0\x9F\xA6\x99");
   CHECK(refused("utf8.txt").empty());
+}
+
+TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
+  record::Recording recording = tests::small_recording();
+  const auto add = [&](record::MetricKind kind, std::int32_t step, double value) {
+    recording.append(record::MetricSample{.value = value, .step = step, .kind = kind});
+  };
+  CHECK(to_text(summarise(record::Ledger(recording))).find("skipped") == std::string::npos);
+  const std::array<double, 4> scales{65'536, 32'768, 16'384, 16'384}, skipped{1, 2, 2, 2};
+  for (std::int32_t step = 0; step < 4; ++step) {
+    add(record::MetricKind::kLossScale, step, scales[static_cast<std::size_t>(step)]);
+    add(record::MetricKind::kSkippedSteps, step, skipped[static_cast<std::size_t>(step)]);
+  }
+  const RunSummary summary = summarise(record::Ledger(recording));
+  CHECK(to_text(summary).find("2 steps skipped: overflow at loss scale 65,536\n") != std::string::npos);
+  const auto json = nlohmann::json::parse(to_json(summary));
+  CHECK(json["skipped_steps"] == 2);
+  CHECK(json["loss_scale"] == 16'384);
 }
 
 TEST_CASE("A summary says the peak of the ledger, the speed after the first step and the last loss") {
