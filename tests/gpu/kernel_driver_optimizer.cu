@@ -1,4 +1,4 @@
-// Drives AdamW and the embedding's gradient.
+// Drives AdamW, the search for inf and NaN, and the embedding's gradient.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "kernels/adamw/adamw.h"
 #include "kernels/embedding_backward/embedding_backward.h"
+#include "kernels/gradient_check/gradient_check.h"
 #include "tests/gpu/kernel_driver.h"
 
 namespace headroom::test {
@@ -18,31 +19,52 @@ namespace {
 using kernels::Storage;
 
 struct AdamWBuffers {
-  AdamWBuffers(std::int64_t n, kernels::AdamWTypes types)
+  AdamWBuffers(std::int64_t n, const kernels::AdamWTypes& types)
       : param(n * kernels::bytes_of(types.param)),
         gradient(n * kernels::bytes_of(types.gradient)),
         first(n * kernels::bytes_of(types.moment)),
-        second(n * kernels::bytes_of(types.moment)) {
+        second(n * kernels::bytes_of(types.moment)),
+        working(types.working ? n * kernels::bytes_of(*types.working) : 0) {
     param.fill(types.param, 1);
     gradient.fill(types.gradient, 2, 0.01f);
     first.zero();
     second.zero();
   }
-  DeviceBuffer param, gradient, first, second;
+  DeviceBuffer param, gradient, first, second, working;
 };
 
-void drive_adamw(KernelDriver& driver, const std::string& name, kernels::AdamWTypes types,
-                 const std::vector<std::int64_t>& sizes) {
+// What a step reads from the device: a scale of 1, no overflow, t = 1.
+struct ControlBuffers {
+  ControlBuffers() : scale(4), overflow(4), count(8) {
+    constexpr float kScale = 1;
+    constexpr std::int64_t kCount = 1;
+    cudaMemcpy(scale.data(), &kScale, 4, cudaMemcpyHostToDevice);
+    cudaMemcpy(count.data(), &kCount, 8, cudaMemcpyHostToDevice);
+    overflow.zero();
+  }
+  kernels::AdamWSwitches switches(bool stochastic) const {
+    return {.inverse_scale = scale.as<float>(),
+            .overflow = overflow.as<std::int32_t>(),
+            .step_count = count.as<std::int64_t>(),
+            .stochastic_rounding = stochastic,
+            .seed = 1};
+  }
+  DeviceBuffer scale, overflow, count;
+};
+
+void drive_adamw(KernelDriver& driver, const std::string& name, const kernels::AdamWTypes& types,
+                 const std::vector<std::int64_t>& sizes, const kernels::AdamWSwitches& switches = {}) {
   std::vector<std::unique_ptr<AdamWBuffers>> buffers;
   std::vector<kernels::AdamWTensor> tensors;
   std::int64_t bytes = 0;
   for (const std::int64_t n : sizes) {
     const AdamWBuffers& b = *buffers.emplace_back(std::make_unique<AdamWBuffers>(n, types));
-    tensors.push_back({b.param.data(), b.gradient.data(), b.first.data(), b.second.data(), n, n > 4096});
-    bytes += 2 * b.param.bytes() + b.gradient.bytes() + 2 * b.first.bytes() + 2 * b.second.bytes();
+    tensors.push_back(
+        {b.param.data(), b.gradient.data(), b.first.data(), b.second.data(), n, n > 4096, b.working.data()});
+    bytes += 2 * b.param.bytes() + b.gradient.bytes() + 2 * b.first.bytes() + 2 * b.second.bytes() + b.working.bytes();
   }
   const kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, 1);
-  const auto launch = [&] { return kernels::adamw_cuda(tensors, types, step, {}, nullptr); };
+  const auto launch = [&] { return kernels::adamw_cuda(tensors, types, step, switches, nullptr); };
   if (driver.timed()) {
     driver.time("adamw " + name, bytes, launch);
   } else {
@@ -68,6 +90,9 @@ constexpr kernels::AdamWTypes kTypes[] = {
     {Storage::kBf16, Storage::kBf16, Storage::kBf16}, {Storage::kBf16, Storage::kFp32, Storage::kBf16},
     {Storage::kBf16, Storage::kBf16, Storage::kFp32}, {Storage::kBf16, Storage::kFp32, Storage::kFp32},
     {Storage::kFp16, Storage::kFp16, Storage::kFp32}, {Storage::kFp16, Storage::kFp32, Storage::kBf16}};
+
+constexpr kernels::AdamWTypes kMixedBf16{Storage::kFp32, Storage::kBf16, Storage::kFp32, Storage::kBf16};
+constexpr kernels::AdamWTypes kMixedFp16{Storage::kFp32, Storage::kFp32, Storage::kBf16, Storage::kFp16};
 
 std::string name_of(kernels::AdamWTypes types) {
   const auto bytes = [](Storage storage) { return std::to_string(kernels::bytes_of(storage)); };
@@ -133,20 +158,63 @@ void drive_embeddings(KernelDriver& driver) {
   }
 }
 
+const std::vector<std::int64_t> kSmallAndOdd{1, 7, 0, 8, 255, 4096, 100'003};
+constexpr std::int64_t kLarge = std::int64_t{1} << 26;
+
+void drive_adamws(KernelDriver& driver) {
+  const std::vector<std::int64_t> sizes = driver.timed() ? std::vector{kLarge} : kSmallAndOdd;
+  for (const kernels::AdamWTypes& types : kTypes) drive_adamw(driver, name_of(types), types, sizes);
+  const ControlBuffers control;
+  drive_adamw(driver, "master and bf16 copy", kMixedBf16, sizes);
+  drive_adamw(driver, "master and fp16 copy, all on the device", kMixedFp16, sizes, control.switches(false));
+  drive_adamw(driver, "stochastic", kTypes[2], sizes, {.stochastic_rounding = true});
+  drive_adamw(driver, "stochastic, all on the device", kTypes[2], sizes, control.switches(true));
+  if (driver.timed()) {
+    drive_adamw(driver, "Llama 3.2 1B, all 2 bytes", kTypes[2], llama_1b());
+  } else {
+    drive_adamw(driver, "more than a launch", kTypes[2], std::vector<std::int64_t>(700, 9));
+  }
+}
+
+void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes) {
+  std::vector<std::unique_ptr<DeviceBuffer>> buffers;
+  std::vector<kernels::CheckedTensor> tensors;
+  std::int64_t bytes = 0;
+  for (const std::int64_t n : sizes) {
+    DeviceBuffer& buffer = *buffers.emplace_back(std::make_unique<DeviceBuffer>(n * kernels::bytes_of(storage)));
+    buffer.fill(storage, 3);
+    tensors.push_back({buffer.data(), n});
+    bytes += buffer.bytes();
+  }
+  DeviceBuffer overflow(4);
+  overflow.zero();
+  const auto launch = [&] {
+    return kernels::check_finite_cuda(tensors, storage, overflow.as<std::int32_t>(), nullptr);
+  };
+  const std::string name = "gradient_check " + std::to_string(kernels::bytes_of(storage)) + " bytes, " +
+                           std::to_string(sizes.size()) + " tensors";
+  if (driver.timed()) {
+    driver.time(name, bytes, launch);
+    return;
+  }
+  driver.run(name, launch);
+  std::int32_t found = 0;
+  cudaMemcpy(&found, overflow.data(), 4, cudaMemcpyDeviceToHost);
+  if (found != 0) driver.fail(name, "finite numbers are said not to be");
+}
+
+void drive_gradient_checks(KernelDriver& driver) {
+  for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
+    drive_gradient_check(driver, storage, driver.timed() ? llama_1b() : kSmallAndOdd);
+  }
+  if (!driver.timed()) drive_gradient_check(driver, Storage::kFp16, std::vector<std::int64_t>(2500, 9));
+}
+
 }  // namespace
 
 void drive_optimizer(KernelDriver& driver) {
-  if (driver.wants("adamw")) {
-    for (const kernels::AdamWTypes& types : kTypes) {
-      if (driver.timed()) {
-        drive_adamw(driver, name_of(types) + " n=67108864", types, {std::int64_t{1} << 26});
-      } else {
-        drive_adamw(driver, name_of(types) + " small and odd", types, {1, 7, 0, 8, 255, 4096, 100'003});
-      }
-    }
-    if (!driver.timed()) drive_adamw(driver, "more than a launch", kTypes[2], std::vector<std::int64_t>(700, 9));
-    if (driver.timed()) drive_adamw(driver, "Llama 3.2 1B, all 2 bytes", kTypes[2], llama_1b());
-  }
+  if (driver.wants("adamw")) drive_adamws(driver);
+  if (driver.wants("gradient_check")) drive_gradient_checks(driver);
   if (driver.wants("embedding_backward")) drive_embeddings(driver);
 }
 
