@@ -36,13 +36,17 @@ bool set_to(const record::Params& params, std::string_view key, std::string_view
 
 std::span<const Conflict> train_step_conflicts() { return kConflicts; }
 
+const Conflict* conflict_in(const record::Params& params) {
+  for (const Conflict& conflict : kConflicts)
+    if (set_to(params, conflict.key, conflict.value) && set_to(params, conflict.other, conflict.other_value)) return &conflict;
+  return nullptr;
+}
+
 std::optional<std::string> refused_combination(const record::Params& params) {
-  for (const Conflict& conflict : kConflicts) {
-    if (!set_to(params, conflict.key, conflict.value) || !set_to(params, conflict.other, conflict.other_value)) continue;
-    return fmt::format("{}={} does not go with {}={}: {}.", conflict.key, params.as_text(conflict.key), conflict.other,
-                       params.as_text(conflict.other), conflict.reason);
-  }
-  return std::nullopt;
+  const Conflict* conflict = conflict_in(params);
+  if (conflict == nullptr) return std::nullopt;
+  return fmt::format("{}={} does not go with {}={}: {}.", conflict->key, params.as_text(conflict->key), conflict->other,
+                     params.as_text(conflict->other), conflict->reason);
 }
 
 }  // namespace headroom::experiments

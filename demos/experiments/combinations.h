@@ -20,6 +20,9 @@ struct Conflict {
 
 std::span<const Conflict> train_step_conflicts();
 
+// The first conflict among the settings; null: there is none.
+const Conflict* conflict_in(const record::Params& params);
+
 // "checkpointing=off does not go with offload.parameters=on: …" for the first conflict among the settings; none: empty.
 std::optional<std::string> refused_combination(const record::Params& params);
 
