@@ -9,7 +9,6 @@
 //             and in the tail. The list of tensors travels as the kernel's argument, so nothing is copied beforehand
 // Source      Loshchilov, Hutter 2019, arXiv:1711.05101, Algorithm 2
 // Checked by  tests/kernels/adamw_gpu_test.cpp
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -17,6 +16,7 @@
 #include "kernels/adamw/adamw_math.h"
 #include "kernels/pack.cuh"
 #include "kernels/storage.cuh"
+#include "kernels/tensor_batch.cuh"
 
 namespace headroom::kernels {
 
@@ -25,14 +25,9 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kPack = 8;                                       // elements of a thread at a time
 constexpr std::int64_t kBlockElements = 2 * kThreads * kPack;  // 4096
-constexpr int kMostTensors = 320;                              // Llama 3 8B has 291
+constexpr int kMostTensors = 320;
 
-// A launch's tensors. 22 KB: arguments may have 32,764 bytes since CUDA 12.1 on compute capability 7.0 and later.
-struct Batch {
-  AdamWTensor tensor[kMostTensors];
-  unsigned first_block[kMostTensors + 1];  // of each tensor; the last entry is the number of blocks
-  int count;
-};
+using Batch = TensorBatch<AdamWTensor, kMostTensors>;
 
 struct NoCopy {
   std::uint16_t bits;  // never touched
@@ -62,20 +57,6 @@ __device__ __forceinline__ void update(P& param, G gradient, M& first_moment, M&
   store(second_moment, v);
 }
 
-// The last tensor whose first block is not behind `block`.
-__device__ int tensor_of(const Batch& batch, unsigned block) {
-  int low = 0, high = batch.count;
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (batch.first_block[middle] <= block) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 // Block b takes kBlockElements elements of one tensor.
 template <typename P, typename G, typename M, typename W>
 __global__ void __launch_bounds__(kThreads)
@@ -90,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     step = corrected;
   }
-  const int which = tensor_of(batch, blockIdx.x);
+  const int which = batch.tensor_of(blockIdx.x);
   const AdamWTensor& tensor = batch.tensor[which];
   auto* const param = static_cast<P*>(tensor.param);
   const auto* const gradient = static_cast<const G*>(tensor.gradient);
@@ -133,6 +114,7 @@ __global__ void __launch_bounds__(kThreads)
 
 struct Launch {
   const Batch& batch;
+  unsigned blocks;
   const AdamWTypes& types;
   const AdamWStep& step;
   const AdamWSwitches& switches;
@@ -144,7 +126,7 @@ struct Launch {
   }
   template <typename P, typename G, typename M, typename W>
   int run() const {
-    adamw_kernel<P, G, M, W><<<batch.first_block[batch.count], kThreads, 0, stream>>>(batch, step, switches);
+    adamw_kernel<P, G, M, W><<<blocks, kThreads, 0, stream>>>(batch, step, switches);
     return cudaGetLastError();
   }
   // Without a copy: the gradient like the parameter or fp32.
@@ -174,23 +156,9 @@ __global__ void advance_kernel(std::int64_t* counter, const std::int32_t* overfl
 int adamw_cuda(std::span<const AdamWTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
                const AdamWSwitches& switches, CUstream_st* stream) {
   if (!types.supported()) return cudaErrorInvalidValue;
-  for (std::size_t done = 0; done < tensors.size();) {
-    Batch batch;
-    batch.count = 0;
-    batch.first_block[0] = 0;
-    for (; done < tensors.size() && batch.count < kMostTensors; ++done) {
-      const AdamWTensor& tensor = tensors[done];
-      if (tensor.n == 0) continue;
-      // Worked example: the embedding of Llama 3 8B, 128256 · 4096 = 5.3e8 elements = 128,256 blocks.
-      const auto blocks = static_cast<unsigned>((tensor.n + kBlockElements - 1) / kBlockElements);
-      batch.tensor[batch.count] = tensor;
-      batch.first_block[batch.count + 1] = batch.first_block[batch.count] + blocks;
-      ++batch.count;
-    }
-    if (batch.count == 0) break;
-    if (const int error = Launch{batch, types, step, switches, stream}(); error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+  return for_each_batch<kMostTensors>(tensors, kBlockElements, [&](const Batch& batch, unsigned blocks) {
+    return Launch{batch, blocks, types, step, switches, stream}();
+  });
 }
 
 int advance_step_count_cuda(std::int64_t* counter, const std::int32_t* overflow, CUstream_st* stream) {

@@ -7,16 +7,12 @@
 #include <ATen/ATen.h>
 
 #include "kernels/adamw/adamw_ops.h"
+#include "kernels/adamw_8bit/adamw_8bit.h"
 
 namespace headroom::kernels {
 
-// Elements that share an absmax. The paper takes 2048; bitsandbytes, and we, 256.
-inline constexpr std::int64_t kQuantisedBlock = 256;
-
-inline constexpr std::int64_t quantised_blocks(std::int64_t n) { return (n + kQuantisedBlock - 1) / kQuantisedBlock; }
-
 // Bytes of both moments of n elements: 2 n + 8 ⌈n/256⌉, that is 2.031 an element.
-inline constexpr std::int64_t adamw_8bit_state_bytes(std::int64_t n) { return 2 * n + 8 * quantised_blocks(n); }
+constexpr std::int64_t adamw_8bit_state_bytes(std::int64_t n) { return 2 * n + 8 * quantised_blocks(n); }
 
 // One weight of n elements and what its step reads; all contiguous, on one device. param, gradient, working, decays and
 // number as in AdamWParameter. State of all zeros is the start: code 0 means 0 in both maps.
@@ -40,7 +36,8 @@ struct BlockQuantised {
 };
 
 // Block-wise dynamic quantisation of x (fp32, bf16 or fp16, contiguous, any shape) as the optimizer does it; the
-// unsigned map takes |x| and never lets a number above zero become zero. A block with inf or NaN is NaN afterwards.
+// unsigned map takes |x| and never lets a number above zero become zero. A block with inf or NaN has nothing finite
+// afterwards.
 BlockQuantised quantise_blockwise(const at::Tensor& x, bool is_signed);
 
 // fp32 [n].

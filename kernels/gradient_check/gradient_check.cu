@@ -6,11 +6,11 @@
 //             writes the same 1, so that their order does not matter
 // Source      Micikevicius et al. 2018, arXiv:1710.03740, section 3.2
 // Checked by  tests/kernels/gradient_check_gpu_test.cpp
-#include <algorithm>
 #include <cstdint>
 
 #include "kernels/gradient_check/gradient_check.h"
 #include "kernels/storage.cuh"
+#include "kernels/tensor_batch.cuh"
 
 namespace headroom::kernels {
 
@@ -20,25 +20,7 @@ constexpr int kThreads = 256;
 constexpr std::int64_t kBlockBytes = 8 * kThreads * kVectorBytes;  // 32 KiB
 constexpr int kMostTensors = 1024;
 
-// A launch's tensors: 20 KB of arguments (see kernels/adamw/adamw.cu).
-struct Batch {
-  CheckedTensor tensor[kMostTensors];
-  unsigned first_block[kMostTensors + 1];
-  int count;
-};
-
-__device__ int tensor_of(const Batch& batch, unsigned block) {
-  int low = 0, high = batch.count;
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (batch.first_block[middle] <= block) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
+using Batch = TensorBatch<CheckedTensor, kMostTensors>;
 
 // Whether an exponent is full in a word of one 32-bit or two 16-bit numbers.
 template <typename Bits>
@@ -55,7 +37,7 @@ __global__ void __launch_bounds__(kThreads)
     check_kernel(const __grid_constant__ Batch batch, unsigned exponent, std::int32_t* overflow) {
   constexpr std::int64_t kBlockElements = kBlockBytes / sizeof(Bits);
   constexpr int kWidth = kVectorBytes / sizeof(Bits);
-  const int which = tensor_of(batch, blockIdx.x);
+  const int which = batch.tensor_of(blockIdx.x);
   const auto* const bits = static_cast<const Bits*>(batch.tensor[which].data);
   const std::int64_t begin = (blockIdx.x - batch.first_block[which]) * kBlockElements;
   const std::int64_t end = min(begin + kBlockElements, batch.tensor[which].n);
@@ -82,28 +64,14 @@ int check_finite_cuda(std::span<const CheckedTensor> tensors, Storage storage, s
                       CUstream_st* stream) {
   const unsigned exponent = exponent_bits(storage);
   const std::int64_t block_elements = kBlockBytes / bytes_of(storage);
-  for (std::size_t done = 0; done < tensors.size();) {
-    Batch batch;
-    batch.count = 0;
-    batch.first_block[0] = 0;
-    for (; done < tensors.size() && batch.count < kMostTensors; ++done) {
-      const CheckedTensor& tensor = tensors[done];
-      if (tensor.n == 0) continue;
-      batch.tensor[batch.count] = tensor;
-      batch.first_block[batch.count + 1] =
-          batch.first_block[batch.count] + static_cast<unsigned>((tensor.n + block_elements - 1) / block_elements);
-      ++batch.count;
-    }
-    if (batch.count == 0) break;
-    const unsigned blocks = batch.first_block[batch.count];
+  return for_each_batch<kMostTensors>(tensors, block_elements, [&](const Batch& batch, unsigned blocks) {
     if (storage == Storage::kFp32) {
       check_kernel<std::uint32_t><<<blocks, kThreads, 0, stream>>>(batch, exponent, overflow);
     } else {
       check_kernel<std::uint16_t><<<blocks, kThreads, 0, stream>>>(batch, exponent, overflow);
     }
-    if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+    return static_cast<int>(cudaGetLastError());
+  });
 }
 
 int update_loss_scale_cuda(const LossScale& state, const LossScaleRule& rule, CUstream_st* stream) {

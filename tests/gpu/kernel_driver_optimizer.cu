@@ -1,4 +1,4 @@
-// Drives AdamW, the search for inf and NaN, and the embedding's gradient.
+// Drives AdamW, also with 8-bit moments, the search for inf and NaN, and the embedding's gradient.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/adamw/adamw.h"
+#include "kernels/adamw_8bit/adamw_8bit.h"
 #include "kernels/embedding_backward/embedding_backward.h"
 #include "kernels/gradient_check/gradient_check.h"
 #include "tests/gpu/kernel_driver.h"
@@ -176,6 +177,78 @@ void drive_adamws(KernelDriver& driver) {
   }
 }
 
+struct AdamW8bitBuffers {
+  AdamW8bitBuffers(std::int64_t n, const kernels::AdamWTypes& types)
+      : param(n * kernels::bytes_of(types.param)),
+        gradient(n * kernels::bytes_of(types.gradient)),
+        m_codes(n),
+        v_codes(n),
+        m_absmax(4 * kernels::quantised_blocks(n)),
+        v_absmax(4 * kernels::quantised_blocks(n)),
+        working(types.working ? n * kernels::bytes_of(*types.working) : 0) {
+    param.fill(types.param, 1);
+    gradient.fill(types.gradient, 2, 0.01f);
+    for (DeviceBuffer* buffer : {&m_codes, &v_codes, &m_absmax, &v_absmax}) buffer->zero();
+  }
+  DeviceBuffer param, gradient, m_codes, v_codes, m_absmax, v_absmax, working;
+};
+
+void drive_adamw_8bit(KernelDriver& driver, const std::string& name, const kernels::AdamWTypes& types,
+                      const std::vector<std::int64_t>& sizes, const kernels::AdamWSwitches& switches = {}) {
+  std::vector<std::unique_ptr<AdamW8bitBuffers>> buffers;
+  std::vector<kernels::AdamW8bitTensor> tensors;
+  std::int64_t bytes = 0;
+  for (const std::int64_t n : sizes) {
+    const AdamW8bitBuffers& b = *buffers.emplace_back(std::make_unique<AdamW8bitBuffers>(n, types));
+    tensors.push_back({.param = b.param.data(),
+                       .gradient = b.gradient.data(),
+                       .m_codes = b.m_codes.as<std::uint8_t>(),
+                       .m_absmax = b.m_absmax.as<float>(),
+                       .v_codes = b.v_codes.as<std::uint8_t>(),
+                       .v_absmax = b.v_absmax.as<float>(),
+                       .n = n,
+                       .decays = n > 4096,
+                       .working = b.working.data()});
+    bytes += 2 * b.param.bytes() + b.gradient.bytes() + 4 * n + 4 * b.m_absmax.bytes() + b.working.bytes();
+  }
+  const kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, 1);
+  const auto launch = [&] { return kernels::adamw_8bit_cuda(tensors, types, step, switches, nullptr); };
+  if (driver.timed()) {
+    driver.time("adamw_8bit " + name, bytes, launch);
+  } else {
+    driver.run("adamw_8bit " + name, launch);
+  }
+}
+
+void drive_quantisation(KernelDriver& driver, std::int64_t n, Storage storage, bool is_signed) {
+  DeviceBuffer x(n * kernels::bytes_of(storage)), codes(n), absmax(4 * kernels::quantised_blocks(n)), y(4 * n);
+  x.fill(storage, 5);
+  const kernels::QuantisedArray array{codes.as<std::uint8_t>(), absmax.as<float>(), n, is_signed};
+  const std::string name = " of " + std::to_string(n);
+  driver.run("quantise_blockwise" + name,
+             [&] { return kernels::quantise_blockwise_cuda(x.data(), storage, array, nullptr); });
+  driver.run("dequantise_blockwise" + name,
+             [&] { return kernels::dequantise_blockwise_cuda(array, y.as<float>(), nullptr); });
+}
+
+void drive_adamw_8bits(KernelDriver& driver) {
+  const std::vector<std::int64_t> sizes = driver.timed() ? std::vector{kLarge} : kSmallAndOdd;
+  for (const kernels::AdamWTypes& types : {kTypes[0], kTypes[2], kTypes[3], kTypes[6], kMixedBf16, kMixedFp16}) {
+    drive_adamw_8bit(driver, name_of(types) + (types.working ? " and a copy" : ""), types, sizes);
+  }
+  const ControlBuffers control;
+  drive_adamw_8bit(driver, "stochastic, all on the device", kTypes[2], sizes, control.switches(true));
+  if (driver.timed()) {
+    drive_adamw_8bit(driver, "Llama 3.2 1B, 2 bytes", kTypes[2], llama_1b());
+    return;
+  }
+  drive_adamw_8bit(driver, "more than a launch", kTypes[2], std::vector<std::int64_t>(700, 9));
+  for (const std::int64_t n : {1, 255, 257, 100'003}) {
+    drive_quantisation(driver, n, Storage::kFp32, true);
+    drive_quantisation(driver, n, Storage::kBf16, false);
+  }
+}
+
 void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes) {
   std::vector<std::unique_ptr<DeviceBuffer>> buffers;
   std::vector<kernels::CheckedTensor> tensors;
@@ -214,6 +287,7 @@ void drive_gradient_checks(KernelDriver& driver) {
 
 void drive_optimizer(KernelDriver& driver) {
   if (driver.wants("adamw")) drive_adamws(driver);
+  if (driver.wants("adamw_8bit")) drive_adamw_8bits(driver);
   if (driver.wants("gradient_check")) drive_gradient_checks(driver);
   if (driver.wants("embedding_backward")) drive_embeddings(driver);
 }

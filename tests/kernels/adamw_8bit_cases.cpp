@@ -1,0 +1,160 @@
+// AdamW with 8-bit moments, and block-wise quantisation, on any device.
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "tests/kernels/adamw_8bit_checks.h"
+#include "tests/kernels/adamw_test_support.h"
+#include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/tested_device.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+
+// Of a block's absmax: fp32's rounding of a value against its float64.
+constexpr double kRounding = 1e-6;
+
+at::Tensor decoded(const at::Tensor& codes, const at::Tensor& absmax, bool is_signed) {
+  return kernels::dequantise_blockwise(codes, absmax, is_signed, codes.numel());
+}
+
+}  // namespace
+
+TEST_CASE("every code stands for the value that its bits spell") {
+  const bool is_signed = GENERATE(true, false);
+  const at::Tensor codes = at::arange(256).to(at::kByte).to(test::tested_device());
+  const at::Tensor one = at::ones({1}, codes.options().dtype(at::kFloat));
+  const at::Tensor values = decoded(codes, one, is_signed).cpu(), map = kernels::dynamic_map_reference(is_signed);
+  CHECK(values.equal(map.to(at::kFloat)));
+  CHECK(std::get<0>(at::_unique(map)).numel() == 256);
+  CHECK(map.max().item<double>() == 1);
+  // 10^-6 · (0.1 + 0.9 / 2), and with one bit more 10^-6 · (0.1 + 0.9 / 4)
+  const double smallest = map.masked_select(map > 0).min().item<double>();
+  CHECK(smallest == Approx(is_signed ? 5.5e-7 : 3.25e-7));
+  CHECK(map.min().item<double>() == Approx(is_signed ? -0.1 - 0.9 * 63.5 / 64 : 0));
+}
+
+TEST_CASE("a map's own values get their own codes") {
+  const bool is_signed = GENERATE(true, false);
+  const at::Tensor map = kernels::dynamic_map_reference(is_signed).to(at::kFloat).to(test::tested_device());
+  CHECK(kernels::quantise_blockwise(map, is_signed).codes.cpu().equal(at::arange(256).to(at::kByte)));
+}
+
+TEST_CASE("quantisation takes the nearest value") {
+  const bool is_signed = GENERATE(true, false);
+  const std::int64_t n = GENERATE(1, 255, 256, 257, 100'003);
+  const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);
+  CAPTURE(is_signed, n, type);
+  at::manual_seed(3);
+  const at::Tensor small = at::pow(10.0, at::rand({n}, at::kDouble) * -9) * at::randn({n}, at::kDouble).sign();
+  for (const at::Tensor& shape : {small, at::randn({n}, at::kDouble)}) {
+    const at::Tensor signed_x = (shape * 3).to(type), x = is_signed ? signed_x : signed_x.abs();
+    const kernels::BlockQuantised q = kernels::quantise_blockwise(x.to(test::tested_device()), is_signed);
+    CHECK(q.absmax.size(0) == (n + 255) / 256);
+    const at::Tensor values = decoded(q.codes, q.absmax, is_signed);
+    CHECK(test::beyond_nearest(values, x, is_signed) <= kRounding);
+    if (!is_signed) CHECK((values.cpu() > 0).equal(x > 0));
+  }
+}
+
+TEST_CASE("zeros stay zeros, and what is no number spoils its block alone") {
+  const at::Tensor x = at::ones({700});
+  x.narrow(0, 0, 256).zero_();
+  x[300] = GENERATE(std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                    std::numeric_limits<float>::quiet_NaN());
+  const kernels::BlockQuantised q = kernels::quantise_blockwise(x.to(test::tested_device()), true);
+  const at::Tensor y = decoded(q.codes, q.absmax, true).cpu();
+  CHECK(y.narrow(0, 0, 256).eq(0).all().item<bool>());
+  CHECK_FALSE(y.narrow(0, 256, 256).isfinite().any().item<bool>());
+  CHECK(y.narrow(0, 512, 188).eq(1).all().item<bool>());
+}
+
+TEST_CASE("8-bit AdamW is AdamW on the decoded moments, coded again to the nearest") {
+  const test::Weight8bitTypes types =
+      GENERATE(from_range(std::begin(test::kWeight8bitTypes), std::end(test::kWeight8bitTypes)));
+  const std::int64_t n = GENERATE(1, 255, 256, 257, 100'003);
+  const std::int64_t offset = GENERATE(0, 1, 16);  // 1: no 16-byte loads
+  const std::int64_t t = GENERATE(1, 20);
+  CAPTURE(types.param, types.gradient, types.copy, n, offset, t);
+  const kernels::AdamW8bitParameter p = test::weight_8bit(n, offset, types, test::tested_device());
+  const kernels::AdamWReference exact = test::reference_8bit(p, t);
+  test::step_8bit(p, t);
+  const double place = p.param.scalar_type() == at::kFloat ? 0x1p-22 : types.param == at::kHalf ? 0x1p-11 : 0x1p-8;
+  const at::Tensor tolerance = exact.param.abs() * place + 2e-6;
+  CHECK(((p.param.cpu().to(at::kDouble) - exact.param).abs() <= tolerance).all().item<bool>());
+  CHECK(test::beyond_nearest(decoded(p.m_codes, p.m_absmax, true), exact.first_moment, true) <= kRounding);
+  CHECK(test::beyond_nearest(decoded(p.v_codes, p.v_absmax, false), exact.second_moment, false) <= kRounding);
+  if (types.copy) CHECK(test::same_bits(p.working.cpu(), p.param.to(types.param).cpu()));
+}
+
+TEST_CASE("from state of zeros 8-bit AdamW's first step is the gradient's sign") {
+  const auto options = at::TensorOptions().device(test::tested_device());
+  const at::Tensor p = at::zeros({300}, options), g = at::randn({300}).to(test::tested_device());
+  const auto codes = [&] { return at::zeros({300}, options.dtype(at::kByte)); };
+  const auto absmax = [&] { return at::zeros({2}, options); };
+  test::step_8bit(
+      {.param = p, .gradient = g, .m_codes = codes(), .m_absmax = absmax(), .v_codes = codes(), .v_absmax = absmax()},
+      1);
+  CHECK(at::allclose(p, -1e-2 * g.sign(), 1e-4, 1e-6));
+}
+
+TEST_CASE("8-bit AdamW reads its scale, its counter and the overflow flag on the device") {
+  const test::Weight8bitTypes types = GENERATE(test::kWeight8bitTypes[2], test::kWeight8bitTypes[6]);
+  const std::int64_t n = 10'001;
+  const auto fresh = [&] { return test::weight_8bit(n, 0, types, test::tested_device()); };
+  const kernels::AdamW8bitParameter plain = fresh(), scaled = fresh(), skipped = fresh();
+  test::step_8bit(plain, 77);
+  scaled.gradient.mul_(1024);
+  test::step_8bit(scaled, 3, test::adamw_control(10, false, 77, test::tested_device()));
+  CHECK(test::same_bits(scaled, plain));
+  test::step_8bit(skipped, 77, test::adamw_control(10, true, 77, test::tested_device()));
+  CHECK(test::same_bits(skipped, fresh()));
+}
+
+TEST_CASE("8-bit AdamW takes many tensors at once as it takes each by itself") {
+  std::vector<kernels::AdamW8bitParameter> together, alone;
+  for (std::int64_t i = 0; i < 800; ++i) {
+    const test::Weight8bitTypes& types = test::kWeight8bitTypes[i % 3];
+    const std::int64_t n = i % 50 == 0 ? 20'000 + i : i % 40;  // some of no elements, some of several blocks
+    for (auto* list : {&together, &alone}) {
+      list->push_back(test::weight_8bit(n, i % 2, types, test::tested_device()));
+      list->back().decays = i % 7 != 0;
+    }
+    alone.back().number = i;
+  }
+  const kernels::AdamWStep step = test::adamw_constants(2);
+  const kernels::AdamWControl control{.stochastic_rounding = true, .seed = 4};
+  kernels::adamw_8bit(together, step, control);
+  bool same = true;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    kernels::adamw_8bit(std::span(&alone[i], 1), step, control);
+    same = same && test::same_bits(together[i], alone[i]);
+  }
+  CHECK(same);
+}
+
+TEST_CASE("8-bit AdamW rounds stochastically as AdamW does") {
+  // Same parameter, gradient and empty state: the same new parameter, random numbers included.
+  const auto options = at::TensorOptions().device(test::tested_device());
+  const std::int64_t n = 5001;
+  at::manual_seed(1);
+  const at::Tensor start = at::randn({n}).to(at::kBFloat16).to(test::tested_device());
+  const at::Tensor gradient = at::randn({n}).to(test::tested_device()), p = start.clone(), q = start.clone();
+  const auto zeros = [&](std::int64_t count, at::ScalarType type) { return at::zeros({count}, options.dtype(type)); };
+  const kernels::AdamWControl control{.stochastic_rounding = true, .seed = 12};
+  const kernels::AdamWParameter plain{
+      .param = p, .gradient = gradient, .first_moment = zeros(n, at::kFloat), .second_moment = zeros(n, at::kFloat)};
+  kernels::adamw(std::span(&plain, 1), test::adamw_constants(1), control);
+  test::step_8bit({.param = q,
+                   .gradient = gradient,
+                   .m_codes = zeros(n, at::kByte),
+                   .m_absmax = zeros(20, at::kFloat),
+                   .v_codes = zeros(n, at::kByte),
+                   .v_absmax = zeros(20, at::kFloat)},
+                  1, control);
+  CHECK(test::same_bits(p, q));
+}

@@ -1,0 +1,52 @@
+// AdamW with 8-bit moments on the CPU and on meta.
+#include <span>
+
+#include "kernels/kernel.h"
+#include "tests/kernels/adamw_8bit_checks.h"
+#include "tests/kernels/adamw_test_support.h"
+#include "tests/kernels/tested_device.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+at::Device test::tested_device() { return at::kCPU; }
+
+TEST_CASE("8-bit AdamW refuses what does not fit") {
+  const auto refused = [](const auto& change) {
+    kernels::AdamW8bitParameter p = test::weight_8bit(300, 0, test::kWeight8bitTypes[0], at::kCPU);
+    test::step_8bit(p, 1);
+    change(p);
+    CHECK_THROWS(test::step_8bit(p, 1));
+  };
+  refused([](auto& p) { p.gradient = at::zeros({300}, at::kHalf); });
+  refused([](auto& p) { p.gradient = at::Tensor(); });
+  refused([](auto& p) { p.m_codes = p.m_codes.to(at::kInt); });
+  refused([](auto& p) { p.v_codes = p.v_codes.narrow(0, 0, 299); });
+  refused([](auto& p) { p.m_absmax = at::zeros({1}); });
+  refused([](auto& p) { p.v_absmax = p.v_absmax.to(at::kDouble); });
+  refused([](auto& p) { p.working = at::zeros({300}); });
+  CHECK_THROWS(kernels::quantise_blockwise(at::zeros({4}, at::kDouble), true));
+  CHECK_THROWS(kernels::dequantise_blockwise(at::zeros({4}, at::kByte), at::zeros({2}), true, 4));
+}
+
+TEST_CASE("on meta 8-bit AdamW checks, and quantisation allocates what it does elsewhere") {
+  const auto meta = at::TensorOptions().device(at::kMeta);
+  const at::Tensor x = at::zeros({1000}, meta);
+  const kernels::BlockQuantised q = kernels::quantise_blockwise(x, true);
+  CHECK(q.codes.is_meta());
+  CHECK(q.codes.nbytes() + q.absmax.nbytes() == 1016);
+  CHECK(kernels::dequantise_blockwise(q.codes, q.absmax, true, 1000).nbytes() == 4000);
+  kernels::AdamW8bitParameter p{x, x, q.codes, q.absmax, q.codes, q.absmax};
+  test::step_8bit(p, 1);
+  p.v_absmax = at::zeros({3}, meta);
+  CHECK_THROWS(test::step_8bit(p, 1));
+}
+
+TEST_CASE("the state of 8-bit AdamW takes 2.031 bytes a parameter") {
+  CHECK(kernels::adamw_8bit_state_bytes(256) == 520);
+  CHECK(kernels::adamw_8bit_state_bytes(1) == 10);
+  CHECK(kernels::adamw_8bit_state_bytes(1'235'814'400) / 1'235'814'400.0 == Approx(2.03125));
+  const kernels::KernelInfo* info = kernels::find_kernel("adamw_8bit");
+  REQUIRE(info != nullptr);
+  CHECK(info->bytes({.width = 256}, kernels::Pass::kForward, 2) == 256 * 10 + 16);
+}
