@@ -112,4 +112,26 @@ std::int64_t num_parameters(const Config& config) {
   return tables * config.vocab_size * h + config.num_layers * layer + h;
 }
 
+std::vector<WeightShape> weight_shapes(const Config& config) {
+  const std::int64_t h = config.hidden_size, f = config.intermediate_size;
+  const std::int64_t queries = config.num_heads * config.head_dim;
+  const std::int64_t keys = config.num_kv_heads * config.head_dim;
+  std::vector<WeightShape> all{{"model.embed_tokens.weight", {config.vocab_size, h}}};
+  for (std::int64_t i = 0; i < config.num_layers; ++i) {
+    const std::string layer = "model.layers." + std::to_string(i) + ".";
+    all.push_back({layer + "input_layernorm.weight", {h}});
+    all.push_back({layer + "self_attn.q_proj.weight", {queries, h}});
+    all.push_back({layer + "self_attn.k_proj.weight", {keys, h}});
+    all.push_back({layer + "self_attn.v_proj.weight", {keys, h}});
+    all.push_back({layer + "self_attn.o_proj.weight", {h, queries}});
+    all.push_back({layer + "post_attention_layernorm.weight", {h}});
+    all.push_back({layer + "mlp.gate_proj.weight", {f, h}});
+    all.push_back({layer + "mlp.up_proj.weight", {f, h}});
+    all.push_back({layer + "mlp.down_proj.weight", {h, f}});
+  }
+  all.push_back({"model.norm.weight", {h}});
+  if (!config.tie_word_embeddings) all.push_back({"lm_head.weight", {config.vocab_size, h}});
+  return all;
+}
+
 }  // namespace headroom::llama

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "demos/record/result.h"
 
@@ -43,5 +45,13 @@ record::Status check(const Config& config);
 
 // Worked example, 1B: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400 (tied).
 std::int64_t num_parameters(const Config& config);
+
+// A weight's name in Hugging Face checkpoints and its shape, rows first.
+struct WeightShape {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+// Every weight once, in the order of the forward pass; a tied head is the embedding.
+std::vector<WeightShape> weight_shapes(const Config& config);
 
 }  // namespace headroom::llama

@@ -1,0 +1,22 @@
+// Which model the parameters of `train_step` name, and which checkpoint. No torch, so that the command line can say what
+// is wrong before an engine starts.
+#pragma once
+
+#include <optional>
+
+#include "demos/llama/config.h"
+#include "demos/llama/hugging_face.h"
+#include "demos/record/schema.h"
+
+namespace headroom::experiments {
+
+struct TrainStepModel {
+  llama::Config config;
+  std::optional<llama::StoredWeights> weights;  // checked; nothing: drawn at random
+};
+
+// Refused: a shape that cannot be (kRefused), a checkpoint that is damaged or of another model (kBadInput). model=custom
+// with `weights` takes its shape from the checkpoint's config.json.
+record::Result<TrainStepModel> train_step_model(const record::Params& params);
+
+}  // namespace headroom::experiments

@@ -1,0 +1,310 @@
+// config.json, the index of shards, and which tensors a checkpoint must have.
+#include "demos/llama/hugging_face.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "demos/record/json_fields.h"
+
+namespace headroom::llama {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using record::Error;
+
+constexpr std::uintmax_t kLongestText = 100'000'000;  // of config.json and the index
+constexpr const char* kIndex = "model.safetensors.index.json";
+constexpr const char* kSingle = "model.safetensors";
+
+record::Result<json> read_json(const fs::path& file) {
+  std::error_code failed;
+  const std::uintmax_t size = fs::file_size(file, failed);
+  std::ifstream stream(file, std::ios::binary);
+  if (failed || !stream)
+    return Error{fmt::format("{} cannot be read; give a folder with a Hugging Face Llama checkpoint.", file.string())};
+  if (size > kLongestText)
+    return Error{fmt::format("{} has {} bytes, and more than {} are not read; download it again.", file.string(), size,
+                             kLongestText)};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  std::optional<json> value = record::parse(std::move(text).str());
+  if (!value) return Error{fmt::format("{} is no JSON object; download it again.", file.string())};
+  return *std::move(value);
+}
+
+// Takes values out of config.json and remembers the first that is missing or wrong. A key with null counts as absent.
+class ConfigFields {
+ public:
+  explicit ConfigFields(const json& object) : object_(object) {}
+
+  std::int64_t whole(const char* key, std::optional<std::int64_t> otherwise = std::nullopt) {
+    const json* const value = find(key);
+    if (value == nullptr && otherwise) return *otherwise;
+    if (value == nullptr || !value->is_number_integer()) return wrong(key), 0;
+    return value->get<std::int64_t>();
+  }
+  double real(const char* key, std::optional<double> otherwise = std::nullopt) {
+    const json* const value = find(key);
+    if (value == nullptr && otherwise) return *otherwise;
+    if (value == nullptr || !value->is_number() || !(value->get<double>() > 0)) return wrong(key), 0;
+    return value->get<double>();
+  }
+  bool flag(const char* key, bool otherwise) {
+    const json* const value = find(key);
+    if (value == nullptr) return otherwise;
+    if (!value->is_boolean()) return wrong(key), false;
+    return value->get<bool>();
+  }
+  std::string text(const char* key, const char* otherwise) {
+    const json* const value = find(key);
+    if (value == nullptr) return otherwise;
+    if (!value->is_string()) return wrong(key), "";
+    return value->get<std::string>();
+  }
+  const json* find(const char* key) const {
+    const auto found = object_.find(key);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+  void wrong(const char* key) {
+    if (first_wrong_.empty()) first_wrong_ = key;
+  }
+  const std::string& first_wrong() const { return first_wrong_; }
+
+ private:
+  const json& object_;
+  std::string first_wrong_;
+};
+
+// rope_scaling, or rope_parameters in newer files, which holds rope_theta as well.
+void read_rope(ConfigFields& fields, Config& config) {
+  const char* const key = fields.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
+  const json* const object = fields.find(key);
+  config.rope_theta = fields.real("rope_theta", 10000);  // of a Llama that says nothing
+  if (object == nullptr) return;
+  if (!object->is_object()) return fields.wrong(key);
+  ConfigFields rope(*object);
+  config.rope_theta = rope.real("rope_theta", config.rope_theta);
+  const std::string type = rope.text("rope_type", rope.text("type", "default").c_str());
+  if (type == "llama3") {
+    config.rope_scaling = RopeScaling{.factor = rope.real("factor"),
+                                      .low_frequency_factor = rope.real("low_freq_factor"),
+                                      .high_frequency_factor = rope.real("high_freq_factor"),
+                                      .original_length = rope.real("original_max_position_embeddings")};
+    if (!(config.rope_scaling->low_frequency_factor < config.rope_scaling->high_frequency_factor)) fields.wrong(key);
+  } else if (type != "default") {
+    fields.wrong(key);
+  }
+  if (!rope.first_wrong().empty()) fields.wrong(key);
+}
+
+// The shard as a file of the folder, or why it is not one.
+record::Result<fs::path> inside(const fs::path& folder, const std::string& name, const fs::path& index) {
+  const fs::path relative = name;
+  const bool plain = !name.empty() && !relative.is_absolute() &&
+                     std::ranges::none_of(relative, [](const fs::path& part) { return part == ".."; });
+  const Error outside{fmt::format("{} names the shard {}, which lies outside its folder; a shard must lie in {} itself: "
+                                  "put it there and correct the index.", index.string(), name, folder.string())};
+  if (!plain) return outside;
+  const fs::path file = folder / relative;
+  std::error_code failed;
+  const fs::path real = fs::canonical(file, failed);
+  if (failed || !fs::is_regular_file(real, failed))
+    return Error{fmt::format("{} is missing, though the checkpoint names it; download it again.", file.string())};
+  const fs::path root = fs::canonical(folder, failed);
+  const auto lies_in = [](const fs::path& path, const fs::path& parent) {
+    return std::ranges::mismatch(parent, path).in1 == parent.end();
+  };
+  if (lies_in(real, root)) return file;
+  // A Hugging Face cache: NAME/snapshots/REVISION/file links to NAME/blobs/hash.
+  const bool cache = root.parent_path().filename() == "snapshots";
+  if (cache && lies_in(real, root.parent_path().parent_path() / "blobs")) return file;
+  return Error{fmt::format("{} is a link to {}, which lies outside its folder; put the file itself there.", file.string(),
+                           real.string())};
+}
+
+// Which file each tensor is in, by the index; the names are those of the files.
+record::Result<std::map<std::string, std::string>> read_index(const fs::path& index) {
+  const record::Result<json> value = read_json(index);
+  if (!value) return value.error();
+  record::Fields fields(value.value());
+  std::map<std::string, std::string> map = fields.texts("weight_map");
+  if (!fields.ok() || map.empty())
+    return Error{fmt::format("{} has no weight_map from tensors to files; download it again.", index.string())};
+  return map;
+}
+
+record::Result<StoredWeights> read_shards(const fs::path& folder, const fs::path& index) {
+  const auto map = read_index(index);
+  if (!map) return map.error();
+  StoredWeights weights;
+  std::map<std::string, std::size_t> numbers;  // of the files
+  for (const auto& [tensor, shard] : map.value()) {
+    if (numbers.contains(shard)) continue;
+    const record::Result<fs::path> file = inside(folder, shard, index);
+    if (!file) return file.error();
+    record::Result<StoredTensors> stored = read_safetensors_header(file.value());
+    if (!stored) return stored.error();
+    const std::size_t number = numbers[shard] = weights.files.size();
+    weights.files.push_back(file.value());
+    for (auto& [name, found] : stored.value()) {
+      const auto listed = map.value().find(name);
+      if (listed == map.value().end() || listed->second != shard)
+        return Error{fmt::format("Tensor {} is in {}, but {} does not list it there; download both again.", name,
+                                 file.value().string(), index.string())};
+      found.file = number;
+      weights.tensors.emplace(name, std::move(found));
+    }
+  }
+  for (const auto& [tensor, shard] : map.value()) {
+    if (!weights.tensors.contains(tensor))
+      return Error{fmt::format("Tensor {} is not in {}, where {} lists it; download both again.", tensor,
+                               (folder / shard).string(), index.string())};
+  }
+  return weights;
+}
+
+record::Result<StoredWeights> read_headers(const fs::path& folder) {
+  std::error_code failed;
+  if (!fs::is_directory(folder, failed))
+    return Error{fmt::format("{} is no folder; `weights` takes one with a Hugging Face Llama checkpoint.", folder.string())};
+  const fs::path index = folder / kIndex;
+  if (!fs::exists(fs::symlink_status(folder / kSingle, failed)) && fs::exists(index, failed))
+    return read_shards(folder, index);
+  const record::Result<fs::path> file = inside(folder, kSingle, folder);
+  if (!file) return file.error();
+  record::Result<StoredTensors> tensors = read_safetensors_header(file.value());
+  if (!tensors) return tensors.error();
+  return StoredWeights{.files = {file.value()}, .tensors = std::move(tensors).value()};
+}
+
+record::Status check_tensors(const StoredWeights& weights, const fs::path& folder, const Config& config) {
+  std::set<std::string, std::less<>> wanted;
+  const auto check_one = [&](const WeightShape& weight) -> record::Status {
+    wanted.insert(weight.name);
+    const auto found = weights.tensors.find(weight.name);
+    if (found == weights.tensors.end())
+      return Error{fmt::format("Tensor {} is missing in the checkpoint {}; take the folder of a model that has it.",
+                               weight.name, folder.string())};
+    if (found->second.shape != weight.shape)
+      return Error{fmt::format("Tensor {} in {} has shape {}, and {} needs {}; take that model's checkpoint.", weight.name,
+                               weights.files[found->second.file].string(), text_of(found->second.shape), config.id,
+                               text_of(weight.shape))};
+    return record::Ok{};
+  };
+  for (const WeightShape& weight : weight_shapes(config))
+    if (const record::Status fits = check_one(weight); !fits) return fits.error();
+  const WeightShape repeated{.name = "lm_head.weight", .shape = {config.vocab_size, config.hidden_size}};
+  if (weights.tensors.contains(repeated.name))
+    if (const record::Status fits = check_one(repeated); !fits) return fits.error();
+  for (const auto& [name, tensor] : weights.tensors) {
+    if (!wanted.contains(name))
+      return Error{fmt::format("Tensor {} in {} is none of {}; take a checkpoint of that model alone.", name,
+                               weights.files[tensor.file].string(), config.id)};
+  }
+  return record::Ok{};
+}
+
+}  // namespace
+
+record::Result<Config> read_hugging_face_config(const fs::path& folder) {
+  const fs::path file = folder / "config.json";
+  const record::Result<json> object = read_json(file);
+  if (!object) return object.error();
+  ConfigFields fields(object.value());
+  Config config{.id = "custom"};
+  config.hidden_size = fields.whole("hidden_size");
+  config.intermediate_size = fields.whole("intermediate_size");
+  config.num_layers = fields.whole("num_hidden_layers");
+  config.num_heads = fields.whole("num_attention_heads");
+  config.num_kv_heads = fields.whole("num_key_value_heads", config.num_heads);
+  config.head_dim = fields.whole("head_dim", config.num_heads > 0 ? config.hidden_size / config.num_heads : 0);
+  config.vocab_size = fields.whole("vocab_size");
+  config.tie_word_embeddings = fields.flag("tie_word_embeddings", false);
+  config.rms_norm_eps = fields.real("rms_norm_eps", 1e-6);
+  read_rope(fields, config);
+  if (fields.text("model_type", "llama") != "llama") fields.wrong("model_type");
+  if (fields.text("hidden_act", "silu") != "silu") fields.wrong("hidden_act");
+  if (fields.flag("attention_bias", false)) fields.wrong("attention_bias");
+  if (fields.flag("mlp_bias", false)) fields.wrong("mlp_bias");
+  if (fields.find("quantization_config") != nullptr) fields.wrong("quantization_config");
+  if (!fields.first_wrong().empty())
+    return Error{fmt::format("{} has no {} that suits a Llama as it is computed here; take a Llama 3 checkpoint in F32, F16 "
+                             "or BF16.", file.string(), fields.first_wrong())};
+  if (const record::Status fits = check(config); !fits)
+    return Error{fmt::format("{} cannot be used: {}", file.string(), fits.error().message)};
+  return config;
+}
+
+record::Status check_same(const Config& wanted, const Config& stored, const fs::path& folder) {
+  const RopeScaling none{.factor = 1, .low_frequency_factor = 1, .high_frequency_factor = 1, .original_length = 1};
+  const RopeScaling a = wanted.rope_scaling.value_or(none), b = stored.rope_scaling.value_or(none);
+  struct Pair {
+    const char* name;
+    double wanted, stored;
+  };
+  const auto real = [](std::int64_t number) { return static_cast<double>(number); };
+  const std::array pairs{
+      Pair{"hidden_size", real(wanted.hidden_size), real(stored.hidden_size)},
+      Pair{"intermediate_size", real(wanted.intermediate_size), real(stored.intermediate_size)},
+      Pair{"num_hidden_layers", real(wanted.num_layers), real(stored.num_layers)},
+      Pair{"num_attention_heads", real(wanted.num_heads), real(stored.num_heads)},
+      Pair{"num_key_value_heads", real(wanted.num_kv_heads), real(stored.num_kv_heads)},
+      Pair{"head_dim", real(wanted.head_dim), real(stored.head_dim)},
+      Pair{"vocab_size", real(wanted.vocab_size), real(stored.vocab_size)},
+      Pair{"tie_word_embeddings", real(wanted.tie_word_embeddings), real(stored.tie_word_embeddings)},
+      Pair{"rms_norm_eps", wanted.rms_norm_eps, stored.rms_norm_eps},
+      Pair{"rope_theta", wanted.rope_theta, stored.rope_theta},
+      Pair{"rope scaling factor", a.factor, b.factor},
+      Pair{"rope scaling low_freq_factor", a.low_frequency_factor, b.low_frequency_factor},
+      Pair{"rope scaling high_freq_factor", a.high_frequency_factor, b.high_frequency_factor},
+      Pair{"rope scaling original_max_position_embeddings", a.original_length, b.original_length},
+  };
+  for (const Pair& pair : pairs) {
+    if (pair.wanted == pair.stored) continue;
+    return Error{fmt::format("{} says {} {}, and model={} has {}; take that model's checkpoint, or model=custom, which takes "
+                             "its shape from the checkpoint.", (folder / "config.json").string(), pair.name, pair.stored,
+                             wanted.id, pair.wanted)};
+  }
+  return record::Ok{};
+}
+
+record::Result<StoredWeights> find_weights(const fs::path& folder, const Config& config) {
+  record::Result<StoredWeights> weights = read_headers(folder);
+  if (!weights) return weights.error();
+  if (const record::Status fits = check_tensors(weights.value(), folder, config); !fits) return fits.error();
+  return weights;
+}
+
+record::Result<WeightFiles> WeightFiles::open(StoredWeights weights) {
+  std::vector<MappedFile> files;
+  for (const fs::path& path : weights.files) {
+    record::Result<MappedFile> file = MappedFile::open(path);
+    if (!file) return file.error();
+    files.push_back(std::move(file).value());
+  }
+  for (const auto& [name, tensor] : weights.tensors) {
+    if (tensor.begin + tensor.bytes > files[tensor.file].bytes().size())
+      return Error{fmt::format("{} became shorter while it was read: tensor {} is no longer inside; start again once it is "
+                               "complete.", weights.files[tensor.file].string(), name)};
+  }
+  return WeightFiles(std::move(weights), std::move(files));
+}
+
+const StoredTensor& WeightFiles::tensor(std::string_view name) const { return weights_.tensors.find(name)->second; }
+
+std::span<const std::byte> WeightFiles::bytes(const StoredTensor& tensor) const {
+  return files_[tensor.file].bytes().subspan(tensor.begin, tensor.bytes);
+}
+
+}  // namespace headroom::llama

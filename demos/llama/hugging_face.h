@@ -1,0 +1,52 @@
+// Llama checkpoints as Hugging Face lays them out: a folder with config.json and safetensors in one file or in shards.
+// No torch.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "demos/llama/config.h"
+#include "demos/llama/safetensors.h"
+#include "demos/record/result.h"
+
+namespace headroom::llama {
+
+// Every defect is one sentence with file, tensor and cure, of kind kBadInput.
+
+// The shape that the folder's config.json describes, with id "custom".
+record::Result<Config> read_hugging_face_config(const std::filesystem::path& folder);
+
+// Whether two configs describe the same computation; the sentence names the first difference.
+record::Status check_same(const Config& wanted, const Config& stored, const std::filesystem::path& folder);
+
+// The weights of a checkpoint, checked but not read.
+struct StoredWeights {
+  std::vector<std::filesystem::path> files;
+  StoredTensors tensors;
+};
+
+// Headers of `model.safetensors`, or of the shards that `model.safetensors.index.json` names. A shard lies in the folder
+// itself; a link may lead into the `blobs` of the same entry of a Hugging Face cache, and nowhere else outside.
+// Exactly the weights of `config`, in their shapes; with tied embeddings the file may repeat the table as
+// "lm_head.weight", which is not read then.
+record::Result<StoredWeights> find_weights(const std::filesystem::path& folder, const Config& config);
+
+// The files of a checkpoint, mapped.
+class WeightFiles {
+ public:
+  // Refused where a file has changed its length since find_weights.
+  static record::Result<WeightFiles> open(StoredWeights weights);
+
+  const StoredTensor& tensor(std::string_view name) const;  // one of the config's
+  std::span<const std::byte> bytes(const StoredTensor& tensor) const;
+
+ private:
+  WeightFiles(StoredWeights weights, std::vector<MappedFile> files)
+      : weights_(std::move(weights)), files_(std::move(files)) {}
+  StoredWeights weights_;
+  std::vector<MappedFile> files_;
+};
+
+}  // namespace headroom::llama

@@ -1,0 +1,55 @@
+// Safetensors files: what their header says, held against the file itself. No torch.
+// Format: https://github.com/huggingface/safetensors, "Format": 8 bytes little-endian header length, a JSON object, the
+// tensors' bytes without gaps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "demos/record/result.h"
+
+namespace headroom::llama {
+
+enum class StoredType : std::uint8_t { kF32, kF16, kBf16 };
+std::string_view name_of(StoredType type);  // as in the header: "F32"
+std::int64_t bytes_of(StoredType type);
+
+struct StoredTensor {
+  StoredType type = StoredType::kF32;
+  std::vector<std::int64_t> shape;
+  std::size_t file = 0;     // index into the files of a checkpoint; 0 in a file by itself
+  std::uint64_t begin = 0;  // bytes from the file's begin
+  std::uint64_t bytes = 0;
+};
+
+// "[2048, 512]"
+std::string text_of(const std::vector<std::int64_t>& shape);
+
+using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
+
+// Reads and checks the header: every tensor has a type and a shape that can be, lies inside the file, and together they
+// fill it without overlap or gap. Reads none of their bytes. The error is one sentence with file, tensor and cure.
+record::Result<StoredTensors> read_safetensors_header(const std::filesystem::path& file);
+
+// A file's bytes, mapped read-only: they are in memory only where and while they are read.
+class MappedFile {
+ public:
+  static record::Result<MappedFile> open(const std::filesystem::path& file);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace headroom::llama
