@@ -96,7 +96,7 @@ void Call::labels() {
 void Call::chunks() {
   const std::int64_t all = flce_rows(problem_), step = flce_step(problem_);
   const bool writes = !problem_.forward_only;
-  if (all == 0 && writes && !problem_.accumulate) t_.dweight.zero_();
+  if (all == 0 && t_.dweight.defined() && !problem_.accumulate) t_.dweight.zero_();
   for (std::int64_t first = 0; first < all; first += step) {
     chunk(first, std::min(step, all - first), first > 0 || problem_.accumulate);
   }
@@ -134,7 +134,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   at::parallel_for(0, count, grain(vocab_),
                    [&](std::int64_t begin, std::int64_t end) { cross_entropy_cpu(args, begin, end); });
   if (problem_.forward_only) return;
-  add_product(t_.dweight, logits.t(), x, adds, alpha_);
+  if (t_.dweight.defined()) add_product(t_.dweight, logits.t(), x, adds, alpha_);
   add_product(dx, logits, t_.weight, /*adds=*/false, alpha_);
   if (gathers) t_.dx.index_copy_(0, rows, dx);
 }
@@ -171,7 +171,9 @@ void Call::slices() {
     const at::Tensor logits = make_logits(slice);
     at::parallel_for(0, problem_.tokens, grain(slice.columns),
                      [&](std::int64_t begin, std::int64_t end) { flce_slice_gradient_cpu(slice, 1, begin, end); });
-    add_product(t_.dweight.narrow(0, first, slice.columns), logits.t(), t_.x, problem_.accumulate, alpha_);
+    if (t_.dweight.defined()) {
+      add_product(t_.dweight.narrow(0, first, slice.columns), logits.t(), t_.x, problem_.accumulate, alpha_);
+    }
     add_product(t_.dx, logits, t_.weight.narrow(0, first, slice.columns), first > 0, alpha_);
   }
 }

@@ -31,6 +31,7 @@ struct FlceProblem {
   std::int64_t ignore_index = -100;
   float label_smoothing = 0;
   Reduction reduction = Reduction::kMean;  // mean or sum
+  bool weight_gradient = true;             // else the weight is frozen: no dweight
   bool accumulate = false;                 // adds to dweight
   bool search = true;                      // time cuBLASLt's algorithms once a shape
   bool forward_only = false;               // neither dx nor dweight; kChunked
@@ -56,7 +57,7 @@ struct FlceMemory {
   std::int64_t* error_flag = nullptr;
   float* loss = nullptr;     // one number
   void* dx = nullptr;        // [N, H]; may be x, but for kLean, where it is fp32
-  void* dweight = nullptr;   // [V, H]
+  void* dweight = nullptr;   // [V, H]; null without a weight gradient
   void* logits = nullptr;    // flce_logits_bytes()
   void* scratch = nullptr;   // flce_scratch_bytes(), at a multiple of 16
   void* workspace = nullptr;  // for partial sums of products, shared by all products of the stream

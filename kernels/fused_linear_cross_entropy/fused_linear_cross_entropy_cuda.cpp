@@ -162,7 +162,7 @@ void Call::search_dweight(const Product& kind, std::int64_t count, std::int64_t 
 }
 
 void Call::clear_dweight() {
-  if (problem_.accumulate || problem_.forward_only) return;
+  if (problem_.accumulate || problem_.forward_only || !problem_.weight_gradient) return;
   const std::int64_t bytes = problem_.vocab * problem_.hidden * bytes_of(dweight_storage());
   check(cudaMemsetAsync(memory_.dweight, 0, static_cast<std::size_t>(bytes), stream_));
 }
@@ -203,7 +203,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const Product logits = logits_product(count, vocab);
   const ProductMemory logits_memory = operands(x, memory_.weight, memory_.logits, &scalars()->one, false);
   search(logits, logits_kind, logits_memory);
-  if (!problem_.forward_only) search_dweight(dweight_kind, count, vocab, x, logits, logits_kind, logits_memory);
+  if (!problem_.forward_only && problem_.weight_gradient) search_dweight(dweight_kind, count, vocab, x, logits, logits_kind, logits_memory);
   multiply_as(logits, logits_kind, logits_memory);
   check(cross_entropy_cuda({.storage = storage(),
                             .logits = memory_.logits,
@@ -218,8 +218,10 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
                             .label_smoothing = problem_.label_smoothing},
                            stream_));
   if (problem_.forward_only) return;
-  multiply_as(dweight_product(count, vocab), dweight_kind,
-              operands(memory_.logits, x, memory_.dweight, &scalars()->alpha, adds));
+  if (problem_.weight_gradient) {
+    multiply_as(dweight_product(count, vocab), dweight_kind,
+                operands(memory_.logits, x, memory_.dweight, &scalars()->alpha, adds));
+  }
   const Product dx_of_chunk = dx_product(count, vocab);
   const ProductMemory dx_memory = operands(memory_.logits, memory_.weight, dx, &scalars()->alpha, false);
   search(dx_of_chunk, dx_kind, dx_memory);
@@ -257,7 +259,9 @@ void Call::slices() {
                     first != last);
   };
   search(logits_kind, logits_kind, logits_memory(0));
-  search_dweight(dweight_kind, tokens, step, memory_.x, logits_kind, logits_kind, logits_memory(0));
+  if (problem_.weight_gradient) {
+    search_dweight(dweight_kind, tokens, step, memory_.x, logits_kind, logits_kind, logits_memory(0));
+  }
   if (problem_.search && !algorithm_found(dx_kind)) {
     multiply_as(logits_kind, logits_kind, logits_memory(0));
     search(dx_kind, dx_kind, operands(memory_.logits, memory_.weight, memory_.dx, &scalars()->alpha, false));
@@ -272,9 +276,11 @@ void Call::slices() {
     const FlceSlice slice = slice_at(first);
     if (first != last) multiply_as(logits_product(tokens, slice.columns), logits_kind, logits_memory(first));
     check(flce_slice_gradient_cuda(slice, &scalars()->dlogits_scale, stream_));
-    multiply_as(dweight_product(tokens, slice.columns), dweight_kind,
-                operands(memory_.logits, memory_.x, advance(memory_.dweight, first * hidden, dweight_storage()),
-                         &scalars()->alpha, problem_.accumulate));
+    if (problem_.weight_gradient) {
+      multiply_as(dweight_product(tokens, slice.columns), dweight_kind,
+                  operands(memory_.logits, memory_.x, advance(memory_.dweight, first * hidden, dweight_storage()),
+                           &scalars()->alpha, problem_.accumulate));
+    }
     multiply_as(dx_product(tokens, slice.columns), dx_kind, dx_memory(first));
   }
 }

@@ -40,6 +40,7 @@ void check(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targ
                   (options.grad_scale.numel() == 1 && options.grad_scale.scalar_type() == at::kFloat &&
                    options.grad_scale.device() == x.device()),
               "flce: grad_scale is one fp32 number on the device of x");
+  TORCH_CHECK(options.weight_gradient || !options.dweight.defined(), "flce: a frozen weight has no dweight");
   TORCH_CHECK(options.dweight.defined() || !options.accumulate, "flce: accumulate needs a dweight to add to");
   TORCH_CHECK(!options.dx_over_x || options.mode != FlceMode::kLean, "flce: the lean mode's dx is fp32, not over x");
   if (options.dweight.defined()) {
@@ -61,6 +62,7 @@ FlceProblem problem_of(const at::Tensor& x, const at::Tensor& weight, const Flce
                       .ignore_index = options.ignore_index,
                       .label_smoothing = static_cast<float>(options.label_smoothing),
                       .reduction = options.reduction,
+                      .weight_gradient = options.weight_gradient,
                       .accumulate = options.accumulate,
                       .search = options.search,
                       .forward_only = forward_only};
@@ -82,7 +84,7 @@ FlceTensors allocate(const FlceProblem& problem, const at::Tensor& x, const at::
     const bool lean = problem.mode == FlceMode::kLean;
     t.dx = options.dx_over_x ? t.x : at::empty(x.sizes(), lean ? like.dtype(at::kFloat) : like);
     t.dweight = options.dweight;
-    if (!t.dweight.defined()) {
+    if (!t.dweight.defined() && problem.weight_gradient) {
       t.dweight = at::empty(weight.sizes(), problem.fp32_weight_gradient ? like.dtype(at::kFloat) : like);
     }
   }
@@ -156,7 +158,7 @@ struct FlceFunction : torch::autograd::Function<FlceFunction> {
     ctx->saved_data["dx"] = out.dx;
     if (options.dweight.defined()) {
       ctx->saved_data["error_flag"] = out.error_flag;
-    } else {
+    } else if (options.weight_gradient) {
       ctx->saved_data["dweight"] = out.dweight;
     }
     if (options.grad_scale.defined()) ctx->saved_data["made_for"] = options.grad_scale;
@@ -170,11 +172,9 @@ struct FlceFunction : torch::autograd::Function<FlceFunction> {
       return found == ctx->saved_data.end() ? at::Tensor() : found->second.toTensor();
     };
     const at::Tensor dx = saved("dx"), dweight = saved("dweight"), made_for = saved("made_for");
-    if (dweight.defined()) {
-      scale_gradient_(dweight, gradients[0], made_for);
-    } else {
-      check_upstream(gradients[0], made_for, saved("error_flag"));
-    }
+    const at::Tensor error_flag = saved("error_flag");
+    if (dweight.defined()) scale_gradient_(dweight, gradients[0], made_for);
+    if (error_flag.defined()) check_upstream(gradients[0], made_for, error_flag);
     scale_gradient_(dx, gradients[0], made_for);
     ctx->saved_data["made_for"] = gradients[0];  // a second backward pass starts from what this one left
     return {dx, dweight, at::Tensor(), at::Tensor()};

@@ -23,6 +23,7 @@ struct FlceOptions {
   at::Tensor grad_scale;   // fp32 [], same device: the gradients are made for this upstream gradient (a loss scale), so
                            // that fp16 does not underflow; the loss is not multiplied by it. Undefined: 1
   at::Tensor dweight;      // where the weight's gradient goes, [V, H]: a tied embedding's or a persistent buffer. Undefined: new
+  bool weight_gradient = true;  // false: the weight is frozen, and neither dweight nor the product for it is made
   bool accumulate = false; // adds to `dweight` instead of overwriting it
   bool dx_over_x = false;  // the input's gradient overwrites x (not kLean): for an x that nobody reads again
   at::Tensor error_flag;   // as in CrossEntropyOptions
@@ -32,7 +33,7 @@ struct FlceOptions {
 struct FlceOut {
   at::Tensor loss;        // fp32 []
   at::Tensor dx;          // [N, H]; type of x, fp32 for kLean
-  at::Tensor dweight;     // [V, H]
+  at::Tensor dweight;     // [V, H]; undefined for a frozen weight
   at::Tensor error_flag;  // int64 [1]
 };
 
