@@ -20,62 +20,50 @@ using record::Scope;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-at::Tensor rows(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}); }
-
 // The graph takes no undefined tensors.
 std::optional<at::Tensor> if_defined(const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; }
 
-at::Tensor linear_forward(const at::Tensor& x, const at::Tensor& weight_OI, std::uint16_t op) {
-  const Scope scope(Category::kActivations, op);
-  std::vector<std::int64_t> shape = x.sizes().vec();
-  shape.back() = weight_OI.size(0);
-  return product(rows(x), weight_OI.t(), shape);
-}
-
-at::Tensor weight_gradient(const at::Tensor& dy, const at::Tensor& x, std::uint16_t op) {
-  const Scope scope(Category::kGradients, op);
-  return at::mm(rows(dy).t(), rows(x));
-}
-
-// dx in dy's memory, and the weight's gradient.
+// dx in dy's memory, and the weight's gradient, which a frozen one does not keep.
 kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& norm_H,
                                      const at::Tensor& rstd, const at::Tensor& d_stream, std::uint16_t op) {
   const Scope scope(Category::kWorkspace, op);
   kernels::NormGradients gradients =
       kernels::rms_norm_backward(dy, x, norm_H, rstd, d_stream, /*overwrite_dy=*/true);
-  relabel(gradients.dweight, Category::kGradients);
+  if (norm_H.requires_grad()) {
+    relabel(gradients.dweight, Category::kGradients);
+  } else {
+    gradients.dweight = at::Tensor();
+  }
   return gradients;
 }
 
-// What does not change from call to call goes through the graph as numbers.
-struct NormedLabels {
-  double eps;
-  std::uint16_t norm_op;
-  std::array<std::uint16_t, 3> ops;
-};
-
 struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction> {
+  // `tensors` are the projections', for the graph.
   static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const std::optional<at::Tensor>& residual,
-                               const at::Tensor& norm_H, const at::Tensor& w0, const at::Tensor& w1,
-                               const std::optional<at::Tensor>& w2, const NormedLabels& labels) {
+                               const at::Tensor& norm_H, at::TensorList /*tensors*/, const NormedWeights& w,
+                               double eps) {
     ctx->set_materialize_grads(false);
     at::Tensor stream, y, rstd;
     {
-      const Scope scope(Category::kActivations, labels.norm_op);
+      const Scope scope(Category::kActivations, w.norm_op);
       if (residual) {
-        const kernels::AddRmsNormOut out = kernels::add_rms_norm_forward(x, *residual, norm_H, labels.eps);
+        const kernels::AddRmsNormOut out = kernels::add_rms_norm_forward(x, *residual, norm_H, eps);
         stream = out.sum, y = out.y, rstd = out.rstd;
       } else {
-        const kernels::RmsNormOut out = kernels::rms_norm_forward(x, norm_H, labels.eps);
+        const kernels::RmsNormOut out = kernels::rms_norm_forward(x, norm_H, eps);
         stream = x, y = out.y, rstd = out.rstd;
       }
     }
-    ctx->save_for_backward({stream, norm_H, rstd, w0, w1, w2.value_or(at::Tensor())});
-    ctx->saved_data["norm_op"] = std::int64_t{labels.norm_op};
-    ctx->saved_data["ops"] = std::vector<std::int64_t>(labels.ops.begin(), labels.ops.end());
+    variable_list outputs{stream}, saved{stream, norm_H, rstd};
+    for (const Projection& p : w.projections) {
+      const Projected projected = project(y, p, Category::kActivations);
+      outputs.push_back(projected.y);
+      append_saved(saved, p, projected.low_NR);
+    }
+    ctx->save_for_backward(std::move(saved));
+    ctx->saved_data["norm_op"] = std::int64_t{w.norm_op};
     ctx->saved_data["added"] = residual.has_value();
-    variable_list outputs{stream, linear_forward(y, w0, labels.ops[0]), linear_forward(y, w1, labels.ops[1])};
-    if (w2) outputs.push_back(linear_forward(y, *w2, labels.ops[2]));
+    ctx->saved_data["projections"] = c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(w.projections));
     return outputs;
   }
 
@@ -83,31 +71,33 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &stream = saved[0], &norm_H = saved[1], &rstd = saved[2];
     const auto norm_op = static_cast<std::uint16_t>(ctx->saved_data["norm_op"].toInt());
-    const std::vector<std::int64_t> ops = ctx->saved_data["ops"].toIntVector();
+    std::vector<SavedProjection> projections;
+    bool reads_y = false;
+    for (const Projection& p : static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule()).without_tensors) {
+      projections.push_back(read_saved(p, std::span(saved).subspan(3 + kSavedPerProjection * projections.size())));
+      reads_y = reads_y || needs_input(projections.back().projection);
+    }
     at::Tensor y, dy;
     {
       const Scope scope(Category::kActivations, norm_op);
-      y = kernels::rms_norm_rebuild(stream, norm_H, rstd);
+      if (reads_y) y = kernels::rms_norm_rebuild(stream, norm_H, rstd);
       dy = at::empty(stream.sizes(), stream.options());
     }
     at::Tensor dy_NH = rows(dy);
-    std::array<at::Tensor, 3> weight_gradients;
-    for (std::size_t i = 0; i + 1 < gradients.size(); ++i) {
+    variable_list of_projections;
+    for (std::size_t i = 0; i < projections.size(); ++i) {
+      const auto& [p, low_NR] = projections[i];
       const at::Tensor& dz = gradients[i + 1];
-      const at::Tensor& weight = saved[3 + i];
-      if (i == 0) {
-        at::mm_out(dy_NH, rows(dz), weight);
-      } else {
-        at::addmm_out(dy_NH, dy_NH, rows(dz), weight);
-      }
-      weight_gradients[i] = weight_gradient(dz, y, static_cast<std::uint16_t>(ops[i]));
+      const at::Tensor dlow_NR = input_gradient(dz, p, dy_NH, /*adds=*/i > 0);
+      append_gradients(of_projections, p, trained_gradients(dz, y, low_NR, dlow_NR, p));
       gradients[i + 1] = at::Tensor();  // read; the next products need the memory
     }
     y = at::Tensor();
     const kernels::NormGradients norm = norm_backward(dy, stream, norm_H, rstd, gradients[0], norm_op);
-    const bool added = ctx->saved_data["added"].toBool();
-    return {norm.dx,           added ? norm.dx : at::Tensor(), norm.dweight, weight_gradients[0], weight_gradients[1],
-            weight_gradients[2], at::Tensor()};
+    variable_list result{norm.dx, ctx->saved_data["added"].toBool() ? norm.dx : at::Tensor(), norm.dweight};
+    result.insert(result.end(), of_projections.begin(), of_projections.end());
+    result.insert(result.end(), 2, at::Tensor());
+    return result;
   }
 };
 
@@ -132,36 +122,46 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
 };
 
 struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> {
+  // `tensors` are the projection's, for the graph.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& gate_BTF, const at::Tensor& up_BTF,
-                            const at::Tensor& weight_HF, std::uint16_t swiglu_op, std::uint16_t product_op) {
+                            at::TensorList /*tensors*/, const Projection& down, std::uint16_t swiglu_op) {
     ctx->set_materialize_grads(false);
-    ctx->save_for_backward({gate_BTF, up_BTF, weight_HF});
-    ctx->saved_data["swiglu_op"] = std::int64_t{swiglu_op};
-    ctx->saved_data["product_op"] = std::int64_t{product_op};
     at::Tensor h_BTF;
     {
       const Scope scope(Category::kActivations, swiglu_op);
       h_BTF = kernels::swiglu_forward(gate_BTF, up_BTF);
     }
-    return linear_forward(h_BTF, weight_HF, product_op);
+    const Projected projected = project(h_BTF, down, Category::kActivations);
+    variable_list saved{gate_BTF, up_BTF};
+    append_saved(saved, down, projected.low_NR);
+    ctx->save_for_backward(std::move(saved));
+    ctx->saved_data["swiglu_op"] = std::int64_t{swiglu_op};
+    ctx->saved_data["down"] = c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(std::span(&down, 1)));
+    return projected.y;
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor &gate_BTF = saved[0], &up_BTF = saved[1], &weight_HF = saved[2];
+    const at::Tensor &gate_BTF = saved[0], &up_BTF = saved[1];
+    const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["down"].toCapsule());
+    const auto [down, low_NR] = read_saved(holder.without_tensors[0], std::span(saved).subspan(2));
     const auto swiglu_op = static_cast<std::uint16_t>(ctx->saved_data["swiglu_op"].toInt());
-    const auto product_op = static_cast<std::uint16_t>(ctx->saved_data["product_op"].toInt());
-    at::Tensor dh_BTF;
+    at::Tensor dh_BTF, dlow_NR;
     {
-      const Scope scope(Category::kActivations, product_op);
-      dh_BTF = product(rows(gradients[0]), weight_HF, gate_BTF.sizes());
+      const Scope scope(Category::kActivations, down.op);
+      dh_BTF = at::empty(gate_BTF.sizes(), gate_BTF.options());
+      at::Tensor dh_NF = rows(dh_BTF);
+      dlow_NR = input_gradient(gradients[0], down, dh_NF, /*adds=*/false);
     }
     kernels::GatedGradients gated;
     {
       const Scope scope(Category::kActivations, swiglu_op);
-      gated = kernels::swiglu_backward(dh_BTF, gate_BTF, up_BTF, /*rebuild_h=*/true, /*in_place=*/true);
+      gated = kernels::swiglu_backward(dh_BTF, gate_BTF, up_BTF, /*rebuild_h=*/needs_input(down), /*in_place=*/true);
     }
-    return {gated.dgate, gated.dup, weight_gradient(gradients[0], gated.h, product_op), at::Tensor(), at::Tensor()};
+    variable_list result{gated.dgate, gated.dup};
+    append_gradients(result, down, trained_gradients(gradients[0], gated.h, low_NR, dlow_NR, down));
+    result.insert(result.end(), 2, at::Tensor());
+    return result;
   }
 };
 
@@ -169,10 +169,9 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
 
 NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residual, const NormedWeights& w,
                                    double eps) {
+  const std::vector<at::Tensor> tensors = tensors_of(w.projections);
   const variable_list outputs =
-      NormedProductsFunction::apply(x, if_defined(residual), w.norm_H, w.weights_OH[0], w.weights_OH[1],
-                                    if_defined(w.weights_OH[2]),
-                                    NormedLabels{.eps = eps, .norm_op = w.norm_op, .ops = w.ops});
+      NormedProductsFunction::apply(x, if_defined(residual), w.norm_H, at::TensorList(tensors), w, eps);
   return {.stream = outputs[0], .y = {outputs[1], outputs[2], outputs.size() > 3 ? outputs[3] : at::Tensor()}};
 }
 
@@ -180,9 +179,10 @@ at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps,
   return NormFunction::apply(x, norm_H, eps, op);
 }
 
-at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const at::Tensor& weight_HF,
-                                std::uint16_t swiglu_op, std::uint16_t product_op) {
-  return SwigluProductFunction::apply(gate_BTF, up_BTF, weight_HF, swiglu_op, product_op);
+at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const Projection& down,
+                                std::uint16_t swiglu_op) {
+  const std::vector<at::Tensor> tensors = tensors_of(std::span(&down, 1));
+  return SwigluProductFunction::apply(gate_BTF, up_BTF, at::TensorList(tensors), down, swiglu_op);
 }
 
 }  // namespace headroom::llama

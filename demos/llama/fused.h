@@ -3,8 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include <ATen/ATen.h>
+
+#include "demos/llama/projection.h"
 
 namespace headroom::llama {
 
@@ -15,33 +18,34 @@ struct FusedKernels {
   bool swiglu = false;
   bool cross_entropy = false;  // of loss path kPlain
   bool embedding = false;      // its gradient
+  bool attention = true;       // flash; false: scores T × T
 };
 
 // The residual stream behind a norm, and the products that read the normed stream.
 struct NormedProducts {
   at::Tensor stream;             // x, or x + residual
-  std::array<at::Tensor, 3> y;  // norm(stream) Wᵀ; undefined where there is no such weight
+  std::array<at::Tensor, 3> y;  // of norm(stream); undefined where there is no such projection
 };
 
-// What a norm feeds: two or three weights [O, H] and what their products are called.
+// A norm and the two or three projections that read what it gives.
 struct NormedWeights {
   at::Tensor norm_H;
-  std::array<at::Tensor, 3> weights_OH;
   std::uint16_t norm_op = 0;
-  std::array<std::uint16_t, 3> ops{};
+  std::vector<Projection> projections;
 };
 
 // RMSNorm of x (+ residual, which may be undefined) and the products behind it as one node of the graph. Keeps the
-// stream and one fp32 a row; backward builds the normed stream again, sums the products' gradients where they arise, and
-// adds the gradient that came along the stream in the norm's own pass. Use `stream` for everything behind the norm.
+// stream and one fp32 a row; backward builds the normed stream again where something is trained, sums the products'
+// gradients where they arise, and adds the gradient that came along the stream in the norm's own pass. Use `stream` for
+// everything behind the norm.
 NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residual, const NormedWeights& w, double eps);
 
 // norm(x), keeping x and one fp32 a row.
 at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps, std::uint16_t op);
 
-// (silu(gate) ⊙ up) Wᵀ. Keeps gate and up; backward builds the product again and overwrites gate and up with their
-// gradients, so nobody else may keep them. Shazeer 2020, arXiv:2002.05202.
-at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const at::Tensor& weight_HF,
-                                std::uint16_t swiglu_op, std::uint16_t product_op);
+// The projection of silu(gate) ⊙ up. Keeps gate and up; backward builds the product again where something is trained and
+// overwrites gate and up with their gradients, so nobody else may keep them. Shazeer 2020, arXiv:2002.05202.
+at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const Projection& down,
+                                std::uint16_t swiglu_op);
 
 }  // namespace headroom::llama

@@ -19,34 +19,39 @@ using torch::autograd::variable_list;
 std::uint16_t operator_of(AutogradContext* ctx) { return static_cast<std::uint16_t>(ctx->saved_data["op"].toInt()); }
 
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight_OI, Category output,
-                            std::uint16_t op) {
-    const Scope scope(output, op);
+  // `tensors` are the projection's, for the graph.
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, at::TensorList /*tensors*/, const Projection& p,
+                            Category output) {
     ctx->set_materialize_grads(false);
-    ctx->save_for_backward({x, weight_OI});
-    ctx->saved_data["op"] = std::int64_t{op};
-    std::vector<std::int64_t> shape = x.sizes().vec();
-    shape.back() = weight_OI.size(0);
-    return product(x.reshape({-1, x.size(-1)}), weight_OI.t(), shape);
+    const Projected projected = project(x, p, output);
+    variable_list saved{needs_input(p) ? x : at::Tensor()};
+    append_saved(saved, p, projected.low_NR);
+    ctx->save_for_backward(std::move(saved));
+    ctx->saved_data["projection"] =
+        c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(std::span(&p, 1)));
+    ctx->saved_data["x_shape"] = x.sizes();
+    return projected.y;
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-    const std::uint16_t op = operator_of(ctx);
-    const Scope scope(Category::kActivations, op);
+    const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["projection"].toCapsule());
     const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor& x = saved[0];
-    const at::Tensor& weight_OI = saved[1];
-    const at::Tensor dy_NO = gradients[0].reshape({-1, weight_OI.size(0)});
-    at::Tensor dx = product(dy_NO, weight_OI, x.sizes());
-    const Scope weight_scope(Category::kGradients, op);
-    at::Tensor dw_OI = at::mm(dy_NO.t(), x.reshape({-1, x.size(-1)}));
-    return {dx, dw_OI, at::Tensor(), at::Tensor()};
+    const auto [p, low_NR] = read_saved(holder.without_tensors[0], std::span(saved).subspan(1));
+    const Scope scope(Category::kActivations, p.op);
+    at::Tensor dx = at::empty(ctx->saved_data["x_shape"].toIntVector(), gradients[0].options());
+    at::Tensor dx_NI = dx.view({-1, dx.size(-1)});
+    const at::Tensor dlow_NR = input_gradient(gradients[0], p, dx_NI, /*adds=*/false);
+    variable_list result{dx};
+    append_gradients(result, p, trained_gradients(gradients[0], saved[0], low_NR, dlow_NR, p));
+    result.insert(result.end(), 2, at::Tensor());
+    return result;
   }
 };
 
 struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused,
-                            std::uint16_t op) {
+  // `anchor`, of no elements, brings backward here where the table is frozen.
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& weight_VH, const at::Tensor& /*anchor*/,
+                            const at::Tensor& ids_BT, bool fused, std::uint16_t op) {
     const Scope scope(Category::kActivations, op);
     ctx->set_materialize_grads(false);
     ctx->save_for_backward({ids_BT, weight_VH});
@@ -56,16 +61,17 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    if (!ctx->needs_input_grad(0)) return variable_list(5);
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &ids_BT = saved[0], &weight_VH = saved[1];
     const std::uint16_t op = operator_of(ctx);
-    if (ctx->saved_data["fused"].toBool()) return {fused_gradient(gradients[0], ids_BT, weight_VH, op), {}, {}, {}};
+    if (ctx->saved_data["fused"].toBool()) return {fused_gradient(gradients[0], ids_BT, weight_VH, op), {}, {}, {}, {}};
     // On CUDA the operator sorts the ids and adds up in fp32 buffers of its own: those are workspace.
     const Scope scope(Category::kWorkspace, op);
     at::Tensor dw_VH = at::embedding_dense_backward(gradients[0], ids_BT, weight_VH.size(0), /*padding_idx=*/-1,
                                                     /*scale_grad_by_freq=*/false);
     relabel(dw_VH, Category::kGradients);
-    return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor()};
+    return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 
  private:
@@ -86,19 +92,19 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
 
 }  // namespace
 
-at::Tensor product(const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape) {
-  at::Tensor result = at::empty(shape, a_NM.options());
-  at::Tensor rows = result.view({-1, shape.back()});
-  at::mm_out(rows, a_NM, b_MP);
-  return result;
+at::Tensor linear(const at::Tensor& x, const Projection& projection, Category output) {
+  const std::vector<at::Tensor> tensors = tensors_of(std::span(&projection, 1));
+  return LinearFunction::apply(x, at::TensorList(tensors), projection, output);
 }
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, Category output, std::uint16_t op) {
-  return LinearFunction::apply(x, weight_OI, output, op);
+  return linear(x, Projection{.weight_OI = weight_OI, .op = op}, output);
 }
 
 at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op) {
-  return EmbeddingFunction::apply(weight_VH, ids_BT, fused, op);
+  const bool frozen = !weight_VH.requires_grad();
+  const at::Tensor anchor = weight_VH.detach().narrow(0, 0, 0).requires_grad_(frozen);
+  return EmbeddingFunction::apply(weight_VH, anchor, ids_BT, fused, op);
 }
 
 }  // namespace headroom::llama
