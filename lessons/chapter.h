@@ -17,6 +17,11 @@ struct Prediction {
   double (*answer)(const record::Ledger& run);
 };
 
+// A setting of the page's demo.
+struct Setting {
+  std::string_view key, value;
+};
+
 struct Page {
   std::string_view id;                           // "where_memory_goes"
   std::string_view title;                        // "Where the memory goes in one training step"
@@ -25,6 +30,9 @@ struct Page {
   std::span<const std::string_view> figures;     // the first is the large one
   std::span<const std::string_view> recordings;  // under assets/recordings, without .hrec; the first shows at once
   const Prediction* prediction = nullptr;
+  std::span<const Setting> settings = {};          // what the page begins with, where it is not the demo's default
+  std::span<const std::string_view> switches = {};  // keys of the settings that stand first
+  std::span<const std::string_view> bases = {};  // of the recordings: what others of their model and shape are compared with
 };
 
 struct Chapter {

@@ -96,6 +96,7 @@ struct Bar {
   double value = 0;        // bytes
   std::string value_text;  // "1.96 GiB"
   std::string note;        // "8.8 %"
+  std::optional<double> ghost = {};  // bytes of run A
 };
 
 struct ListRow {
@@ -176,6 +177,31 @@ struct Rung {
   std::string tip;
 };
 
+// Rows of words with numbers under heads, at the right.
+struct TableRow {
+  std::optional<record::Category> category;
+  std::string name;  // "Optimizer state"
+  std::string note;  // below it: "12 · P = 12 × 1,235,814,400"
+  std::vector<std::string> cells;
+  std::string tip;
+};
+struct Table {
+  std::string head;                  // over the names
+  std::vector<std::string> columns;  // "formula", "measured"; as many as a row has cells
+  std::vector<TableRow> rows;
+  std::string foot;  // a sentence below
+};
+
+// Numbers in cells, one grey ramp from the least to the most.
+struct HeatMap {
+  std::string title;
+  std::vector<std::string> columns, rows;  // names of the places; may be fewer than cells, then every n-th is named
+  std::vector<std::vector<double>> cells;  // by row; not a number: an empty cell
+  double low = 0, high = 1;                // of the ramp
+  std::string low_text, high_text;         // what the ends of the ramp mean
+  bool numbers = true;                     // written into the cells, where there is room
+};
+
 // What ran: a kernel of this repository, a matrix product or attention, another kernel; a copy or memset; a call of the
 // host.
 enum class Work : std::uint8_t { kOurs, kProduct, kOther, kMove, kHost };
@@ -221,6 +247,8 @@ struct FigureData {
   std::vector<TimeRow> rows;  // of a kernel timeline, from the top
   std::vector<Rung> rungs;    // from the first: peaks over x, speeds over y
   std::vector<Chart> charts;  // in reading order; the guess belongs to the first
+  std::optional<Table> table;
+  std::vector<HeatMap> maps;  // below the charts, side by side
 
   bool growing = false;             // the run goes on: the stack ends where it has got to
   std::optional<double> veil_from;  // x: the rest of the plot is veiled until the question is answered
@@ -243,6 +271,8 @@ struct FigureInput {
   const record::Ledger* run = nullptr;     // null: nothing recorded yet
   const record::Ledger* ghost = nullptr;   // run A, if one is pinned
   const record::Params* params = nullptr;  // of the figure's schema; null: defaults
+  const record::Params* settings = nullptr;     // the reader's, of the page's demo; null: those of the run
+  const record::Ledger* predicted = nullptr;    // with these settings; null: not known
   View view;
 };
 
@@ -253,6 +283,7 @@ struct Figure {
   std::string_view caption;  // one sentence for lists and for alternative text
   record::Schema schema;     // axis, step, …
   FigureData (*build)(const FigureInput& input);
+  bool of_settings = false;  // it also shows the reader's settings and what is predicted with them
 };
 
 std::span<const Figure* const> figures();

@@ -76,14 +76,18 @@ class Terms {
     terms_.push_back({category, std::move(name), std::move(symbols), std::move(numbers), bytes, measured, on_host});
   }
 
+  // What lies on the device is one term, so that it can be compared with what is measured; adapters are part of it.
   void weights() {
     const std::int64_t s = step_.element;
-    const Bytes all = s * step_.parameters;
+    const std::string and_adapters = adapters_ > 0 ? fmt::format(" + {} · P_a", s) : "",
+                      their_number = adapters_ > 0 ? fmt::format(" + {} × {}", s, count(adapters_)) : "";
+    const Bytes all = s * step_.parameters, of_adapters = s * adapters_;
     if (quantised_) {
       const std::int64_t quantised = projection_weights(step_.config), rest = step_.parameters - quantised;
-      add(Category::kWeights, "Weights, frozen in 4 bits", fmt::format("4.127 bits · P₄ + {} · (P − P₄)", s),
-          fmt::format("0.516 × {} + {} × {}", count(quantised), s, count(rest)), nf4_bytes(quantised) + s * rest,
-          Measured::kNothing);
+      add(Category::kWeights, "Weights, projections in 4 bits",
+          fmt::format("4.127 bits · P₄ + {} · (P − P₄){}", s, and_adapters),
+          fmt::format("0.516 × {} + {} × {}{}", count(quantised), s, count(rest), their_number),
+          nf4_bytes(quantised) + s * rest + of_adapters, Measured::kStanding);
     } else if (set("offload.parameters", "on")) {
       const Bytes near = s * (2 * step_.layer_parameters + step_.outer_parameters);
       add(Category::kWeights, "Weights on the device, at most", fmt::format("{} · (2 layers + the outer tables)", s),
@@ -92,14 +96,10 @@ class Terms {
       add(Category::kWeights, "Weights on the host", fmt::format("{} · P", s),
           fmt::format("{} × {}", s, count(step_.parameters)), all, Measured::kNothing, true);
     } else {
-      add(Category::kWeights, "Weights", fmt::format("{} · P", s), fmt::format("{} × {}", s, count(step_.parameters)),
-          all, adapters_ > 0 ? Measured::kNothing : Measured::kStanding);
+      add(Category::kWeights, adapters_ > 0 ? "Weights and adapters" : "Weights",
+          fmt::format("{} · P{}", s, and_adapters),
+          fmt::format("{} × {}{}", s, count(step_.parameters), their_number), all + of_adapters, Measured::kStanding);
     }
-    if (adapters_ > 0)
-      add(Category::kWeights, "Adapters", "Σ r · (in + out)",
-          fmt::format("r = {}: {} weights, {:.2f} % of P", params_.integer("lora_rank"), count(adapters_),
-                      100 * static_cast<double>(adapters_) / static_cast<double>(step_.parameters)),
-          s * adapters_, Measured::kNothing);
   }
 
   std::int64_t trained() const { return adapters_ > 0 ? adapters_ : step_.parameters; }

@@ -13,6 +13,10 @@ std::string description_of(const lessons::FigureData& figure) {
   std::string text = figure.provenance_line + ".";
   if (figure.peak) text += " The " + figure.peak->label + ".";
   for (const lessons::Bar& bar : figure.bars) text += " " + bar.label + " " + bar.value_text + ".";
+  for (const lessons::Rung& rung : figure.rungs) text += " " + rung.tip + ".";
+  if (figure.table)
+    for (const lessons::TableRow& row : figure.table->rows) text += " " + row.tip + ".";
+  for (const lessons::HeatMap& map : figure.maps) text += " " + map.title + ".";
   for (const lessons::TimeRow& row : figure.rows)
     if (!row.note.empty()) text += " " + row.note + ".";
   for (const lessons::Chart& chart : figure.charts) {
@@ -88,8 +92,20 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
     area.x1 -= side + sheet.px(frame.compact ? 16 : 24);
   }
   if (!frame.parts.plot) return scene;
-  if (!figure.bars.empty()) {
+  if (figure.table) {
+    lay_out_table(sheet, *figure.table, area);
+  } else if (!figure.bars.empty()) {
     lay_out_bars(sheet, figure, area);
+  } else if (!figure.rungs.empty()) {
+    lay_out_rungs(sheet, figure, area);
+  } else if (!figure.maps.empty()) {
+    if (!figure.charts.empty()) {
+      Rect above = area;
+      above.y1 = area.y0 + area.height() * 0.45f;
+      lay_out_charts(sheet, figure, above);
+      area.y0 = above.y1 + sheet.px(16);
+    }
+    lay_out_maps(sheet, figure.maps, area);
   } else if (!figure.charts.empty()) {
     lay_out_charts(sheet, figure, area);
   } else if (!figure.rows.empty()) {

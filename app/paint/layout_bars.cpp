@@ -37,20 +37,17 @@ BarColumns columns_for(const Sheet& sheet, const std::vector<Bar>& bars, Rect ar
 
 void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double axis_high, Rect row) {
   const Palette& palette = sheet.palette();
-  const KindColors& kind = palette.of(bar.category);
   const float middle = row.center_y(), half = std::min(sheet.px(12), row.height() * 0.36f);
   sheet.text_mid(Layer::kBars, kName, palette.text, bar.label, row.x0, middle);
   const float length = static_cast<float>(bar.value / axis_high) * (columns.to - columns.from);
   const Rect rect{columns.from, sheet.snap(middle - half),
                   columns.from + std::max(sheet.snap(length), sheet.line_px(2)), sheet.snap(middle + half)};
-  sheet.fill(Layer::kBars, rect, kind.fill, std::min(sheet.px(2), rect.width() * 0.5f));
-  if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, kKindHatch);
-  const float width = sheet.line_px(1), inset = width * 0.5f;
-  if (kind.outlined && rect.width() > 2 * width) {
-    sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + inset, rect.y0 + inset, rect.x1 - inset, rect.y1 - inset},
-                                    .color = kind.edge,
-                                    .width = width,
-                                    .radius = sheet.px(2)});
+  lay_out_kind(sheet, rect, bar.category, std::min(sheet.px(2), rect.width() * 0.5f));
+  if (bar.ghost) {  // what run A had, as an outline
+    const float ghost = static_cast<float>(*bar.ghost / axis_high) * (columns.to - columns.from);
+    const Rect before{columns.from, rect.y0 - sheet.px(3), columns.from + std::max(sheet.snap(ghost), sheet.line_px(2)),
+                      rect.y1 + sheet.px(3)};
+    sheet.add(Layer::kBars, Outline{.rect = before, .color = palette.text3, .width = sheet.line_px(1.5f)});
   }
   sheet.text_mid(Layer::kBars, kValue, palette.text, bar.value_text, columns.value_x, middle, Anchor::kEnd);
   if (columns.note_x < row.x1) sheet.text_mid(Layer::kBars, kNote, palette.text2, bar.note, columns.note_x, middle);
@@ -58,6 +55,18 @@ void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double
 }
 
 }  // namespace
+
+void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius) {
+  const KindColors& kind = sheet.palette().of(category);
+  sheet.fill(Layer::kBars, rect, kind.fill, radius);
+  if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, kKindHatch);
+  const float width = sheet.line_px(1), inset = width * 0.5f;
+  if (!kind.outlined || rect.width() <= 2 * width || rect.height() <= 2 * width) return;
+  sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + inset, rect.y0 + inset, rect.x1 - inset, rect.y1 - inset},
+                                  .color = kind.edge,
+                                  .width = width,
+                                  .radius = radius});
+}
 
 void lay_out_bars(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
   const Palette& palette = sheet.palette();

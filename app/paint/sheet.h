@@ -58,10 +58,16 @@ class Sheet {
 void lay_out_plot(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 void lay_out_bars(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 void lay_out_rows(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_rungs(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_table(Sheet& sheet, const lessons::Table& table, Rect area);
+void lay_out_maps(Sheet& sheet, const std::vector<lessons::HeatMap>& maps, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 // Returns the height that it took.
 float lay_out_header(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 void lay_out_side(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+
+// A rectangle of one kind of memory: its colour, with its hatch and outline.
+void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius = 0);
 
 // "13.81", "1,465.88": bytes in that unit.
 std::string in_unit(double bytes, const ByteUnit& unit, int decimals);

@@ -90,11 +90,32 @@ std::string chart_rows(const FigureData& figure) {
   std::string out = "chart,series,published,x,value,p20,p80,unit\n";
   for (const lessons::Chart& chart : figure.charts)
     for (const lessons::ChartSeries& series : chart.series)
-      for (const lessons::ChartPoint& point : series.points)
+      for (const lessons::ChartPoint& point : series.points) {
+        if (point.out_of_memory) {
+          out += fmt::format("{},{},{},{},,,,out of memory\n", quoted(chart.title), quoted(series.label),
+                             series.ghost ? "yes" : "no", quoted(place_of(chart, point)));
+          continue;
+        }
         out += fmt::format("{},{},{},{},{},{},{},{}\n", quoted(chart.title), quoted(series.label),
                            series.ghost ? "yes" : "no", quoted(place_of(chart, point)),
                            value_of(chart.y, point.y), value_of(chart.y, point.low), value_of(chart.y, point.high),
                            key_of(chart.y.unit));
+      }
+  return out;
+}
+
+std::string rung_rows(const FigureData& figure) {
+  std::string out = "rung";
+  for (int i = 0; i < record::kNumCategories; ++i)
+    out += fmt::format(",{}_bytes", record::key_of(static_cast<Category>(i)));
+  out += ",peak_bytes,compared_with_bytes,out_of_memory,tokens_per_second,loss,note\n";
+  for (const lessons::Rung& rung : figure.rungs) {
+    out += quoted(rung.label);
+    for (const record::Bytes bytes : rung.bytes) out += fmt::format(",{}", bytes);
+    out += fmt::format(",{},{},{},{},{},{}\n", std::accumulate(rung.bytes.begin(), rung.bytes.end(), record::Bytes{0}),
+                       rung.before, rung.out_of_memory ? "yes" : "no", rung.speed > 0 ? number(rung.speed) : "",
+                       rung.loss, quoted(rung.note));
+  }
   return out;
 }
 
@@ -121,6 +142,27 @@ std::string time_rows(const FigureData& figure) {
       out += fmt::format("{},{},{},{},{},{},{}\n", quoted(row.label), number(box.begin), number(box.end),
                          key_of(box.work), box.count, box.bytes >= 0 ? fmt::format("{}", box.bytes) : "",
                          quoted(box.tip));
+  return out;
+}
+
+std::string table_rows(const lessons::Table& table) {
+  std::string out = "name,note";
+  for (const std::string& column : table.columns) out += "," + quoted(column);
+  out += "\n";
+  for (const lessons::TableRow& row : table.rows) {
+    out += quoted(row.name) + "," + quoted(row.note);
+    for (const std::string& cell : row.cells) out += "," + quoted(cell);
+    out += "\n";
+  }
+  return out;
+}
+
+std::string map_rows(const FigureData& figure) {
+  std::string out = "map,row,column,value\n";
+  for (const lessons::HeatMap& map : figure.maps)
+    for (std::size_t r = 0; r < map.cells.size(); ++r)
+      for (std::size_t c = 0; c < map.cells[r].size(); ++c)
+        if (std::isfinite(map.cells[r][c])) out += fmt::format("{},{},{},{:.9g}\n", quoted(map.title), r, c, map.cells[r][c]);
   return out;
 }
 
@@ -204,9 +246,12 @@ json chart_of(const lessons::Chart& chart) {
   json series = json::array(), references = json::array();
   for (const lessons::ChartSeries& each : chart.series) {
     json points = json::array();
-    for (const lessons::ChartPoint& point : each.points)
+    for (const lessons::ChartPoint& point : each.points) {
       points.push_back({{"x", place_of(chart, point)}, {"value", point.y}, {"p20", point.low}, {"p80", point.high}});
+      if (point.out_of_memory) points.back()["out_of_memory"] = true;
+    }
     series.push_back({{"label", each.label}, {"published", each.ghost}, {"points", std::move(points)}});
+    if (each.category) series.back()["category"] = record::key_of(*each.category);
   }
   for (const lessons::ChartReference& each : chart.references)
     references.push_back({{"label", each.label}, {"x", each.x}, {"y", each.y}});
@@ -247,7 +292,25 @@ void add_series(json& document, const FigureData& figure) {
                        {"what", box.tip}});
     document["rows"].push_back({{"label", row.label}, {"note", row.note}, {"boxes", std::move(boxes)}});
   }
+  for (const lessons::Rung& rung : figure.rungs)
+    document["rungs"].push_back({{"label", rung.label},
+                                 {"peak_by_category", by_category(rung.bytes)},
+                                 {"compared_with_bytes", rung.before},
+                                 {"out_of_memory", rung.out_of_memory},
+                                 {"tokens_per_second", rung.speed > 0 ? json(rung.speed) : json(nullptr)},
+                                 {"loss", rung.loss},
+                                 {"note", rung.note}});
   for (const lessons::Chart& chart : figure.charts) document["charts"].push_back(chart_of(chart));
+  if (figure.table)
+    for (const lessons::TableRow& row : figure.table->rows)
+      document["table"].push_back(
+          {{"name", row.name}, {"note", row.note}, {"columns", figure.table->columns}, {"cells", row.cells}});
+  for (const lessons::HeatMap& map : figure.maps) {
+    json cells = json::array();
+    for (const auto& row : map.cells) cells.push_back(row);
+    document["maps"].push_back(
+        {{"title", map.title}, {"rows", map.rows}, {"columns", map.columns}, {"cells", std::move(cells)}});
+  }
   for (const lessons::LadderRung& rung : figure.ladder) {
     document["ladder"].push_back({{"label", rung.label}, {"bytes", rung.bytes}});
   }
@@ -265,7 +328,10 @@ std::string to_csv(const FigureData& figure) {
   if (!figure.provenance_line.empty()) out += "# run: " + one_line(figure.provenance_line) + "\n";
   for (const auto& [key, value] : figure.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
   if (!figure.empty_reason.empty()) return out + "# empty: " + one_line(figure.empty_reason) + "\n";
+  if (figure.table) return out + table_rows(*figure.table);
+  if (!figure.maps.empty()) return out + (figure.charts.empty() ? "" : chart_rows(figure)) + map_rows(figure);
   if (!figure.charts.empty()) return out + chart_rows(figure);
+  if (!figure.rungs.empty()) return out + rung_rows(figure);
   if (!figure.rows.empty()) return out + time_rows(figure);
   return out + (figure.bars.empty() ? timeline_rows(figure) : bar_rows(figure));
 }

@@ -306,11 +306,16 @@ void add_failure(FigureData& figure, const Shot& shot) {
                     "asked for " + record::format_bytes(facts->requested, 2)};
 }
 
+// With a run A it also says what B's peak is more.
 void add_peak(FigureData& figure, const Shot& shot) {
   if (shot.view.veiled || shot.first() >= shot.last()) return;
   const record::Peak peak = shot.run.peak(shot.first(), shot.last());
   figure.peak = PeakMark{shot.map.position(peak.event), static_cast<double>(peak.totals.allocated),
                          "peak " + record::format_bytes(peak.totals.allocated, 1)};
+  if (!figure.ghost_peak) return;
+  const auto change = peak.totals.allocated - static_cast<Bytes>(figure.ghost_peak->y);
+  if (change != 0)
+    figure.peak->label += fmt::format(", {}{} to A", change > 0 ? "+" : "−", record::format_bytes(std::abs(change), 1));
 }
 
 // The list and the ladder: under the cursor, else at the failure or the peak, under the veil at the last moment shown.

@@ -2,6 +2,7 @@
 // up to what has to fit.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -28,24 +29,36 @@ std::string percent(Bytes part, Bytes whole) {
   return share > 0 && share < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", share);
 }
 
-void fill(FigureData& figure, const record::Ledger& run, const record::Peak& peak) {
+std::string signed_text(Bytes bytes) {
+  return bytes == 0 ? "as run A" : (bytes > 0 ? "+" : "−") + record::format_bytes(bytes > 0 ? bytes : -bytes) + " to run A";
+}
+
+// `ghost`: of run A; null: there is none.
+void fill(FigureData& figure, const record::Ledger& run, const record::Peak& peak, const record::Peak* ghost) {
   const Bytes total = peak.totals.allocated;
   const Bytes cap = run.recording().info().cap;
   Bytes largest = 0;
   for (int i = 0; i < record::kNumCategories; ++i) {
     const auto category = static_cast<Category>(i);
     const Bytes bytes = peak.totals.by_category[static_cast<std::size_t>(i)];
-    if (bytes <= 0) continue;
-    largest = std::max(largest, bytes);
+    const Bytes before = ghost == nullptr ? 0 : ghost->totals.by_category[static_cast<std::size_t>(i)];
+    if (bytes <= 0 && before <= 0) continue;
+    largest = std::max({largest, bytes, before});
     std::string note = percent(bytes, total) + " of the peak";
     if (cap > 0) note += fmt::format(", {} of {}", percent(bytes, cap), short_bytes(cap));
+    if (ghost != nullptr) note = signed_text(bytes - before);
     figure.bars.push_back({category, capitalised(record::label_of(category)), static_cast<double>(bytes),
-                           record::format_bytes(bytes, 2), std::move(note)});
+                           record::format_bytes(bytes, 2), std::move(note),
+                           ghost == nullptr ? std::nullopt : std::optional(static_cast<double>(before))});
   }
   std::stable_sort(figure.bars.begin(), figure.bars.end(),
                    [](const Bar& a, const Bar& b) { return a.value > b.value; });
   figure.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(largest))};
-  figure.peak = PeakMark{0, static_cast<double>(total), "peak " + record::format_bytes(total, 2)};
+  std::string label = "peak " + record::format_bytes(total, 2);
+  if (ghost != nullptr)
+    label += fmt::format(", run A {}: {}", record::format_bytes(ghost->totals.allocated, 2),
+                         signed_text(total - ghost->totals.allocated));
+  figure.peak = PeakMark{0, static_cast<double>(total), std::move(label)};
 }
 
 FigureData build(const FigureInput& input) {
@@ -73,7 +86,13 @@ FigureData build(const FigureInput& input) {
     figure.empty_reason = "Nothing is allocated yet.";
     return figure;
   }
-  fill(figure, *input.run, peak);
+  std::optional<record::Peak> ghost;
+  if (input.ghost != nullptr) {
+    const ShownRange before = shown_range(input.ghost->recording(), params);
+    if (before.empty_reason.empty()) ghost = input.ghost->peak(before.range.first, before.range.last);
+    if (ghost) add_run_a(figure.provenance, input.ghost->recording());
+  }
+  fill(figure, *input.run, peak, ghost ? &*ghost : nullptr);
   return figure;
 }
 

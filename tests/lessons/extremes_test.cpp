@@ -10,6 +10,7 @@
 #include "tests/support/llama_step.h"
 #include "tests/support/made_bench.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/made_sweep.h"
 
 using namespace headroom;
 using lessons::FigureData;
@@ -49,7 +50,8 @@ void check(const FigureData& data) {
   }
   CHECK(is_range(data.x));
   if (data.x.unit != lessons::AxisUnit::kBytes) CHECK(is_range(data.y));
-  CHECK((!data.stack.empty() || !data.bars.empty() || !data.charts.empty() || data.growing));
+  CHECK((!data.stack.empty() || !data.bars.empty() || !data.charts.empty() || !data.rungs.empty() ||
+         data.table.has_value() || !data.maps.empty() || data.growing));
   for (std::size_t i = 0; i < data.stack.size(); ++i) {
     const lessons::StackColumn& column = data.stack[i];
     REQUIRE(column.begin < column.end);
@@ -80,6 +82,12 @@ TEST_CASE("every figure is built at the defaults and the extremes of its schema"
   for (const record::DeviceKind device : {record::DeviceKind::kCpu, record::DeviceKind::kGpu})
     runs.push_back(tests::made_bench({.device = device, .report = true}));
   runs.push_back(tests::made_bench({.finished = false}));
+  for (const bool finished : {true, false}) {
+    runs.push_back(tests::made_report_sweep({.finished = finished}));
+    runs.push_back(tests::made_report_sweep({.llama_1b = false, .finished = finished}));
+    runs.push_back(tests::made_ladder({.finished = finished}));
+    for (const int series : {1, 2}) runs.push_back(tests::made_batch_sweep(series, {.finished = finished}));
+  }
   for (const std::uint64_t events : {1, 400, 1300})
     runs.push_back(tests::llama_recording({.source = record::Source::kLive, .stop_after = events}));
   int shown = 0;

@@ -1,0 +1,177 @@
+// What a step takes by closed form, with the reader's numbers put in, beside what is predicted and what was measured.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/demo.h"
+#include "lessons/figure.h"
+#include "lessons/formulas.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kFormulaTable;
+
+namespace {
+
+using record::Bytes;
+
+// Settings that no formula depends on: runs that differ in nothing else have the same bytes.
+constexpr std::array<std::string_view, 12> kNoBytes{"device", "cap",  "steps", "trace",    "learning_rate", "seed",
+                                                    "weights", "data", "rounding", "loss_scale", "loss_scale_window",
+                                                    "offload_file"};
+
+record::Params params_of(const record::RunInfo& info) {
+  record::Params params(experiments::find_demo("train_step")->schema);
+  // A recording of another version may have keys or values that this one lacks: those keep their defaults.
+  for (const auto& [key, value] : info.params)
+    if (params.has(key)) (void)params.set(key, std::string_view(value));
+  return params;
+}
+
+bool same_bytes(const record::Params& a, const record::Params& b) {
+  return std::all_of(a.schema().begin(), a.schema().end(), [&](const record::ParamSpec& spec) {
+    if (std::find(kNoBytes.begin(), kNoBytes.end(), spec.key) != kNoBytes.end()) return true;
+    if (!a.in_use(spec.key) && !b.in_use(spec.key)) return true;
+    return a.as_text(spec.key) == b.as_text(spec.key);
+  });
+}
+
+// The last whole step; of a run that has none, nothing.
+std::optional<record::StepRange> last_step(const record::Recording& recording) {
+  const auto steps = record::steps_of(recording);
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    if (step->complete && step->last > step->first) return *step;
+  return std::nullopt;
+}
+
+// -1: the run does not tell it.
+Bytes measured(const record::Ledger& run, const FormulaTerm& term) {
+  const auto step = last_step(run.recording());
+  if (!step || term.on_host || term.measured == Measured::kNothing) return -1;
+  const auto k = static_cast<std::size_t>(term.category);
+  switch (term.measured) {
+    case Measured::kStanding:
+      return run.at(step->last - 1).by_category[k];
+    case Measured::kHighest: {
+      Bytes most = 0;
+      for (std::uint64_t event = step->first; event < step->last; ++event)
+        most = std::max(most, run.at(event).by_category[k]);
+      return most;
+    }
+    case Measured::kAfterForward: {
+      const auto& marks = run.recording().marks();
+      for (std::size_t i = step->first_mark; i < step->last_mark && i < marks.size(); ++i)
+        if (marks[i].phase == record::Phase::kLoss && marks[i].event_index > step->first)
+          return run.at(marks[i].event_index - 1).by_category[k];
+      return -1;
+    }
+    case Measured::kNothing:
+      break;
+  }
+  return -1;
+}
+
+std::string text_of(Bytes bytes) { return bytes < 0 ? "–" : record::format_bytes(bytes); }
+
+std::string signed_text(Bytes bytes) {
+  return bytes == 0 ? "0" : (bytes > 0 ? "+" : "−") + record::format_bytes(std::abs(bytes));
+}
+
+std::string off_by(Bytes formula, Bytes value) {
+  if (value < 0 || formula <= 0) return "–";
+  const double percent = 100 * static_cast<double>(value - formula) / static_cast<double>(formula);
+  if (value == formula) return "0";
+  if (std::abs(percent) < 0.05) return "< 0.1 %";
+  return fmt::format("{}{:.1f} %", percent > 0 ? "+" : "−", std::abs(percent));
+}
+
+std::string exact(std::string_view what, Bytes bytes) {
+  return bytes < 0 ? std::string() : fmt::format(", {} {} B", what, record::format_count(bytes));
+}
+
+void fill(Table& table, const std::vector<FormulaTerm>& terms, const FigureInput& input, bool run_fits) {
+  const auto column = [&](const char* head) { table.columns.emplace_back(head); };
+  column("formula");
+  if (input.predicted != nullptr) column("predicted");
+  if (run_fits) column("measured"), column("off by");
+  if (run_fits && input.ghost != nullptr) column("B − A");
+  for (const FormulaTerm& term : terms) {
+    TableRow row{.category = term.category,
+                 .name = term.name,
+                 .note = term.symbols + " = " + term.numbers,
+                 .cells = {record::format_bytes(term.bytes)},
+                 .tip = {}};
+    row.tip = term.name + exact("formula", term.bytes);
+    if (input.predicted != nullptr) {
+      const Bytes predicted = measured(*input.predicted, term);
+      row.cells.push_back(text_of(predicted));
+      row.tip += exact("predicted", predicted);
+    }
+    if (run_fits) {
+      const Bytes value = measured(*input.run, term);
+      row.cells.push_back(text_of(value));
+      row.cells.push_back(off_by(term.bytes, value));
+      row.tip += exact("measured", value);
+      if (input.ghost != nullptr) {
+        const Bytes before = measured(*input.ghost, term);
+        row.cells.push_back(value < 0 || before < 0 ? "–" : signed_text(value - before));
+      }
+    }
+    table.rows.push_back(std::move(row));
+  }
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kFormulaTable.id;
+  figure.title = kFormulaTable.title;
+  figure.source = record::Source::kFormula;
+  figure.provenance = {{"formulas", "closed form"}};
+  figure.x = figure.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1};
+  const bool is_prediction =
+      input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // its own column
+  const bool has_run = input.run != nullptr && !is_prediction && input.run->recording().info().demo == "train_step";
+  if (input.settings == nullptr && !has_run) {
+    figure.empty_reason = "There are no settings to put numbers in for.";
+    return figure;
+  }
+  if (input.view.veiled) {
+    figure.empty_reason = "This is part of the answer: it shows when the question is answered.";
+    return figure;
+  }
+  const record::Params settings = input.settings ? *input.settings : params_of(input.run->recording().info());
+  const bool run_fits = has_run && last_step(input.run->recording()) &&
+                        same_bytes(settings, params_of(input.run->recording().info()));
+  Table table;
+  table.head = "With these settings";
+  fill(table, step_formulas(settings), input, run_fits);
+  figure.provenance_line = "closed form";
+  if (run_fits) {
+    figure.source = input.run->recording().info().source;
+    figure.provenance_line = provenance_line(input.run->recording().info());
+    figure.provenance = full_provenance(input.run->recording(), record::Params(), -1);
+    if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
+    table.foot = "Measured is more by rounding to whole blocks and by short-lived tensors of the same kind.";
+  } else if (has_run) {
+    table.foot = "The run on show has other settings: run with these to see them measured.";
+  }
+  for (const auto& [key, value] : settings.to_map()) figure.provenance["setting." + key] = value;
+  figure.table = std::move(table);
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kFormulaTable{
+    .id = "formula_table",
+    .title = "Formula",
+    .caption = "Bytes of a step in closed form with the settings' numbers, beside the predicted and the measured ones",
+    .schema = {},
+    .build = build,
+    .of_settings = true,
+};
+
+}  // namespace headroom::lessons
