@@ -31,6 +31,10 @@ ImVec2 page_size(ImVec2 window) {
   return {std::max(width, least.x), std::max(height, least.y)};
 }
 
+bool is_base(const lessons::Page& page, std::string_view recording) {
+  return std::find(page.bases.begin(), page.bases.end(), recording) != page.bases.end();
+}
+
 const lessons::Page& first_page() { return *lessons::chapters().front()->pages.front(); }
 
 }  // namespace
@@ -121,7 +125,10 @@ record::Status App::open(const lessons::Page& page) {
   // One recording shows at once; the others come while the reader reads.
   auto name = options_.from == nullptr ? page.recordings.begin() : page.recordings.end();
   for (; sources.stored.empty() && name != page.recordings.end(); ++name)
-    if (auto recording = stored(*name)) sources.stored.push_back(std::move(recording));
+    if (auto recording = stored(*name)) {
+      if (is_base(page, *name)) sources.bases.push_back(recording);
+      sources.stored.push_back(std::move(recording));
+    }
   auto model = std::make_unique<PageModel>(page, std::move(text).value(), *demo, std::move(sources));
   page_ = model.get();
   for (; name != page.recordings.end(); ++name) to_load_.push_back({page_, *name});
@@ -135,7 +142,8 @@ void App::load_next_recording() {
   if (to_load_.empty()) return;
   const ToLoad next = to_load_.front();
   to_load_.erase(to_load_.begin());
-  if (auto recording = stored(next.recording)) next.page->add_stored(std::move(recording));
+  if (auto recording = stored(next.recording))
+    next.page->add_stored(std::move(recording), is_base(next.page->page(), next.recording));
 }
 
 bool App::running() const {

@@ -59,6 +59,17 @@ Comparison::Row step_row(double a, double b) {
   return {"Step time", text(a), text(b), with_sign(b > a, text(std::abs(b - a))), share_of(a, b)};
 }
 
+Comparison::Row reserved_row(double a, double b) {
+  const auto text = [](double bytes) { return record::format_bytes(std::llround(bytes)); };
+  return {"Reserved", text(a), text(b), a == b ? "the same" : with_sign(b > a, text(std::abs(b - a))), share_of(a, b)};
+}
+
+Comparison::Row speed_row(double a, double b) {
+  const auto text = [](double rate) { return record::format_count(std::llround(rate)); };
+  return {"Tokens/s", text(a), text(b), text(a) == text(b) ? "the same" : with_sign(b > a, text(std::abs(b - a))),
+          share_of(a, b)};
+}
+
 Comparison::Row loss_row(double a, double b) {
   const double change = b - a;
   // Small differences are what fused kernels are asked about: as many digits as show them.
@@ -85,7 +96,10 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
     const auto value_a = last_metric(a.recording(), kind), value_b = last_metric(b.recording(), kind);
     if (value_a && value_b) comparison.rows.push_back(row(*value_a, *value_b));
   };
+  const auto reserved = [](const record::Ledger& run) { return static_cast<double>(run.peak_reserved()); };
+  if (reserved(a) > 0 && reserved(b) > 0) comparison.rows.push_back(reserved_row(reserved(a), reserved(b)));
   both(MetricKind::kStepNanoseconds, step_row);
+  both(MetricKind::kTokensPerSecond, speed_row);
   both(MetricKind::kLoss, loss_row);
   comparison.a = settings_unlike(a.recording().info(), b.recording().info());
   comparison.b = settings_unlike(b.recording().info(), a.recording().info());

@@ -14,14 +14,21 @@ constexpr float kControlRadius = 6;
 constexpr float kListPadding = 8;
 
 // One row of a pull-down's list.
-bool option_row(int index, const Rect& rect, std::string_view label, bool current) {
+bool option_row(int index, const Rect& rect, std::string_view label, bool current, std::string_view refused) {
   ImGui::PushID(index);
   const Hit state = hit("option", rect);
   ImGui::PopID();
   if (state.held || state.hovered) fill(rect, state.held ? theme().active : theme().hover, kControlRadius);
   if (current) draw_icon(Icon::kCheck, rect.x0 + px(16), rect.centre_y(), theme().text, 14);
-  text_in(current ? Face::kSemiBold : Face::kMedium, 13, {rect.x0 + px(30), rect.y0, rect.x1, rect.y1}, theme().text,
-          label);
+  Rect words{rect.x0 + px(30), rect.y0, rect.x1 - px(8), rect.y1};
+  if (!refused.empty()) {
+    const Rect why = words.cut_bottom(22);
+    words.y0 += px(4);
+    text_in(Face::kRegular, 12, {why.x0, why.y0 - px(4), why.x1, why.y1 - px(4)}, theme().text2,
+            shortened(Face::kRegular, 12, refused, why.width()));
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(refused);
+  }
+  text_in(current ? Face::kSemiBold : Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled, label);
   if (state.focused) outline(rect, theme().focus, kControlRadius, 2);
   if (current && ImGui::IsWindowAppearing()) ImGui::SetItemDefaultFocus();
   return state.clicked;
@@ -29,7 +36,8 @@ bool option_row(int index, const Rect& rect, std::string_view label, bool curren
 
 }  // namespace
 
-bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected, Icon icon) {
+bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected, Icon icon,
+            std::span<const std::string> refused) {
   const Hit state = hit(id, rect, !options.empty());
   fill(rect, state.held ? theme().active : state.hovered ? theme().hover : theme().card, kControlRadius);
   outline(rect, theme().control, kControlRadius);
@@ -54,18 +62,26 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
   float width = rect.width();
   for (const std::string& option : options)
     width = std::max(width, text_width(Face::kSemiBold, 13, option) + px(30 + 16 + 16));
-  const float height = px(32) * static_cast<float>(options.size()) + px(2 * kListPadding);
+  float height = px(2 * kListPadding);
+  const auto reason = [&](int i) {
+    return i < static_cast<int>(refused.size()) ? std::string_view(refused[static_cast<std::size_t>(i)]) : std::string_view();
+  };
+  const auto row_height = [&](int i) { return px(reason(i).empty() ? 32.0f : 50.0f); };
+  for (int i = 0; i < static_cast<int>(options.size()); ++i) {
+    height += row_height(i);
+    if (!reason(i).empty()) width = std::max(width, std::min(px(420), text_width(Face::kRegular, 12, reason(i)) + px(70)));
+  }
   if (begin_popup("list", popup_place(rect, {width, height}), kListPadding)) {
     const ImVec2 from = ImGui::GetCursorScreenPos();
     float y = from.y;
     for (int i = 0; i < static_cast<int>(options.size()); ++i) {
-      if (option_row(i, {from.x, y, from.x + width - px(2 * kListPadding), y + px(32)},
-                     options[static_cast<std::size_t>(i)], i == selected)) {
+      if (option_row(i, {from.x, y, from.x + width - px(2 * kListPadding), y + row_height(i)},
+                     options[static_cast<std::size_t>(i)], i == selected, reason(i))) {
         changed = i != selected;
         selected = i;
         ImGui::CloseCurrentPopup();
       }
-      y += px(32);
+      y += row_height(i);
     }
     end_popup();
   }
@@ -79,7 +95,8 @@ float segmented_width(std::span<const std::string> options) {
   return width;
 }
 
-bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected) {
+bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
+               std::span<const std::string> refused) {
   const Theme& t = theme();
   fill(rect, t.track, kControlRadius);
   if (t.high_contrast) outline(rect, t.control, kControlRadius);
@@ -107,7 +124,10 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
     } else if (state.hovered) {
       fill(inner, t.hover, 5);
     }
-    const ImU32 label = current ? (t.high_contrast ? t.on_ink : t.text) : t.text2;
+    const std::string_view why = i < static_cast<int>(refused.size()) ? std::string_view(refused[static_cast<std::size_t>(i)])
+                                                                      : std::string_view();
+    if (!why.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(why);
+    const ImU32 label = current ? (t.high_contrast ? t.on_ink : t.text) : why.empty() ? t.text2 : t.disabled;
     text_in(current ? Face::kSemiBold : Face::kMedium, 12, segment, label, option, 0.5f);
     if (state.focused) focus_ring(segment, kControlRadius);
   }

@@ -55,7 +55,11 @@ PageModel::PageModel(const lessons::Page& page, PageText text, const experiments
     // A prediction is computed in no time: its events have an order only.
     if (prediction_params_.back().has("axis")) (void)prediction_params_.back().set("axis", "event");
   }
-  for (auto& recording : sources.stored) add_stored(std::move(recording));
+  for (const lessons::Setting& setting : page.settings) control_.preset(setting.key, setting.value);
+  for (auto& recording : sources.stored) {
+    const bool base = std::find(sources.bases.begin(), sources.bases.end(), recording) != sources.bases.end();
+    add_stored(std::move(recording), base);
+  }
 }
 
 RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording) const {
@@ -70,7 +74,8 @@ RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording
   return run;
 }
 
-void PageModel::add_stored(std::shared_ptr<const record::Recording> recording) {
+void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, bool base) {
+  if (base) bases_.push_back(recording);
   const auto place = runs_.begin() + (own_ < 0 ? static_cast<std::ptrdiff_t>(runs_.size()) : own_);
   runs_.insert(place, make_run(std::move(recording)));
   if (own_ >= 0) {
@@ -78,6 +83,29 @@ void PageModel::add_stored(std::shared_ptr<const record::Recording> recording) {
     ++own_;
   }
   if (shown_ < 0) show_run(0);
+  pin_base();
+}
+
+// What a technique is compared with is pinned by the page: of the stored bases the one of the same model and shape as
+// the run on show.
+void PageModel::pin_base() {
+  const RunOnShow* run = on_show();
+  if (pinned_by_reader_ || bases_.empty() || run == nullptr) return;
+  const auto alike = [&](const record::Recording& base) {
+    const record::RunInfo &a = base.info(), &b = run->recording->info();
+    const auto same = [&](const char* key) {
+      const auto in_a = a.params.find(key), in_b = b.params.find(key);
+      return in_a != a.params.end() && in_b != b.params.end() && in_a->second == in_b->second;
+    };
+    return a.device == b.device && same("model") && same("batch") && same("seq");
+  };
+  const auto base = std::find_if(bases_.begin(), bases_.end(), [&](const auto& each) { return alike(*each); });
+  if (base == bases_.end() ? pinned_.recording == nullptr : pinned_.recording == *base) return;
+  pinned_ = RunOnShow{};
+  for (const RunOnShow& each : runs_)
+    if (base != bases_.end() && each.recording == *base) pinned_ = each;
+  comparison_.rows.clear();
+  stale_ = true;
 }
 
 const RunOnShow* PageModel::on_show() const {
@@ -104,7 +132,10 @@ void PageModel::use(backend::Backend* runner, backend::Backend* planner) {
 
 // Another page's question may have replaced the one that was asked here.
 void PageModel::reopen() {
-  if (shows_prediction_ && asked_ != nullptr && planner_->recording() != asked_) ask_planner();
+  if (asked_ == nullptr || planner_->recording() == asked_) return;
+  predicted_with_.reset();
+  asked_.reset();
+  if (shows_prediction_) ask_planner();
 }
 
 bool PageModel::poll(double now, bool news) {
@@ -118,7 +149,7 @@ bool PageModel::poll(double now, bool news) {
   const bool mine = asked_ != nullptr && planner_->recording() == asked_;
   if (mine && planner_->state() == backend::RunState::kFinished) {
     follow(prediction_, std::exchange(asked_, nullptr));
-    stale_ = stale_ || shows_prediction_;
+    stale_ = stale_ || shows_prediction_ || figures_[static_cast<std::size_t>(tab_)]->of_settings;
     changed = true;
   }
   if (question_.state() == Question::State::kWaiting) settle_question();
@@ -148,6 +179,7 @@ void PageModel::run(double now) {
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
   const record::Status status = control_.set(key, value);
   if (status && shows_prediction_) ask_planner();
+  if (status && figures_[static_cast<std::size_t>(tab_)]->of_settings) stale_ = true;
   return status;
 }
 
@@ -157,6 +189,7 @@ void PageModel::show_run(int index) {
   shown_ = index;
   shows_prediction_ = false;
   stale_ = true;
+  pin_base();
   if (!replay_of_ || index == own_ || control_.running()) return;
   const auto& recording = runs_[static_cast<std::size_t>(index)].recording;
   control_.use(replay_of_(recording));
@@ -171,6 +204,7 @@ bool PageModel::can_pin() const {
 }
 
 void PageModel::toggle_pin() {
+  pinned_by_reader_ = true;
   if (pinned_.recording != nullptr)
     pinned_ = RunOnShow{};
   else if (can_pin())
@@ -200,6 +234,13 @@ void PageModel::ask_planner() {
   const record::Status asked = planner_->start(request);
   planner_refusal_ = asked ? std::string() : asked.error().message;
   asked_ = asked ? planner_->recording() : nullptr;
+  predicted_with_ = request.params;
+}
+
+// A figure of the settings shows what is predicted with them as well.
+void PageModel::want_prediction() {
+  if (planner_ == nullptr || !figures_[static_cast<std::size_t>(tab_)]->of_settings || question_.hides()) return;
+  if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_planner();
 }
 
 std::string PageModel::why_no_prediction() const {
@@ -232,6 +273,11 @@ lessons::FigureInput PageModel::input(int columns) const {
   lessons::FigureInput input;
   if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
   if (const RunOnShow* a = run_a()) input.ghost = a->ledger.get();
+  if (figures_[static_cast<std::size_t>(tab_)]->of_settings) {
+    input.settings = &control_.params();
+    const bool current = asked_ == nullptr && predicted_with_ && *predicted_with_ == control_.params();
+    if (current && prediction_.recording != nullptr) input.predicted = prediction_.ledger.get();
+  }
   input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
   input.view.columns = columns;
   input.view.asked = question_.state() != Question::State::kNone;
@@ -248,6 +294,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
     return built_view_.zoom_range() == view().zoom_range() && built_view_.cursor() == view().cursor() &&
            built_guess_ == question_.guess() && built_state_ == question_.state();
   };
+  want_prediction();
   if (!stale_ && columns == built_columns_ && same_view()) return figure_;
   lessons::FigureInput wanted = input(columns);
   figure_ = lessons::FigureData{};

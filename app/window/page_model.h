@@ -35,6 +35,7 @@ struct PageSources {
   backend::Backend* planner = nullptr;                           // not owned; null: no predictions
   std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
   std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
+  std::vector<std::shared_ptr<const record::Recording>> bases;   // of these, those to compare with
   // Where there is only playing what is stored: a backend for a recording, owned elsewhere.
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
 };
@@ -71,8 +72,9 @@ class PageModel {
   int shown_run() const { return shown_; }  // index into runs(); −1: nothing to show
   void show_run(int index);
   const RunOnShow* on_show() const;  // that run, or the prediction; null: nothing
-  // Several stored runs may come later than the first picture.
-  void add_stored(std::shared_ptr<const record::Recording> recording);
+  // Several stored runs may come later than the first picture. `base`: others of the same model and shape are compared
+  // with it, until the reader pins or unpins one.
+  void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false);
   // Run A: whatever is shown beside it is compared with it. The run that is shown can become A once it has ended.
   bool can_pin() const;
   void toggle_pin();  // pins the run on show; with a run A there, lets that go
@@ -110,6 +112,8 @@ class PageModel {
  private:
   RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
   bool growing() const;  // the run on show is being recorded
+  void pin_base();
+  void want_prediction();
   const RunOnShow* run_a() const;
   void compare();
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
@@ -132,11 +136,14 @@ class PageModel {
   int own_ = -1;          // index of the run made here, once there is one
   int answered_by_ = -1;  // index of the run that the guess was compared with
   RunOnShow pinned_;
+  std::vector<std::shared_ptr<const record::Recording>> bases_;
+  bool pinned_by_reader_ = false;  // or let go
   Comparison comparison_;
   RunOnShow prediction_;
   bool shows_prediction_ = false;
   std::shared_ptr<const record::Recording> asked_;  // the planner's answer to come; null: none is awaited
   std::string planner_refusal_;
+  std::optional<record::Params> predicted_with_;  // settings of the question that was asked last
 
   int tab_ = 0;
   std::vector<record::Params> figure_params_, prediction_params_;  // of each figure

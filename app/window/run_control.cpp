@@ -3,9 +3,29 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "demos/experiments/combinations.h"
+
 namespace headroom::app::window {
 
 using backend::RunState;
+
+namespace {
+
+// "Checkpointing “off”"
+std::string in_words(const record::Params& params, std::string_view key) {
+  for (const record::ParamSpec& spec : params.schema()) {
+    if (spec.key != key) continue;
+    std::string value = params.as_text(key);
+    for (const record::Choice& choice : spec.choices)
+      if (choice.key == value) value = choice.label;
+    return fmt::format("{} “{}”", spec.label, value);
+  }
+  return std::string(key);
+}
+
+}  // namespace
 
 RunControl::RunControl(const experiments::DemoInfo& demo, backend::Backend* backend, std::string fixed_settings)
     : demo_(&demo), backend_(backend), fixed_settings_(std::move(fixed_settings)), params_(demo.schema) {}
@@ -18,7 +38,19 @@ void RunControl::show_params(const std::map<std::string, std::string>& params) {
 
 record::Status RunControl::set(std::string_view key, std::string_view value) {
   if (!fixed_settings_.empty()) return record::Error{fixed_settings_};
+  if (std::string reason = why_not(key, value); !reason.empty())
+    return record::Error{std::move(reason), record::ErrorKind::kRefused};
   return params_.set(key, value);
+}
+
+std::string RunControl::why_not(std::string_view key, std::string_view value) const {
+  record::Params wanted = params_;
+  if (!wanted.set(key, value)) return {};  // of another kind, or out of range: set() says that
+  const experiments::Conflict* conflict = experiments::conflict_in(wanted);
+  if (conflict == nullptr || experiments::conflict_in(params_) != nullptr) return {};
+  const std::string_view first = conflict->key == key ? conflict->key : conflict->other;
+  const std::string_view second = conflict->key == key ? conflict->other : conflict->key;
+  return fmt::format("{} does not go with {}: {}.", in_words(wanted, first), in_words(wanted, second), conflict->reason);
 }
 
 bool RunControl::busy() const {

@@ -22,7 +22,12 @@ class RunControl {
   void use(backend::Backend* backend) { backend_ = backend; }
   // Shows the settings that a stored run was made with, as far as this program knows them.
   void show_params(const std::map<std::string, std::string>& params);
+  // What a page begins with.
+  void preset(std::string_view key, std::string_view value) { (void)params_.set(key, value); }
   record::Status set(std::string_view key, std::string_view value);
+  // Why this value does not go with the other settings, in the words of the page; empty: it does, or what is set
+  // already does not.
+  std::string why_not(std::string_view key, std::string_view value) const;
   const std::string& fixed_settings() const { return fixed_settings_; }
   const experiments::DemoInfo& demo() const { return *demo_; }
 

@@ -14,6 +14,7 @@
 #include "app/window/page_model.h"
 #include "app/window/param_scale.h"
 #include "app/window/widgets.h"
+#include "demos/experiments/setting_groups.h"
 
 namespace headroom::app::window {
 
@@ -67,17 +68,19 @@ void draw_editable_value(Frame& frame, const ParamSpec& spec, const Rect& rect) 
 }
 
 void draw_choice(Frame& frame, const ParamSpec& spec, const Rect& rect) {
-  std::vector<std::string> labels;
+  std::vector<std::string> labels, refused;
   int selected = 0;
   const std::string& value = frame.page.control().params().text(spec.key);
   for (std::size_t i = 0; i < spec.choices.size(); ++i) {
     labels.emplace_back(spec.choices[i].label);
     if (spec.choices[i].key == value) selected = static_cast<int>(i);
+    refused.push_back(frame.page.control().why_not(spec.key, spec.choices[i].key));
   }
   const bool side_by_side = labels.size() <= 3 && segmented_width(labels) <= rect.width();
   const bool changed = side_by_side
-                           ? segmented("choice", rect, labels, selected)
-                           : select("choice", rect, labels, selected, spec.key == "device" ? Icon::kChip : Icon::kNone);
+                           ? segmented("choice", rect, labels, selected, refused)
+                           : select("choice", rect, labels, selected,
+                                    spec.key == "device" ? Icon::kChip : Icon::kNone, refused);
   if (changed) set_value(frame, spec, std::string(spec.choices[static_cast<std::size_t>(selected)].key));
 }
 
@@ -149,24 +152,67 @@ void draw_param(Frame& frame, const ParamSpec& spec, Rect cell) {
   ImGui::PopID();
 }
 
-std::vector<const ParamSpec*> params_in_use(const Frame& frame, bool advanced) {
-  std::vector<const ParamSpec*> specs;
+// All that can be set now: the page's own switches first, then what is not folded away, then the rest.
+std::vector<const ParamSpec*> params_in_use(const Frame& frame) {
   const record::Params& params = frame.page.control().params();
+  const auto& switches = frame.page.page().switches;
+  const auto turn = [&](const ParamSpec& spec) {
+    const auto at = std::find(switches.begin(), switches.end(), spec.key);
+    return at != switches.end() ? at - switches.begin() : std::ssize(switches) + (spec.advanced ? 1 : 0);
+  };
+  std::vector<const ParamSpec*> specs;
   for (const ParamSpec& spec : params.schema()) {
     const bool no_choice = spec.kind == ParamKind::kChoice && spec.choices.size() < 2;
     const bool in_editor = spec.key == "source" && KernelEditor::serves(frame.page);
-    if (spec.advanced == advanced && params.in_use(spec.key) && !no_choice && !in_editor) specs.push_back(&spec);
+    if (params.in_use(spec.key) && !no_choice && !in_editor) specs.push_back(&spec);
   }
+  std::stable_sort(specs.begin(), specs.end(), [&](const auto* a, const auto* b) { return turn(*a) < turn(*b); });
   return specs;
 }
 
-// What does not fit into two rows of four.
-std::vector<const ParamSpec*> folded_params(const Frame& frame) {
-  std::vector<const ParamSpec*> specs = params_in_use(frame, false);
-  const std::vector<const ParamSpec*> advanced = params_in_use(frame, true);
-  specs.erase(specs.begin(), specs.begin() + static_cast<std::ptrdiff_t>(std::min(specs.size(), kShownCells - 1)));
-  specs.insert(specs.end(), advanced.begin(), advanced.end());
+// What stands in two rows of four, but for the button to the rest.
+std::vector<const ParamSpec*> shown_params(const Frame& frame) {
+  std::vector<const ParamSpec*> specs = params_in_use(frame);
+  const auto& switches = frame.page.page().switches;
+  std::erase_if(specs, [&](const ParamSpec* spec) {
+    return spec->advanced && std::find(switches.begin(), switches.end(), spec->key) == switches.end();
+  });
+  if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
   return specs;
+}
+
+std::vector<const ParamSpec*> folded_params(const Frame& frame) {
+  std::vector<const ParamSpec*> specs = params_in_use(frame);
+  const std::vector<const ParamSpec*> shown = shown_params(frame);
+  std::erase_if(specs, [&](const ParamSpec* spec) { return std::find(shown.begin(), shown.end(), spec) != shown.end(); });
+  return specs;
+}
+
+// Settings under the head of their group; groups with nothing to set are left out.
+struct GroupOnShow {
+  std::string_view title;
+  std::vector<const ParamSpec*> specs;
+  int changed = 0;  // are not at their defaults
+};
+
+std::vector<GroupOnShow> grouped(const Frame& frame, const std::vector<const ParamSpec*>& specs) {
+  const auto groups = experiments::setting_groups(frame.page.control().demo().id);
+  std::vector<GroupOnShow> shown;
+  for (const experiments::SettingGroup& group : groups) shown.push_back({group.title, {}, 0});
+  if (shown.empty()) shown.push_back({});
+  const record::Params& params = frame.page.control().params();
+  const record::Params defaults(params.schema());
+  for (const ParamSpec* spec : specs) {
+    const auto holds = [&](const experiments::SettingGroup& group) {
+      return std::find(group.keys.begin(), group.keys.end(), spec->key) != group.keys.end();
+    };
+    const auto at = std::find_if(groups.begin(), groups.end(), holds);
+    GroupOnShow& group = shown[at == groups.end() ? 0 : static_cast<std::size_t>(at - groups.begin())];
+    group.specs.push_back(spec);
+    group.changed += params.as_text(spec->key) != defaults.as_text(spec->key);
+  }
+  std::erase_if(shown, [](const GroupOnShow& group) { return group.specs.empty(); });
+  return shown;
 }
 
 void draw_grid(Frame& frame, const std::vector<const ParamSpec*>& specs, const Rect& rect, int columns, float gap) {
@@ -178,19 +224,51 @@ void draw_grid(Frame& frame, const std::vector<const ParamSpec*>& specs, const R
   }
 }
 
+constexpr float kGroupHeads = 190;
+
+// The groups' names; the one that is open is marked, and a number says how many of its settings were changed.
+void draw_group_heads(Frame& frame, const std::vector<GroupOnShow>& groups, Rect column, std::size_t& open) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const GroupOnShow& group = groups[i];
+    const Rect row = column.cut_top(32);
+    const Rect body{row.x0, row.y0 + px(1), row.x1, row.y1 - px(1)};
+    const Hit state = hit(("group " + std::string(group.title)).c_str(), body);
+    if (i == open || state.hovered) fill(body, i == open ? theme().selected : theme().hover, 6);
+    if (state.focused) focus_ring(body, 6);
+    text_in(i == open ? Face::kSemiBold : Face::kMedium, 13, body.inset(10, 0), theme().text, group.title);
+    if (group.changed > 0) {
+      const std::string number = fmt::format("{} set", group.changed);
+      text_in(Face::kRegular, 12, body.inset(10, 0), theme().text2, number, 1);
+    }
+    if (!state.clicked) continue;
+    open = i;
+    frame.ui.settings_group = group.title;
+  }
+}
+
 void draw_more(Frame& frame, const Rect& button_rect) {
   const std::vector<const ParamSpec*> specs = folded_params(frame);
   if (specs.empty()) return;
-  const ButtonText more{"More settings", Icon::kNone, "", "Steps, text, seed and what a custom model needs"};
+  const ButtonText more{"More settings", Icon::kNone, "", "All the other switches, and what the run needs"};
   if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
-  constexpr float kPadding = 16, kWidth = 440;
-  const int rows = (static_cast<int>(specs.size()) + 1) / 2;
-  const float height = static_cast<float>(rows) * (kCellHeight + kCellGap) - kCellGap;
-  const Rect place = popup_place(button_rect, {px(kWidth), px(height + 2 * kPadding)});
+  constexpr float kPadding = 16, kColumns = 408, kRow = 32;
+  const std::vector<GroupOnShow> groups = grouped(frame, specs);
+  std::size_t most = 0;
+  for (const GroupOnShow& group : groups) most = std::max(most, group.specs.size());
+  const float heads = groups.size() > 1 ? kGroupHeads : 0;
+  const float height = std::max(static_cast<float>((most + 1) / 2) * (kCellHeight + kCellGap) - kCellGap,
+                                heads > 0 ? static_cast<float>(groups.size()) * kRow : 0);
+  const Rect place = popup_place(button_rect, {px(kColumns + heads + 2 * kPadding), px(height + 2 * kPadding)});
   if (!begin_popup("more", place, kPadding)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Rect inner{at.x, at.y, at.x + place.width() - px(2 * kPadding), at.y + px(height)};
-  draw_grid(frame, specs, inner, 2, 24);
+  Rect grid = inner;
+  std::size_t open = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (groups[i].title == frame.ui.settings_group) open = i;
+  if (heads > 0) draw_group_heads(frame, groups, grid.cut_left(heads - 24), open);
+  if (heads > 0) grid.cut_left(24);
+  draw_grid(frame, groups[open].specs, grid, 2, 24);
   ImGui::SetCursorScreenPos(inner.min());
   ImGui::Dummy(inner.size());
   end_popup();
@@ -256,8 +334,7 @@ void draw_settings(Frame& frame, const Rect& rect) {
   const bool wide = frame.width == Width::kWide;
   const Rect run = grid.cut_right(wide ? 196 : 150);
   grid.cut_right(wide ? 28 : 16);
-  std::vector<const ParamSpec*> specs = params_in_use(frame, false);
-  if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
+  const std::vector<const ParamSpec*> specs = shown_params(frame);
   const float gap = wide ? 24 : 14;
   draw_grid(frame, specs, grid, 4, gap);
   const float cell = (grid.width() - px(gap) * 3) / 4;
@@ -275,7 +352,7 @@ std::string settings_summary(const Frame& frame) {
   };
   std::string summary;
   const record::Params& params = frame.page.control().params();
-  for (const ParamSpec* spec : params_in_use(frame, false)) {
+  for (const ParamSpec* spec : shown_params(frame)) {
     // What is left to the program, or limits nothing, is not worth its room.
     if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
     if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
@@ -292,8 +369,7 @@ void draw_settings_folded(Frame& frame, const Rect& rect) {
   if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
   constexpr float kPadding = 16, kWidth = 680, kThreeColumns = 560;
   const int columns = ImGui::GetMainViewport()->Size.x >= px(kThreeColumns) ? 3 : 2;
-  std::vector<const ParamSpec*> specs = params_in_use(frame, false);
-  if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
+  const std::vector<const ParamSpec*> specs = shown_params(frame);
   const std::vector<const ParamSpec*> choices = figure_choices(frame.page);
   const int shown = static_cast<int>(specs.size()), of_figure = static_cast<int>(choices.size());
   const int cells = shown + of_figure + 2;  // the last ones are "More settings" and the pin

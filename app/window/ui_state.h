@@ -41,7 +41,8 @@ struct UiState {
   std::string guess_text;               // what stands in the field
   std::string guess_error;              // why it is no size; empty: it is one
   bool editing_guess = false;
-  std::string editing_param;  // key of the setting that is being typed
+  std::string settings_group;  // the one that is open behind "More settings"
+  std::string editing_param;   // key of the setting that is being typed
   std::string param_text;
   bool param_focus = false;   // the field has just been opened
   std::string refused_value;  // why the last value that was typed is not taken

@@ -35,12 +35,14 @@ float button_width(const ButtonText& text);
 bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind kind = ButtonKind::kSecondary,
             bool enabled = true);
 
-// A pull-down. True when the choice changed.
+// A pull-down. True when the choice changed. `refused`: why an option cannot be chosen (empty: it can), one for each, or
+// none at all; such an option is drawn disabled with its reason, and a click on it still counts as a choice.
 bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
-            Icon icon = Icon::kNone);
+            Icon icon = Icon::kNone, std::span<const std::string> refused = {});
 // Side by side, as wide as their words. True when the choice changed.
 float segmented_width(std::span<const std::string> options);
-bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected);
+bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
+               std::span<const std::string> refused = {});
 bool toggle(const char* id, const Rect& rect, bool& on);
 // `position` is 0 … 1. `steps`: number of values, for the arrow keys; 0: a hundredth. True while it changes.
 bool slider(const char* id, const Rect& rect, float& position, int steps);
