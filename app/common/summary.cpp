@@ -96,6 +96,13 @@ std::optional<record::Bytes> allocator_peak_of(const record::Recording& recordin
   return peak == record::kUnknownBytes ? std::nullopt : std::optional<record::Bytes>(peak);
 }
 
+record::Bytes host_peak_of(const record::Recording& recording) {
+  record::Bytes peak = 0;
+  for (const record::MemEvent& event : recording.events())
+    if (event.device == record::DeviceKind::kHost) peak = std::max(peak, event.allocator_allocated);
+  return peak;
+}
+
 json by_category(const record::ByCategory& bytes) {
   json object = json::object();
   for (int i = 0; i < record::kNumCategories; ++i)
@@ -146,6 +153,7 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.peak_requested = ledger.peak_requested();
   summary.peak_reserved = ledger.peak_reserved();
   summary.peak_by_category = peak.totals.by_category;
+  summary.peak_host = host_peak_of(recording);
   summary.allocator_peak = allocator_peak_of(recording);
   const auto steps = record::steps_of(recording);
   summary.steps = static_cast<int>(
@@ -171,6 +179,7 @@ std::string to_json(const RunSummary& summary) {
       {"peak_bytes", summary.peak},
       {"peak_requested_bytes", summary.peak_requested},
       {"peak_reserved_bytes", summary.peak_reserved},
+      {"peak_host_bytes", summary.peak_host},
       {"peak_by_category", by_category(summary.peak_by_category)},
       {"peak_allocator_bytes", or_null(summary.allocator_peak)},
       {"steps", summary.steps},
@@ -205,13 +214,14 @@ std::string to_text(const RunSummary& summary) {
   if (summary.outcome.out_of_memory)
     row("reason", explain(*summary.outcome.out_of_memory));
   else if (!summary.outcome.message.empty())
-    row("reason", summary.outcome.message);
+    row(summary.outcome.kind == record::OutcomeKind::kCompleted ? "note" : "reason", summary.outcome.message);
   if (summary.events > 0) {
     std::string peak = fmt::format("{} (asked for {}", record::format_bytes(summary.peak),
                                    record::format_bytes(summary.peak_requested));
     if (summary.peak_reserved > 0) peak += ", reserved " + record::format_bytes(summary.peak_reserved);
     row("peak", peak + ")");
     row("", list_categories(summary.peak_by_category));
+    if (summary.peak_host > 0) row("host", record::format_bytes(summary.peak_host) + " beside the device");
   }
   if (summary.tokens_per_second) row("speed", record::format(*summary.tokens_per_second));
   if (summary.skipped_steps > 0)

@@ -25,6 +25,7 @@ struct RunSummary {
   record::Bytes peak_requested = 0;
   record::Bytes peak_reserved = 0;
   record::ByCategory peak_by_category{};        // adds up to `peak`
+  record::Bytes peak_host = 0;                  // that the run took of the host beside its device
   std::optional<record::Bytes> allocator_peak;  // highest total that the allocator reported itself, if it did
 
   int steps = 0;                                      // whole steps
@@ -40,8 +41,8 @@ struct RunSummary {
 
 RunSummary summarise(const record::Ledger& ledger);
 
-// One JSON document: outcome, peak_bytes, peak_requested_bytes, peak_reserved_bytes, peak_by_category,
-// tokens_per_second, loss, device, provenance and the rest of the summary. Ends with a newline.
+// One JSON document: outcome, peak_bytes, peak_requested_bytes, peak_reserved_bytes, peak_host_bytes,
+// peak_by_category, tokens_per_second, loss, device, provenance and the rest of the summary. Ends with a newline.
 std::string to_json(const RunSummary& summary);
 
 // A few lines for a person.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -75,6 +76,8 @@ class DemoRun {
   virtual int marks_per_step() const = 0;  // record::mark and mark_step calls of one step: for progress within it
   // Of the last step. Waits for the device. Not on meta.
   virtual StepReport report() = 0;
+  // What the reader of a completed run should know about how it ran; empty: nothing. One sentence.
+  virtual std::string note() const { return {}; }
 };
 
 // The running half of a demo, declared in its *_run.cpp as `constinit const DemoRunner k…Runner`. Its id is the DemoInfo's.

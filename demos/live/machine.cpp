@@ -67,8 +67,8 @@ Machine::CapGuard::CapGuard(Machine& machine, DeviceKind kind, Bytes cap) : mach
     machine_.cuda_->set_cap(cap);
     if (cap != 0) cuda_.emplace(cap, kDevice);
   } else {
-    const Bytes free = machine_.facts_.available_memory ? machine_.facts_.available_memory() : 0;
-    const Bytes limit = free == 0 ? 0 : machine_.live_bytes(kind) + free - free / kPartLeftFree;
+    const Bytes free = machine_.host_memory();
+    const Bytes limit = free == 0 ? 0 : machine_.live_bytes(kind) + free;
     machine_.probes_.cpu->set_limits(cap, limit);
   }
 }
@@ -76,6 +76,12 @@ Machine::CapGuard::CapGuard(Machine& machine, DeviceKind kind, Bytes cap) : mach
 Machine::CapGuard::~CapGuard() {
   if (machine_.probes_.cpu != nullptr) machine_.probes_.cpu->set_limits(0, 0);
   if (machine_.cuda_ != nullptr) machine_.cuda_->set_cap(0);
+}
+
+Bytes Machine::host_memory() const {
+  if (planner() || !facts_.available_memory) return 0;
+  const Bytes free = facts_.available_memory();
+  return free - free / kPartLeftFree;
 }
 
 Bytes Machine::live_bytes(DeviceKind kind) const {

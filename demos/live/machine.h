@@ -63,6 +63,8 @@ class Machine {
     std::optional<cuda_allocator::Cap> cuda_;
   };
 
+  // What the host can give now beside a device's memory; 0: not known, or a planner, which takes none.
+  record::Bytes host_memory() const;
   // Bytes that the run's allocator has handed out now.
   record::Bytes live_bytes(record::DeviceKind kind) const;
   // The most of them since reset_peak(). Not in a planner.

@@ -154,4 +154,12 @@ void relabel(const void* data, Category category) {
   if (ScopeListener* const heard = listener.load(std::memory_order_acquire)) heard->on_relabel(data, category);
 }
 
+void host_allocated(const void* block, Bytes bytes) {
+  if (ScopeListener* const heard = listener.load(std::memory_order_acquire)) heard->on_host_alloc(block, bytes);
+}
+
+void host_freed(const void* block) {
+  if (ScopeListener* const heard = listener.load(std::memory_order_acquire)) heard->on_host_free(block);
+}
+
 }  // namespace headroom::record

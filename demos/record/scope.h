@@ -65,6 +65,10 @@ class ScopeListener {
   virtual void on_mark(const Tag& tag, std::int32_t step) = 0;
   // The storage at this address is of that category, and has been since its birth.
   virtual void on_relabel(const void* data, Category category) = 0;
+  // The run took this memory on the host, beside its device's, or gave it back. The tag of the calling thread says for
+  // what; an address is given back before it is taken again.
+  virtual void on_host_alloc(const void* /*block*/, Bytes /*bytes*/) {}
+  virtual void on_host_free(const void* /*block*/) {}
 };
 void set_scope_listener(ScopeListener* listener);  // nullptr: nobody. Not owned.
 
@@ -73,5 +77,7 @@ void set_scope_listener(ScopeListener* listener);  // nullptr: nobody. Not owned
 void mark(Phase phase, std::uint16_t layer = kNoLayer, std::uint16_t micro_batch = 0);
 void mark_step(std::int32_t step);  // begins a step (phase setup until the next mark); -1 ends it
 void relabel(const void* data, Category category);
+void host_allocated(const void* block, Bytes bytes);
+void host_freed(const void* block);
 
 }  // namespace headroom::record

@@ -1,0 +1,38 @@
+// AdamW on the CPU by PyTorch's fused kernel, on weights whose states lie in host memory.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/ATen.h>
+
+#include "demos/llama/host_arena.h"
+#include "demos/llama/optimizer.h"
+
+namespace headroom::llama {
+
+// Flat, [n], on the CPU.
+struct CpuAdamWState {
+  at::Tensor master, first_moment, second_moment;  // of one type
+  at::Tensor gradient;                             // of any type
+  at::Tensor working;                              // gets the new master, rounded; the master itself where there is none
+};
+
+class CpuAdamW {
+ public:
+  // `state_type`: of masters and moments. `scaled`: gradients are divided by begin_step's scale.
+  CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool scaled, HostArena& arena);
+
+  // `t` counts from 1.
+  void begin_step(std::int64_t t, double loss_scale = 1);
+  // Elements [begin, begin + size). Allocates nothing.
+  void step(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, bool decays) const;
+
+ private:
+  AdamWOptions options_;
+  bool scaled_;
+  at::Tensor count_;          // fp32 [], t
+  at::Tensor scale_;          // fp32 []
+  at::Tensor wide_gradient_;  // a chunk's, in the states' type
+};
+
+}  // namespace headroom::llama

@@ -1,0 +1,57 @@
+// Memory of the host for what a run keeps off its device: blocks of exactly the size that is needed, outside the
+// allocator that counts the device's bytes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include <ATen/ATen.h>
+
+#include "demos/record/units.h"
+
+namespace headroom::llama {
+
+// The host has no more memory; what() is a sentence for a reader.
+class HostMemoryFull : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class HostPages : std::uint8_t {
+  kPageable,
+  kLocked,  // the device copies from and to them by itself, at full speed and beside its work
+};
+
+class HostArena {
+ public:
+  // Keeps pages in place and tells the device; false: it would not. `unlock` undoes it.
+  struct PageLock {
+    std::function<bool(void* block, std::size_t bytes)> lock;
+    void (*unlock)(void* block) = nullptr;
+  };
+
+  // `device`: of the run. On CUDA locked pages are really locked; the CPU as a device copies from any memory; on meta
+  // there is no memory at all, but blocks are told all the same. `most`: bytes that the host can give, 0 not known.
+  explicit HostArena(at::Device device, record::Bytes most = 0);
+  HostArena(at::Device device, record::Bytes most, PageLock lock);
+
+  // Contiguous, on the CPU (on meta where the run is), not initialised. Told to the listener (record::host_allocated)
+  // under the calling thread's tag; gives its memory back by itself, and may outlive the arena. Throws HostMemoryFull.
+  at::Tensor empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages);
+
+  // Bytes handed out so far.
+  record::Bytes bytes() const { return bytes_; }
+  // Why pages that should be locked are not; empty while all are. One sentence.
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  at::Device device_;
+  record::Bytes most_;
+  PageLock lock_;
+  record::Bytes bytes_ = 0;
+  std::string trouble_;
+};
+
+}  // namespace headroom::llama

@@ -1,0 +1,346 @@
+// Weights, optimizer state and checkpoints on the host: the same training, planned to the byte, with at most two layers
+// on the device.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <ATen/Parallel.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_run.h"
+#include "demos/llama/config.h"
+#include "demos/llama/data.h"
+#include "demos/llama/offload.h"
+#include "demos/llama/train_step.h"
+#include "tests/llama/allocation_log.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using experiments::RunPlace;
+using experiments::TrainStepRun;
+using test::Allocation;
+using test::LoggedDevice;
+
+const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
+const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
+
+using Settings = std::vector<std::string>;
+
+const Settings kSmall{"model=custom", "hidden_size=64", "num_layers=5",         "num_heads=4",    "num_kv_heads=2",
+                      "head_dim=16",  "batch=2",        "intermediate_size=96", "vocab_size=300", "seq=24"};
+
+Settings joined(Settings a, const Settings& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string text_of(const Settings& words) {
+  std::string all;
+  for (const std::string& word : words) all += " " + word;
+  return all;
+}
+
+record::Params params(const Settings& assignments) {
+  record::Params result(experiments::find_demo("train_step")->schema);
+  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
+  return result;
+}
+
+std::unique_ptr<TrainStepRun> make_run(const Settings& settings, RunPlace place) {
+  auto run = TrainStepRun::create(params(joined(kSmall, settings)), {.place = place, .course_pages = kText});
+  REQUIRE(run.ok());
+  return std::move(run).value();
+}
+
+std::vector<double> losses(const Settings& settings, int steps) {
+  const auto run = make_run(settings, kCpu);
+  std::vector<double> result;
+  for (int i = 0; i < steps; ++i) {
+    run->step(i);
+    result.push_back(run->loss());
+  }
+  return result;
+}
+
+std::vector<Allocation> third_step(const Settings& settings, RunPlace place) {
+  const auto run = make_run(settings, place);
+  run->step(0);
+  run->step(1);
+  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
+  run->step(2);
+  return test::stop_log();
+}
+
+// Calls `see` with what is alive after each allocation.
+using Alive = std::map<std::int64_t, Allocation>;
+void follow(const std::vector<Allocation>& log, const std::function<void(const Alive&)>& see) {
+  std::map<std::int64_t, record::Category> categories;
+  for (const Allocation& a : log)
+    if (a.kind != Allocation::Kind::kFree) categories[a.storage] = a.tag.category;
+  Alive alive;
+  for (Allocation a : log) {
+    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
+    if (a.kind != Allocation::Kind::kAlloc) continue;
+    a.tag.category = categories[a.storage];
+    alive[a.storage] = a;
+    see(alive);
+  }
+}
+
+const std::vector<Settings> kSwitches{
+    {"offload.optimizer=host", "checkpointing=off"},
+    {"offload.optimizer=host", "checkpointing=layer"},
+    {"offload.optimizer=host", "checkpointing=off", "accumulate=3"},
+    {"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer"},
+    {"offload.optimizer=host", "offload.parameters=on", "checkpointing=every", "checkpoint_every=2"},
+    {"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer", "accumulate=2"},
+    {"offload.optimizer=file", "offload.parameters=on", "checkpointing=layer"},
+    {"offload.checkpoints=on", "checkpointing=layer"},
+    {"offload.checkpoints=on", "checkpointing=every", "checkpoint_every=2"},
+    {"offload.checkpoints=on", "checkpointing=layer", "accumulate=2"},
+    {"offload.optimizer=host", "offload.parameters=on", "offload.checkpoints=on", "checkpointing=layer", "loss=flce",
+     "loss_chunk=16", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"},
+};
+
+}  // namespace
+
+TEST_CASE("a step with its state on the host follows the loss of the plain one") {
+  const Settings switches = GENERATE(from_range(kSwitches));
+  const std::string precision = GENERATE("precision=fp32", "precision=bf16");
+  CAPTURE(text_of(switches), precision);
+  Settings plain{precision};
+  for (const std::string& word : switches)
+    if (word.find("offload") == std::string::npos) plain.push_back(word);
+  const std::vector<double> expected = losses(plain, 5), found = losses(joined(switches, {precision}), 5);
+  CHECK(found[0] == expected[0]);  // weights and forward are the same to the bit
+  // After that the two AdamWs round differently: in fp32 in the last digits; in bf16 PyTorch's rounds the moments' sums
+  // in between.
+  const double tolerance = precision == "precision=fp32" ? 1e-5 : 2e-2;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    CAPTURE(i, expected[i], found[i]);
+    CHECK(std::abs(found[i] - expected[i]) < tolerance * expected[i]);
+  }
+}
+
+TEST_CASE("where weights and checkpoints lie changes no bit") {
+  const Settings host{"offload.optimizer=host", "checkpointing=layer"};
+  const std::vector<double> state = losses(host, 6);
+  CHECK(losses(joined(host, {"offload.parameters=on"}), 6) == state);
+  CHECK(losses(joined(host, {"offload.checkpoints=on"}), 6) == state);
+  CHECK(losses(joined(host, {"offload.parameters=on", "offload.checkpoints=on"}), 6) == state);
+  CHECK(losses({"offload.optimizer=file", "checkpointing=layer"}, 6) == state);
+}
+
+TEST_CASE("states in a file step as those in memory, masters beside 16-bit weights too") {
+  for (const char* precision : {"precision=bf16_mixed", "precision=bf16", "precision=fp32"}) {
+    CAPTURE(precision);
+    CHECK(losses({"offload.optimizer=file", precision}, 5) == losses({"offload.optimizer=host", precision}, 5));
+  }
+}
+
+TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
+  const std::int64_t seq = 32;
+  const llama::Config config{.id = "custom", .hidden_size = 64, .intermediate_size = 96, .num_layers = 3,
+                             .num_heads = 4, .num_kv_heads = 2, .head_dim = 16, .vocab_size = 300};
+  const auto trained = [&](bool on_host) {
+    llama::TrainOptions step{.checkpointing = llama::Checkpointing::kLayer};
+    llama::Offload offload({.parameters = on_host, .optimizer = on_host, .checkpoints = on_host}, at::kCPU, 0);
+    llama::Model model =
+        llama::make_model(config, {}, {}, seq, /*seed=*/3, nullptr, {.layer_made = offload.layer_made(config, step)});
+    offload.install(model, 2, seq, step);
+    const std::unique_ptr<llama::Optimizer> optimizer =
+        on_host ? offload.make_optimizer(llama::parameters(model), {}, step)
+                : std::make_unique<llama::AdamW>(llama::parameters(model), llama::AdamWOptions{});
+    for (int i = 0; i < 2; ++i) {
+      const at::Tensor tokens = llama::make_batch("To be, or not to be, that is the question.", 2, seq, 0, i);
+      llama::train_step(model, *optimizer, tokens, step, i);
+    }
+    std::vector<at::Tensor> result;
+    for (const llama::Parameter& parameter : llama::parameters(model)) result.push_back(parameter.tensor.detach().clone());
+    return result;
+  };
+  const std::vector<at::Tensor> plain = trained(false), host = trained(true);
+  REQUIRE(plain.size() == host.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    CAPTURE(i);
+    // A step moves a weight by η = 1e-3 at most; two roundings of fp32 apart near 1 is 1.2e-7.
+    CHECK((plain[i] - host[i]).abs().max().item<double>() < 4e-7);
+  }
+}
+
+TEST_CASE("masters in fp32 keep what 16-bit weights lose") {
+  // A rate so small that most updates vanish in bf16: the weights follow the masters.
+  const auto run = [](at::ScalarType state) {
+    const llama::Config config{.id = "custom", .hidden_size = 32, .intermediate_size = 48, .num_layers = 1,
+                               .num_heads = 2, .num_kv_heads = 2, .head_dim = 16, .vocab_size = 300};
+    llama::TrainOptions step;
+    llama::Offload offload({.optimizer = true}, at::kCPU, 0);
+    const llama::Placement placement{.type = at::kBFloat16};
+    llama::Model model = llama::make_model(config, {}, placement, 16, 3);
+    const at::Tensor before = model.final_norm_H.detach().clone();
+    const auto optimizer = offload.make_optimizer(
+        llama::parameters(model), {.adamw = {.learning_rate = 2e-4, .weight_decay = 0}, .state_type = state}, step);
+    for (int i = 0; i < 20; ++i) {
+      const at::Tensor tokens = llama::make_batch("To be, or not to be, that is the question.", 1, 16, 0, i);
+      llama::train_step(model, *optimizer, tokens, step, i);
+    }
+    return (model.final_norm_H.detach() != before).sum().item<std::int64_t>();
+  };
+  CHECK(run(at::kBFloat16) == 0);  // the norms are 1, and 1 + 2e-4 is 1 in bf16
+  CHECK(run(at::kFloat) > 0);
+}
+
+TEST_CASE("a planned step with offload makes the CPU step's allocations, one by one and by name") {
+  test::install_allocation_log();
+  at::set_num_threads(1);
+  const Settings switches = GENERATE(from_range(kSwitches));
+  const std::string precision = GENERATE("precision=fp32", "precision=bf16");
+  CAPTURE(text_of(switches), precision);
+  const std::vector<Allocation> real = third_step(joined(switches, {precision}), kCpu);
+  const std::vector<Allocation> planned = third_step(joined(switches, {precision}), kPlanForCpu);
+  REQUIRE(real.size() > 100);
+  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
+    if (to_string(real[i]) == to_string(planned[i])) continue;
+    CAPTURE(i);
+    REQUIRE(to_string(real[i]) == to_string(planned[i]));
+  }
+  CHECK(real.size() == planned.size());
+}
+
+TEST_CASE("with weights on the host at most the current and the next layer are on the device") {
+  test::install_allocation_log();
+  const Settings streamed{"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer"};
+  std::size_t most = 0;
+  std::set<std::uint16_t> seen;
+  std::set<std::set<std::uint16_t>> pairs;
+  follow(third_step(streamed, kCpu), [&](const Alive& alive) {
+    std::set<std::uint16_t> layers;
+    for (const auto& [storage, a] : alive) {
+      if (a.tag.category == record::Category::kWeights) layers.insert(a.tag.layer);
+    }
+    most = std::max(most, layers.size());
+    seen.insert(layers.begin(), layers.end());
+    if (layers.size() == 2) pairs.insert(layers);
+  });
+  CHECK(most == 2);
+  CHECK(seen == std::set<std::uint16_t>{0, 1, 2, 3, 4});
+  CHECK(pairs == std::set<std::set<std::uint16_t>>{{0, 1}, {1, 2}, {2, 3}, {3, 4}});
+
+  // And none was there when the step began: the whole model is never on the device.
+  test::start_log(LoggedDevice::kCpu);
+  const auto run = make_run(streamed, kCpu);
+  record::Bytes layers_at_once = 0, one_layer = 0;
+  std::map<std::uint16_t, record::Bytes> made;
+  for (const Allocation& a : test::stop_log()) {
+    if (a.tag.category != record::Category::kWeights || a.tag.layer == record::kNoLayer) continue;
+    if (a.kind == Allocation::Kind::kAlloc) made[a.tag.layer] += a.bytes;
+    one_layer = std::max(one_layer, made[a.tag.layer]);
+  }
+  CHECK(made.size() == 5);
+  test::start_log(LoggedDevice::kCpu);
+  const auto again = make_run(streamed, kCpu);
+  follow(test::stop_log(), [&](const Alive& alive) {
+    record::Bytes bytes = 0;
+    for (const auto& [storage, a] : alive) {
+      if (a.tag.category == record::Category::kWeights && a.tag.layer != record::kNoLayer) bytes += a.bytes;
+    }
+    layers_at_once = std::max(layers_at_once, bytes);
+  });
+  CHECK(layers_at_once == one_layer);
+}
+
+TEST_CASE("with its state on the host a step keeps no moments on the device, and two layers' gradients at most") {
+  test::install_allocation_log();
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  CAPTURE(checkpointing);
+  const Settings host{"offload.optimizer=host", checkpointing};
+  test::start_log(LoggedDevice::kCpu);
+  const auto run = make_run(host, kCpu);
+  for (const Allocation& a : test::stop_log()) CHECK(a.tag.category != record::Category::kOptimizerState);
+
+  std::size_t most = 0;
+  follow(third_step(host, kCpu), [&](const Alive& alive) {
+    std::set<std::uint16_t> layers;
+    for (const auto& [storage, a] : alive) {
+      CHECK(a.tag.category != record::Category::kOptimizerState);
+      if (a.tag.category == record::Category::kGradients && a.tag.layer != record::kNoLayer) layers.insert(a.tag.layer);
+    }
+    most = std::max(most, layers.size());
+  });
+  CHECK(most == (checkpointing == "checkpointing=off" ? 2 : 1));
+}
+
+TEST_CASE("with checkpoints on the host at most two layer inputs are on the device") {
+  test::install_allocation_log();
+  // A layer's input is [B, T, H] in fp32; of that size and born outside a layer's own work are the embedding's rows and
+  // what comes back from the host, and in forward each layer's last sum.
+  constexpr record::Bytes kInput = 2 * 24 * 64 * 4;
+  const auto inputs = [&](const char* where) {
+    std::size_t most = 0;
+    follow(third_step({"checkpointing=layer", where}, kCpu), [&](const Alive& alive) {
+      std::size_t count = 0;
+      for (const auto& [storage, a] : alive) {
+        const std::string_view op = record::operator_name(a.tag.op);
+        const bool made_in_forward = a.tag.phase == record::Phase::kForward && (op == "embedding" || op == "mlp.residual");
+        count += a.bytes == kInput && (made_in_forward || op == "layer.input");
+      }
+      most = std::max(most, count);
+    });
+    return most;
+  };
+  CHECK(inputs("offload.checkpoints=off") == 6);  // five inputs, and the last layer's output
+  CHECK(inputs("offload.checkpoints=on") == 3);   // two, and the output of the layer that computes
+}
+
+TEST_CASE("a loss scale is taken out of the gradients, and a layer that overflows is left as it is") {
+  const llama::Config config{.id = "custom", .hidden_size = 32, .intermediate_size = 48, .num_layers = 2,
+                             .num_heads = 2, .num_kv_heads = 2, .head_dim = 16, .vocab_size = 300};
+  llama::TrainOptions step;
+  llama::Offload offload({.optimizer = true}, at::kCPU, 0);
+  llama::Model model = llama::make_model(config, {}, {.type = at::kHalf}, 16, 3);
+  const at::Tensor scale = at::full({}, 8.0F);
+  auto made = offload.make_optimizer(llama::parameters(model),
+                                     {.loss_scale = scale, .first_loss_scale = 8, .scale_window = 2}, step);
+  auto& optimizer = dynamic_cast<llama::HostAdamW&>(*made);
+  const auto with_gradient = [&](double of_layer_0, double of_others) {
+    const std::vector<llama::Parameter>& all = optimizer.parameters();
+    std::vector<at::Tensor> before;
+    for (const llama::Parameter& parameter : all) {
+      before.push_back(parameter.tensor.detach().clone());
+      at::Tensor weight = parameter.tensor;
+      weight.mutable_grad() = at::full_like(weight.detach(), parameter.layer == 0 ? of_layer_0 : of_others);
+    }
+    for (const std::int64_t layer : {1, 0, -1}) optimizer.gradients_ready(layer);
+    optimizer.step();
+    std::vector<bool> moved;
+    for (std::size_t i = 0; i < all.size(); ++i) moved.push_back(!at::equal(before[i], all[i].tensor.detach()));
+    return moved;
+  };
+  const std::vector<bool> fine = with_gradient(8, 8);
+  CHECK(std::find(fine.begin(), fine.end(), false) == fine.end());
+  CHECK(optimizer.overflowed_groups() == 0);
+  const std::vector<bool> overflow = with_gradient(INFINITY, 8);
+  for (std::size_t i = 0; i < overflow.size(); ++i) {
+    CAPTURE(optimizer.parameters()[i].name);
+    CHECK(overflow[i] == (optimizer.parameters()[i].layer != 0));
+  }
+  CHECK(optimizer.overflowed_groups() == 1);
+  CHECK(optimizer.loss_scale() == 4);
+  CHECK(scale.item<double>() == 4);
+  with_gradient(4, 4);
+  with_gradient(NAN, 4);
+  CHECK(optimizer.loss_scale() == 2);
+  with_gradient(4, 4);
+  with_gradient(4, 4);
+  CHECK(optimizer.loss_scale() == 4);  // two steps without overflow
+}
