@@ -10,11 +10,47 @@ namespace headroom::experiments {
 namespace {
 
 constexpr std::array kConflicts{
+    // What lies on the host.
     Conflict{"offload.parameters", "on", "checkpointing", "off|selective",
              "without whole layers that are run again, autograd keeps every layer's weights on the device"},
+    Conflict{"offload.parameters", "on", "offload.optimizer", "off",
+             "the gradients of a layer leave the device with its weights, so the weights are stepped on the host"},
+    Conflict{"offload.parameters", "on", "adapters", "lora|qlora",
+             "frozen weights take no gradients back, and the adapters are small enough to stay"},
     Conflict{"offload.checkpoints", "on", "checkpointing", "off|selective", "there are no checkpoints to move"},
+    Conflict{"offload.optimizer", "host|file", "optimizer", "adamw_8bit|galore", "the CPU steps with AdamW only"},
+    Conflict{"offload.optimizer", "host|file", "fused.adamw", "off",
+             "on the CPU PyTorch's fused AdamW steps, whichever the device would take"},
+    Conflict{"offload.optimizer", "host|file", "rounding", "stochastic", "the CPU's AdamW rounds to nearest"},
+    Conflict{"offload.optimizer", "host|file", "optimizer_in_backward", "on",
+             "the CPU steps each layer during backward in any case"},
+
+    // When the weights change.
     Conflict{"optimizer_in_backward", "on", "accumulate", "!1",
              "the weights would change between two batches of one step"},
+    Conflict{"optimizer_in_backward", "on", "precision", "fp16_mixed",
+             "whether a gradient overflowed, and the step is skipped, is known only when all of them are there"},
+
+    // A graph repeats one step, on the device alone.
+    Conflict{"cuda_graph", "on", "device", "cpu", "only a GPU has CUDA graphs"},
+    Conflict{"cuda_graph", "on", "offload.optimizer", "host|file", "a graph does not wait for the CPU's part of a step"},
+    Conflict{"cuda_graph", "on", "offload.parameters", "on", "a graph does not wait for copies that the CPU starts"},
+    Conflict{"cuda_graph", "on", "offload.checkpoints", "on", "a graph does not wait for copies that the CPU starts"},
+    Conflict{"cuda_graph", "on", "optimizer", "galore",
+             "a graph repeats one step, and the projections are worked out anew in some steps only"},
+    Conflict{"cuda_graph", "on", "fused.adamw", "off", "only the fused kernel counts its steps on the device"},
+    Conflict{"cuda_graph", "on", "keep_output", "on",
+             "a graph's tensors lie in one place, where the next step's output overwrites the last one's"},
+
+    // What an optimizer is made for.
+    Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters are of low rank already"},
+    Conflict{"optimizer", "adamw_8bit|galore", "fused.adamw", "off", "it is a choice of AdamW's with its moments whole"},
+    Conflict{"optimizer", "galore", "precision", "fp16_mixed", "a gradient that overflowed has no eigenvectors"},
+    Conflict{"optimizer", "galore", "rounding", "stochastic", "its updates are matrix products, which round to nearest"},
+    Conflict{"precision", "fp16_mixed", "fused.adamw", "off",
+             "only the fused kernels leave the weights alone after an overflow without the host being told"},
+    Conflict{"moments", "fp32|bf16", "fused.adamw", "off", "PyTorch's operators keep moments as the weights are kept"},
+    Conflict{"rounding", "stochastic", "fused.adamw", "off", "PyTorch's operators round to nearest"},
 };
 
 bool matches(std::string_view value, std::string_view pattern) {

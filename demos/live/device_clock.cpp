@@ -56,6 +56,12 @@ void DeviceClock::record(Nanoseconds host_time) {
   pending_.push_back(event);
 }
 
+bool DeviceClock::stream_is_recorded() {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  C10_CUDA_CHECK(cudaStreamIsCapturing(c10::cuda::getCurrentCUDAStream(), &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
 void DeviceClock::collect(std::vector<Nanoseconds>& times) {
   std::lock_guard collecting(collecting_);
   while (true) {

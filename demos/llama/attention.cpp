@@ -1,6 +1,9 @@
 // Causal attention as an autograd function over PyTorch's fused kernels.
 #include "demos/llama/attention.h"
 
+#include <cmath>
+#include <limits>
+
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "demos/llama/labels.h"
@@ -46,6 +49,7 @@ Kept attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tenso
           q, k, v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true, kNoDropout, kCausal);
       return {.out_BATD = out, .log_sum_exp = lse, .seed = seed, .offset = offset};
     }
+    case AttentionKernel::kEager: break;
   }
   TORCH_CHECK(false, "attention kernel ", static_cast<int>(kernel));
 }
@@ -71,6 +75,7 @@ Gradients attention_backward(const at::Tensor& dout, const at::Tensor& q, const 
           {true, true, true, false}, kCausal);
       return {.q = dq, .k = dk, .v = dv};
     }
+    case AttentionKernel::kEager: break;
   }
   TORCH_CHECK(false, "attention kernel ", static_cast<int>(kernel));
 }
@@ -108,21 +113,46 @@ at::Tensor repeat_heads(const at::Tensor& x_BKTD, std::int64_t num_heads) {
       .reshape({batch, num_heads, length, dim});
 }
 
+// q, k, v [B, A, T, D].
+at::Tensor eager_attention(const at::Tensor& q_BATD, const at::Tensor& k_BATD, const at::Tensor& v_BATD,
+                           const at::Tensor& mask_TT) {
+  const std::uint16_t op = operators().scores;
+  const Scope scope(Category::kActivations, op);
+  const std::int64_t batch = q_BATD.size(0), heads = q_BATD.size(1), length = q_BATD.size(2), dim = q_BATD.size(3);
+  const auto matrices = [&](const at::Tensor& x) { return x.reshape({batch * heads, length, dim}); };
+  at::Tensor scores = at::bmm(matrices(q_BATD), matrices(k_BATD).transpose(1, 2));  // [B A, T, T]
+  scores = scores * (1 / std::sqrt(static_cast<double>(dim)));
+  scores = scores + mask_TT;
+  scores = at::softmax(scores.to(at::kFloat), -1).to(q_BATD.scalar_type());
+  const at::Tensor out_BATD = at::bmm(scores, matrices(v_BATD)).view({batch, heads, length, dim});
+  return label_backward(out_BATD.transpose(1, 2).contiguous(), Category::kActivations, op).transpose(1, 2);
+}
+
 }  // namespace
+
+at::Tensor causal_mask(std::int64_t length, const at::TensorOptions& options) {
+  const Scope scope(Category::kOther, operators().mask);
+  double lowest = std::numeric_limits<float>::lowest();
+  if (options.dtype() == at::kHalf) lowest = std::numeric_limits<at::Half>::lowest();
+  if (options.dtype() == at::kBFloat16) lowest = std::numeric_limits<at::BFloat16>::lowest();
+  return at::full({length, length}, lowest, options).triu(1);
+}
 
 AttentionKernel attention_kernel(record::DeviceKind target, at::ScalarType type) {
   if (target == record::DeviceKind::kCpu) return AttentionKernel::kCpuFlash;
-  return type == at::kBFloat16 ? AttentionKernel::kCudaFlash : AttentionKernel::kCudaEfficient;
+  return type == at::kFloat ? AttentionKernel::kCudaEfficient : AttentionKernel::kCudaFlash;
 }
 
 at::Tensor causal_attention(const at::Tensor& q_BATD, const at::Tensor& k_BKTD, const at::Tensor& v_BKTD,
-                            AttentionKernel kernel) {
-  if (kernel == AttentionKernel::kCudaEfficient && q_BATD.size(1) != k_BKTD.size(1)) {
-    const at::Tensor k_BATD = repeat_heads(k_BKTD, q_BATD.size(1));
-    const at::Tensor v_BATD = repeat_heads(v_BKTD, q_BATD.size(1));
-    return AttentionFunction::apply(q_BATD, k_BATD, v_BATD, kernel);
+                            AttentionKernel kernel, const at::Tensor& mask_TT) {
+  const bool head_each = kernel == AttentionKernel::kCudaEfficient || kernel == AttentionKernel::kEager;
+  at::Tensor k = k_BKTD, v = v_BKTD;
+  if (head_each && q_BATD.size(1) != k_BKTD.size(1)) {
+    k = repeat_heads(k_BKTD, q_BATD.size(1));
+    v = repeat_heads(v_BKTD, q_BATD.size(1));
   }
-  return AttentionFunction::apply(q_BATD, k_BKTD, v_BKTD, kernel);
+  if (kernel == AttentionKernel::kEager) return eager_attention(q_BATD, k, v, mask_TT);
+  return AttentionFunction::apply(q_BATD, k, v, kernel);
 }
 
 }  // namespace headroom::llama

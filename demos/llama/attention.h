@@ -1,5 +1,5 @@
 // Causal attention by the fused kernel that suits the device, called directly: PyTorch's own choice looks at the
-// device, and on meta it would take another kernel than the one it stands for.
+// device, and on meta it would take another kernel than the one it stands for. Or from plain operators.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,24 @@
 namespace headroom::llama {
 
 enum class AttentionKernel : std::uint8_t {
-  kCpuFlash,       // CPU, fp32 and bf16
-  kCudaFlash,      // bf16; takes fewer key/value heads than query heads as they are
+  kCpuFlash,       // CPU, all types
+  kCudaFlash,      // bf16 and fp16; takes fewer key/value heads than query heads as they are
   kCudaEfficient,  // fp32, which flash does not take; every query head needs a key/value head of its own
+  kEager,          // plain operators, which write the T × T scores
 };
 
 AttentionKernel attention_kernel(record::DeviceKind target, at::ScalarType type);
 
+// [T, T] to add to scores: 0 on and below the diagonal, above it the type's most negative number.
+at::Tensor causal_mask(std::int64_t length, const at::TensorOptions& options);
+
 // softmax(q kᵀ / √D) v, each position looking at itself and those before. q [B, A, T, D]; k, v [B, K, T, D]; result
 // [B, A, T, D], lying in memory as [B, T, A, D]. Keeps q, k, v, the result and one fp32 a row (log-sum-exp), never T ×
 // T. Dao 2023, FlashAttention-2, arXiv:2307.08691; Rabe and Staats 2021, arXiv:2112.05682.
+//
+// kEager, as Hugging Face's eager model: keeps copies of q, k and v with a head for every query head, and the
+// probabilities [B, A, T, T] twice, in fp32 and in the model's type. Only it reads `mask_TT`.
 at::Tensor causal_attention(const at::Tensor& q_BATD, const at::Tensor& k_BKTD, const at::Tensor& v_BKTD,
-                            AttentionKernel kernel);
+                            AttentionKernel kernel, const at::Tensor& mask_TT = {});
 
 }  // namespace headroom::llama

@@ -15,28 +15,32 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 struct Holder : torch::CustomClassHolder {
-  explicit Holder(CheckpointedLayer l) : layer(std::move(l)) {}
-  CheckpointedLayer layer;
+  explicit Holder(CheckpointedSegment s) : segment(std::move(s)) {}
+  CheckpointedSegment segment;
 };
 
 struct CheckpointFunction : torch::autograd::Function<CheckpointFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const c10::intrusive_ptr<Holder>& holder) {
+    const CheckpointedSegment& segment = holder->segment;
     ctx->set_materialize_grads(false);
-    ctx->save_for_backward({x});
-    ctx->saved_data["layer"] = c10::IValue::make_capsule(holder);
-    return holder->layer.layer(x);  // autograd is off in here: the layer's intermediate tensors go at once
+    ctx->saved_data["segment"] = c10::IValue::make_capsule(holder);
+    if (segment.store == nullptr) ctx->save_for_backward({x});
+    at::Tensor y = segment.layers(x, record::Phase::kForward);  // autograd is off in here: what lies between goes at once
+    if (segment.store != nullptr) segment.store->keep(segment.number, x);
+    return y;
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-    const auto& layer = static_cast<Holder&>(*ctx->saved_data["layer"].toCapsule()).layer;
-    at::Tensor x = ctx->get_saved_variables()[0].detach().requires_grad_(true);
-    layer.before_recompute();
+    const CheckpointedSegment& segment = static_cast<Holder&>(*ctx->saved_data["segment"].toCapsule()).segment;
+    const at::Tensor kept =
+        segment.store == nullptr ? ctx->get_saved_variables()[0] : segment.store->take(segment.number);
+    at::Tensor x = kept.detach().requires_grad_(true);
     at::Tensor y;
     {
       const at::AutoGradMode grad_mode(true);
-      y = layer.layer(x);
+      y = segment.layers(x, record::Phase::kRecompute);
     }
-    layer.before_backward();
+    segment.before_backward();
     const EngineCall engine_call;
     torch::autograd::backward({y}, {gradients[0]});
     return {x.grad(), at::Tensor()};
@@ -45,8 +49,8 @@ struct CheckpointFunction : torch::autograd::Function<CheckpointFunction> {
 
 }  // namespace
 
-at::Tensor checkpoint(const at::Tensor& x, CheckpointedLayer layer) {
-  return CheckpointFunction::apply(x, c10::make_intrusive<Holder>(std::move(layer)));
+at::Tensor checkpoint(const at::Tensor& x, CheckpointedSegment segment) {
+  return CheckpointFunction::apply(x, c10::make_intrusive<Holder>(std::move(segment)));
 }
 
 }  // namespace headroom::llama

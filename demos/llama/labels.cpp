@@ -57,9 +57,9 @@ void set_backward_label(record::Category category, std::uint16_t op) {
   t_backward_label.emplace(category, op);
 }
 
-void mark_backward(record::Phase phase, std::uint16_t layer) {
+void mark_backward(record::Phase phase, std::uint16_t layer, std::uint16_t micro_batch) {
   t_backward_label.reset();
-  record::mark(phase, layer);
+  record::mark(phase, layer, micro_batch);
 }
 
 BackwardLabels::~BackwardLabels() { t_backward_label.reset(); }

@@ -21,6 +21,7 @@ struct Operators {
   std::uint16_t k_proj = record::intern_operator("attention.k_proj");
   std::uint16_t v_proj = record::intern_operator("attention.v_proj");
   std::uint16_t rope = record::intern_operator("attention.rope");
+  std::uint16_t mask = record::intern_operator("attention.mask");
   std::uint16_t repeat_kv = record::intern_operator("attention.repeat_kv");
   std::uint16_t scores = record::intern_operator("attention.scores");
   std::uint16_t o_proj = record::intern_operator("attention.o_proj");
@@ -35,6 +36,7 @@ struct Operators {
   std::uint16_t final_norm = record::intern_operator("final.rms_norm");
   std::uint16_t lm_head = record::intern_operator("lm_head");
   std::uint16_t loss_cast = record::intern_operator("loss.to_fp32");
+  std::uint16_t loss_shift = record::intern_operator("loss.shift");
   std::uint16_t log_softmax = record::intern_operator("loss.log_softmax");
   std::uint16_t nll = record::intern_operator("loss.nll");
   std::uint16_t adamw = record::intern_operator("adamw");
@@ -59,7 +61,7 @@ at::Tensor label_backward(const at::Tensor& y, record::Category category, std::u
 void set_backward_label(record::Category category, std::uint16_t op);
 
 // record::mark for backward: ends the label first, because a label restores what it found.
-void mark_backward(record::Phase phase, std::uint16_t layer = record::kNoLayer);
+void mark_backward(record::Phase phase, std::uint16_t layer = record::kNoLayer, std::uint16_t micro_batch = 0);
 
 // Around a call of backward: no label outlives it, however it ends.
 class BackwardLabels {

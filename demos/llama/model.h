@@ -12,9 +12,11 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/llama/adapters.h"
 #include "demos/llama/attention.h"
 #include "demos/llama/config.h"
 #include "demos/llama/fused.h"
+#include "demos/llama/hugging_face.h"
 #include "demos/record/scope.h"
 #include "demos/record/units.h"
 
@@ -40,6 +42,9 @@ struct Model {
   std::vector<LayerWeights> layers;
   at::Tensor final_norm_H;
   at::Tensor lm_head_VH;        // the embedding table itself where embeddings are tied
+  at::Tensor mask_TT;           // of eager attention
+  AdapterOptions adapter_options;
+  std::vector<LayerAdapters> adapters;  // one a layer; none: all weights are trained
   at::Tensor cos, sin;          // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
 
@@ -55,7 +60,7 @@ struct Parameter {
 struct Placement {
   at::Device device = at::kCPU;
   record::DeviceKind target = record::DeviceKind::kCpu;
-  at::ScalarType type = at::kFloat;  // of weights, activations, gradients: fp32 or bf16
+  at::ScalarType type = at::kFloat;  // of weights, activations, gradients: fp32, bf16 or fp16
 };
 
 // Leaves make_model and train_step when their `cancel` became true. A step that is left drops its gradients; weights are
@@ -65,13 +70,24 @@ class Cancelled : public std::exception {
   const char* what() const noexcept override { return "the run was cancelled"; }
 };
 
-// Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(). The numbers depend on the
-// device. `cancel` (may be null) is read before every layer.
-Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
-                 std::uint64_t seed, const std::atomic<bool>* cancel = nullptr);
+// Where a model's weights come from and which of them are trained.
+struct ModelSource {
+  const WeightFiles* files = nullptr;  // a checkpoint of this config, not owned; null: drawn at random
+  AdapterOptions adapters;
+  std::function<void(LayerWeights&)> layer_made;  // called when a layer has its values, before the next one; may be empty
+};
 
-// Every weight once, in the order of the forward pass; a tied head is the embedding.
+// Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(); or those of a checkpoint, in the
+// model's type, copied one after the other straight from the files. The numbers drawn depend on the device. On the meta
+// device no file is read. `cancel` (may be null) is read before every layer.
+Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
+                 std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
+
+// Every weight once, in the order of the forward pass, each layer's adapters behind its weights; a tied head is the
+// embedding. Weights in NF4 are no tensors and are not among them.
 std::vector<Parameter> parameters(const Model& model);
+// Those that a step trains: all, or the adapters.
+std::vector<Parameter> trainable_parameters(const Model& model);
 
 // x / √(mean(x²) + ε) · w over the last dimension, from plain operators, as the eager Hugging Face model: in bf16 it
 // keeps x in fp32, its 1/√ and the normalised x. Zhang and Sennrich 2019, arXiv:1910.07467.
@@ -84,6 +100,8 @@ at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::T
 // The frequencies θ^(−2j/D), j < D/2, stretched as the config says.
 std::vector<float> rope_frequencies(const Config& config);
 
-at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH);
+// `selective`: what is cheap to compute again (norms, SwiGLU's product, eager attention's scores) is not kept, see
+// rebuilt.h; the results of the products are. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
+at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, bool selective = false);
 
 }  // namespace headroom::llama

@@ -1,5 +1,7 @@
 // Makes a Llama's weights and tables on a device, each allocation under its name.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 #include <numbers>
 
@@ -17,8 +19,9 @@ constexpr double kInitialDeviation = 0.02;  // initializer_range of the publishe
 
 class WeightMaker {
  public:
-  WeightMaker(const Placement& placement, std::uint64_t seed)
-      : options_(at::TensorOptions().device(placement.device).dtype(placement.type)) {
+  // draw: false leaves the memory as it is, for load().
+  WeightMaker(const Placement& placement, std::uint64_t seed, bool draw)
+      : options_(at::TensorOptions().device(placement.device).dtype(placement.type)), draw_(draw) {
     if (placement.device.is_meta()) return;
     at::Generator generator = at::globalContext().defaultGenerator(placement.device);
     const std::lock_guard lock(generator.mutex());
@@ -30,7 +33,9 @@ class WeightMaker {
 
   at::Tensor matrix(std::int64_t rows, std::int64_t columns, std::uint16_t op) const {
     const Scope scope(tag(op));
-    return at::empty({rows, columns}, options_).normal_(0, kInitialDeviation).requires_grad_(true);
+    at::Tensor weight = at::empty({rows, columns}, options_);
+    if (draw_) weight.normal_(0, kInitialDeviation);
+    return weight.requires_grad_(true);
   }
 
   at::Tensor ones(std::int64_t size, std::uint16_t op) const {
@@ -44,6 +49,7 @@ class WeightMaker {
   }
 
   at::TensorOptions options_;
+  bool draw_;
   std::uint16_t layer_ = record::kNoLayer;
 };
 
@@ -62,6 +68,41 @@ LayerWeights make_layer(const WeightMaker& make, const Config& c) {
       .up_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.up_proj),
       .down_proj_HF = make.matrix(c.hidden_size, c.intermediate_size, op.down_proj),
   };
+}
+
+at::ScalarType type_of(StoredType type) {
+  switch (type) {
+    case StoredType::kF32:
+      return at::kFloat;
+    case StoredType::kF16:
+      return at::kHalf;
+    case StoredType::kBf16:
+      break;
+  }
+  return at::kBFloat16;
+}
+
+// The stored weight in the memory of `weight`, converted to its type, a piece at a time: towards a GPU, LibTorch converts
+// on the host, in as much memory as the piece takes. Files need not align their tensors.
+void load(const WeightFiles& files, const Parameter& parameter) {
+  if (parameter.tensor.is_meta()) return;
+  constexpr std::size_t kPiece = std::size_t{64} << 20;
+  const StoredTensor& stored = files.tensor(parameter.name);
+  const std::span<const std::byte> bytes = files.bytes(stored);
+  const auto element = static_cast<std::size_t>(bytes_of(stored.type));
+  const at::Tensor weight = parameter.tensor.detach().view({-1});
+  std::vector<std::byte> aligned;
+  for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+    const std::span<const std::byte> piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+    auto* data = const_cast<std::byte*>(piece.data());  // LibTorch knows no tensor that is read only
+    if (reinterpret_cast<std::uintptr_t>(data) % element != 0) {
+      aligned.assign(piece.begin(), piece.end());
+      data = aligned.data();
+    }
+    const auto count = static_cast<std::int64_t>(piece.size() / element);
+    weight.narrow(0, static_cast<std::int64_t>(begin / element), count)
+        .copy_(at::from_blob(data, {count}, type_of(stored.type)));
+  }
 }
 
 // The values on the device. Goes through no PyTorch operator that would allocate on a real device only.
@@ -113,59 +154,110 @@ std::vector<float> rope_frequencies(const Config& config) {
   return frequencies;
 }
 
+namespace {
+
+// Embedding, final norm and, where it is a table of its own, the head.
+std::vector<Parameter> outer_parameters(const Model& model) {
+  const Operators& op = operators();
+  std::vector<Parameter> all{
+      {.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding},
+      {.name = "model.norm.weight", .tensor = model.final_norm_H, .op = op.final_norm}};
+  if (!model.config.tie_word_embeddings) {
+    all.push_back({.name = "lm_head.weight", .tensor = model.lm_head_VH, .op = op.lm_head});
+  }
+  return all;
+}
+
+std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
+  const Operators& op = operators();
+  const LayerWeights& w = model.layers[i];
+  std::vector<Parameter> all;
+  const auto add = [&](const std::string& name, const at::Tensor& tensor, std::uint16_t name_of_op) {
+    if (!tensor.defined()) return;
+    all.push_back({.name = "model.layers." + std::to_string(i) + "." + name + ".weight",
+                   .tensor = tensor,
+                   .layer = static_cast<std::uint16_t>(i),
+                   .op = name_of_op});
+  };
+  add("input_layernorm", w.attention_norm_H, op.attention_norm);
+  add("self_attn.q_proj", w.q_proj_QH, op.q_proj);
+  add("self_attn.k_proj", w.k_proj_KH, op.k_proj);
+  add("self_attn.v_proj", w.v_proj_KH, op.v_proj);
+  add("self_attn.o_proj", w.o_proj_HQ, op.o_proj);
+  add("post_attention_layernorm", w.mlp_norm_H, op.mlp_norm);
+  add("mlp.gate_proj", w.gate_proj_FH, op.gate_proj);
+  add("mlp.up_proj", w.up_proj_FH, op.up_proj);
+  add("mlp.down_proj", w.down_proj_HF, op.down_proj);
+  if (model.adapters.empty()) return all;
+  constexpr std::array<const char*, kProjectionKinds> kNames{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+                                                             "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
+                                                             "mlp.down_proj"};
+  for (std::size_t k = 0; k < kProjectionKinds; ++k) {
+    const Projection p = projection(model, static_cast<std::int64_t>(i), static_cast<ProjectionKind>(k));
+    add(std::string(kNames[k]) + ".lora_A", p.a_RI, p.op);
+    add(std::string(kNames[k]) + ".lora_B", p.b_OR, p.op);
+  }
+  return all;
+}
+
+}  // namespace
+
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
-                 std::uint64_t seed, const std::atomic<bool>* cancel) {
+                 std::uint64_t seed, const std::atomic<bool>* cancel, const ModelSource& source) {
   const at::AutoGradMode grad_mode(false);
   const Operators& op = operators();
   const auto stop_if_cancelled = [cancel] {
     if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) throw Cancelled();
   };
+  const auto load_all = [&source](const std::vector<Parameter>& some) {
+    for (const Parameter& parameter : some)
+      if (source.files != nullptr) load(*source.files, parameter);
+  };
   Model model;
   model.config = config;
   model.fused = fused;
-  model.attention = attention_kernel(placement.target, placement.type);
+  model.attention =
+      fused.attention ? attention_kernel(placement.target, placement.type) : AttentionKernel::kEager;
   make_rope_tables(model, placement, seq);
-  WeightMaker make(placement, seed);
+  if (!fused.attention) {
+    model.mask_TT = causal_mask(seq, at::TensorOptions().device(placement.device).dtype(placement.type));
+  }
+  WeightMaker make(placement, seed, /*draw=*/source.files == nullptr);
   model.embed_tokens_VH = make.matrix(config.vocab_size, config.hidden_size, op.embedding);
+  if (source.adapters.kind == AdapterKind::kQlora) model.adapters.resize(static_cast<std::size_t>(config.num_layers));
   for (std::int64_t i = 0; i < config.num_layers; ++i) {
     stop_if_cancelled();
     make.enter(static_cast<std::uint16_t>(i));
     model.layers.push_back(make_layer(make, config));
+    load_all(layer_parameters(model, static_cast<std::size_t>(i)));
+    if (source.adapters.kind == AdapterKind::kQlora) quantise_layer(model, i);
+    if (source.layer_made) source.layer_made(model.layers.back());
   }
   stop_if_cancelled();
   make.enter(record::kNoLayer);
   model.final_norm_H = make.ones(config.hidden_size, op.final_norm);
   model.lm_head_VH = config.tie_word_embeddings ? model.embed_tokens_VH
                                                 : make.matrix(config.vocab_size, config.hidden_size, op.lm_head);
+  load_all(outer_parameters(model));
+  if (source.adapters.kind != AdapterKind::kOff) add_adapters(model, source.adapters, seed);
   return model;
 }
 
 std::vector<Parameter> parameters(const Model& model) {
-  const Operators& op = operators();
-  std::vector<Parameter> all{
-      {.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding}};
+  std::vector<Parameter> all = outer_parameters(model);
+  const auto head = all.begin() + 1;  // behind the embedding come the layers
+  std::vector<Parameter> layers;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    const LayerWeights& w = model.layers[i];
-    const auto add = [&](const char* name, const at::Tensor& tensor, std::uint16_t name_of_op) {
-      all.push_back({.name = "model.layers." + std::to_string(i) + "." + name + ".weight",
-                     .tensor = tensor,
-                     .layer = static_cast<std::uint16_t>(i),
-                     .op = name_of_op});
-    };
-    add("input_layernorm", w.attention_norm_H, op.attention_norm);
-    add("self_attn.q_proj", w.q_proj_QH, op.q_proj);
-    add("self_attn.k_proj", w.k_proj_KH, op.k_proj);
-    add("self_attn.v_proj", w.v_proj_KH, op.v_proj);
-    add("self_attn.o_proj", w.o_proj_HQ, op.o_proj);
-    add("post_attention_layernorm", w.mlp_norm_H, op.mlp_norm);
-    add("mlp.gate_proj", w.gate_proj_FH, op.gate_proj);
-    add("mlp.up_proj", w.up_proj_FH, op.up_proj);
-    add("mlp.down_proj", w.down_proj_HF, op.down_proj);
+    std::vector<Parameter> layer = layer_parameters(model, i);
+    layers.insert(layers.end(), std::make_move_iterator(layer.begin()), std::make_move_iterator(layer.end()));
   }
-  all.push_back({.name = "model.norm.weight", .tensor = model.final_norm_H, .op = op.final_norm});
-  if (!model.config.tie_word_embeddings) {
-    all.push_back({.name = "lm_head.weight", .tensor = model.lm_head_VH, .op = op.lm_head});
-  }
+  all.insert(head, std::make_move_iterator(layers.begin()), std::make_move_iterator(layers.end()));
+  return all;
+}
+
+std::vector<Parameter> trainable_parameters(const Model& model) {
+  std::vector<Parameter> all = parameters(model);
+  std::erase_if(all, [](const Parameter& parameter) { return !parameter.tensor.requires_grad(); });
   return all;
 }
 

@@ -32,6 +32,10 @@ Storage checked_storage(const at::Tensor& logits, const at::Tensor& targets, con
               "cross_entropy: label smoothing is from 0 to 1, not ", options.label_smoothing);
   TORCH_CHECK(options.valid_count <= logits.size(0), "cross_entropy: ", options.valid_count,
               " valid rows are more than the logits have");
+  TORCH_CHECK(!options.grad_scale.defined() ||
+                  (options.reduction != Reduction::kNone && options.grad_scale.numel() == 1 &&
+                   options.grad_scale.scalar_type() == at::kFloat && options.grad_scale.device() == logits.device()),
+              "cross_entropy: grad_scale is one fp32 number on the device of the logits, for mean and sum");
   const auto storage = storage_of(logits.scalar_type());
   TORCH_CHECK(storage.has_value(), "cross_entropy: fp32, bf16 or fp16 logits, not ", logits.scalar_type());
   return *storage;
@@ -67,8 +71,10 @@ void run_cuda(const CrossEntropyArgs& args, const CrossEntropyOptions& options, 
   CUstream_st* const stream = c10::cuda::getCurrentCUDAStream().stream();
   if (options.reduction == Reduction::kNone) return must(cross_entropy_cuda(args, stream));
   auto* const scale = static_cast<float*>(tensors.scale.mutable_data_ptr());
+  const auto* const grad_scale =
+      options.grad_scale.defined() ? static_cast<const float*>(options.grad_scale.const_data_ptr()) : nullptr;
   must(cross_entropy_scale_cuda(args.targets, args.rows, args.ignore_index, options.valid_count, options.reduction,
-                                /*grad_scale=*/nullptr, scale, stream));
+                                grad_scale, scale, stream));
   must(cross_entropy_cuda(args, stream));
   must(cross_entropy_total_cuda(args.loss, args.rows, scale + 1, static_cast<float*>(tensors.total.mutable_data_ptr()),
                                 stream));
@@ -84,7 +90,8 @@ void run_cpu(const CrossEntropyArgs& args, const CrossEntropyOptions& options, c
                                    : args.rows - std::count(args.targets, args.targets + args.rows, args.ignore_index);
     const bool sums = options.reduction == Reduction::kSum;
     part = sums ? 1.0f : valid == 0 ? 0.0f : 1.0f / static_cast<float>(valid);
-    scale[0] = scale[1] = part;
+    scale[0] = options.grad_scale.defined() ? part * options.grad_scale.item<float>() : part;
+    scale[1] = part;
   }
   const std::int64_t grain = std::max<std::int64_t>(1, kGrainElements / args.vocab);
   at::parallel_for(0, args.rows, grain,
@@ -134,6 +141,7 @@ struct CrossEntropyFunction : torch::autograd::Function<CrossEntropyFunction> {
     ctx->set_materialize_grads(false);
     const CrossEntropyOut out = cross_entropy_forward(logits, targets, options);
     ctx->saved_data["dlogits"] = out.dlogits;
+    if (options.grad_scale.defined()) ctx->saved_data["made_for"] = options.grad_scale;
     return out.loss;
   }
 

@@ -17,6 +17,9 @@ struct CrossEntropyOptions {
   bool in_place = false;       // the gradient overwrites the logits
   // Rows that are not ignored, where the host knows them (it made the labels): saves the pass that counts. -1: counted.
   std::int64_t valid_count = -1;
+  // fp32 [], same device, for mean and sum: the gradient is made for this upstream gradient (a loss scale), so that fp16
+  // does not underflow; the loss is not multiplied by it. Undefined: 1.
+  at::Tensor grad_scale;
   // Where to report a target outside the vocabulary, int64 [1] (see error_text); never cleared here, so that one may
   // serve many steps. Undefined: a new one. Rows with such a target have loss NaN and gradient 0. On the CPU it throws.
   at::Tensor error_flag;
