@@ -1,7 +1,6 @@
 // NF4 with double quantisation on raw memory: what the CPU and CUDA kernels have in common. No torch.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "kernels/storage.h"
@@ -13,7 +12,7 @@ namespace headroom::kernels {
 // The 16 levels of NormalFloat4 as published (arXiv:2305.14314, appendix E), bit for bit. They are quantiles of the
 // standard normal distribution, 8 on the negative and 9 on the positive side with the zero shared, divided by the
 // largest, so that normally distributed weights use all codes equally often.
-inline constexpr std::array<float, 16> kNf4Levels = {
+inline constexpr float kNf4Levels[16] = {
     -1.0f,
     -0.6961928009986877f,
     -0.5250730514526367f,

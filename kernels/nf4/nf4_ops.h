@@ -25,13 +25,14 @@ struct Nf4Matrix {
 constexpr std::int64_t nf4_bytes(std::int64_t n) { return (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4; }
 
 // weight: fp32, bf16 or fp16, contiguous, on CPU, CUDA or meta. For as long as it runs it also holds fp32 [⌈n/64⌉]. An
-// inf or NaN anywhere makes the whole matrix NaN, by the mean.
+// inf or NaN anywhere leaves nothing finite in the whole matrix, by the mean.
 Nf4Matrix nf4_quantise(const at::Tensor& weight);
 
 // The weight in `type` (fp32, bf16 or fp16), of the matrix' shape. One launch, one allocation.
 at::Tensor nf4_dequantise(const Nf4Matrix& matrix, at::ScalarType type);
 
-// What nf4_quantise and nf4_dequantise together make of a weight, in float64 on the CPU from plain tensor operations.
+// Both together in float64 on the CPU from plain tensor operations: the nearest level of each weight divided by its
+// block's absmax, times the absmax as double quantisation leaves it.
 at::Tensor nf4_reference(const at::Tensor& weight);
 
 }  // namespace headroom::kernels

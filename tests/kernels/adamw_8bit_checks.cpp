@@ -87,7 +87,7 @@ double beyond_nearest(const at::Tensor& values, const at::Tensor& exact, bool is
       if (above != map.end()) nearest = std::min(nearest, *above - x);
       if (above != map.begin()) nearest = std::min(nearest, x - *(above - 1));
       if (!is_signed && x > 0 && x < map[1]) nearest = map[1] - x;  // never 0
-      most = std::max(most, std::abs(value[i] / absmax - x) - nearest);
+      most = std::max(most, std::abs(value[i] / absmax - x) - nearest - 1e-6 * std::abs(x));
     }
   }
   return most;

@@ -34,7 +34,7 @@ void step_8bit(const kernels::AdamW8bitParameter& p, std::int64_t t, const kerne
 kernels::AdamWReference reference_8bit(const kernels::AdamW8bitParameter& before, std::int64_t t);
 
 // How much farther `values`, coded and decoded, lie from `exact` than the nearest value of the map, at most, relative
-// to the block's absmax; both [n], anywhere.
+// to the block's absmax and beyond a millionth of the value itself (fp32's rounding); both [n], anywhere.
 double beyond_nearest(const at::Tensor& values, const at::Tensor& exact, bool is_signed);
 
 }  // namespace headroom::test
