@@ -180,18 +180,22 @@ class ChartLayout {
     }
   }
 
-  // At its line's right end, above or below, or at its left end: the first place without a mark.
+  // At its line's right end, above or below, or at its left end, else at the plot's upper edge: the first place without a
+  // mark or a bar.
   void place_reference_labels() {
     const float pad = sheet_.px(4), height = sheet_.height(kMediumType);
     for (const lessons::ChartReference& reference : chart_.references) {
       const float width = sheet_.width(kMediumType, reference.label);
-      const float left = x_px(reference.x.front()), line = y_px(reference.y.back());
-      if (reference.label.empty() || plot_.x1 - pad - width < left) continue;
+      const float left = x_px(reference.x.front()), right = x_px(reference.x.back()), line = y_px(reference.y.back());
+      if (reference.label.empty() || right - pad - width < left) continue;
       const float above = std::max(plot_.y0, line - height - sheet_.px(2)), below = line + sheet_.px(2);
-      const std::array places{Point{plot_.x1 - pad - width, above}, Point{plot_.x1 - pad - width, below},
-                              Point{left + pad, above}, Point{left + pad, below}};
+      const std::array places{Point{right - pad - width, above}, Point{right - pad - width, below},
+                              Point{left + pad, above}, Point{left + pad, below},
+                              Point{plot_.x1 - pad - width, plot_.y0}, Point{left + pad, plot_.y0}};
       const auto box_at = [&](Point at) { return Rect{at.x, at.y, at.x + width, at.y + height}; };
-      const auto place = std::find_if(places.begin(), places.end(), [&](Point at) { return is_free(box_at(at)); });
+      const auto fits = [&](Point at) { return is_free(box_at(at)) && !meets_bar(box_at(at)); };
+      const auto place = std::find_if(places.begin(), places.end(), fits);
+      if (place == places.end() && !chart_.bars) continue;  // on a mark it could not be read; over bars it can
       const Rect box = box_at(place == places.end() ? places.front() : *place);
       reference_labels_.push_back({box, reference.label});
       taken_.push_back(box);
@@ -202,6 +206,11 @@ class ChartLayout {
     return std::none_of(taken_.begin(), taken_.end(), [&](const Rect& other) {
       return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
     });
+  }
+
+  // A bar, or the number over it.
+  bool meets_bar(const Rect& box) const {
+    return std::any_of(bars_.begin(), bars_.end(), [&](const Rect& bar) { return bar.meets(box); });
   }
 
   // Over the bars, on a patch of the ground.
@@ -224,37 +233,55 @@ class ChartLayout {
     stroke({x - cap, bottom}, {x + cap, bottom});
   }
 
-  void bars() {
-    place_reference_labels();
-    const auto count = static_cast<float>(std::max<std::size_t>(1, chart_.series.size()));
+  // Width of a bar with its gap: the series of a place stand side by side.
+  float bar_pitch() const {
     const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
-    const float bar = std::min(sheet_.px(64), slot * 0.78f / count);
+    return std::min(sheet_.px(64), slot * 0.78f / static_cast<float>(std::max<std::size_t>(1, chart_.series.size())));
+  }
+
+  Rect bar_of(std::size_t series, const ChartPoint& point) const {
+    const float bar = bar_pitch(), middle = static_cast<float>(chart_.series.size()) * 0.5f;
+    const float x0 = sheet_.snap(x_px(point.x) + (static_cast<float>(series) - middle) * bar + bar * 0.06f);
+    const float x1 = std::max(x0 + sheet_.line_px(1), sheet_.snap(x0 + bar * 0.88f));
+    return {x0, std::min(sheet_.snap(y_px(point.y)), plot_.y1 - sheet_.line_px(2)), x1, plot_.y1};
+  }
+
+  void bars() {
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
       for (const ChartPoint& point : chart_.series[s].points) {
-        const float x0 = sheet_.snap(x_px(point.x) + (static_cast<float>(s) - count * 0.5f) * bar + bar * 0.06f);
-        const float x1 = std::max(x0 + sheet_.line_px(1), sheet_.snap(x0 + bar * 0.88f));
-        const float top = std::min(sheet_.snap(y_px(point.y)), plot_.y1 - sheet_.line_px(2));
-        const Rect rect{x0, top, x1, plot_.y1};
+        bars_.push_back(bar_of(s, point));
+        if (!point.label.empty()) bars_.push_back(value_box(point, bars_.back()));
+      }
+    }
+    place_reference_labels();
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      for (const ChartPoint& point : chart_.series[s].points) {
+        const Rect rect = bar_of(s, point);
         lay_out_box(sheet_, rect, looks_[s]);
         whisker(point, rect.center_x(), palette_.text);
-        value_label(point, rect, bar);
-        sheet_.scene().hits.push_back({{x0, plot_.y0, x1, plot_.y1}, std::nullopt, point.tip});
+        value_label(point, rect, bar_pitch());
+        sheet_.scene().hits.push_back({{rect.x0, plot_.y0, rect.x1, plot_.y1}, std::nullopt, point.tip});
       }
     }
   }
 
-  void value_label(const ChartPoint& point, const Rect& bar, float room) {
-    if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return;
+  // The number over a bar.
+  Rect value_box(const ChartPoint& point, const Rect& bar) const {
     const float y = std::min(bar.y0, y_px(point.high)) - sheet_.height(kLabelType) - sheet_.px(1);
     const float half = sheet_.width(kLabelType, point.label) * 0.5f;
-    const Rect box{bar.center_x() - half, y, bar.center_x() + half, y + sheet_.height(kLabelType)};
-    if (y < plot_.y0 || !is_free(box)) return;
+    return {bar.center_x() - half, y, bar.center_x() + half, y + sheet_.height(kLabelType)};
+  }
+
+  void value_label(const ChartPoint& point, const Rect& bar, float room) {
+    if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return;
+    const Rect box = value_box(point, bar);
+    if (box.y0 < plot_.y0 || !is_free(box)) return;
     const bool struck = std::any_of(chart_.references.begin(), chart_.references.end(), [&](const auto& reference) {
       const float line = reference.y.empty() ? plot_.y1 : y_px(reference.y.back());
       return box.y0 < line && line < box.y1;
     });
     if (struck) sheet_.fill(Layer::kLabels, box, palette_.well);  // no line through a number
-    sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, bar.center_x(), y, Anchor::kMiddle);
+    sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, bar.center_x(), box.y0, Anchor::kMiddle);
   }
 
   void marks() {
@@ -345,6 +372,7 @@ class ChartLayout {
     std::string text;
   };
   std::vector<Label> reference_labels_;
+  std::vector<Rect> bars_;              // and the numbers over them
   std::vector<Rect> taken_;             // labels and marks that another label keeps off
 };
 
