@@ -12,16 +12,15 @@
 namespace headroom::app {
 
 struct LadderSwitch {
-  std::string_view id;     // "bf16", as in --order
-  std::string_view label;  // "bf16"
+  std::string_view id;                       // "bf16", as in --order
   std::array<std::string_view, 6> settings;  // "precision=bf16", …; empty behind the last
 };
 
 // In the order in which a ladder takes them unless told otherwise.
 std::span<const LadderSwitch> ladder_switches();
 
-// What a ladder begins with where a setting was not asked for: fp32, AdamW composed from plain operators, everything
-// kept.
+// What a ladder begins with where a setting was not asked for: fp32, composed from plain operators, everything kept.
+// (AdamW is the fused one: other optimizers and roundings are choices of its kernel.)
 record::Params naive_settings(const experiments::DemoInfo& train_step);
 
 // Series "ladder", labels "naive" and the switches' ids; `base` is the first rung. Without an order, all switches but

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -32,12 +33,13 @@ struct Look {
   SeriesKind kind = SeriesKind::kOther;
   bool ghost = false;
   int turn = 0;
+  std::optional<record::Category> category = {};
 };
 
 std::vector<Look> looks_of(const Chart& chart) {
   std::vector<Look> looks;
   for (const ChartSeries& series : chart.series) {
-    Look look{series.kind, series.ghost, 0};
+    Look look{series.kind, series.ghost, 0, series.category};
     for (const Look& other : looks) look.turn += other.kind == look.kind && other.ghost == look.ghost;
     looks.push_back(look);
   }
@@ -52,6 +54,7 @@ Color line_color(const Palette& palette, const Look& look) {
 
 // A bar, or a legend's sample of one.
 void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look) {
+  if (look.category) return lay_out_kind(sheet, rect, *look.category);
   const Palette& palette = sheet.palette();
   const float width = sheet.line_px(1), half = width * 0.5f;
   const Color color = line_color(palette, look);
@@ -124,7 +127,8 @@ class ChartLayout {
   void draw() {
     ground();
     references();
-    if (chart_.bars) bars();
+    if (chart_.stacked) stacks();
+    else if (chart_.bars) bars();
     else marks();
     draw_reference_labels();
     head();
@@ -140,6 +144,16 @@ class ChartLayout {
 
   void ground() {
     sheet_.fill(Layer::kGround, plot_, palette_.well);
+    for (const lessons::ChartSpan& span : chart_.spans) {
+      const Rect band{sheet_.snap(x_px(span.low)), plot_.y0, sheet_.snap(x_px(span.high)), plot_.y1};
+      const auto tone = static_cast<std::size_t>(std::clamp(span.tone, 0, 3));
+      if (span.tone > 0) sheet_.fill(Layer::kGround, band, palette_.phase[tone]);
+      if (sheet_.width(kLabelType, span.label) + sheet_.px(8) < band.width()) {
+        const Rect box = sheet_.text(Layer::kLabels, kLabelType, palette_.text, span.label, band.center_x(),
+                                     plot_.y0 + sheet_.px(3), Anchor::kMiddle);
+        taken_.push_back(box);
+      }
+    }
     float last = HUGE_VALF;  // where a label stands already
     for (const Tick& tick : y_.ticks) {
       const float y = y_px(tick.value);
@@ -272,6 +286,50 @@ class ChartLayout {
     return {bar.center_x() - half, y, bar.center_x() + half, y + sheet_.height(kLabelType)};
   }
 
+  // One bar a place: its series on each other, a line of ground between two.
+  void stacks() {
+    place_reference_labels();
+    const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
+    const float bar = std::min(sheet_.px(64), slot * 0.78f);
+    for (std::size_t place = 0; place < chart_.series.front().points.size(); ++place) {
+      double total = 0;
+      float bottom = plot_.y1;
+      const ChartPoint& last = chart_.series.back().points[place];
+      const float x0 = sheet_.snap(x_px(last.x) - bar * 0.44f), x1 = sheet_.snap(x0 + bar * 0.88f);
+      for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+        total += chart_.series[s].points[place].y;
+        const float top = sheet_.snap(y_px(total));
+        if (bottom - top >= sheet_.line_px(1)) lay_out_box(sheet_, {x0, top, x1, bottom}, looks_[s]);
+        if (bottom - top > 3 * sheet_.line_px(1) && s + 1 < chart_.series.size())
+          sheet_.horizontal(Layer::kBars, x0, x1, top, palette_.well, sheet_.line_px(1));
+        bottom = top;
+      }
+      const Rect rect{x0, bottom, x1, plot_.y1};
+      if (last.out_of_memory) {
+        failed_label(rect, slot);
+      } else {
+        ChartPoint whole = last;
+        whole.high = total;
+        value_label(whole, rect, slot);
+      }
+      sheet_.scene().hits.push_back({{x0, plot_.y0, x1, plot_.y1}, std::nullopt, last.tip});
+    }
+  }
+
+  // Over a bar that goes no further because memory ran out.
+  void failed_label(const Rect& bar, float room) {
+    const Rect above{bar.x0, plot_.y0, bar.x1, bar.y0};
+    sheet_.fill(Layer::kBars, above, faded(palette_.danger, palette_.danger_ground));
+    sheet_.hatch(Layer::kBars, {above}, faded(palette_.danger, palette_.danger_hatch), kDangerHatch);
+    if (plot_.height() < 4 * sheet_.height(kStrongType)) return;
+    const std::string word = sheet_.width(kStrongType, "out of memory") < room ? "out of memory" : "OOM";
+    const float middle = std::max(plot_.y0 + sheet_.height(kStrongType), (above.y0 + above.y1) * 0.5f);
+    const float half = sheet_.width(kStrongType, word) * 0.5f + sheet_.px(3), line = sheet_.height(kStrongType) * 0.5f;
+    sheet_.fill(Layer::kLabels, {bar.center_x() - half, middle - line, bar.center_x() + half, middle + line},
+                palette_.well, sheet_.px(3));
+    sheet_.text_mid(Layer::kLabels, kStrongType, palette_.danger, word, bar.center_x(), middle, Anchor::kMiddle);
+  }
+
   void value_label(const ChartPoint& point, const Rect& bar, float room) {
     if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return;
     const Rect box = value_box(point, bar);
@@ -288,20 +346,27 @@ class ChartLayout {
     const float r = sheet_.px(5);
     for (const ChartSeries& series : chart_.series)  // labels keep off every mark
       for (const ChartPoint& point : series.points) {
+        if (point.out_of_memory) continue;
         const float x = x_px(point.x), y = y_px(point.y);
         taken_.push_back({x - r, y - r, x + r, y + r});
       }
+    failures();
     place_reference_labels();
     for (const bool ghosts : {true, false}) {  // what was published lies behind
       for (std::size_t s = 0; s < chart_.series.size(); ++s) {
         if (chart_.series[s].ghost != ghosts) continue;
         std::vector<Point> points;
-        for (const ChartPoint& point : chart_.series[s].points) points.push_back({x_px(point.x), y_px(point.y)});
+        std::vector<const ChartPoint*> values;
+        for (const ChartPoint& point : chart_.series[s].points) {
+          if (point.out_of_memory) continue;
+          points.push_back({x_px(point.x), y_px(point.y)});
+          values.push_back(&point);
+        }
         // A line of many points needs no mark on each.
         const bool apart = !chart_.joined || plot_.width() >= sheet_.px(10) * static_cast<float>(points.size());
         if (chart_.joined && points.size() > 1) lay_out_line(sheet_, points, looks_[s]);
         for (std::size_t i = 0; i < points.size(); ++i) {
-          const ChartPoint& point = chart_.series[s].points[i];
+          const ChartPoint& point = *values[i];
           whisker(point, points[i].x, line_color(palette_, looks_[s]));
           if (apart) lay_out_mark(sheet_, points[i], looks_[s]);
           if (point.tip.empty()) continue;
@@ -314,6 +379,46 @@ class ChartLayout {
         }
       }
     }
+  }
+
+  // What ran out of memory: a cross a point, a row a series, under the top edge.
+  void failures() {
+    const float r = sheet_.px(6), width = sheet_.line_px(1.5f), line = sheet_.snap(sheet_.px(16));
+    float y = plot_.y0 + line * 0.6f;
+    bool said = false;
+    for (std::size_t s = 0; s < chart_.series.size() && y + 2 * line < plot_.y1; ++s) {
+      float first = plot_.x1, last = plot_.x0;
+      for (const ChartPoint& point : chart_.series[s].points) {
+        if (!point.out_of_memory) continue;
+        const float x = x_px(point.x);
+        first = std::min(first, x);
+        last = std::max(last, x);
+        lay_out_mark(sheet_, {x, y}, {looks_[s].kind, true, 0, {}});
+        for (const float side : {-1.0f, 1.0f})
+          sheet_.add(Layer::kMarks, Polyline{.points = {{x - r, y - side * r}, {x + r, y + side * r}},
+                                             .color = palette_.danger,
+                                             .width = width});
+        taken_.push_back({x - r, y - r, x + r, y + r});
+        sheet_.scene().hits.push_back({{x - 2 * r, y - r, x + 2 * r, y + r}, std::nullopt, point.tip});
+      }
+      if (first > last) continue;
+      if (!said) said = say_failed(first - sheet_.px(10), last + sheet_.px(10), y);
+      y += line;
+    }
+  }
+
+  // The word for a row of crosses, before the first of them or behind the last. False: there is no room.
+  bool say_failed(float before, float behind, float middle) {
+    const std::string words = "out of memory";
+    const float width = sheet_.width(kLabelType, words), half = sheet_.height(kLabelType) * 0.5f;
+    const bool fits_before = before - width > plot_.x0;
+    if (!fits_before && behind + width > plot_.x1) return false;
+    const float x0 = fits_before ? before - width : behind;
+    const Rect box{x0, middle - half, x0 + width, middle + half};
+    sheet_.fill(Layer::kLabels, box, palette_.well);
+    sheet_.text_mid(Layer::kLabels, kLabelType, palette_.danger, words, x0, middle);
+    taken_.push_back(box);
+    return true;
   }
 
   // Right of its mark, else left of it, where no other label stands.
@@ -339,9 +444,12 @@ class ChartLayout {
       const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
       const float room = slot * (staggered_ ? 2.0f : 1.0f) - sheet_.px(6);
       for (std::size_t i = 0; i < chart_.categories.size(); ++i) {
-        const std::string name = sheet_.shortened(kLabelType, chart_.categories[i], room);
+        const bool at_end = i == 0 || i + 1 == chart_.categories.size();  // has room on one side only
+        const std::string name = sheet_.shortened(kLabelType, chart_.categories[i],
+                                                  at_end && staggered_ ? slot * 1.5f - sheet_.px(6) : room);
         const float half = sheet_.width(kLabelType, name) * 0.5f;
-        const float x = std::min(x_px(static_cast<double>(i)), plot_.x1 - half);
+        // Within the plot, also where few places have long names.
+        const float x = std::max(std::min(x_px(static_cast<double>(i)), plot_.x1 - half), plot_.x0 + half);
         const bool second = staggered_ && i % 2 == 1;
         sheet_.text(Layer::kAxes, kLabelType, palette_.text3, name, x,
                     top + (second ? sheet_.height(kLabelType) : 0.0f), Anchor::kMiddle);
@@ -376,9 +484,11 @@ class ChartLayout {
   std::vector<Rect> taken_;             // labels and marks that another label keeps off
 };
 
-// One sample and word a series, of all charts; wraps. Returns the height that it took.
+// One sample and word a series, of all charts; wraps. Returns the height that it took, at most a third of the area: the
+// charts come first.
 float lay_out_legend(Sheet& sheet, const std::vector<Chart>& charts, Rect area) {
   const float line = sheet.snap(sheet.height(kMediumType) + sheet.px(6)), gap = sheet.px(18), box = sheet.px(14);
+  const float most = area.height() / 3;
   std::set<std::tuple<std::string, bool>> said;
   float x = area.x0, y = area.y0;
   for (const Chart& chart : charts) {
@@ -391,6 +501,7 @@ float lay_out_legend(Sheet& sheet, const std::vector<Chart>& charts, Rect area) 
         x = area.x0;
         y += line;
       }
+      if (y + line > area.y0 + most) return y - area.y0 + sheet.px(4);
       const float middle = y + line * 0.5f;
       if (chart.bars) lay_out_box(sheet, {x, middle - box * 0.4f, x + box, middle + box * 0.4f}, looks[s]);
       else lay_out_mark(sheet, {x + box * 0.5f, middle}, looks[s]);

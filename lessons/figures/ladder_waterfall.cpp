@@ -23,18 +23,13 @@ constexpr std::array kSchema{
                       .choices = kDeltas},
 };
 
-std::string words(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
-
 std::string signed_bytes(record::Bytes bytes) {
   return (bytes > 0 ? "+" : "") + record::format_bytes(bytes);
 }
 
 Rung rung_of(const SweepPoint& point, bool first) {
   Rung rung;
-  rung.label = (first ? "" : "+ ") + words(point.label);
+  rung.label = (first ? "" : "+ ") + ladder_label(point.label);
   rung.tip = point_text(point);
   if (!completed(point) && !ran_out(point)) {
     rung.note = point.outcome.kind == record::OutcomeKind::kRefused ? point.outcome.message

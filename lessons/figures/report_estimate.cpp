@@ -46,7 +46,7 @@ ChartSeries series(std::string label, record::Category category, double bytes_pe
   ChartSeries made{.label = std::move(label), .category = category, .points = {}};
   for (std::size_t i = 0; i < kBatches.size(); ++i) {
     const double bytes = bytes_per_sequence * kBatches[i];
-    const std::string text = record::format_bytes(static_cast<record::Bytes>(bytes));
+    const std::string text = short_bytes(static_cast<record::Bytes>(bytes));
     made.points.push_back({.x = static_cast<double>(i),
                            .y = bytes,
                            .low = bytes,

@@ -86,7 +86,6 @@ double place_of(const Sweep& sweep, std::int64_t value) {
   return static_cast<double>(std::find(sweep.places.begin(), sweep.places.end(), value) - sweep.places.begin());
 }
 
-// A point that ran out needs the length of its bar from nobody: it stands at the top.
 void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy,
                   const record::Recording& recording) {
   ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .points = {}};
@@ -131,7 +130,8 @@ void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strate
 // The line up to the top of the chart, between the places in proportion.
 void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
   constexpr int kPieces = 12;
-  ChartReference line{.label = fmt::format("closed form, {}", strategy.short_label), .x = {}, .y = {}};
+  // Named once: each line runs through the published points of its strategy.
+  ChartReference line{.label = strategy.key == "liger_all" ? "closed form" : "", .x = {}, .y = {}};
   for (std::size_t i = 0; i + 1 < sweep.places.size(); ++i) {
     const auto from = static_cast<double>(sweep.places[i]), to = static_cast<double>(sweep.places[i + 1]);
     for (int piece = 0; piece <= kPieces; ++piece) {
@@ -154,6 +154,13 @@ void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
     }
   }
   if (!line.x.empty()) peaks.references.push_back(std::move(line));
+}
+
+bool any_ran_out(const Chart& chart) {
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points)
+      if (point.out_of_memory) return true;
+  return false;
 }
 
 Chart chart_of(const Sweep& sweep, std::string title, AxisUnit unit) {
@@ -205,6 +212,8 @@ FigureData build(const FigureInput& input, const Figure& of, Sweep sweep) {
   }
   fit_y(speeds);
   fit_y(peaks);
+  for (Chart* chart : {&speeds, &peaks})
+    if (any_ran_out(*chart)) chart->y.high *= 1.08;  // room for the row that says so
   for (const Strategy& strategy : kStrategies)
     if (sweep.comparable && params.text("formula") == "on" && shown(strategy)) add_formula(peaks, sweep, strategy);
   figure.charts.push_back(std::move(speeds));

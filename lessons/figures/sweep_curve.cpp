@@ -42,8 +42,7 @@ struct Places {
   }
   std::vector<std::string> shown() const {
     std::vector<std::string> texts = labels;
-    if (!name.empty())
-      for (std::string& text : texts) text.erase(0, name.size() + 1);
+    for (std::string& text : texts) text = name.empty() ? ladder_label(text) : text.substr(name.size() + 1);
     return texts;
   }
 };
@@ -89,7 +88,8 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
   if (chart.series.empty()) return;
   // The sum stands over the highest bar.
   for (std::size_t i = 0; i < recording.sweep_points().size(); ++i)
-    chart.series.back().points[i].label = record::format_bytes(recording.sweep_points()[i].peak_allocated, 1);
+    if (const record::Bytes peak = recording.sweep_points()[i].peak_allocated; peak > 0)
+      chart.series.back().points[i].label = record::format_bytes(peak, 1);
 }
 
 void add_series(Chart& chart, const record::Recording& recording, const Places& places,

@@ -5,6 +5,7 @@
 
 #include "tests/support/llama_step.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/made_sweep.h"
 
 namespace headroom::tests {
 namespace {
@@ -36,6 +37,19 @@ void add_views(std::vector<Sample>& all, const std::string& name, const record::
   all.push_back({name + ", bars", bars.build({.run = &run})});
 }
 
+void add_sweeps(std::vector<Sample>& all) {
+  for (const record::Recording& sweep :
+       {made_report_sweep(), made_report_sweep({.llama_1b = false}), made_ladder(), made_batch_sweep(1),
+        made_batch_sweep(2)}) {
+    const record::Ledger run(sweep);
+    for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence", "report_estimate"}) {
+      lessons::FigureData figure = lessons::find_figure(id)->build({.run = &run});
+      if (figure.empty_reason.empty())
+        all.push_back({sweep.info().provenance.at("sweep") + ", " + id, std::move(figure)});
+    }
+  }
+}
+
 std::vector<Sample> make_samples() {
   std::vector<Sample> all;
   const record::Recording plain = llama_recording({.cap = 24 * record::kGiB});
@@ -60,6 +74,7 @@ std::vector<Sample> make_samples() {
   one.append(std::span(&event, 1));
   add_views(all, "one event", one);
   add_views(all, "empty", record::Recording());
+  add_sweeps(all);
   std::set<std::filesystem::path> stored;  // by name
   for (const auto& file : std::filesystem::directory_iterator(assets_folder() + "/recordings")) stored.insert(file);
   for (const auto& path : stored) {

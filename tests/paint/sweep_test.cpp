@@ -1,0 +1,109 @@
+// Layout of what only sweeps draw: stacks of kinds, crosses where memory ran out, the ladder's rungs.
+#include <algorithm>
+
+#include "app/paint/export.h"
+#include "app/paint/layout.h"
+#include "tests/paint/support.h"
+#include "tests/support/catch.h"
+#include "tests/support/made_sweep.h"
+
+using namespace headroom;
+using namespace headroom::app::paint;
+
+namespace {
+
+lessons::FigureData build(const char* id, const record::Recording& sweep) {
+  const record::Ledger ledger(sweep);
+  return lessons::find_figure(id)->build({.run = &ledger});
+}
+
+std::vector<Rect> fills_of(const Scene& scene, Color color) {
+  std::vector<Rect> rects;
+  tests::each<Fill>(scene, [&](Layer layer, const Fill& fill) {
+    if (layer == Layer::kBars && fill.color == color) rects.push_back(fill.rect);
+  });
+  return rects;
+}
+
+float area_height(const std::vector<Rect>& rects) {
+  float sum = 0;
+  for (const Rect& rect : rects) sum += rect.height();
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("kinds of one place stand on each other, as high as their bytes") {
+  const Scene scene = layout(build("sweep_curve", tests::made_batch_sweep(1)), tests::frames()[0]);
+  std::vector<Rect> weights = fills_of(scene, kLight.of(record::Category::kWeights).fill);
+  std::vector<Rect> states = fills_of(scene, kLight.of(record::Category::kOptimizerState).fill);
+  REQUIRE(weights.size() == 5);  // the legend's sample, and four places
+  REQUIRE(states.size() == 5);
+  weights.erase(weights.begin());
+  states.erase(states.begin());
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(states[i].y1 == weights[i].y0);
+    CHECK(std::abs(states[i].height() - 2 * weights[i].height()) <= 2);  // 2 GiB on 1 GiB
+    CHECK(states[i].x0 == weights[i].x0);
+  }
+}
+
+TEST_CASE("a bar that ran out of memory says so over it, with the hatch of what does not fit") {
+  const Scene scene = layout(build("sweep_curve", tests::made_batch_sweep(1)), tests::frames()[0]);
+  const auto labels = tests::texts_of(scene, Layer::kLabels);
+  CHECK(std::count_if(labels.begin(), labels.end(), [](const std::string& text) {
+          return text == "out of memory" || text == "OOM";
+        }) == 2);  // over the bar, and in the chart of speeds
+  CHECK(area_height(fills_of(scene, faded(kLight.danger, kLight.danger_ground))) > 0);
+}
+
+TEST_CASE("a point that ran out is a cross under the top edge, and no line leads there") {
+  const lessons::FigureData figure = build("report_batch", tests::made_report_sweep());
+  const Scene scene = layout(figure, tests::frames()[0]);
+  int crosses = 0;
+  tests::each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
+    if (layer == Layer::kMarks && line.color == kLight.danger) ++crosses;
+  });
+  CHECK(crosses == 2 * 2 * 2 * 2);  // two strategies, two batches, two strokes, two charts
+  std::size_t longest = 0;
+  tests::each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
+    if (layer == Layer::kLines && line.color == kLight.control) longest = std::max(longest, line.points.size());
+  });
+  CHECK(longest == 3);  // Hugging Face's way: batch 1, 4 and 8
+}
+
+TEST_CASE("rungs are as long as their peaks, with a dashed rest where the one before had more") {
+  const Scene scene = layout(build("ladder_waterfall", tests::made_ladder()), tests::frames()[0]);
+  const std::vector<Rect> weights = fills_of(scene, kLight.of(record::Category::kWeights).fill);
+  REQUIRE(weights.size() == 6);  // the legend's sample, and five rungs that have a peak
+  CHECK(std::abs(weights[2].width() - 2 * weights[3].width()) <= 2);  // 32 GiB and 16 GiB
+  std::vector<Rect> dashed;
+  tests::each<Outline>(scene, [&](Layer layer, const Outline& outline) {
+    if (layer == Layer::kBars && outline.dash > 0) dashed.push_back(outline.rect);
+  });
+  REQUIRE(dashed.size() == 2);
+  CHECK(std::abs(dashed[0].width() - 4 * weights[3].width()) <= 4);  // 16 GiB less
+  const auto texts = tests::texts_of(scene, Layer::kBars);
+  for (const char* text : {"out of memory", "\u221216.00 GiB", "+4.00 GiB", "24,000", "5.250",
+                           "It does not go with what is below it."})
+    CHECK(std::find(texts.begin(), texts.end(), text) != texts.end());
+}
+
+TEST_CASE("files of a sweep say which points ran out and what each rung has") {
+  ExportOptions options;
+  options.assets = tests::assets_folder();
+  const auto csv = [&](const lessons::FigureData& figure) {
+    const auto bytes = render(figure, Format::kCsv, options);
+    REQUIRE(bytes);
+    return bytes.value();
+  };
+  const auto holds = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  CHECK(holds(csv(build("report_batch", tests::made_report_sweep())),
+              "\"Peak memory\",\"Hugging Face's way\",no,\"16\",,,,out of memory\n"));
+  const std::string ladder = csv(build("ladder_waterfall", tests::made_ladder()));
+  CHECK(holds(ladder, "\"+ fused linear cross entropy\",4294967296,4294967296,4294967296,4294967296,0,0,0,17179869184,"
+                      "34359738368,no,30000,5.250,\"\"\n"));
+  CHECK(holds(ladder, "\"naive\""));
+  CHECK(holds(render(build("report_batch", tests::made_report_sweep()), Format::kJson, options).value(),
+              "\"out_of_memory\":true"));
+}
