@@ -51,6 +51,24 @@ llama::HostAdamWOptions host_options_of(const record::Params& params, const llam
           .file = params.text("offload_file")};
 }
 
+// How fast this step's states came from their file and went back.
+void add_file_traffic(StepReport& report, llama::StateFile& file) {
+  const auto add = [&](const char* variant, const llama::FileTraffic& traffic) {
+    const auto time = static_cast<double>(traffic.time);
+    report.measurements.push_back({.panel = "offload_file",
+                                   .variant = variant,
+                                   .timing = "wall",
+                                   .storage = file.direct() ? "direct" : "cached",
+                                   .median = time,
+                                   .low = time,
+                                   .high = time,
+                                   .samples = 1,
+                                   .bytes = traffic.bytes});
+  };
+  add("file_read", file.take_read());
+  add("file_write", file.take_written());
+}
+
 }  // namespace
 
 StepOptimizer::StepOptimizer(const record::Params& params, const llama::Model& model, llama::Offload& offload,
@@ -63,7 +81,7 @@ StepOptimizer::StepOptimizer(const record::Params& params, const llama::Model& m
   }
   if (params.text("offload.optimizer") != "off") {
     optimizer_ = offload.make_optimizer(std::move(weights), host_options_of(params, options), options);
-    host_ = dynamic_cast<const llama::HostAdamW*>(optimizer_.get());
+    host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
     host_scale_ = static_cast<double>(params.integer("loss_scale"));
   } else {
     optimizer_ = llama::make_optimizer(std::move(weights), options_of(params, model.config, loss_scale_.get()));
@@ -87,6 +105,7 @@ void StepOptimizer::add_to(StepReport& report, int step) {
     report.loss_scale = loss_scale_->last_scale();
     report.skipped_steps = loss_scale_->skipped_steps();
   }
+  if (host_ != nullptr && host_->file() != nullptr) add_file_traffic(report, *host_->file());
   if (magnitudes_ && step < kCountedSteps) report.histograms = magnitudes_->read(step);
 }
 

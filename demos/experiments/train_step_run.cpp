@@ -1,33 +1,23 @@
 // Parameters to model, optimizer, text and steps.
 #include "demos/experiments/train_step_run.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <ATen/ATen.h>
 
+#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/train_step_optimizer.h"
 #include "demos/llama/data.h"
 #include "demos/llama/labels.h"
 #include "demos/llama/meta_kernels.h"
+#include "demos/llama/offload.h"
 #include "demos/llama/train_step.h"
 
 namespace headroom::experiments {
 
 namespace {
-
-llama::Config config_of(const record::Params& params) {
-  if (const llama::Config* published = llama::find_config(params.text("model"))) return *published;
-  return {
-      .id = "custom",
-      .hidden_size = params.integer("hidden_size"),
-      .intermediate_size = params.integer("intermediate_size"),
-      .num_layers = params.integer("num_layers"),
-      .num_heads = params.integer("num_heads"),
-      .num_kv_heads = params.integer("num_kv_heads"),
-      .head_dim = params.integer("head_dim"),
-      .vocab_size = params.integer("vocab_size"),
-  };
-}
 
 llama::FusedKernels fused_of(const record::Params& params) {
   const auto on = [&](const char* key) { return params.text(key) == "on"; };
@@ -35,11 +25,25 @@ llama::FusedKernels fused_of(const record::Params& params) {
           .rope = on("fused.rope"),
           .swiglu = on("fused.swiglu"),
           .cross_entropy = on("fused.cross_entropy"),
-          .embedding = on("fused.embedding")};
+          .embedding = on("fused.embedding"),
+          .attention = params.text("attention") == "flash"};
+}
+
+at::ScalarType type_of(std::string_view precision) {
+  if (precision == "fp32") return at::kFloat;
+  return precision == "fp16_mixed" ? at::kHalf : at::kBFloat16;
+}
+
+llama::Checkpointing checkpointing_of(std::string_view which) {
+  if (which == "off") return llama::Checkpointing::kOff;
+  return which == "selective" ? llama::Checkpointing::kSelective : llama::Checkpointing::kLayer;
 }
 
 llama::LossOptions loss_of(const record::Params& params) {
-  if (params.text("loss") != "flce") return {};
+  const std::string_view path = params.text("loss");
+  if (path == "hf_2024") return {.path = llama::LossPath::kHf2024};
+  if (path == "hf_2025") return {.path = llama::LossPath::kHf2025};
+  if (path != "flce") return {};
   const std::string_view mode = params.text("loss_mode");
   return {.path = llama::LossPath::kFlce,
           .mode = mode == "lean"     ? kernels::FlceMode::kLean
@@ -49,22 +53,36 @@ llama::LossOptions loss_of(const record::Params& params) {
           .fp32_weight_gradient = params.text("weight_gradient") == "fp32"};
 }
 
+llama::AdapterOptions adapters_of(const record::Params& params) {
+  const std::string_view kind = params.text("adapters"), targets = params.text("lora_targets");
+  return {.kind = kind == "lora"    ? llama::AdapterKind::kLora
+                  : kind == "qlora" ? llama::AdapterKind::kQlora
+                                    : llama::AdapterKind::kOff,
+          .rank = params.integer("lora_rank"),
+          .alpha = static_cast<double>(params.integer("lora_alpha")),
+          .targets = targets == "attention" ? llama::AdapterTargets::kAttention
+                     : targets == "mlp"     ? llama::AdapterTargets::kMlp
+                                            : llama::AdapterTargets::kAll};
+}
+
+llama::OffloadOptions offload_of(const record::Params& params) {
+  return {.parameters = params.text("offload.parameters") == "on",
+          .optimizer = params.text("offload.optimizer") != "off",
+          .checkpoints = params.text("offload.checkpoints") == "on"};
+}
+
 // Where the loss's kernels report a target that cannot be; undefined where PyTorch's operators compute the loss.
 at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::FusedKernels& fused, at::Device device) {
-  if (options.loss.path == llama::LossPath::kPlain && !fused.cross_entropy) return {};
+  const bool kernel_of_its_own = options.loss.path == llama::LossPath::kPlain && fused.cross_entropy;
+  if (!kernel_of_its_own && options.loss.path != llama::LossPath::kFlce) return {};
   const record::Scope scope(record::Category::kOther, llama::operators().nll);
   return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
 }
 
-std::unique_ptr<llama::Optimizer> make_optimizer(const record::Params& params, const llama::Model& model) {
-  const llama::AdamWOptions adamw{.learning_rate = params.real("learning_rate"),
-                                  .fused = params.text("fused.adamw") == "on"};
-  return std::make_unique<llama::AdamW>(llama::parameters(model), adamw);
-}
-
 // The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.
-void take_blas_workspace(const llama::Placement& placement) {
+void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* graph) {
   if (!placement.device.is_cuda()) return;
+  if (graph != nullptr) return graph->on_stream([&] { take_blas_workspace(placement, nullptr); });
   const record::Scope scope(record::Category::kWorkspace, llama::operators().blas_workspace);
   const at::Tensor small = at::zeros({16, 16}, at::TensorOptions().device(placement.device).dtype(placement.type));
   at::mm(small, small);
@@ -74,14 +92,18 @@ void take_blas_workspace(const llama::Placement& placement) {
 
 struct TrainStepRun::State {
   std::string text;
-  std::int64_t batch = 0, seq = 0;
+  std::int64_t samples = 0, seq = 0;  // samples: a micro-batch's times their number
   std::uint64_t seed = 0;
   int steps = 0;
+  std::unique_ptr<llama::Offload> offload;  // model, optimizer and steps refer to it
+  std::unique_ptr<llama::StepGraph> graph;  // null: none
   llama::TrainOptions options;
   llama::Model model;
-  std::unique_ptr<llama::Optimizer> optimizer;
-  at::Tensor tokens_2BT;  // of the last step, on the host
+  std::unique_ptr<StepOptimizer> optimizer;
+  int last_step = 0;
+  at::Tensor tokens_2BT;  // of the last step, on the host, where its labels are checked after the step
   at::Tensor loss;        // of the last step, on the device
+  at::Tensor output;      // of the last forward, where the loop keeps it
 };
 
 TrainStepRun::TrainStepRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -90,65 +112,93 @@ TrainStepRun::~TrainStepRun() = default;
 record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record::Params& params,
                                                                    const RunSetting& setting) {
   const RunPlace& place = setting.place;
-  const llama::Config config = config_of(params);
-  if (const record::Status fits = llama::check(config); !fits.ok()) return fits.error();
+  record::Result<TrainStepModel> chosen = train_step_model(params);
+  if (!chosen) return chosen.error();
+  const llama::Config config = chosen.value().config;
+  std::optional<llama::WeightFiles> weights;
+  if (chosen.value().weights) {
+    record::Result<llama::WeightFiles> opened = llama::WeightFiles::open(*std::move(chosen.value().weights));
+    if (!opened) return opened.error();
+    weights = std::move(opened).value();
+  }
   const std::filesystem::path file = params.text("data");
   record::Result<std::string> text = llama::read_text(file.empty() ? setting.course_pages : std::span(&file, 1));
   if (!text) return text.error();
 
+  const bool graphed = params.text("cuda_graph") == "on";
+  if (graphed && place.target == record::DeviceKind::kCpu) {
+    return record::Error{"cuda_graph=on does not go with the CPU: only a GPU has CUDA graphs.",
+                         record::ErrorKind::kRefused};
+  }
   if (place.device.is_meta()) llama::install_meta_kernels();
   const llama::Placement placement{
       .device = place.device,
       .target = place.target,
-      .type = params.text("precision") == "bf16" ? at::kBFloat16 : at::kFloat,
+      .type = type_of(params.text("precision")),
   };
   const std::int64_t seq = params.integer("seq");
   const auto seed = static_cast<std::uint64_t>(params.integer("seed"));
   llama::TrainOptions options{
-      .checkpointing =
-          params.text("checkpointing") == "layer" ? llama::Checkpointing::kLayer : llama::Checkpointing::kOff,
+      .checkpointing = checkpointing_of(params.text("checkpointing")),
+      .checkpoint_every = params.text("checkpointing") == "every" ? params.integer("checkpoint_every") : 1,
       .loss = loss_of(params),
+      .micro_batches = params.integer("accumulate"),
       .cancel = setting.cancel,
   };
+  auto graph = graphed ? std::make_unique<llama::StepGraph>(place.device) : nullptr;
+  options.graph = graph.get();
   record::mark(record::Phase::kSetup);
-  take_blas_workspace(placement);
+  take_blas_workspace(placement, graph.get());
   options.loss.error_flag = make_error_flag(options, fused_of(params), place.device);
+  auto offload = std::make_unique<llama::Offload>(offload_of(params), place.device, setting.host_memory);
   llama::Model model;
   try {
-    model = llama::make_model(config, fused_of(params), placement, seq, seed, setting.cancel);
+    model = llama::make_model(config, fused_of(params), placement, seq, seed, setting.cancel,
+                              {.files = weights ? &*weights : nullptr,
+                               .adapters = adapters_of(params),
+                               .layer_made = offload->layer_made(config, options)});
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
   }
-  std::unique_ptr<llama::Optimizer> optimizer = make_optimizer(params, model);
-  return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::make_unique<State>(State{
+  offload->install(model, params.integer("batch"), seq, options);
+  auto optimizer = std::make_unique<StepOptimizer>(params, model, *offload, options);
+  auto state = std::make_unique<State>(State{
       .text = std::move(text).value(),
-      .batch = params.integer("batch"),
+      .samples = params.integer("batch") * params.integer("accumulate"),
       .seq = seq,
       .seed = seed,
       .steps = static_cast<int>(params.integer("steps")),
+      .offload = std::move(offload),
+      .graph = std::move(graph),
       .options = options,
       .model = std::move(model),
       .optimizer = std::move(optimizer),
+      .last_step = 0,
       .tokens_2BT = {},
       .loss = {},
-  })));
+      .output = {},
+  });
+  if (params.text("keep_output") == "on") state->options.loss.output = &state->output;
+  return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::move(state)));
 }
 
 StepResult TrainStepRun::step(int index) {
   State& s = *state_;
+  s.last_step = index;
   s.loss = s.tokens_2BT = at::Tensor();  // the step before's
-  s.tokens_2BT = llama::make_batch(s.text, s.batch, s.seq, s.seed, index);
+  s.tokens_2BT = llama::make_batch(s.text, s.samples, s.seq, s.seed, index);
   try {
-    s.loss = llama::train_step(s.model, *s.optimizer, s.tokens_2BT, s.options, index);
+    s.loss = llama::train_step(s.model, s.optimizer->optimizer(), s.tokens_2BT, s.options, index);
   } catch (const llama::Cancelled&) {
     return StepResult::kCancelled;
   }
+  if (s.model.embed_tokens_VH.is_cpu()) s.tokens_2BT = at::Tensor();  // on the CPU a label that cannot be throws at once
   return StepResult::kDone;
 }
 
 int TrainStepRun::steps() const { return state_->steps; }
 
-std::int64_t TrainStepRun::tokens_per_step() const { return state_->batch * state_->seq; }
+std::int64_t TrainStepRun::tokens_per_step() const { return state_->samples * state_->seq; }
 
 std::int64_t TrainStepRun::num_parameters() const { return llama::num_parameters(state_->model.config); }
 
@@ -158,10 +208,17 @@ int TrainStepRun::marks_per_step() const {
 
 double TrainStepRun::loss() const {
   const State& s = *state_;
+  if (!s.tokens_2BT.defined()) return s.loss.item<double>();
   return llama::read_loss(s.loss, s.options.loss.error_flag, s.tokens_2BT.select(0, 1), s.model.config.vocab_size);
 }
 
-StepReport TrainStepRun::report() { return {.loss = loss(), .tokens = tokens_per_step(), .measurements = {}}; }
+std::string TrainStepRun::note() const { return state_->offload->trouble(); }
+
+StepReport TrainStepRun::report() {
+  StepReport report{.loss = loss(), .tokens = tokens_per_step()};
+  state_->optimizer->add_to(report, state_->last_step);
+  return report;
+}
 
 namespace {
 

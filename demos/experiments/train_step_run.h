@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "demos/experiments/demo_run.h"
 
@@ -19,8 +20,9 @@ class TrainStepRun final : public DemoRun {
   int steps() const override;
   int marks_per_step() const override;
   StepReport report() override;
+  std::string note() const override;
 
-  std::int64_t tokens_per_step() const;  // batch · seq
+  std::int64_t tokens_per_step() const;  // batch · micro-batches · seq
   std::int64_t num_parameters() const;
   double loss() const;  // the last step's, in nats a token. Waits for the device.
 

@@ -15,8 +15,10 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/demo_run.h"
+#include "demos/live/host_probe.h"
 #include "demos/live/kernel_support.h"
 #include "demos/live/operator_trace.h"
 #include "demos/live/progress_meter.h"
@@ -73,16 +75,17 @@ std::string first_line(std::string text) {
   return text;
 }
 
-// Why a run in bf16 cannot be on this GPU; empty where it can. PyTorch's attention has bf16 kernels from Ampere on.
-std::string lacks_bf16(const Plan& plan, const Machine& machine) {
+// Why a run in 16 bits cannot be on this GPU; empty where it can. PyTorch's flash attention is for Ampere and later.
+std::string lacks_16_bits(const Plan& plan, const Machine& machine) {
   constexpr double kAmpere = 8.0;
   const auto& facts = machine.facts().facts;
   const auto capability = facts.find("compute_capability");
-  const bool bf16 = plan.params.has("precision") && plan.params.text("precision") == "bf16";
-  if (!bf16 || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
+  const std::string_view precision = plan.params.has("precision") ? plan.params.text("precision") : "fp32";
+  const bool in_16_bits = precision == "bf16" || precision.ends_with("_mixed");
+  if (!in_16_bits || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
   if (std::strtod(capability->second.c_str(), nullptr) >= kAmpere) return {};
-  return fmt::format("{} has compute capability {}, and bf16 needs 8.0: take precision=fp32, or device=cpu.",
-                     plan.device->name, capability->second);
+  return fmt::format("{} has compute capability {}, and {} needs 8.0: take precision=fp32, or device=cpu.",
+                     plan.device->name, capability->second, precision.substr(0, 4));
 }
 
 record::Result<Plan> understand(const protocol::StartRun& start, const Machine& machine) {
@@ -104,7 +107,8 @@ record::Result<Plan> understand(const protocol::StartRun& start, const Machine& 
         "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
         ErrorKind::kRefused};
   }
-  if (const std::string lack = lacks_bf16(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
+  if (const std::string lack = lacks_16_bits(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
+  if (auto refused = experiments::refused_combination(plan.params)) return Error{*refused, ErrorKind::kRefused};
   if (const std::string lack = lacks_kernels(*plan.device, machine.facts()); !lack.empty()) {
     if (demo->needs_kernels) return Error{lack + ": take device=cpu.", ErrorKind::kRefused};
     if (compose(plan.params)) plan.kernels_trouble = lack + ": PyTorch's operators take their place in this run.";
@@ -188,7 +192,12 @@ class Tracing {
 class Listener final : public record::ScopeListener {
  public:
   Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock, Tracing& tracing)
-      : context_(context), recorded_(recorded), probe_(probe), clock_(clock), tracing_(tracing) {}
+      : context_(context),
+        recorded_(recorded),
+        probe_(probe),
+        host_(context.sink),
+        clock_(clock),
+        tracing_(tracing) {}
 
   void on_mark(const record::Tag& tag, std::int32_t step) override {
     context_.beats.fetch_add(1, std::memory_order_relaxed);
@@ -199,19 +208,23 @@ class Listener final : public record::ScopeListener {
     }
     if (!recorded_) return;
     record::Mark mark = context_.sink.mark(tag, step);
-    if (clock_ == nullptr) mark.device_time = mark.host_time;
+    const bool timed = clock_ != nullptr && !DeviceClock::stream_is_recorded();
+    if (!timed) mark.device_time = mark.host_time;
     context_.feed.add(mark);
-    if (clock_ != nullptr) clock_->record(mark.host_time);
+    if (timed) clock_->record(mark.host_time);
   }
   void on_relabel(const void* data, record::Category category) override {
     if (recorded_) probe_.relabel(data, category);
   }
+  void on_host_alloc(const void* block, Bytes bytes) override { host_.born(block, bytes); }
+  void on_host_free(const void* block) override { host_.died(block); }
   void follow(ProgressMeter* progress) { progress_ = progress; }
 
  private:
   const RunContext& context_;
   const bool recorded_;
   Probe& probe_;
+  HostProbe host_;
   DeviceClock* clock_;
   Tracing& tracing_;
   ProgressMeter* progress_ = nullptr;  // none yet while the model is built
@@ -318,6 +331,7 @@ Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
       .place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
       .course_pages = context.course_pages,
       .cancel = &context.cancel,
+      .host_memory = context.machine.host_memory(),
       .memory = context.machine.planner() ? nullptr : &meter,
   };
   auto created = plan.runner->make(plan.params, setting);
@@ -338,7 +352,7 @@ Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
     progress.end_step(context.sink.now());
   }
   watching.stop_events();
-  return {};
+  return {OutcomeKind::kCompleted, run.note()};
 }
 
 // "lm_head in layer 3 (forward)"; "The run (setup)" where no operator is named.

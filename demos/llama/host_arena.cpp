@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include <cuda_runtime_api.h>
@@ -18,28 +19,12 @@ namespace {
 
 using record::Bytes;
 
-struct Block {
-  void* data = nullptr;
-  std::size_t bytes = 0;
-  void (*unlock)(void*) = nullptr;  // null: not locked
-};
-
-void free_block(void* context) {
-  const auto* block = static_cast<Block*>(context);
-  record::host_freed(block->data);
-  if (block->unlock != nullptr) block->unlock(block->data);
-  munmap(block->data, block->bytes);
-  delete block;
-}
-
 // Blocks on meta have addresses that nobody reads, and that no other block has.
 void* made_up_address() {
   static std::atomic<std::uintptr_t> next{1};
   constexpr std::uintptr_t kPage = 4096;
   return reinterpret_cast<void*>(next.fetch_add(1, std::memory_order_relaxed) * kPage);
 }
-
-void free_made_up(void* address) { record::host_freed(address); }
 
 HostArena::PageLock cuda_lock() {
   return {.lock =
@@ -59,46 +44,66 @@ std::string full_sentence(Bytes wanted, Bytes most) {
 
 }  // namespace
 
+struct HostArena::Block {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+  bool mapped = false;              // false: on meta
+  void (*unlock)(void*) = nullptr;  // null: not locked
+  std::shared_ptr<std::atomic<Bytes>> taken;
+};
+
+void HostArena::free_block(void* context) {
+  const auto* block = static_cast<Block*>(context);
+  record::host_freed(block->data);
+  if (block->unlock != nullptr) block->unlock(block->data);
+  if (block->mapped) munmap(block->data, block->bytes);
+  *block->taken -= static_cast<Bytes>(block->bytes);
+  delete block;
+}
+
 HostArena::HostArena(at::Device device, Bytes most)
     : HostArena(device, most, device.is_cuda() ? cuda_lock() : PageLock{}) {}
 
 HostArena::HostArena(at::Device device, Bytes most, PageLock lock)
     : device_(device), most_(most), lock_(std::move(lock)) {}
 
+void HostArena::map(Block& block, HostPages pages) {
+  const auto bytes = static_cast<Bytes>(block.bytes);
+  if (most_ != 0 && *taken_ + bytes > most_) throw HostMemoryFull(full_sentence(*taken_ + bytes, most_));
+  block.data = mmap(nullptr, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, 0);
+  if (block.data == MAP_FAILED) throw HostMemoryFull(full_sentence(bytes, 0));
+  block.mapped = true;
+  (void)madvise(block.data, block.bytes, MADV_HUGEPAGE);  // fewer page faults; a refusal costs nothing
+  if (pages != HostPages::kLocked || !lock_.lock || !trouble_.empty()) return;
+  if (lock_.lock(block.data, block.bytes)) {
+    block.unlock = lock_.unlock;
+  } else {
+    trouble_ = "Host memory is too small for page-locked buffers: copies go through ordinary pages, slower and not "
+               "beside the device's work.";
+  }
+}
+
 at::Tensor HostArena::empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages) {
   const Bytes bytes = c10::multiply_integers(sizes) * static_cast<Bytes>(c10::elementSize(type));
-  const auto wrap = [&](void* data, void* context, c10::DeleterFnPtr deleter, at::Device where) {
-    c10::Storage storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes),
-                         c10::DataPtr(data, context, deleter, where), /*allocator=*/nullptr, /*resizable=*/false);
-    const c10::DispatchKey key = where.is_meta() ? c10::DispatchKey::Meta : c10::DispatchKey::CPU;
-    at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(std::move(storage), c10::DispatchKeySet(key),
-                                                                 c10::scalarTypeToTypeMeta(type));
-    tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
-    return tensor;
-  };
+  auto block = std::make_unique<Block>(Block{.bytes = static_cast<std::size_t>(bytes), .taken = taken_});
   if (device_.is_meta()) {
-    void* const address = made_up_address();
-    record::host_allocated(address, bytes);
-    bytes_ += bytes;
-    return wrap(nullptr, address, &free_made_up, at::kMeta);
+    block->data = made_up_address();
+  } else {
+    map(*block, pages);
   }
-  if (most_ != 0 && bytes_ + bytes > most_) throw HostMemoryFull(full_sentence(bytes_ + bytes, most_));
-  void* const data = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                          /*fd=*/-1, 0);
-  if (data == MAP_FAILED) throw HostMemoryFull(full_sentence(bytes, 0));
-  (void)madvise(data, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);  // fewer page faults; a refusal costs nothing
-  auto* const block = new Block{.data = data, .bytes = static_cast<std::size_t>(bytes)};
-  if (pages == HostPages::kLocked && lock_.lock && trouble_.empty()) {
-    if (lock_.lock(data, block->bytes)) {
-      block->unlock = lock_.unlock;
-    } else {
-      trouble_ = "Host memory is too small for page-locked buffers: copies go through ordinary pages, slower and not "
-                 "beside the device's work.";
-    }
-  }
-  record::host_allocated(data, bytes);
-  bytes_ += bytes;
-  return wrap(data, block, &free_block, at::kCPU);
+  *taken_ += bytes;
+  record::host_allocated(block->data, bytes);
+  const bool meta = device_.is_meta();
+  const at::Device where = meta ? at::kMeta : at::kCPU;
+  void* const data = meta ? nullptr : block->data;
+  c10::Storage storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes),
+                       c10::DataPtr(data, block.release(), &free_block, where), /*allocator=*/nullptr,
+                       /*resizable=*/false);
+  const c10::DispatchKeySet keys(meta ? c10::DispatchKey::Meta : c10::DispatchKey::CPU);
+  at::Tensor tensor =
+      at::detail::make_tensor<c10::TensorImpl>(std::move(storage), keys, c10::scalarTypeToTypeMeta(type));
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return tensor;
 }
 
 }  // namespace headroom::llama

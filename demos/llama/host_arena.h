@@ -2,8 +2,11 @@
 // allocator that counts the device's bytes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -41,16 +44,20 @@ class HostArena {
   // under the calling thread's tag; gives its memory back by itself, and may outlive the arena. Throws HostMemoryFull.
   at::Tensor empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages);
 
-  // Bytes handed out so far.
-  record::Bytes bytes() const { return bytes_; }
+  // Bytes that are taken now.
+  record::Bytes bytes() const { return *taken_; }
   // Why pages that should be locked are not; empty while all are. One sentence.
   const std::string& trouble() const { return trouble_; }
 
  private:
+  struct Block;
+  static void free_block(void* block);
+  void map(Block& block, HostPages pages);
+
   at::Device device_;
   record::Bytes most_;
   PageLock lock_;
-  record::Bytes bytes_ = 0;
+  std::shared_ptr<std::atomic<record::Bytes>> taken_ = std::make_shared<std::atomic<record::Bytes>>(0);
   std::string trouble_;
 };
 

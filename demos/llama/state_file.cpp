@@ -2,7 +2,8 @@
 #include "demos/llama/state_file.h"
 
 #include <chrono>
-#include <utility>
+
+#include "demos/record/scope.h"
 
 namespace headroom::llama {
 

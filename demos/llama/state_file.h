@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include <ATen/ATen.h>
 

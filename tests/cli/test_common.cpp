@@ -124,6 +124,31 @@ TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
   CHECK(json["loss_scale"] == 16'384);
 }
 
+TEST_CASE("A summary says the host's peak apart from the device's, and what should be known of a completed run") {
+  record::Recording recording = tests::small_recording();
+  const std::string without = to_text(summarise(record::Ledger(recording)));
+  CHECK(without.find("beside the device") == std::string::npos);
+  const auto event = [&](std::uint64_t storage, record::EventKind kind, record::Bytes live) {
+    record::MemEvent made;
+    made.storage = storage;
+    made.kind = kind;
+    made.device = record::DeviceKind::kHost;
+    made.requested = made.block = 32 * record::kMiB;
+    made.allocator_allocated = live;
+    recording.append(std::span(&made, 1));
+  };
+  event(1'000'001, record::EventKind::kAlloc, 32 * record::kMiB);
+  event(1'000'002, record::EventKind::kAlloc, 64 * record::kMiB);
+  event(1'000'002, record::EventKind::kFree, 32 * record::kMiB);
+  recording.set_outcome({record::OutcomeKind::kCompleted, "Copies were slow.", {}});
+  const RunSummary summary = summarise(record::Ledger(recording));
+  CHECK(summary.peak == tests::kSmallPeak);
+  CHECK(summary.peak_host == 64 * record::kMiB);
+  CHECK(nlohmann::json::parse(to_json(summary))["peak_host_bytes"] == 64 * record::kMiB);
+  CHECK(to_text(summary).find("64.00 MiB beside the device\n") != std::string::npos);
+  CHECK(to_text(summary).find("note      Copies were slow.\n") != std::string::npos);
+}
+
 TEST_CASE("A summary says the peak of the ledger, the speed after the first step and the last loss") {
   const record::Recording recording = tests::small_recording();
   const record::Ledger ledger(recording);

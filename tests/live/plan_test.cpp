@@ -95,3 +95,25 @@ TEST_CASE("a plan for the CPU is the CPU's events") {
   CHECK(differs.first == real_rows.end());
   CHECK(differs.second == planned_rows.end());
 }
+
+TEST_CASE("a plan takes the host's memory that the run takes, block by block") {
+  const Settings settings{{"model", "tiny"},           {"batch", "2"},
+                          {"seq", "64"},               {"device", "cpu"},
+                          {"checkpointing", "layer"},  {"offload.optimizer", "host"},
+                          {"offload.parameters", "on"}, {"offload.checkpoints", "on"}};
+  const auto host_rows = [&](live::EngineRole role) {
+    RunDriver driver(role);
+    const DrivenRun run = driver.run(settings);
+    REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
+    std::vector<std::string> rows;
+    for (const MemEvent& event : run.recording.events()) {
+      if (event.device != record::DeviceKind::kHost) continue;
+      rows.push_back(as_text(
+          {event.kind, 0, event.requested, event.category, event.phase, event.layer, event.op}));
+    }
+    return rows;
+  };
+  const std::vector<std::string> real = host_rows(live::EngineRole::kRunner);
+  CHECK(real.size() > 100);
+  CHECK(host_rows(live::EngineRole::kPlanner) == real);
+}

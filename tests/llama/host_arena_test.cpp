@@ -87,7 +87,7 @@ TEST_CASE("a host that gives no page-locked memory is said once, and the run goe
 
 TEST_CASE("more than the host can give is refused in a sentence before it is taken") {
   HostArena arena(at::kCPU, /*most=*/3 * record::kMiB);
-  const at::Tensor first = arena.empty({2 << 20}, at::kByte, HostPages::kPageable);
+  at::Tensor first = arena.empty({2 << 20}, at::kByte, HostPages::kPageable);
   try {
     arena.empty({2 << 20}, at::kByte, HostPages::kPageable);
     FAIL("4 MiB of 3 were given");
@@ -96,4 +96,6 @@ TEST_CASE("more than the host can give is refused in a sentence before it is tak
           "What this run keeps on the host needs 4.00 MiB of memory, and this machine can give 3.00 MiB.");
   }
   CHECK(arena.bytes() == 2 << 20);
+  first = at::Tensor();
+  CHECK(arena.empty({3 << 20}, at::kByte, HostPages::kPageable).defined());  // what came back can be taken again
 }

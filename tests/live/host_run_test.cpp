@@ -1,0 +1,122 @@
+// Runs that keep something on the host: the host's bytes stand apart from the device's, and what the host will not give
+// is a sentence.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <string>
+
+#include "demos/live/device_facts.h"
+#include "demos/record/ledger.h"
+#include "tests/live/run_driver.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using record::Category;
+using record::DeviceKind;
+using record::EventKind;
+using record::OutcomeKind;
+using tests::DrivenRun;
+using tests::RunDriver;
+using tests::Settings;
+
+Settings offloaded(const Settings& more) {
+  Settings settings = more;
+  const Settings base{{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}, {"offload.optimizer", "host"}};
+  settings.insert(base.begin(), base.end());
+  return settings;
+}
+
+struct Host {
+  std::map<Category, record::Bytes> taken;  // by category, when most was taken
+  record::Bytes peak = 0;
+  std::size_t events = 0;
+};
+
+Host host_of(const record::Recording& recording) {
+  Host host;
+  record::Bytes live = 0;
+  std::map<Category, record::Bytes> now;
+  for (const record::MemEvent& event : recording.events()) {
+    if (event.device != DeviceKind::kHost) continue;
+    ++host.events;
+    const bool born = event.kind == EventKind::kAlloc;
+    live += born ? event.block : -event.block;
+    now[event.category] += born ? event.block : -event.block;
+    CHECK(event.allocator_allocated == live);
+    if (live > host.peak) host = {.taken = now, .peak = live, .events = host.events};
+  }
+  return host;
+}
+
+// No file of this process may be larger, for the time being.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t most) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit less{.rlim_cur = most, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~SmallFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("what a run keeps on the host is told as the host's, and changes no total of the device") {
+  RunDriver driver;
+  const DrivenRun plain = driver.run({{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}});
+  const DrivenRun run = driver.run(offloaded({}));
+  REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(run.outcome().message.empty());
+  CHECK(host_of(plain.recording).events == 0);
+
+  const record::Ledger ledger(run.recording), plain_ledger(plain.recording);
+  CHECK(ledger.first_mismatch() == record::kNever);
+  const auto of = [](const record::Ledger& all, Category category) {
+    return all.peak().totals.by_category[static_cast<std::size_t>(category)];
+  };
+  const record::Bytes weights = of(plain_ledger, Category::kWeights);
+  CHECK(of(ledger, Category::kWeights) == weights);
+  CHECK(of(ledger, Category::kOptimizerState) == 0);
+  const Host host = host_of(run.recording);
+  CHECK(host.taken.at(Category::kWeights) == weights);
+  CHECK(host.taken.at(Category::kGradients) == weights);
+  constexpr record::Bytes kScratch = (1 << 20) * 4 + 4 + 4;  // a chunk's gradient in fp32; t; the scale
+  CHECK(host.taken.at(Category::kOptimizerState) == 2 * weights + kScratch);
+}
+
+TEST_CASE("a host with too little memory for what a run keeps there fails it with a sentence") {
+  const auto with = [](record::Bytes available) {
+    live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/false);
+    machine.available_memory = [available] { return available; };
+    return machine;
+  };
+  RunDriver small(with(40 * record::kMiB));
+  const DrivenRun run = small.run(offloaded({}));
+  CHECK(run.outcome().kind == OutcomeKind::kFailed);
+  CHECK(run.outcome().message.find("What this run keeps on the host needs ") == 0);
+  CHECK(run.outcome().message.find("this machine can give 36.00 MiB.") != std::string::npos);
+  RunDriver large(with(400 * record::kMiB));
+  CHECK(large.run(offloaded({})).outcome().kind == OutcomeKind::kCompleted);
+}
+
+TEST_CASE("a disk without room for the optimizer's state fails the run with a sentence, and the next run is well") {
+  RunDriver driver;
+  {
+    const SmallFiles small(1 << 20);
+    const DrivenRun run = driver.run(offloaded({{"offload.optimizer", "file"}}));
+    CHECK(run.outcome().kind == OutcomeKind::kFailed);
+    CHECK(run.outcome().message.find("there is no room for ") != std::string::npos);
+  }
+  const DrivenRun run = driver.run(offloaded({{"offload.optimizer", "file"}}));
+  CHECK(run.outcome().kind == OutcomeKind::kCompleted);
+  CHECK(std::count_if(run.recording.measurements().begin(), run.recording.measurements().end(), [](const auto& row) {
+          return row.panel == "offload_file" && row.bytes > 0 && row.median > 0;
+        }) == 2 * 3);  // read and written, in each step
+}

@@ -1,0 +1,130 @@
+// A file for optimizer state: what is written comes back, a full disk is a sentence, and no name stays behind.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "demos/llama/direct_file.h"
+#include "demos/llama/state_file.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using llama::DirectFile;
+using llama::HostArena;
+using llama::StateFile;
+
+// A folder of its own, gone afterwards.
+class Folder {
+ public:
+  explicit Folder(std::filesystem::path parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "headroom-direct-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~Folder() {  // LibTorch brings a remove_all of its own that does not work
+    unlink(file().c_str());
+    rmdir(path_.c_str());
+  }
+  std::filesystem::path file() const { return path_ / "state"; }
+  bool empty() const { return std::filesystem::is_empty(path_); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// No file of this process may be larger, for the time being.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t most) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit less{.rlim_cur = most, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~SmallFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("pieces go out to a file and come back, on a disk and in memory alike") {
+  const std::string parent = GENERATE(as<std::string>{}, std::filesystem::temp_directory_path().string(), "/dev/shm");
+  if (!std::filesystem::exists(parent)) return;
+  CAPTURE(parent);
+  const Folder folder(parent);
+  constexpr record::Bytes kPiece = 10000, kPieces = 7;
+  auto file = DirectFile::create(folder.file(), kPieces * StateFile::room(kPiece));
+  REQUIRE(file.ok());
+  CHECK(folder.empty());  // it has no name any more
+  HostArena arena(at::kCPU);
+  StateFile states(std::move(file).value(), kPiece, arena);
+  const auto each = [&](const auto& see) {
+    states.ahead(0, kPiece);
+    for (int i = 0; i < kPieces; ++i) {
+      if (i + 1 < kPieces) states.ahead((i + 1) * StateFile::room(kPiece), kPiece);
+      see(i, states.take());
+      states.put_back();
+    }
+    states.finish();
+  };
+  each([](int i, at::Tensor memory) {
+    CHECK(memory.narrow(0, 0, kPiece).max().item<int>() == 0);  // a new file is zeros
+    memory.narrow(0, 0, kPiece).fill_(i + 1);
+  });
+  each([](int i, const at::Tensor& memory) {
+    CHECK(memory.narrow(0, 0, kPiece).min().item<int>() == i + 1);
+    CHECK(memory.narrow(0, 0, kPiece).max().item<int>() == i + 1);
+  });
+  const llama::FileTraffic read = states.take_read(), written = states.take_written();
+  CHECK(read.bytes == 2 * kPieces * StateFile::room(kPiece));
+  CHECK(written.bytes == read.bytes);
+  CHECK(read.time > 0);
+  CHECK(written.time > 0);
+}
+
+TEST_CASE("a file that finds no room is refused before anything is written, and leaves nothing behind") {
+  const Folder folder;
+  const SmallFiles small(1 << 20);
+  const auto file = DirectFile::create(folder.file(), 2 << 20);
+  REQUIRE(!file.ok());
+  CHECK(file.error().message ==
+        "The state's file \"" + folder.file().string() + "\" cannot be made: there is no room for 2.00 MiB.");
+  CHECK(folder.empty());
+  CHECK(DirectFile::create(folder.file(), 1 << 20).ok());
+}
+
+TEST_CASE("a file of that name is left alone, and a folder that is not there is said") {
+  const Folder folder;
+  { std::ofstream(folder.file()) << "mine"; }
+  const auto there = DirectFile::create(folder.file(), 4096);
+  REQUIRE(!there.ok());
+  CHECK(there.error().message.find("there is a file of that name") != std::string::npos);
+  CHECK(std::filesystem::file_size(folder.file()) == 4);
+  const auto nowhere = DirectFile::create(folder.file() / "deeper", 4096);
+  REQUIRE(!nowhere.ok());
+  CHECK(nowhere.error().message.find("cannot be made") != std::string::npos);
+}
+
+TEST_CASE("a write that fails is a sentence") {
+  const Folder folder;
+  auto file = DirectFile::create(folder.file(), 4096);
+  REQUIRE(file.ok());
+  alignas(4096) static char block[4096]{};
+  const SmallFiles small(4096);
+  signal(SIGXFSZ, SIG_IGN);
+  try {
+    file.value()->write(4096, block, 4096);
+    FAIL("it was written");
+  } catch (const std::runtime_error& error) {
+    CHECK(std::string(error.what()).find("The optimizer's state could not be written to") == 0);
+  }
+  signal(SIGXFSZ, SIG_DFL);
+}
