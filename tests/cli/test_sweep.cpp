@@ -1,0 +1,390 @@
+// Sweeps: plans, the driver over a made-up backend, and `headroom sweep` and `headroom report` with a scripted engine.
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include "app/common/ladder.h"
+#include "app/common/report_plan.h"
+#include "app/common/sweep.h"
+#include "tests/cli/program.h"
+#include "tests/cli/recordings.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using app::SweepDriver;
+using app::SweepPlan;
+using app::SweepState;
+using nlohmann::json;
+using record::OutcomeKind;
+using Words = std::vector<std::string>;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+const experiments::DemoInfo& train_step() { return *experiments::find_demo("train_step"); }
+
+SweepPlan plan_over(const Words& overs) {
+  return app::plan_over(train_step(), record::Params(train_step().schema), overs).value();
+}
+
+// Ends each run as it is told, one poll after its start.
+struct Script {
+  std::deque<OutcomeKind> outcomes;  // empty: completed
+  int backends = 0;
+  Words runs;  // "1:batch=4": by which backend, with which batch
+};
+
+class ScriptedBackend final : public backend::Backend {
+ public:
+  explicit ScriptedBackend(Script& script) : script_(script), number_(++script.backends) {}
+
+  record::Status start(const backend::RunRequest& request) override {
+    script_.runs.push_back(std::to_string(number_) + ":batch=" + request.params.as_text("batch"));
+    OutcomeKind kind = OutcomeKind::kCompleted;
+    if (!script_.outcomes.empty()) {
+      kind = script_.outcomes.front();
+      script_.outcomes.pop_front();
+    }
+    auto run = std::make_shared<record::Recording>(kind == OutcomeKind::kOutOfMemory ? out_of_memory_recording()
+                                                                                     : small_recording());
+    record::RunInfo info = run->info();
+    info.provenance["created"] = "now";
+    info.provenance["revision"] = "r" + std::to_string(number_);
+    run->set_info(info);
+    if (kind != OutcomeKind::kOutOfMemory) run->set_outcome({kind, kind == OutcomeKind::kCompleted ? "" : "It broke.", {}});
+    recording_ = std::move(run);
+    state_ = backend::RunState::kRunning;
+    return record::Ok{};
+  }
+  void cancel() override {
+    auto run = std::make_shared<record::Recording>(*recording_);
+    run->set_outcome({OutcomeKind::kCancelled, "Cancelled.", {}});
+    recording_ = std::move(run);
+  }
+  bool poll() override {
+    state_ = backend::RunState::kFinished;
+    return true;
+  }
+  backend::RunState state() const override { return state_; }
+  const backend::RunProgress& progress() const override { return progress_; }
+  std::shared_ptr<const record::Recording> recording() const override { return recording_; }
+  const std::optional<record::Error>& write_error() const override { return no_error_; }
+  const std::vector<protocol::DeviceFacts>& devices() const override { return devices_; }
+  const std::optional<std::string>& trouble() const override { return trouble_; }
+  int descriptor() const override { return -1; }
+
+ private:
+  Script& script_;
+  int number_;
+  backend::RunState state_ = backend::RunState::kIdle;
+  backend::RunProgress progress_;
+  std::shared_ptr<const record::Recording> recording_;
+  std::optional<record::Error> no_error_;
+  std::vector<protocol::DeviceFacts> devices_;
+  std::optional<std::string> trouble_;
+};
+
+SweepDriver open(Script& script, SweepPlan plan, std::optional<std::string> file = {}) {
+  std::optional<std::filesystem::path> path;
+  if (file) path = *file;
+  auto driver = SweepDriver::open(std::move(plan), [&script] { return std::make_unique<ScriptedBackend>(script); }, path);
+  REQUIRE(driver);
+  return std::move(driver).value();
+}
+
+void finish(SweepDriver& driver) {
+  for (int i = 0; i < 1000 && driver.state() == SweepState::kRunning; ++i) driver.poll();
+  REQUIRE(driver.state() != SweepState::kRunning);
+}
+
+RunOptions with_engine(const std::string& script) {
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
+  options.environment["HEADROOM_SCRIPT"] = script;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a plan has every combination, the first key's values in a row") {
+  const SweepPlan plan = plan_over({"batch=1,8", "seq=64,128", "precision=fp32,bf16"});
+  REQUIRE(plan.points.size() == 8);
+  CHECK(plan.name == "batch × seq × precision");
+  CHECK(plan.points[0].series == "seq=64 precision=fp32");
+  CHECK(plan.points[1].label == "batch=8");
+  CHECK(plan.points[2].series == "seq=128 precision=fp32");
+  CHECK(plan.points[7].params.as_text("precision") == "bf16");
+  CHECK(plan.points[7].params.integer("seq") == 128);
+  const auto common = app::common_settings(plan);
+  CHECK(common.count("batch") == 0);
+  CHECK(common.at("steps") == "3");
+  CHECK(app::describe_points(plan_over({"batch=1,8"})) == "batch=1: batch=1; batch=8: batch=8");
+}
+
+TEST_CASE("axes that cannot be are refused with the reason") {
+  const auto refusal = [](const Words& overs) {
+    const auto plan = app::plan_over(train_step(), record::Params(train_step().schema), overs);
+    REQUIRE_FALSE(plan);
+    return plan.error().message;
+  };
+  CHECK(holds(refusal({"batch"}), "such as batch=1,4,8"));
+  CHECK(holds(refusal({"batsh=1,2"}), "batch"));
+  CHECK(holds(refusal({"batch=1,,2"}), "batch"));
+  CHECK(holds(refusal({"batch=1,2,"}), "batch"));
+  CHECK(holds(refusal({"batch=0"}), "batch"));
+  CHECK(holds(refusal({"batch=4,4"}), "twice"));
+  CHECK(holds(refusal({"batch=1,2", "batch=4"}), "twice"));
+  CHECK(holds(refusal({}), "Say what to sweep over"));
+}
+
+TEST_CASE("each rung of the ladder has the switches below it, in any order") {
+  const record::Params naive = app::naive_settings(train_step());
+  const SweepPlan plan = app::plan_ladder(naive, {}).value();
+  REQUIRE(plan.points.size() == 1 + app::ladder_switches().size());
+  CHECK(plan.points[0].label == "naive");
+  CHECK(plan.points[0].params == naive);
+  CHECK(plan.points.back().params.text("loss") == "flce");
+  CHECK(plan.points.back().params.text("offload.parameters") == "on");
+
+  const Words order{"checkpointing", "bf16"};
+  const SweepPlan short_plan = app::plan_ladder(naive, order).value();
+  REQUIRE(short_plan.points.size() == 3);
+  CHECK(short_plan.points[1].params.text("precision") == "fp32");
+  CHECK(short_plan.points[2].params.text("checkpointing") == "layer");
+
+  // Weights cannot be streamed while every layer's are kept for backward: the rung is refused, the next does without.
+  const Words refused{"offload_parameters", "flce"};
+  Script script;
+  SweepDriver driver = open(script, app::plan_ladder(naive, refused).value());
+  finish(driver);
+  const auto& points = driver.recording()->sweep_points();
+  REQUIRE(points.size() == 3);
+  CHECK(points[1].outcome.kind == OutcomeKind::kRefused);
+  CHECK(holds(points[1].outcome.message, "offload.parameters=on does not go with"));
+  CHECK(points[2].params.at("offload.parameters") == "off");
+  CHECK(script.runs.size() == 2);
+
+  CHECK(holds(app::plan_ladder(naive, Words{"checkpoint"}).error().message, "the nearest is checkpointing"));
+  CHECK(holds(app::plan_ladder(naive, Words{"flce", "flce"}).error().message, "twice"));
+}
+
+TEST_CASE("the report's plan is its experiment") {
+  const SweepPlan plan = app::plan_report(app::report_settings(train_step(), false), false, "/t");
+  CHECK(plan.points.size() == 15 + 15 + 17);  // 8 batches, 8 lengths, one of them in both; two more with everything on
+  int kept = 0;
+  for (const app::PlannedPoint& point : plan.points) {
+    const record::Params& params = point.params;
+    CHECK(params.text("model") == "llama-3.2-1b");
+    CHECK(params.text("precision") == "fp16_mixed");
+    CHECK(params.text("checkpointing") == "layer");
+    CHECK(params.text("offload.optimizer") == "host");
+    CHECK(params.text("offload.parameters") == "on");
+    CHECK(params.as_text("cap") == "24910810317");  // 23.2 GiB
+    CHECK(params.text("fused.cross_entropy") == "off");
+    CHECK(params.text("loss") == (point.series == "liger_all" ? "flce" : "hf_2024"));
+    CHECK(params.text("keep_output") == "on");
+    CHECK(params.text("fused.rms_norm") == (point.series == "hf" ? "off" : "on"));
+    CHECK((params.integer("seq") == 1024 || params.integer("batch") == 4));
+    kept += !point.keep.empty();
+  }
+  CHECK(kept == 4);  // the timelines of figures 12 and 15
+}
+
+TEST_CASE("a point becomes what its run was") {
+  Script script;
+  SweepDriver driver = open(script, plan_over({"batch=4"}));
+  CHECK_FALSE(driver.recording()->outcome());
+  finish(driver);
+  REQUIRE(driver.recording()->sweep_points().size() == 1);
+  const record::SweepPoint& point = driver.recording()->sweep_points().front();
+  CHECK(point.peak_allocated == kSmallPeak);
+  CHECK(point.peak_by_category[static_cast<std::size_t>(record::Category::kLogits)] == 16 * record::kMiB);
+  CHECK(point.peak_phase == record::Phase::kLoss);
+  CHECK(point.tokens_per_second == 200);
+  CHECK(point.loss == 5.25);
+  CHECK(point.steps == 2);
+  CHECK(point.params.at("batch") == "4");
+  CHECK(driver.recording()->outcome()->kind == OutcomeKind::kCompleted);
+  CHECK(driver.recording()->info().provenance.at("sweep") == "batch");
+}
+
+TEST_CASE("after running out of memory, and after a loss, a new engine takes the next point") {
+  Script script{.outcomes = {OutcomeKind::kCompleted, OutcomeKind::kCompleted, OutcomeKind::kOutOfMemory,
+                             OutcomeKind::kEngineLost, OutcomeKind::kFailed},
+                .runs = {}};
+  SweepDriver driver = open(script, plan_over({"batch=1,2,3,4,5,6"}));
+  finish(driver);
+  CHECK(script.runs == Words{"1:batch=1", "1:batch=2", "1:batch=3", "2:batch=4", "3:batch=5", "4:batch=6"});
+  const auto& points = driver.recording()->sweep_points();
+  REQUIRE(points.size() == 6);
+  CHECK(points[2].outcome.kind == OutcomeKind::kOutOfMemory);
+  CHECK(points[2].outcome.out_of_memory);
+  CHECK(points[3].outcome.message == "It broke.");
+  CHECK(points[5].outcome.kind == OutcomeKind::kCompleted);
+  CHECK(points[1].provenance.empty());
+  CHECK(points[5].provenance.at("revision") == "r4");  // another program than the first point's
+}
+
+TEST_CASE("a sweep goes on where its file ends, and tries again what failed") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "s.hrec";
+  Script script{.outcomes = {OutcomeKind::kCompleted, OutcomeKind::kEngineLost, OutcomeKind::kOutOfMemory}, .runs = {}};
+  {
+    SweepDriver driver = open(script, plan_over({"batch=1,2,3,4"}), file);
+    while (driver.done() < 3) driver.poll();
+    while (driver.current() == nullptr) driver.poll();
+    driver.stop();
+    CHECK(driver.state() == SweepState::kStopping);
+    driver.poll();
+    CHECK(driver.state() == SweepState::kStopped);
+    CHECK(driver.done() == 3);  // the cancelled one is not kept
+  }
+  CHECK(record::Recording::read(file).value().truncated());
+  script.runs.clear();
+  {
+    SweepDriver driver = open(script, plan_over({"batch=1,2,3,4"}), file);
+    CHECK(driver.found() == 2);
+    finish(driver);
+    CHECK(driver.done() == 4);
+  }
+  REQUIRE(script.runs.size() == 2);
+  CHECK(script.runs[0].ends_with("batch=2"));
+  CHECK(script.runs[1].ends_with("batch=4"));
+  const auto whole = record::Recording::read(file);
+  REQUIRE(whole);
+  CHECK_FALSE(whole.value().truncated());
+  REQUIRE(whole.value().sweep_points().size() == 4);
+  for (int i = 0; i < 4; ++i)
+    CHECK(whole.value().sweep_points()[static_cast<std::size_t>(i)].label == "batch=" + std::to_string(i + 1));
+  script.runs.clear();
+  SweepDriver again = open(script, plan_over({"batch=1,2,3,4"}), file);
+  CHECK(again.state() == SweepState::kFinished);
+  CHECK(script.runs.empty());
+  CHECK(folder.files() == Words{"s.hrec"});
+}
+
+TEST_CASE("a file of another sweep is refused, and stays as it was") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "s.hrec";
+  Script script;
+  SweepDriver first = open(script, plan_over({"batch=1,2"}), file);
+  finish(first);
+  const std::string before = read_file(file);
+  const auto refusal = [&](SweepPlan plan, const std::string& path) {
+    const auto driver =
+        SweepDriver::open(std::move(plan), [&script] { return std::make_unique<ScriptedBackend>(script); }, path);
+    REQUIRE_FALSE(driver);
+    CHECK(holds(driver.error().message, "--restart"));
+    return driver.error().message;
+  };
+  CHECK(holds(refusal(plan_over({"batch=1,2,4"}), file), "it has other points"));
+  CHECK(holds(refusal(plan_over({"seq=64,128"}), file), "it holds the sweep \"batch\""));
+  record::Params other(train_step().schema);
+  REQUIRE(other.set("precision", "bf16").ok());
+  CHECK(holds(refusal(app::plan_over(train_step(), other, Words{"batch=1,2"}).value(), file),
+              "precision is fp32 there, not bf16"));
+  REQUIRE(small_recording().write(folder / "run.hrec").ok());
+  CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "run.hrec"), "a recording of one run"));
+  write_file(folder / "text.hrec", "no recording");
+  CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "text.hrec"), "not a recording"));
+  CHECK(read_file(file) == before);
+  // Unless it is to be replaced.
+  auto replaced = SweepDriver::open(plan_over({"batch=1,2,4"}),
+                                    [&script] { return std::make_unique<ScriptedBackend>(script); }, file, true);
+  REQUIRE(replaced);
+  finish(replaced.value());
+  CHECK(record::Recording::read(file).value().sweep_points().size() == 3);
+}
+
+TEST_CASE("headroom sweep runs, tells a table or JSON, and goes on with its file") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "s.hrec";
+  const Words command{"sweep", "train_step", "--over", "batch=1,4", "--record", file};
+  const Ran ran = run_headroom(command, with_engine("completed"));
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  for (const char* part : {"batch=1", "batch=4", "done", "32.00 MiB", "200.0", "5.2500"}) CHECK(holds(ran.out, part));
+  Words as_json = command;
+  as_json.push_back("--json");
+  const Ran again = run_headroom(as_json, with_engine("silent_death"));  // no engine is needed any more
+  REQUIRE(again.exit_code == 0);
+  const json document = json::parse(again.out);
+  REQUIRE(document["points"].size() == 2);
+  CHECK(document["points"][1]["params"]["batch"] == "4");
+  CHECK(document["points"][1]["peak_bytes"] == kSmallPeak);
+  CHECK(document["planned"] == 2);
+  CHECK(holds(again.err, "2 of 2 points were in"));
+  const Ran other = run_headroom({"sweep", "train_step", "--over", "batch=1,8", "--record", file}, with_engine("completed"));
+  CHECK(other.exit_code == 2);
+  CHECK(holds(other.err, "--restart"));
+}
+
+TEST_CASE("headroom sweep keeps its exit codes") {
+  CHECK(run_headroom({"sweep"}).exit_code == 2);
+  CHECK(run_headroom({"sweep", "train_stp", "--over", "batch=1"}).exit_code == 2);
+  CHECK(run_headroom({"sweep", "train_step"}).exit_code == 2);
+  CHECK(run_headroom({"sweep", "train_step", "--over", "batch=1", "--order", "flce"}).exit_code == 2);
+  CHECK(run_headroom({"sweep", "ladder", "--over", "batch=1"}).exit_code == 2);
+  const Words one{"sweep", "train_step", "--over", "batch=1,4"};
+  CHECK(run_headroom(one, with_engine("out_of_memory")).exit_code == 0);  // a result
+  CHECK(run_headroom(one, with_engine("killed")).exit_code == 7);
+  const Ran refused = run_headroom(
+      {"sweep", "train_step", "--over", "batch=1,4", "--set", "offload.parameters=on"}, with_engine("completed"));
+  CHECK(refused.exit_code == 3);
+  CHECK(holds(refused.err, "offload.parameters=on does not go with"));
+  Words into = one;
+  into.insert(into.end(), {"--record", "/no/such/folder/s.hrec"});
+  CHECK(run_headroom(into, with_engine("completed")).exit_code == 6);
+  Words limited = one;
+  limited.insert(limited.end(), {"--time-limit", "0.5"});
+  CHECK(run_headroom(limited, with_engine("cancelled")).exit_code == 5);
+  RunOptions interrupt = with_engine("cancelled");
+  interrupt.send_interrupt_at = "step 1 of 2";
+  CHECK(run_headroom(one, interrupt).exit_code == 130);
+}
+
+TEST_CASE("headroom sweep ladder takes an order") {
+  const Ran ran = run_headroom({"sweep", "ladder", "--order", "bf16,flce", "--json"}, with_engine("completed"));
+  REQUIRE(ran.exit_code == 0);
+  const json points = json::parse(ran.out)["points"];
+  REQUIRE(points.size() == 3);
+  CHECK(points[0]["label"] == "naive");
+  CHECK(points[1]["params"]["precision"] == "bf16");
+  CHECK(points[1]["params"]["loss"] == "plain");
+  CHECK(points[2]["params"]["loss"] == "flce");
+  CHECK(run_headroom({"sweep", "ladder", "--order", "bf61"}).exit_code == 2);
+}
+
+TEST_CASE("headroom report writes its sweep, figures in every format, tables and words") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "report";
+  const Ran ran = run_headroom({"report", "--quick", "--out", out}, with_engine("completed"));
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const Words files = folder.files();
+  const auto has = [&](const std::string& name) {
+    return std::any_of(files.begin(), files.end(), [&](const std::string& file) { return file.ends_with(name); });
+  };
+  for (const char* figure : {"report_estimate__figure_7", "report_batch__figure_13", "report_sequence__figure_14",
+                             "report_batch__figure_16", "report_sequence__figure_17"})
+    for (const char* format : {".svg", ".csv", ".json", ".pdf", ".png"}) {
+      INFO(figure << format);
+      CHECK((has(std::string(figure) + format) || (!kWritesPdf && (format[1] == 'p'))));
+    }
+  CHECK(has("memory_timeline__liger_all_b4_t128_beside_hf.svg"));
+  CHECK(has("liger_all_b4_t128.hrec"));
+  CHECK(holds(read_file(out + "/report.md"), "| hf | 1 × 128 |"));
+  CHECK(holds(ran.out, "liger_without_flce"));
+
+  const Ran again = run_headroom({"report", "--quick", "--out", out, "--json"}, with_engine("silent_death"));
+  REQUIRE(again.exit_code == 0);
+  const json document = json::parse(again.out);
+  CHECK(document["points"].size() == document["planned"]);
+  CHECK(document["files"]["files"].size() > 20);
+  CHECK(run_headroom({"report"}).exit_code == 2);
+  CHECK(run_headroom({"report", "--quick", "--out", "/proc/no/folder"}).exit_code == 6);
+}
