@@ -284,6 +284,8 @@ constexpr std::array kSchema{
               .needs_value = "plain"},
     fused("fused.embedding", "Fused embedding", "The embedding's gradient added up without a second table"),
     fused("fused.adamw", "Fused AdamW", "The optimizer as one kernel over all weights", "on"),
+    choice("histogram", "Count magnitudes", "Count gradients and updates by exponent, of the first 1,000 steps; takes time and memory",
+           kOffOn, "off"),
     ParamSpec{.key = "trace",
               .label = "Trace kernels",
               .help = "Record every kernel and launch, in an engine of its own; its speed does not count",

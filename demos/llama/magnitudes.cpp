@@ -100,7 +100,7 @@ void StepMagnitudes::updated(const at::Tensor& before, const at::Tensor& after, 
     change.mul_(part(m).to(at::kFloat)).mul_(-step.step_size);
     if (decays) change.add_(part(old).to(at::kFloat), step.decay - 1);
     updates_.add(change);
-    lost_.add(change, {}, part(old).eq(part(now)).logical_and_(change.ne(0)));
+    lost_.add(change, {}, part(old).eq(part(now)).bitwise_and_(change.ne(0)));
   });
 }
 
