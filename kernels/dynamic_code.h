@@ -47,11 +47,15 @@ constexpr double dynamic_threshold(bool is_signed, int e) {
   return (above + dynamic_value(is_signed, below, (1 << fraction_bits(is_signed, below)) - 1)) / 2;
 }
 
+// A magnitude a in decade e has the code ⌊a · scale + base⌋, without its sign.
+struct DynamicDecade {
+  float scale, base;
+};
+
 // A map's numbers, as kernels keep them at hand.
 struct DynamicMap {
   float value[256];  // by code
-  // A magnitude a in decade e has k = ⌊a · scale − offset⌋.
-  float scale[8], offset[8];
+  DynamicDecade decade[kDecades];
 };
 
 constexpr DynamicMap dynamic_map(bool is_signed) {
@@ -63,8 +67,9 @@ constexpr DynamicMap dynamic_map(bool is_signed) {
       map.value[parts + k] = value;
       if (is_signed) map.value[128 + parts + k] = -value;
     }
-    map.scale[e] = static_cast<float>(parts / 0.9 / ten_to_minus(e));
-    map.offset[e] = static_cast<float>(parts / 9.0);
+    // parts, the indicator bit, and k = ⌊(a 10^e − 0.1) / 0.9 · parts⌋
+    map.decade[e] = {.scale = static_cast<float>(parts / 0.9 / ten_to_minus(e)),
+                     .base = static_cast<float>(parts - parts / 9.0)};
   }
   map.value[is_signed ? 128 : 1] = 1;
   return map;
@@ -82,22 +87,22 @@ HEADROOM_BOTH int dynamic_decade(float magnitude, std::integer_sequence<int, kE.
 }
 
 // The code whose value is nearest to x, |x| ≤ 1; with the unsigned map, to |x|, but never 0 for a number above 0: a
-// second moment of 0 would leave ε alone below the fraction, and the step would explode. `scale` and `offset` are the
-// map's. A NaN gets some code.
+// second moment of 0 would leave ε alone below the fraction, and the step would explode. `decades` are the map's. A NaN
+// gets some code other than 0.
 template <bool kSigned>
-HEADROOM_BOTH std::uint8_t dynamic_code(float x, const float* scale, const float* offset) {
-  const float magnitude = float_of(bits_of(x) & 0x7fffffffu);
-  const bool negative = kSigned && x < 0.0f;
+HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
+  const float given = float_of(bits_of(x) & 0x7fffffffu);
+  const float magnitude = given < 1.0f ? given : 1.0f;  // a NaN becomes 1, which has an integer
   const int e = dynamic_decade<kSigned>(magnitude, std::make_integer_sequence<int, kDecades - 1>{});
-  const int parts = (kSigned ? 64 : 128) >> e;
-  const float position = magnitude * scale[e] - offset[e];
-  const float last = static_cast<float>(parts - 1);
-  const int k = position >= 1.0f ? static_cast<int>(position < last ? position : last) : 0;
-  int code = (parts | k) | (negative ? 128 : 0);
+  const int end = (kSigned ? 128 : 256) >> e;  // of the decade's codes
+  int code = static_cast<int>(magnitude * decades[e].scale + decades[e].base);
+  code = code < end ? code : end - 1;
   if (kSigned) {
+    code |= static_cast<int>(bits_of(x) >> 24 & 0x80u);
     if (magnitude < DynamicThreshold<kSigned, kDecades - 1>::kValue) code = 0;
     if (x >= DynamicThreshold<kSigned, -1>::kValue) code = 128;
   } else {
+    code = code > 2 ? code : 2;
     if (magnitude == 0.0f) code = 0;
     if (magnitude >= DynamicThreshold<kSigned, -1>::kValue) code = 1;
   }

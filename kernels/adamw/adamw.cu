@@ -1,6 +1,6 @@
 // Computes    m = β1 m + (1 − β1) g;  v = β2 v + (1 − β2) g²;  p = (1 − η λ) p − η m̂ / (√v̂ + ε), in place
+//             optionally a bf16 or fp16 copy of p; a factor of g, a flag that stops all, and t from device memory
 // Shapes      any number of tensors p, g, m, v [n], contiguous; a launch takes 320 of them
-//             optionally a bf16 or fp16 copy of p, a factor of g, a flag that stops all, and t, from device memory
 // Precision   p fp32, bf16 or fp16; g like p (or its copy) or fp32; m, v fp32 or bf16; arithmetic fp32, not contracted,
 //             so that the CPU has the same bits; moments are rounded to storage after use; p to nearest, or, bf16 with
 //             stochastic rounding, up or down by a hash of (seed, t, tensor, element)

@@ -24,10 +24,14 @@ HEADROOM_BOTH void set_bias_corrections(AdamWStep& step, std::int64_t t) {
   step.second_moment_scale = static_cast<float>(1 / std::sqrt(1 - whole_power(step.exact_beta2, t)));
 }
 
-// One element: param, m and v before and after.
-HEADROOM_BOTH void adamw_element(float& param, float g, float& m, float& v, const AdamWStep& step) {
+HEADROOM_BOTH void adamw_moments(float g, float& m, float& v, const AdamWStep& step) {
   m = step.beta1 * m + (1.0f - step.beta1) * g;
   v = step.beta2 * v + (1.0f - step.beta2) * g * g;
+}
+
+// One element: param, m and v before and after.
+HEADROOM_BOTH void adamw_element(float& param, float g, float& m, float& v, const AdamWStep& step) {
+  adamw_moments(g, m, v, step);
   const float denominator = std::sqrt(v) * step.second_moment_scale + step.epsilon;
   param = step.decay * param - step.step_size * m / denominator;
 }

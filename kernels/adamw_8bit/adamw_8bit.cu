@@ -2,10 +2,10 @@
 //             256; block-wise quantisation and its reverse by themselves
 // Shapes      any number of tensors p, g, codes [n], absmax [n/256], contiguous; a launch takes 320 of them
 // Precision   p fp32, bf16 or fp16; g like p (or its copy) or fp32; arithmetic fp32, not contracted, so that the CPU
-// has
-//             the same bits; the parameter's step is taken with the moments before they are coded again
-// Memory      allocates nothing; moves 2 p + g + 4 n + 16 n/256 bytes, with bf16 10.06 an element; the moments are fp32
-//             in registers only
+//             has the same codes; the parameter's step is taken with the moments before they are coded again, its root
+//             and quotient right to two units in the last place
+// Memory      allocates nothing; moves 2 p + g + 4 n + 16 n/256 bytes, with bf16 10.06 an element; the moments are
+//             fp32 in registers only
 // Variants    one: a warp takes a block of 256, eight neighbouring elements a lane where all pointers are on 16 bytes
 //             and the block is whole, every 32nd element where not
 // Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/dynamic_code.h
@@ -40,15 +40,12 @@ __device__ const DynamicMap kUnsignedMap = dynamic_map(false);
 // A map at hand in shared memory.
 struct SharedMap {
   float value[256];
-  float scale[8], offset[8];
+  DynamicDecade decade[kDecades];
 
   // By all threads of the block; they meet afterwards.
   __device__ void fill(const DynamicMap& map) {
     for (int i = threadIdx.x; i < 256; i += blockDim.x) value[i] = map.value[i];
-    if (threadIdx.x < 8) {
-      scale[threadIdx.x] = map.scale[threadIdx.x];
-      offset[threadIdx.x] = map.offset[threadIdx.x];
-    }
+    if (threadIdx.x < kDecades) decade[threadIdx.x] = map.decade[threadIdx.x];
   }
 };
 
@@ -65,7 +62,7 @@ __device__ __forceinline__ float encode(const float (&values)[kPack], const Shar
                                         Pack<std::uint8_t, kPack>& codes) {
   const float absmax = warp_absmax(values), inverse = inverse_absmax(absmax);
 #pragma unroll
-  for (int k = 0; k < kPack; ++k) codes.element[k] = dynamic_code<kSigned>(values[k] * inverse, map.scale, map.offset);
+  for (int k = 0; k < kPack; ++k) codes.element[k] = dynamic_code<kSigned>(values[k] * inverse, map.decade);
   return absmax;
 }
 
@@ -112,6 +109,15 @@ struct Shared {
   RoundingKey key;
 };
 
+// The parameter's step with a root and a quotient that are two units off in the last place instead of none: the kernel
+// is bound by its arithmetic, not by memory, and the moments have two digits.
+__device__ __forceinline__ float quick_step(float param, float m, float v, const AdamWStep& step) {
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(v));
+  const float denominator = root * step.second_moment_scale + step.epsilon;
+  return step.decay * param - __fdividef(step.step_size * m, denominator);
+}
+
 // A warp's step over one block. Elements beyond the tensor's end are zeros, which stay zeros.
 template <typename P, typename G, typename W, bool kWhole>
 __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const Place<kWhole>& place,
@@ -128,7 +134,8 @@ __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const 
     m[k] = first.value[m_codes.element[k]] * m_absmax;
     v[k] = second.value[v_codes.element[k]] * v_absmax;
     float moved = load(p.element[k]);
-    adamw_element(moved, load(g.element[k]) * shared.gradient_scale, m[k], v[k], shared.step);
+    adamw_moments(load(g.element[k]) * shared.gradient_scale, m[k], v[k], shared.step);
+    moved = quick_step(moved, m[k], v[k], shared.step);
     store(p.element[k], moved);
     if constexpr (std::is_same_v<P, Bf16>) {
       if (shared.stochastic) {

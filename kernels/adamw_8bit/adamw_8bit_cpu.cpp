@@ -42,7 +42,7 @@ HEADROOM_INLINE float encode(const float* values, int count, std::uint8_t* codes
   }
   const float absmax = float_of(largest), inverse = inverse_absmax(absmax);
   for (int i = 0; i < count; ++i) {
-    codes[i] = dynamic_code<kSigned>(values[i] * inverse, map.scale, map.offset);
+    codes[i] = dynamic_code<kSigned>(values[i] * inverse, map.decade);
   }
   return absmax;
 }

@@ -1,13 +1,10 @@
-// Computes    code = the NF4 level nearest to w / a, a = max |w| of 64 weights; a in 8 bits: a = mean + s q(c), s one
-// of
-//             256 blocks; and back
+// Computes    code = the NF4 level nearest to w / a, a = max |w| of 64 weights; a itself in 8 bits: a = mean + s q(c),
+//             one s to 256 of them; and back
 // Shapes      w [n] contiguous, codes [n/2], absmax codes [n/64], their scales [n/64/256], one mean
 // Precision   w fp32, bf16 or fp16; arithmetic fp32, not contracted, so that the CPU has the same bits; the mean's sum
-// in
-//             double
-// Memory      quantising: one fp32 a block of 64 as scratch. Dequantising allocates nothing and moves n s + 0.516 n
-// bytes Variants    one each: eight weights a thread, one 4-byte load of codes and 16-byte accesses to weights where
-// pointers
+//             in double
+// Memory      quantising: one fp32 a block of 64 as scratch. Dequantising allocates nothing; moves n s + 0.516 n bytes
+// Variants    one each: eight weights a thread, one 4-byte load of codes and 16-byte accesses to weights where pointers
 //             allow and all eight are there, single bytes and weights where not
 // Source      Dettmers et al. 2023, arXiv:2305.14314, section 3 and appendix E
 // Checked by  tests/kernels/nf4_gpu_test.cpp
@@ -108,7 +105,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int k = 0; k < kScalePack; ++k) {
     const std::int64_t i = first + k * kWarp;
-    if (i < blocks) args.absmax_codes[i] = dynamic_code<true>(values[k] * inverse, kMap.scale, kMap.offset);
+    if (i < blocks) args.absmax_codes[i] = dynamic_code<true>(values[k] * inverse, kMap.decade);
   }
 }
 

@@ -109,7 +109,7 @@ void nf4_quantise_absmax_cpu(const Nf4Args& args, const float* absmax) {
     args.absmax_scale[group] = absmax_of(values, count);
     const float inverse = inverse_absmax(args.absmax_scale[group]);
     for (int i = 0; i < count; ++i) {
-      args.absmax_codes[first + i] = dynamic_code<true>(values[i] * inverse, kMap.scale, kMap.offset);
+      args.absmax_codes[first + i] = dynamic_code<true>(values[i] * inverse, kMap.decade);
     }
   }
 }

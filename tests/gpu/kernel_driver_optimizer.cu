@@ -1,4 +1,4 @@
-// Drives AdamW, also with 8-bit moments, the search for inf and NaN, and the embedding's gradient.
+// Drives AdamW, also with 8-bit moments, the search for inf and NaN, NF4, and the embedding's gradient.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "kernels/adamw_8bit/adamw_8bit.h"
 #include "kernels/embedding_backward/embedding_backward.h"
 #include "kernels/gradient_check/gradient_check.h"
+#include "kernels/nf4/nf4.h"
 #include "tests/gpu/kernel_driver.h"
 
 namespace headroom::test {
@@ -249,6 +250,40 @@ void drive_adamw_8bits(KernelDriver& driver) {
   }
 }
 
+void drive_nf4(KernelDriver& driver, std::int64_t n, Storage storage) {
+  DeviceBuffer weight(n * kernels::bytes_of(storage)), codes((n + 1) / 2), absmax_codes(kernels::nf4_blocks(n));
+  DeviceBuffer scale(4 * kernels::nf4_scales(n)), mean(4), scratch(4 * kernels::nf4_blocks(n));
+  weight.fill(storage, 6, 0.02f);
+  const kernels::Nf4Args args{codes.as<std::uint8_t>(), absmax_codes.as<std::uint8_t>(), scale.as<float>(),
+                              mean.as<float>(), n};
+  const std::string name = " " + std::to_string(kernels::bytes_of(storage)) + " bytes, n=" + std::to_string(n);
+  const auto quantise = [&] {
+    return kernels::nf4_quantise_cuda(weight.data(), storage, args, scratch.as<float>(), nullptr);
+  };
+  const auto dequantise = [&] { return kernels::nf4_dequantise_cuda(args, weight.data(), storage, nullptr); };
+  driver.run("nf4_quantise" + name, quantise);
+  if (driver.timed()) {
+    const std::int64_t coded = codes.bytes() + absmax_codes.bytes() + scale.bytes();
+    driver.time("nf4_quantise" + name, weight.bytes() + coded + 2 * scratch.bytes(), quantise);
+    driver.time("nf4_dequantise" + name, weight.bytes() + coded, dequantise);
+  } else {
+    driver.run("nf4_dequantise" + name, dequantise);
+  }
+}
+
+void drive_nf4s(KernelDriver& driver) {
+  if (driver.timed()) {
+    for (const std::int64_t n : {std::int64_t{2048} * 2048, std::int64_t{2048} * 8192, kLarge}) {
+      drive_nf4(driver, n, Storage::kBf16);
+    }
+    drive_nf4(driver, kLarge, Storage::kFp32);
+    return;
+  }
+  for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
+    for (const std::int64_t n : {1, 7, 63, 65, 1001, 16'385, 100'003}) drive_nf4(driver, n, storage);
+  }
+}
+
 void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes) {
   std::vector<std::unique_ptr<DeviceBuffer>> buffers;
   std::vector<kernels::CheckedTensor> tensors;
@@ -288,6 +323,7 @@ void drive_gradient_checks(KernelDriver& driver) {
 void drive_optimizer(KernelDriver& driver) {
   if (driver.wants("adamw")) drive_adamws(driver);
   if (driver.wants("adamw_8bit")) drive_adamw_8bits(driver);
+  if (driver.wants("nf4")) drive_nf4s(driver);
   if (driver.wants("gradient_check")) drive_gradient_checks(driver);
   if (driver.wants("embedding_backward")) drive_embeddings(driver);
 }

