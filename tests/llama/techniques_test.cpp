@@ -1,0 +1,412 @@
+// Techniques of the training step: each follows the plain step, is planned to the byte, and leaves its mark on memory.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/Parallel.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_run.h"
+#include "demos/llama/config.h"
+#include "demos/llama/data.h"
+#include "demos/llama/train_step.h"
+#include "tests/llama/allocation_log.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using experiments::RunPlace;
+using experiments::TrainStepRun;
+using record::Bytes;
+using record::Phase;
+using test::Allocation;
+using test::LoggedDevice;
+
+const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
+const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
+const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kGpu};
+
+using Settings = std::vector<std::string>;
+
+const Settings kSmall{"model=custom",  "hidden_size=64",       "num_layers=5",   "num_heads=4", "num_kv_heads=2",
+                      "head_dim=16",   "intermediate_size=96", "vocab_size=300", "seq=24"};
+
+// What is switched on, and the plain step that it must follow.
+struct Technique {
+  Settings on, plain{"batch=2"};
+};
+const std::vector<Technique> kTechniques{
+    {{"batch=2", "checkpointing=layer"}},
+    {{"batch=2", "checkpointing=every", "checkpoint_every=2"}},
+    {{"batch=2", "checkpointing=every", "checkpoint_every=9"}},
+    {{"batch=2", "checkpointing=selective"}},
+    {{"batch=2", "checkpointing=selective", "fused.rms_norm=on", "fused.swiglu=on", "fused.rope=on"}},
+    {{"batch=2", "attention=eager"}},
+    {{"batch=2", "attention=eager", "fused.rope=on"}},
+    {{"batch=2", "attention=eager", "checkpointing=selective"}},
+    {{"batch=2", "attention=eager", "checkpointing=every", "checkpoint_every=3"}},
+    {{"batch=2", "accumulate=3"}, {"batch=6"}},
+    {{"batch=2", "accumulate=3", "checkpointing=every"}, {"batch=6"}},
+    {{"batch=2", "accumulate=3", "loss=flce", "loss_chunk=16", "fused.embedding=on"}, {"batch=6"}},
+    {{"batch=2", "accumulate=3", "fused.cross_entropy=on"}, {"batch=6"}},
+    {{"batch=2", "loss=hf_2025"}, {"batch=2", "loss=hf_2024"}},
+    {{"batch=2", "loss=hf_2024", "keep_output=off"}, {"batch=2", "loss=hf_2024"}},
+    {{"batch=2", "loss=hf_2024", "accumulate=3"}, {"batch=6", "loss=hf_2025"}},
+};
+
+record::Params params(const Settings& assignments) {
+  record::Params result(experiments::find_demo("train_step")->schema);
+  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
+  return result;
+}
+
+Settings joined(Settings a, const Settings& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+std::string text_of(const Settings& words) {
+  return std::accumulate(words.begin(), words.end(), std::string(),
+                         [](const std::string& all, const std::string& word) { return all + " " + word; });
+}
+
+std::unique_ptr<TrainStepRun> make_run(const Settings& settings, RunPlace place) {
+  auto run = TrainStepRun::create(params(settings), {.place = place, .course_pages = kText});
+  REQUIRE(run.ok());
+  return std::move(run).value();
+}
+
+std::vector<double> losses(const Settings& settings, int steps) {
+  const auto run = make_run(settings, kCpu);
+  std::vector<double> result;
+  for (int i = 0; i < steps; ++i) {
+    run->step(i);
+    result.push_back(run->loss());
+  }
+  return result;
+}
+
+std::vector<Allocation> third_step(const Settings& settings, RunPlace place) {
+  const auto run = make_run(settings, place);
+  run->step(0);
+  run->step(1);
+  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
+  run->step(2);
+  CHECK(test::marks_heard() == run->marks_per_step());
+  return test::stop_log();
+}
+
+// Without what is let go before anything else happens, and what is then: oneDNN takes memory for itself within a product
+// of 16-bit numbers.
+std::vector<Allocation> without_scratch(const std::vector<Allocation>& log) {
+  std::vector<Allocation> result;
+  for (const Allocation& a : log) {
+    const bool at_once = a.kind == Allocation::Kind::kFree && !result.empty() && result.back().storage == a.storage &&
+                         result.back().kind == Allocation::Kind::kAlloc;
+    if (at_once) {
+      result.pop_back();
+    } else {
+      result.push_back(a);
+    }
+  }
+  std::map<std::int64_t, std::int64_t> number;
+  for (Allocation& a : result) {
+    if (a.storage >= 0) a.storage = number.try_emplace(a.storage, std::ssize(number)).first->second;
+  }
+  return result;
+}
+
+void check_planned(const Settings& settings, bool scratch = true) {
+  std::vector<Allocation> real = third_step(settings, kCpu), planned = third_step(settings, kPlanForCpu);
+  if (!scratch) {
+    real = without_scratch(real);
+    planned = without_scratch(planned);
+  }
+  REQUIRE(real.size() > 100);
+  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
+    if (to_string(real[i]) == to_string(planned[i])) continue;
+    CAPTURE(i);
+    REQUIRE(to_string(real[i]) == to_string(planned[i]));
+  }
+  CHECK(real.size() == planned.size());
+}
+
+// What is alive when the loss begins.
+std::vector<Allocation> kept(const std::vector<Allocation>& log) {
+  std::map<std::int64_t, Allocation> alive;
+  for (const Allocation& a : log) {
+    if (a.tag.phase == Phase::kLoss) break;
+    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
+    if (a.kind == Allocation::Kind::kAlloc) alive[a.storage] = a;
+  }
+  std::vector<Allocation> result;
+  for (const auto& [storage, allocation] : alive) result.push_back(allocation);
+  return result;
+}
+
+Bytes kept_by(const std::vector<Allocation>& log, const std::string& op) {
+  Bytes sum = 0;
+  for (const Allocation& a : kept(log)) sum += record::operator_name(a.tag.op) == op ? a.bytes : 0;
+  return sum;
+}
+
+// Highest live bytes of everything, set-up included, of three steps.
+Bytes peak_of_run(const Settings& settings) {
+  test::start_log(LoggedDevice::kMeta);
+  {
+    const auto run = make_run(settings, kPlanForGpu);
+    for (int i = 0; i < 3; ++i) run->step(i);
+  }
+  return test::sum(test::peak_by_category(test::stop_log()));
+}
+
+}  // namespace
+
+TEST_CASE("a step with a technique follows the loss of the plain one") {
+  const Technique technique = GENERATE(from_range(kTechniques));
+  CAPTURE(text_of(technique.on), text_of(technique.plain));
+  const std::vector<double> plain = losses(joined(kSmall, technique.plain), 4);
+  const std::vector<double> other = losses(joined(kSmall, technique.on), 4);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    CAPTURE(i, plain[i], other[i]);
+    CHECK(std::abs(other[i] - plain[i]) < 2e-4 * plain[i]);
+  }
+  CHECK(plain.back() != plain.front());
+}
+
+TEST_CASE("a planned step with a technique makes the CPU step's allocations, one by one and by name") {
+  test::install_allocation_log();
+  at::set_num_threads(1);
+  const Technique technique = GENERATE(from_range(kTechniques));
+  CAPTURE(text_of(technique.on));
+  check_planned(joined(kSmall, technique.on));
+}
+
+TEST_CASE("a planned step in 16 bits makes the CPU step's allocations, one by one and by name") {
+  test::install_allocation_log();
+  at::set_num_threads(1);
+  const std::string precision = GENERATE("precision=bf16", "precision=fp16_mixed", "precision=bf16_mixed");
+  const std::string technique =
+      GENERATE("checkpointing=off", "checkpointing=selective", "attention=eager", "loss=hf_2024", "loss=hf_2025");
+  const std::string seq = GENERATE("seq=24", "seq=200", "seq=800");  // attention's three tile sizes
+  CAPTURE(precision, technique, seq);
+  check_planned(joined(kSmall, {"batch=2", precision, technique, seq}), /*scratch=*/false);
+}
+
+TEST_CASE("every gradient of a step with a technique is that of the plain one") {
+  const std::int64_t seq = 16, samples = 4;
+  const at::Tensor tokens = llama::make_batch("To be, or not to be, that is the question.", samples, seq, 0, 0);
+  const auto gradients = [&](const llama::FusedKernels& fused, const llama::TrainOptions& options) {
+    const llama::Model model = llama::make_model(*llama::find_config("tiny"), fused, {}, seq, /*seed=*/3);
+    llama::forward_backward(model, tokens.select(0, 0), tokens.select(0, 1), options);
+    std::vector<at::Tensor> result;
+    for (const llama::Parameter& parameter : llama::parameters(model)) result.push_back(parameter.tensor.grad());
+    return result;
+  };
+  const std::vector<at::Tensor> plain = gradients({}, {});
+  const std::vector<std::pair<llama::FusedKernels, llama::TrainOptions>> techniques{
+      {{}, {.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = 3}},
+      {{}, {.checkpointing = llama::Checkpointing::kSelective}},
+      {{.attention = false}, {}},
+      {{.attention = false}, {.checkpointing = llama::Checkpointing::kSelective}},
+      {{}, {.micro_batches = 4}},
+      {{.embedding = true}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .micro_batches = 2}},
+  };
+  for (std::size_t t = 0; t < techniques.size(); ++t) {
+    const std::vector<at::Tensor> other = gradients(techniques[t].first, techniques[t].second);
+    REQUIRE(other.size() == plain.size());
+    for (std::size_t i = 0; i < other.size(); ++i) {
+      CAPTURE(t, i);
+      REQUIRE(other[i].defined());
+      CHECK((other[i] - plain[i]).abs().max().item<double>() < 2e-5 * plain[i].abs().max().item<double>());
+    }
+  }
+}
+
+TEST_CASE("both Hugging Face losses are the plain loss without each sample's last position") {
+  const std::int64_t seq = 16;
+  const at::Tensor tokens = llama::make_batch("To be, or not to be, that is the question.", 3, seq, 0, 0);
+  const auto loss = [&](std::int64_t positions, llama::LossPath path) {
+    const llama::Model model = llama::make_model(*llama::find_config("tiny"), {}, {}, positions, /*seed=*/3);
+    const at::Tensor known = tokens.narrow(2, 0, positions).contiguous();
+    return llama::forward_backward(model, known.select(0, 0), known.select(0, 1), {.loss = {.path = path}})
+        .item<double>();
+  };
+  const double plain = loss(seq - 1, llama::LossPath::kPlain);
+  CHECK(loss(seq, llama::LossPath::kHf2024) == Approx(plain).epsilon(1e-6));
+  CHECK(loss(seq, llama::LossPath::kHf2025) == Approx(plain).epsilon(1e-6));
+  CHECK(std::abs(loss(seq, llama::LossPath::kPlain) - plain) > 1e-4);
+}
+
+TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {
+  test::install_allocation_log();
+  const std::string every = GENERATE("checkpoint_every=1", "checkpoint_every=2", "checkpoint_every=3");
+  const std::int64_t k = every.back() - '0';
+  CAPTURE(every);
+  // L = 4, H = 256, N = 128 tokens, 4 bytes.
+  constexpr Bytes kStream = 128 * 256 * 4;
+  const auto log = third_step({"batch=1", "seq=128", "checkpointing=every", every}, kPlanForCpu);
+  std::int64_t inputs = 0;
+  for (const Allocation& a : kept(log)) {
+    const std::string_view op = record::operator_name(a.tag.op);
+    if (op.starts_with("attention.") || op.starts_with("mlp.") || op == "embedding") {
+      CHECK(a.bytes == kStream);
+      ++inputs;
+    }
+  }
+  CHECK(inputs == (4 + k - 1) / k + 1);  // and the last layer's result, which the final norm keeps
+
+  // At most k layers are there again at a time, and each of them is computed again once.
+  std::vector<std::uint16_t> again;
+  for (const Allocation& a : log) {
+    if (a.kind == Allocation::Kind::kAlloc && a.tag.phase == Phase::kRecompute &&
+        record::operator_name(a.tag.op) == "mlp.gate_proj") {
+      again.push_back(a.tag.layer);
+    }
+  }
+  REQUIRE(again.size() == 4);
+  CHECK(std::set<std::uint16_t>(again.begin(), again.end()).size() == 4);
+  CHECK(again.front() == (k == 1 ? 3 : k == 2 ? 2 : 3));
+}
+
+TEST_CASE("selective checkpointing keeps the results of products, and rebuilds what lies between") {
+  test::install_allocation_log();
+  // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes; A = 8 heads.
+  constexpr Bytes kWide = 4 * 128 * 704 * 4, kStream = 4 * 128 * 256 * 4, kScores = 4 * 8 * 128 * 128 * 4;
+  const auto log = [](const Settings& on) { return third_step(joined({"batch=1", "seq=128"}, on), kPlanForCpu); };
+  const auto off = log({}), selective = log({"checkpointing=selective"});
+  CHECK(kept_by(off, "mlp.silu") == kWide);
+  CHECK(kept_by(off, "mlp.product") == kWide);
+  CHECK(kept_by(off, "mlp.rms_norm") > kStream);
+  for (const char* op : {"mlp.silu", "mlp.product", "attention.rms_norm", "mlp.rms_norm"}) {
+    CAPTURE(op);
+    CHECK(kept_by(selective, op) == 0);
+  }
+  for (const char* op : {"mlp.gate_proj", "mlp.up_proj"}) CHECK(kept_by(selective, op) == kWide);
+  CHECK(kept_by(selective, "attention.residual") == kStream);
+  CHECK(kept_by(selective, "attention.rope") == kept_by(off, "attention.rope"));
+
+  CHECK(kept_by(log({"attention=eager"}), "attention.scores") >= kScores);
+  CHECK(kept_by(log({"attention=eager", "checkpointing=selective"}), "attention.scores") == 0);
+  const bool rebuilt = std::any_of(selective.begin(), selective.end(), [](const Allocation& a) {
+    return a.tag.phase == Phase::kRecompute && record::operator_name(a.tag.op) == "mlp.product";
+  });
+  CHECK(rebuilt);
+}
+
+TEST_CASE("only eager attention writes a T × T block") {
+  test::install_allocation_log();
+  const auto largest = [](const char* attention) {
+    Bytes most = 0;
+    for (const Allocation& a : third_step({"precision=bf16", "batch=1", "seq=4096", attention}, kPlanForGpu)) {
+      if (record::operator_name(a.tag.op).starts_with("attention.")) most = std::max(most, a.bytes);
+    }
+    return most;
+  };
+  CHECK(largest("attention=eager") == Bytes{8} * 4096 * 4096 * 4);  // the heads' scores in fp32
+  CHECK(largest("attention=flash") < Bytes{4096} * 4096);           // not one head's, at a byte each
+}
+
+TEST_CASE("micro-batches hold a portion of the activations, and say which portion it is") {
+  test::install_allocation_log();
+  const auto whole = third_step(joined(kSmall, {"batch=6"}), kPlanForCpu);
+  const auto portions = third_step(joined(kSmall, {"batch=2", "accumulate=3"}), kPlanForCpu);
+  const auto activations = [](const std::vector<Allocation>& log) {
+    return test::peak_by_category(log)[static_cast<std::size_t>(record::Category::kActivations)];
+  };
+  CHECK(activations(portions) * 5 < activations(whole) * 2);
+  std::set<int> micro_batches;
+  for (const Allocation& a : portions) {
+    if (a.tag.phase == Phase::kForward || a.tag.phase == Phase::kBackward) micro_batches.insert(a.tag.micro_batch);
+  }
+  CHECK(micro_batches == std::set<int>{0, 1, 2});
+  CHECK(make_run(joined(kSmall, {"batch=2", "accumulate=3"}), kPlanForCpu)->tokens_per_step() == 6 * 24);
+}
+
+TEST_CASE("hooks hear of each layer, in segments too") {
+  struct Heard final : llama::LayerHooks {
+    std::string calls;
+    void note(char what, std::int64_t layer) { calls += what + std::to_string(layer) + ' '; }
+    void before_layer(std::int64_t layer, Phase phase) override { note(phase == Phase::kForward ? 'f' : 'r', layer); }
+    void after_layer(std::int64_t layer, Phase phase) override {
+      if (phase == Phase::kBackward) note('b', layer);
+    }
+    void gradients_ready(std::int64_t layer) override { note('g', layer); }
+  };
+  const auto calls = [](llama::TrainOptions options) {
+    Heard heard;
+    options.hooks = {&heard};
+    const llama::Model model = llama::make_model(*llama::find_config("tiny"), {}, {}, 8, 0);
+    const at::Tensor tokens = llama::make_batch("some text", 2, 8, 0, 0);
+    llama::forward_backward(model, tokens.select(0, 0), tokens.select(0, 1), options);
+    return heard.calls;
+  };
+  CHECK(calls({}) == "f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
+  CHECK(calls({.checkpointing = llama::Checkpointing::kLayer}) ==
+        "f0 f1 f2 f3 r3 b3 g3 r2 b2 g2 r1 b1 g1 r0 b0 g0 g-1 ");
+  CHECK(calls({.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = 3}) ==
+        "f0 f1 f2 f3 r3 b3 g3 r0 r1 r2 b2 g2 b1 g1 b0 g0 g-1 ");
+  CHECK(calls({.micro_batches = 2}) ==
+        "f0 f1 f2 f3 b3 b2 b1 b0 f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
+}
+
+TEST_CASE("checkpoints may lie elsewhere between forward and backward") {
+  struct Store final : llama::CheckpointStore {
+    std::map<std::int64_t, at::Tensor> kept;
+    std::size_t most = 0;
+    void keep(std::int64_t segment, const at::Tensor& x) override {
+      kept[segment] = x.clone();
+      most = std::max(most, kept.size());
+    }
+    at::Tensor take(std::int64_t segment) override {
+      const at::Tensor x = kept.at(segment);
+      kept.erase(segment);
+      return x;
+    }
+  } store;
+  const at::Tensor tokens = llama::make_batch("some text", 2, 8, 0, 0);
+  const auto gradient = [&](const llama::TrainOptions& options) {
+    const llama::Model model = llama::make_model(*llama::find_config("tiny"), {}, {}, 8, 0);
+    llama::forward_backward(model, tokens.select(0, 0), tokens.select(0, 1), options);
+    return model.layers[0].q_proj_QH.grad();
+  };
+  const llama::TrainOptions kept{.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = 2};
+  llama::TrainOptions stored = kept;
+  stored.checkpoints = &store;
+  CHECK(at::equal(gradient(stored), gradient(kept)));
+  CHECK(store.most == 2);
+  CHECK(store.kept.empty());
+}
+
+TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes a token for Llama 3.2 1B, four tensors of logits") {
+  test::install_allocation_log();
+  constexpr double kVocab = 128'256;
+  constexpr std::int64_t kTokens = 8 * 1024;
+  const Settings base{"model=llama-3.2-1b", "precision=fp16_mixed", "checkpointing=layer", "seq=1024"};
+  const auto peak = [&](const char* batch, const char* loss, const char* keep) {
+    return peak_of_run(joined(base, {batch, loss, keep}));
+  };
+  const Bytes at_8 = peak("batch=8", "loss=hf_2024", "keep_output=on");
+  const Bytes at_16 = peak("batch=16", "loss=hf_2024", "keep_output=on");
+  const double slope = static_cast<double>(at_16 - at_8) / kTokens;
+  CAPTURE(slope);
+  CHECK(slope == Approx(16 * kVocab + 81'948).epsilon(0.02));
+
+  CHECK(at_8 - peak("batch=8", "loss=hf_2024", "keep_output=off") == kTokens * 128'256 * 4);
+
+  // A year later: 14 V while backward holds the output, its log-softmax and both their gradients.
+  const double later = static_cast<double>(peak("batch=16", "loss=hf_2025", "keep_output=on") -
+                                           peak("batch=8", "loss=hf_2025", "keep_output=on")) /
+                       kTokens;
+  CHECK(later == Approx(14 * kVocab + 81'948).epsilon(0.02));
+}
