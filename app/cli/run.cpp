@@ -13,6 +13,7 @@
 #include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_model.h"
 
 namespace headroom::app {
 
@@ -58,6 +59,12 @@ record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunO
 record::Status check_data(const Params& params, const EngineChoice& engine) {
   if (!params.has("data") || params.text("data").empty() || engine.elsewhere()) return record::Ok{};
   return check_text_file(params.text("data"));
+}
+
+record::Status check_weights(const Params& params, const EngineChoice& engine) {
+  if (!params.has("weights") || params.text("weights").empty() || engine.elsewhere()) return record::Ok{};
+  if (const auto model = experiments::train_step_model(params); !model) return model.error();
+  return record::Ok{};
 }
 
 // A kernel's source is a file's name unless it has a line break.
@@ -141,6 +148,7 @@ record::Result<ExitCode> run(const RunOptions& options) {
   if (!params) return params.error();
   const EngineChoice chosen = choose_engine(options.engine);
   if (auto readable = check_data(params.value(), chosen); !readable) return readable.error();
+  if (auto readable = check_weights(params.value(), chosen); !readable) return readable.error();
   if (auto readable = check_source(params.value(), chosen); !readable) return readable.error();
   if (options.record)
     if (auto writable = check_writable(*options.record); !writable) return writable.error();

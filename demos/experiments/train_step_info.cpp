@@ -123,7 +123,7 @@ constexpr ParamSpec shape(std::string_view key, std::string_view label, std::str
 constexpr std::array kSchema{
     ParamSpec{.key = "model",
               .label = "Model",
-              .help = "Which Llama is trained, from random weights",
+              .help = "Which Llama is trained; custom takes its shape from the checkpoint where there is one",
               .kind = ParamKind::kChoice,
               .default_text = "tiny",
               .choices = kModels},

@@ -1,0 +1,102 @@
+// Writes checkpoints as Hugging Face lays them out, whole ones and broken ones.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/llama/config.h"
+
+namespace headroom::test {
+
+// A folder of its own in the folder for temporary files, gone with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "headroom-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  // Not remove_all(): LibTorch has one of its own, of another compiler, which crashes.
+  ~TemporaryFolder() {
+    std::vector<std::filesystem::path> all{path_};
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) all.push_back(entry.path());
+    for (auto path = all.rbegin(); path != all.rend(); ++path) std::filesystem::remove(*path);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct TensorBytes {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::string bytes;
+};
+
+inline void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+inline std::string length_of(std::uint64_t length) {
+  return {reinterpret_cast<const char*>(&length), sizeof length};
+}
+
+// The header that describes the tensors one after the other.
+inline nlohmann::json header_of(const std::vector<TensorBytes>& tensors) {
+  nlohmann::json header{{"__metadata__", {{"format", "pt"}}}};
+  std::size_t end = 0;
+  for (const TensorBytes& tensor : tensors) {
+    header[tensor.name] = {
+        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {end, end + tensor.bytes.size()}}};
+    end += tensor.bytes.size();
+  }
+  return header;
+}
+
+inline std::string safetensors(const std::string& header, const std::vector<TensorBytes>& tensors) {
+  std::string file = length_of(header.size()) + header;
+  for (const TensorBytes& tensor : tensors) file += tensor.bytes;
+  return file;
+}
+inline std::string safetensors(const std::vector<TensorBytes>& tensors) {
+  return safetensors(header_of(tensors).dump(), tensors);
+}
+
+inline nlohmann::json config_json(const llama::Config& c) {
+  nlohmann::json object{{"model_type", "llama"},
+                        {"architectures", {"LlamaForCausalLM"}},
+                        {"hidden_act", "silu"},
+                        {"hidden_size", c.hidden_size},
+                        {"intermediate_size", c.intermediate_size},
+                        {"num_hidden_layers", c.num_layers},
+                        {"num_attention_heads", c.num_heads},
+                        {"num_key_value_heads", c.num_kv_heads},
+                        {"head_dim", c.head_dim},
+                        {"vocab_size", c.vocab_size},
+                        {"tie_word_embeddings", c.tie_word_embeddings},
+                        {"rms_norm_eps", c.rms_norm_eps},
+                        {"rope_theta", c.rope_theta},
+                        {"rope_scaling", nullptr},
+                        {"attention_bias", false}};
+  if (c.rope_scaling) {
+    object["rope_scaling"] = {{"rope_type", "llama3"},
+                              {"factor", c.rope_scaling->factor},
+                              {"low_freq_factor", c.rope_scaling->low_frequency_factor},
+                              {"high_freq_factor", c.rope_scaling->high_frequency_factor},
+                              {"original_max_position_embeddings", c.rope_scaling->original_length}};
+  }
+  return object;
+}
+
+}  // namespace headroom::test

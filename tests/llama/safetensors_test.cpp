@@ -1,0 +1,370 @@
+// Checkpoints by path: what is loaded is what the file holds, and every defect is one sentence.
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_model.h"
+#include "demos/experiments/train_step_run.h"
+#include "demos/llama/hugging_face.h"
+#include "demos/llama/model.h"
+#include "tests/llama/allocation_log.h"
+#include "tests/llama/checkpoint_folder.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using experiments::TrainStepRun;
+using nlohmann::json;
+using test::TemporaryFolder;
+using test::TensorBytes;
+
+const llama::Config kSmall{.id = "custom",
+                           .hidden_size = 16,
+                           .intermediate_size = 24,
+                           .num_layers = 2,
+                           .num_heads = 2,
+                           .num_kv_heads = 1,
+                           .head_dim = 8,
+                           .vocab_size = 256,
+                           .tie_word_embeddings = false,
+                           .rope_theta = 10000};
+
+const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+
+std::string bytes_of(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
+}
+
+// Weight `number` of a model: other numbers in each.
+at::Tensor values(std::size_t number, const std::vector<std::int64_t>& shape) {
+  at::manual_seed(number + 1);
+  return at::randn(shape) * 0.05;
+}
+
+std::vector<TensorBytes> tensors_of(const llama::Config& config, at::ScalarType type = at::kFloat) {
+  const char* const dtype = type == at::kFloat ? "F32" : type == at::kHalf ? "F16" : "BF16";
+  std::vector<TensorBytes> all;
+  for (const llama::WeightShape& weight : llama::weight_shapes(config))
+    all.push_back({weight.name, dtype, weight.shape, bytes_of(values(all.size(), weight.shape).to(type))});
+  return all;
+}
+
+void write_config(const std::filesystem::path& folder, const llama::Config& config) {
+  test::write_bytes(folder / "config.json", test::config_json(config).dump());
+}
+
+void write_checkpoint(const std::filesystem::path& folder, const llama::Config& config,
+                      const std::vector<TensorBytes>& tensors) {
+  write_config(folder, config);
+  test::write_bytes(folder / "model.safetensors", test::safetensors(tensors));
+}
+
+// Two shards and their index.
+void write_shards(const std::filesystem::path& folder, const llama::Config& config) {
+  write_config(folder, config);
+  const std::vector<TensorBytes> all = tensors_of(config);
+  const auto middle = all.begin() + 5;
+  json map;
+  for (const TensorBytes& tensor : all) map[tensor.name] = &tensor - all.data() < 5 ? "a.safetensors" : "b.safetensors";
+  test::write_bytes(folder / "a.safetensors", test::safetensors({all.begin(), middle}));
+  test::write_bytes(folder / "b.safetensors", test::safetensors({middle, all.end()}));
+  test::write_bytes(folder / "model.safetensors.index.json",
+                    json{{"metadata", {{"total_size", 1}}}, {"weight_map", map}}.dump());
+}
+
+llama::Model loaded(const std::filesystem::path& folder, const llama::Config& config,
+                    at::ScalarType type = at::kFloat) {
+  auto found = llama::find_weights(folder, config);
+  if (!found.ok()) FAIL(found.error().message);
+  auto files = llama::WeightFiles::open(std::move(found).value());
+  REQUIRE(files.ok());
+  return llama::make_model(config, {}, {.type = type}, /*seq=*/8, /*seed=*/0, /*cancel=*/nullptr,
+                           {.files = &files.value()});
+}
+
+void check_values(const llama::Model& model, at::ScalarType stored, at::ScalarType type) {
+  const std::vector<llama::Parameter> all = llama::parameters(model);
+  REQUIRE(all.size() == llama::weight_shapes(model.config).size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CAPTURE(all[i].name);
+    CHECK(all[i].name == llama::weight_shapes(model.config)[i].name);
+    CHECK(all[i].tensor.scalar_type() == type);
+    CHECK(all[i].tensor.equal(values(i, all[i].tensor.sizes().vec()).to(stored).to(type)));
+  }
+}
+
+// What is said of a checkpoint after a change to its tensors, its header or its file.
+struct Changes {
+  std::function<void(std::vector<TensorBytes>&)> tensors = [](auto&) {};
+  std::function<void(json&)> header = [](json&) {};
+  std::function<void(std::string&)> file = [](std::string&) {};
+};
+
+std::string refusal(const Changes& changes) {
+  const TemporaryFolder folder;
+  write_config(folder.path(), kSmall);
+  std::vector<TensorBytes> tensors = tensors_of(kSmall);
+  changes.tensors(tensors);
+  json header = test::header_of(tensors);
+  changes.header(header);
+  std::string file = test::safetensors(header.dump(), tensors);
+  changes.file(file);
+  test::write_bytes(folder.path() / "model.safetensors", file);
+  const auto found = llama::find_weights(folder.path(), kSmall);
+  REQUIRE_FALSE(found.ok());
+  CHECK(found.error().kind == record::ErrorKind::kBadInput);
+  const std::string message = found.error().message;
+  CHECK_THAT(message, ContainsSubstring(folder.path().string()));
+  CHECK(message.back() == '.');
+  CHECK(message.find(". ") == std::string::npos);  // one sentence
+  return message;
+}
+
+std::string config_refusal(const std::function<void(json&)>& change) {
+  const TemporaryFolder folder;
+  json object = test::config_json(kSmall);
+  change(object);
+  test::write_bytes(folder.path() / "config.json", object.dump());
+  const auto config = llama::read_hugging_face_config(folder.path());
+  REQUIRE_FALSE(config.ok());
+  CHECK(config.error().kind == record::ErrorKind::kBadInput);
+  return config.error().message;
+}
+
+std::string shard_refusal(const std::function<void(const std::filesystem::path&, json&)>& change) {
+  const TemporaryFolder folder;
+  write_shards(folder.path(), kSmall);
+  json index = json::parse(std::ifstream(folder.path() / "model.safetensors.index.json"));
+  change(folder.path(), index);
+  test::write_bytes(folder.path() / "model.safetensors.index.json", index.dump());
+  const auto found = llama::find_weights(folder.path(), kSmall);
+  REQUIRE_FALSE(found.ok());
+  CHECK(found.error().kind == record::ErrorKind::kBadInput);
+  return found.error().message;
+}
+
+record::Params params(const std::vector<std::string>& assignments) {
+  record::Params result(experiments::find_demo("train_step")->schema);
+  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
+  return result;
+}
+
+const std::string kQ = "model.layers.1.self_attn.q_proj.weight";
+
+}  // namespace
+
+TEST_CASE("a checkpoint's weights are the model's, whatever type they are stored in") {
+  const auto stored = GENERATE(at::kFloat, at::kHalf, at::kBFloat16);
+  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const TemporaryFolder folder;
+  write_checkpoint(folder.path(), kSmall, tensors_of(kSmall, stored));
+  check_values(loaded(folder.path(), kSmall, type), stored, type);
+}
+
+TEST_CASE("tensors may lie at odd addresses and in any order") {
+  const TemporaryFolder folder;
+  write_config(folder.path(), kSmall);
+  std::vector<TensorBytes> tensors = tensors_of(kSmall);
+  std::swap(tensors.front(), tensors.back());
+  std::string header = test::header_of(tensors).dump();
+  header.append((8 - header.size() % 8) % 8 + 1, ' ');  // data begin at an odd byte
+  test::write_bytes(folder.path() / "model.safetensors", test::safetensors(header, tensors));
+  check_values(loaded(folder.path(), kSmall), at::kFloat, at::kFloat);
+}
+
+TEST_CASE("a checkpoint may come in shards") {
+  const TemporaryFolder folder;
+  write_shards(folder.path(), kSmall);
+  check_values(loaded(folder.path(), kSmall), at::kFloat, at::kFloat);
+}
+
+TEST_CASE("a tied head need not be in the checkpoint, and is not read where it is") {
+  llama::Config tied = kSmall;
+  tied.tie_word_embeddings = true;
+  const TemporaryFolder folder;
+  std::vector<TensorBytes> tensors = tensors_of(tied);
+  write_checkpoint(folder.path(), tied, tensors);
+  check_values(loaded(folder.path(), tied), at::kFloat, at::kFloat);
+  tensors.push_back({"lm_head.weight", "F32", {256, 16}, tensors.front().bytes});
+  write_checkpoint(folder.path(), tied, tensors);
+  const llama::Model model = loaded(folder.path(), tied);
+  CHECK(model.lm_head_VH.is_same(model.embed_tokens_VH));
+  tensors.back().shape = {16, 256};
+  write_checkpoint(folder.path(), tied, tensors);
+  CHECK_FALSE(llama::find_weights(folder.path(), tied).ok());
+}
+
+TEST_CASE("a link into the blobs of a Hugging Face cache is followed") {
+  const TemporaryFolder folder;
+  const std::filesystem::path snapshot = folder.path() / "snapshots" / "0123", blobs = folder.path() / "blobs";
+  std::filesystem::create_directories(snapshot);
+  std::filesystem::create_directories(blobs);
+  write_checkpoint(snapshot, kSmall, tensors_of(kSmall));
+  std::filesystem::rename(snapshot / "model.safetensors", blobs / "abc");
+  std::filesystem::create_symlink("../../blobs/abc", snapshot / "model.safetensors");
+  check_values(loaded(snapshot, kSmall), at::kFloat, at::kFloat);
+}
+
+TEST_CASE("each defect of a safetensors file is named") {
+  const auto tensor = [](auto change) { return Changes{.tensors = [change](auto& all) { change(all); }}; };
+  const auto header = [](auto change) { return Changes{.header = [change](json& all) { change(all); }}; };
+  const auto file = [](auto change) { return Changes{.file = [change](std::string& all) { change(all); }}; };
+
+  CHECK_THAT(refusal(file([](std::string& all) { all.resize(5); })), ContainsSubstring("is cut: it has 5 bytes"));
+  CHECK_THAT(refusal(file([](std::string& all) { all.resize(100); })), ContainsSubstring("is cut: its header has"));
+  CHECK_THAT(refusal(file([](std::string& all) { all.resize(all.size() - 1); })),
+             ContainsSubstring("Tensor lm_head.weight should lie at bytes"));
+  CHECK_THAT(refusal(file([](std::string& all) { all += "tail"; })), ContainsSubstring("4 bytes that belong to no tensor"));
+  CHECK_THAT(refusal(file([](std::string& all) { all.replace(0, 8, test::length_of(100'000'001)); })),
+             ContainsSubstring("100000001 bytes, and more than 100000000 are not read"));
+  CHECK_THAT(refusal(file([](std::string& all) { all[8] = '['; })), ContainsSubstring("no JSON object"));
+  CHECK_THAT(refusal(file([](std::string& all) { all.replace(0, 8, test::length_of(~std::uint64_t{0})); })),
+             ContainsSubstring("more than 100000000 are not read"));
+  CHECK_THAT(refusal(file([](std::string& all) {
+               const std::string twice = R"({"lm_head.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)";
+               std::uint64_t length = 0;
+               std::copy_n(all.data(), 8, reinterpret_cast<char*>(&length));
+               all = test::length_of(length + twice.size() - 1) + twice + all.substr(9);
+             })),
+             ContainsSubstring("tensor lm_head.weight twice"));
+
+  CHECK_THAT(refusal(header([](json& all) { all[kQ]["dtype"] = "I8"; })),
+             ContainsSubstring("Tensor " + kQ) && ContainsSubstring("stored as I8"));
+  CHECK_THAT(refusal(header([](json& all) { all[kQ].erase("shape"); })),
+             ContainsSubstring("lacks a dtype, a shape or two data_offsets of tensor " + kQ));
+  CHECK_THAT(refusal(header([](json& all) { all[kQ]["shape"] = {-16, 16}; })), ContainsSubstring("lacks a dtype"));
+  CHECK_THAT(refusal(header([](json& all) { all[kQ]["shape"] = {16, 8}; })),
+             ContainsSubstring("Tensor " + kQ) && ContainsSubstring("does not make the 1024 bytes"));
+  CHECK_THAT(refusal(header([](json& all) { all[kQ]["shape"] = {std::int64_t{1} << 62, 64}; })),
+             ContainsSubstring("does not make the 1024 bytes"));
+  CHECK_THAT(refusal(header([](json& all) {
+               std::swap(all[kQ]["data_offsets"][0], all[kQ]["data_offsets"][1]);
+             })),
+             ContainsSubstring("Tensor " + kQ + " should lie at bytes"));
+  CHECK_THAT(refusal(header([](json& all) {
+               all[kQ]["data_offsets"] = {std::uint64_t{1} << 63, (std::uint64_t{1} << 63) + 1024};
+             })),
+             ContainsSubstring("lacks a dtype"));
+  CHECK_THAT(refusal(header([](json& all) {
+               all["model.norm.weight"]["data_offsets"] = all["model.layers.0.input_layernorm.weight"]["data_offsets"];
+             })),
+             ContainsSubstring("overlap in"));
+  CHECK_THAT(refusal(header([](json& all) { all.erase(kQ); })),
+             ContainsSubstring("1024 bytes that belong to no tensor, before tensor"));
+
+  CHECK_THAT(refusal(tensor([](auto& all) { all.erase(all.begin() + 3); })), ContainsSubstring("is missing in the checkpoint"));
+  CHECK_THAT(refusal(tensor([](auto& all) { all.push_back({"model.bias", "F32", {1}, "1234"}); })),
+             ContainsSubstring("Tensor model.bias") && ContainsSubstring("is none of custom"));
+  CHECK_THAT(refusal(tensor([](auto& all) { all[1].shape = {4, 4}; })),
+             ContainsSubstring("has shape [4, 4], and custom needs [16]"));
+}
+
+TEST_CASE("a shard is a file of the folder, and has what the index says") {
+  const auto renamed = [](const char* name) {
+    return [name](const std::filesystem::path&, json& index) { index["weight_map"]["lm_head.weight"] = name; };
+  };
+  CHECK_THAT(shard_refusal(renamed("../b.safetensors")), ContainsSubstring("lies outside its folder"));
+  CHECK_THAT(shard_refusal(renamed("sub/../../b.safetensors")), ContainsSubstring("lies outside its folder"));
+  CHECK_THAT(shard_refusal(renamed("/etc/hostname")), ContainsSubstring("the shard /etc/hostname, which lies outside"));
+  CHECK_THAT(shard_refusal(renamed("")), ContainsSubstring("lies outside its folder"));
+  CHECK_THAT(shard_refusal(renamed("c.safetensors")), ContainsSubstring("c.safetensors is missing"));
+  CHECK_THAT(shard_refusal(renamed("a.safetensors")), ContainsSubstring("does not list it there"));
+  CHECK_THAT(shard_refusal([](const auto&, json& index) { index["weight_map"]["more"] = "a.safetensors"; }),
+             ContainsSubstring("Tensor more is not in"));
+  CHECK_THAT(shard_refusal([](const auto&, json& index) { index["weight_map"].erase("lm_head.weight"); }),
+             ContainsSubstring("Tensor lm_head.weight is in"));
+  CHECK_THAT(shard_refusal([](const auto&, json& index) { index.erase("weight_map"); }), ContainsSubstring("no weight_map"));
+  const TemporaryFolder elsewhere;
+  CHECK_THAT(shard_refusal([&](const std::filesystem::path& folder, json&) {
+               std::filesystem::rename(folder / "b.safetensors", elsewhere.path() / "b.safetensors");
+               std::filesystem::create_symlink(elsewhere.path() / "b.safetensors", folder / "b.safetensors");
+             }),
+             ContainsSubstring("is a link to") && ContainsSubstring("outside its folder"));
+}
+
+TEST_CASE("a config that cannot be computed here is refused by its field") {
+  CHECK_THAT(config_refusal([](json& c) { c["model_type"] = "gpt2"; }), ContainsSubstring("no model_type"));
+  CHECK_THAT(config_refusal([](json& c) { c["hidden_act"] = "gelu"; }), ContainsSubstring("no hidden_act"));
+  CHECK_THAT(config_refusal([](json& c) { c["attention_bias"] = true; }), ContainsSubstring("no attention_bias"));
+  CHECK_THAT(config_refusal([](json& c) { c.erase("hidden_size"); }), ContainsSubstring("no hidden_size"));
+  CHECK_THAT(config_refusal([](json& c) { c["vocab_size"] = "many"; }), ContainsSubstring("no vocab_size"));
+  CHECK_THAT(config_refusal([](json& c) { c["num_key_value_heads"] = 3; }), ContainsSubstring("not a multiple"));
+  CHECK_THAT(config_refusal([](json& c) { c["rope_scaling"] = {{"rope_type", "yarn"}}; }),
+             ContainsSubstring("no rope_scaling"));
+  CHECK_THAT(config_refusal([](json& c) { c["quantization_config"] = {{"bits", 4}}; }),
+             ContainsSubstring("no quantization_config"));
+  const TemporaryFolder empty;
+  CHECK_THAT(llama::read_hugging_face_config(empty.path()).error().message, ContainsSubstring("config.json cannot be read"));
+  CHECK_THAT(llama::find_weights(empty.path(), kSmall).error().message, ContainsSubstring("model.safetensors is missing"));
+  CHECK_THAT(llama::find_weights(empty.path() / "none", kSmall).error().message, ContainsSubstring("is no folder"));
+}
+
+TEST_CASE("the published configs are read back from config.json") {
+  for (const llama::Config& published : llama::published_configs()) {
+    CAPTURE(published.id);
+    const TemporaryFolder folder;
+    write_config(folder.path(), published);
+    const auto stored = llama::read_hugging_face_config(folder.path());
+    REQUIRE(stored.ok());
+    CHECK(llama::check_same(published, stored.value(), folder.path()).ok());
+    llama::Config other = published;
+    other.rope_theta += 1;
+    CHECK_FALSE(llama::check_same(other, stored.value(), folder.path()).ok());
+    other = published;
+    other.rope_scaling = llama::RopeScaling{.factor = 8};
+    CHECK_FALSE(llama::check_same(other, stored.value(), folder.path()).ok());
+  }
+}
+
+TEST_CASE("rope_parameters of newer configs are read") {
+  const TemporaryFolder folder;
+  json object = test::config_json(kSmall);
+  object.erase("rope_theta");
+  object.erase("rope_scaling");
+  object["rope_parameters"] = {{"rope_theta", 500000.0}, {"rope_type", "default"}};
+  test::write_bytes(folder.path() / "config.json", object.dump());
+  CHECK(llama::read_hugging_face_config(folder.path()).value().rope_theta == 500000);
+}
+
+TEST_CASE("a run trains a checkpoint, planned to the byte without reading it") {
+  test::install_allocation_log();
+  at::set_num_threads(1);
+  const TemporaryFolder folder;
+  write_checkpoint(folder.path(), kSmall, tensors_of(kSmall, at::kBFloat16));
+  const record::Params p = params({"model=custom", "batch=2", "seq=16", "weights=" + folder.path().string()});
+  const auto events = [&](experiments::RunPlace place) {
+    test::start_log(place.device.is_meta() ? test::LoggedDevice::kMeta : test::LoggedDevice::kCpu);
+    auto run = TrainStepRun::create(p, {.place = place, .course_pages = kText});
+    REQUIRE(run.ok());
+    std::vector<test::Allocation> all = test::stop_log();
+    if (!place.device.is_meta()) {
+      run.value()->step(0);
+      const double first = run.value()->loss();
+      for (int i = 1; i < 8; ++i) run.value()->step(0);
+      CHECK(run.value()->loss() < first);
+    }
+    CHECK(run.value()->num_parameters() == llama::num_parameters(kSmall));
+    return all;
+  };
+  const auto real = events({.device = at::kCPU, .target = record::DeviceKind::kCpu});
+  const auto planned = events({.device = at::kMeta, .target = record::DeviceKind::kCpu});
+  REQUIRE(real.size() == planned.size());
+  for (std::size_t i = 0; i < real.size(); ++i) CHECK(to_string(real[i]) == to_string(planned[i]));
+}
+
+TEST_CASE("a run refuses the checkpoint of another model") {
+  const TemporaryFolder folder;
+  write_checkpoint(folder.path(), kSmall, tensors_of(kSmall));
+  const auto refused = experiments::train_step_model(params({"model=tiny", "weights=" + folder.path().string()}));
+  REQUIRE_FALSE(refused.ok());
+  CHECK_THAT(refused.error().message, ContainsSubstring("says hidden_size 16, and model=tiny has 256"));
+  CHECK(refused.error().kind == record::ErrorKind::kBadInput);
+}
