@@ -119,6 +119,12 @@ void check_flce_memory(at::Device device) {
     const kernels::FlceOut added = kernels::flce(in.x, in.weight, in.targets, adds);
     CHECK(added.dweight.data_ptr() == adds.dweight.data_ptr());
     CHECK(relative_error(added.dweight - 3, first.dweight) < 1e-4);
+    FlceOptions frozen = plain;
+    frozen.weight_gradient = false;
+    const kernels::FlceOut of_x = kernels::flce(in.x, in.weight, in.targets, frozen);
+    CHECK_FALSE(of_x.dweight.defined());
+    CHECK(same_bits(of_x.loss, first.loss));
+    CHECK(same_bits(of_x.dx, first.dx));
     if (mode != FlceMode::kLean) {
       FlceOptions over = plain;
       over.dx_over_x = true;

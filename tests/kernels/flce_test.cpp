@@ -74,6 +74,7 @@ TEST_CASE("the fused linear cross entropy refuses what does not fit") {
   CHECK_THROWS(kernels::flce(x, weight, targets, {.chunk = -1}));
   CHECK_THROWS(kernels::flce(x, weight, targets, {.mode = FlceMode::kLean, .dx_over_x = true}));
   CHECK_THROWS(kernels::flce(x, weight, targets, {.dweight = at::zeros({10, 5})}));
+  CHECK_THROWS(kernels::flce(x, weight, targets, {.dweight = at::zeros({10, 4}), .weight_gradient = false}));
 }
 
 TEST_CASE("a gradient that was accumulated cannot follow another upstream gradient") {
@@ -81,6 +82,14 @@ TEST_CASE("a gradient that was accumulated cannot follow another upstream gradie
   const at::Tensor loss = kernels::fused_linear_cross_entropy(x, weight, at::zeros({3}, at::kLong),
                                                               {.dweight = at::zeros({10, 4}), .accumulate = true});
   CHECK_THROWS_WITH((loss * 2).backward(), ContainsSubstring("upstream gradient is 2"));
+}
+
+TEST_CASE("behind a frozen weight the fused linear cross entropy hands its input's gradient on") {
+  const at::Tensor x = at::randn({3, 4}).requires_grad_(), weight = at::randn({10, 4});
+  const at::Tensor targets = at::zeros({3}, at::kLong);
+  (kernels::fused_linear_cross_entropy(x, weight, targets, {.weight_gradient = false}) * 3).backward();
+  CHECK(at::allclose(x.grad(), kernels::flce(x, weight, targets).dx * 3));
+  CHECK_FALSE(weight.grad().defined());
 }
 
 TEST_CASE("on meta the fused linear cross entropy has its shapes and types") {
