@@ -1,7 +1,10 @@
 #include "demos/experiments/edit_kernel_exercises.h"
 
 #include <array>
+#include <cstddef>
+#include <fstream>
 
+#include "demos/record/text.h"
 #include "edited_sources.h"  // assets/kernels, by CMake
 
 namespace headroom::experiments {
@@ -43,6 +46,28 @@ extern "C" __global__ void add_rms_norm(const float* x, const float* residual, c
 )";
   }
   return "";
+}
+
+record::Result<std::string> edited_source(const std::string& given, const Exercise& exercise) {
+  constexpr std::size_t kMostSource = 1 << 18;  // bytes
+  if (given.empty()) return std::string(exercise.source);
+  if (given.find('\n') != std::string::npos) {
+    if (given.size() > kMostSource) return record::Error{"The source is larger than 256 KiB."};
+    return given;
+  }
+  std::ifstream file(given, std::ios::binary);
+  if (!file) {
+    return record::Error{record::printable(given) + " cannot be opened: `source` takes a file with CUDA C++.",
+                         record::ErrorKind::kRefused};
+  }
+  std::string text(kMostSource + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostSource || text.find('\0') != std::string::npos) {
+    return record::Error{record::printable(given) + " is no source: it is larger than 256 KiB, or no text.",
+                         record::ErrorKind::kRefused};
+  }
+  return text;
 }
 
 }  // namespace headroom::experiments

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+
+#include "demos/record/result.h"
 
 namespace headroom::experiments {
 
@@ -24,5 +27,9 @@ struct Exercise {
 std::span<const Exercise> exercises();                      // in order; the keys of the parameter `exercise`
 const Exercise* find_exercise(std::string_view id);         // null: unknown
 std::string_view declarations_of(EditedOperation operation);  // of its kernels, in CUDA C++
+
+// What is to be compiled: the given text itself where it has a line break, else the file that it names; empty: the
+// exercise's own.
+record::Result<std::string> edited_source(const std::string& given, const Exercise& exercise);
 
 }  // namespace headroom::experiments

@@ -2,7 +2,6 @@
 // canaries, compares, and times it beside the built-in one and a copy.
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <thread>
@@ -18,9 +17,9 @@
 #include "demos/experiments/bench_clock.h"
 #include "demos/experiments/demo_run.h"
 #include "demos/experiments/edit_kernel_exercises.h"
+#include "demos/experiments/guarded_buffer.h"
 #include "demos/experiments/nvrtc.h"
 #include "demos/record/scope.h"
-#include "demos/record/text.h"
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/rms_norm/rms_norm_ops.h"
 
@@ -34,47 +33,10 @@ using record::Measurement;
 
 constexpr float kEpsilon = 1e-5F;
 constexpr double kErrorLimit = 3e-6;           // of the largest number; sums in fp32 stay below, a lost ε is 5e-6
-constexpr std::int64_t kGuard = 1 << 14;       // numbers before and behind each buffer: 64 KiB
-constexpr std::int32_t kCanary = 0x7fc5'0000;  // a NaN: what is read beside a buffer spoils the result as well
 constexpr std::int64_t kSurplus = 7;           // so that a vector's length is no multiple of a block
-constexpr std::size_t kMostSource = 1 << 18;   // bytes
 constexpr const char* kDefaultArchitecture = "sm_90";
 
 enum Step { kCompile, kPrepare, kCheck, kTime, kNumSteps };
-
-// fp32 numbers between canaries.
-class Buffer {
- public:
-  Buffer(std::string name, std::int64_t count, int index)
-      : name_(std::move(name)), count_(count), canary_(kCanary + 257 * (index + 1)) {
-    const auto options = at::TensorOptions().device(at::kCUDA).dtype(at::kInt);
-    whole_ = at::full({count + 2 * kGuard}, canary_, options);
-  }
-
-  const std::string& name() const { return name_; }
-  at::Tensor data() const { return whole_.narrow(0, kGuard, count_).view(at::kFloat); }
-  std::int64_t never_written() const { return whole_.narrow(0, kGuard, count_).eq(canary_).sum().item<std::int64_t>(); }
-
-  // What was written beside it, as a sentence; empty: nothing.
-  std::string damage() const {
-    const at::Tensor before = whole_.narrow(0, 0, kGuard).ne(canary_);
-    const at::Tensor behind = whole_.narrow(0, kGuard + count_, kGuard).ne(canary_);
-    const auto sentence = [&](const at::Tensor& hit, const char* where, std::int64_t origin) {
-      return fmt::format("It wrote {} numbers {} of `{}`, the first at {}[{}]; there are {}.",
-                         record::format_count(hit.sum().item<std::int64_t>()), where, name_, name_,
-                         origin + hit.to(at::kByte).argmax().item<std::int64_t>(), record::format_count(count_));
-    };
-    if (behind.any().item<bool>()) return sentence(behind, "behind the end", count_);
-    if (before.any().item<bool>()) return sentence(before, "before the beginning", -kGuard);
-    return {};
-  }
-
- private:
-  std::string name_;
-  std::int64_t count_;
-  std::int32_t canary_;
-  at::Tensor whole_;
-};
 
 // One kernel of the source, with its arguments.
 struct Launch {
@@ -143,7 +105,7 @@ class EditedKernelRun final : public DemoRun {
   at::Tensor output(const char* name, at::Tensor exact);
   std::string launch_all();
   std::string wait();
-  std::string compare(const Buffer& buffer, const at::Tensor& exact);
+  std::string compare(const GuardedBuffer& buffer, const at::Tensor& exact);
   void conclude(KernelVerdict verdict, std::string sentence) {
     report_.verdict = verdict;
     report_.sentence = std::move(sentence);
@@ -157,7 +119,7 @@ class EditedKernelRun final : public DemoRun {
   bool compiled_ = false;
   std::vector<char> binary_;
   cudaLibrary_t library_ = nullptr;
-  std::vector<Buffer> buffers_;
+  std::vector<GuardedBuffer> buffers_;
   std::vector<std::pair<std::size_t, at::Tensor>> outputs_;  // index of the buffer, and what it is to hold
   std::vector<Launch> launches_;
   std::vector<Measurement> rows_;
@@ -303,7 +265,7 @@ std::string EditedKernelRun::wait() {
 }
 
 // Empty: the buffer holds what it is to hold.
-std::string EditedKernelRun::compare(const Buffer& buffer, const at::Tensor& exact) {
+std::string EditedKernelRun::compare(const GuardedBuffer& buffer, const at::Tensor& exact) {
   const at::Tensor made = buffer.data();
   const at::Tensor off = (made.to(at::kDouble) - exact).abs();
   const double largest = std::max(exact.abs().max().item<double>(), 1e-30);
@@ -338,7 +300,7 @@ bool EditedKernelRun::check() {
     return true;
   }
   if (cancelled()) return false;
-  for (const Buffer& buffer : buffers_) {
+  for (const GuardedBuffer& buffer : buffers_) {
     if (std::string damage = buffer.damage(); !damage.empty()) {
       conclude(KernelVerdict::kOutOfBounds, std::move(damage));
       return true;
@@ -417,28 +379,6 @@ bool EditedKernelRun::time() {
   return true;
 }
 
-// The text itself where it has a line break, else a file that holds it; empty: the exercise's own.
-record::Result<std::string> source_from(const std::string& given, const Exercise& exercise) {
-  if (given.empty()) return std::string(exercise.source);
-  if (given.find('\n') != std::string::npos) {
-    if (given.size() > kMostSource) return record::Error{"The source is larger than 256 KiB."};
-    return given;
-  }
-  std::ifstream file(given, std::ios::binary);
-  if (!file) {
-    return record::Error{record::printable(given) + " cannot be opened: `source` takes a file with CUDA C++.",
-                         record::ErrorKind::kRefused};
-  }
-  std::string text(kMostSource + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostSource || text.find('\0') != std::string::npos) {
-    return record::Error{record::printable(given) + " is no source: it is larger than 256 KiB, or no text.",
-                         record::ErrorKind::kRefused};
-  }
-  return text;
-}
-
 record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"What a kernel of your own does cannot be predicted: run it.", record::ErrorKind::kRefused};
@@ -447,7 +387,7 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
                     .width = params.integer("width"),
                     .threads = std::stoi(params.text("threads")),
                     .architecture = params.text("arch")};
-  auto source = source_from(params.text("source"), *settings.exercise);
+  auto source = edited_source(params.text("source"), *settings.exercise);
   if (!source) return source.error();
   settings.source = std::move(source).value();
   if (setting.place.device.is_cuda()) {
