@@ -92,19 +92,25 @@ record::Bytes standing(const std::vector<Allocation>& log, Category category) {
                          [](record::Bytes sum, const auto& entry) { return sum + entry.second; });
 }
 
-// Without what is let go before anything else happens: oneDNN takes memory for itself within a product of 16-bit numbers.
+// Outside the optimizer, without what is let go before anything else happens, one inside the other: oneDNN takes memory
+// for itself within products of 16-bit numbers, depending on the processor.
 std::vector<Allocation> without_scratch_of_products(const std::vector<Allocation>& log) {
   std::vector<Allocation> result;
-  std::map<std::int64_t, std::int64_t> number;
-  for (std::size_t i = 0; i < log.size(); ++i) {
-    if (log[i].kind == Allocation::Kind::kAlloc && log[i].tag.phase != record::Phase::kOptimizer && i + 1 < log.size() &&
-        log[i + 1].kind == Allocation::Kind::kFree && log[i + 1].storage == log[i].storage) {
-      ++i;
-      continue;
+  for (const Allocation& a : log) {
+    const bool pair = a.kind == Allocation::Kind::kFree && !result.empty() && a.storage >= 0 &&
+                      result.back().kind == Allocation::Kind::kAlloc && result.back().storage == a.storage &&
+                      a.tag.phase != record::Phase::kOptimizer;
+    if (pair) {
+      result.pop_back();
+    } else {
+      result.push_back(a);
     }
-    result.push_back(log[i]);
-    if (log[i].storage < 0) continue;
-    result.back().storage = number.try_emplace(log[i].storage, static_cast<std::int64_t>(number.size())).first->second;
+  }
+  std::map<std::int64_t, std::int64_t> number;
+  for (Allocation& a : result) {
+    if (a.storage >= 0) {
+      a.storage = number.try_emplace(a.storage, static_cast<std::int64_t>(number.size())).first->second;
+    }
   }
   return result;
 }
