@@ -149,6 +149,13 @@ struct ChartReference {
   std::vector<double> x, y;
 };
 
+// A stretch of the x axis behind the series, with its name at the top. Tone: which of the phases' greys.
+struct ChartSpan {
+  std::string label;
+  double low = 0, high = 0;
+  int tone = 0;
+};
+
 // One plot of series over named places or a number; several stand side by side.
 struct Chart {
   std::string title;  // above it; empty where the figure's title says it
@@ -159,6 +166,7 @@ struct Chart {
   bool stacked = false;                 // bars of one place stand on each other, the first series at the bottom
   std::vector<ChartSeries> series;
   std::vector<ChartReference> references;
+  std::vector<ChartSpan> spans;
 };
 
 // One rung of the ladder of techniques: the peak with this switch and all before it. One that ran out of memory has what

@@ -50,6 +50,10 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
   if (options_.page.empty()) options_.page = kept.page;
   runner_ = options_.runner;
   planner_ = options_.planner;
+  if (options_.make_backend)
+    ladder_.use(options_.make_backend);
+  else if (session_.has_engine() && options_.from == nullptr)
+    ladder_.use([command = *session_.engine().command] { return backend::make_engine(command); });
 }
 
 record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session session, SettingsFile* settings) {
@@ -147,7 +151,7 @@ void App::load_next_recording() {
 }
 
 bool App::running() const {
-  return std::any_of(pages_.begin(), pages_.end(), [](const auto& each) { return each.second->control().running(); });
+  return ladder_.running() || std::any_of(pages_.begin(), pages_.end(), [](const auto& each) { return each.second->control().running(); });
 }
 
 // Each once, for all pages: who polls is told what changed, and nobody after that.
@@ -163,6 +167,7 @@ bool App::poll(double now) {
   const bool news = poll_backends();
   bool changed = news;
   for (const auto& [page, model] : pages_) changed = model->poll(now, news) || changed;
+  changed = ladder_.poll() || changed;
   if (!to_load_.empty()) {
     load_next_recording();
     changed = true;
@@ -210,7 +215,13 @@ void App::draw_card(Frame& frame, const Rect& rect) {
     inner.cut_bottom(wide ? 12 : 8);
   }
   Rect whole{head.x0, head.y0, head.x1, inner.y1};
-  if (!KernelEditor::serves(frame.page)) {
+  const bool laddered = LadderView::serves(frame.page);
+  if (laddered) ladder_.draw(frame, whole);
+  if (laddered) {
+    figure_.draw_head(frame, whole.cut_top(wide ? 30 : 28));
+    whole.cut_top(wide ? 12 : 6);
+    figure_.draw_picture(frame, whole);
+  } else if (!KernelEditor::serves(frame.page)) {
     figure_.draw_head(frame, head);
     figure_.draw_picture(frame, inner);
   } else if (editor_.draw(frame, whole)) {
@@ -256,6 +267,7 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
   if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
   card(rect);
   Rect inner = rect.inset(12);
+  if (LadderView::serves(frame.page) && inner.width() > px(560)) ladder_.draw(frame, inner);
   if (!KernelEditor::serves(frame.page) || editor_.draw(frame, inner)) figure_.draw_picture(frame, inner);
   if (ui_.drawer) figure_.draw_drawer(frame, Rect(rect).inset(8).right(240));
 

@@ -12,6 +12,7 @@
 #include "app/common/settings.h"
 #include "app/window/figure_card.h"
 #include "app/window/kernel_editor.h"
+#include "app/window/ladder_view.h"
 #include "app/window/markdown.h"
 #include "app/window/page_model.h"
 #include "app/window/ui_state.h"
@@ -28,6 +29,7 @@ struct AppOptions {
   float display_scale = 1;
   backend::Backend* runner = nullptr;  // instead of the session's; not owned
   backend::Backend* planner = nullptr;
+  LadderView::MakeBackend make_backend;  // fresh ones, for the ladder; else the session's engine
 };
 
 class App {
@@ -49,6 +51,7 @@ class App {
   PageModel& page() { return *page_; }
   const FigureCard& figure() const { return figure_; }
   const KernelEditor& editor() const { return editor_; }
+  const LadderView& ladder() const { return ladder_; }
   bool running() const;  // a run of any page
 
  private:
@@ -74,6 +77,7 @@ class App {
   std::unique_ptr<Markdown> markdown_;
   FigureCard figure_;
   KernelEditor editor_;
+  LadderView ladder_;
   std::vector<std::unique_ptr<backend::Backend>> replays_;
   backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
   backend::Backend* planner_ = nullptr;

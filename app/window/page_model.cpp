@@ -86,6 +86,15 @@ void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, b
   pin_base();
 }
 
+void PageModel::show_made(std::shared_ptr<const record::Recording> recording) {
+  if (own_ < 0) {
+    own_ = static_cast<int>(runs_.size());
+    runs_.emplace_back();
+  }
+  runs_[static_cast<std::size_t>(own_)] = make_run(std::move(recording));
+  show_run(own_);
+}
+
 // What a technique is compared with is pinned by the page: of the stored bases the one of the same model and shape as
 // the run on show.
 void PageModel::pin_base() {

@@ -75,6 +75,8 @@ class PageModel {
   // Several stored runs may come later than the first picture. `base`: others of the same model and shape are compared
   // with it, until the reader pins or unpins one.
   void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false);
+  // A recording that was made on this page by other means than run(), such as a sweep, as the run of its own.
+  void show_made(std::shared_ptr<const record::Recording> recording);
   // Run A: whatever is shown beside it is compared with it. The run that is shown can become A once it has ended.
   bool can_pin() const;
   void toggle_pin();  // pins the run on show; with a run A there, lets that go

@@ -10,7 +10,7 @@ namespace {
 using Key = std::string_view;
 
 constexpr std::array kRun{Key("model"), Key("batch"),         Key("seq"),  Key("device"), Key("cap"),
-                          Key("steps"), Key("learning_rate"), Key("seed"), Key("weights"), Key("data"), Key("trace")};
+                          Key("steps"), Key("learning_rate"), Key("seed"), Key("weights"), Key("data"), Key("trace"), Key("histogram")};
 constexpr std::array kPrecision{Key("precision"), Key("rounding"), Key("moments"), Key("loss_scale"),
                                 Key("loss_scale_window")};
 constexpr std::array kMemory{Key("checkpointing"), Key("checkpoint_every"), Key("accumulate"),      Key("attention"),

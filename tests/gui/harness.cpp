@@ -39,6 +39,7 @@ std::unique_ptr<App> make_app(const Stage& stage) {
   options.scale = stage.scale;
   options.runner = stage.runner;
   options.planner = stage.planner;
+  options.make_backend = stage.make_backend;
   const app::EngineChoice engine = stage.engine.empty() ? app::EngineChoice{std::nullopt, "A test has no engine."}
                                                         : app::choose_engine(stage.engine);
   auto made = App::create(std::move(options), app::Session(engine), stage.settings);

@@ -1,14 +1,25 @@
 // Chapters, pages and figures refer to each other by id: every reference must lead somewhere.
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
 
+#include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/setting_groups.h"
 #include "lessons/chapter.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
 
 using namespace headroom;
+
+namespace {
+
+std::filesystem::path recording_file(std::string_view name) {
+  return std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets/recordings" / (std::string(name) + ".hrec");
+}
+
+}  // namespace
 
 TEST_CASE("ids are unique and lead to their record") {
   std::set<std::string_view> ids;
@@ -39,15 +50,52 @@ TEST_CASE("a page's text, demo, figures and question exist") {
       CHECK_FALSE(page->figures.empty());
       for (const std::string_view id : page->figures) CHECK(lessons::find_figure(id) != nullptr);
       CHECK_FALSE(page->recordings.empty());
-      for (const std::string_view name : page->recordings) {
-        INFO(name);
-        CHECK(std::filesystem::exists(std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets/recordings" /
-                                      (std::string(name) + ".hrec")));
+      // One shows at once; of the others a copy of the program may lack some, such as those of a GPU.
+      CHECK(std::any_of(page->recordings.begin(), page->recordings.end(), [](std::string_view name) {
+        return std::filesystem::exists(recording_file(name));
+      }));
+      for (const std::string_view base : page->bases)
+        CHECK(std::find(page->recordings.begin(), page->recordings.end(), base) != page->recordings.end());
+      const experiments::DemoInfo& demo = *experiments::find_demo(page->demo);
+      record::Params params(demo.schema);
+      for (const lessons::Setting& setting : page->settings) {
+        INFO(setting.key);
+        CHECK(params.set(setting.key, setting.value).ok());
+      }
+      CHECK_FALSE(experiments::refused_combination(params).has_value());
+      for (const std::string_view key : page->switches) {
+        INFO(key);
+        CHECK(params.has(key));
       }
       if (page->prediction == nullptr) continue;
       CHECK(page->prediction->figure == page->figures.front());
       CHECK(page->prediction->low < page->prediction->high);
     }
+  }
+}
+
+TEST_CASE("every recording that is shipped is on a page") {
+  std::set<std::string, std::less<>> named;
+  for (const lessons::Chapter* chapter : lessons::chapters())
+    for (const lessons::Page* page : chapter->pages) named.insert(page->recordings.begin(), page->recordings.end());
+  for (const auto& file : std::filesystem::directory_iterator(recording_file("").parent_path())) {
+    INFO(file.path());
+    if (file.path().extension() == ".hrec") CHECK(named.contains(file.path().stem().string()));
+  }
+}
+
+TEST_CASE("every setting of a step stands in one group") {
+  std::set<std::string_view> grouped;
+  for (const experiments::SettingGroup& group : experiments::setting_groups("train_step"))
+    for (const std::string_view key : group.keys) {
+      INFO(key);
+      CHECK(experiments::find_demo("train_step")->schema.size() > 0);
+      CHECK(record::Params(experiments::find_demo("train_step")->schema).has(key));
+      CHECK(grouped.insert(key).second);
+    }
+  for (const record::ParamSpec& spec : experiments::find_demo("train_step")->schema) {
+    INFO(spec.key);
+    CHECK(grouped.contains(spec.key));
   }
 }
 

@@ -1,0 +1,184 @@
+// Chapter: the techniques that make a step fit, one page each; the ladder of all of them; the report's experiment.
+#include <array>
+
+#include "lessons/chapter.h"
+
+namespace headroom::lessons {
+namespace {
+
+using Id = std::string_view;
+
+// The plain steps that techniques are compared with: the tiny model's on a CPU, and the 1B model's on an H200 in fp32
+// and in bf16.
+constexpr std::array kBases{Id("technique_plain_cpu"), Id("technique_plain_h200")};
+
+// The peak of the last step, in bytes. A run that ended before a step was whole has no answer.
+double peak_of_step(const record::Ledger& run) {
+  const auto steps = record::steps_of(run.recording());
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    if (step->complete) return static_cast<double>(run.peak(step->first, step->last).totals.allocated);
+  return -1;
+}
+
+constexpr Prediction kPeak{.figure = "memory_timeline", .low = 0, .high = 128.0 * record::kGiB, .answer = peak_of_step};
+
+// --- mixed precision
+
+constexpr std::array kPrecisionFigures{Id("memory_timeline"), Id("gradient_histogram"), Id("peak_by_category"),
+                                       Id("formula_table"), Id("loss_curves")};
+constexpr std::array kPrecisionRecordings{Id("technique_fp16_mixed_cpu"), Id("technique_plain_cpu"),
+                                          Id("technique_bf16_stochastic_cpu"), Id("technique_fp16_mixed_h200"),
+                                          Id("technique_bf16_mixed_h200"), Id("technique_bf16_stochastic_h200"),
+                                          Id("technique_plain_h200")};
+constexpr std::array kPrecisionSettings{Setting{"precision", "fp16_mixed"}, Setting{"histogram", "on"}};
+constexpr std::array kPrecisionSwitches{Id("precision"), Id("rounding"), Id("loss_scale"), Id("loss_scale_window"),
+                                        Id("learning_rate"), Id("histogram")};
+constexpr Page kMixedPrecision{.id = "mixed_precision",
+                               .title = "Half the bits: mixed precision",
+                               .text = "mixed_precision.md",
+                               .demo = "train_step",
+                               .figures = kPrecisionFigures,
+                               .recordings = kPrecisionRecordings,
+                               .prediction = &kPeak,
+                               .settings = kPrecisionSettings,
+                               .switches = kPrecisionSwitches,
+                               .bases = kBases};
+
+// --- what the optimizer keeps
+
+constexpr std::array kStateFigures{Id("memory_timeline"), Id("state_error_map"), Id("peak_by_category"),
+                                   Id("formula_table"), Id("loss_curves")};
+constexpr std::array kStateRecordings{Id("technique_adamw_8bit_cpu"), Id("technique_plain_cpu"),
+                                      Id("technique_optimizer_in_backward_cpu"), Id("technique_adamw_8bit_h200"),
+                                      Id("technique_optimizer_in_backward_h200"), Id("technique_plain_h200")};
+constexpr std::array kStateSettings{Setting{"optimizer", "adamw_8bit"}};
+constexpr std::array kStateSwitches{Id("optimizer"), Id("optimizer_in_backward"), Id("precision"), Id("moments")};
+constexpr Page kOptimizerStates{.id = "optimizer_states",
+                                .title = "What the optimizer remembers",
+                                .text = "optimizer_states.md",
+                                .demo = "train_step",
+                                .figures = kStateFigures,
+                                .recordings = kStateRecordings,
+                                .prediction = &kPeak,
+                                .settings = kStateSettings,
+                                .switches = kStateSwitches,
+                                .bases = kBases};
+
+// --- keep or compute again
+
+constexpr std::array kStepFigures{Id("memory_timeline"), Id("peak_by_category"), Id("formula_table"), Id("loss_curves")};
+constexpr std::array kCheckpointRecordings{Id("technique_checkpointing_layer_cpu"), Id("technique_plain_cpu"),
+                                           Id("technique_checkpointing_every_cpu"), Id("technique_checkpointing_selective_cpu"),
+                                           Id("technique_accumulate_cpu"), Id("technique_checkpointing_layer_h200"),
+                                           Id("technique_checkpointing_every_h200"),
+                                           Id("technique_checkpointing_selective_h200"), Id("technique_accumulate_h200"),
+                                           Id("technique_plain_h200")};
+constexpr std::array kCheckpointSettings{Setting{"checkpointing", "layer"}};
+constexpr std::array kCheckpointSwitches{Id("checkpointing"), Id("checkpoint_every"), Id("accumulate"), Id("attention")};
+constexpr Page kCheckpointing{.id = "checkpointing",
+                              .title = "Keep it, or compute it again",
+                              .text = "checkpointing.md",
+                              .demo = "train_step",
+                              .figures = kStepFigures,
+                              .recordings = kCheckpointRecordings,
+                              .prediction = &kPeak,
+                              .settings = kCheckpointSettings,
+                              .switches = kCheckpointSwitches,
+                              .bases = kBases};
+
+// --- the needle
+
+constexpr std::array kLossRecordings{Id("technique_loss_hf_2024_cpu"), Id("technique_plain_cpu"),
+                                     Id("technique_loss_hf_2025_cpu"), Id("technique_loss_flce_cpu"),
+                                     Id("technique_loss_hf_2024_h200"), Id("technique_loss_hf_2025_h200"),
+                                     Id("technique_loss_flce_h200"), Id("technique_plain_h200")};
+constexpr std::array kLossSettings{Setting{"loss", "hf_2024"}};
+constexpr std::array kLossSwitches{Id("loss"), Id("keep_output"), Id("loss_mode"), Id("loss_chunk"),
+                                   Id("fused.cross_entropy")};
+constexpr Page kLossPaths{.id = "loss_paths",
+                          .title = "Four ways to the loss",
+                          .text = "loss_paths.md",
+                          .demo = "train_step",
+                          .figures = kStepFigures,
+                          .recordings = kLossRecordings,
+                          .prediction = &kPeak,
+                          .settings = kLossSettings,
+                          .switches = kLossSwitches,
+                          .bases = kBases};
+
+// --- the host's memory
+
+constexpr std::array kOffloadRecordings{Id("technique_offload_cpu"), Id("technique_plain_cpu"),
+                                        Id("technique_offload_optimizer_cpu"), Id("technique_offload_h200"),
+                                        Id("technique_offload_optimizer_h200"), Id("technique_offload_checkpoints_h200"),
+                                        Id("technique_plain_h200")};
+constexpr std::array kOffloadSettings{Setting{"checkpointing", "layer"}, Setting{"offload.optimizer", "host"},
+                                      Setting{"offload.parameters", "on"}};
+constexpr std::array kOffloadSwitches{Id("offload.optimizer"), Id("offload.parameters"), Id("offload.checkpoints"),
+                                      Id("checkpointing"), Id("precision")};
+constexpr Page kOffload{.id = "offload",
+                        .title = "The host's memory",
+                        .text = "offload.md",
+                        .demo = "train_step",
+                        .figures = kStepFigures,
+                        .recordings = kOffloadRecordings,
+                        .prediction = &kPeak,
+                        .settings = kOffloadSettings,
+                        .switches = kOffloadSwitches,
+                        .bases = kBases};
+
+// --- low rank
+
+constexpr std::array kLowRankRecordings{Id("technique_lora_cpu"),  Id("technique_plain_cpu"), Id("technique_qlora_cpu"),
+                                        Id("technique_galore_cpu"), Id("technique_lora_h200"), Id("technique_qlora_h200"),
+                                        Id("technique_galore_h200"), Id("technique_plain_h200")};
+constexpr std::array kLowRankSettings{Setting{"adapters", "lora"}};
+constexpr std::array kLowRankSwitches{Id("adapters"), Id("lora_rank"), Id("lora_targets"), Id("optimizer"),
+                                      Id("galore_rank"), Id("galore_interval")};
+constexpr Page kLowRank{.id = "low_rank",
+                        .title = "Fewer numbers to train",
+                        .text = "low_rank.md",
+                        .demo = "train_step",
+                        .figures = kStepFigures,
+                        .recordings = kLowRankRecordings,
+                        .prediction = &kPeak,
+                        .settings = kLowRankSettings,
+                        .switches = kLowRankSwitches,
+                        .bases = kBases};
+
+// --- all of them
+
+constexpr std::array kLadderFigures{Id("ladder_waterfall")};
+constexpr std::array kLadderRecordings{Id("ladder_h200"), Id("ladder_cpu")};
+constexpr Page kLadder{.id = "ladder",
+                       .title = "A ladder of switches",
+                       .text = "ladder.md",
+                       .demo = "train_step",
+                       .figures = kLadderFigures,
+                       .recordings = kLadderRecordings};
+
+// --- the report
+
+constexpr std::array kReportFigures{Id("report_batch"), Id("report_sequence"), Id("report_estimate")};
+constexpr std::array kReportRecordings{Id("report_h200"), Id("report_quick_cpu")};
+
+constexpr Page kReport{.id = "report",
+                       .title = "The report's experiment",
+                       .text = "report.md",
+                       .demo = "train_step",
+                       .figures = kReportFigures,
+                       .recordings = kReportRecordings};
+
+constexpr std::array<const Page*, 8> kPages{&kMixedPrecision, &kOptimizerStates, &kCheckpointing, &kLossPaths,
+                                            &kOffload,        &kLowRank,         &kLadder,        &kReport};
+
+}  // namespace
+
+extern const Chapter kMakingItFit;
+constinit const Chapter kMakingItFit{
+    .id = "making_it_fit",
+    .title = "Making it fit",
+    .pages = kPages,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,195 @@
+// How large the gradients of a step are, over what a format can hold; and which updates rounding swallowed.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "lessons/figure.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kGradientHistogram;
+
+namespace {
+
+using record::Histogram;
+
+constexpr std::array<record::Choice, 2> kNumbers{{{"gradients", "gradients"}, {"updates", "updates"}}};
+constexpr std::array<record::Choice, 3> kFormats{{{"fp16", "fp16"}, {"bf16", "bf16"}, {"fp32", "fp32"}}};
+constexpr std::array<record::Choice, 6> kScales{{
+    {"1", "not scaled"}, {"128", "× 2⁷"}, {"4096", "× 2¹²"}, {"65536", "× 2¹⁶"}, {"1048576", "× 2²⁰"}, {"16777216", "× 2²⁴"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "numbers",
+                      .label = "Numbers",
+                      .help = "Gradients by size, or the changes that the optimizer wants to make to the weights",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "gradients",
+                      .choices = kNumbers},
+    record::ParamSpec{.key = "format",
+                      .label = "Format",
+                      .help = "Whose range is shown as a band",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "fp16",
+                      .choices = kFormats,
+                      .needs_key = "numbers",
+                      .needs_value = "gradients"},
+    record::ParamSpec{.key = "scale",
+                      .label = "Loss scale",
+                      .help = "What the gradients are multiplied by: they move, the format does not",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "1",
+                      .choices = kScales,
+                      .needs_key = "numbers",
+                      .needs_value = "gradients"},
+};
+
+// Exponents of what a format can hold (IEEE 754-2019 table 3.5; bf16 has fp32's): below `least` a number becomes zero,
+// from there to `normal` it has fewer digits, and from `end` on it is infinite.
+struct Format {
+  std::string_view key;
+  int least, normal, end;
+};
+constexpr std::array<Format, 3> kRanges{{{"fp16", -25, -14, 16}, {"bf16", -134, -126, 128}, {"fp32", -150, -126, 128}}};
+constexpr int kLeastSeen = -48;  // what lies further left is drawn there: nobody needs forty empty decades
+
+const Histogram* last_of(const record::Recording& recording, std::string_view name) {
+  const auto& all = recording.histograms();
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Histogram& each) { return each.name == name; });
+  return found == all.rend() ? nullptr : &*found;
+}
+
+std::int64_t sum(const Histogram& histogram) {
+  std::int64_t total = histogram.zeros + histogram.not_finite;
+  for (const std::int64_t count : histogram.counts) total += count;
+  return total;
+}
+
+std::string percent(double part, double whole) {
+  const double value = whole > 0 ? 100 * part / whole : 0;
+  return value > 0 && value < 0.05 ? "less than 0.1 %" : fmt::format("{:.1f} %", value);
+}
+
+// `shift`: exponents by which the numbers are moved.
+ChartSeries series_of(const Histogram& histogram, std::string label, SeriesKind kind, int shift) {
+  ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
+  for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
+    if (histogram.counts[i] <= 0) continue;
+    const int exponent = histogram.low_exponent + static_cast<int>(i) + shift;
+    const auto count = static_cast<double>(histogram.counts[i]);
+    if (!series.points.empty() && exponent <= kLeastSeen) {
+      series.points.back().y += count;
+      continue;
+    }
+    const double x = std::max(exponent, kLeastSeen) + 0.5;
+    series.points.push_back({.x = x, .y = count, .low = count, .high = count});
+    series.points.back().tip = fmt::format("{} of size 2^{} to 2^{}: {}", series.label, exponent, exponent + 1,
+                                           record::format_count(histogram.counts[i]));
+  }
+  return series;
+}
+
+void fit(Chart& chart, double low, double high) {
+  double most = 10;
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points) {
+      low = std::min(low, point.x - 1.5);
+      high = std::max(high, point.x + 1.5);
+      most = std::max(most, point.y);
+    }
+  chart.bars = true;
+  chart.x = {.unit = AxisUnit::kNumber, .low = std::floor(low), .high = std::ceil(high), .name = "size, as a power of two"};
+  chart.y = {.unit = AxisUnit::kNumber,
+             .low = 1,
+             .high = std::pow(10, std::ceil(std::log10(most * 1.5))),
+             .logarithmic = true,
+             .name = "how many"};
+}
+
+Chart gradients_chart(const Histogram& gradients, const record::Params& params) {
+  const Format& format = *std::find_if(kRanges.begin(), kRanges.end(),
+                                       [&](const Format& each) { return each.key == params.text("format"); });
+  const int shift = static_cast<int>(std::lround(std::log2(std::strtod(params.text("scale").c_str(), nullptr))));
+  Chart chart;
+  chart.series.push_back(series_of(gradients, "gradients", SeriesKind::kFused, shift));
+  std::int64_t lost = 0, coarse = 0, infinite = gradients.not_finite;
+  for (std::size_t i = 0; i < gradients.counts.size(); ++i) {
+    const int exponent = gradients.low_exponent + static_cast<int>(i) + shift;
+    if (exponent < format.least) lost += gradients.counts[i];
+    else if (exponent < format.normal) coarse += gradients.counts[i];
+    else if (exponent >= format.end) infinite += gradients.counts[i];
+  }
+  const auto all = static_cast<double>(sum(gradients));
+  chart.title = fmt::format("In {}: {} become zero, {} lose digits, {} become infinite", format.key,
+                            percent(static_cast<double>(lost), all), percent(static_cast<double>(coarse), all),
+                            percent(static_cast<double>(infinite), all));
+  fit(chart, std::max<double>(kLeastSeen, format.least - 4), std::min(20, format.end + 2));
+  const auto inside = [&](double x) { return std::clamp(x, chart.x.low, chart.x.high); };
+  chart.spans = {{"becomes zero", chart.x.low, inside(format.least), 3},
+                 {"fewer digits", inside(format.least), inside(format.normal), 2},
+                 {fmt::format("what {} holds", format.key), inside(format.normal), inside(format.end), 0},
+                 {"infinite", inside(format.end), chart.x.high, 3}};
+  std::erase_if(chart.spans, [](const ChartSpan& span) { return !(span.high > span.low); });
+  return chart;
+}
+
+Chart updates_chart(const Histogram& updates, const Histogram* lost) {
+  Chart chart;
+  chart.series.push_back(series_of(updates, "all updates", SeriesKind::kEager, 0));
+  double swallowed = 0;
+  if (lost != nullptr) {
+    chart.series.push_back(series_of(*lost, "lost in rounding", SeriesKind::kFused, 0));
+    swallowed = static_cast<double>(sum(*lost) - lost->zeros);
+  }
+  chart.title = fmt::format("{} of the updates leave their weight as it was",
+                            percent(swallowed, static_cast<double>(sum(updates) - updates.zeros)));
+  fit(chart, 0, -60);
+  return chart;
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kGradientHistogram.id;
+  figure.title = kGradientHistogram.title;
+  if (input.run == nullptr) {
+    figure.empty_reason = "Nothing has run yet.";
+    return figure;
+  }
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  const record::Recording& recording = input.run->recording();
+  figure.source = recording.info().source;
+  figure.provenance_line = provenance_line(recording.info());
+  const bool of_updates = params.text("numbers") == "updates";
+  const Histogram* numbers = last_of(recording, of_updates ? "updates" : "gradients");
+  figure.provenance = full_provenance(recording, params, numbers == nullptr ? -1 : numbers->step);
+  if (numbers == nullptr || numbers->counts.empty()) {
+    figure.empty_reason = "This run did not count magnitudes: switch \"Count magnitudes\" on and run.";
+    return figure;
+  }
+  figure.charts.push_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"))
+                                     : gradients_chart(*numbers, params));
+  if (input.ghost != nullptr)
+    if (const Histogram* before = last_of(input.ghost->recording(), numbers->name); before != nullptr && of_updates) {
+      Chart of_a = updates_chart(*before, last_of(input.ghost->recording(), "updates.lost"));
+      of_a.title = "Run A: " + of_a.title;
+      figure.charts.push_back(std::move(of_a));
+      add_run_a(figure.provenance, input.ghost->recording());
+    }
+  figure.x = figure.charts.front().x;
+  figure.y = figure.charts.front().y;
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kGradientHistogram{
+    .id = "gradient_histogram",
+    .title = "Gradients by size",
+    .caption = "How many gradients have which size, over what a number format can hold",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons

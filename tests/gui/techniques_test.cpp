@@ -1,0 +1,187 @@
+// The pages of the techniques: what does not go together and why, run A that a page pins, differences on every panel,
+// formulas with the reader's numbers, and the ladder's rungs.
+#include <string>
+#include <vector>
+
+#include "imgui_internal.h"  // windows by name
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+void skip_question(Actor& actor) {
+  if (actor.question().hides()) actor.click("skip");
+  actor.frames(2);
+}
+
+bool has_note(const Actor& actor, const std::string& words) {
+  const lessons::FigureData& figure = actor.page().figure(400);
+  for (const lessons::Bar& bar : figure.bars)
+    if (bar.note.find(words) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a value that does not go with the others is disabled with its reason, and a click says it", "[gui]") {
+  Scene scene;
+  scene.stage.page = "offload";
+  perform("refused combination", scene.stage, [](Actor& actor) {
+    skip_question(actor);
+    const app::window::RunControl& control = actor.page().control();
+    IM_CHECK(control.params().text("offload.parameters") == "on");  // what the page begins with
+    IM_CHECK(!control.why_not("checkpointing", "off").empty());
+    IM_CHECK(control.why_not("checkpointing", "layer").empty());
+    actor.ctx->ItemClick("**/checkpointing/choice");
+    actor.frames(2);
+    actor.picture("refused option");
+    actor.ctx->ItemClick("//$FOCUSED/$$0/option");
+    actor.frames(2);
+    IM_CHECK(control.params().text("checkpointing") == "layer");
+    const std::string& said = actor.app.ui().refused_value;
+    IM_CHECK(said.find("Checkpointing “off” does not go with Stream weights “on”") != std::string::npos);
+    actor.picture("refused combination");
+    actor.ctx->ItemClick("**/offload.parameters/choice/off");
+    actor.frames(2);
+    IM_CHECK(control.params().text("offload.parameters") == "off");
+    IM_CHECK(control.why_not("checkpointing", "off").empty());
+  });
+}
+
+TEST_CASE("settings that are folded stand in groups", "[gui]") {
+  Scene scene;
+  scene.stage.page = "checkpointing";
+  perform("groups", scene.stage, [](Actor& actor) {
+    skip_question(actor);
+    IM_CHECK(actor.there("checkpointing/choice"));  // the page's own switches stand first
+    IM_CHECK(actor.there("accumulate/slider"));
+    actor.click("more settings");
+    actor.frames(2);
+    actor.ctx->ItemClick("//$FOCUSED/group Optimizer");
+    actor.frames(2);
+    actor.picture("group optimizer");
+    actor.ctx->ItemClick("//$FOCUSED/optimizer_in_backward/choice/on");
+    IM_CHECK(actor.page().control().params().text("optimizer_in_backward") == "on");
+    actor.ctx->ItemClick("//$FOCUSED/group Kernels");
+    actor.frames(2);
+    actor.ctx->ItemClick("//$FOCUSED/fused.rope/choice/on");
+    IM_CHECK(actor.page().control().params().text("fused.rope") == "on");
+    actor.picture("group kernels");
+  });
+}
+
+TEST_CASE("a page pins the plain step as A, and every panel says what B has more", "[gui]") {
+  Scene scene;
+  scene.assets.add(*small_run({.activations = 4 * record::kMiB}), "technique_checkpointing_layer_cpu");
+  scene.assets.add(*small_run(), "technique_plain_cpu");
+  scene.stage.page = "checkpointing";
+  scene.stage.width = 1920;
+  scene.stage.height = 1080;
+  perform("page pins A", scene.stage, [](Actor& actor) {
+    actor.frames(4);
+    IM_CHECK_EQ(actor.page().runs().size(), 2u);
+    IM_CHECK(actor.page().pinned() != nullptr);
+    IM_CHECK(actor.page().figure(400).ghost_peak == std::nullopt);  // half of A is under the veil as well
+    skip_question(actor);
+    const double fewer = 24 * kMiB;
+    IM_CHECK_EQ(actor.page().figure(400).ghost_peak->y - actor.page().figure(400).peak->y, fewer);
+    IM_CHECK(actor.page().figure(400).peak->label.find("−24.0 MiB to A") != std::string::npos);
+    IM_CHECK(!actor.page().comparison().rows.empty());
+    actor.picture("B against A");
+    actor.page().show_tab(1);
+    actor.frames(3);
+    IM_CHECK(has_note(actor, "−24.00 MiB to run A"));
+    IM_CHECK(has_note(actor, "as run A"));
+    actor.picture("peaks of B and A");
+    actor.page().show_tab(2);
+    actor.frames(3);
+    IM_CHECK(actor.page().figure(400).table.has_value());
+    actor.picture("formula table");
+    actor.page().show_tab(0);
+    actor.ctx->KeyPress(ImGuiKey_C);  // the reader lets A go
+    actor.frames(3);
+    IM_CHECK(actor.page().pinned() == nullptr);
+    actor.page().show_run(0);
+    actor.frames(3);
+    IM_CHECK(actor.page().pinned() == nullptr);  // and it stays so
+  });
+}
+
+TEST_CASE("the formula follows the reader's settings at once", "[gui]") {
+  Scene scene;
+  scene.stage.page = "optimizer_states";
+  perform("formula follows", scene.stage, [](Actor& actor) {
+    skip_question(actor);
+    actor.page().show_tab(3);
+    actor.frames(2);
+    const auto state = [&] {
+      for (const lessons::TableRow& row : actor.page().figure(400).table->rows)
+        if (row.name == "Optimizer state") return row.note;
+      return std::string();
+    };
+    IM_CHECK(state().find("1 + 1 + 8/256") != std::string::npos);
+    IM_CHECK(actor.page().set_param("optimizer", "adamw").ok());
+    actor.frames(2);
+    IM_CHECK(state().find("(4 + 4) · P = 8 × ") != std::string::npos);
+    IM_CHECK(actor.page().set_param("model", "llama-3.2-1b").ok());
+    actor.frames(2);
+    IM_CHECK(state().find("8 × 1,235,814,400") != std::string::npos);
+    actor.picture("formula of 1B");
+  });
+}
+
+TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it is run", "[gui]") {
+  Scene scene;
+  scene.stage.page = "ladder";
+  int made = 0;
+  scene.stage.make_backend = [&] {
+    ++made;
+    return std::make_unique<ScriptedBackend>(small_run(), 400);
+  };
+  perform("ladder", scene.stage, [&](Actor& actor) {
+    skip_question(actor);
+    const app::window::LadderView& ladder = actor.app.ladder();
+    const std::vector<std::string> before = ladder.order();
+    IM_CHECK_GT(before.size(), 4u);
+    actor.picture("ladder");
+    const ImVec2 first = actor.ctx->ItemInfo(("**/rung " + before[0]).c_str()).RectFull.GetCenter();
+    const ImVec2 third = actor.ctx->ItemInfo(("**/rung " + before[2]).c_str()).RectFull.GetCenter();
+    actor.ctx->MouseMoveToPos(first);
+    actor.ctx->MouseDown(0);
+    actor.ctx->MouseMoveToPos(third);
+    actor.picture("ladder, dragging");
+    actor.ctx->MouseUp(0);
+    actor.frames(2);
+    IM_CHECK(ladder.order()[0] == before[1]);
+    IM_CHECK(ladder.order()[2] == before[0]);
+    // Weights can only be streamed where layers are run again.
+    const auto place = [&](const char* id) {
+      const auto& order = ladder.order();
+      return static_cast<std::size_t>(std::find(order.begin(), order.end(), id) - order.begin());
+    };
+    IM_CHECK(ladder.why_not(actor.page(), place("offload_parameters")).empty());
+    const ImVec2 stream = actor.ctx->ItemInfo("**/rung offload_parameters").RectFull.GetCenter();
+    actor.ctx->MouseMoveToPos(stream);
+    actor.ctx->MouseDown(0);
+    actor.ctx->MouseMoveToPos(first);
+    actor.ctx->MouseUp(0);
+    actor.frames(2);
+    IM_CHECK_EQ(place("offload_parameters"), 0u);
+    IM_CHECK(!ladder.why_not(actor.page(), 0).empty());
+    actor.picture("ladder, refused rung");
+    actor.click("run ladder");
+    actor.frames(2);
+    IM_CHECK(actor.app.running());
+    for (int i = 0; i < 400 && ladder.running(); ++i) actor.frames(1);
+    IM_CHECK(!ladder.running());
+    IM_CHECK_GT(made, 0);
+    actor.frames(3);
+    const lessons::FigureData& figure = actor.page().figure(400);
+    IM_CHECK_EQ(figure.rungs.size(), ladder.order().size() + 1);
+    actor.picture("ladder, run");
+  });
+}
