@@ -1,6 +1,7 @@
 // Logging allocators for CPU and meta.
 #include "tests/llama/allocation_log.h"
 
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -142,6 +143,24 @@ std::vector<Allocation> stop_log() {
   log.on = false;
   log.until_refusal = 0;
   return std::move(log.events);
+}
+
+std::vector<Allocation> without_scratch(const std::vector<Allocation>& log) {
+  std::vector<Allocation> result;
+  for (const Allocation& a : log) {
+    const bool at_once = a.kind == Allocation::Kind::kFree && !result.empty() && result.back().storage == a.storage &&
+                         result.back().kind == Allocation::Kind::kAlloc;
+    if (at_once) {
+      result.pop_back();
+    } else {
+      result.push_back(a);
+    }
+  }
+  std::map<std::int64_t, std::int64_t> number;
+  for (Allocation& a : result) {
+    if (a.storage >= 0) a.storage = number.try_emplace(a.storage, std::ssize(number)).first->second;
+  }
+  return result;
 }
 
 void refuse_allocation(int nth) {

@@ -29,6 +29,10 @@ void start_log(LoggedDevice device);
 // CPU whatever the device, and converts them there.
 std::vector<Allocation> stop_log();
 
+// Without what is let go before anything else happens, and what is then: oneDNN takes memory for itself within a product
+// of 16-bit numbers.
+std::vector<Allocation> without_scratch(const std::vector<Allocation>& log);
+
 // The nth allocation on the CPU from now on (1: the next) throws c10::OutOfMemoryError; stop_log() calls that off.
 void refuse_allocation(int nth);
 

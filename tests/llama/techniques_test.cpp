@@ -106,31 +106,11 @@ std::vector<Allocation> third_step(const Settings& settings, RunPlace place) {
   return test::stop_log();
 }
 
-// Without what is let go before anything else happens, and what is then: oneDNN takes memory for itself within a product
-// of 16-bit numbers.
-std::vector<Allocation> without_scratch(const std::vector<Allocation>& log) {
-  std::vector<Allocation> result;
-  for (const Allocation& a : log) {
-    const bool at_once = a.kind == Allocation::Kind::kFree && !result.empty() && result.back().storage == a.storage &&
-                         result.back().kind == Allocation::Kind::kAlloc;
-    if (at_once) {
-      result.pop_back();
-    } else {
-      result.push_back(a);
-    }
-  }
-  std::map<std::int64_t, std::int64_t> number;
-  for (Allocation& a : result) {
-    if (a.storage >= 0) a.storage = number.try_emplace(a.storage, std::ssize(number)).first->second;
-  }
-  return result;
-}
-
 void check_planned(const Settings& settings, bool scratch = true) {
   std::vector<Allocation> real = third_step(settings, kCpu), planned = third_step(settings, kPlanForCpu);
   if (!scratch) {
-    real = without_scratch(real);
-    planned = without_scratch(planned);
+    real = test::without_scratch(real);
+    planned = test::without_scratch(planned);
   }
   REQUIRE(real.size() > 100);
   for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {

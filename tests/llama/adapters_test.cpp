@@ -1,0 +1,342 @@
+// Adapters: at first the base model, then what the explicit composition W + α/r · B A is, in the bytes that they should
+// take, planned to the byte.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_run.h"
+#include "demos/llama/adapters.h"
+#include "demos/llama/data.h"
+#include "demos/llama/linear.h"
+#include "demos/llama/train_step.h"
+#include "tests/llama/allocation_log.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using experiments::RunPlace;
+using experiments::TrainStepRun;
+using llama::AdapterKind;
+using llama::AdapterOptions;
+using llama::AdapterTargets;
+using llama::ProjectionKind;
+using record::Bytes;
+using record::Category;
+using test::Allocation;
+using test::LoggedDevice;
+
+const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
+const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
+
+const llama::Config kSmall{.id = "custom",
+                           .hidden_size = 64,
+                           .intermediate_size = 96,
+                           .num_layers = 3,
+                           .num_heads = 4,
+                           .num_kv_heads = 2,
+                           .head_dim = 16,
+                           .vocab_size = 300,
+                           .rope_theta = 10000};
+const std::vector<std::string> kSmallParams{"model=custom",   "hidden_size=64", "num_layers=3",         "num_heads=4",
+                                            "num_kv_heads=2", "head_dim=16",    "intermediate_size=96", "vocab_size=300"};
+// I·O and I + O of the seven projections of such a layer, in turn.
+constexpr std::array<std::int64_t, 7> kAreas{64 * 64, 64 * 32, 64 * 32, 64 * 64, 64 * 96, 64 * 96, 96 * 64};
+constexpr std::array<std::int64_t, 7> kSides{128, 96, 96, 128, 160, 160, 160};
+constexpr std::int64_t kLayers = 3, kRank = 8;
+
+const llama::FusedKernels kFused{
+    .rms_norm = true, .rope = true, .swiglu = true, .cross_entropy = true, .embedding = true};
+
+llama::Model make(const AdapterOptions& adapters, const llama::FusedKernels& fused = {},
+                  at::ScalarType type = at::kFloat) {
+  return llama::make_model(kSmall, fused, {.type = type}, /*seq=*/16, /*seed=*/5, /*cancel=*/nullptr,
+                           {.adapters = adapters});
+}
+
+at::Tensor tokens(int index = 0) {
+  return llama::make_batch("Low rank is enough where the model already knows the language.", 2, 16, 1, index);
+}
+
+at::Tensor logits(const llama::Model& model) {
+  const at::AutoGradMode grad_mode(false);
+  at::Tensor x = llama::embedding(model.embed_tokens_VH, tokens().select(0, 0), false, 0);
+  for (std::int64_t i = 0; i < kLayers; ++i) x = llama::layer_forward(model, i, x);
+  return x.reshape({-1, kSmall.hidden_size}).mm(model.lm_head_VH.t());
+}
+
+// So that the adapters do something.
+void fill_b(llama::Model& model) {
+  const at::AutoGradMode grad_mode(false);
+  at::manual_seed(9);
+  for (llama::LayerAdapters& layer : model.adapters)
+    for (llama::Adapter& adapter : layer.beside)
+      if (adapter.b_OR.defined()) adapter.b_OR.normal_(0, 0.05);
+}
+
+std::array<at::Tensor*, 7> weights_of(llama::LayerWeights& w) {
+  return {&w.q_proj_QH, &w.k_proj_KH, &w.v_proj_KH, &w.o_proj_HQ, &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
+}
+
+double difference(const at::Tensor& a, const at::Tensor& b) {
+  return ((a - b).abs().max() / b.abs().max()).item<double>();
+}
+
+record::Params params(const std::vector<std::string>& assignments) {
+  record::Params result(experiments::find_demo("train_step")->schema);
+  for (const std::string& assignment : kSmallParams) REQUIRE(result.set_assignment(assignment).ok());
+  for (const char* assignment : {"batch=2", "seq=24", "lora_rank=8"})
+    REQUIRE(result.set_assignment(assignment).ok());
+  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
+  return result;
+}
+
+std::string text_of(const std::vector<std::string>& words) {
+  return std::accumulate(words.begin(), words.end(), std::string(),
+                         [](const std::string& all, const std::string& word) { return all + " " + word; });
+}
+
+struct Logs {
+  std::vector<Allocation> setup, third_step;
+};
+
+Logs logs(const record::Params& p, RunPlace place) {
+  Logs result;
+  const LoggedDevice device = place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu;
+  test::start_log(device);
+  auto run = TrainStepRun::create(p, {.place = place, .course_pages = kText});
+  REQUIRE(run.ok());
+  result.setup = test::stop_log();
+  run.value()->step(0);
+  run.value()->step(1);
+  test::start_log(device);
+  run.value()->step(2);
+  result.third_step = test::stop_log();
+  return result;
+}
+
+void check_equal(const std::vector<Allocation>& real, const std::vector<Allocation>& planned) {
+  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
+    if (to_string(real[i]) == to_string(planned[i])) continue;
+    CAPTURE(i);
+    REQUIRE(to_string(real[i]) == to_string(planned[i]));
+  }
+  CHECK(real.size() == planned.size());
+}
+
+// Bytes of a category that are there at the end, and at most at a time.
+struct Level {
+  Bytes last = 0, peak = 0;
+};
+
+Level level(const std::vector<Allocation>& log, Category category) {
+  Level result;
+  std::map<std::int64_t, std::pair<Category, Bytes>> alive;
+  for (const Allocation& a : log) {
+    const auto found = alive.find(a.storage);
+    const Bytes before = found != alive.end() && found->second.first == category ? found->second.second : 0;
+    if (a.kind == Allocation::Kind::kAlloc) alive[a.storage] = {a.tag.category, a.bytes};
+    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
+    if (a.kind == Allocation::Kind::kRelabel && found != alive.end()) found->second.first = a.tag.category;
+    const auto now = alive.find(a.storage);
+    const Bytes after = now != alive.end() && now->second.first == category ? now->second.second : 0;
+    result.last += after - before;
+    result.peak = std::max(result.peak, result.last);
+  }
+  return result;
+}
+
+// Bytes that an operator's forward leaves for backward: alive when the loss begins.
+Bytes kept_by(const std::vector<Allocation>& log, const std::string& op) {
+  std::map<std::int64_t, Bytes> alive;
+  for (const Allocation& a : log) {
+    if (a.tag.phase == record::Phase::kLoss) break;
+    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
+    if (a.kind == Allocation::Kind::kAlloc && record::operator_name(a.tag.op) == op) alive[a.storage] = a.bytes;
+  }
+  return std::accumulate(alive.begin(), alive.end(), Bytes{0},
+                         [](Bytes sum, const auto& entry) { return sum + entry.second; });
+}
+
+constexpr std::int64_t adapter_elements() {
+  return kLayers * kRank * std::accumulate(kSides.begin(), kSides.end(), std::int64_t{0});
+}
+constexpr std::int64_t projection_elements() {
+  return kLayers * std::accumulate(kAreas.begin(), kAreas.end(), std::int64_t{0});
+}
+// Embedding (tied) and norms.
+constexpr std::int64_t kOtherElements = 300 * 64 + (2 * kLayers + 1) * 64;
+
+}  // namespace
+
+TEST_CASE("before the first step a model with adapters is its base, bit by bit") {
+  test::install_allocation_log();
+  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  const bool fused = GENERATE(false, true);
+  CAPTURE(fused, c10::toString(type));
+  const llama::FusedKernels kernels = fused ? kFused : llama::FusedKernels{};
+  const llama::Model base = make({}, kernels, type);
+  CHECK(logits(make({.kind = AdapterKind::kLora, .rank = kRank}, kernels, type)).equal(logits(base)));
+  // In four bits the base is what the four bits say.
+  llama::Model rounded = make({}, kernels, type);
+  {
+    const at::AutoGradMode grad_mode(false);
+    for (llama::LayerWeights& layer : rounded.layers)
+      for (at::Tensor* weight : weights_of(layer))
+        weight->copy_(kernels::nf4_dequantise(kernels::nf4_quantise(weight->detach()), type));
+  }
+  CHECK_FALSE(logits(rounded).equal(logits(base)));
+  CHECK(logits(make({.kind = AdapterKind::kQlora, .rank = kRank}, kernels, type)).equal(logits(rounded)));
+}
+
+TEST_CASE("merged adapters give the logits of adapters beside the weights") {
+  const auto kind = GENERATE(AdapterKind::kLora, AdapterKind::kQlora);
+  const auto type = GENERATE(at::kFloat, at::kBFloat16);
+  CAPTURE(static_cast<int>(kind), c10::toString(type));
+  llama::Model model = make({.kind = kind, .rank = kRank}, {}, type);
+  const at::Tensor base = logits(model).to(at::kFloat);
+  fill_b(model);
+  const at::Tensor beside = logits(model).to(at::kFloat);
+  llama::merge_adapters(model);
+  const at::Tensor merged = logits(model).to(at::kFloat);
+  CHECK(difference(beside, base) > 0.05);
+  CHECK(difference(merged, beside) < (type == at::kFloat ? 1e-5 : 0.03));
+  CHECK(llama::trainable_parameters(model).size() == llama::weight_shapes(kSmall).size());
+}
+
+TEST_CASE("the adapters' gradients are those of W + α/r · B A by autograd, and nothing else has one") {
+  const auto kind = GENERATE(AdapterKind::kLora, AdapterKind::kQlora);
+  const auto targets = GENERATE(AdapterTargets::kAll, AdapterTargets::kAttention, AdapterTargets::kMlp);
+  const bool fused = GENERATE(false, true);
+  const auto checkpointing =
+      GENERATE(llama::Checkpointing::kOff, llama::Checkpointing::kLayer, llama::Checkpointing::kSelective);
+  CAPTURE(static_cast<int>(kind), static_cast<int>(targets), fused, static_cast<int>(checkpointing));
+  const AdapterOptions options{.kind = kind, .rank = kRank, .alpha = 12, .targets = targets};
+  llama::Model model = make(options, fused ? kFused : llama::FusedKernels{});
+  fill_b(model);
+  const llama::LossOptions loss{.path = fused ? llama::LossPath::kFlce : llama::LossPath::kPlain, .chunk = 8};
+  llama::forward_backward(model, tokens().select(0, 0), tokens().select(0, 1),
+                          {.checkpointing = checkpointing, .loss = loss});
+
+  // The same model with its weights composed, on the plain path.
+  llama::Model composed = make(options);
+  fill_b(composed);
+  std::vector<llama::LayerAdapters> adapters = composed.adapters;
+  for (std::size_t i = 0; i < composed.layers.size(); ++i) {
+    const auto weights = weights_of(composed.layers[i]);
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+      const auto& quantised = adapters[i].quantised[k];
+      if (quantised) *weights[k] = kernels::nf4_dequantise(*quantised, at::kFloat);
+      const llama::Adapter& adapter = adapters[i].beside[k];
+      if (adapter.a_RI.defined()) *weights[k] = *weights[k] + 12.0 / kRank * adapter.b_OR.mm(adapter.a_RI);
+    }
+  }
+  composed.adapters.clear();
+  llama::forward_backward(composed, tokens().select(0, 0), tokens().select(0, 1), {});
+
+  const auto close = [](const at::Tensor& ours, const at::Tensor& theirs) {
+    REQUIRE(ours.defined());
+    CHECK(difference(ours, theirs) < 5e-5);
+  };
+  int count = 0;
+  for (std::size_t i = 0; i < adapters.size(); ++i) {
+    for (std::size_t k = 0; k < llama::kProjectionKinds; ++k) {
+      CAPTURE(i, k);
+      const bool wanted = llama::has_adapter(targets, static_cast<ProjectionKind>(k));
+      CHECK(model.adapters[i].beside[k].a_RI.defined() == wanted);
+      if (!wanted) continue;
+      close(model.adapters[i].beside[k].a_RI.grad(), adapters[i].beside[k].a_RI.grad());
+      close(model.adapters[i].beside[k].b_OR.grad(), adapters[i].beside[k].b_OR.grad());
+      count += 2;
+    }
+  }
+  CHECK(count == kLayers * (targets == AdapterTargets::kAll ? 14 : targets == AdapterTargets::kAttention ? 8 : 6));
+  CHECK(llama::trainable_parameters(model).size() == static_cast<std::size_t>(count));
+  for (const llama::Parameter& parameter : llama::parameters(model))
+    if (!parameter.tensor.requires_grad()) CHECK_FALSE(parameter.tensor.grad().defined());
+}
+
+TEST_CASE("a planned step with adapters makes the CPU step's allocations, one by one and by name") {
+  at::set_num_threads(1);
+  const std::string adapters = GENERATE("adapters=lora", "adapters=qlora");
+  const std::vector<std::string> switches = GENERATE(values<std::vector<std::string>>(
+      {{},
+       {"lora_targets=attention"},
+       {"lora_targets=mlp", "fused.swiglu=on"},
+       {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.cross_entropy=on"},
+       {"loss=flce", "loss_chunk=16", "fused.rms_norm=on", "lora_targets=mlp"},
+       {"loss=flce", "loss_mode=lean", "loss_chunk=128"},
+       {"checkpointing=layer", "fused.rms_norm=on", "fused.swiglu=on"},
+       {"checkpointing=selective"},
+       {"precision=bf16"},
+       {"precision=bf16_mixed", "checkpointing=layer", "fused.rms_norm=on"},
+       {"accumulate=2"},
+       {"optimizer=adamw_8bit"},
+       {"optimizer_in_backward=on"}}));
+  CAPTURE(adapters, text_of(switches));
+  std::vector<std::string> all = switches;
+  all.push_back(adapters);
+  const record::Params p = params(all);
+  const Logs real = logs(p, kCpu), planned = logs(p, kPlanForCpu);
+  REQUIRE(real.third_step.size() > 100);
+  check_equal(real.setup, planned.setup);
+  if (p.text("precision") == "fp32") return check_equal(real.third_step, planned.third_step);
+  check_equal(test::without_scratch(real.third_step), test::without_scratch(planned.third_step));
+}
+
+TEST_CASE("adapters take the bytes of their formulas") {
+  const auto bytes = [](std::int64_t elements) { return Bytes{4 * elements}; };
+  const Logs lora = logs(params({"adapters=lora"}), kPlanForCpu), qlora = logs(params({"adapters=qlora"}), kPlanForCpu);
+  // Weights: all of the base, r (I + O) a projection; in four bits nf4_bytes() a projection.
+  CHECK(level(lora.setup, Category::kWeights).last ==
+        bytes(kOtherElements + projection_elements() + adapter_elements()));
+  Bytes quantised = 0;
+  constexpr Bytes kUnlogged = 8;  // a matrix' mean and, of so few blocks, one scale: too small for the log
+  for (const std::int64_t area : kAreas) quantised += kLayers * (kernels::nf4_bytes(area) - kUnlogged);
+  CHECK(level(qlora.setup, Category::kWeights).last == bytes(kOtherElements + adapter_elements()) + quantised);
+  // NF4 and its constants twice quantised: 4 + 8/64 + 32/(64·256) bits, and a mean a matrix.
+  CHECK(kernels::nf4_bytes(2048 * 2048) == 2048 * 2048 / 2 + 65536 + 1024 + 4);
+  for (const Logs* log : {&lora, &qlora}) {
+    CHECK(level(log->setup, Category::kOptimizerState).last == bytes(2 * adapter_elements()));
+    CHECK(level(log->third_step, Category::kGradients).peak == bytes(adapter_elements()));
+  }
+}
+
+TEST_CASE("QLoRA never has two layers' weights in the model's type") {
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  const Logs qlora = logs(params({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}), kPlanForCpu);
+  // Of the largest matrix, 64 × 96, a copy at a time; norms have a little workspace of their own.
+  const Level workspace = level(qlora.third_step, Category::kWorkspace);
+  CHECK(workspace.last == 0);
+  CHECK(workspace.peak >= 4 * 64 * 96);
+  CHECK(workspace.peak < 2 * 4 * 64 * 96);
+  CHECK(level(qlora.third_step, Category::kWeights).peak == 0);
+  // While the model is built, one layer's are there before they become four bits.
+  Bytes quantised = 0;
+  for (const std::int64_t area : kAreas) quantised += kernels::nf4_bytes(area);
+  const Bytes layer = 4 * projection_elements() / kLayers;
+  const Bytes most = 4 * kOtherElements + (kLayers - 1) * quantised + layer + quantised;
+  CHECK(level(qlora.setup, Category::kWeights).peak <= std::max(most, level(qlora.setup, Category::kWeights).last));
+}
+
+TEST_CASE("a frozen linear keeps its input for an adapter only") {
+  // L = 3 layers, N = 48 tokens, F = 96, 4 bytes.
+  constexpr Bytes kProduct = 3 * 48 * 96 * 4, kLow = 3 * 48 * kRank * 4;
+  const auto kept = [](const char* targets, const char* op) {
+    return kept_by(logs(params({"adapters=lora", targets}), kPlanForCpu).third_step, op);
+  };
+  CHECK(kept("lora_targets=all", "mlp.product") == kProduct);
+  CHECK(kept("lora_targets=attention", "mlp.product") == 0);
+  CHECK(kept("lora_targets=all", "mlp.down_proj") == kLow);
+  CHECK(kept("lora_targets=attention", "mlp.down_proj") == 0);
+}
