@@ -129,7 +129,9 @@ std::string report_text(const record::Recording& sweep, bool quick) {
     text += " of revision " + revision->second;
   text += ". Strategies: `hf` computes the loss as Hugging Face did in 2024 and keeps its output, `liger_without_flce` "
           "adds fused RMSNorm, RoPE and SwiGLU, `liger_all` the loss fused with the output layer, too.\n\n";
-  if (quick) text += "The tiny model on the CPU: nothing was published beside it.\n\n";
+  if (quick)
+    text += "The tiny model on the CPU, in bf16 for fp16, whose products are slow there: nothing was published beside it."
+            "\n\n";
   text += table_of(sweep, !quick);
   text += "\n## How far each goes\n\n";
   for (const std::string_view strategy : kStrategies) text += limits_of(sweep, strategy);
