@@ -22,6 +22,8 @@ constexpr std::array kConflicts{
     Conflict{"offload.optimizer", "host|file", "fused.adamw", "off",
              "on the CPU PyTorch's fused AdamW steps, whichever the device would take"},
     Conflict{"offload.optimizer", "host|file", "rounding", "stochastic", "the CPU's AdamW rounds to nearest"},
+    Conflict{"offload.optimizer", "host|file", "moments", "fp32|bf16",
+             "the CPU's AdamW keeps moments as it keeps what it steps"},
     Conflict{"offload.optimizer", "host|file", "optimizer_in_backward", "on",
              "the CPU steps each layer during backward in any case"},
 

@@ -80,7 +80,7 @@ std::string lacks_16_bits(const Plan& plan, const Machine& machine) {
   constexpr double kAmpere = 8.0;
   const auto& facts = machine.facts().facts;
   const auto capability = facts.find("compute_capability");
-  const std::string_view precision = plan.params.has("precision") ? plan.params.text("precision") : "fp32";
+  const std::string precision = plan.params.has("precision") ? plan.params.text("precision") : "fp32";
   const bool in_16_bits = precision == "bf16" || precision.ends_with("_mixed");
   if (!in_16_bits || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
   if (std::strtod(capability->second.c_str(), nullptr) >= kAmpere) return {};

@@ -56,6 +56,13 @@ bool all_finite(const at::Tensor& values) {
   }
 }
 
+// Threads that step on the CPU. The thread that drives the device, and the driver's own, need cores of theirs: all
+// threads of a parallel loop wait for the one that had to share its core.
+int stepping_threads() {
+  const int all = at::get_num_threads();
+  return std::max(1, all - std::max(1, all / 8));
+}
+
 }  // namespace
 
 HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostAdamWOptions options, HostArena& arena)
@@ -268,6 +275,7 @@ void HostAdamW::end_step() {
 
 void HostAdamW::work() {
   const at::AutoGradMode grad_mode(false);
+  if (device_.is_cuda()) at::set_num_threads(stepping_threads());  // of this thread's loops
   std::unique_lock lock(mutex_);
   while (true) {
     wakes_.wait(lock, [this] { return stop_ || !jobs_.empty(); });

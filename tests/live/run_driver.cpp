@@ -67,6 +67,7 @@ DrivenRun RunDriver::run(const Settings& params, bool record,
     recording.append_device_times(news.device_times);
     for (const auto& sample : news.metrics) recording.append(sample);
     for (const auto& sample : news.counters) recording.append(sample);
+    for (const auto& measurement : news.measurements) recording.append(measurement);
     if (watch) watch(recording);
     if (news.outcome) {
       recording.set_outcome(*news.outcome);
