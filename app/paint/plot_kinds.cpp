@@ -136,9 +136,10 @@ class KindLabels {
     for (const float up : {10.0f, 16.0f, 24.0f, 34.0f, 46.0f, 60.0f}) {
       for (const float share : {0.5f, 0.2f, 0.8f}) {
         const float bottom = column.top() - sheet_.px(up);
-        all.push_back({pen_.box_at(kStrongType, text, sheet_.snap(dot.x - size.width() * share), bottom - size.height()),
-                       dot,
-                       {dot.x, bottom}});
+        all.push_back(
+            {pen_.box_at(kStrongType, text, sheet_.snap(dot.x - size.width() * share), bottom - size.height()),
+             dot,
+             {dot.x, bottom}});
       }
     }
     return all;

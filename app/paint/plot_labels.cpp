@@ -162,7 +162,7 @@ class PlotLabels {
       const std::string text = figure_.cap->label + " ↑";
       const float width = pen_.box_at(type, text, 0, 0).width();
       pen_.place({pen_.box_at(type, text, map_.plot.x1 - width - sheet_.px(4), map_.plot.y0 + sheet_.px(3))}, type,
-            palette_.danger, text, true);
+                 palette_.danger, text, true);
       return;
     }
     const Rect size = pen_.box_at(type, figure_.cap->label, 0, 0);
@@ -172,7 +172,7 @@ class PlotLabels {
     const float above = sheet_.snap(y - size.height() - sheet_.px(3)), below = sheet_.snap(y + sheet_.px(4));
     const auto at = [&](float x, float top) { return pen_.box_at(type, figure_.cap->label, x, top); };
     pen_.place({at(right, above), at(aside, above), at(left, above), at(right, below), at(left, below)}, type,
-          palette_.danger, figure_.cap->label, true);
+               palette_.danger, figure_.cap->label, true);
   }
 
   void failed() {
@@ -186,7 +186,8 @@ class PlotLabels {
       candidates.push_back(pen_.box_at(type, figure_.failed->label, left, sheet_.snap(middle + shift * size.height())));
     }
     const float end = rect.x1 - size.width();
-    candidates.push_back(pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y0 - size.height() - sheet_.px(3))));
+    candidates.push_back(
+        pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y0 - size.height() - sheet_.px(3))));
     candidates.push_back(pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y1 + sheet_.px(3))));
     pen_.place(candidates, type, palette_.danger, figure_.failed->label, true);
   }

@@ -8,8 +8,8 @@
 
 namespace headroom::live {
 
-// "NVIDIA GeForce GTX 1080 has compute capability 6.1, and the kernels of this build need 8.0"; empty where they can run,
-// or where nobody knows how old the GPU is.
+// "NVIDIA GeForce GTX 1080 has compute capability 6.1, and the kernels of this build need 8.0"; empty where they can
+// run, or where nobody knows how old the GPU is.
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine);
 
 // The same run composed from PyTorch's operators: every fused.* off, the loss from all logits. Returns whether that

@@ -1,5 +1,5 @@
-// Drives cross entropy and its fusion with the output layer. Small shapes are compared with the CPU's kernel and with the
-// definition in float64.
+// Drives cross entropy and its fusion with the output layer. Small shapes are compared with the CPU's kernel and with
+// the definition in float64.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -161,7 +161,8 @@ void time_cross_entropy(KernelDriver& driver, const CrossEntropyCase& c) {
                                                   nullptr, scale.as<float>(), nullptr);
     if (error == 0) error = kernels::cross_entropy_cuda(args, nullptr, c.variant);
     if (error != 0) return error;
-    return kernels::cross_entropy_total_cuda(loss.as<float>(), c.rows, scale.as<float>() + 1, total.as<float>(), nullptr);
+    return kernels::cross_entropy_total_cuda(loss.as<float>(), c.rows, scale.as<float>() + 1, total.as<float>(),
+                                             nullptr);
   });
 }
 
@@ -175,8 +176,8 @@ void drive_cross_entropy(KernelDriver& driver) {
     time_cross_entropy(driver, {.storage = Storage::kBf16, .rows = 8192, .vocab = 128257});
     time_cross_entropy(driver, {.storage = Storage::kFp32, .rows = 4096, .vocab = 128256});
     time_cross_entropy(driver, {.storage = Storage::kFp32, .rows = 2048, .vocab = 262144});
-    time_cross_entropy(driver, {.storage = Storage::kBf16, .rows = 8192, .vocab = 128256,
-                                .variant = CrossEntropyVariant::kTwoReads});
+    time_cross_entropy(
+        driver, {.storage = Storage::kBf16, .rows = 8192, .vocab = 128256, .variant = CrossEntropyVariant::kTwoReads});
     return;
   }
   for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
@@ -187,9 +188,14 @@ void drive_cross_entropy(KernelDriver& driver) {
     check_cross_entropy(driver, {.storage = storage, .rows = 2, .vocab = 600001});
     check_cross_entropy(driver, {.storage = storage, .rows = 6, .vocab = 5000, .offset = 3, .smoothing = 0.1f});
     check_cross_entropy(driver, {.storage = storage, .rows = 6, .vocab = 5001, .offset = 1, .in_place = false});
-    check_cross_entropy(driver, {.storage = storage, .rows = 300, .vocab = 777, .smoothing = 0.2f,
-                                 .variant = CrossEntropyVariant::kTwoReads});
-    check_cross_entropy(driver, {.storage = storage, .rows = 6, .vocab = 5001, .offset = 1, .in_place = false,
+    check_cross_entropy(
+        driver,
+        {.storage = storage, .rows = 300, .vocab = 777, .smoothing = 0.2f, .variant = CrossEntropyVariant::kTwoReads});
+    check_cross_entropy(driver, {.storage = storage,
+                                 .rows = 6,
+                                 .vocab = 5001,
+                                 .offset = 1,
+                                 .in_place = false,
                                  .variant = CrossEntropyVariant::kTwoReads});
   }
 }
@@ -197,10 +203,18 @@ void drive_cross_entropy(KernelDriver& driver) {
 // All memory of one call of the fused operator.
 struct FlceCall {
   FlceCall(const kernels::FlceProblem& problem, std::int64_t skip)
-      : p(problem), x(p.tokens * p.hidden * element()), weight(p.vocab * p.hidden * element()), targets(p.tokens * 8),
-        flag(8), loss(4), dx(p.tokens * p.hidden * (p.mode == kernels::FlceMode::kLean ? 4 : element())),
-        dweight(p.vocab * p.hidden * (p.fp32_weight_gradient ? 4 : element())), logits(kernels::flce_logits_bytes(p)),
-        scratch(kernels::flce_scratch_bytes(p)), workspace(kWorkspaceBytes), labels(make_targets(p.tokens, p.vocab, skip)) {
+      : p(problem),
+        x(p.tokens * p.hidden * element()),
+        weight(p.vocab * p.hidden * element()),
+        targets(p.tokens * 8),
+        flag(8),
+        loss(4),
+        dx(p.tokens * p.hidden * (p.mode == kernels::FlceMode::kLean ? 4 : element())),
+        dweight(p.vocab * p.hidden * (p.fp32_weight_gradient ? 4 : element())),
+        logits(kernels::flce_logits_bytes(p)),
+        scratch(kernels::flce_scratch_bytes(p)),
+        workspace(kWorkspaceBytes),
+        labels(make_targets(p.tokens, p.vocab, skip)) {
     x.fill(p.storage, 1);
     weight.fill(p.storage, 2, 1.0f / std::sqrt(static_cast<float>(p.hidden)));
     upload(targets, labels.data());
@@ -236,9 +250,9 @@ const char* name_of(kernels::FlceMode mode) {
 }
 
 std::string name_of(const kernels::FlceProblem& p) {
-  return std::string("flce ") + name_of(p.mode) + " " + name_of(p.storage) + (p.fp32_weight_gradient ? " dW fp32 " : " ") +
-         std::to_string(p.tokens) + " x " + std::to_string(p.hidden) + " x " + std::to_string(p.vocab) + " by " +
-         std::to_string(p.chunk) + (p.valid_count >= 0 ? " gathered" : "");
+  return std::string("flce ") + name_of(p.mode) + " " + name_of(p.storage) +
+         (p.fp32_weight_gradient ? " dW fp32 " : " ") + std::to_string(p.tokens) + " x " + std::to_string(p.hidden) +
+         " x " + std::to_string(p.vocab) + " by " + std::to_string(p.chunk) + (p.valid_count >= 0 ? " gathered" : "");
 }
 
 struct Exact {
@@ -250,9 +264,11 @@ struct Exact {
 Exact exact_flce(const FlceCall& call) {
   const auto N = static_cast<std::size_t>(call.p.tokens), H = static_cast<std::size_t>(call.p.hidden),
              V = static_cast<std::size_t>(call.p.vocab);
-  const std::vector<float> x = download_as_float(call.x, call.p.storage), w = download_as_float(call.weight, call.p.storage);
+  const std::vector<float> x = download_as_float(call.x, call.p.storage),
+                           w = download_as_float(call.weight, call.p.storage);
   Exact exact{.dx = std::vector<double>(N * H), .dweight = std::vector<double>(V * H)};
-  const auto valid = static_cast<double>(N - static_cast<std::size_t>(std::count(call.labels.begin(), call.labels.end(), kIgnored)));
+  const auto valid =
+      static_cast<double>(N - static_cast<std::size_t>(std::count(call.labels.begin(), call.labels.end(), kIgnored)));
   for (std::size_t n = 0; n < N; ++n) {
     if (call.labels[n] == kIgnored) continue;
     const auto target = static_cast<std::size_t>(call.labels[n]);
@@ -300,8 +316,8 @@ void time_flce(KernelDriver& driver, kernels::FlceProblem problem) {
   problem.chunk = kernels::flce_default_chunk(problem.mode, problem.tokens, problem.hidden, problem.vocab, 2,
                                               problem.fp32_weight_gradient);
   const FlceCall call(problem, 0);
-  const std::string name = name_of(problem) + " +" +
-                           std::to_string((call.logits.bytes() + call.scratch.bytes()) >> 20) + " MiB";
+  const std::string name =
+      name_of(problem) + " +" + std::to_string((call.logits.bytes() + call.scratch.bytes()) >> 20) + " MiB";
   driver.time_flops(name, flops(problem), std::cref(call));
 }
 
@@ -325,8 +341,13 @@ void drive_flce(KernelDriver& driver) {
       for (const Size size : {Size{37, 24}, Size{64, 40}, Size{5, 7}}) {
         for (const bool gathers : {false, true}) {
           check_flce(driver,
-                     {.mode = mode, .storage = storage, .fp32_weight_gradient = size.hidden == 40, .tokens = size.tokens,
-                      .hidden = size.hidden, .vocab = 203, .chunk = 16},
+                     {.mode = mode,
+                      .storage = storage,
+                      .fp32_weight_gradient = size.hidden == 40,
+                      .tokens = size.tokens,
+                      .hidden = size.hidden,
+                      .vocab = 203,
+                      .chunk = 16},
                      gathers);
         }
       }

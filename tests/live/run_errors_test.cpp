@@ -21,9 +21,9 @@ const c10::SourceLocation kHere{"run_errors_test", __FILE__, __LINE__};
 
 // A machine with a CPU, and a GPU that is never touched.
 live::MachineFacts machine_with_gpu(const std::string& capability) {
-  return {.devices = {{.kind = DeviceKind::kCpu, .key = "cpu", .name = "CPU", .memory = record::kGiB, .free_memory = 0},
-                      {.kind = DeviceKind::kGpu, .key = "cuda", .name = "Tesla T4", .memory = record::kGiB,
-                       .free_memory = 0}},
+  return {.devices =
+              {{.kind = DeviceKind::kCpu, .key = "cpu", .name = "CPU", .memory = record::kGiB, .free_memory = 0},
+               {.kind = DeviceKind::kGpu, .key = "cuda", .name = "Tesla T4", .memory = record::kGiB, .free_memory = 0}},
           .facts = {{"compute_capability", capability}},
           .available_memory = {}};
 }
@@ -53,9 +53,9 @@ TEST_CASE("a GPU without bf16 is refused before anything is allocated") {
 
 // A planner computes nothing, so it needs no GPU to say what a run on an old one would be.
 TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the run says why") {
-  const tests::Settings fused{{"model", "tiny"},        {"device", "cuda"},      {"batch", "1"},
-                              {"seq", "32"},            {"fused.rope", "on"},    {"fused.rms_norm", "on"},
-                              {"fused.swiglu", "on"},   {"fused.adamw", "on"},   {"fused.embedding", "on"},
+  const tests::Settings fused{{"model", "tiny"},      {"device", "cuda"},    {"batch", "1"},
+                              {"seq", "32"},          {"fused.rope", "on"},  {"fused.rms_norm", "on"},
+                              {"fused.swiglu", "on"}, {"fused.adamw", "on"}, {"fused.embedding", "on"},
                               {"loss", "flce"}};
   const auto plan = [](const std::string& capability, const tests::Settings& settings) {
     return RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner).run(settings);
@@ -77,7 +77,8 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
   CHECK_FALSE(able.recording.info().provenance.contains("kernels_trouble"));
   CHECK(able.recording.events().size() < old.recording.events().size());
 
-  const auto composed = plan("5.2", {{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}, {"fused.adamw", "off"}});
+  const auto composed =
+      plan("5.2", {{"model", "tiny"}, {"device", "cuda"}, {"batch", "1"}, {"seq", "32"}, {"fused.adamw", "off"}});
   CHECK_FALSE(composed.recording.info().provenance.contains("kernels_trouble"));  // nothing was asked for
   CHECK(composed.recording.events().size() == old.recording.events().size());
 

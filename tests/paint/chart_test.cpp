@@ -33,7 +33,10 @@ lessons::FigureData parts_of_copy() {
   for (int i = 0; i < 8; ++i) {
     chart.categories.push_back("Kernel " + std::to_string(i));
     const double part = i == 5 || i == 7 ? 101 : i == 0 ? 99.5 : 60 + 4 * i;
-    series.points.push_back({.x = static_cast<double>(i), .y = part, .low = part, .high = part,
+    series.points.push_back({.x = static_cast<double>(i),
+                             .y = part,
+                             .low = part,
+                             .high = part,
                              .label = std::to_string(static_cast<int>(part))});
   }
   chart.series.push_back(std::move(series));
