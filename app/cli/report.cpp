@@ -133,9 +133,15 @@ record::Result<ExitCode> report(const ReportOptions& options) {
                                   choose_engine(options.engine), file, options.time_limit);
   if (!driven) return driven.error();
   say_what_happened(driven.value(), file);
-  const record::Recording& sweep = *driven.value().recording;
-  if (!sweep.sweep_points().empty())
-    if (auto written = write_all(files.value(), sweep, folder, options.quick); !written) return written.error();
+  std::shared_ptr<const record::Recording> made = driven.value().recording;
+  if (!made->sweep_points().empty() && !driven.value().write_error) {
+    // From its file, so that the same file makes the same figures whether it was measured just now or before.
+    auto stored = load_recording(*file.path);
+    if (!stored) return stored.error();
+    made = std::move(stored).value();
+    if (auto written = write_all(files.value(), *made, folder, options.quick); !written) return written.error();
+  }
+  const record::Recording& sweep = *made;
   if (options.json) {
     nlohmann::json document = sweep_json(sweep, driven.value().planned);
     document["files"] = nlohmann::json::parse(files.value().as_json());
