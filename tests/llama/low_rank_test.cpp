@@ -1,0 +1,97 @@
+// What adapters learn, against training all weights: from a model that was trained first, on other text.
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include "demos/llama/adapters.h"
+#include "demos/llama/data.h"
+#include "demos/llama/linear.h"
+#include "demos/llama/loss.h"
+#include "demos/llama/optimizer.h"
+#include "demos/llama/train_step.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using llama::AdapterKind;
+
+const llama::Config kSmall{.id = "custom",
+                           .hidden_size = 128,
+                           .intermediate_size = 352,
+                           .num_layers = 3,
+                           .num_heads = 4,
+                           .num_kv_heads = 2,
+                           .head_dim = 32,
+                           .vocab_size = 256,
+                           .rope_theta = 10000};
+constexpr std::int64_t kBatch = 8, kSeq = 64;
+
+std::string text_of(const std::string& file) {
+  const std::filesystem::path path = std::filesystem::path(HEADROOM_SOURCE_DIR) / file;
+  return llama::read_text(std::span(&path, 1)).value();
+}
+
+llama::Model make() {
+  return llama::make_model(kSmall, {.rms_norm = true, .rope = true, .swiglu = true, .cross_entropy = true}, {}, kSeq,
+                           /*seed=*/1);
+}
+
+void copy_weights(const llama::Model& from, llama::Model& to) {
+  const at::AutoGradMode grad_mode(false);
+  const std::vector<llama::Parameter> source = llama::parameters(from), target = llama::parameters(to);
+  for (std::size_t i = 0; i < source.size(); ++i) at::Tensor(target[i].tensor).copy_(source[i].tensor);
+}
+
+// Mean loss over pieces of the text that are drawn apart from those that are trained on.
+double loss_on(const llama::Model& model, const std::string& text) {
+  const at::AutoGradMode grad_mode(false);
+  constexpr int kBatches = 8;
+  double sum = 0;
+  for (int i = 0; i < kBatches; ++i) {
+    const at::Tensor tokens = llama::make_batch(text, kBatch, kSeq, /*seed=*/99, i);
+    at::Tensor x = llama::embedding(model.embed_tokens_VH, tokens.select(0, 0), /*fused=*/false, 0);
+    for (std::int64_t layer = 0; layer < kSmall.num_layers; ++layer) x = llama::layer_forward(model, layer, x);
+    x = llama::rms_norm(x, model.final_norm_H, kSmall.rms_norm_eps, 0);
+    sum += llama::lm_loss(model, x, tokens.select(0, 1), {}).item<double>();
+  }
+  return sum / kBatches;
+}
+
+void train(llama::Model& model, const std::string& text, int steps) {
+  llama::AdamW optimizer(llama::trainable_parameters(model), {.learning_rate = 1e-3, .weight_decay = 0});
+  for (int i = 0; i < steps; ++i)
+    llama::train_step(model, optimizer, llama::make_batch(text, kBatch, kSeq, /*seed=*/7, i), {}, i);
+}
+
+// How far the loss falls in 200 steps from the base model's.
+double drop(const llama::Model& base, const llama::AdapterOptions& adapters, const std::string& text) {
+  llama::Model model = make();
+  copy_weights(base, model);
+  const double before = loss_on(model, text);
+  if (adapters.kind != AdapterKind::kOff) llama::add_adapters(model, adapters, /*seed=*/3);
+  train(model, text, 200);
+  return before - loss_on(model, text);
+}
+
+}  // namespace
+
+TEST_CASE("rank 16 learns most of what training all weights learns, and in four bits nearly the same") {
+  at::set_num_threads(1);
+  const std::string prose = text_of("docs/architecture.md") + text_of("docs/recipes.md");
+  const std::string code = text_of("demos/llama/fused.cpp") + text_of("demos/llama/weights.cpp");
+  llama::Model base = make();
+  train(base, prose, 600);
+  CHECK(loss_on(base, prose) < 2);
+  const double full = drop(base, {}, code);
+  const double lora = drop(base, {.kind = AdapterKind::kLora, .rank = 16, .alpha = 32}, code);
+  const double qlora = drop(base, {.kind = AdapterKind::kQlora, .rank = 16, .alpha = 32}, code);
+  CAPTURE(full, lora, qlora);
+  CHECK(full > 1);
+  CHECK(lora >= 0.6 * full);
+  CHECK(qlora >= 0.9 * lora);
+}
