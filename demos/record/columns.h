@@ -3,6 +3,7 @@
 // that both sides can make (the row before, a running sum), which zstd then packs well.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -252,7 +253,8 @@ void columns(Io& io, std::span<KernelSpan> rows) {
   time_column(io, rows, &KernelSpan::start, "a kernel's start");
   for (KernelSpan& row : rows) io.number(row.duration, 0, 0, kMostTime, "a kernel's duration");
   for (KernelSpan& row : rows) io.number(row.bytes, kUnknownBytes, kUnknownBytes, kMostBytes, "a kernel's bytes");
-  std::int64_t correlation_before[kNumSpanKinds] = {}, step_before = 0;
+  std::array<std::int64_t, 256> correlation_before{};  // one for all that a byte can say: the kind may be out of range
+  std::int64_t step_before = 0;
   for (KernelSpan& row : rows) {
     std::int64_t& before = correlation_before[static_cast<std::size_t>(row.kind)];
     std::int64_t correlation = row.correlation;
