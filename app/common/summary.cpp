@@ -132,6 +132,22 @@ json out_of_memory_json(const record::OutOfMemoryFacts& facts) {
           {"alive_by_category", by_category(facts.by_category)}};
 }
 
+// bytes/ns is 10⁹ bytes a second.
+double gigabytes_a_second(const record::Measurement& row) {
+  return row.median > 0 ? static_cast<double>(row.bytes) / row.median : 0;
+}
+
+json bandwidths_json(const std::vector<record::Measurement>& rows) {
+  json all = json::array();
+  for (const record::Measurement& row : rows)
+    all.push_back({{"what", row.variant},
+                   {"storage", row.storage},
+                   {"bytes", row.bytes},
+                   {"nanoseconds", row.median},
+                   {"gigabytes_per_second", gigabytes_a_second(row)}});
+  return all;
+}
+
 template <class T>
 json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
@@ -164,6 +180,8 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.skipped_steps = count_of(last_of(recording, MetricKind::kSkippedSteps));
   summary.overflow_scale = overflow_scale_of(recording);
   summary.kernel_report = recording.kernel_report();
+  for (const record::Measurement& row : recording.measurements())
+    if (row.panel == "bandwidth") summary.bandwidths.push_back(row);
   summary.events = recording.events().size();
   summary.dropped_events = recording.dropped_events();
   return summary;
@@ -199,6 +217,7 @@ std::string to_json(const RunSummary& summary) {
         {"p20", or_null(speed.low)}, {"p80", or_null(speed.high)}, {"samples", speed.samples}};
   }
   if (summary.outcome.out_of_memory) document["out_of_memory"] = out_of_memory_json(*summary.outcome.out_of_memory);
+  if (!summary.bandwidths.empty()) document["bandwidth"] = bandwidths_json(summary.bandwidths);
   if (summary.kernel_report) document["kernel_report"] = json::parse(record::to_json(*summary.kernel_report));
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -229,6 +248,8 @@ std::string to_text(const RunSummary& summary) {
                             record::format_count(summary.skipped_steps), summary.skipped_steps == 1 ? "" : "s",
                             record::format_count(count_of(summary.overflow_scale))));
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
+  for (const record::Measurement& row : summary.bandwidths)
+    text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", row.label, row.storage, gigabytes_a_second(row));
   if (summary.kernel_report) {
     const record::KernelReport& report = *summary.kernel_report;
     row("kernel", report.sentence);

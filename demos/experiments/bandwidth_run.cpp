@@ -47,7 +47,7 @@ class BandwidthRun final : public DemoRun {
       : device_(setting.place.device),
         cancel_(setting.cancel),
         size_(params.integer("size") / llama::DirectFile::kBlock * llama::DirectFile::kBlock),
-        weights_(params.integer("weights")),
+        weights_(params.integer("adamw_weights")),
         file_(params.text("file")),
         arena_(device_, setting.host_memory),
         clock_(device_) {

@@ -124,6 +124,20 @@ TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
   CHECK(json["loss_scale"] == 16'384);
 }
 
+TEST_CASE("A summary lists the bandwidths that a run measured, and no other measurement") {
+  record::Recording recording = tests::small_recording();
+  recording.append({.panel = "bandwidth", .variant = "to_host", .storage = "locked", .label = "GPU to host",
+                    .median = 2e7, .bytes = 1'000'000'000});
+  recording.append({.panel = "rms_norm", .variant = "copy", .label = "else", .median = 1, .bytes = 1});
+  const RunSummary summary = summarise(record::Ledger(recording));
+  const auto json = nlohmann::json::parse(to_json(summary));
+  REQUIRE(json["bandwidth"].size() == 1);
+  CHECK(json["bandwidth"][0]["what"] == "to_host");
+  CHECK(json["bandwidth"][0]["gigabytes_per_second"] == 50.0);
+  CHECK(to_text(summary).find("GPU to host                    locked        50.0 GB/s\n") != std::string::npos);
+  CHECK(to_text(summary).find("else") == std::string::npos);
+}
+
 TEST_CASE("A summary says the host's peak apart from the device's, and what should be known of a completed run") {
   record::Recording recording = tests::small_recording();
   const std::string without = to_text(summarise(record::Ledger(recording)));
