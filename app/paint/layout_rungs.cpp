@@ -164,7 +164,8 @@ class RungLayout {
       lay_out_kind(sheet_, {from, top, to, bottom}, static_cast<record::Category>(i));
       if (to - from > 3 * line) sheet_.vertical(Layer::kBars, to - line, top, bottom, palette_.card, line);
     }
-    const float end = sheet_.snap(x_px(static_cast<double>(sum))), before = sheet_.snap(x_px(static_cast<double>(rung.before)));
+    const float end = sheet_.snap(x_px(static_cast<double>(sum)));
+    const float before = sheet_.snap(x_px(static_cast<double>(rung.before)));
     if (rung.out_of_memory) {
       const Rect rest{end, top, columns_.bar_to, bottom};
       sheet_.fill(Layer::kBars, rest, faded(palette_.danger, palette_.danger_ground));

@@ -55,7 +55,8 @@ class ScriptedBackend final : public backend::Backend {
     info.provenance["created"] = "now";
     info.provenance["revision"] = "r" + std::to_string(number_);
     run->set_info(info);
-    if (kind != OutcomeKind::kOutOfMemory) run->set_outcome({kind, kind == OutcomeKind::kCompleted ? "" : "It broke.", {}});
+    if (kind != OutcomeKind::kOutOfMemory)
+      run->set_outcome({kind, kind == OutcomeKind::kCompleted ? "" : "It broke.", {}});
     recording_ = std::move(run);
     state_ = backend::RunState::kRunning;
     return record::Ok{};
@@ -318,7 +319,8 @@ TEST_CASE("headroom sweep runs, tells a table or JSON, and goes on with its file
   CHECK(document["points"][1]["peak_bytes"] == kSmallPeak);
   CHECK(document["planned"] == 2);
   CHECK(holds(again.err, "2 of 2 points were in"));
-  const Ran other = run_headroom({"sweep", "train_step", "--over", "batch=1,8", "--record", file}, with_engine("completed"));
+  const Ran other =
+      run_headroom({"sweep", "train_step", "--over", "batch=1,8", "--record", file}, with_engine("completed"));
   CHECK(other.exit_code == 2);
   CHECK(holds(other.err, "--restart"));
 }
