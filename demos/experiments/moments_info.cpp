@@ -1,0 +1,60 @@
+// The parameters of `moments`: a model is trained for some steps, and its optimizer's moments are quantised.
+#include <array>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schema_parts.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+using record::ParamKind;
+using record::ParamSpec;
+
+constexpr ParamSpec number(std::string_view key, std::string_view label, std::string_view unit, std::string_view help,
+                           double minimum, double maximum, double default_number) {
+  return {.key = key,
+          .label = label,
+          .unit = unit,
+          .help = help,
+          .kind = ParamKind::kInteger,
+          .minimum = minimum,
+          .maximum = maximum,
+          .default_number = default_number,
+          .logarithmic = true};
+}
+
+constexpr std::array kSchema{
+    number("steps", "Steps", "steps", "Training steps before the moments are looked at", 1, 10000, 30),
+    number("batch", "Batch", "sequences", "Sequences in one step", 1, 256, 2),
+    number("seq", "Sequence", "tokens", "Tokens in a sequence", 8, 4096, 128),
+    device_choice("Where it trains; auto takes the GPU where there is one"),
+    advanced(ParamSpec{.key = "learning_rate",
+                       .label = "Learning rate",
+                       .help = "AdamW's step size",
+                       .kind = ParamKind::kReal,
+                       .minimum = 1e-7,
+                       .maximum = 1,
+                       .default_number = 1e-3,
+                       .logarithmic = true}),
+    advanced(ParamSpec{.key = "seed",
+                       .label = "Seed",
+                       .help = "Decides the first weights and which pieces of the text are read",
+                       .kind = ParamKind::kInteger,
+                       .minimum = 0,
+                       .maximum = 1e9,
+                       .default_number = 0}),
+};
+
+}  // namespace
+
+extern const DemoInfo kMoments;
+constinit const DemoInfo kMoments = {
+    .id = "moments",
+    .title = "Moments in 8 bits",
+    .summary = "Train the tiny model with AdamW, then quantise its moments block by block and measure the errors.",
+    .schema = kSchema,
+    .needs_kernels = true,
+};
+
+}  // namespace headroom::experiments
