@@ -12,6 +12,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/bench_step.h"
 #include "app/cli/bench_table.h"
+#include "app/cli/bench_train_step.h"
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/cli/suggest.h"
@@ -121,6 +122,7 @@ nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) 
 
 record::Result<ExitCode> bench(const BenchOptions& options) {
   if (options.kernels == std::vector<std::string>{"step"}) return bench_step(options);
+  if (options.kernels == std::vector<std::string>{"train_step"}) return bench_train_step(options);
   const auto runs = runs_of(options);
   if (!runs) return runs.error();
   if (options.record) {

@@ -109,7 +109,8 @@ void declare_bench(Grammar& grammar, BenchOptions& options, std::string& time_li
   grammar.bench = grammar.app.add_subcommand("bench", "Time kernels: fused, eager, and beside a copy");
   CLI::App& bench = *grammar.bench;
   bench.add_option("KERNEL", options.kernels,
-                   "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step");
+                   "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
+                   "its kernels, `train_step` one beside what no step can be faster than");
   bench.add_option("--set", options.set, "Parameters of the demo `bench`: panel, storage, rows, width, …")
       ->type_name("KEY=VALUE");
   bench.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");

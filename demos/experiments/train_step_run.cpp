@@ -212,7 +212,12 @@ double TrainStepRun::loss() const {
   return llama::read_loss(s.loss, s.options.loss.error_flag, s.tokens_2BT.select(0, 1), s.model.config.vocab_size);
 }
 
-std::string TrainStepRun::note() const { return state_->offload->trouble(); }
+std::string TrainStepRun::note() const {
+  const State& s = *state_;
+  if (!s.graph || s.graph->pool_bytes() == 0) return s.offload->trouble();
+  return "Step " + std::to_string(llama::StepGraph::kWarmUp) + " was recorded as a CUDA graph, and later steps replay it: " +
+         "what they allocate is what it allocated, in a pool of " + record::format_bytes(s.graph->pool_bytes()) + ".";
+}
 
 StepReport TrainStepRun::report() {
   StepReport report{.loss = loss(), .tokens = tokens_per_step()};

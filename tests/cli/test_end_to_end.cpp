@@ -79,6 +79,31 @@ TEST_CASE("A cap on the CPU is a real limit: the tiny model runs out, and that i
   CHECK(summary["peak_bytes"] <= 48 * record::kMiB);
 }
 
+TEST_CASE("settings that do not go together are refused, with both and the reason") {
+  const Ran ran = run_headroom({"run", "train_step", "--set", "offload.checkpoints=on", "--device", "cpu"}, with_real_engine());
+  CHECK(ran.exit_code == 3);
+  INFO(ran.out + ran.err);
+  CHECK((ran.out + ran.err).find("offload.checkpoints=on does not go with checkpointing=off: there are no checkpoints to "
+                                 "move.") != std::string::npos);
+}
+
+TEST_CASE("bench train_step sets a step beside its products and bytes") {
+  const Ran ran = run_headroom(
+      {"bench", "train_step", "--quick", "--json", "--device", "cpu", "--set", "model=tiny", "batch=1", "seq=128"},
+      with_real_engine());
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const json document = json::parse(ran.out);
+  double products = 0;
+  for (const json& row : document["products"]) products += row["times"].get<double>() * row["median_ns"].get<double>();
+  CHECK(document["products"].size() == 18);  // six kinds of weights; forward and two gradients each
+  CHECK(products == Approx(document["products_ns"].get<double>()));
+  CHECK(document["bound_ns"].get<double>() > products);
+  CHECK(document["part_of_bound"].get<double>() > 0.05);
+  CHECK(document["part_of_bound"].get<double>() < 1.5);  // a busy machine may have timed the products badly
+  CHECK(run_headroom({"bench", "train_step", "--set", "accumulate=2"}, with_real_engine()).exit_code == 2);
+}
+
 TEST_CASE("Ctrl-C stops a real run within seconds") {
   const TemporaryFolder folder;
   RunOptions options = with_real_engine();

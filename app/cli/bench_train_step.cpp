@@ -1,0 +1,214 @@
+// headroom bench train_step: the step's time beside its bound, which is the time of its matrix products alone and of all
+// other bytes at the bandwidth of a copy.
+#include "app/cli/bench_train_step.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/drive.h"
+#include "app/cli/output.h"
+#include "app/common/session.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/step_bound.h"
+
+namespace headroom::app {
+
+using record::Error;
+using record::ErrorKind;
+using record::Measurement;
+using record::OutcomeKind;
+using record::Params;
+
+namespace {
+
+constexpr int kWarmUp = 5;  // the first steps compile, tune, fill caches and record the graph
+constexpr int kSteps = 35, kQuickSteps = 10;
+constexpr double kGoal = 0.70;  // of the bound's tokens a second
+
+constexpr std::array<std::string_view, 9> kDefaults{
+    "model=llama-3.2-1b", "batch=1",         "seq=1024",           "loss=flce",       "fused.rms_norm=on",
+    "fused.rope=on",      "fused.swiglu=on", "fused.embedding=on", "fused.adamw=on"};
+
+bool has_gpu(const backend::Backend& engine) {
+  const auto devices = engine.devices();
+  return std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.key == "cuda"; });
+}
+
+record::Result<Params> params_for(const BenchOptions& options, const backend::Backend& engine) {
+  Params params(experiments::find_demo("train_step")->schema);
+  std::vector<std::string> assignments(kDefaults.begin(), kDefaults.end());
+  assignments.push_back(fmt::format("steps={}", options.quick ? kQuickSteps : kSteps));
+  const std::string device = options.device.value_or("auto");
+  assignments.push_back("device=" + device);
+  if (device != "cpu" && has_gpu(engine)) assignments.insert(assignments.end(), {"precision=bf16", "cuda_graph=on"});
+  assignments.insert(assignments.end(), options.set.begin(), options.set.end());
+  for (const std::string& assignment : assignments)
+    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  if (params.integer("steps") <= kWarmUp)
+    return Error{fmt::format("Too few steps: the first {} warm up, so set steps to {} or more.", kWarmUp, kWarmUp + 1)};
+  if (params.integer("accumulate") != 1) return Error{"The bound is of one batch a step: leave accumulate at 1."};
+  if (params.text("model") == "custom")
+    return Error{"The bound is of a published model: take model=llama-3.2-1b, llama-3.2-3b, llama-3-8b or tiny."};
+  return params;
+}
+
+// The product demo's parameters, and the closed form's, of this step.
+struct Shape {
+  Params products;
+  experiments::StepBound bound;
+  std::int64_t tokens = 0;
+};
+
+record::Result<Shape> shape_of(const Params& step) {
+  const std::string precision = step.text("precision");
+  const bool wide = precision == "fp32", mixed = precision.ends_with("_mixed");
+  const std::string moments = step.text("moments");
+  Shape shape{.products = Params(experiments::find_demo("step_bound")->schema),
+              .tokens = step.integer("batch") * step.integer("seq")};
+  shape.bound = experiments::step_bound(
+      *llama::find_config(step.text("model")),
+      {.tokens = shape.tokens,
+       .element = wide ? 4 : 2,
+       .moment = moments == "bf16" || (moments == "model" && !wide && !mixed) ? 2 : 4,
+       .checkpointing = step.text("checkpointing") == "layer" || step.text("checkpointing") == "every"});
+  for (const auto& [key, value] : {std::pair<const char*, std::string>{"model", step.text("model")},
+                                   {"tokens", std::to_string(shape.tokens)},
+                                   {"storage", precision.substr(0, 4)},
+                                   {"device", step.text("device")}}) {
+    if (auto set = shape.products.set(key, std::string_view(value)); !set) return set.error();
+  }
+  return shape;
+}
+
+record::Result<std::shared_ptr<const record::Recording>> run_to_end(backend::Backend& engine, const char* demo,
+                                                                    const Params& params, const BenchOptions& options) {
+  auto driven = drive(engine, {demo, params, /*record=*/false, {}}, options.time_limit);
+  if (!driven) return driven.error();
+  const auto& outcome = driven.value().recording->outcome();
+  if (outcome && outcome->kind == OutcomeKind::kCompleted) return driven.value().recording;
+  const ErrorKind kind = outcome && outcome->kind == OutcomeKind::kRefused ? ErrorKind::kRefused : ErrorKind::kEngine;
+  return Error{outcome && !outcome->message.empty() ? outcome->message : "The run did not come to its end.", kind};
+}
+
+double median_step(const record::Recording& recording) {
+  std::vector<double> times;
+  for (const record::MetricSample& sample : recording.metrics())
+    if (sample.kind == record::MetricKind::kStepNanoseconds && sample.step >= kWarmUp) times.push_back(sample.value);
+  if (times.empty()) return 0;
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+// Of the bound, in ns.
+struct BoundTimes {
+  double products = 0, other = 0;
+  double copy_bytes_per_second = 0;
+  double flops = 0;
+
+  double whole() const { return products + other; }
+};
+
+record::Result<BoundTimes> times_of(const record::Recording& measured, const experiments::StepBound& bound) {
+  const auto& rows = measured.measurements();
+  if (rows.size() != bound.products.size() + 1 || rows.front().median <= 0)
+    return Error{"The products left no times behind, so there is no bound.", ErrorKind::kEngine};
+  BoundTimes times{.copy_bytes_per_second = static_cast<double>(rows.front().bytes) * 1e9 / rows.front().median};
+  for (std::size_t i = 0; i < bound.products.size(); ++i) {
+    const auto count = static_cast<double>(bound.products[i].times);
+    times.products += count * rows[i + 1].median;
+    times.flops += count * bound.products[i].flops();
+  }
+  times.other = static_cast<double>(bound.other_bytes) * 1e9 / times.copy_bytes_per_second;
+  return times;
+}
+
+std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
+
+nlohmann::json json_of(const Params& step, const Shape& shape, const record::Recording& products, const BoundTimes& bound,
+                       double median) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (std::size_t i = 0; i < shape.bound.products.size(); ++i) {
+    const Measurement& row = products.measurements()[i + 1];
+    rows.push_back({{"layer", row.label}, {"pass", row.pass}, {"tokens", row.rows}, {"outputs", row.width},
+                    {"inputs", row.vocab}, {"times", shape.bound.products[i].times}, {"median_ns", row.median},
+                    {"flops", row.flops}});
+  }
+  const auto tokens = static_cast<double>(shape.tokens);
+  return {{"params", step.to_map()},
+          {"provenance", products.info().provenance},
+          {"products", std::move(rows)},
+          {"products_ns", bound.products},
+          {"other_bytes", shape.bound.other_bytes},
+          {"copy_bytes_per_second", bound.copy_bytes_per_second},
+          {"bound_ns", bound.whole()},
+          {"bound_tokens_per_second", tokens * 1e9 / bound.whole()},
+          {"step_ns", median},
+          {"tokens_per_second", tokens * 1e9 / median},
+          {"part_of_bound", bound.whole() / median},
+          {"goal", kGoal}};
+}
+
+std::string table_of(const Shape& shape, const record::Recording& products, const BoundTimes& bound, double median) {
+  std::string text;
+  for (std::size_t i = 0; i < shape.bound.products.size(); ++i) {
+    const Measurement& row = products.measurements()[i + 1];
+    text += fmt::format("  {:<26} {:<16} {:>3} × {:>10}  {:>6.3g} TFLOP/s\n", row.label, row.pass,
+                        shape.bound.products[i].times, duration(row.median), row.flops / row.median / 1e3);
+  }
+  const auto line = [&](std::string_view what, double time, const std::string& more) {
+    text += fmt::format("  {:<46} {:>10}   {}\n", what, duration(time), more);
+  };
+  const auto rate = [&](double time) {
+    return fmt::format("{:.0f} tokens/s", static_cast<double>(shape.tokens) * 1e9 / time);
+  };
+  line("products alone", bound.products, fmt::format("{:.3g} TFLOP/s", bound.flops / bound.products / 1e3));
+  line("all other bytes, as a copy", bound.other,
+       fmt::format("{} at {:.0f} GB/s", record::format_bytes(shape.bound.other_bytes), bound.copy_bytes_per_second / 1e9));
+  line("bound", bound.whole(), rate(bound.whole()));
+  line("step", median, rate(median));
+  const double part = bound.whole() / median;
+  text += fmt::format("  {:<46} {:>9.1f}%\n", "of the bound", 100 * part);
+  if (products.info().device == record::DeviceKind::kGpu)
+    text += fmt::format("  (the goal is {:.0f}% at least: {})\n", 100 * kGoal, part >= kGoal ? "reached" : "missed");
+  return text;
+}
+
+}  // namespace
+
+record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
+  Session session(choose_engine(options.engine));
+  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
+  const InterruptGuard guard;
+  backend::Backend& engine = *session.runner();
+  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
+  if (interrupted()) return ExitCode::kInterrupted;
+  const auto step = params_for(options, engine);
+  if (!step) return step.error();
+  if (auto there = check_device(engine, step.value()); !there) return there.error();
+  const auto shape = shape_of(step.value());
+  if (!shape) return shape.error();
+
+  const auto products = run_to_end(engine, "step_bound", shape.value().products, options);
+  if (!products) return products.error();
+  const auto trained = run_to_end(engine, "train_step", step.value(), options);
+  if (!trained) return trained.error();
+  const auto bound = times_of(*products.value(), shape.value().bound);
+  if (!bound) return bound.error();
+  const double median = median_step(*trained.value());
+  if (median <= 0) return Error{"The steps left no times behind, so there is nothing to compare.", ErrorKind::kEngine};
+  if (options.json) {
+    const nlohmann::json document = json_of(step.value(), shape.value(), *products.value(), bound.value(), median);
+    put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else {
+    put(table_of(shape.value(), *products.value(), bound.value(), median));
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace headroom::app

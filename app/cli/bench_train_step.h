@@ -1,0 +1,12 @@
+// headroom bench train_step: a whole training step beside what no step of its shape can be faster than.
+#pragma once
+
+#include "app/cli/options.h"
+#include "app/common/exit_codes.h"
+#include "demos/record/result.h"
+
+namespace headroom::app {
+
+record::Result<ExitCode> bench_train_step(const BenchOptions& options);
+
+}  // namespace headroom::app

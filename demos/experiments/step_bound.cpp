@@ -1,0 +1,77 @@
+// Products and bytes of a step, from its shape.
+#include "demos/experiments/step_bound.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+// Bytes of activations that one layer moves outside its products, an element counted as one: forward and backward.
+struct Elements {
+  std::int64_t forward = 0, backward = 0;
+};
+
+Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
+  const std::int64_t h = c.hidden_size, f = c.intermediate_size;
+  const std::int64_t q = c.num_heads * c.head_dim, kv = c.num_kv_heads * c.head_dim;
+  // First norm: x; y. Second, with the addition: x, residual; sum, y. Last addition: two; one.
+  std::int64_t forward = 2 * h + 4 * h + 3 * h;
+  forward += 2 * (q + kv);           // RoPE in place
+  forward += 2 * q + 2 * kv;         // attention: q, k, v; its result
+  forward += 3 * f;                  // SwiGLU: gate, up; product
+  // Each norm: x again; y. Then dy, x and the stream's gradient; dx.
+  std::int64_t backward = 2 * (2 * h + 4 * h);
+  backward += 2 * (q + kv);          // RoPE
+  backward += 4 * q + 4 * kv;        // q, k, v, result, its gradient; dq, dk, dv
+  backward += 6 * f;                 // gradient, gate, up; two gradients, the product again
+  return {.forward = tokens * forward, .backward = tokens * backward};
+}
+
+void add_weight(std::vector<StepProduct>& products, const char* layer, std::int64_t tokens, std::int64_t outputs,
+                std::int64_t inputs, std::int64_t times, std::int64_t times_forward) {
+  const auto add = [&](ProductKind kind, std::int64_t count) {
+    products.push_back(
+        {.layer = layer, .kind = kind, .tokens = tokens, .outputs = outputs, .inputs = inputs, .times = count});
+  };
+  add(ProductKind::kOutput, times_forward);
+  add(ProductKind::kInputGradient, times);
+  add(ProductKind::kWeightGradient, times);
+}
+
+}  // namespace
+
+const char* name_of(ProductKind kind) {
+  switch (kind) {
+    case ProductKind::kOutput:
+      return "forward";
+    case ProductKind::kInputGradient:
+      return "input gradient";
+    case ProductKind::kWeightGradient:
+      return "weight gradient";
+  }
+  return "";
+}
+
+StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
+  const std::int64_t n = options.tokens, h = c.hidden_size, f = c.intermediate_size, layers = c.num_layers;
+  const std::int64_t q = c.num_heads * c.head_dim, kv = c.num_kv_heads * c.head_dim;
+  const std::int64_t runs = options.checkpointing ? 2 : 1;  // of a layer's forward
+  StepBound bound;
+  add_weight(bound.products, "attention.q_proj", n, q, h, layers, runs * layers);
+  add_weight(bound.products, "attention.k_proj, v_proj", n, kv, h, 2 * layers, 2 * runs * layers);
+  add_weight(bound.products, "attention.o_proj", n, h, q, layers, runs * layers);
+  add_weight(bound.products, "mlp.gate_proj, up_proj", n, f, h, 2 * layers, 2 * runs * layers);
+  add_weight(bound.products, "mlp.down_proj", n, h, f, layers, runs * layers);
+  add_weight(bound.products, "lm_head", n, c.vocab_size, h, 1, 1);
+
+  const Elements layer = layer_elements(c, n);
+  std::int64_t elements = layers * (runs * layer.forward + layer.backward);
+  elements += 2 * n * h + 3 * n * h;    // embedding: rows; result. Its gradient: dy, rows; rows
+  elements += 2 * n * h + 6 * n * h;    // the final norm
+  elements += 2 * n * c.vocab_size;     // cross entropy: logits; their gradient over them
+  const std::int64_t weights = llama::num_parameters(c);
+  // AdamW: weight and gradient; weight. Moments: read, written.
+  bound.other_bytes = options.element * (elements + 3 * weights) + options.moment * 4 * weights;
+  return bound;
+}
+
+}  // namespace headroom::experiments

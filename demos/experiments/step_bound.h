@@ -1,0 +1,46 @@
+// What a training step cannot do without: its matrix products, and the bytes of everything else. No torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "demos/llama/config.h"
+#include "demos/record/units.h"
+
+namespace headroom::experiments {
+
+enum class ProductKind : std::uint8_t {
+  kOutput,          // y [N, O] = x [N, I] Wᵀ
+  kInputGradient,   // dx [N, I] = dy [N, O] W
+  kWeightGradient,  // dW [O, I] = dyᵀ x
+};
+const char* name_of(ProductKind kind);  // as Measurement::pass
+
+// A product by a weight [O, I] on N rows, as the step makes it `times` times.
+struct StepProduct {
+  std::string layer;  // "attention.q_proj, o_proj"
+  ProductKind kind = ProductKind::kOutput;
+  std::int64_t tokens = 0, outputs = 0, inputs = 0;  // N, O, I
+  std::int64_t times = 0;
+
+  double flops() const { return 2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs); }
+};
+
+struct StepBound {
+  std::vector<StepProduct> products;
+  record::Bytes other_bytes = 0;  // read and written outside the products
+};
+
+struct StepBoundOptions {
+  std::int64_t tokens = 0;         // N, of one step
+  record::Bytes element = 4;       // bytes of weights, activations and gradients
+  record::Bytes moment = 4;        // bytes of an AdamW moment
+  bool checkpointing = false;      // every layer's forward runs twice
+};
+
+// Each tensor is read or written once by whoever needs it, with everything fused that this program fuses. Letters as in
+// demos/llama/model.h; attention counts as bytes, so the bound is a little too low at long sequences.
+StepBound step_bound(const llama::Config& config, const StepBoundOptions& options);
+
+}  // namespace headroom::experiments

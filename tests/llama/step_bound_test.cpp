@@ -1,0 +1,43 @@
+// The bound of a step: the products of its weights, once forward and twice backward, and the bytes of the rest.
+#include <cstdint>
+
+#include "demos/experiments/step_bound.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+namespace {
+
+double flops(const experiments::StepBound& bound) {
+  double sum = 0;
+  for (const experiments::StepProduct& product : bound.products) sum += static_cast<double>(product.times) * product.flops();
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a step's products are six operations a token and weight, eight where layers run again") {
+  const llama::Config& c = *llama::find_config("llama-3.2-1b");
+  const std::int64_t tokens = 1024;
+  const std::int64_t norms = (2 * c.num_layers + 1) * c.hidden_size;
+  const std::int64_t matrices = llama::num_parameters(c) - norms;  // the head is the embedding's table
+  const std::int64_t layers = matrices - c.vocab_size * c.hidden_size;
+  CHECK(flops(experiments::step_bound(c, {.tokens = tokens})) == Approx(6.0 * tokens * matrices).epsilon(1e-12));
+  CHECK(flops(experiments::step_bound(c, {.tokens = tokens, .checkpointing = true})) ==
+        Approx(6.0 * tokens * matrices + 2.0 * tokens * layers).epsilon(1e-12));
+}
+
+TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
+  const llama::Config& c = *llama::find_config("llama-3.2-1b");
+  const std::int64_t weights = llama::num_parameters(c);
+  const auto bytes = [&](std::int64_t tokens, record::Bytes element, record::Bytes moment) {
+    return experiments::step_bound(c, {.tokens = tokens, .element = element, .moment = moment}).other_bytes;
+  };
+  CHECK(bytes(1024, 2, 4) - bytes(1024, 2, 2) == 8 * weights);
+  // AdamW in bf16: weight and gradient read, weight written, two moments both ways.
+  const record::Bytes optimizer = 14 * weights;
+  CHECK(bytes(2048, 2, 2) - optimizer == 2 * (bytes(1024, 2, 2) - optimizer));
+  // Beside it, logits and their gradient alone are 4 V a token.
+  CHECK(bytes(1024, 2, 2) > optimizer + 4 * c.vocab_size * 1024);
+  CHECK(bytes(1024, 4, 4) == 2 * bytes(1024, 2, 2));
+}
