@@ -1,0 +1,53 @@
+// Sweeps with the real engine on the CPU: a point that runs out costs itself, and the ladder goes down.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+#include "tests/support/catch.h"
+
+using namespace headroom::tests;
+using nlohmann::json;
+
+namespace {
+
+RunOptions with_real_engine() {
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a batch that does not fit costs its point, and the next one runs in a new engine") {
+  const Ran ran = run_headroom({"sweep", "train_step", "--over", "batch=1,64,1024,2", "--set", "seq=64", "cap=80MiB",
+                                "--device", "cpu", "--json"},
+                               with_real_engine());
+  INFO(ran.err);
+  CHECK(ran.exit_code == 2);  // 1024 is out of the schema's range: nothing ran
+  const Ran fits = run_headroom(
+      {"sweep", "train_step", "--over", "batch=1,64,2", "--set", "seq=64", "cap=80MiB", "--device", "cpu", "--json"},
+      with_real_engine());
+  INFO(fits.err);
+  REQUIRE(fits.exit_code == 0);
+  const json points = json::parse(fits.out)["points"];
+  REQUIRE(points.size() == 3);
+  CHECK(points[0]["outcome"] == "completed");
+  CHECK(points[1]["outcome"] == "out_of_memory");
+  CHECK(points[2]["outcome"] == "completed");
+  CHECK(points[1]["peak_bytes"].get<std::int64_t>() <= 80 << 20);
+  CHECK(points[2]["peak_bytes"].get<std::int64_t>() > points[0]["peak_bytes"].get<std::int64_t>());
+  CHECK(points[0]["tokens_per_second"].get<double>() > 0);
+}
+
+TEST_CASE("the ladder runs to its top, and needs less there than where it began") {
+  const Ran ran = run_headroom({"sweep", "ladder", "--set", "seq=64", "steps=2", "--device", "cpu", "--json"},
+                               with_real_engine());
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const json points = json::parse(ran.out)["points"];
+  REQUIRE(points.size() >= 8);
+  for (const json& point : points) {
+    INFO(point["label"].get<std::string>() + " " + point["message"].get<std::string>());
+    CHECK(point["outcome"] == "completed");
+  }
+  CHECK(points.back()["peak_bytes"].get<std::int64_t>() * 4 < points.front()["peak_bytes"].get<std::int64_t>());
+}
