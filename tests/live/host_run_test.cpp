@@ -120,3 +120,25 @@ TEST_CASE("a disk without room for the optimizer's state fails the run with a se
           return row.panel == "offload_file" && row.bytes > 0 && row.median > 0;
         }) == 2 * 3);  // read and written, in each step
 }
+
+TEST_CASE("an offloaded step that runs out of memory, or is cancelled, leaves nothing behind") {
+  RunDriver driver;
+  const Settings settings = offloaded({{"offload.parameters", "on"}, {"checkpointing", "layer"}, {"batch", "8"}});
+  const DrivenRun whole = driver.run(settings);
+  REQUIRE(whole.outcome().kind == OutcomeKind::kCompleted);
+  const record::Bytes live = tests::cpu_probe().live_bytes();
+  const record::Bytes peak = record::Ledger(whole.recording).peak().totals.allocated;
+  Settings capped = settings;
+  capped["cap"] = std::to_string(peak - 1);
+  CHECK(driver.run(capped).outcome().kind == OutcomeKind::kOutOfMemory);
+  CHECK(tests::cpu_probe().live_bytes() == live);
+
+  Settings longer = settings;
+  longer["steps"] = "1000";
+  const DrivenRun cancelled = driver.run(longer, true, [&](const record::Recording& so_far) {
+    if (!so_far.metrics().empty()) driver.worker().cancel(driver.last_run());
+  });
+  CHECK(cancelled.outcome().kind == OutcomeKind::kCancelled);
+  CHECK(tests::cpu_probe().live_bytes() == live);
+  CHECK(driver.run(settings).outcome().kind == OutcomeKind::kCompleted);
+}
