@@ -109,13 +109,14 @@ struct Shared {
   RoundingKey key;
 };
 
-// The parameter's step with a root and a quotient that are two units off in the last place instead of none: the kernel
-// is bound by its arithmetic, not by memory, and the moments have two digits.
+// The parameter's step with a root and a quotient that are two units off in the last place instead of none, and that
+// take numbers below 2^−126 as 0: the kernel is bound by its arithmetic, not by memory, and the moments have two
+// digits.
 __device__ __forceinline__ float quick_step(float param, float m, float v, const AdamWStep& step) {
-  float root;
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(v));
-  const float denominator = root * step.second_moment_scale + step.epsilon;
-  return step.decay * param - __fdividef(step.step_size * m, denominator);
+  float root, inverse;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(v));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(root * step.second_moment_scale + step.epsilon));
+  return step.decay * param - step.step_size * m * inverse;
 }
 
 // A warp's step over one block. Elements beyond the tensor's end are zeros, which stay zeros.
