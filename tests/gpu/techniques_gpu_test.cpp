@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "demos/experiments/demo.h"
@@ -113,6 +114,7 @@ const std::vector<Settings> kTechniques{
     {"accumulate=3"},
     {"accumulate=3", "loss=flce", "fused.embedding=on"},
     {"attention=eager"},
+    {"precision=bf16", "attention=cudnn"},
     {"precision=fp16_mixed", "loss_scale=1024", "attention=eager", "checkpointing=selective"},
     {"loss=hf_2024"},
     {"loss=hf_2025"},
