@@ -248,8 +248,8 @@ std::string to_text(const RunSummary& summary) {
                             record::format_count(summary.skipped_steps), summary.skipped_steps == 1 ? "" : "s",
                             record::format_count(count_of(summary.overflow_scale))));
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
-  for (const record::Measurement& row : summary.bandwidths)
-    text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", row.label, row.storage, gigabytes_a_second(row));
+  for (const record::Measurement& road : summary.bandwidths)
+    text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", road.label, road.storage, gigabytes_a_second(road));
   if (summary.kernel_report) {
     const record::KernelReport& report = *summary.kernel_report;
     row("kernel", report.sentence);

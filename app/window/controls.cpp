@@ -69,7 +69,7 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
   const auto row_height = [&](int i) { return px(reason(i).empty() ? 32.0f : 50.0f); };
   for (int i = 0; i < static_cast<int>(options.size()); ++i) {
     height += row_height(i);
-    if (!reason(i).empty()) width = std::max(width, std::min(px(420), text_width(Face::kRegular, 12, reason(i)) + px(70)));
+    if (!reason(i).empty()) width = std::max(width, std::min(px(620), text_width(Face::kRegular, 12, reason(i)) + px(70)));
   }
   if (begin_popup("list", popup_place(rect, {width, height}), kListPadding)) {
     const ImVec2 from = ImGui::GetCursorScreenPos();

@@ -10,6 +10,7 @@
 
 #include "app/paint/layout.h"
 #include "app/window/keys.h"
+#include "app/window/ladder_view.h"
 #include "app/window/page_model.h"
 #include "app/window/scene_painter.h"
 #include "app/window/widgets.h"
@@ -126,14 +127,17 @@ void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figur
   const PageModel& page = frame.page;
   const bool can_run = page.control().can_run() && !page.shows_prediction();
   std::string reason = figure.empty_reason;
-  if (page.runs().empty())
+  const bool laddered = LadderView::serves(page);
+  if (page.runs().empty() && laddered)
+    reason = "No ladder is stored for this page. \"Run the ladder\" climbs one on this machine.";
+  else if (page.runs().empty())
     reason = can_run ? "No run is stored for this page. Run records one on this machine."
                      : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();
   if (page.shows_prediction())
     reason = page.why_no_prediction();
   else if (page.control().running())
     reason = "The first step is on its way.";
-  if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) frame.page.run(frame.now);
+  if (empty_state(rect, "Nothing to show yet", reason, can_run && !laddered ? "Run" : "")) frame.page.run(frame.now);
 }
 
 // The figure's own settings, from the right, as far as there is room. Returns where they begin.

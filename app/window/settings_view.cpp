@@ -11,6 +11,7 @@
 #include "app/common/summary.h"
 #include "app/window/figure_card.h"
 #include "app/window/kernel_editor.h"
+#include "app/window/ladder_view.h"
 #include "app/window/page_model.h"
 #include "app/window/param_scale.h"
 #include "app/window/widgets.h"
@@ -173,9 +174,11 @@ std::vector<const ParamSpec*> params_in_use(const Frame& frame) {
 // What stands in two rows of four, but for the button to the rest.
 std::vector<const ParamSpec*> shown_params(const Frame& frame) {
   std::vector<const ParamSpec*> specs = params_in_use(frame);
+  // A ladder switches the others itself.
+  const bool only_these = LadderView::serves(frame.page);
   const auto& switches = frame.page.page().switches;
   std::erase_if(specs, [&](const ParamSpec* spec) {
-    return spec->advanced && std::find(switches.begin(), switches.end(), spec->key) == switches.end();
+    return (spec->advanced || only_these) && std::find(switches.begin(), switches.end(), spec->key) == switches.end();
   });
   if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
   return specs;
@@ -340,8 +343,8 @@ void draw_settings(Frame& frame, const Rect& rect) {
   const float cell = (grid.width() - px(gap) * 3) / 4;
   const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
   const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
-  if (frame.page.control().fixed_settings().empty()) draw_more(frame, last);
-  draw_run(frame, run);
+  if (frame.page.control().fixed_settings().empty() && !LadderView::serves(frame.page)) draw_more(frame, last);
+  if (!LadderView::serves(frame.page)) draw_run(frame, run);  // the list has a button of its own
 }
 
 std::string settings_summary(const Frame& frame) {

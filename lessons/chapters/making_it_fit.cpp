@@ -22,6 +22,8 @@ double peak_of_step(const record::Ledger& run) {
 
 constexpr Prediction kPeak{.figure = "memory_timeline", .low = 0, .high = 128.0 * record::kGiB, .answer = peak_of_step};
 
+constexpr std::array kStepFigures{Id("memory_timeline"), Id("peak_by_category"), Id("formula_table"), Id("loss_curves")};
+
 // --- mixed precision
 
 constexpr std::array kPrecisionFigures{Id("memory_timeline"), Id("gradient_histogram"), Id("peak_by_category"),
@@ -46,8 +48,6 @@ constexpr Page kMixedPrecision{.id = "mixed_precision",
 
 // --- what the optimizer keeps
 
-constexpr std::array kStateFigures{Id("memory_timeline"), Id("state_error_map"), Id("peak_by_category"),
-                                   Id("formula_table"), Id("loss_curves")};
 constexpr std::array kStateRecordings{Id("technique_adamw_8bit_cpu"), Id("technique_plain_cpu"),
                                       Id("technique_optimizer_in_backward_cpu"), Id("technique_adamw_8bit_h200"),
                                       Id("technique_optimizer_in_backward_h200"), Id("technique_plain_h200")};
@@ -57,16 +57,26 @@ constexpr Page kOptimizerStates{.id = "optimizer_states",
                                 .title = "What the optimizer remembers",
                                 .text = "optimizer_states.md",
                                 .demo = "train_step",
-                                .figures = kStateFigures,
+                                .figures = kStepFigures,
                                 .recordings = kStateRecordings,
                                 .prediction = &kPeak,
                                 .settings = kStateSettings,
                                 .switches = kStateSwitches,
                                 .bases = kBases};
 
+// --- what 8 bits keep
+
+constexpr std::array kMomentFigures{Id("state_error_map")};
+constexpr std::array kMomentRecordings{Id("moments_cpu")};
+constexpr Page kMoments{.id = "eight_bits",
+                        .title = "What eight bits keep",
+                        .text = "moments.md",
+                        .demo = "moments",
+                        .figures = kMomentFigures,
+                        .recordings = kMomentRecordings};
+
 // --- keep or compute again
 
-constexpr std::array kStepFigures{Id("memory_timeline"), Id("peak_by_category"), Id("formula_table"), Id("loss_curves")};
 constexpr std::array kCheckpointRecordings{Id("technique_checkpointing_layer_cpu"), Id("technique_plain_cpu"),
                                            Id("technique_checkpointing_every_cpu"), Id("technique_checkpointing_selective_cpu"),
                                            Id("technique_accumulate_cpu"), Id("technique_checkpointing_layer_h200"),
@@ -127,6 +137,17 @@ constexpr Page kOffload{.id = "offload",
                         .switches = kOffloadSwitches,
                         .bases = kBases};
 
+// --- the roads
+
+constexpr std::array kRoadFigures{Id("bandwidth_ladder")};
+constexpr std::array kRoadRecordings{Id("bandwidth_h200"), Id("bandwidth_cpu")};
+constexpr Page kRoads{.id = "bandwidth_of_this_machine",
+                      .title = "How wide are the roads?",
+                      .text = "bandwidth.md",
+                      .demo = "bandwidth",
+                      .figures = kRoadFigures,
+                      .recordings = kRoadRecordings};
+
 // --- low rank
 
 constexpr std::array kLowRankRecordings{Id("technique_lora_cpu"),  Id("technique_plain_cpu"), Id("technique_qlora_cpu"),
@@ -150,12 +171,14 @@ constexpr Page kLowRank{.id = "low_rank",
 
 constexpr std::array kLadderFigures{Id("ladder_waterfall")};
 constexpr std::array kLadderRecordings{Id("ladder_h200"), Id("ladder_cpu")};
+constexpr std::array kLadderSwitches{Id("model"), Id("batch"), Id("seq"), Id("steps"), Id("device"), Id("cap")};
 constexpr Page kLadder{.id = "ladder",
                        .title = "A ladder of switches",
                        .text = "ladder.md",
                        .demo = "train_step",
                        .figures = kLadderFigures,
-                       .recordings = kLadderRecordings};
+                       .recordings = kLadderRecordings,
+                       .switches = kLadderSwitches};
 
 // --- the report
 
@@ -169,8 +192,8 @@ constexpr Page kReport{.id = "report",
                        .figures = kReportFigures,
                        .recordings = kReportRecordings};
 
-constexpr std::array<const Page*, 8> kPages{&kMixedPrecision, &kOptimizerStates, &kCheckpointing, &kLossPaths,
-                                            &kOffload,        &kLowRank,         &kLadder,        &kReport};
+constexpr std::array<const Page*, 10> kPages{&kMixedPrecision, &kOptimizerStates, &kMoments, &kCheckpointing, &kLossPaths,
+                                             &kOffload,        &kRoads,           &kLowRank, &kLadder,        &kReport};
 
 }  // namespace
 

@@ -148,7 +148,9 @@ FigureData build(const FigureInput& input) {
   Table table;
   table.head = "With these settings";
   fill(table, step_formulas(settings), input, run_fits);
-  figure.provenance_line = "closed form";
+  record::RunInfo asked;  // the settings in the words of a run
+  asked.params = settings.to_map();
+  figure.provenance_line = provenance_line(asked);
   if (run_fits) {
     figure.source = input.run->recording().info().source;
     figure.provenance_line = provenance_line(input.run->recording().info());

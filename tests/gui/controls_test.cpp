@@ -15,7 +15,10 @@ using app::window::ThemeId;
 TEST_CASE("settings: a choice, a slider, a typed value, a value that is refused", "[gui]") {
   Scene scene;
   perform("settings", scene.stage, [&](Actor& actor) {
-    actor.ctx->ItemClick("**/checkpointing/choice/each layer");
+    actor.ctx->ItemClick("**/checkpointing/choice");
+    actor.frames(2);
+    actor.ctx->ItemClick("//$FOCUSED/$$1/option");
+    actor.frames(2);
     IM_CHECK(actor.page().control().params().text("checkpointing") == "layer");
     const ImGuiTestItemInfo slider = actor.ctx->ItemInfo("**/batch/slider");
     actor.ctx->MouseMoveToPos({slider.RectFull.Max.x - 2, slider.RectFull.GetCenter().y});
@@ -73,7 +76,7 @@ TEST_CASE("Tab reaches every control, and Enter presses it", "[gui]") {
   perform("keyboard path", scene.stage, [](Actor& actor) {
     std::vector<std::string> names{"##guess",      "lock",         "skip",       "export",     "keys",
                                    "theme",        "timeline",     "axis",       "run",        "more settings",
-                                   "model/choice", "batch/slider", "batch/edit", "cap/slider", "precision/choice/bf16",
+                                   "model/choice", "batch/slider", "batch/edit", "cap/slider", "precision/choice",
                                    "device/choice"};
     for (int i = 0; i < 80 && !names.empty(); ++i) {
       actor.ctx->KeyPress(ImGuiKey_Tab);
@@ -233,7 +236,10 @@ TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
     actor.click("settings");
     actor.frames(2);
     actor.picture("narrow settings");
-    actor.ctx->ItemClick("//$FOCUSED/checkpointing/choice/each layer");
+    actor.ctx->ItemClick("//$FOCUSED/checkpointing/choice");
+    actor.frames(2);
+    actor.ctx->ItemClick("//$FOCUSED/$$1/option");
+    actor.frames(2);
     IM_CHECK(actor.page().control().params().text("checkpointing") == "layer");
     actor.ctx->KeyPress(ImGuiKey_Escape);
     actor.frames(2);

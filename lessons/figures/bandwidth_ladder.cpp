@@ -1,0 +1,103 @@
+// How fast this machine moves bytes, step by step down: within the device, over the bus, within the host, to a file;
+// and how fast the CPU's AdamW goes through its state.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+
+namespace headroom::lessons {
+
+extern const Figure kBandwidthLadder;
+
+namespace {
+
+struct Place {
+  std::string_view variant, name;
+};
+// From the widest road to the narrowest, and what the CPU makes of its own.
+constexpr std::array<Place, 8> kPlaces{{{"device_copy", "GPU copy"},
+                                        {"to_device", "host to GPU"},
+                                        {"to_host", "GPU to host"},
+                                        {"both_ways", "both at once"},
+                                        {"host_copy", "host copy"},
+                                        {"file_read", "file to host"},
+                                        {"file_write", "host to file"},
+                                        {"adamw", "AdamW, CPU"}}};
+
+double rate(const Measurement& row, double nanoseconds) {
+  return nanoseconds > 0 ? static_cast<double>(row.bytes) / nanoseconds * 1e9 : 0;
+}
+
+// A page-locked transfer is what offload makes; a pageable one goes through a buffer of the driver first.
+bool is_slow_way(const Measurement& row) {
+  const bool over_bus = row.variant == "to_device" || row.variant == "to_host" || row.variant == "both_ways";
+  return over_bus && row.storage == "pageable";
+}
+
+ChartPoint point_of(const Measurement& row, double x) {
+  const double value = rate(row, row.median);
+  return {.x = x,
+          .y = value,
+          .low = rate(row, row.high),
+          .high = rate(row, row.low),
+          .label = rate_text(value),
+          .tip = fmt::format("{}, {} memory: {} ({} to {}), {} repeats of {}", row.label, row.storage, rate_text(value),
+                             rate_text(rate(row, row.high)), rate_text(rate(row, row.low)), row.samples,
+                             record::format_bytes(row.bytes))};
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kBandwidthLadder.id;
+  figure.title = kBandwidthLadder.title;
+  if (!begin_bench(figure, input, record::Params())) return figure;
+  Chart chart;
+  chart.bars = true;
+  ChartSeries main{.label = "measured", .kind = SeriesKind::kFused, .points = {}};
+  ChartSeries slow{.label = "from pageable memory", .kind = SeriesKind::kEager, .points = {}};
+  double low = HUGE_VAL, high = 0;
+  for (const Place& place : kPlaces) {
+    bool there = false;
+    for (const Measurement& row : input.run->recording().measurements()) {
+      if (row.panel != "bandwidth" || row.variant != place.variant || row.median <= 0) continue;
+      const auto x = static_cast<double>(chart.categories.size());
+      const ChartPoint point = point_of(row, x);
+      (is_slow_way(row) ? slow : main).points.push_back(point);
+      low = std::min(low, point.y);
+      high = std::max(high, point.high);
+      there = true;
+    }
+    if (there) chart.categories.emplace_back(place.name);
+  }
+  if (chart.categories.empty()) {
+    figure.empty_reason = "This run did not measure how fast bytes move.";
+    return figure;
+  }
+  chart.series.push_back(std::move(main));
+  if (!slow.points.empty()) chart.series.push_back(std::move(slow));
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
+  chart.y = {.unit = AxisUnit::kBytesPerSecond,
+             .low = std::pow(10, std::floor(std::log10(low * 0.7))),
+             .high = std::pow(10, std::ceil(std::log10(high * 1.5))),
+             .logarithmic = true};
+  chart.title = "Bytes moved a second";
+  figure.x = chart.x;
+  figure.y = chart.y;
+  figure.charts.push_back(std::move(chart));
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kBandwidthLadder{
+    .id = "bandwidth_ladder",
+    .title = "Roads of this machine",
+    .caption = "How many bytes a second move within the GPU, over the bus, within the host and to a file",
+    .schema = {},
+    .build = build,
+};
+
+}  // namespace headroom::lessons
