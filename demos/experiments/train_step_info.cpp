@@ -51,7 +51,11 @@ constexpr std::array kTargets{
     Choice{"mlp", "MLP"},
 };
 constexpr std::array kStateOffload{Choice{"off", "off"}, Choice{"host", "host memory"}, Choice{"file", "a file"}};
-constexpr std::array kAttentions{Choice{"flash", "flash"}, Choice{"eager", "eager"}};
+constexpr std::array kAttentions{
+    Choice{"flash", "flash"},
+    Choice{"cudnn", "flash, by cuDNN"},
+    Choice{"eager", "eager"},
+};
 constexpr std::array kLossModes{
     Choice{"chunked", "chunks of tokens"},
     Choice{"lean", "slices of the vocabulary"},
@@ -222,7 +226,7 @@ constexpr std::array kSchema{
               .advanced = true,
               .needs_key = "loss",
               .needs_value = "flce"},
-    choice("attention", "Attention", "Flash never writes the T × T scores; eager writes and keeps them", kAttentions,
+    choice("attention", "Attention", "Flash never writes the T × T scores (cuDNN's is for GPUs in 16 bits); eager keeps them", kAttentions,
            "flash"),
     number("accumulate", "Micro-batches", "a step", "Batches whose gradients add up before the optimizer steps", 1, 256, 1),
     choice("rounding", "Rounding", "How an update is rounded into bf16 weights", kRoundings, "nearest", "precision", "bf16"),

@@ -1,6 +1,7 @@
 // Parameters to model, optimizer, text and steps.
 #include "demos/experiments/train_step_run.h"
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,12 +22,15 @@ namespace {
 
 llama::FusedKernels fused_of(const record::Params& params) {
   const auto on = [&](const char* key) { return params.text(key) == "on"; };
+  const std::string_view attention = params.text("attention");
   return {.rms_norm = on("fused.rms_norm"),
           .rope = on("fused.rope"),
           .swiglu = on("fused.swiglu"),
           .cross_entropy = on("fused.cross_entropy"),
           .embedding = on("fused.embedding"),
-          .attention = params.text("attention") == "flash"};
+          .attention = attention == "eager"   ? llama::Attention::kEager
+                       : attention == "cudnn" ? llama::Attention::kCudnn
+                                              : llama::Attention::kFlash};
 }
 
 at::ScalarType type_of(std::string_view precision) {
@@ -79,6 +83,25 @@ at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::Fuse
   return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
 }
 
+// One flag a layer. Without kernels of our own nobody looks.
+at::Tensor make_not_finite(const record::Params& params, const llama::Config& config, at::Device device) {
+  if (params.text("fused.adamw") != "on") return {};
+  const record::Scope scope(record::Category::kOther, llama::operators().finite_check);
+  return at::zeros({config.num_layers}, at::TensorOptions().device(device).dtype(at::kInt));
+}
+
+// Waits for the device.
+std::string where_not_finite(const at::Tensor& layers, int step) {
+  const std::string when = "The loss is no number from step " + std::to_string(step) + " on: ";
+  if (!layers.defined()) return when + "a lower learning_rate may help.";
+  const at::Tensor flags = layers.cpu();
+  for (std::int64_t i = 0; i < flags.numel(); ++i) {
+    if (flags[i].item<int>() == 0) continue;
+    return when + "an infinity or a NaN first came out of layer " + std::to_string(i) + ".";
+  }
+  return when + "all layers gave numbers, and the infinity or NaN first came behind them, in the final norm or the loss.";
+}
+
 // The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.
 void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* graph) {
   if (!placement.device.is_cuda()) return;
@@ -104,6 +127,7 @@ struct TrainStepRun::State {
   at::Tensor tokens_2BT;  // of the last step, on the host, where its labels are checked after the step
   at::Tensor loss;        // of the last step, on the device
   at::Tensor output;      // of the last forward, where the loop keeps it
+  std::string trouble;    // where numbers first were none
 };
 
 TrainStepRun::TrainStepRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -150,6 +174,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   record::mark(record::Phase::kSetup);
   take_blas_workspace(placement, graph.get());
   options.loss.error_flag = make_error_flag(options, fused_of(params), place.device);
+  options.not_finite = make_not_finite(params, config, place.device);
   auto offload = std::make_unique<llama::Offload>(offload_of(params), place.device, setting.host_memory);
   llama::Model model;
   try {
@@ -177,6 +202,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
       .tokens_2BT = {},
       .loss = {},
       .output = {},
+      .trouble = {},
   });
   if (params.text("keep_output") == "on") state->options.loss.output = &state->output;
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::move(state)));
@@ -214,6 +240,7 @@ double TrainStepRun::loss() const {
 
 std::string TrainStepRun::note() const {
   const State& s = *state_;
+  if (!s.trouble.empty()) return s.trouble;
   if (!s.graph || s.graph->pool_bytes() == 0) return s.offload->trouble();
   return "Step " + std::to_string(llama::StepGraph::kWarmUp) + " was recorded as a CUDA graph, and later steps replay it: " +
          "what they allocate is what it allocated, in a pool of " + record::format_bytes(s.graph->pool_bytes()) + ".";
@@ -221,6 +248,9 @@ std::string TrainStepRun::note() const {
 
 StepReport TrainStepRun::report() {
   StepReport report{.loss = loss(), .tokens = tokens_per_step()};
+  if (!std::isfinite(*report.loss) && state_->trouble.empty()) {
+    state_->trouble = where_not_finite(state_->options.not_finite, state_->last_step);
+  }
   state_->optimizer->add_to(report, state_->last_step);
   return report;
 }

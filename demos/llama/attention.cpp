@@ -44,6 +44,14 @@ Kept attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tenso
               .seed = std::get<6>(result),
               .offset = std::get<7>(result)};
     }
+    case AttentionKernel::kCudaCudnn: {
+      auto result = at::_scaled_dot_product_cudnn_attention(q, k, v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true,
+                                                            kNoDropout, kCausal);
+      return {.out_BATD = std::get<0>(result),
+              .log_sum_exp = std::get<1>(result),
+              .seed = std::get<6>(result),
+              .offset = std::get<7>(result)};
+    }
     case AttentionKernel::kCudaEfficient: {
       auto [out, lse, seed, offset] = at::_scaled_dot_product_efficient_attention(
           q, k, v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true, kNoDropout, kCausal);
@@ -67,6 +75,12 @@ Gradients attention_backward(const at::Tensor& dout, const at::Tensor& q, const 
       auto [dq, dk, dv] = at::_scaled_dot_product_flash_attention_backward(
           dout, q, k, v, kept.out_BATD, kept.log_sum_exp, /*cum_seq_q=*/{}, /*cum_seq_k=*/{}, q.size(2), k.size(2),
           kNoDropout, kCausal, kept.seed, kept.offset);
+      return {.q = dq, .k = dk, .v = dv};
+    }
+    case AttentionKernel::kCudaCudnn: {
+      auto [dq, dk, dv] = at::_scaled_dot_product_cudnn_attention_backward(
+          dout, q, k, v, kept.out_BATD, kept.log_sum_exp, kept.seed, kept.offset, /*attn_bias=*/{}, /*cum_seq_q=*/{},
+          /*cum_seq_k=*/{}, q.size(2), k.size(2), kNoDropout, kCausal);
       return {.q = dq, .k = dk, .v = dv};
     }
     case AttentionKernel::kCudaEfficient: {
@@ -138,9 +152,11 @@ at::Tensor causal_mask(std::int64_t length, const at::TensorOptions& options) {
   return at::full({length, length}, lowest, options).triu(1);
 }
 
-AttentionKernel attention_kernel(record::DeviceKind target, at::ScalarType type) {
+AttentionKernel attention_kernel(Attention asked, record::DeviceKind target, at::ScalarType type) {
+  if (asked == Attention::kEager) return AttentionKernel::kEager;
   if (target == record::DeviceKind::kCpu) return AttentionKernel::kCpuFlash;
-  return type == at::kFloat ? AttentionKernel::kCudaEfficient : AttentionKernel::kCudaFlash;
+  if (type == at::kFloat) return AttentionKernel::kCudaEfficient;
+  return asked == Attention::kCudnn ? AttentionKernel::kCudaCudnn : AttentionKernel::kCudaFlash;
 }
 
 at::Tensor causal_attention(const at::Tensor& q_BATD, const at::Tensor& k_BKTD, const at::Tensor& v_BKTD,

@@ -7,6 +7,8 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/llama/attention.h"
+
 #include "demos/llama/projection.h"
 
 namespace headroom::llama {
@@ -18,7 +20,7 @@ struct FusedKernels {
   bool swiglu = false;
   bool cross_entropy = false;  // of loss path kPlain
   bool embedding = false;      // its gradient
-  bool attention = true;       // flash; false: scores T × T
+  Attention attention = Attention::kFlash;
 };
 
 // The residual stream behind a norm, and the products that read the normed stream.

@@ -216,10 +216,11 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
   Model model;
   model.config = config;
   model.fused = fused;
-  model.attention =
-      fused.attention ? attention_kernel(placement.target, placement.type) : AttentionKernel::kEager;
+  // What cuDNN will take for itself nobody tells without a GPU; flash takes at least as much.
+  const bool unknown = fused.attention == Attention::kCudnn && placement.device.is_meta();
+  model.attention = attention_kernel(unknown ? Attention::kFlash : fused.attention, placement.target, placement.type);
   make_rope_tables(model, placement, seq);
-  if (!fused.attention) {
+  if (model.attention == AttentionKernel::kEager) {
     model.mask_TT = causal_mask(seq, at::TensorOptions().device(placement.device).dtype(placement.type));
   }
   WeightMaker make(placement, seed, /*draw=*/source.files == nullptr);

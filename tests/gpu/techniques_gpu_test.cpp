@@ -2,9 +2,7 @@
 // step as one CUDA graph gives those of the same step without.
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -13,11 +11,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_run.h"
 #include "demos/llama/model.h"
+#include "tests/llama/checkpoint_folder.h"
 #include "tests/support/catch.h"
 
 namespace {
@@ -35,7 +33,7 @@ using Settings = std::vector<std::string>;
 // A small model's weights as a checkpoint: both devices start from the same numbers.
 class Checkpoint {
  public:
-  Checkpoint() : folder_(std::filesystem::temp_directory_path() / fmt::format("headroom_techniques_{}", getpid())) {
+  Checkpoint() {
     const llama::Config config{.id = "custom",
                                .hidden_size = 64,
                                .intermediate_size = 96,
@@ -44,42 +42,19 @@ class Checkpoint {
                                .num_kv_heads = 2,
                                .head_dim = 16,
                                .vocab_size = 320};
-    std::filesystem::create_directories(folder_);
-    std::ofstream(folder_ / "config.json") << fmt::format(
-        R"({{"model_type":"llama","hidden_size":64,"intermediate_size":96,"num_hidden_layers":3,"num_attention_heads":4,)"
-        R"("num_key_value_heads":2,"head_dim":16,"vocab_size":320,"tie_word_embeddings":{},"rms_norm_eps":{},)"
-        R"("rope_theta":{}}})",
-        config.tie_word_embeddings, config.rms_norm_eps, config.rope_theta);
-    write(llama::parameters(llama::make_model(config, {}, {}, /*seq=*/8, /*seed=*/5)));
+    std::vector<test::TensorBytes> tensors;
+    for (const llama::Parameter& p : llama::parameters(llama::make_model(config, {}, {}, /*seq=*/8, /*seed=*/5))) {
+      const at::Tensor values = p.tensor.detach().contiguous();
+      tensors.push_back({p.name, "F32", values.sizes().vec(),
+                         std::string(static_cast<const char*>(values.const_data_ptr()), values.nbytes())});
+    }
+    test::write_bytes(folder_.path() / "config.json", test::config_json(config).dump());
+    test::write_bytes(folder_.path() / "model.safetensors", test::safetensors(tensors));
   }
-  ~Checkpoint() { std::filesystem::remove_all(folder_); }
-  Checkpoint(const Checkpoint&) = delete;
-  Checkpoint& operator=(const Checkpoint&) = delete;
-
-  std::string setting() const { return "weights=" + folder_.string(); }
+  std::string setting() const { return "weights=" + folder_.path().string(); }
 
  private:
-  // Eight bytes of length, a JSON header, the numbers.
-  void write(const std::vector<llama::Parameter>& parameters) const {
-    std::string header, data;
-    for (const llama::Parameter& p : parameters) {
-      const at::Tensor values = p.tensor.detach().contiguous();
-      const std::string bytes(static_cast<const char*>(values.const_data_ptr()), values.nbytes());
-      header += fmt::format(R"({}"{}":{{"dtype":"F32","shape":[{}],"data_offsets":[{},{}]}})", header.empty() ? "{" : ",",
-                            p.name, fmt::join(values.sizes(), ","), data.size(), data.size() + bytes.size());
-      data += bytes;
-    }
-    header += "}";
-    header.resize((header.size() + 7) / 8 * 8, ' ');
-    const std::uint64_t length = header.size();
-    std::array<char, 8> prefix{};
-    std::memcpy(prefix.data(), &length, prefix.size());
-    std::ofstream file(folder_ / "model.safetensors", std::ios::binary);
-    file.write(prefix.data(), prefix.size());
-    file << header << data;
-  }
-
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 std::string text_of(const Settings& words) { return fmt::format("{}", fmt::join(words, " ")); }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -19,6 +20,7 @@
 #include "demos/llama/data.h"
 #include "demos/llama/train_step.h"
 #include "tests/llama/allocation_log.h"
+#include "tests/llama/checkpoint_folder.h"
 #include "tests/support/catch.h"
 
 namespace {
@@ -197,8 +199,8 @@ TEST_CASE("every gradient of a step with a technique is that of the plain one") 
   const std::vector<std::pair<llama::FusedKernels, llama::TrainOptions>> techniques{
       {{}, {.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = 3}},
       {{}, {.checkpointing = llama::Checkpointing::kSelective}},
-      {{.attention = false}, {}},
-      {{.attention = false}, {.checkpointing = llama::Checkpointing::kSelective}},
+      {{.attention = llama::Attention::kEager}, {}},
+      {{.attention = llama::Attention::kEager}, {.checkpointing = llama::Checkpointing::kSelective}},
       {{}, {.micro_batches = 4}},
       {{.embedding = true}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .micro_batches = 2}},
   };
@@ -389,4 +391,46 @@ TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes a token for Llama 3.2 1B, 
                                            peak("batch=8", "loss=hf_2025", "keep_output=on")) /
                        kTokens;
   CHECK(later == Approx(14 * kVocab + 81'948).epsilon(0.02));
+}
+
+TEST_CASE("a loss that is no number is told with the step and the layer where it came from") {
+  const llama::Config config{.id = "custom",
+                             .hidden_size = 16,
+                             .intermediate_size = 24,
+                             .num_layers = 4,
+                             .num_heads = 2,
+                             .num_kv_heads = 1,
+                             .head_dim = 8,
+                             .vocab_size = 256};
+  const std::string spoiled = GENERATE("", "model.layers.2.mlp.down_proj.weight", "model.norm.weight");
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=every", "checkpointing=selective");
+  CAPTURE(spoiled, checkpointing);
+  const test::TemporaryFolder folder;
+  std::vector<test::TensorBytes> tensors;
+  for (const llama::Parameter& p : llama::parameters(llama::make_model(config, {}, {}, /*seq=*/8, /*seed=*/5))) {
+    at::Tensor values = p.tensor.detach().clone();
+    if (p.name == spoiled) values.view({-1})[5] = std::numeric_limits<float>::infinity();
+    tensors.push_back({p.name, "F32", values.sizes().vec(),
+                       std::string(static_cast<const char*>(values.const_data_ptr()), values.nbytes())});
+  }
+  test::write_bytes(folder.path() / "config.json", test::config_json(config).dump());
+  test::write_bytes(folder.path() / "model.safetensors", test::safetensors(tensors));
+
+  const auto run = make_run({"model=custom", "batch=2", "seq=8", checkpointing, "weights=" + folder.path().string()}, kCpu);
+  std::vector<double> losses;
+  for (int i = 0; i < 2; ++i) {
+    run->step(i);
+    losses.push_back(run->report().loss.value_or(0));
+  }
+  if (spoiled.empty()) {
+    CHECK(std::isfinite(losses[1]));
+    CHECK(run->note().empty());
+    return;
+  }
+  CHECK_FALSE(std::isfinite(losses[0]));
+  const std::string from = spoiled == "model.norm.weight"
+                               ? "all layers gave numbers, and the infinity or NaN first came behind them, in the final "
+                                 "norm or the loss."
+                               : "an infinity or a NaN first came out of layer 2.";
+  CHECK(run->note() == "The loss is no number from step 0 on: " + from);
 }
