@@ -173,6 +173,29 @@ TEST_CASE("A data file must be there, hold something and be UTF-8") {
   CHECK(run_with("good.txt").exit_code == 0);
 }
 
+TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run") {
+  const TemporaryFolder folder;
+  const auto run_with = [&](const Words& more) {
+    Words words{"run", "train_step", "--set", "weights=" + folder.path().string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_headroom(words, with_engine("completed"));
+  };
+  Ran ran = run_with({});
+  CHECK(ran.exit_code == 2);
+  CHECK(holds(ran.err, "config.json cannot be read"));
+  write_file(folder / "config.json",
+             R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 1,
+                 "num_attention_heads": 2, "vocab_size": 256})");
+  ran = run_with({});
+  CHECK(ran.exit_code == 2);
+  CHECK(holds(ran.err, "hidden_size 64, and model=tiny has 256"));
+  write_file(folder / "model.safetensors", "cut");
+  ran = run_with({"--set", "model=custom"});
+  CHECK(ran.exit_code == 2);
+  CHECK(holds(ran.err, folder / "model.safetensors"));
+  CHECK(holds(ran.err, "is cut"));
+}
+
 TEST_CASE("A recording that cannot be written is said before the run") {
   const TemporaryFolder folder;
   write_file(folder / "file", "mine");

@@ -340,3 +340,16 @@ TEST_CASE("a frozen linear keeps its input for an adapter only") {
   CHECK(kept("lora_targets=all", "mlp.down_proj") == kLow);
   CHECK(kept("lora_targets=attention", "mlp.down_proj") == 0);
 }
+
+TEST_CASE("backward of a fused norm rebuilds what an adapter reads, and nothing else") {
+  const auto made_in_backward = [](const char* targets, const char* op) {
+    const Logs lora = logs(params({"adapters=lora", targets, "fused.rms_norm=on", "fused.swiglu=on"}), kPlanForCpu);
+    return std::ranges::count_if(lora.third_step, [op](const Allocation& a) {
+      return a.kind == Allocation::Kind::kAlloc && a.tag.phase == record::Phase::kBackward &&
+             a.tag.category == Category::kActivations && record::operator_name(a.tag.op) == op;
+    });
+  };
+  // A layer: the normed stream again, and the gradient of it.
+  CHECK(made_in_backward("lora_targets=attention", "attention.rms_norm") == 2 * kLayers);
+  CHECK(made_in_backward("lora_targets=mlp", "attention.rms_norm") == kLayers);
+}
