@@ -343,3 +343,28 @@ TEST_CASE("a loss scale is taken out of the gradients, and a layer that overflow
   with_gradient(4, 4);
   CHECK(optimizer.loss_scale() == 4);  // two steps without overflow
 }
+
+TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more than the report's runs took") {
+  test::install_allocation_log();
+  const auto peak = [](int batch, const Settings& more) {
+    const Settings all = joined({"model=llama-3.2-1b", "batch=" + std::to_string(batch), "seq=1024",
+                                 "precision=fp16_mixed", "checkpointing=layer", "loss=flce", "fused.rms_norm=on",
+                                 "fused.rope=on", "fused.swiglu=on", "fused.embedding=on", "offload.optimizer=host",
+                                 "offload.parameters=on"},
+                                more);
+    test::start_log(LoggedDevice::kMeta);
+    const auto run = make_run(all, {.device = at::kMeta, .target = record::DeviceKind::kGpu});
+    run->step(0);
+    run->step(1);
+    const record::ByCategory bytes = test::peak_by_category(test::stop_log());
+    for (int i = 0; i < record::kNumCategories; ++i)
+      UNSCOPED_INFO(record::key_of(static_cast<record::Category>(i)) << " " << bytes[static_cast<std::size_t>(i)]);
+    return test::sum(bytes);
+  };
+  constexpr record::Bytes kBlasWorkspace = 33'554'432;  // that a GPU run takes besides
+  CHECK(peak(1, {}) + kBlasWorkspace <= 1'770'000'000);
+  CHECK(peak(8, {}) + kBlasWorkspace <= 2'970'000'000);
+  CHECK(peak(112, {}) + kBlasWorkspace <= 20'870'000'000);
+  CHECK((peak(144, {}) - peak(112, {})) / (32 * 1024) <= 158'150);  // bytes a token
+  CHECK(peak(200, {"offload.checkpoints=on"}) + kBlasWorkspace <= 24'910'810'317);  // 23.2 GiB
+}
