@@ -33,6 +33,7 @@ struct Operators {
   std::uint16_t product = record::intern_operator("mlp.product");
   std::uint16_t down_proj = record::intern_operator("mlp.down_proj");
   std::uint16_t mlp_residual = record::intern_operator("mlp.residual");
+  std::uint16_t finite_check = record::intern_operator("layer.finite_check");
   std::uint16_t final_norm = record::intern_operator("final.rms_norm");
   std::uint16_t lm_head = record::intern_operator("lm_head");
   std::uint16_t loss_cast = record::intern_operator("loss.to_fp32");

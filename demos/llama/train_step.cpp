@@ -2,6 +2,7 @@
 #include "demos/llama/train_step.h"
 
 #include <algorithm>
+#include <span>
 
 #include <c10/core/AutogradState.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -10,6 +11,7 @@
 #include "demos/llama/labels.h"
 #include "demos/llama/linear.h"
 #include "demos/llama/meta_kernels.h"
+#include "kernels/gradient_check/gradient_check_ops.h"
 
 namespace headroom::llama {
 
@@ -77,6 +79,13 @@ at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
   return on_backward(x, backward);
 }
 
+void look_for_not_finite(const TrainOptions& options, std::int64_t layer, const at::Tensor& x_BTH) {
+  if (!options.not_finite.defined()) return;
+  const Scope scope(operators().finite_check);  // nothing is allocated, but a trace wants to know
+  const at::Tensor x = x_BTH.detach();
+  kernels::check_finite_(std::span(&x, 1), options.not_finite.narrow(0, layer, 1));
+}
+
 // Layers [first, end), in forward or again in backward.
 at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at::Tensor x_BTH, Phase phase) {
   for (std::int64_t i = first; i < end; ++i) {
@@ -84,6 +93,7 @@ at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at
     pass.mark(phase, tag_of(i));
     for (LayerHooks* hooks : pass.options.hooks) hooks->before_layer(i, phase);
     x_BTH = layer_forward(pass.model, i, x_BTH, pass.options.checkpointing == Checkpointing::kSelective);
+    if (phase == Phase::kForward) look_for_not_finite(pass.options, i, x_BTH);
     for (LayerHooks* hooks : pass.options.hooks) hooks->after_layer(i, phase);
   }
   return x_BTH;

@@ -46,6 +46,8 @@ struct TrainOptions {
   LossOptions loss;
   at::Tensor loss_scale;                      // fp32 [] on the device: gradients are of the loss times it; undefined: 1
   std::int64_t micro_batches = 1;             // a step's samples are taken in so many portions, gradients add up
+  at::Tensor not_finite;                      // int32 [L] on the device, or undefined: set where a layer's output in
+                                              // forward holds an infinity or a NaN, and never cleared
   StepGraph* graph = nullptr;                 // null: every operator is launched by itself. Not owned.
   std::vector<LayerHooks*> hooks;             // called in this order; not owned
   const std::atomic<bool>* cancel = nullptr;  // read at every layer border, forward and backward
