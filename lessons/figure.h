@@ -207,7 +207,8 @@ struct HeatMap {
   std::vector<std::vector<double>> cells;  // by row; not a number: an empty cell
   double low = 0, high = 1;                // of the ramp
   std::string low_text, high_text;         // what the ends of the ramp mean
-  bool numbers = true;                     // written into the cells, where there is room
+  std::vector<std::vector<std::string>> tips;  // of the cells; may be empty
+  bool numbers = true;                         // written into the cells, where there is room
 };
 
 // What ran: a kernel of this repository, a matrix product or attention, another kernel; a copy or memset; a call of the

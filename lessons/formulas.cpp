@@ -79,7 +79,7 @@ class Terms {
   // What lies on the device is one term, so that it can be compared with what is measured; adapters are part of it.
   void weights() {
     const std::int64_t s = step_.element;
-    const std::string and_adapters = adapters_ > 0 ? fmt::format(" + {} · P_a", s) : "",
+    const std::string and_adapters = adapters_ > 0 ? fmt::format(" + {} · adapters", s) : "",
                       their_number = adapters_ > 0 ? fmt::format(" + {} × {}", s, count(adapters_)) : "";
     const Bytes all = s * step_.parameters, of_adapters = s * adapters_;
     if (quantised_) {
@@ -106,7 +106,7 @@ class Terms {
 
   void optimizer_state() {
     const bool host = !set("offload.optimizer", "off");
-    const std::string p = adapters_ > 0 ? "P_a" : "P", name = host ? "Optimizer state on the host" : "Optimizer state";
+    const std::string p = adapters_ > 0 ? "adapters" : "P", name = host ? "Optimizer state on the host" : "Optimizer state";
     const Measured measured = host ? Measured::kNothing : Measured::kStanding;
     const std::int64_t masters = step_.masters ? kFp32 : 0;
     if (set("optimizer", "adamw_8bit")) {
@@ -140,10 +140,16 @@ class Terms {
 
   void gradients() {
     const std::int64_t s = step_.element;
+    // A tied table has two gradients, of the head and of the embedding, that stand side by side until they are added.
+    const bool twice = step_.config.tie_word_embeddings && adapters_ == 0 && !set("fused.embedding", "on");
+    const std::int64_t table = twice ? step_.config.vocab_size * step_.config.hidden_size : 0;
     if (set("optimizer_in_backward", "on") && adapters_ == 0) {
-      add(Category::kGradients, "Gradients, at most", fmt::format("{} · (1 layer + the outer tables)", s),
-          fmt::format("{} × ({} + {})", s, count(step_.layer_parameters), count(step_.outer_parameters)),
-          s * (step_.layer_parameters + step_.outer_parameters), Measured::kHighest);
+      const bool of_table = table > step_.layer_parameters;
+      const std::int64_t more = std::max(table, step_.layer_parameters);
+      add(Category::kGradients, "Gradients, at most",
+          fmt::format("{} · ({} + the outer tables)", s, of_table ? "V · H" : "1 layer"),
+          fmt::format("{} × ({} + {})", s, count(more), count(step_.outer_parameters)),
+          s * (more + step_.outer_parameters), Measured::kHighest);
       return;
     }
     if (set("offload.parameters", "on")) {
@@ -151,7 +157,12 @@ class Terms {
           fmt::format("{} × {}", s, count(trained())), s * trained(), Measured::kNothing, true);
       return;
     }
-    add(Category::kGradients, "Gradients", fmt::format("{} · {}", s, adapters_ > 0 ? "P_a" : "P"),
+    if (twice) {
+      add(Category::kGradients, "Gradients, the tied table's twice", fmt::format("{} · (P + V · H)", s),
+          fmt::format("{} × ({} + {})", s, count(trained()), count(table)), s * (trained() + table), Measured::kHighest);
+      return;
+    }
+    add(Category::kGradients, "Gradients", fmt::format("{} · {}", s, adapters_ > 0 ? "adapters" : "P"),
         fmt::format("{} × {}", s, count(trained())), s * trained(), Measured::kHighest);
   }
 

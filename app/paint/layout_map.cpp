@@ -61,6 +61,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
       if (!std::isfinite(value)) continue;
       const float place = place_of(map, value);
       sheet.fill(Layer::kBars, cell, mixed(palette.well, palette.text, kPalest + (kDarkest - kPalest) * place));
+      if (r < map.tips.size() && c < map.tips[r].size()) sheet.scene().hits.push_back({cell, std::nullopt, map.tips[r][c]});
       const std::string number = fmt::format("{:.3g}", value);
       if (map.numbers && sheet.width(kLabelType, number) + sheet.px(4) < cell.width() && cell.height() > sheet.px(14))
         sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number, cell.center_x(),

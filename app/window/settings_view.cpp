@@ -40,7 +40,7 @@ void draw_label(const ParamSpec& spec, const Rect& rect) {
 // The value at the right of the label; a double click turns it into a field.
 void draw_editable_value(Frame& frame, const ParamSpec& spec, const Rect& rect) {
   UiState& ui = frame.ui;
-  const std::string value = shown_value(spec, frame.page.control().params());
+  std::string value = shown_value(spec, frame.page.control().params());
   if (ui.editing_param == spec.key) {
     const Rect field{rect.centre_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
     if (text_field("value", field, ui.param_text, "", ui.param_focus)) {
@@ -52,6 +52,10 @@ void draw_editable_value(Frame& frame, const ParamSpec& spec, const Rect& rect) 
     ui.param_focus = false;
     return;
   }
+  // Where it would meet the label, the unit gives way.
+  const float room = rect.width() - text_width(Face::kMedium, 12, spec.label) - px(8);
+  if (text_width(Face::kSemiBold, 13, value) > room && !spec.unit.empty() && value.ends_with(spec.unit))
+    value.resize(value.size() - spec.unit.size());
   const float width = text_width(Face::kSemiBold, 13, value);
   const Rect at{rect.x1 - width - px(4), rect.y0, rect.x1, rect.y1};
   text_in(Face::kSemiBold, 13, rect, theme().text, value, 1);
@@ -330,9 +334,27 @@ void draw_run(Frame& frame, Rect rect) {
   draw_pin(frame, rect);
 }
 
+// What does the same on the command line, for a page that a window would keep busy for hours.
+void draw_command(std::string_view command, Rect rect) {
+  text_in(Face::kMedium, 12, rect.cut_top(kLabelHeight), theme().text2, "From the command line");
+  const Rect line = rect.cut_top(32);
+  const float width = text_width(Face::kMono, 13, command) + px(24);
+  const Rect box{line.x0, line.y0, std::min(line.x1, line.x0 + width), line.y1};
+  fill(box, theme().canvas, 6);
+  outline(box, theme().hairline, 6);
+  text_in(Face::kMono, 13, box.inset(12, 0), theme().text, command);
+  rect.cut_top(6);
+  text_in(Face::kRegular, 12, rect.cut_top(18), theme().text2,
+          "The same command goes on where it stopped. With --quick: the tiny model on the CPU, in two minutes.");
+}
+
 }  // namespace
 
 void draw_settings(Frame& frame, const Rect& rect) {
+  if (!frame.page.page().command.empty()) {
+    draw_command(frame.page.page().command, rect);
+    return;
+  }
   Rect grid = rect;
   const bool wide = frame.width == Width::kWide;
   const Rect run = grid.cut_right(wide ? 196 : 150);

@@ -28,11 +28,11 @@ constexpr std::array kStepFigures{Id("memory_timeline"), Id("peak_by_category"),
 
 constexpr std::array kPrecisionFigures{Id("memory_timeline"), Id("gradient_histogram"), Id("peak_by_category"),
                                        Id("formula_table"), Id("loss_curves")};
-constexpr std::array kPrecisionRecordings{Id("technique_fp16_mixed_cpu"), Id("technique_plain_cpu"),
+constexpr std::array kPrecisionRecordings{Id("technique_bf16_mixed_cpu"), Id("technique_plain_cpu"), Id("technique_fp16_mixed_cpu"),
                                           Id("technique_bf16_stochastic_cpu"), Id("technique_fp16_mixed_h200"),
                                           Id("technique_bf16_mixed_h200"), Id("technique_bf16_stochastic_h200"),
                                           Id("technique_plain_h200")};
-constexpr std::array kPrecisionSettings{Setting{"precision", "fp16_mixed"}, Setting{"histogram", "on"}};
+constexpr std::array kPrecisionSettings{Setting{"precision", "bf16_mixed"}, Setting{"histogram", "on"}};
 constexpr std::array kPrecisionSwitches{Id("precision"), Id("rounding"), Id("loss_scale"), Id("loss_scale_window"),
                                         Id("learning_rate"), Id("histogram")};
 constexpr Page kMixedPrecision{.id = "mixed_precision",
@@ -190,7 +190,8 @@ constexpr Page kReport{.id = "report",
                        .text = "report.md",
                        .demo = "train_step",
                        .figures = kReportFigures,
-                       .recordings = kReportRecordings};
+                       .recordings = kReportRecordings,
+                       .command = "headroom report --out DIR"};
 
 constexpr std::array<const Page*, 10> kPages{&kMixedPrecision, &kOptimizerStates, &kMoments, &kCheckpointing, &kLossPaths,
                                              &kOffload,        &kRoads,           &kLowRank, &kLadder,        &kReport};

@@ -156,7 +156,11 @@ FigureData build(const FigureInput& input) {
     figure.provenance_line = provenance_line(input.run->recording().info());
     figure.provenance = full_provenance(input.run->recording(), record::Params(), -1);
     if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
-    table.foot = "Measured is more by rounding to whole blocks and by short-lived tensors of the same kind.";
+    const bool inputs = std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
+      return row.category == record::Category::kActivations;
+    });
+    table.foot = inputs ? "With the inputs are measured the last layer's output and what the final norm keeps."
+                        : "Measured is more by rounding to whole blocks and by short-lived tensors of the same kind.";
   } else if (has_run) {
     table.foot = "The run on show has other settings: run with these to see them measured.";
   }

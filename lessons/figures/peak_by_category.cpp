@@ -30,7 +30,7 @@ std::string percent(Bytes part, Bytes whole) {
 }
 
 std::string signed_text(Bytes bytes) {
-  return bytes == 0 ? "as run A" : (bytes > 0 ? "+" : "−") + record::format_bytes(bytes > 0 ? bytes : -bytes) + " to run A";
+  return bytes == 0 ? "as in A" : (bytes > 0 ? "+" : "−") + record::format_bytes(bytes > 0 ? bytes : -bytes) + " to A";
 }
 
 // `ghost`: of run A; null: there is none.
@@ -56,8 +56,7 @@ void fill(FigureData& figure, const record::Ledger& run, const record::Peak& pea
   figure.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(largest))};
   std::string label = "peak " + record::format_bytes(total, 2);
   if (ghost != nullptr)
-    label += fmt::format(", run A {}: {}", record::format_bytes(ghost->totals.allocated, 2),
-                         signed_text(total - ghost->totals.allocated));
+    label += fmt::format(", {}", signed_text(total - ghost->totals.allocated));
   figure.peak = PeakMark{0, static_cast<double>(total), std::move(label)};
 }
 

@@ -75,6 +75,8 @@ FigureData build(const FigureInput& input) {
     return figure;
   }
   low = std::max(low, high - static_cast<int>(kMostColumns) + 1);
+  const int every = high - low > 14 ? 5 : 1;  // as many columns as have a name between them
+  low = high - (high - low) / every * every - every + 1;
   HeatMap map{.title = "Mean error in percent of the number, by its size as a power of two",
               .low = 0,
               .high = kWorst,
@@ -82,16 +84,20 @@ FigureData build(const FigureInput& input) {
               .high_text = "the number is gone"};
   for (const Histogram* way : ways) {
     std::vector<double> row;
+    std::vector<std::string> tips;
     for (int e = low; e <= high; ++e) {
       const int i = e - way->low_exponent;
       const bool there = i >= 0 && i < static_cast<int>(way->counts.size()) && way->counts[static_cast<std::size_t>(i)] > 0;
       row.push_back(there ? 100 * way->errors[static_cast<std::size_t>(i)] : std::numeric_limits<double>::quiet_NaN());
+      tips.push_back(there ? fmt::format("{}, size 2^{}: off by {:.2g} %, {} numbers", way_of(way->name), e, row.back(),
+                                         record::format_count(way->counts[static_cast<std::size_t>(i)]))
+                           : fmt::format("No number of size 2^{}", e));
     }
+    map.tips.push_back(std::move(tips));
     map.rows.push_back(way_of(way->name));
     map.cells.push_back(std::move(row));
   }
-  const int every = high - low > 14 ? 5 : 1;
-  for (int e = low; e <= high; e += every) map.columns.push_back(std::to_string(e + every / 2));
+  for (int e = low; e <= high; e += every) map.columns.push_back(fmt::format("{}{}", e + every / 2 < 0 ? "−" : "", std::abs(e + every / 2)));
   figure.maps.push_back(std::move(map));
   return figure;
 }

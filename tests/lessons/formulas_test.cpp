@@ -15,7 +15,7 @@ namespace {
 
 record::Params with(std::initializer_list<std::string_view> assignments) {
   record::Params params(experiments::find_demo("train_step")->schema);
-  for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024"})
+  for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024", "fused.embedding=on"})
     REQUIRE(params.set_assignment(assignment).ok());
   for (const std::string_view assignment : assignments) REQUIRE(params.set_assignment(assignment).ok());
   return params;
@@ -129,6 +129,10 @@ TEST_CASE("what lies on the host is not on the device") {
   CHECK(bytes_of(away, Category::kWeights, true) == 2 * kP);
   const auto early = with({"optimizer_in_backward=on"});
   CHECK(bytes_of(early, Category::kGradients) == 4 * (layer + outer));
+  // Without the fused kernel the embedding's gradient is a table beside the head's, 4 · 128,256 · 2,048 bytes.
+  CHECK(bytes_of(with({"fused.embedding=off"}), Category::kGradients) == 4 * kP + 1'050'673'152);
+  CHECK(bytes_of(with({"fused.embedding=off", "optimizer_in_backward=on"}), Category::kGradients) ==
+        4 * outer + 1'050'673'152);
 }
 
 TEST_CASE("every term has its words and no setting makes a negative one") {
