@@ -22,7 +22,8 @@ extern const Figure kReportSequence;
 namespace {
 
 constexpr std::array<record::Choice, 2> kStrategyChoices{{{"three", "all three"}, {"two", "without and with all"}}};
-constexpr std::array<record::Choice, 2> kShown{{{"on", "shown"}, {"off", "hidden"}}};
+constexpr std::array<record::Choice, 2> kPointsShown{{{"on", "published points"}, {"off", "no published points"}}};
+constexpr std::array<record::Choice, 2> kFormShown{{{"on", "closed form"}, {"off", "no closed form"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "strategies",
                       .label = "Strategies",
@@ -35,13 +36,13 @@ constexpr std::array kSchema{
                       .help = "What the report measured on an RTX 4090",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "on",
-                      .choices = kShown},
+                      .choices = kPointsShown},
     record::ParamSpec{.key = "formula",
                       .label = "Closed form",
                       .help = "The lines on which the report's peaks lie",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "on",
-                      .choices = kShown},
+                      .choices = kFormShown},
 };
 
 struct Strategy {

@@ -1,0 +1,133 @@
+// Figures of the techniques' pages on recordings made by hand: gradients by size, what 8 bits keep, the formulas beside
+// a run, and the roads of a machine.
+#include <cmath>
+#include <string>
+
+#include "demos/experiments/demo.h"
+#include "lessons/figure.h"
+#include "lessons/formulas.h"
+#include "tests/support/catch.h"
+#include "tests/support/made_recording.h"
+
+using namespace headroom;
+using namespace headroom::lessons;
+
+namespace {
+
+// 10 numbers in [2^-30, 2^-29), 30 in [2^-20, 2^-19), 60 in [2^-10, 2^-9).
+record::Recording counted() {
+  record::Recording recording = tests::made_recording();
+  record::Histogram gradients{.name = "gradients", .step = 2, .low_exponent = -30, .counts = std::vector<std::int64_t>(21)};
+  gradients.counts[0] = 10;
+  gradients.counts[10] = 30;
+  gradients.counts[20] = 60;
+  recording.append(gradients);
+  gradients.name = "updates";
+  recording.append(gradients);
+  gradients.name = "updates.lost";
+  gradients.counts[20] = 0;
+  recording.append(gradients);
+  return recording;
+}
+
+FigureData built(const char* id, const record::Recording& recording, std::initializer_list<const char*> settings) {
+  const Figure* figure = find_figure(id);
+  REQUIRE(figure != nullptr);
+  record::Params params(figure->schema);
+  for (const char* setting : settings) REQUIRE(params.set_assignment(setting).ok());
+  const record::Ledger ledger(recording);
+  return figure->build({.run = &ledger, .params = &params});
+}
+
+}  // namespace
+
+TEST_CASE("fp16's window says how much is lost, and a loss scale moves the gradients into it") {
+  const record::Recording run = counted();
+  const FigureData bare = built("gradient_histogram", run, {});
+  REQUIRE(bare.charts.size() == 1);
+  CHECK(bare.charts[0].title == "In fp16: 10.0 % become zero, 30.0 % lose digits, 0.0 % become infinite");
+  REQUIRE(bare.charts[0].spans.size() == 4);
+  CHECK(bare.charts[0].spans[2].low == -14);
+  CHECK(bare.charts[0].spans[2].high == 16);
+  const FigureData scaled = built("gradient_histogram", run, {"scale=65536"});
+  CHECK(scaled.charts[0].title == "In fp16: 0.0 % become zero, 0.0 % lose digits, 0.0 % become infinite");
+  CHECK(scaled.charts[0].series[0].points[0].x == -13.5);
+  const FigureData too_far = built("gradient_histogram", run, {"scale=16777216"});  // 2^24: 60 numbers at 2^14, still held
+  CHECK(too_far.charts[0].title.find("0.0 % become infinite") != std::string::npos);
+  CHECK(built("gradient_histogram", run, {"format=bf16"}).charts[0].title.find("In bf16: 0.0 % become zero") == 0);
+}
+
+TEST_CASE("updates that rounding swallowed are counted") {
+  const FigureData figure = built("gradient_histogram", counted(), {"numbers=updates"});
+  REQUIRE(figure.charts.size() == 1);
+  CHECK(figure.charts[0].title == "40.0 % of the updates leave their weight as it was");
+  CHECK(figure.charts[0].series.size() == 2);
+  CHECK_FALSE(built("gradient_histogram", tests::made_recording(), {}).empty_reason.empty());
+}
+
+TEST_CASE("the map of 8 bits has a row for each way and an empty cell where there are no numbers") {
+  record::Recording run = tests::made_recording();
+  record::Histogram way{.name = "first_moment.dynamic.256", .low_exponent = -6, .counts = {5, 0, 7}, .errors = {0.5, 0, 0.01}};
+  run.append(way);
+  way.name = "first_moment.linear.256";
+  way.errors = {1, 0, 0.02};
+  run.append(way);
+  const FigureData figure = built("state_error_map", run, {});
+  REQUIRE(figure.maps.size() == 1);
+  const HeatMap& map = figure.maps[0];
+  REQUIRE(map.rows.size() == 2);
+  CHECK(map.rows[0] == "dynamic, blocks of 256");
+  REQUIRE(map.cells[1].size() == 3);
+  CHECK(map.cells[1][0] == Approx(100));
+  CHECK(std::isnan(map.cells[1][1]));
+  CHECK(map.cells[0][2] == Approx(1));
+  CHECK(map.columns == std::vector<std::string>{"−6", "−5", "−4"});
+  CHECK_FALSE(built("state_error_map", run, {"moment=second_moment"}).empty_reason.empty());
+}
+
+TEST_CASE("the formulas stand beside what a run of the same settings measured, and what B has more") {
+  const record::Recording run = tests::made_recording(), checkpointed = tests::made_recording({.checkpointing = true});
+  const record::Ledger ledger(run), other(checkpointed);
+  const FigureData alone = find_figure("formula_table")->build({.run = &ledger});
+  REQUIRE(alone.table.has_value());
+  CHECK(alone.table->columns == std::vector<std::string>{"formula", "measured", "off by"});
+  for (const TableRow& row : alone.table->rows) CHECK(row.cells.size() == 3);
+  const FigureData beside = find_figure("formula_table")->build({.run = &other, .ghost = &ledger});
+  CHECK(beside.table->columns.back() == "B − A");
+
+  record::Params settings(experiments::find_demo("train_step")->schema);
+  REQUIRE(settings.set("batch", "32").ok());
+  const FigureData asked = find_figure("formula_table")->build({.run = &ledger, .settings = &settings});
+  CHECK(asked.table->columns == std::vector<std::string>{"formula"});  // that run had other settings
+  CHECK(asked.table->foot.find("other settings") != std::string::npos);
+  const FigureData predicted =
+      find_figure("formula_table")->build({.run = &ledger, .settings = &settings, .predicted = &ledger});
+  CHECK(predicted.table->columns == std::vector<std::string>{"formula", "predicted"});
+}
+
+TEST_CASE("the roads of a machine are bars from the widest on, and slow ways stand beside") {
+  record::RunInfo info;
+  info.demo = "bandwidth";
+  info.provenance = {{"device", "Example GPU"}};
+  record::Recording run;
+  run.set_info(info);
+  const auto add = [&](const char* variant, const char* storage, double nanoseconds) {
+    record::Measurement row{.panel = "bandwidth", .variant = variant, .timing = "wall", .storage = storage};
+    row.median = row.low = row.high = nanoseconds;
+    row.samples = 5;
+    row.bytes = 1'000'000'000;
+    run.append(row);
+  };
+  add("to_device", "pageable", 1e8);  // 10 GB/s
+  add("to_device", "locked", 2e7);    // 50 GB/s
+  add("device_copy", "device", 5e5);  // 2 TB/s
+  const FigureData figure = built("bandwidth_ladder", run, {});
+  REQUIRE(figure.charts.size() == 1);
+  const Chart& chart = figure.charts[0];
+  CHECK(chart.categories == std::vector<std::string>{"GPU copy", "host to GPU"});
+  REQUIRE(chart.series.size() == 2);
+  CHECK(chart.series[0].points[0].y == Approx(2e12));
+  CHECK(chart.series[0].points[1].y == Approx(5e10));
+  CHECK(chart.series[1].points[0].y == Approx(1e10));
+  CHECK(chart.series[1].points[0].x == 1);
+}
