@@ -4,17 +4,12 @@
 #include <algorithm>
 #include <optional>
 
-#include <ATen/Parallel.h>
-#include <ATen/record_function.h>
-
 namespace headroom::llama {
 
 namespace {
 
-// What a thread steps at a time: at 20 bytes a weight, so that the gradient's cast, the step and the cast back meet in the
-// core's own cache.
-constexpr std::int64_t kChunk = std::int64_t{1} << 16;
-constexpr std::int64_t kMostThreads = 64;
+// 20 bytes a weight: so that the gradient's cast, the step and the cast back meet in the cores' own caches.
+constexpr std::int64_t kChunk = std::int64_t{1} << 20;
 
 }  // namespace
 
@@ -24,7 +19,7 @@ CpuAdamW::CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool 
   const record::Scope scope(record::Tag{.category = record::Category::kOptimizerState, .op = op});
   count_ = arena.empty({}, at::kFloat, HostPages::kPageable);
   scale_ = arena.empty({}, at::kFloat, HostPages::kPageable);
-  wide_gradients_ = arena.empty({kMostThreads, kChunk}, state_type, HostPages::kPageable);
+  wide_gradient_ = arena.empty({kChunk}, state_type, HostPages::kPageable);
 }
 
 void CpuAdamW::begin_step(std::int64_t t, double loss_scale) {
@@ -33,29 +28,23 @@ void CpuAdamW::begin_step(std::int64_t t, double loss_scale) {
   scale_.fill_(loss_scale);
 }
 
-// One parallel loop over all of it, in which PyTorch's operators find themselves on one thread each. As many loops as
-// there are chunks and operators would spend a third of the time on waking threads up.
 void CpuAdamW::step(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, bool decays) const {
-  const std::int64_t grain = std::max(kChunk, (size + kMostThreads - 1) / kMostThreads);
-  at::parallel_for(begin, begin + size, grain, [&](std::int64_t first, std::int64_t last) {
-    const at::AutoGradMode grad_mode(false);
-    const at::DisableRecordFunctionGuard unrecorded;  // a recorder expects operators on its own thread
-    for (; first < last; first += kChunk) step_chunk(state, first, std::min(kChunk, last - first), decays);
-  });
-}
-
-void CpuAdamW::step_chunk(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, bool decays) const {
   const AdamWOptions& o = options_;
-  const auto chunk = [&](const at::Tensor& whole) { return whole.narrow(0, begin, size); };
-  const at::Tensor master = chunk(state.master);
-  at::Tensor gradient = chunk(state.gradient);
-  if (gradient.scalar_type() != master.scalar_type()) {
-    gradient = wide_gradients_.select(0, at::get_thread_num()).narrow(0, 0, size).copy_(gradient);
+  for (std::int64_t done = 0; done < size; done += kChunk) {
+    const auto chunk = [&](const at::Tensor& whole) {
+      return whole.narrow(0, begin + done, std::min(kChunk, size - done));
+    };
+    const at::Tensor master = chunk(state.master);
+    at::Tensor gradient = chunk(state.gradient);
+    if (gradient.scalar_type() != master.scalar_type()) {
+      gradient = wide_gradient_.narrow(0, 0, master.numel()).copy_(gradient);
+    }
+    at::_fused_adamw_({master}, {gradient}, {chunk(state.first_moment)}, {chunk(state.second_moment)},
+                      /*max_exp_avg_sqs=*/{}, {count_}, o.learning_rate, o.beta1, o.beta2,
+                      decays ? o.weight_decay : 0, o.epsilon, /*amsgrad=*/false, /*maximize=*/false,
+                      scaled_ ? std::optional(scale_) : std::nullopt);
+    if (state.working.const_data_ptr() != state.master.const_data_ptr()) chunk(state.working).copy_(master);
   }
-  at::_fused_adamw_({master}, {gradient}, {chunk(state.first_moment)}, {chunk(state.second_moment)},
-                    /*max_exp_avg_sqs=*/{}, {count_}, o.learning_rate, o.beta1, o.beta2, decays ? o.weight_decay : 0,
-                    o.epsilon, /*amsgrad=*/false, /*maximize=*/false, scaled_ ? std::optional(scale_) : std::nullopt);
-  if (state.working.const_data_ptr() != state.master.const_data_ptr()) chunk(state.working).copy_(master);
 }
 
 }  // namespace headroom::llama
