@@ -11,19 +11,6 @@ namespace {
 using record::ParamKind;
 using record::ParamSpec;
 
-constexpr ParamSpec number(std::string_view key, std::string_view label, std::string_view unit, std::string_view help,
-                           double minimum, double maximum, double default_number) {
-  return {.key = key,
-          .label = label,
-          .unit = unit,
-          .help = help,
-          .kind = ParamKind::kInteger,
-          .minimum = minimum,
-          .maximum = maximum,
-          .default_number = default_number,
-          .logarithmic = true};
-}
-
 constexpr std::array kSchema{
     number("steps", "Steps", "steps", "Training steps before the moments are looked at", 1, 10000, 30),
     number("batch", "Batch", "sequences", "Sequences in one step", 1, 256, 2),

@@ -45,6 +45,27 @@ constexpr record::ParamSpec choice(std::string_view key, std::string_view label,
           .choices = choices};
 }
 
+// A whole number whose slider steps by doubling.
+constexpr record::ParamSpec number(std::string_view key, std::string_view label, std::string_view unit,
+                                   std::string_view help, double minimum, double maximum, double default_number) {
+  return {.key = key,
+          .label = label,
+          .unit = unit,
+          .help = help,
+          .kind = record::ParamKind::kInteger,
+          .minimum = minimum,
+          .maximum = maximum,
+          .default_number = default_number,
+          .logarithmic = true};
+}
+
+// The same, shown and used only while that parameter has that value, or one of "a|b".
+constexpr record::ParamSpec needs(record::ParamSpec spec, std::string_view key, std::string_view value) {
+  spec.needs_key = key;
+  spec.needs_value = value;
+  return spec;
+}
+
 // The same, folded away until asked for.
 constexpr record::ParamSpec advanced(record::ParamSpec spec) {
   spec.advanced = true;
