@@ -31,6 +31,7 @@ constexpr std::array kOperators{
     OperatorName{"attention.v_proj", "Attention", kQkv},
     OperatorName{"attention.rope", "", kQkv},
     OperatorName{"attention.repeat_kv", "", kQkv},
+    OperatorName{"attention.mask", "", "Attention mask"},
     OperatorName{"attention.scores", "Attention", "Attention outputs"},
     OperatorName{"attention.o_proj", "Attention", kStream},
     OperatorName{"attention.residual", "", kStream},
@@ -44,10 +45,19 @@ constexpr std::array kOperators{
     OperatorName{"final.rms_norm", "Norm", kStream},
     OperatorName{"lm_head", "Output head", "Logits"},
     OperatorName{"loss.to_fp32", "", "Logits in fp32"},
+    OperatorName{"loss.shift", "", "Shifted logits"},
     OperatorName{"loss.log_softmax", "", "Log-softmax"},
     OperatorName{"loss.nll", "", "Loss and its gradient"},
+    OperatorName{"loss_scale", "Loss scale", "Loss scale"},
+    OperatorName{"layer.input", "", "Kept layer inputs"},
+    OperatorName{"layer.weights", "Streamed", "Streamed weights"},
+    OperatorName{"layer.finite_check", "", "Marks of NaN"},
+    OperatorName{"adamw.master", "Master weights", "Master weights"},
     OperatorName{"adamw.first_moment", "First moment", "First moment"},
     OperatorName{"adamw.second_moment", "Second moment", "Second moment"},
+    OperatorName{"adamw.step_count", "Step count", "Step count"},
+    OperatorName{"galore.projection", "Projection", "Projection"},
+    OperatorName{"galore.update", "Projected update", "Projected update"},
 };
 
 // "mlp.some_new_op" → "Mlp, some new op"
