@@ -2,7 +2,7 @@
 #include "demos/llama/offload_optimizer.h"
 
 #include <algorithm>
-#include <atomic>
+#include <future>
 #include <stdexcept>
 #include <utility>
 
@@ -35,19 +35,30 @@ const Names& names() {
 
 // Whether one of the bit patterns has all bits of the mask set: an exponent of infinities and NaNs.
 template <class Word>
-bool any_special(const Word* bits, std::int64_t size, Word exponent) {
-  std::atomic<bool> found{false};
-  at::parallel_for(0, size, /*grain_size=*/1 << 16, [&](std::int64_t begin, std::int64_t end) {
-    bool special = false;
-    for (std::int64_t i = begin; i < end; ++i) special |= (bits[i] & exponent) == exponent;
-    if (special) found.store(true, std::memory_order_relaxed);
-  });
-  return found.load(std::memory_order_relaxed);
+bool any_special(const Word* begin, const Word* end, Word exponent) {
+  bool special = false;
+  for (const Word* bits = begin; bits != end; ++bits) special |= (*bits & exponent) == exponent;
+  return special;
+}
+
+// The same by as many threads as are worth it: LibTorch's parallel loops are serial in code that is built without OpenMP.
+template <class Word>
+bool any_special_in_parallel(const Word* bits, std::int64_t size, Word exponent) {
+  constexpr std::int64_t kLeast = 1 << 20;  // of a thread: 0.1 ms
+  const std::int64_t threads = std::clamp<std::int64_t>(size / kLeast, 1, at::get_num_threads());
+  std::vector<std::future<bool>> parts;
+  for (std::int64_t i = 1; i < threads; ++i) {
+    parts.push_back(std::async(std::launch::async, any_special<Word>, bits + size * i / threads,
+                               bits + size * (i + 1) / threads, exponent));
+  }
+  bool special = any_special(bits, bits + size / threads, exponent);
+  for (std::future<bool>& part : parts) special |= part.get();
+  return special;
 }
 
 bool all_finite(const at::Tensor& values) {
   const auto special = [&]<class Word>(Word exponent) {
-    return any_special(static_cast<const Word*>(values.const_data_ptr()), values.numel(), exponent);
+    return any_special_in_parallel(static_cast<const Word*>(values.const_data_ptr()), values.numel(), exponent);
   };
   switch (values.scalar_type()) {
     case at::kHalf: return !special(std::uint16_t{0x7c00});

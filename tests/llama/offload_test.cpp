@@ -368,3 +368,20 @@ TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more 
   CHECK((peak(144, {}) - peak(112, {})) / (32 * 1024) <= 158'150);  // bytes a token
   CHECK(peak(200, {"offload.checkpoints=on"}) + kBlasWorkspace <= 24'910'810'317);  // 23.2 GiB
 }
+
+TEST_CASE("one infinity anywhere among millions of gradients is found") {
+  constexpr std::int64_t kSize = (3 << 20) + 5;  // looked through by several threads
+  const std::int64_t where = GENERATE(std::int64_t{0}, std::int64_t{1} << 20, kSize / 2, kSize - 1, std::int64_t{-1});
+  CAPTURE(where);
+  llama::TrainOptions step;
+  llama::Offload offload({.optimizer = true}, at::kCPU, 0);
+  const at::Tensor weight = at::ones({kSize}, at::kHalf).requires_grad_(true);
+  const auto optimizer = offload.make_optimizer({{.name = "w", .tensor = weight}},
+                                                {.loss_scale = at::full({}, 8.0F), .first_loss_scale = 8}, step);
+  at::Tensor gradient = at::full({kSize}, 60000, at::kHalf);
+  if (where >= 0) gradient[where] = -INFINITY;
+  at::Tensor alias = weight;
+  alias.mutable_grad() = gradient;
+  optimizer->step();
+  CHECK(dynamic_cast<llama::HostAdamW&>(*optimizer).overflowed_groups() == (where >= 0 ? 1 : 0));
+}
