@@ -127,6 +127,7 @@ void install_allocation_log() {
 }
 
 void start_log(LoggedDevice device) {
+  install_allocation_log();
   Log& log = the_log();
   const std::lock_guard lock(log.mutex);
   for (auto& [key, storage] : log.live) storage.storage = -1;

@@ -21,8 +21,9 @@ void add_views(std::vector<Sample>& all, const std::string& name, const record::
   };
   add("open", {});
   const double end = all.back().figure.x.high;
-  add("veiled", {.guess = all.back().figure.y.high * 0.6, .veiled = true});
+  add("veiled without a guess", {.veiled = true});
   const double top = all.back().figure.y.high;  // the axis that the reader sees: what comes may be higher
+  add("veiled", {.guess = top * 0.6, .veiled = true});
   add("veiled with the guess at the top", {.cursor = end * 0.1, .guess = top, .veiled = true});
   for (const double share : {0.0, 0.1, 0.3, 0.5, 0.62, 0.9, 1.0}) {
     add("answered " + std::to_string(share),
