@@ -93,7 +93,9 @@ class Billion {
   }
 
   at::Tensor batch(std::int64_t samples) const {
-    return llama::make_batch(std::string(4000, 'a') + "The quick brown fox jumps over the lazy dog.", samples, kSeq, 0, 0);
+    std::string text(4000, 'a');
+    text += "The quick brown fox jumps over the lazy dog.";
+    return llama::make_batch(text, samples, kSeq, 0, 0);
   }
   void step(const at::Tensor& tokens) { llama::train_step(model_, *optimizer_, tokens, options_, index_++); }
   void forward_backward(const at::Tensor& tokens) {
