@@ -23,16 +23,19 @@ endfunction()
 foreach(_name c10 c10_cuda torch_cpu torch_cuda torch)
   _imported(wheel_${_name} ${HEADROOM_TORCH}/lib/lib${_name}.so)
 endforeach()
+_imported(wheel_gomp ${HEADROOM_TORCH}/lib/libgomp.so.1)
 _imported(wheel_cudart ${_cuda}/lib/libcudart.so.13)
 
 add_library(headroom_torch INTERFACE)
 target_include_directories(headroom_torch SYSTEM INTERFACE ${HEADROOM_TORCH}/include
   ${HEADROOM_TORCH}/include/torch/csrc/api/include ${_cuda}/include ${HEADROOM_NVIDIA}/nccl/include)
 target_compile_definitions(headroom_torch INTERFACE USE_DISTRIBUTED USE_C10D_NCCL)
+# Without OpenMP at::parallel_for is a plain loop. The threads are those of LibTorch's own copy.
+target_compile_options(headroom_torch INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-fopenmp>")
 # DT_RPATH rather than DT_RUNPATH: it also holds for the libraries that LibTorch loads in turn.
 target_link_options(headroom_torch INTERFACE "LINKER:--disable-new-dtags,-rpath,${HEADROOM_TORCH_RPATH}")
 target_link_libraries(headroom_torch INTERFACE "-Wl,--no-as-needed" wheel_torch wheel_torch_cpu wheel_torch_cuda
-  wheel_c10_cuda wheel_c10 wheel_cudart "-Wl,--as-needed")
+  wheel_c10_cuda wheel_c10 wheel_cudart wheel_gomp "-Wl,--as-needed")
 
 foreach(_pair cublaslt=cublasLt.so.13 cublas=cublas.so.13 cupti=cupti.so.13 nvrtc=nvrtc.so.13)
   string(REPLACE "=" ";" _pair "${_pair}")
