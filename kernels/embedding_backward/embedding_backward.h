@@ -35,7 +35,9 @@ struct EmbeddingBackwardArgs {
 
 // On the CPU: sorts the tokens by row on the calling thread. All ids are in [0, V).
 void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args);
-// Then columns [begin, end) of every row on the calling thread.
+// Then zeros in those of the rows [begin, end) that no token names, on the calling thread; nothing where it accumulates.
+void embedding_backward_zero_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end);
+// Then columns [begin, end) of every other row, on the calling thread: by columns, since one token may be most of a text.
 void embedding_backward_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end);
 
 // Queues all of it on the stream; allocates nothing. Returns the first failed launch's cudaError_t (0: queued).

@@ -1,6 +1,7 @@
-// The embedding's gradient on the CPU: a counting sort of the tokens, then row by row sums in fp32.
+// The embedding's gradient on the CPU: a counting sort of the tokens, zeros, then row by row sums in fp32.
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "kernels/embedding_backward/embedding_backward.h"
 #include "kernels/storage_cpu.h"
@@ -44,13 +45,8 @@ HEADROOM_INLINE void sum_columns(const EmbeddingBackwardArgs& args, std::int64_t
   std::int64_t first = 0;
   for (std::int64_t row = 0; row < args.vocab_size; ++row) {
     const std::int64_t count = lists.ends[row] - first;
-    if (count > 0) {
-      for (std::int64_t c = begin; c < end; c += kStripe) {
-        sum_row<T, W>(args, row, lists.tokens + first, count, c, std::min(c + kStripe, end));
-      }
-    } else if (!args.accumulate) {
-      std::fill(static_cast<W*>(args.dweight) + row * args.width + begin,
-                static_cast<W*>(args.dweight) + row * args.width + end, W{});
+    for (std::int64_t c = begin; c < end && count > 0; c += kStripe) {
+      sum_row<T, W>(args, row, lists.tokens + first, count, c, std::min(c + kStripe, end));
     }
     first = lists.ends[row];
   }
@@ -79,6 +75,17 @@ void embedding_backward_sort_cpu(const EmbeddingBackwardArgs& args) {
   }
   for (std::int64_t n = 0; n < args.tokens; ++n) {
     lists.tokens[lists.ends[args.ids[n]]++] = static_cast<std::int32_t>(n);
+  }
+}
+
+void embedding_backward_zero_cpu(const EmbeddingBackwardArgs& args, std::int64_t begin, std::int64_t end) {
+  if (args.accumulate) return;
+  const Lists lists = lists_of(args);
+  const auto row_bytes = static_cast<std::size_t>(args.width * bytes_of(args.table));
+  for (std::int64_t row = begin; row < end; ++row) {
+    const std::int32_t first = row == 0 ? 0 : lists.ends[row - 1];
+    if (lists.ends[row] > first) continue;
+    std::memset(static_cast<std::byte*>(args.dweight) + static_cast<std::size_t>(row) * row_bytes, 0, row_bytes);
   }
 }
 

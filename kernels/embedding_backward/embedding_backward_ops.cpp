@@ -1,6 +1,7 @@
 // The embedding's gradient on tensors: checks, the workspace, and the way to the kernel of the device.
 #include "kernels/embedding_backward/embedding_backward_ops.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <ATen/Parallel.h>
@@ -16,6 +17,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kGrainColumns = 64;
+constexpr std::int64_t kGrainElements = 16'384;
 
 struct Storages {
   Storage gradient, table;
@@ -76,6 +78,8 @@ void embedding_backward(const at::Tensor& dy_NH, const at::Tensor& ids_N, const 
   }
   check_ids(args);
   embedding_backward_sort_cpu(args);
+  at::parallel_for(0, vocab_size, kGrainElements / std::max<std::int64_t>(1, width) + 1,
+                   [&](std::int64_t begin, std::int64_t end) { embedding_backward_zero_cpu(args, begin, end); });
   at::parallel_for(0, width, kGrainColumns,
                    [&](std::int64_t begin, std::int64_t end) { embedding_backward_cpu(args, begin, end); });
 }
