@@ -117,7 +117,9 @@ void GaLore::projected_update(std::size_t i, const kernels::AdamWControl& contro
   at::Tensor weight = stepped(i).detach().to(at::kFloat);
   const at::Tensor left = wide ? projection : change;
   const at::Tensor right = wide ? change : projection.t();
-  weight.addmm_(left, right, /*beta=*/step_constants().decay, /*alpha=*/galore_.scale);
+  // Decayed by itself: whether a matrix product rounds its β W before it adds depends on the library and the processor.
+  // A sum with W alone is rounded once everywhere, as kernels/adamw does it.
+  weight.mul_(step_constants().decay).addmm_(left, right, /*beta=*/1, /*alpha=*/galore_.scale);
   if (!weight.is_alias_of(parameter.tensor)) parameter.tensor.detach().copy_(weight);
 }
 
