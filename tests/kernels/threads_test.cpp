@@ -1,7 +1,9 @@
 // The CPU kernels by 1, 2, 3 and 16 threads: where one thread's share ends decides which elements the vector part of a
 // loop takes and which its rest, and must decide nothing else.
 #include <functional>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -77,8 +79,8 @@ TEST_CASE("threads do not change a gated activation's bits") {
   const at::Tensor gate = random({kElements}, type, 3), up = random({kElements}, type), dh = random({kElements}, type);
   check_threads([&] {
     const at::Tensor h = silu ? kernels::swiglu_forward(gate, up) : kernels::geglu_forward(gate, up);
-    const kernels::GatedGradients gradients =
-        (silu ? kernels::swiglu_backward : kernels::geglu_backward)(dh, gate, up, /*rebuild_h=*/true, /*in_place=*/false);
+    const kernels::GatedGradients gradients = (silu ? kernels::swiglu_backward : kernels::geglu_backward)(
+        dh, gate, up, /*rebuild_h=*/true, /*in_place=*/false);
     return Results{h, gradients.dgate, gradients.dup, gradients.h};
   });
 }
@@ -140,7 +142,8 @@ TEST_CASE("threads do not change the embedding's gradient's bits") {
   const at::ScalarType type = any_type();
   const at::ScalarType table = GENERATE_COPY(at::kFloat, type);
   constexpr std::int64_t kVocab = 1009, kWidth = 1031;
-  const at::Tensor dy = random({300, kWidth}, type), ids = at::randint(200, {300}), before = random({kVocab, kWidth}, table);
+  const at::Tensor dy = random({300, kWidth}, type), ids = at::randint(200, {300}),
+                   before = random({kVocab, kWidth}, table);
   const bool accumulate = GENERATE(false, true);
   check_threads([&] {
     const at::Tensor dweight = before.clone();
