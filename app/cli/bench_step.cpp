@@ -21,7 +21,6 @@ namespace headroom::app {
 
 using record::Error;
 using record::ErrorKind;
-using record::OutcomeKind;
 using record::Params;
 
 namespace {
@@ -89,15 +88,10 @@ TracedSteps traced_steps_of(const record::Recording& recording) {
   return steps;
 }
 
-record::Result<DrivenRun> drive_to_end(backend::Backend& engine, const BenchOptions& options, bool trace) {
+record::Result<WholeRun> run_step(backend::Backend& engine, const BenchOptions& options, bool trace) {
   auto params = params_for(options, trace);
   if (!params) return params.error();
-  auto driven = drive(engine, {"train_step", std::move(params).value(), trace, {}}, options.time_limit);
-  if (!driven) return driven.error();
-  const auto& outcome = driven.value().recording->outcome();
-  if (outcome && outcome->kind == OutcomeKind::kCompleted) return driven;
-  const ErrorKind kind = outcome && outcome->kind == OutcomeKind::kRefused ? ErrorKind::kRefused : ErrorKind::kEngine;
-  return Error{outcome && !outcome->message.empty() ? outcome->message : "The step did not run to its end.", kind};
+  return drive_to_end(engine, {"train_step", std::move(params).value(), trace, {}}, options.time_limit, options.json);
 }
 
 std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
@@ -117,10 +111,12 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
   if (interrupted()) return ExitCode::kInterrupted;
   if (auto there = check_device(engine, params.value()); !there) return there.error();
 
-  const auto plain = drive_to_end(engine, options, false);
+  const auto plain = run_step(engine, options, false);
   if (!plain) return plain.error();
-  const auto traced = drive_to_end(engine, options, true);
+  if (!plain.value().recording) return plain.value().exit_code;
+  const auto traced = run_step(engine, options, true);
   if (!traced) return traced.error();
+  if (!traced.value().recording) return traced.value().exit_code;
   const record::Recording& trace = *traced.value().recording;
   if (const std::string why = lessons::why_not_traced(trace); !why.empty()) return Error{why, ErrorKind::kRefused};
   if (options.record)

@@ -14,6 +14,7 @@
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/common/session.h"
+#include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/step_bound.h"
 
@@ -22,7 +23,6 @@ namespace headroom::app {
 using record::Error;
 using record::ErrorKind;
 using record::Measurement;
-using record::OutcomeKind;
 using record::Params;
 
 namespace {
@@ -46,7 +46,10 @@ record::Result<Params> params_for(const BenchOptions& options, const backend::Ba
   assignments.push_back(fmt::format("steps={}", options.quick ? kQuickSteps : kSteps));
   const std::string device = options.device.value_or("auto");
   assignments.push_back("device=" + device);
-  if (device != "cpu" && has_gpu(engine)) assignments.insert(assignments.end(), {"precision=bf16", "cuda_graph=on"});
+  if (device != "cpu" && has_gpu(engine))
+    assignments.insert(assignments.end(), {"precision=bf16", "cuda_graph=on"});
+  else
+    assignments.emplace_back("model=tiny");  // of a larger one the products alone take a CPU hours
   assignments.insert(assignments.end(), options.set.begin(), options.set.end());
   for (const std::string& assignment : assignments)
     if (auto set = params.set_assignment(assignment); !set) return set.error();
@@ -84,16 +87,6 @@ record::Result<Shape> shape_of(const Params& step) {
     if (auto set = shape.products.set(key, std::string_view(value)); !set) return set.error();
   }
   return shape;
-}
-
-record::Result<std::shared_ptr<const record::Recording>> run_to_end(backend::Backend& engine, const char* demo,
-                                                                    const Params& params, const BenchOptions& options) {
-  auto driven = drive(engine, {demo, params, /*record=*/false, {}}, options.time_limit);
-  if (!driven) return driven.error();
-  const auto& outcome = driven.value().recording->outcome();
-  if (outcome && outcome->kind == OutcomeKind::kCompleted) return driven.value().recording;
-  const ErrorKind kind = outcome && outcome->kind == OutcomeKind::kRefused ? ErrorKind::kRefused : ErrorKind::kEngine;
-  return Error{outcome && !outcome->message.empty() ? outcome->message : "The run did not come to its end.", kind};
 }
 
 double median_step(const record::Recording& recording) {
@@ -182,6 +175,7 @@ std::string table_of(const Shape& shape, const record::Recording& products, cons
 }  // namespace
 
 record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
+  if (options.record) return Error{"bench train_step keeps no recording: leave --record out."};
   Session session(choose_engine(options.engine));
   if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
@@ -190,23 +184,29 @@ record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
   if (interrupted()) return ExitCode::kInterrupted;
   const auto step = params_for(options, engine);
   if (!step) return step.error();
+  if (const auto refused = experiments::refused_combination(step.value())) return Error{*refused, ErrorKind::kRefused};
   if (auto there = check_device(engine, step.value()); !there) return there.error();
   const auto shape = shape_of(step.value());
   if (!shape) return shape.error();
 
-  const auto products = run_to_end(engine, "step_bound", shape.value().products, options);
+  const auto products = drive_to_end(engine, {"step_bound", shape.value().products, /*record=*/false, {}},
+                                     options.time_limit, options.json);
   if (!products) return products.error();
-  const auto trained = run_to_end(engine, "train_step", step.value(), options);
+  if (!products.value().recording) return products.value().exit_code;
+  const auto trained =
+      drive_to_end(engine, {"train_step", step.value(), /*record=*/false, {}}, options.time_limit, options.json);
   if (!trained) return trained.error();
-  const auto bound = times_of(*products.value(), shape.value().bound);
+  if (!trained.value().recording) return trained.value().exit_code;
+  const auto bound = times_of(*products.value().recording, shape.value().bound);
   if (!bound) return bound.error();
-  const double median = median_step(*trained.value());
+  const double median = median_step(*trained.value().recording);
   if (median <= 0) return Error{"The steps left no times behind, so there is nothing to compare.", ErrorKind::kEngine};
   if (options.json) {
-    const nlohmann::json document = json_of(step.value(), shape.value(), *products.value(), bound.value(), median);
+    const nlohmann::json document =
+        json_of(step.value(), shape.value(), *products.value().recording, bound.value(), median);
     put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
-    put(table_of(shape.value(), *products.value(), bound.value(), median));
+    put(table_of(shape.value(), *products.value().recording, bound.value(), median));
   }
   return ExitCode::kDone;
 }

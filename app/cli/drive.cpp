@@ -80,4 +80,27 @@ record::Result<DrivenRun> drive(Backend& engine, const backend::RunRequest& requ
   return run;
 }
 
+record::Result<WholeRun> drive_to_end(Backend& engine, const backend::RunRequest& request,
+                                      std::optional<double> time_limit, bool json) {
+  auto driven = drive(engine, request, time_limit);
+  if (!driven) return driven.error();
+  const DrivenRun& run = driven.value();
+  const record::Outcome outcome =
+      run.recording->outcome().value_or(record::Outcome{record::OutcomeKind::kEngineLost, {}, {}});
+  if (outcome.kind == record::OutcomeKind::kCompleted) return WholeRun{run.recording};
+  const auto broken_off = [json](std::string sentence, ExitCode code) {
+    show_error(sentence, code, json);
+    return WholeRun{nullptr, code};
+  };
+  if (run.interrupted) return broken_off("Interrupted: there is nothing to compare.", ExitCode::kInterrupted);
+  if (run.time_limit_met)
+    return broken_off(fmt::format("The time limit of {} s was met: there is nothing to compare.", *time_limit),
+                      ExitCode::kTimeLimit);
+  // A device that is too small is no suitable one.
+  const bool refused =
+      outcome.kind == record::OutcomeKind::kRefused || outcome.kind == record::OutcomeKind::kOutOfMemory;
+  return Error{outcome.message.empty() ? "The run did not come to its end." : outcome.message,
+               refused ? ErrorKind::kRefused : ErrorKind::kEngine};
+}
+
 }  // namespace headroom::app

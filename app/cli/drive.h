@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "app/common/exit_codes.h"
 #include "demos/backend/backend.h"
 #include "demos/record/recording.h"
 #include "demos/record/result.h"
@@ -27,5 +28,15 @@ struct DrivenRun {
 // Runs to the end. At Ctrl-C and at the time limit (seconds) the run is cancelled, and what it has recorded is kept.
 record::Result<DrivenRun> drive(backend::Backend& engine, const backend::RunRequest& request,
                                 std::optional<double> time_limit = std::nullopt);
+
+struct WholeRun {
+  std::shared_ptr<const record::Recording>
+      recording;  // null: interrupted, or the time limit was met, and that was said
+  ExitCode exit_code = ExitCode::kDone;
+};
+
+// The same for a run that is of use only if it came to its end. `json`: what was said goes to stdout as well.
+record::Result<WholeRun> drive_to_end(backend::Backend& engine, const backend::RunRequest& request,
+                                      std::optional<double> time_limit, bool json);
 
 }  // namespace headroom::app

@@ -3,8 +3,6 @@
 #include <exception>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 
@@ -28,21 +26,13 @@ struct Execute {
   record::Result<ExitCode> operator()(const app::DoctorOptions& options) const { return app::doctor(options); }
 };
 
-// A program that reads stdout gets its one document also when nothing came of it.
-void show(const record::Error& error, bool json) {
-  app::say(error.message);
-  if (!json) return;
-  const nlohmann::json document = {{"error", error.message}, {"exit_code", static_cast<int>(error.kind)}};
-  app::put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-}
-
 ExitCode run_main(int argc, char** argv) {
   bool json = false;
   for (int i = 1; i < argc; ++i) json = json || std::string_view(argv[i]) == "--json";
   const auto command = app::parse_command_line(argc, argv);
   record::Result<ExitCode> result =
       command ? std::visit(Execute{}, command.value()) : record::Result<ExitCode>(command.error());
-  if (!result) show(result.error(), json);
+  if (!result) app::show_error(result.error().message, app::exit_code_of(result.error()), json);
   if (!app::all_arrived()) {
     app::say("Standard output could not be written: its disk is full or it was closed.");
     return ExitCode::kNotWritten;

@@ -10,6 +10,9 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/record/text.h"
 
 namespace headroom::app {
 
@@ -36,8 +39,14 @@ std::string describe(const backend::RunProgress& progress) {
 
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-void say(std::string_view sentence) {
-  std::fprintf(stderr, "headroom: %.*s\n", static_cast<int>(sentence.size()), sentence.data());
+// Sentences quote names from files, which may hold anything: a terminal must not obey them.
+void say(std::string_view sentence) { std::fprintf(stderr, "headroom: %s\n", record::printable(sentence).c_str()); }
+
+void show_error(std::string_view sentence, ExitCode code, bool json) {
+  say(sentence);
+  if (!json) return;
+  const nlohmann::json document = {{"error", sentence}, {"exit_code", static_cast<int>(code)}};
+  put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 bool all_arrived() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }

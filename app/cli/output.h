@@ -3,12 +3,16 @@
 
 #include <string_view>
 
+#include "app/common/exit_codes.h"
 #include "demos/backend/backend.h"
 
 namespace headroom::app {
 
 void put(std::string_view text);      // stdout
 void say(std::string_view sentence);  // stderr, as "headroom: …"
+
+// The sentence, and for a program that reads stdout its one document, although nothing came of the command.
+void show_error(std::string_view sentence, ExitCode code, bool json);
 
 // False if something that was put did not arrive (a full disk, a closed pipe).
 bool all_arrived();

@@ -34,3 +34,33 @@ TEST_CASE("bench gives a program its one document when nothing came of it") {
   CHECK(ran.exit_code == 2);
   CHECK(ran.out.find("\"exit_code\": 2") != std::string::npos);
 }
+
+TEST_CASE("a comparison that is broken off says so with the exit code of what broke it") {
+  RunOptions endless;
+  endless.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
+  endless.environment["HEADROOM_SCRIPT"] = "cancelled";
+  for (const char* what : {"step", "train_step"}) {
+    const Ran late = run_headroom({"bench", what, "--time-limit", "0.5", "--json"}, endless);
+    INFO(what << ": " << late.err);
+    CHECK(late.exit_code == 5);
+    CHECK(holds(late.err, "time limit of 0.5 s"));
+    CHECK(holds(late.out, "\"exit_code\": 5"));
+    RunOptions interrupted = endless;
+    interrupted.send_interrupt_at = "step 1 of 2";
+    const Ran stopped = run_headroom({"bench", what}, interrupted);
+    CHECK(stopped.exit_code == 130);
+    CHECK(holds(stopped.err, "Interrupted"));
+  }
+}
+
+TEST_CASE("bench train_step refuses before it measures: a combination, and a recording that it does not keep") {
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
+  options.environment["HEADROOM_SCRIPT"] = "killed";  // a run would end with 7
+  const Ran ran = run_headroom({"bench", "train_step", "--set", "offload.checkpoints=on"}, options);
+  CHECK(ran.exit_code == 3);
+  CHECK(holds(ran.err, "there are no checkpoints to move"));
+  const Ran kept = run_headroom({"bench", "train_step", "--record", "/tmp/never.hrec"}, options);
+  CHECK(kept.exit_code == 2);
+  CHECK(holds(kept.err, "leave --record out"));
+}
