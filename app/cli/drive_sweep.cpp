@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/check_files.h"
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 
@@ -53,6 +54,12 @@ void wait(const SweepDriver& driver) {
 }
 
 }  // namespace
+
+record::Status check_files(const SweepPlan& plan, const EngineChoice& engine) {
+  for (const PlannedPoint& point : plan.points)
+    if (auto usable = check_files(point.params, engine); !usable) return usable.error();
+  return record::Ok{};
+}
 
 record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engine, const SweepFile& file,
                                         std::optional<double> time_limit) {

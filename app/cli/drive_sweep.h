@@ -25,6 +25,9 @@ struct SweepFile {
   bool restart = false;
 };
 
+// Files that a point names and that cannot be used are bad input: check_files() of the first such point.
+record::Status check_files(const SweepPlan& plan, const EngineChoice& engine);
+
 // Runs all that the file does not have yet; without any such point no engine is started. At Ctrl-C and at the time limit
 // (seconds, of the whole sweep) the point that runs is cancelled, and what was measured until then is kept.
 record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engine, const SweepFile& file,

@@ -112,6 +112,10 @@ record::Result<ExitCode> report(const ReportOptions& options) {
   if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
   auto params = settings_of(*experiments::find_demo("train_step"), options);
   if (!params) return params.error();
+  const fs::path folder = options.out;
+  SweepPlan plan = plan_report(params.value(), options.quick, folder / kTimelines);
+  const EngineChoice engine = choose_engine(options.engine);
+  if (auto usable = check_files(plan, engine); !usable) return usable.error();
   FiguresOptions look;
   look.out = options.out;
   look.format = all_formats();
@@ -119,7 +123,6 @@ record::Result<ExitCode> report(const ReportOptions& options) {
   if (!style) return style.error();
   auto files = FigureFiles::open(std::move(style).value());
   if (!files) return files.error();
-  const fs::path folder = options.out;
   std::error_code failed;
   fs::create_directories(folder / kTimelines, failed);
   if (failed)
@@ -129,8 +132,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
 
   const InterruptGuard guard;
   const SweepFile file{(folder / kSweepFile).string(), options.restart};
-  const auto driven = drive_sweep(plan_report(params.value(), options.quick, folder / kTimelines),
-                                  choose_engine(options.engine), file, options.time_limit);
+  const auto driven = drive_sweep(std::move(plan), engine, file, options.time_limit);
   if (!driven) return driven.error();
   say_what_happened(driven.value(), file);
   std::shared_ptr<const record::Recording> made = driven.value().recording;

@@ -5,15 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/check_files.h"
 #include "app/cli/commands.h"
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/cli/suggest.h"
-#include "app/common/assets.h"
 #include "app/common/session.h"
 #include "app/common/summary.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_model.h"
 
 namespace headroom::app {
 
@@ -53,27 +52,6 @@ record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunO
   if (options.trace)
     if (auto set = set_flag(params, demo.id, "trace", "on"); !set) return set.error();
   return params;
-}
-
-// An engine elsewhere reads the files of its own machine, and says itself what is wrong with them.
-record::Status check_data(const Params& params, const EngineChoice& engine) {
-  if (!params.has("data") || params.text("data").empty() || engine.elsewhere()) return record::Ok{};
-  return check_text_file(params.text("data"));
-}
-
-record::Status check_weights(const Params& params, const EngineChoice& engine) {
-  if (!params.has("weights") || params.text("weights").empty() || engine.elsewhere()) return record::Ok{};
-  if (const auto model = experiments::train_step_model(params); !model) return model.error();
-  return record::Ok{};
-}
-
-// A kernel's source is a file's name unless it has a line break.
-record::Status check_source(const Params& params, const EngineChoice& engine) {
-  if (!params.has("source") || params.text("source").empty() || engine.elsewhere()) return record::Ok{};
-  const std::string& source = params.text("source");
-  std::error_code failed;
-  if (source.find('\n') != std::string::npos || fs::is_regular_file(source, failed)) return record::Ok{};
-  return Error{fmt::format("There is no file {}: `source` takes one with CUDA C++.", source)};
 }
 
 // Says before the run what would go wrong after it.
@@ -147,9 +125,7 @@ record::Result<ExitCode> run(const RunOptions& options) {
   auto params = params_from(*demo.value(), options);
   if (!params) return params.error();
   const EngineChoice chosen = choose_engine(options.engine);
-  if (auto readable = check_data(params.value(), chosen); !readable) return readable.error();
-  if (auto readable = check_weights(params.value(), chosen); !readable) return readable.error();
-  if (auto readable = check_source(params.value(), chosen); !readable) return readable.error();
+  if (auto usable = check_files(params.value(), chosen); !usable) return usable.error();
   if (options.record)
     if (auto writable = check_writable(*options.record); !writable) return writable.error();
 

@@ -68,9 +68,11 @@ record::Result<ExitCode> sweep(const SweepOptions& options) {
   if (!demo) return demo.error();
   auto plan = plan_of(*demo.value(), options);
   if (!plan) return plan.error();
+  const EngineChoice engine = choose_engine(options.engine);
+  if (auto usable = check_files(plan.value(), engine); !usable) return usable.error();
   const InterruptGuard guard;
   const SweepFile file{options.record, options.restart};
-  const auto driven = drive_sweep(std::move(plan).value(), choose_engine(options.engine), file, options.time_limit);
+  const auto driven = drive_sweep(std::move(plan).value(), engine, file, options.time_limit);
   if (!driven) return driven.error();
   say_what_happened(driven.value(), file);
   const record::Recording& sweep = *driven.value().recording;

@@ -30,9 +30,16 @@ std::string value_of(const std::map<std::string, std::string>& map, std::string_
   return found == map.end() ? std::string() : found->second;
 }
 
-// What is known of a point for good. One that failed, or whose engine was lost, deserves another try.
+// What says something about a point's settings.
 bool settled(OutcomeKind outcome) {
   return outcome == OutcomeKind::kCompleted || outcome == OutcomeKind::kOutOfMemory || outcome == OutcomeKind::kRefused;
+}
+
+// What is known for good. A point that failed, or whose engine was lost, deserves another try; so does one that an
+// engine refused, which may have been for a file that is there by now.
+bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
+  if (point.outcome.kind == OutcomeKind::kRefused) return experiments::refused_combination(planned.params).has_value();
+  return settled(point.outcome.kind);
 }
 
 // Most bytes of host memory that stood in for the device's.
@@ -118,10 +125,10 @@ void SweepDriver::take_from(const Recording& found) {
   info_ = found.info();
   info_.source = record::Source::kLive;
   for (const SweepPoint& point : found.sweep_points()) {
-    if (!settled(point.outcome.kind)) continue;
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const PlannedPoint& planned = plan_.points[i];
       if (points_[i] || planned.series != point.series || planned.label != point.label) continue;
+      if (!known_for_good(point, planned)) continue;
       points_[i] = point;
       ++done_;
       ++found_;

@@ -196,6 +196,32 @@ TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run"
   CHECK(holds(ran.err, "is cut"));
 }
 
+TEST_CASE("The optimizer's file is new, in a folder that is there, and this is said before the run") {
+  const TemporaryFolder folder;
+  write_file(folder / "mine", "mine");
+  const auto run_with = [&](const std::string& name, const std::string& where) {
+    return run_headroom({"run", "train_step", "--set", "offload.optimizer=" + where, "offload_file=" + (folder / name)},
+                        with_engine("completed"));
+  };
+  for (const auto& [name, part] :
+       {std::pair{"mine", "a file of that name"}, {"missing/state", "folder is not there"}}) {
+    const Ran ran = run_with(name, "file");
+    INFO(ran.err);
+    CHECK(ran.exit_code == 6);
+    CHECK(holds(ran.err, part));
+    CHECK(holds(ran.err, "offload_file"));
+  }
+  CHECK(run_with("new", "file").exit_code == 0);
+  CHECK(run_with("mine", "host").exit_code == 0);  // not used then
+  CHECK(read_file(folder / "mine") == "mine");
+}
+
+TEST_CASE("A terminal does not obey what a name in a message says") {
+  const Ran ran = run_headroom({"run", "train_step", "--data", "/no\033[31m\nfile"}, with_engine("completed"));
+  CHECK(ran.exit_code == 2);
+  CHECK(ran.err == "headroom: There is no data file /no?[31m?file: check the path.\n");
+}
+
 TEST_CASE("A recording that cannot be written is said before the run") {
   const TemporaryFolder folder;
   write_file(folder / "file", "mine");

@@ -268,6 +268,44 @@ TEST_CASE("a sweep goes on where its file ends, and tries again what failed") {
   CHECK(folder.files() == Words{"s.hrec"});
 }
 
+TEST_CASE("what an engine refused is tried again, what the table of combinations refuses is not") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "s.hrec";
+  Script script{.outcomes = {OutcomeKind::kRefused}, .runs = {}};
+  SweepDriver first = open(script, plan_over({"batch=1,2"}), file);
+  finish(first);
+  script.runs.clear();
+  SweepDriver second = open(script, plan_over({"batch=1,2"}), file);
+  CHECK(second.found() == 1);
+  finish(second);
+  REQUIRE(script.runs.size() == 1);
+  CHECK(script.runs[0].ends_with("batch=1"));
+  CHECK(second.recording()->sweep_points()[0].outcome.kind == OutcomeKind::kCompleted);
+
+  const std::string other = folder / "t.hrec";
+  SweepDriver third = open(script, plan_over({"offload.checkpoints=on,off"}), other);
+  finish(third);
+  CHECK(open(script, plan_over({"offload.checkpoints=on,off"}), other).state() == SweepState::kFinished);
+}
+
+TEST_CASE("a file that a sweep cannot use is bad input, in one sentence, and nothing is written") {
+  const TemporaryFolder folder;
+  const auto one_sentence = [](const Ran& ran, const std::string& part) {
+    INFO(ran.err);
+    CHECK(ran.exit_code == 2);
+    CHECK(holds(ran.err, part));
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  };
+  one_sentence(run_headroom({"sweep", "train_step", "--over", "batch=1,4", "--set", "weights=" + (folder / "none"),
+                             "--record", folder / "s.hrec"},
+                            with_engine("completed")),
+               "config.json cannot be read");
+  one_sentence(run_headroom({"report", "--quick", "--set", "data=" + (folder / "none"), "--out", folder / "report"},
+                            with_engine("completed")),
+               "There is no data file");
+  CHECK(folder.files().empty());
+}
+
 TEST_CASE("a file of another sweep is refused, and stays as it was") {
   const TemporaryFolder folder;
   const std::string file = folder / "s.hrec";

@@ -1,0 +1,14 @@
+// The files that a run's parameters name, looked at before anything starts.
+#pragma once
+
+#include "app/common/session.h"
+#include "demos/record/result.h"
+#include "demos/record/schema.h"
+
+namespace headroom::app {
+
+// Text, checkpoint and source must be readable, and the optimizer's file new. An engine elsewhere reads the files of
+// its own machine, and says itself what is wrong with them.
+record::Status check_files(const record::Params& params, const EngineChoice& engine);
+
+}  // namespace headroom::app
