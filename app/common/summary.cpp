@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "demos/record/run_text.h"
+#include "demos/record/text.h"
 #include "demos/record/timeline.h"
 
 namespace headroom::app {
@@ -103,6 +104,21 @@ record::Bytes host_peak_of(const record::Recording& recording) {
   return peak;
 }
 
+// What one way of the optimizer's file carried over all steps, in the time that somebody waited for it.
+void add_file_traffic(std::vector<record::Measurement>& roads, const record::Measurement& row) {
+  const auto same = [&](const record::Measurement& road) {
+    return road.panel == row.panel && road.variant == row.variant && road.storage == row.storage;
+  };
+  const auto found = std::find_if(roads.begin(), roads.end(), same);
+  if (found == roads.end()) {
+    roads.push_back(row);
+    roads.back().label = row.variant == "file_read" ? "state's file to host" : "host to state's file";
+    return;
+  }
+  found->bytes += row.bytes;
+  found->median += row.median;
+}
+
 json by_category(const record::ByCategory& bytes) {
   json object = json::object();
   for (int i = 0; i < record::kNumCategories; ++i)
@@ -181,7 +197,10 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.overflow_scale = overflow_scale_of(recording);
   summary.kernel_report = recording.kernel_report();
   for (const record::Measurement& row : recording.measurements())
-    if (row.panel == "bandwidth") summary.bandwidths.push_back(row);
+    if (row.panel == "bandwidth")
+      summary.bandwidths.push_back(row);
+    else if (row.panel == "offload_file")
+      add_file_traffic(summary.bandwidths, row);
   summary.events = recording.events().size();
   summary.dropped_events = recording.dropped_events();
   return summary;
@@ -233,7 +252,8 @@ std::string to_text(const RunSummary& summary) {
   if (summary.outcome.out_of_memory)
     row("reason", explain(*summary.outcome.out_of_memory));
   else if (!summary.outcome.message.empty())
-    row(summary.outcome.kind == record::OutcomeKind::kCompleted ? "note" : "reason", summary.outcome.message);
+    row(summary.outcome.kind == record::OutcomeKind::kCompleted ? "note" : "reason",
+        record::printable(summary.outcome.message));
   if (summary.events > 0) {
     std::string peak = fmt::format("{} (asked for {}", record::format_bytes(summary.peak),
                                    record::format_bytes(summary.peak_requested));

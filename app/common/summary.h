@@ -36,7 +36,7 @@ struct RunSummary {
   std::int64_t skipped_steps = 0;                     // that changed nothing, because a gradient overflowed
   std::optional<double> overflow_scale;               // the highest loss scale of a skipped step
   std::optional<record::KernelReport> kernel_report;  // of a run that compiles the reader's kernel
-  std::vector<record::Measurement> bandwidths;        // of a run that measures them
+  std::vector<record::Measurement> bandwidths;  // of a run that measures them; of the state's file, over all steps
   std::uint64_t events = 0;
   std::uint64_t dropped_events = 0;
 };

@@ -138,6 +138,26 @@ TEST_CASE("A summary lists the bandwidths that a run measured, and no other meas
   CHECK(to_text(summary).find("else") == std::string::npos);
 }
 
+TEST_CASE("A summary says how fast the optimizer's state went to its file and back, over all steps") {
+  record::Recording recording = tests::small_recording();
+  for (const double time : {1e9, 3e9}) {
+    recording.append(
+        {.panel = "offload_file", .variant = "file_read", .storage = "direct", .median = time, .bytes = 4'000'000'000});
+    recording.append({.panel = "offload_file",
+                      .variant = "file_write",
+                      .storage = "direct",
+                      .median = time,
+                      .bytes = 2'000'000'000});
+  }
+  const RunSummary summary = summarise(record::Ledger(recording));
+  CHECK(to_text(summary).find("state's file to host           direct         2.0 GB/s\n") != std::string::npos);
+  CHECK(to_text(summary).find("host to state's file           direct         1.0 GB/s\n") != std::string::npos);
+  const auto json = nlohmann::json::parse(to_json(summary));
+  REQUIRE(json["bandwidth"].size() == 2);
+  CHECK(json["bandwidth"][1]["what"] == "file_write");
+  CHECK(json["bandwidth"][1]["bytes"] == 4'000'000'000);
+}
+
 TEST_CASE("A summary says the host's peak apart from the device's, and what should be known of a completed run") {
   record::Recording recording = tests::small_recording();
   const std::string without = to_text(summarise(record::Ledger(recording)));
