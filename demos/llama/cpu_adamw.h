@@ -14,7 +14,7 @@ namespace headroom::llama {
 struct CpuAdamWState {
   at::Tensor master, first_moment, second_moment;  // of one type
   at::Tensor gradient;                             // of any type
-  at::Tensor working;                              // gets the new master, rounded; the master itself where there is none
+  at::Tensor working;  // gets the new master, rounded; the master itself where there is none
 };
 
 class CpuAdamW {
@@ -24,15 +24,18 @@ class CpuAdamW {
 
   // `t` counts from 1.
   void begin_step(std::int64_t t, double loss_scale = 1);
-  // Elements [begin, begin + size). Allocates nothing.
+  // Elements [begin, begin + size), on the threads that the calling one has; the same bits on any number of them.
+  // Allocates nothing.
   void step(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, bool decays) const;
 
  private:
+  void step_chunk(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, bool decays) const;
+
   AdamWOptions options_;
   bool scaled_;
-  at::Tensor count_;          // fp32 [], t
-  at::Tensor scale_;          // fp32 []
-  at::Tensor wide_gradient_;  // a chunk's, in the states' type
+  at::Tensor count_;           // fp32 [], t
+  at::Tensor scale_;           // fp32 []
+  at::Tensor wide_gradients_;  // a chunk's of each thread, in the states' type
 };
 
 }  // namespace headroom::llama

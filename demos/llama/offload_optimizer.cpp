@@ -2,13 +2,14 @@
 #include "demos/llama/offload_optimizer.h"
 
 #include <algorithm>
-#include <future>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include <ATen/Parallel.h>
 
 #include "demos/llama/labels.h"
+#include "kernels/gradient_check/gradient_check_ops.h"
 
 namespace headroom::llama {
 
@@ -33,38 +34,11 @@ const Names& names() {
   return table;
 }
 
-// Whether one of the bit patterns has all bits of the mask set: an exponent of infinities and NaNs.
-template <class Word>
-bool any_special(const Word* begin, const Word* end, Word exponent) {
-  bool special = false;
-  for (const Word* bits = begin; bits != end; ++bits) special |= (*bits & exponent) == exponent;
-  return special;
-}
-
-// The same by as many threads as are worth it: LibTorch's parallel loops are serial in code that is built without OpenMP.
-template <class Word>
-bool any_special_in_parallel(const Word* bits, std::int64_t size, Word exponent) {
-  constexpr std::int64_t kLeast = 1 << 20;  // of a thread: 0.1 ms
-  const std::int64_t threads = std::clamp<std::int64_t>(size / kLeast, 1, at::get_num_threads());
-  std::vector<std::future<bool>> parts;
-  for (std::int64_t i = 1; i < threads; ++i) {
-    parts.push_back(std::async(std::launch::async, any_special<Word>, bits + size * i / threads,
-                               bits + size * (i + 1) / threads, exponent));
-  }
-  bool special = any_special(bits, bits + size / threads, exponent);
-  for (std::future<bool>& part : parts) special |= part.get();
-  return special;
-}
-
 bool all_finite(const at::Tensor& values) {
-  const auto special = [&]<class Word>(Word exponent) {
-    return any_special_in_parallel(static_cast<const Word*>(values.const_data_ptr()), values.numel(), exponent);
-  };
-  switch (values.scalar_type()) {
-    case at::kHalf: return !special(std::uint16_t{0x7c00});
-    case at::kBFloat16: return !special(std::uint16_t{0x7f80});
-    default: return !special(std::uint32_t{0x7f800000});
-  }
+  std::int32_t overflow = 0;
+  const at::Tensor flag = at::from_blob(&overflow, {1}, at::kInt);
+  kernels::check_finite_(std::span(&values, 1), flag);
+  return overflow == 0;
 }
 
 // Threads that step on the CPU. The thread that drives the device, and the driver's own, need cores of theirs: all
