@@ -53,6 +53,23 @@ void wait(const SweepDriver& driver) {
   ::poll(&waited, waited.fd >= 0 ? 1 : 0, 50);
 }
 
+// One sentence a reason, with the first point that met it.
+void say_failures(const std::vector<record::SweepPoint>& points) {
+  std::vector<std::string_view> said;
+  for (const record::SweepPoint& point : points) {
+    const record::Outcome& outcome = point.outcome;
+    if (outcome.kind == OutcomeKind::kCompleted || outcome.kind == OutcomeKind::kOutOfMemory) continue;
+    if (std::find(said.begin(), said.end(), outcome.message) != said.end()) continue;
+    said.push_back(outcome.message);
+    const auto others =
+        std::count_if(points.begin(), points.end(),
+                      [&](const record::SweepPoint& other) { return other.outcome.message == outcome.message; }) -
+        1;
+    const std::string more = others > 0 ? fmt::format(" and {} more", others) : std::string();
+    say(fmt::format("{}{}: {}", name_of(point.series, point.label), more, outcome.message));
+  }
+}
+
 }  // namespace
 
 record::Status check_files(const SweepPlan& plan, const EngineChoice& engine) {
@@ -118,9 +135,7 @@ void say_what_happened(const DrivenSweep& sweep, const SweepFile& file) {
   const auto& points = sweep.recording->sweep_points();
   if (sweep.found > 0)
     say(fmt::format("{} of {} points were in {} already.", sweep.found, sweep.planned, *file.path));
-  for (const record::SweepPoint& point : points)
-    if (point.outcome.kind != OutcomeKind::kCompleted && point.outcome.kind != OutcomeKind::kOutOfMemory)
-      say(fmt::format("{}: {}", name_of(point.series, point.label), point.outcome.message));
+  say_failures(points);
   if (sweep.write_error) say(sweep.write_error->message);
   if (points.size() == sweep.planned || sweep.write_error) return;
   const std::string how = sweep.interrupted ? "Interrupted" : "The time limit was met";

@@ -114,6 +114,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
   if (!params) return params.error();
   const fs::path folder = options.out;
   SweepPlan plan = plan_report(params.value(), options.quick, folder / kTimelines);
+  if (auto kept = check_kept(plan, params.value(), options.set); !kept) return kept.error();
   const EngineChoice engine = choose_engine(options.engine);
   if (auto usable = check_files(plan, engine); !usable) return usable.error();
   FiguresOptions look;

@@ -58,7 +58,11 @@ record::Result<SweepPlan> plan_of(const experiments::DemoInfo& demo, const Sweep
   if (!ladder && options.order) return Error{"--order is the order of the ladder's switches: `headroom sweep ladder`."};
   Params params = ladder ? naive_settings(demo) : Params(demo.schema);
   if (auto set = set_all(params, options); !set) return set.error();
-  return ladder ? plan_ladder(params, words_of(options.order.value_or(""))) : plan_over(demo, params, options.over);
+  if (ladder) return plan_ladder(params, words_of(options.order.value_or("")));
+  auto plan = plan_over(demo, params, options.over);
+  if (!plan) return plan;
+  if (auto kept = check_kept(plan.value(), params, options.set); !kept) return kept.error();
+  return plan;
 }
 
 }  // namespace

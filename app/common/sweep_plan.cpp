@@ -78,6 +78,16 @@ record::Result<SweepPlan> plan_over(const experiments::DemoInfo& demo, const Par
   return plan;
 }
 
+record::Status check_kept(const SweepPlan& plan, const Params& base, std::span<const std::string> assignments) {
+  for (const std::string& assignment : assignments) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    const auto keeps = [&](const PlannedPoint& point) { return point.params.as_text(key) == base.as_text(key); };
+    if (!std::all_of(plan.points.begin(), plan.points.end(), keeps))
+      return Error{fmt::format("--set {}: this sweep sets {} itself, point by point; leave it out.", assignment, key)};
+  }
+  return record::Ok{};
+}
+
 std::map<std::string, std::string> common_settings(const SweepPlan& plan) {
   std::map<std::string, std::string> common = plan.points.front().params.to_map();
   for (const PlannedPoint& point : plan.points)

@@ -32,6 +32,9 @@ struct SweepPlan {
 record::Result<SweepPlan> plan_over(const experiments::DemoInfo& demo, const record::Params& base,
                                     std::span<const std::string> overs);
 
+// Refuses an assignment, "batch=4", that some point does not keep because the plan goes over that key.
+record::Status check_kept(const SweepPlan& plan, const record::Params& base, std::span<const std::string> assignments);
+
 // The settings that all points have in common, and what each has of its own: two plans are the same sweep if both are
 // equal.
 std::map<std::string, std::string> common_settings(const SweepPlan& plan);

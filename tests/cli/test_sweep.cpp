@@ -306,6 +306,24 @@ TEST_CASE("a file that a sweep cannot use is bad input, in one sentence, and not
   CHECK(folder.files().empty());
 }
 
+TEST_CASE("a setting that the plan goes over cannot be set beside it") {
+  for (const Words& command : {Words{"sweep", "train_step", "--over", "batch=1,4", "--set", "batch=2"},
+                               Words{"report", "--quick", "--out", "/tmp/never", "--set", "steps=2", "loss=plain"}}) {
+    const Ran ran = run_headroom(command, with_engine("completed"));
+    INFO(ran.err);
+    CHECK(ran.exit_code == 2);
+    CHECK(holds(ran.err, "point by point; leave it out."));
+  }
+}
+
+TEST_CASE("the same reason of many points is said once") {
+  const Ran ran = run_headroom({"sweep", "train_step", "--over", "batch=1,2,3", "--set", "offload.checkpoints=on"},
+                               with_engine("completed"));
+  CHECK(ran.exit_code == 3);
+  CHECK(holds(ran.err, "batch=1 and 2 more: offload.checkpoints=on does not go with"));
+  CHECK_FALSE(holds(ran.err, "batch=2"));
+}
+
 TEST_CASE("a file of another sweep is refused, and stays as it was") {
   const TemporaryFolder folder;
   const std::string file = folder / "s.hrec";
