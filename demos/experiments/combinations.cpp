@@ -30,8 +30,6 @@ constexpr std::array kConflicts{
     // When the weights change.
     Conflict{"optimizer_in_backward", "on", "accumulate", "!1",
              "the weights would change between two batches of one step"},
-    Conflict{"optimizer_in_backward", "on", "precision", "fp16_mixed",
-             "whether a gradient overflowed, and the step is skipped, is known only when all of them are there"},
 
     // A graph repeats one step, on the device alone.
     Conflict{"cuda_graph", "on", "device", "cpu", "only a GPU has CUDA graphs"},

@@ -11,7 +11,8 @@ namespace headroom::llama {
 // weights that belong to no layer, which come first and go last.
 //
 // With a loss scale an overflow counts from the layer on where it appears, and for all that come after it in this step;
-// layers that were done before have been stepped. A step with its optimizer at the end is skipped as a whole.
+// layers that were done before have been stepped, by gradients that were finite. A step with its optimizer at the end is
+// skipped as a whole.
 class UpdateInBackward final : public LayerHooks {
  public:
   explicit UpdateInBackward(Optimizer& optimizer) : optimizer_(optimizer) {}

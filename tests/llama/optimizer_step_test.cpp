@@ -137,6 +137,7 @@ const std::vector<Settings> kSwitches{
     {"optimizer_in_backward=on"},
     {"optimizer_in_backward=on", "optimizer=adamw_8bit", "checkpointing=layer"},
     {"optimizer_in_backward=on", "optimizer=galore", "galore_interval=2"},
+    {"optimizer_in_backward=on", "precision=fp16_mixed"},
     {"histogram=on"},
     {"histogram=on", "precision=fp16_mixed"},
     {"histogram=on", "precision=bf16", "optimizer_in_backward=on"},
@@ -235,7 +236,8 @@ TEST_CASE("the optimizer in backward steps bit by bit as at the end") {
   const Settings settings =
       GENERATE(Settings{"precision=fp32"}, Settings{"precision=bf16", "rounding=stochastic"},
                Settings{"optimizer=adamw_8bit"}, Settings{"optimizer=galore", "galore_interval=2"},
-               Settings{"precision=bf16_mixed", "checkpointing=layer", "fused.rms_norm=on", "loss=flce"});
+               Settings{"precision=bf16_mixed", "checkpointing=layer", "fused.rms_norm=on", "loss=flce"},
+               Settings{"precision=fp16_mixed", "loss_scale=128"});  // at which nothing overflows
   CAPTURE(text_of(settings));
   const Settings base = joined(kSmall, settings);
   CHECK(losses(base, 5) == losses(joined(base, {"optimizer_in_backward=on"}), 5));
@@ -256,7 +258,9 @@ TEST_CASE("GaLore's eigenvectors are taken in the steps that refresh them, and o
 }
 
 TEST_CASE("a loss scale that is too high skips steps until it fits, and says so") {
-  const auto run = make_run(joined(kSmall, {"precision=fp16_mixed", "loss_scale=16777216"}));
+  const std::string in_backward = GENERATE("optimizer_in_backward=off", "optimizer_in_backward=on");
+  CAPTURE(in_backward);
+  const auto run = make_run(joined(kSmall, {"precision=fp16_mixed", "loss_scale=16777216", in_backward}));
   std::vector<experiments::StepReport> reports;
   for (int i = 0; i < 20; ++i) {
     run->step(i);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "demos/llama/galore.h"
@@ -132,6 +133,40 @@ TEST_CASE("a step that overflows changes nothing, halves the scale and does not 
   run(*other, others, 3, 512);
   CHECK(all_equal(values(all), values(others)));
   CHECK_FALSE(all_equal(values(all), before));
+  CHECK(scale.skipped_steps() == 1);
+}
+
+TEST_CASE("in portions an overflow counts from the portion on where it appears") {
+  const OptimizerKind kind = GENERATE(OptimizerKind::kAdamW, OptimizerKind::kAdamW8bit);
+  LossScale scale(1024, 1000, at::kCPU), good_scale(1024, 1000, at::kCPU);
+  const std::vector<Parameter> all = weights(at::kHalf), good = weights(at::kHalf);
+  const auto make = [&](const std::vector<Parameter>& parameters, LossScale& its) {
+    return llama::make_optimizer(parameters, {.kind = kind, .adamw = {.masters = true, .loss_scale = &its}});
+  };
+  const auto optimizer = make(all, scale), without = make(good, good_scale);
+  const std::vector<at::Tensor> before = values(all);
+  set_gradients(all, 0, 1024);
+  set_gradients(good, 0, 1024);
+  without->step();
+  all[2].tensor.grad()[0][0] = kInfinity;
+  for (const std::size_t i : {std::size_t{4}, std::size_t{2}, std::size_t{0}}) {
+    optimizer->begin_step();
+    optimizer->update(std::span(&i, 1));
+    optimizer->drop_gradients(std::span(&i, 1));
+  }
+  optimizer->step();  // the rest
+  const std::vector<at::Tensor> after = values(all), stepped = values(good);
+  CHECK(at::equal(after[4], stepped[4]));
+  CHECK_FALSE(at::equal(after[4], before[4]));
+  for (const std::size_t i : {0, 1, 2, 3}) CHECK(at::equal(after[i], before[i]));
+  CHECK(scale.skipped_steps() == 1);
+  CHECK(scale.scale().item<float>() == 512);
+
+  for (int t = 1; t < 4; ++t) {  // and all go on from there
+    set_gradients(all, t, 512);
+    optimizer->step();
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK_FALSE(at::equal(values(all)[i], after[i]));
   CHECK(scale.skipped_steps() == 1);
 }
 
