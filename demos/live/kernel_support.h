@@ -12,8 +12,11 @@ namespace headroom::live {
 // run, or where nobody knows how old the GPU is.
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine);
 
-// The same run composed from PyTorch's operators: every fused.* off, the loss from all logits. Returns whether that
-// changed anything.
+// "optimizer=galore is done by them alone: take optimizer=adamw, or device=cpu."; empty where compose() finds a way.
+std::string only_by_kernels(const record::Params& params);
+
+// The same run composed from PyTorch's operators: every fused.* off, the fused loss from all logits. Returns whether
+// that changed anything.
 bool compose(record::Params& params);
 
 }  // namespace headroom::live

@@ -111,6 +111,8 @@ record::Result<Plan> understand(const protocol::StartRun& start, const Machine& 
   if (auto refused = experiments::refused_combination(plan.params)) return Error{*refused, ErrorKind::kRefused};
   if (const std::string lack = lacks_kernels(*plan.device, machine.facts()); !lack.empty()) {
     if (demo->needs_kernels) return Error{lack + ": take device=cpu.", ErrorKind::kRefused};
+    if (const std::string alone = only_by_kernels(plan.params); !alone.empty())
+      return Error{lack + "; " + alone, ErrorKind::kRefused};
     if (compose(plan.params)) plan.kernels_trouble = lack + ": PyTorch's operators take their place in this run.";
   }
   if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");

@@ -1,11 +1,22 @@
 // Which exceptions are a lack of memory, and how runs say what went wrong before they began.
+#include <array>
+#include <memory>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
 
+#include <ATen/record_function.h>
 #include <c10/util/Exception.h>
 #include <cuda_runtime_api.h>
 
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_run.h"
 #include "demos/live/device_facts.h"
+#include "demos/live/kernel_support.h"
 #include "demos/live/run_errors.h"
+#include "kernels/device.h"
 #include "tests/live/run_driver.h"
 #include "tests/support/catch.h"
 
@@ -89,6 +100,81 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
   CHECK(driver.run({{"model", "tiny"}, {"device", "cpu"}, {"seq", "16"}, {"steps", "1"}, {"fused.rope", "on"}})
             .recording.info()
             .params.at("fused.rope") == "on");  // the CPU has kernels of its own
+}
+
+TEST_CASE("on a GPU older than the compiled kernels what they alone can do is refused in one sentence") {
+  const live::EngineRole role = GENERATE(live::EngineRole::kPlanner, live::EngineRole::kRunner);
+  RunDriver driver(machine_with_gpu("5.2"), role);
+  const int need = kernels::oldest_capability();
+  const auto said = [&](const tests::Settings& settings, const std::string& demo = "train_step") {
+    const auto run = driver.run(settings, true, {}, demo);
+    CHECK(run.outcome().kind == OutcomeKind::kRefused);
+    CHECK(run.recording.events().empty());
+    return run.outcome().message;
+  };
+  CHECK(said({{"model", "tiny"}, {"device", "cuda"}, {"optimizer", "galore"}}) ==
+        "Tesla T4 has compute capability 5.2, and the kernels of this build need " + std::to_string(need / 10) + "." +
+            std::to_string(need % 10) +
+            "; optimizer=galore is done by them alone: take optimizer=adamw, or device=cpu.");
+  CHECK(said({{"device", "cuda"}, {"exercise", "vectorise"}}, "edit_kernel")
+            .ends_with("take exercise=vector_add, or device=cpu."));
+}
+
+// Every position of every switch, on the CPU, which has kernels of its own that would tell of themselves.
+TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed is refused") {
+  static int ours = 0;
+  const auto count = [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+    ours += std::string_view(function.name()).starts_with("headroom::") ? 1 : 0;
+    return nullptr;
+  };
+  const auto handle =
+      at::addThreadLocalCallback(at::RecordFunctionCallback(count).scopes({at::RecordScope::USER_SCOPE}));
+  const std::array text{tests::text_to_train_on()};
+  const auto ran = [&](const record::Params& params) {
+    ours = 0;
+    auto run = experiments::TrainStepRun::create(
+        params, {.place = {.device = at::kCPU, .target = DeviceKind::kCpu}, .course_pages = text});
+    REQUIRE(run.ok());
+    for (int i = 0; i < 2; ++i) run.value()->step(i);
+    return ours;
+  };
+  int composed = 0, refused = 0;
+  for (const record::ParamSpec& spec : experiments::find_demo("train_step")->schema) {
+    for (const record::Choice& choice : spec.choices) {
+      record::Params params(experiments::find_demo("train_step")->schema);
+      const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
+      for (const auto& [key, value] : {std::pair("model", "tiny"), {"batch", "1"}, {"seq", "16"}}) set(key, value);
+      if (spec.key == "device" || spec.key == "model" || spec.key == "trace") continue;
+      if (spec.key.starts_with("offload.")) set("checkpointing", "layer");
+      if (spec.key == "offload.parameters") set("offload.optimizer", "host");
+      if (!spec.needs_key.empty()) set(spec.needs_key, spec.needs_value.substr(0, spec.needs_value.find('|')));
+      set(spec.key, choice.key);
+      CAPTURE(spec.key, choice.key);
+      // A graph is a GPU's and always refused.
+      if (spec.key != "cuda_graph" && experiments::refused_combination(params)) continue;
+      if (!live::only_by_kernels(params).empty()) {
+        ++refused;
+        continue;
+      }
+      live::compose(params);
+      REQUIRE_FALSE(experiments::refused_combination(params).has_value());
+      CHECK(ran(params) == 0);
+      ++composed;
+    }
+  }
+  CHECK(composed > 30);
+  CHECK(refused > 8);
+  record::Params fused(experiments::find_demo("train_step")->schema);
+  for (const char* setting : {"model=tiny", "batch=1", "seq=16"}) REQUIRE(fused.set_assignment(setting).ok());
+  CHECK(ran(fused) > 0);  // that this test can see them
+  at::removeCallback(handle);
+}
+
+TEST_CASE("the losses of Hugging Face's code need no kernels, and stay") {
+  record::Params params(experiments::find_demo("train_step")->schema);
+  REQUIRE(params.set("loss", "hf_2024").ok());
+  live::compose(params);
+  CHECK(params.text("loss") == "hf_2024");
 }
 
 TEST_CASE("a run on the CPU that could not be prepared does not speak of a GPU") {
