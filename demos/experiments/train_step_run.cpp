@@ -97,9 +97,12 @@ std::string where_not_finite(const at::Tensor& layers, int step) {
   const at::Tensor flags = layers.cpu();
   for (std::int64_t i = 0; i < flags.numel(); ++i) {
     if (flags[i].item<int>() == 0) continue;
-    return when + "an infinity or a NaN first came out of layer " + std::to_string(i) + ".";
+    return when + "an infinity or a NaN first came out of layer " + std::to_string(i) +
+           "; a lower learning_rate may help.";
   }
-  return when + "all layers gave numbers, and the infinity or NaN first came behind them, in the final norm or the loss.";
+  return when +
+         "all layers gave numbers, and the infinity or NaN first came behind them, in the final norm or the loss; "
+         "a lower learning_rate may help.";
 }
 
 // The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.

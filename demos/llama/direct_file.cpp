@@ -44,8 +44,10 @@ int reserve(int descriptor, Bytes bytes) {
 record::Result<std::unique_ptr<DirectFile>> DirectFile::create(const std::filesystem::path& path, Bytes bytes) {
   const std::filesystem::path where = path.empty() ? temporary_path() : path;
   const auto refused = [&](const std::string& why) {
-    return record::Error{"The state's file " + record::quoted(where.string()) + " cannot be made: " + why + ".",
-                         record::ErrorKind::kNotWritten};
+    return record::Error{
+        "The state's file " + record::quoted(where.string()) + " cannot be made: " + why +
+            (path.empty() ? "; name one elsewhere with offload_file." : "; choose another with offload_file."),
+        record::ErrorKind::kNotWritten};
   };
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
   int descriptor = open(where.c_str(), kFlags | O_DIRECT, 0600);

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "demos/record/json_fields.h"
+#include "demos/record/text.h"
 
 namespace headroom::llama {
 
@@ -113,14 +114,17 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
   const fs::path relative = name;
   const bool plain = !name.empty() && !relative.is_absolute() &&
                      std::ranges::none_of(relative, [](const fs::path& part) { return part == ".."; });
-  const Error outside{fmt::format("{} names the shard {}, which lies outside its folder; a shard must lie in {} itself: "
-                                  "put it there and correct the index.", index.string(), name, folder.string())};
+  const Error outside{
+      fmt::format("{} names the shard {}, which lies outside its folder; a shard must lie in {} itself: "
+                  "put it there and correct the index.",
+                  index.string(), record::quoted(name), folder.string())};
   if (!plain) return outside;
   const fs::path file = folder / relative;
   std::error_code failed;
   const fs::path real = fs::canonical(file, failed);
   if (failed || !fs::is_regular_file(real, failed))
-    return Error{fmt::format("{} is missing, though the checkpoint names it; download it again.", file.string())};
+    return Error{
+        fmt::format("{} is missing or no file, though the checkpoint names it; download it again.", file.string())};
   const fs::path root = fs::canonical(folder, failed);
   const auto lies_in = [](const fs::path& path, const fs::path& parent) {
     return std::ranges::mismatch(parent, path).in1 == parent.end();
@@ -190,6 +194,7 @@ record::Result<StoredWeights> read_headers(const fs::path& folder) {
 
 record::Status check_tensors(const StoredWeights& weights, const fs::path& folder, const Config& config) {
   std::set<std::string, std::less<>> wanted;
+  const std::string model = config.id == "custom" ? "the model of its config.json" : std::string(config.id);
   const auto check_one = [&](const WeightShape& weight) -> record::Status {
     wanted.insert(weight.name);
     const auto found = weights.tensors.find(weight.name);
@@ -197,9 +202,9 @@ record::Status check_tensors(const StoredWeights& weights, const fs::path& folde
       return Error{fmt::format("Tensor {} is missing in the checkpoint {}; take the folder of a model that has it.",
                                weight.name, folder.string())};
     if (found->second.shape != weight.shape)
-      return Error{fmt::format("Tensor {} in {} has shape {}, and {} needs {}; take that model's checkpoint.", weight.name,
-                               weights.files[found->second.file].string(), text_of(found->second.shape), config.id,
-                               text_of(weight.shape))};
+      return Error{fmt::format("Tensor {} in {} has shape {}, and {} needs {}; take that model's checkpoint.",
+                               weight.name, weights.files[found->second.file].string(), text_of(found->second.shape),
+                               model, text_of(weight.shape))};
     return record::Ok{};
   };
   for (const WeightShape& weight : weight_shapes(config))
@@ -210,7 +215,7 @@ record::Status check_tensors(const StoredWeights& weights, const fs::path& folde
   for (const auto& [name, tensor] : weights.tensors) {
     if (!wanted.contains(name))
       return Error{fmt::format("Tensor {} in {} is none of {}; take a checkpoint of that model alone.", name,
-                               weights.files[tensor.file].string(), config.id)};
+                               weights.files[tensor.file].string(), model)};
   }
   return record::Ok{};
 }

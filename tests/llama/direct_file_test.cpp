@@ -95,8 +95,9 @@ TEST_CASE("a file that finds no room is refused before anything is written, and 
   const SmallFiles small(1 << 20);
   const auto file = DirectFile::create(folder.file(), 2 << 20);
   REQUIRE(!file.ok());
-  CHECK(file.error().message ==
-        "The state's file \"" + folder.file().string() + "\" cannot be made: there is no room for 2.00 MiB.");
+  CHECK(file.error().message == "The state's file \"" + folder.file().string() +
+                                    "\" cannot be made: there is no room for 2.00 MiB; choose another with "
+                                    "offload_file.");
   CHECK(folder.empty());
   CHECK(DirectFile::create(folder.file(), 1 << 20).ok());
 }

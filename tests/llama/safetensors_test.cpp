@@ -262,10 +262,14 @@ TEST_CASE("each defect of a safetensors file is named") {
              ContainsSubstring("1024 bytes that belong to no tensor, before tensor"));
 
   CHECK_THAT(refusal(tensor([](auto& all) { all.erase(all.begin() + 3); })), ContainsSubstring("is missing in the checkpoint"));
-  CHECK_THAT(refusal(tensor([](auto& all) { all.push_back({"model.bias", "F32", {1}, "1234"}); })),
-             ContainsSubstring("Tensor model.bias") && ContainsSubstring("is none of custom"));
-  CHECK_THAT(refusal(tensor([](auto& all) { all[1].shape = {4, 4}; })),
-             ContainsSubstring("has shape [4, 4], and custom needs [16]"));
+  CHECK_THAT(refusal(tensor([](auto& all) {
+               all.push_back({"model.bias", "F32", {1}, "1234"});
+             })),
+             ContainsSubstring("Tensor model.bias") && ContainsSubstring("is none of the model of its config.json"));
+  CHECK_THAT(refusal(tensor([](auto& all) {
+               all[1].shape = {4, 4};
+             })),
+             ContainsSubstring("has shape [4, 4], and the model of its config.json needs [16]"));
 }
 
 TEST_CASE("a shard is a file of the folder, and has what the index says") {
@@ -274,7 +278,8 @@ TEST_CASE("a shard is a file of the folder, and has what the index says") {
   };
   CHECK_THAT(shard_refusal(renamed("../b.safetensors")), ContainsSubstring("lies outside its folder"));
   CHECK_THAT(shard_refusal(renamed("sub/../../b.safetensors")), ContainsSubstring("lies outside its folder"));
-  CHECK_THAT(shard_refusal(renamed("/etc/hostname")), ContainsSubstring("the shard /etc/hostname, which lies outside"));
+  CHECK_THAT(shard_refusal(renamed("/etc/hostname")),
+             ContainsSubstring("the shard \"/etc/hostname\", which lies outside"));
   CHECK_THAT(shard_refusal(renamed("")), ContainsSubstring("lies outside its folder"));
   CHECK_THAT(shard_refusal(renamed("c.safetensors")), ContainsSubstring("c.safetensors is missing"));
   CHECK_THAT(shard_refusal(renamed("a.safetensors")), ContainsSubstring("does not list it there"));

@@ -428,9 +428,10 @@ TEST_CASE("a loss that is no number is told with the step and the layer where it
     return;
   }
   CHECK_FALSE(std::isfinite(losses[0]));
-  const std::string from = spoiled == "model.norm.weight"
-                               ? "all layers gave numbers, and the infinity or NaN first came behind them, in the final "
-                                 "norm or the loss."
-                               : "an infinity or a NaN first came out of layer 2.";
-  CHECK(run->note() == "The loss is no number from step 0 on: " + from);
+  const std::string from =
+      spoiled == "model.norm.weight"
+          ? "all layers gave numbers, and the infinity or NaN first came behind them, in the final "
+            "norm or the loss"
+          : "an infinity or a NaN first came out of layer 2";
+  CHECK(run->note() == "The loss is no number from step 0 on: " + from + "; a lower learning_rate may help.");
 }
