@@ -5,6 +5,21 @@
 
 namespace headroom::lessons {
 
+double part_of(const Axis& axis, double value) {
+  if (!axis.logarithmic) return (value - axis.low) / (axis.high - axis.low);
+  return std::log(std::max(value, axis.low) / axis.low) / std::log(axis.high / axis.low);
+}
+
+double value_at(const Axis& axis, double part) {
+  if (!axis.logarithmic) return axis.low + part * (axis.high - axis.low);
+  return axis.low * std::pow(axis.high / axis.low, part);
+}
+
+const Axis& guess_axis(const FigureData& figure) {
+  if (!figure.rungs.empty()) return figure.x;
+  return figure.guess_chart < figure.charts.size() ? figure.charts[figure.guess_chart].y : figure.y;
+}
+
 double round_up_bytes(double bytes) {
   double unit = 1;
   while (unit < static_cast<double>(record::kGiB) && bytes >= 2048 * unit) unit *= 1024;

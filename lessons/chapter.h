@@ -11,10 +11,11 @@ namespace headroom::lessons {
 // The page's one question, answered by dragging a marker on the figure. The words stand in the page's text
 // (```predict, ```reveal, ```because); the number is measured, never written down.
 struct Prediction {
-  std::string_view figure;   // id of the figure whose y axis carries the marker
-  double low = 0, high = 0;  // bytes; the marker's range before anything is known
-  // The right answer from a finished run, in bytes; negative: this run cannot answer (cancelled before its peak).
+  std::string_view figure;   // id of the figure that carries the marker
+  double low = 0, high = 0;  // the marker's range before anything is known
+  // The right answer from a finished run; negative: this run cannot answer (cancelled before its peak).
   double (*answer)(const record::Ledger& run);
+  AxisUnit unit = AxisUnit::kBytes;  // of all these numbers; also kBytesPerSecond, kPercent
 };
 
 // A setting of the page's demo.

@@ -39,6 +39,10 @@ struct Axis {
   std::string name = {};     // charts only, what the unit does not say: "hidden size H"
 };
 
+// Where a value stands on an axis, from 0 to 1; and back.
+double part_of(const Axis& axis, double value);
+double value_at(const Axis& axis, double part);
+
 // A phase above the plot. Tone: which of the four greys (look.md §4); half: recompute, half height inside backward.
 struct Band {
   std::string label;
@@ -255,21 +259,26 @@ struct FigureData {
   std::vector<Bar> bars;
   std::vector<TimeRow> rows;  // of a kernel timeline, from the top
   std::vector<Rung> rungs;    // from the first: peaks over x, speeds over y
-  std::vector<Chart> charts;  // in reading order; the guess belongs to the first
+  std::vector<Chart> charts;  // in reading order
   std::optional<Table> table;
   std::vector<HeatMap> maps;  // below the charts, side by side
 
   bool growing = false;             // the run goes on: the stack ends where it has got to
   std::optional<double> veil_from;  // x: the rest of the plot is veiled until the question is answered
-  std::optional<double> guess;      // y of the reader's guess
+  std::optional<double> guess;      // the reader's, on the axis that guess_axis() names
   bool guess_locked = false;        // false: a pill to drag; true: "you said"
+  std::size_t guess_chart = 0;      // of charts, the one that carries it
+  std::optional<double> first_guess = {};  // where the marker begins; else between what is seen and the axis's end
 };
+
+// Peaks of rungs lie along x; of charts it is the y axis of the one that is asked about.
+const Axis& guess_axis(const FigureData& figure);
 
 // What the reader looks at. All optional: a default view is the last whole step, everything shown.
 struct View {
   std::optional<double> begin, end;  // x range, axis units
   std::optional<double> cursor;      // x
-  std::optional<double> guess;       // y, bytes
+  std::optional<double> guess;       // in the unit of the page's question
   bool guess_locked = false;
   bool veiled = false;  // hide what the question asks for (after the forward pass)
   bool asked = false;   // the page has a question: keep the axes that it had under the veil

@@ -2,6 +2,7 @@
 // numbers put in. Plain arithmetic; every worked number below is tested.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -27,6 +28,12 @@ struct StepNumbers {
   std::int64_t tokens() const { return batch * sequence; }
 };
 StepNumbers step_numbers(const record::Params& train_step);
+
+// Whose numbers a formula can be shown with where no run decides it.
+inline constexpr std::array<record::Choice, 4> kFormulaModels{{{"llama-3.2-1b", "Llama 3.2 1B"},
+                                                               {"llama-3.2-3b", "Llama 3.2 3B"},
+                                                               {"llama-3-8b", "Llama 3 8B"},
+                                                               {"tiny", "Tiny, 4 M"}}};
 
 // --- what the techniques take, in bytes
 

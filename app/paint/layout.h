@@ -44,5 +44,7 @@ struct ByteUnit {
   double bytes = 1;
 };
 ByteUnit byte_unit(double axis_high);
+// That of a question's numbers, up to `high`: as above, "GB/s" or "%".
+ByteUnit guess_unit(lessons::AxisUnit unit, double high);
 
 }  // namespace headroom::app::paint

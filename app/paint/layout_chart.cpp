@@ -6,6 +6,9 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "app/paint/plot_parts.h"
 #include "app/paint/sheet.h"
@@ -14,19 +17,12 @@
 namespace headroom::app::paint {
 namespace {
 
-using lessons::Axis;
 using lessons::Chart;
 using lessons::ChartPoint;
 using lessons::ChartSeries;
 using lessons::SeriesKind;
 
 constexpr HatchRule kWideHatch{5, 1.4f, 1};
-
-// Where a value stands on an axis, from 0 to 1.
-double part_of(const Axis& axis, double value) {
-  if (!axis.logarithmic) return (value - axis.low) / (axis.high - axis.low);
-  return std::log(std::max(value, axis.low) / axis.low) / std::log(axis.high / axis.low);
-}
 
 // What a series looks like. `turn` tells series of one kind apart: 0 the first, 1 the second, …
 struct Look {
@@ -123,6 +119,8 @@ class ChartLayout {
   }
 
   const Rect& plot() const { return plot_; }
+  // Whether nothing that was drawn stands there: bars, marks and numbers.
+  bool is_clear(const Rect& box) const { return is_free(box) && !meets_bar(box); }
 
   void draw() {
     ground();
@@ -136,7 +134,9 @@ class ChartLayout {
   }
 
  private:
-  float x_px(double value) const { return plot_.x0 + static_cast<float>(part_of(chart_.x, value)) * plot_.width(); }
+  float x_px(double value) const {
+    return plot_.x0 + static_cast<float>(lessons::part_of(chart_.x, value)) * plot_.width();
+  }
   float y_px(double value) const {
     const auto part = static_cast<float>(std::clamp(part_of(chart_.y, value), 0.0, 1.0));
     return plot_.y1 - part * plot_.height();
@@ -268,12 +268,20 @@ class ChartLayout {
       }
     }
     place_reference_labels();
+    std::vector<Rect> only, said;  // bars without their numbers; numbers that stand
+    for (std::size_t s = 0; s < chart_.series.size(); ++s)
+      for (const ChartPoint& point : chart_.series[s].points) only.push_back(bar_of(s, point));
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
       for (const ChartPoint& point : chart_.series[s].points) {
         const Rect rect = bar_of(s, point);
         lay_out_box(sheet_, rect, looks_[s]);
         whisker(point, rect.center_x(), palette_.text);
-        value_label(point, rect, bar_pitch());
+        const Rect box = value_box(point, rect);
+        const auto in_the_way = [&](const Rect& other) { return other.meets(box) && other.x0 != rect.x0; };
+        const bool free = box.x0 >= plot_.x0 && box.x1 <= plot_.x1 &&
+                          std::none_of(only.begin(), only.end(), in_the_way) &&
+                          std::none_of(said.begin(), said.end(), in_the_way);
+        if (free && value_label(point, rect, box.width())) said.push_back(box);
         sheet_.scene().hits.push_back({{rect.x0, plot_.y0, rect.x1, plot_.y1}, std::nullopt, point.tip});
       }
     }
@@ -310,7 +318,7 @@ class ChartLayout {
       } else {
         ChartPoint whole = last;
         whole.high = total;
-        value_label(whole, rect, slot);
+        (void)value_label(whole, rect, slot);
       }
       sheet_.scene().hits.push_back({{x0, plot_.y0, x1, plot_.y1}, std::nullopt, last.tip});
     }
@@ -330,16 +338,18 @@ class ChartLayout {
     sheet_.text_mid(Layer::kLabels, kStrongType, palette_.danger, word, bar.center_x(), middle, Anchor::kMiddle);
   }
 
-  void value_label(const ChartPoint& point, const Rect& bar, float room) {
-    if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return;
+  // False: there is none, or no room for it.
+  bool value_label(const ChartPoint& point, const Rect& bar, float room) {
+    if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return false;
     const Rect box = value_box(point, bar);
-    if (box.y0 < plot_.y0 || !is_free(box)) return;
+    if (box.y0 < plot_.y0 || !is_free(box)) return false;
     const bool struck = std::any_of(chart_.references.begin(), chart_.references.end(), [&](const auto& reference) {
       const float line = reference.y.empty() ? plot_.y1 : y_px(reference.y.back());
       return box.y0 < line && line < box.y1;
     });
     if (struck) sheet_.fill(Layer::kLabels, box, palette_.well);  // no line through a number
     sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, bar.center_x(), box.y0, Anchor::kMiddle);
+    return true;
   }
 
   void marks() {
@@ -512,8 +522,8 @@ float lay_out_legend(Sheet& sheet, const std::vector<Chart>& charts, Rect area) 
   return said.empty() ? 0 : y + line - area.y0 + sheet.px(4);
 }
 
-// The reader's guess over the first chart.
-void lay_out_guess(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map) {
+// The reader's guess over the chart that is asked about.
+void lay_out_guess(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const ChartLayout& chart) {
   if (!figure.guess) return;
   const Palette& palette = sheet.palette();
   const float y = std::clamp(sheet.snap(map.y_px(*figure.guess)), map.plot.y0, map.plot.y1);
@@ -522,22 +532,43 @@ void lay_out_guess(Sheet& sheet, const lessons::FigureData& figure, const PlotMa
                                     .width = sheet.line_px(2),
                                     .dash = sheet.px(7),
                                     .gap = sheet.px(4)});
-  const ByteUnit unit = byte_unit(figure.y.high);
-  const std::string value = in_unit(*figure.guess, unit, 1) + " " + std::string(unit.name);
-  const std::string text = (figure.guess_locked ? "you said " : "your guess ") + value;
-  const float width = sheet.snap(sheet.width(kPeakType, text) + sheet.px(24)), height = sheet.px(28);
-  const float y0 = sheet.snap(std::clamp(y - height * 0.5f, map.plot.y0, map.plot.y1 - height));
-  const float x0 = sheet.snap(map.plot.x0 + (map.plot.width() - width) * 0.3f);
-  const Rect box{x0, y0, x0 + width, y0 + height};
-  sheet.fill(Layer::kMarks, box, figure.guess_locked ? palette.well : palette.ink, height * 0.5f);
-  sheet.text_mid(Layer::kLabels, kPeakType, figure.guess_locked ? palette.text : palette.on_ink, text, box.center_x(),
-                 box.center_y(), Anchor::kMiddle);
+  // Where it covers no bar and no number, if there is such a place.
+  constexpr std::array kShares{0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 0.3f, 0.2f, 0.1f};
+  const auto pill_at = [&](float share) {
+    return guess_pill(sheet, figure, map.y, {map.plot.x0 + map.plot.width() * share, y}, map.plot);
+  };
+  const auto clear = [&](float share) { return chart.is_clear(pill_at(share).box); };
+  const auto* const share = std::find_if(kShares.begin(), kShares.end(), clear);
+  const GuessPill pill = pill_at(share == kShares.end() ? kShares.front() : *share);
+  draw_pill(sheet, figure, pill);
   if (figure.guess_locked) return;
   sheet.scene().map = map;  // to drag on
-  sheet.scene().guess = box;
+  sheet.scene().guess = pill.box;
 }
 
 }  // namespace
+
+GuessPill guess_pill(const Sheet& sheet, const lessons::FigureData& figure, const lessons::Axis& axis, Point at,
+                     const Rect& within) {
+  const ByteUnit unit = guess_unit(axis.unit, axis.high);
+  const bool percent = axis.unit == lessons::AxisUnit::kPercent;
+  const int decimals = axis.unit == lessons::AxisUnit::kBytesPerSecond && *figure.guess >= 100 * unit.bytes ? 0 : 1;
+  const std::string number = percent ? fmt::format("{:.1f}", *figure.guess) : in_unit(*figure.guess, unit, decimals);
+  const std::string value = number + " " + std::string(unit.name);
+  std::string text = (figure.guess_locked ? "you said " : "your guess ") + value;
+  const float width = sheet.snap(sheet.width(kPeakType, text) + sheet.px(24)), height = sheet.px(28);
+  const auto inside = [](float from, float low, float high) { return std::max(low, std::min(from, high)); };
+  const float x0 = sheet.snap(inside(at.x - width * 0.5f, within.x0, within.x1 - width));
+  const float y0 = sheet.snap(inside(at.y - height * 0.5f, within.y0, within.y1 - height));
+  return {{x0, y0, x0 + width, y0 + height}, std::move(text)};
+}
+
+void draw_pill(Sheet& sheet, const lessons::FigureData& figure, const GuessPill& pill) {
+  const Palette& palette = sheet.palette();
+  sheet.fill(Layer::kMarks, pill.box, figure.guess_locked ? palette.well : palette.ink, pill.box.height() * 0.5f);
+  sheet.text_mid(Layer::kLabels, kPeakType, figure.guess_locked ? palette.text : palette.on_ink, pill.text,
+                 pill.box.center_x(), pill.box.center_y(), Anchor::kMiddle);
+}
 
 void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
   const std::vector<Chart>& charts = figure.charts;
@@ -555,7 +586,8 @@ void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area) 
     ChartLayout chart(sheet, charts[static_cast<std::size_t>(i)], {x0, y0, x0 + width, y0 + height});
     chart.draw();
     const Chart& data = charts[static_cast<std::size_t>(i)];
-    if (i == 0) lay_out_guess(sheet, figure, {.plot = chart.plot(), .x = data.x, .y = data.y});
+    if (static_cast<std::size_t>(i) == figure.guess_chart)
+      lay_out_guess(sheet, figure, {.plot = chart.plot(), .x = data.x, .y = data.y}, chart);
   }
 }
 

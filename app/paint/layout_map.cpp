@@ -35,6 +35,17 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
 }
 
+// "100", "12", "3.4"
+std::string cell_text(double value) { return fmt::format("{:.{}f}", value, std::abs(value) < 10 ? 1 : 0); }
+
+float widest_number(const Sheet& sheet, const HeatMap& map) {
+  float widest = 0;
+  for (const auto& row : map.cells)
+    for (const double value : row)
+      if (std::isfinite(value)) widest = std::max(widest, sheet.width(kLabelType, cell_text(value)));
+  return widest;
+}
+
 void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   const Palette& palette = sheet.palette();
   const float line = sheet.px(22);
@@ -52,6 +63,8 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   if (columns == 0 || map.cells.empty() || area.height() <= 0) return;
   const float width = area.width() / static_cast<float>(columns), height = area.height() / static_cast<float>(map.cells.size());
   const float gap = width > sheet.px(16) && height > sheet.px(10) ? sheet.line_px(1) : 0;
+  // In all cells or in none.
+  const bool numbers = map.numbers && widest_number(sheet, map) + sheet.px(4) < width;
   for (std::size_t r = 0; r < map.cells.size(); ++r)
     for (std::size_t c = 0; c < map.cells[r].size(); ++c) {
       const double value = map.cells[r][c];
@@ -62,8 +75,8 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
       const float place = place_of(map, value);
       sheet.fill(Layer::kBars, cell, mixed(palette.well, palette.text, kPalest + (kDarkest - kPalest) * place));
       if (r < map.tips.size() && c < map.tips[r].size()) sheet.scene().hits.push_back({cell, std::nullopt, map.tips[r][c]});
-      const std::string number = fmt::format("{:.3g}", value);
-      if (map.numbers && sheet.width(kLabelType, number) + sheet.px(4) < cell.width() && cell.height() > sheet.px(14))
+      const std::string number = cell_text(value);
+      if (numbers && cell.height() > sheet.px(14))
         sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number, cell.center_x(),
                        cell.center_y(), Anchor::kMiddle);
     }

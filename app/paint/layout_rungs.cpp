@@ -48,6 +48,7 @@ class RungLayout {
       row(rung, {area_.x0, y, area_.x1, y + pitch});
       y += pitch;
     }
+    guess({columns_.bar_from, area_.y0, columns_.bar_to, y});
   }
 
  private:
@@ -150,6 +151,24 @@ class RungLayout {
                  columns_.speed_from + std::max(sheet_.snap(length), sheet_.line_px(2)), sheet_.snap(middle + thin)},
                 palette_.ink);
     sheet_.text_mid(Layer::kBars, kName, palette_.text, rung.speed_text, columns_.speed_x, middle, Anchor::kEnd);
+  }
+
+  // A line down all rungs, with its pill on the last ones: the question asks about the peak at the ladder's end.
+  void guess(const Rect& plot) {
+    if (!figure_.guess) return;
+    const PlotMap map{.plot = plot, .x = figure_.x, .y = {}};
+    const float x = std::clamp(sheet_.snap(map.x_px(*figure_.guess)), plot.x0, plot.x1);
+    sheet_.add(Layer::kMarks, Polyline{.points = {{x, plot.y0}, {x, plot.y1}},
+                                       .color = palette_.text,
+                                       .width = sheet_.line_px(2),
+                                       .dash = sheet_.px(7),
+                                       .gap = sheet_.px(4)});
+    const GuessPill pill = guess_pill(sheet_, figure_, figure_.x, {x, plot.y1 - sheet_.px(16)}, plot);
+    draw_pill(sheet_, figure_, pill);
+    if (figure_.guess_locked) return;
+    sheet_.scene().map = map;  // to drag on
+    sheet_.scene().guess = pill.box;
+    sheet_.scene().guess_along_x = true;
   }
 
   // The peak by kind; behind it, dashed, what the rung before had more; where memory ran out, the rest of the row.

@@ -131,14 +131,10 @@ struct PlotMap {
   Rect plot;
   lessons::Axis x, y;
 
-  float x_px(double value) const {
-    return plot.x0 + static_cast<float>((value - x.low) / (x.high - x.low)) * plot.width();
-  }
-  float y_px(double value) const {
-    return plot.y1 - static_cast<float>((value - y.low) / (y.high - y.low)) * plot.height();
-  }
-  double x_at(float px) const { return x.low + static_cast<double>(px - plot.x0) / plot.width() * (x.high - x.low); }
-  double y_at(float px) const { return y.low + static_cast<double>(plot.y1 - px) / plot.height() * (y.high - y.low); }
+  float x_px(double value) const { return plot.x0 + static_cast<float>(lessons::part_of(x, value)) * plot.width(); }
+  float y_px(double value) const { return plot.y1 - static_cast<float>(lessons::part_of(y, value)) * plot.height(); }
+  double x_at(float px) const { return lessons::value_at(x, static_cast<double>(px - plot.x0) / plot.width()); }
+  double y_at(float px) const { return lessons::value_at(y, static_cast<double>(plot.y1 - px) / plot.height()); }
 };
 
 // Something that can be pointed at: a row of the list, a bar, a phase.
@@ -153,7 +149,8 @@ struct Scene {
   Color ground;               // painted under everything by exporters; the window has its card there
   std::vector<Item> items;    // in painting order
   PlotMap map;                // plot is empty where the figure has no axes
-  std::optional<Rect> guess;  // the pill to drag
+  std::optional<Rect> guess;  // the pill to drag, up and down;
+  bool guess_along_x = false;  // or to the sides
   std::vector<HitArea> hits;
   std::string title;  // for alternative text
   std::string description;

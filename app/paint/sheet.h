@@ -62,6 +62,14 @@ void lay_out_rungs(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 void lay_out_table(Sheet& sheet, const lessons::Table& table, Rect area);
 void lay_out_maps(Sheet& sheet, const std::vector<lessons::HeatMap>& maps, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+// "your guess 21.3 GiB", a value of `axis`, around `at` but inside; once it is locked, "you said …".
+struct GuessPill {
+  Rect box;
+  std::string text;
+};
+GuessPill guess_pill(const Sheet& sheet, const lessons::FigureData& figure, const lessons::Axis& axis, Point at,
+                     const Rect& within);
+void draw_pill(Sheet& sheet, const lessons::FigureData& figure, const GuessPill& pill);
 // Returns the height that it took.
 float lay_out_header(Sheet& sheet, const lessons::FigureData& figure, Rect area);
 void lay_out_side(Sheet& sheet, const lessons::FigureData& figure, Rect area);

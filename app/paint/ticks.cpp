@@ -120,7 +120,10 @@ ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
     const int step = 1 + (last - first) / std::max(1, most);
     for (int decade = first; decade <= last; decade += step) {
       const double value = std::pow(10, decade);
-      result.ticks.push_back({value, fmt::format("{:g}", value / unit.size)});
+      const double shown = value / unit.size;
+      result.ticks.push_back({value, shown < 1     ? fmt::format("{:g}", shown)
+                                     : shown < 1e6 ? record::format_count(std::llround(shown))
+                                                   : record::format_count(std::llround(shown / 1e6)) + " M"});
     }
     return result;
   }

@@ -194,10 +194,12 @@ Frame App::frame_of(double now, float effective_width) {
     frame.place.has_next = c + 1 < static_cast<int>(chapters.size()) || frame.place.page + 1 < frame.place.pages;
   }
   const lessons::FigureData& figure = page_->figure(figure_.columns());
-  const double top = figure.empty_reason.empty() ? figure.y.high : static_cast<double>(record::kGiB);
-  const paint::ByteUnit unit = paint::byte_unit(top);
-  frame.byte_unit = unit.bytes;
-  frame.byte_unit_name = unit.name;
+  const lessons::Axis& axis = lessons::guess_axis(figure);
+  const lessons::AxisUnit asked = page_->question().unit();
+  const bool drawn = figure.empty_reason.empty() && axis.unit == asked;
+  const paint::ByteUnit unit = paint::guess_unit(asked, drawn ? axis.high : static_cast<double>(record::kGiB));
+  frame.guess_unit = unit.bytes;
+  frame.guess_unit_name = unit.name;
   return frame;
 }
 
@@ -256,10 +258,15 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
     turn = draw_text_column(frame, rect);
     return;
   }
-  const ButtonText list{"Alive here", Icon::kLayers};
-  const float list_width = button_width(list);
-  if (button("drawer", {head.x1 - list_width, head.y0, head.x1, head.y1}, list)) ui_.drawer = !ui_.drawer;
-  Rect middle{head.x0 + px(150 + 16), head.y0, head.x1 - list_width - px(8), head.y1};
+  Rect middle{head.x0 + px(150 + 16), head.y0, head.x1, head.y1};
+  const bool listed = page_->figure(figure_.columns()).cursor.has_value();
+  ui_.drawer = ui_.drawer && listed;
+  if (listed) {
+    const ButtonText list{"Alive here", Icon::kLayers};
+    const float list_width = button_width(list);
+    if (button("drawer", {head.x1 - list_width, head.y0, head.x1, head.y1}, list)) ui_.drawer = !ui_.drawer;
+    middle.x1 -= list_width + px(8);
+  }
   figure_.draw_head(frame, middle);
 
   Rect foot = rect.cut_bottom(34);
@@ -276,9 +283,10 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
       stop{"Cancel", Icon::kStop, "Esc"};
   const bool running = page_->control().running();
   const ButtonText& act = open ? lock : running ? stop : run;
-  const float act_width = button_width(act);
+  const bool acts = open || has_run_button(frame);
+  const float act_width = acts ? button_width(act) : -px(8);
   const Rect at{foot.x1 - act_width, foot.y0, foot.x1, foot.y1};
-  if (button("act", at, act, running && !open ? ButtonKind::kSecondary : ButtonKind::kPrimary)) {
+  if (acts && button("act", at, act, running && !open ? ButtonKind::kSecondary : ButtonKind::kPrimary)) {
     if (open)
       lock_answer(frame);
     else if (running)

@@ -1,12 +1,16 @@
 // Two runs in a few numbers.
 #include "app/window/comparison.h"
 
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
 #include "demos/record/timeline.h"
+#include "lessons/bench.h"
+#include "lessons/moment_errors.h"
+#include "lessons/sweep.h"
 
 namespace headroom::app::window {
 
@@ -79,6 +83,58 @@ Comparison::Row loss_row(double a, double b) {
           change == 0 ? "the same" : with_sign(change > 0, size), ""};
 }
 
+Comparison::Row number_row(std::string_view head, double a, double b, std::string (*text)(double)) {
+  return {head, text(a), text(b), text(a) == text(b) ? "the same" : with_sign(b > a, text(std::abs(b - a))),
+          share_of(a, b)};
+}
+
+std::string rate_text(double bytes_per_second) { return lessons::rate_text(bytes_per_second); }
+std::string percent_text(double percent) { return fmt::format("{:.1f} %", percent); }
+
+// Roads of a machine.
+void add_roads(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
+  struct Road {
+    std::string_view variant, head;
+  };
+  constexpr std::array<Road, 6> kRoads{{{"to_device", "Host to GPU"},
+                                        {"to_host", "GPU to host"},
+                                        {"host_copy", "Host copy"},
+                                        {"file_read", "File to host"},
+                                        {"file_write", "Host to file"},
+                                        {"adamw", "AdamW, CPU"}}};
+  const auto rate = [](const record::Recording& run, std::string_view variant) {
+    for (const record::Measurement& row : run.measurements()) {
+      const bool slow_way = variant.starts_with("to_") && row.storage == "pageable";
+      if (row.panel == "bandwidth" && row.variant == variant && row.median > 0 && !slow_way)
+        return static_cast<double>(row.bytes) / row.median * 1e9;
+    }
+    return 0.0;
+  };
+  for (const Road& road : kRoads) {
+    const double rate_a = rate(a, road.variant), rate_b = rate(b, road.variant);
+    if (rate_a > 0 && rate_b > 0) comparison.rows.push_back(number_row(road.head, rate_a, rate_b, rate_text));
+  }
+}
+
+// Ladders by where they end: their last rungs have the same switches in any order.
+void add_ladders(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
+  if (a.sweep_points().empty() || b.sweep_points().empty()) return;
+  const record::SweepPoint &first_a = a.sweep_points().front(), &first_b = b.sweep_points().front();
+  const record::SweepPoint &last_a = a.sweep_points().back(), &last_b = b.sweep_points().back();
+  if (first_a.series != "ladder" || first_b.series != "ladder") return;
+  const auto add = [&](std::string_view head, const record::SweepPoint& before, const record::SweepPoint& now) {
+    const bool whole = lessons::completed(before) && lessons::completed(now);
+    if (!whole) return;
+    comparison.rows.push_back(peak_row(before.peak_allocated, now.peak_allocated));
+    comparison.rows.back().head = head;
+  };
+  add("First rung", first_a, first_b);
+  add("Last rung", last_a, last_b);
+  if (last_a.tokens_per_second > 0 && last_b.tokens_per_second > 0)
+    comparison.rows.push_back(speed_row(last_a.tokens_per_second, last_b.tokens_per_second));
+  if (last_a.loss && last_b.loss) comparison.rows.push_back(loss_row(*last_a.loss, *last_b.loss));
+}
+
 }  // namespace
 
 std::optional<double> last_metric(const record::Recording& run, MetricKind kind) {
@@ -94,13 +150,21 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
     comparison.rows.push_back(peak_row(peak_a, peak_b));
   const auto both = [&](MetricKind kind, Comparison::Row (*row)(double, double)) {
     const auto value_a = last_metric(a.recording(), kind), value_b = last_metric(b.recording(), kind);
-    if (value_a && value_b) comparison.rows.push_back(row(*value_a, *value_b));
+    // A benchmark's steps are its repeats: how long they took says nothing.
+    const bool steps = a.recording().measurements().empty() && b.recording().measurements().empty();
+    if (value_a && value_b && steps) comparison.rows.push_back(row(*value_a, *value_b));
   };
   const auto reserved = [](const record::Ledger& run) { return static_cast<double>(run.peak_reserved()); };
   if (reserved(a) > 0 && reserved(b) > 0) comparison.rows.push_back(reserved_row(reserved(a), reserved(b)));
   both(MetricKind::kStepNanoseconds, step_row);
   both(MetricKind::kTokensPerSecond, speed_row);
   both(MetricKind::kLoss, loss_row);
+  add_roads(comparison, a.recording(), b.recording());
+  add_ladders(comparison, a.recording(), b.recording());
+  const double error_a = lessons::first_moment_error(a.recording(), true, 256);
+  const double error_b = lessons::first_moment_error(b.recording(), true, 256);
+  if (error_a >= 0 && error_b >= 0)
+    comparison.rows.push_back(number_row("Error, dynamic 256", error_a, error_b, percent_text));
   comparison.a = settings_unlike(a.recording().info(), b.recording().info());
   comparison.b = settings_unlike(b.recording().info(), a.recording().info());
   return comparison;

@@ -30,6 +30,9 @@ std::string in_axis_unit(const lessons::Axis& axis, double value) {
                                                       : record::format_count(std::llround(value)) + " events";
 }
 
+// Charts and rungs have no time to move along.
+bool is_timeline(const lessons::FigureData& figure) { return figure.charts.empty() && figure.rungs.empty(); }
+
 std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
 // The page's figures as words side by side, the one on show being the title; a pull-down where they would not fit.
@@ -235,7 +238,7 @@ void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
   paint_scene(*canvas(), scene_, rect.min());
   draw_measure(frame, rect);
   canvas()->PopClipRect();
-  if (scene_.map.plot.width() > 0 && figure.charts.empty()) frame.ui.timeline_focus = had_focus;
+  if (scene_.map.plot.width() > 0 && is_timeline(figure)) frame.ui.timeline_focus = had_focus;
   interact(frame, figure, rect);
 }
 
@@ -259,13 +262,14 @@ void FigureCard::draw_drawer(Frame& frame, const Rect& rect) {
 
 void FigureCard::start_drag(Frame& frame, const lessons::FigureData& figure, ImVec2 mouse) {
   const paint::PlotMap& map = scene_.map;
-  drag_ = figure.charts.empty() ? Drag::kMeasure : Drag::kNone;  // charts have no time to measure along
+  drag_ = is_timeline(figure) ? Drag::kMeasure : Drag::kNone;
   drag_from_ = map.x_at(mouse.x);
   frame.page.view().set_measure(std::nullopt);
   if (!frame.page.question().hides() || !figure.guess) return;
   const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
-  const bool open = figure.veil_from ? mouse.x > map.x_px(*figure.veil_from) : !figure.charts.empty();
-  const bool on_line = open && std::abs(mouse.y - map.y_px(*figure.guess)) < px(kGrab);
+  const bool open = figure.veil_from ? mouse.x > map.x_px(*figure.veil_from) : !is_timeline(figure);
+  const float off = scene_.guess_along_x ? mouse.x - map.x_px(*figure.guess) : mouse.y - map.y_px(*figure.guess);
+  const bool on_line = open && std::abs(off) < px(kGrab);
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
 
@@ -299,7 +303,7 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
       start_drag(frame, figure, mouse);
   }
   if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
-  const bool timeline = figure.charts.empty();  // charts: only the guess can be dragged
+  const bool timeline = is_timeline(figure);  // elsewhere only the guess can be dragged
   if (!timeline) {
     frame.ui.timeline_focus = false;
     if (drag_ != Drag::kGuess) drag_ = Drag::kNone;
@@ -307,7 +311,8 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
   const double x = map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1));
   switch (drag_) {
     case Drag::kGuess:
-      frame.page.question().set_guess(map.y_at(std::clamp(mouse.y, map.plot.y0, map.plot.y1)));
+      frame.page.question().set_guess(scene_.guess_along_x ? map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1))
+                                                           : map.y_at(std::clamp(mouse.y, map.plot.y0, map.plot.y1)));
       break;
     case Drag::kMeasure:
       // What is veiled cannot be measured.
@@ -325,7 +330,7 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
   const bool known = !figure.veil_from || x < *figure.veil_from;
   if (hovered && timeline && moved && drag_ != Drag::kGuess && known) view.set_cursor(x);
   if (hovered && scene_.guess && scene_.guess->contains({mouse.x, mouse.y}))
-    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+    ImGui::SetMouseCursor(scene_.guess_along_x ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
 }
 
 // Bands and rows light their kind everywhere; what does not fit on the thing itself is said in a tooltip.

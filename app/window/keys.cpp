@@ -5,6 +5,7 @@
 #include <array>
 
 #include "app/window/page_model.h"
+#include "app/window/settings_view.h"
 #include "app/window/text_column.h"
 #include "app/window/widgets.h"
 #include "imgui_internal.h"  // SetKeyOwner
@@ -76,8 +77,11 @@ void peel(Frame& frame) {
 void move_guess(Frame& frame, const FigureCard& figure, int direction) {
   Question& question = frame.page.question();
   if (!question.hides() || !question.guess()) return;
-  const lessons::Axis& y = figure.scene().map.y;
-  question.set_guess(std::clamp(*question.guess() + direction * (y.high - y.low) / 100, y.low, y.high));
+  const lessons::FigureData& asked = frame.page.figure(figure.columns());
+  if (!asked.guess) return;  // another figure is looked at
+  const lessons::Axis& axis = lessons::guess_axis(asked);
+  const double part = lessons::part_of(axis, *question.guess()) + direction * 0.01;
+  question.set_guess(lessons::value_at(axis, std::clamp(part, 0.0, 1.0)));
 }
 
 // The next page of the words, else what stands beyond them.
@@ -164,7 +168,7 @@ bool owned_key(ImGuiKey key) {
 
 Turn take_keys(Frame& frame, FigureCard& figure) {
   take_scale_keys(frame.ui);
-  if (chord(ImGuiMod_Ctrl | ImGuiKey_R)) frame.page.run(frame.now);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_R) && has_run_button(frame)) frame.page.run(frame.now);
   if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
   if (chord(ImGuiMod_Ctrl | ImGuiKey_T)) frame.ui.theme = next(frame.ui.theme);
   const ImGuiIO& io = ImGui::GetIO();

@@ -208,8 +208,9 @@ void PageModel::show_run(int index) {
 bool PageModel::growing() const { return control_.running() && shown_ == own_ && !shows_prediction_; }
 
 bool PageModel::can_pin() const {
-  return shown_ >= 0 && !shows_prediction_ && !growing() && !question_.hides() && on_show() != nullptr &&
-         !on_show()->recording->events().empty();
+  const RunOnShow* run = on_show();
+  return shown_ >= 0 && !shows_prediction_ && !growing() && !question_.hides() && run != nullptr &&
+         !compare_runs(*run->ledger, *run->ledger).rows.empty();
 }
 
 void PageModel::toggle_pin() {
@@ -292,6 +293,9 @@ lessons::FigureInput PageModel::input(int columns) const {
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.veiled = question_.hides();
   const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
+  const lessons::Figure& on_tab = *figures_[static_cast<std::size_t>(tab_)];
+  const bool asked_here = page_->prediction != nullptr && page_->prediction->figure == on_tab.id;
+  if (!asked_here) return input;
   if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
     input.view.guess = question_.guess();
   input.view.guess_locked = question_.locked();
@@ -344,17 +348,19 @@ void PageModel::compare() {
 
 // Half-way between what is seen already and the top of the axis: a place to drag from, not a hint.
 void PageModel::make_first_guess() {
-  if ((figure_.stack.empty() && figure_.charts.empty()) || tab_ != 0) return;
+  if (tab_ != 0) return;
+  if (figure_.first_guess && question_.suggest(*figure_.first_guess)) stale_ = true;  // with it, next time
+  if (figure_.first_guess || (figure_.stack.empty() && figure_.charts.empty())) return;
   double highest = 0;
-  if (!figure_.charts.empty())
-    for (const lessons::ChartSeries& series : figure_.charts.front().series)
+  if (figure_.guess_chart < figure_.charts.size())
+    for (const lessons::ChartSeries& series : figure_.charts[figure_.guess_chart].series)
       for (const lessons::ChartPoint& point : series.points) highest = std::max(highest, point.y);
   for (const lessons::StackColumn& column : figure_.stack) {
     double total = 0;
     for (const record::Bytes bytes : column.high) total += static_cast<double>(bytes);
     highest = std::max(highest, total);
   }
-  if (question_.suggest((highest + figure_.y.high) / 2)) stale_ = true;  // with the guess in it, next time
+  if (question_.suggest((highest + lessons::guess_axis(figure_).high) / 2)) stale_ = true;
 }
 
 void PageModel::settle_question() {

@@ -30,29 +30,36 @@ std::string without_commas(std::string_view text) {
 Question::Question(const lessons::Prediction* prediction)
     : prediction_(prediction), state_(prediction == nullptr ? State::kNone : State::kOpen) {}
 
-void Question::set_guess(double bytes) {
+void Question::set_guess(double value) {
   if (state_ != State::kOpen) return;
-  guess_ = std::clamp(bytes, prediction_->low, prediction_->high);
+  guess_ = std::clamp(value, prediction_->low, prediction_->high);
   moved_by_reader_ = true;
 }
 
-bool Question::suggest(double bytes) {
+bool Question::suggest(double value) {
   if (state_ != State::kOpen || moved_by_reader_) return false;
   const std::optional<double> before = guess_;
-  guess_ = std::clamp(bytes, prediction_->low, prediction_->high);
+  guess_ = std::clamp(value, prediction_->low, prediction_->high);
   return guess_ != before;
 }
 
-record::Status Question::set_guess_text(std::string_view text, double unit_bytes) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  const std::string plain = without_commas(text);
+record::Status Question::set_guess_text(std::string_view text, std::string_view unit, double size) {
+  const auto trim = [](std::string_view words) {
+    while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
+    while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
+    return words;
+  };
+  text = trim(text);
+  const bool named = prediction_->unit != lessons::AxisUnit::kBytes && text.ends_with(unit);
+  const std::string plain = without_commas(named ? trim(text.substr(0, text.size() - unit.size())) : text);
   double number = 0;
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
   if (error == std::errc() && end == plain.data() + plain.size() && number >= 0) {
-    set_guess(number * unit_bytes);
+    set_guess(number * size);
     return record::Ok{};
   }
+  if (prediction_->unit != lessons::AxisUnit::kBytes)
+    return record::Error{"\"" + std::string(text) + "\" is not a number of " + std::string(unit) + "."};
   const auto bytes = record::parse_bytes(plain);
   if (!bytes) return record::Error{"\"" + std::string(text) + "\" is not a size: type a number, or 21 GiB."};
   set_guess(static_cast<double>(bytes.value()));
@@ -71,7 +78,9 @@ bool Question::compare(const record::Ledger& run) {
   if (state_ != State::kWaiting) return false;
   const double is = prediction_->answer(run);
   if (is < 0) return false;
-  const double low = std::max(1.0, std::min(*guess_, is)), high = std::max({1.0, *guess_, is});
+  // Nothing is infinitely far off: a byte, or a tenth of a percent, is the least that counts.
+  const double least = prediction_->unit == lessons::AxisUnit::kPercent ? 0.1 : 1;
+  const double low = std::max(least, std::min(*guess_, is)), high = std::max({least, *guess_, is});
   reveal_ = Reveal{*guess_, is, high / low};
   state_ = State::kAnswered;
   return true;

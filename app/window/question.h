@@ -1,4 +1,5 @@
-// The page's question: a guess in bytes, locked, then compared with what a run says. Knows nothing of how it is drawn.
+// The page's question: a guess, locked, then compared with what a run says. Numbers are in the question's unit, mostly
+// bytes. Knows nothing of how it is drawn.
 #pragma once
 
 #include <optional>
@@ -19,7 +20,7 @@ class Question {
     kSkipped,
   };
   struct Reveal {
-    double said = 0, is = 0;  // bytes
+    double said = 0, is = 0;
     double factor = 1;        // how far off, as a factor of at least 1
   };
 
@@ -29,15 +30,17 @@ class Question {
   // Hidden until answered or skipped.
   bool hides() const { return state_ == State::kOpen; }
   bool locked() const { return state_ == State::kWaiting || state_ == State::kAnswered; }
-  const std::optional<double>& guess() const { return guess_; }  // bytes; empty until something is known to guess about
+  // Of all its numbers.
+  lessons::AxisUnit unit() const { return prediction_ == nullptr ? lessons::AxisUnit::kBytes : prediction_->unit; }
+  const std::optional<double>& guess() const { return guess_; }  // empty until something is known to guess about
   const std::optional<Reveal>& reveal() const { return reveal_; }
 
   // Kept inside the marker's range; ignored once locked.
-  void set_guess(double bytes);
+  void set_guess(double value);
   // Where the marker stands until the reader moves it. True if it moved.
-  bool suggest(double bytes);
-  // "21", in `unit_bytes` each, or with a unit of its own: "21 GiB".
-  record::Status set_guess_text(std::string_view text, double unit_bytes);
+  bool suggest(double value);
+  // "21", in units of this name and size, or with a unit of its own: "21 GiB".
+  record::Status set_guess_text(std::string_view text, std::string_view unit, double size);
   void lock();
   void skip();
   // What a finished run says; false where it cannot answer.

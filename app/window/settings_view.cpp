@@ -54,8 +54,12 @@ void draw_editable_value(Frame& frame, const ParamSpec& spec, const Rect& rect) 
   }
   // Where it would meet the label, the unit gives way.
   const float room = rect.width() - text_width(Face::kMedium, 12, spec.label) - px(8);
-  if (text_width(Face::kSemiBold, 13, value) > room && !spec.unit.empty() && value.ends_with(spec.unit))
-    value.resize(value.size() - spec.unit.size());
+  const auto too_wide = [&] { return text_width(Face::kSemiBold, 13, value) > room; };
+  if (const auto count =
+          static_cast<double>(spec.kind == ParamKind::kInteger ? frame.page.control().params().integer(spec.key) : 0);
+      too_wide() && count >= 1e6)
+    value = fmt::format("{:.1f} M {}", count / 1e6, spec.unit);
+  if (too_wide() && !spec.unit.empty() && value.ends_with(spec.unit)) value.resize(value.size() - spec.unit.size());
   const float width = text_width(Face::kSemiBold, 13, value);
   const Rect at{rect.x1 - width - px(4), rect.y0, rect.x1, rect.y1};
   text_in(Face::kSemiBold, 13, rect, theme().text, value, 1);
@@ -366,8 +370,13 @@ void draw_settings(Frame& frame, const Rect& rect) {
   const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
   const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
   if (frame.page.control().fixed_settings().empty() && !LadderView::serves(frame.page)) draw_more(frame, last);
-  if (!LadderView::serves(frame.page)) draw_run(frame, run);  // the list has a button of its own
+  if (!LadderView::serves(frame.page))
+    draw_run(frame, run);
+  else  // the list has a button of its own
+    draw_pin(frame, run);
 }
+
+bool has_run_button(const Frame& frame) { return !LadderView::serves(frame.page) && frame.page.page().command.empty(); }
 
 std::string settings_summary(const Frame& frame) {
   const auto lower_case = [](std::string_view label) {
@@ -382,13 +391,22 @@ std::string settings_summary(const Frame& frame) {
     if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
     if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
     if (!summary.empty()) summary += ", ";
-    if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "off") summary += lower_case(spec->label) + " ";
+    // A bare "off" or "16" says nothing without its name.
+    const std::string value = shown_value(*spec, params);
+    const bool bare = value == "off" || value == "on" || spec->kind == ParamKind::kReal ||
+                      (spec->kind == ParamKind::kInteger && spec->unit.empty());
+    if (bare) summary += lower_case(spec->label) + " ";
     summary += shown_value(*spec, params);
   }
   return summary;
 }
 
 void draw_settings_folded(Frame& frame, const Rect& rect) {
+  if (!frame.page.page().command.empty()) {
+    const std::string_view command = frame.page.page().command;
+    text_in(Face::kMono, 13, rect, theme().text, shortened(Face::kMono, 13, std::string(command), rect.width()));
+    return;
+  }
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
   const ButtonText summary{words, Icon::kChip};
   if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");

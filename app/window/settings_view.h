@@ -11,6 +11,9 @@ void draw_settings(Frame& frame, const Rect& rect);
 // Narrow pages: all of it folded into one summary.
 void draw_settings_folded(Frame& frame, const Rect& rect);
 
+// A ladder has a button of its own, and what only the command line runs has none.
+bool has_run_button(const Frame& frame);
+
 // "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"
 std::string settings_summary(const Frame& frame);
 

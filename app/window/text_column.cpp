@@ -75,7 +75,7 @@ void card_head(Icon icon, std::string_view words) {
   text_in(Face::kSemiBold, 13, {head.x0 + px(22), head.y0, head.x1, head.y1}, theme().text, words);
 }
 
-std::string in_unit(double bytes, double unit) { return fmt::format("{:.1f}", bytes / unit); }
+std::string in_unit(double value, double unit) { return fmt::format("{:.1f}", value / unit); }
 
 void draw_question(Frame& frame) {
   Question& question = frame.page.question();
@@ -87,11 +87,11 @@ void draw_question(Frame& frame) {
     gap(10);
     const Rect row = take(32);
     const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
-    if (!ui.editing_guess) ui.guess_text = question.guess() ? in_unit(*question.guess(), frame.byte_unit) : "";
-    const bool entered = text_field("guess", field, ui.guess_text, frame.byte_unit_name);
+    if (!ui.editing_guess) ui.guess_text = question.guess() ? in_unit(*question.guess(), frame.guess_unit) : "";
+    const bool entered = text_field("guess", field, ui.guess_text, frame.guess_unit_name);
     ui.editing_guess = ImGui::IsItemActive();
     if (entered) {
-      const record::Status taken = question.set_guess_text(ui.guess_text, frame.byte_unit);
+      const record::Status taken = question.set_guess_text(ui.guess_text, frame.guess_unit_name, frame.guess_unit);
       ui.guess_error = taken ? std::string() : taken.error().message;
       const bool by_enter =
           ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
@@ -129,7 +129,12 @@ void draw_scale(const Rect& rect, double said, double is) {
 void draw_reveal(Frame& frame) {
   const Question::Reveal& reveal = *frame.page.question().reveal();
   // The unit of the run that was guessed about, whatever is looked at now.
-  const paint::ByteUnit unit = paint::byte_unit(std::max(reveal.said, reveal.is));
+  const lessons::AxisUnit asked = frame.page.question().unit();
+  const paint::ByteUnit unit = paint::guess_unit(asked, std::max(reveal.said, reveal.is));
+  const auto unit_for = [&](double value) {  // beyond a thousand GB/s there is no room for the digits
+    const bool tera = asked == lessons::AxisUnit::kBytesPerSecond && value >= 1e12;
+    return tera ? paint::ByteUnit{"TB/s", 1e12} : unit;
+  };
   if (begin_card("reveal", frame)) {
     card_head(Icon::kCheck, "Your prediction");
     gap(6);
@@ -142,8 +147,8 @@ void draw_reveal(Frame& frame) {
       ImU32 colour;
     };
     const Number numbers[] = {
-        {"you said", in_unit(reveal.said, unit.bytes), unit.name, theme().text3},
-        {"it is", in_unit(reveal.is, unit.bytes), unit.name, theme().text},
+        {"you said", in_unit(reveal.said, unit_for(reveal.said).bytes), unit_for(reveal.said).name, theme().text3},
+        {"it is", in_unit(reveal.is, unit_for(reveal.is).bytes), unit_for(reveal.is).name, theme().text},
         {"off by", reveal.factor < 100 ? fmt::format("{:.1f}×", reveal.factor) : "> 99×", "", theme().text}};
     float x = row.x0;
     for (const Number& number : numbers) {
@@ -164,7 +169,7 @@ void draw_reveal(Frame& frame) {
 void draw_waiting(Frame& frame) {
   const bool running = frame.page.control().running();
   const double guess = *frame.page.question().guess();
-  const paint::ByteUnit unit = paint::byte_unit(guess);
+  const paint::ByteUnit unit = paint::guess_unit(frame.page.question().unit(), guess);
   const Rect at = content_rect(0);
   const std::string head = fmt::format("Locked: {} {}", in_unit(guess, unit.bytes), unit.name);
   const std::string_view body = running ? "The answer comes when the run is done."

@@ -69,8 +69,8 @@ struct Frame {
   Width width = Width::kCompact;
   double now = 0;  // seconds
   Place place;
-  double byte_unit = 1;  // of the figure's axis
-  std::string_view byte_unit_name = "B";
+  double guess_unit = 1;  // of the axis that is asked about
+  std::string_view guess_unit_name = "B";
 };
 
 }  // namespace headroom::app::window

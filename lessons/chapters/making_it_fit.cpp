@@ -2,6 +2,8 @@
 #include <array>
 
 #include "lessons/chapter.h"
+#include "lessons/moment_errors.h"
+#include "lessons/sweep.h"
 
 namespace headroom::lessons {
 namespace {
@@ -66,14 +68,20 @@ constexpr Page kOptimizerStates{.id = "optimizer_states",
 
 // --- what 8 bits keep
 
-constexpr std::array kMomentFigures{Id("state_error_map")};
+// Of the first moment, in dynamic levels with a scale for each 256 numbers.
+double error_of_dynamic(const record::Ledger& run) { return first_moment_error(run.recording(), true, 256); }
+
+constexpr Prediction kMomentError{
+    .figure = "state_error_map", .low = 0, .high = 100, .answer = error_of_dynamic, .unit = AxisUnit::kPercent};
+constexpr std::array kMomentFigures{Id("state_error_map"), Id("moment_bytes"), Id("memory_timeline")};
 constexpr std::array kMomentRecordings{Id("moments_cpu")};
 constexpr Page kMoments{.id = "eight_bits",
                         .title = "What eight bits keep",
                         .text = "moments.md",
                         .demo = "moments",
                         .figures = kMomentFigures,
-                        .recordings = kMomentRecordings};
+                        .recordings = kMomentRecordings,
+                        .prediction = &kMomentError};
 
 // --- keep or compute again
 
@@ -139,14 +147,29 @@ constexpr Page kOffload{.id = "offload",
 
 // --- the roads
 
-constexpr std::array kRoadFigures{Id("bandwidth_ladder")};
+// Bytes a second from the host's page-locked memory to the GPU; of a machine without one, from a file.
+double next_road(const record::Ledger& run) {
+  double file = -1;
+  for (const record::Measurement& row : run.recording().measurements()) {
+    if (row.median <= 0) continue;
+    const double rate = static_cast<double>(row.bytes) / row.median * 1e9;
+    if (row.variant == "to_device" && row.storage != "pageable") return rate;
+    if (row.variant == "file_read") file = rate;
+  }
+  return file;
+}
+
+constexpr Prediction kRoad{
+    .figure = "bandwidth_ladder", .low = 1e6, .high = 1e13, .answer = next_road, .unit = AxisUnit::kBytesPerSecond};
+constexpr std::array kRoadFigures{Id("bandwidth_ladder"), Id("offload_times")};
 constexpr std::array kRoadRecordings{Id("bandwidth_h200"), Id("bandwidth_cpu")};
 constexpr Page kRoads{.id = "bandwidth_of_this_machine",
                       .title = "How wide are the roads?",
                       .text = "bandwidth.md",
                       .demo = "bandwidth",
                       .figures = kRoadFigures,
-                      .recordings = kRoadRecordings};
+                      .recordings = kRoadRecordings,
+                      .prediction = &kRoad};
 
 // --- low rank
 
@@ -169,8 +192,25 @@ constexpr Page kLowRank{.id = "low_rank",
 
 // --- all of them
 
-constexpr std::array kLadderFigures{Id("ladder_waterfall")};
+// The peak of the last rung that goes with those above it; of a ladder that did not get to its end, none.
+double end_of_ladder(const record::Ledger& run) {
+  const auto& outcome = run.recording().outcome();
+  if (!outcome || outcome->kind != record::OutcomeKind::kCompleted) return -1;
+  const auto& points = run.recording().sweep_points();
+  for (auto point = points.rbegin(); point != points.rend(); ++point)
+    if (point->series == "ladder" && completed(*point)) return static_cast<double>(point->peak_allocated);
+  return -1;
+}
+
+constexpr Prediction kLastRung{
+    .figure = "ladder_waterfall", .low = 0, .high = 1024.0 * record::kGiB, .answer = end_of_ladder};
+constexpr std::array kLadderFigures{Id("ladder_waterfall"), Id("formula_table")};
 constexpr std::array kLadderRecordings{Id("ladder_h200"), Id("ladder_cpu")};
+// The first rung's, for the formula.
+constexpr std::array kLadderSettings{Setting{"precision", "fp32"},     Setting{"attention", "eager"},
+                                     Setting{"checkpointing", "off"},  Setting{"loss", "plain"},
+                                     Setting{"fused.rms_norm", "off"}, Setting{"fused.rope", "off"},
+                                     Setting{"fused.swiglu", "off"},   Setting{"fused.embedding", "off"}};
 constexpr std::array kLadderSwitches{Id("model"), Id("batch"), Id("seq"), Id("steps"), Id("device"), Id("cap")};
 constexpr Page kLadder{.id = "ladder",
                        .title = "A ladder of switches",
@@ -178,10 +218,30 @@ constexpr Page kLadder{.id = "ladder",
                        .demo = "train_step",
                        .figures = kLadderFigures,
                        .recordings = kLadderRecordings,
+                       .prediction = &kLastRung,
+                       .settings = kLadderSettings,
                        .switches = kLadderSwitches};
 
 // --- the report
 
+// The peak with all kernels at the largest batch that the code of 2024 still reaches.
+double all_kernels_peak(const record::Ledger& run) {
+  const auto& points = run.recording().sweep_points();
+  std::int64_t batch = -1, seq = -1;
+  for (const SweepPoint& point : points) {
+    if (point.series != "hf" || !completed(point) || setting(point, "batch") <= batch) continue;
+    batch = setting(point, "batch");
+    seq = setting(point, "seq");
+  }
+  for (const SweepPoint& point : points)
+    if (point.series == "liger_all" && completed(point) && setting(point, "batch") == batch &&
+        setting(point, "seq") == seq)
+      return static_cast<double>(point.peak_allocated);
+  return -1;
+}
+
+constexpr Prediction kReportPeak{
+    .figure = "report_batch", .low = 0, .high = 128.0 * record::kGiB, .answer = all_kernels_peak};
 constexpr std::array kReportFigures{Id("report_batch"), Id("report_sequence"), Id("report_estimate")};
 constexpr std::array kReportRecordings{Id("report_h200"), Id("report_quick_cpu")};
 
@@ -191,6 +251,7 @@ constexpr Page kReport{.id = "report",
                        .demo = "train_step",
                        .figures = kReportFigures,
                        .recordings = kReportRecordings,
+                       .prediction = &kReportPeak,
                        .command = "headroom report --out DIR"};
 
 constexpr std::array<const Page*, 10> kPages{&kMixedPrecision, &kOptimizerStates, &kMoments, &kCheckpointing, &kLossPaths,

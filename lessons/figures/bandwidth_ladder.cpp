@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "lessons/bench.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -37,6 +38,16 @@ bool is_slow_way(const Measurement& row) {
   return over_bus && row.storage == "pageable";
 }
 
+// Under the veil the copies within a memory are known.
+bool is_known(const Measurement& row) { return row.variant == "device_copy" || row.variant == "host_copy"; }
+
+const Measurement* same_road(const record::Recording& run, const Measurement& row) {
+  for (const Measurement& other : run.measurements())
+    if (other.panel == row.panel && other.variant == row.variant && other.storage == row.storage && other.median > 0)
+      return &other;
+  return nullptr;
+}
+
 ChartPoint point_of(const Measurement& row, double x) {
   const double value = rate(row, row.median);
   return {.x = x,
@@ -49,6 +60,14 @@ ChartPoint point_of(const Measurement& row, double x) {
                              record::format_bytes(row.bytes))};
 }
 
+// Run A's bar beside it.
+ChartPoint point_of_a(const Measurement& a, const Measurement& b, double x) {
+  ChartPoint point = point_of(a, x);
+  const double change = rate(b, b.median) - rate(a, a.median);
+  point.tip = fmt::format("Run A: {}. B − A: {}{}", point.tip, change < 0 ? "−" : "+", rate_text(std::abs(change)));
+  return point;
+}
+
 FigureData build(const FigureInput& input) {
   FigureData figure;
   figure.id = kBandwidthLadder.id;
@@ -58,17 +77,23 @@ FigureData build(const FigureInput& input) {
   chart.bars = true;
   ChartSeries main{.label = "measured", .kind = SeriesKind::kFused, .points = {}};
   ChartSeries slow{.label = "from pageable memory", .kind = SeriesKind::kEager, .points = {}};
-  double low = HUGE_VAL, high = 0;
+  ChartSeries before{.label = "run A", .kind = SeriesKind::kLibrary, .points = {}};
+  double low = HUGE_VAL, high = 0, known = 0;
   for (const Place& place : kPlaces) {
     bool there = false;
     for (const Measurement& row : input.run->recording().measurements()) {
       if (row.panel != "bandwidth" || row.variant != place.variant || row.median <= 0) continue;
       const auto x = static_cast<double>(chart.categories.size());
       const ChartPoint point = point_of(row, x);
-      (is_slow_way(row) ? slow : main).points.push_back(point);
       low = std::min(low, point.y);
       high = std::max(high, point.high);
       there = true;
+      if (is_known(row)) known = std::max(known, point.y);
+      if (input.view.veiled && !is_known(row)) continue;
+      (is_slow_way(row) ? slow : main).points.push_back(point);
+      const Measurement* a =
+          input.ghost == nullptr || is_slow_way(row) ? nullptr : same_road(input.ghost->recording(), row);
+      if (a != nullptr) before.points.push_back(point_of_a(*a, row, x));
     }
     if (there) chart.categories.emplace_back(place.name);
   }
@@ -78,6 +103,7 @@ FigureData build(const FigureInput& input) {
   }
   chart.series.push_back(std::move(main));
   if (!slow.points.empty()) chart.series.push_back(std::move(slow));
+  if (!before.points.empty()) chart.series.push_back(std::move(before));
   chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
   chart.y = {.unit = AxisUnit::kBytesPerSecond,
              .low = std::pow(10, std::floor(std::log10(low * 0.7))),
@@ -86,6 +112,10 @@ FigureData build(const FigureInput& input) {
   chart.title = "Bytes moved a second";
   figure.x = chart.x;
   figure.y = chart.y;
+  if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
+  figure.guess = input.view.guess;
+  figure.guess_locked = input.view.guess_locked;
+  figure.first_guess = known / 10;
   figure.charts.push_back(std::move(chart));
   return figure;
 }

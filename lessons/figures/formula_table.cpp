@@ -133,7 +133,8 @@ FigureData build(const FigureInput& input) {
   figure.x = figure.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1};
   const bool is_prediction =
       input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // its own column
-  const bool has_run = input.run != nullptr && !is_prediction && input.run->recording().info().demo == "train_step";
+  const bool has_run = input.run != nullptr && !is_prediction && input.run->recording().info().demo == "train_step" &&
+                       input.run->recording().sweep_points().empty();  // each point has settings of its own
   if (input.settings == nullptr && !has_run) {
     figure.empty_reason = "There are no settings to put numbers in for.";
     return figure;
@@ -149,6 +150,7 @@ FigureData build(const FigureInput& input) {
   table.head = "With these settings";
   fill(table, step_formulas(settings), input, run_fits);
   record::RunInfo asked;  // the settings in the words of a run
+  asked.demo = "train_step";
   asked.params = settings.to_map();
   figure.provenance_line = provenance_line(asked);
   if (run_fits) {

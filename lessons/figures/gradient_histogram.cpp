@@ -171,8 +171,9 @@ FigureData build(const FigureInput& input) {
   figure.charts.push_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"))
                                      : gradients_chart(*numbers, params));
   if (input.ghost != nullptr)
-    if (const Histogram* before = last_of(input.ghost->recording(), numbers->name); before != nullptr && of_updates) {
-      Chart of_a = updates_chart(*before, last_of(input.ghost->recording(), "updates.lost"));
+    if (const Histogram* before = last_of(input.ghost->recording(), numbers->name); before != nullptr) {
+      Chart of_a = of_updates ? updates_chart(*before, last_of(input.ghost->recording(), "updates.lost"))
+                              : gradients_chart(*before, params);
       of_a.title = "Run A: " + of_a.title;
       figure.charts.push_back(std::move(of_a));
       add_run_a(figure.provenance, input.ghost->recording());

@@ -6,6 +6,7 @@
 
 #include "lessons/axes.h"
 #include "lessons/sweep.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -13,7 +14,8 @@ extern const Figure kLadderWaterfall;
 
 namespace {
 
-constexpr std::array<record::Choice, 2> kDeltas{{{"step", "to the rung before"}, {"naive", "to the first rung"}}};
+constexpr std::array<record::Choice, 3> kDeltas{
+    {{"step", "to the rung before"}, {"naive", "to the first rung"}, {"a", "to run A"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "delta",
                       .label = "Difference",
@@ -45,6 +47,22 @@ Rung rung_of(const SweepPoint& point, bool first) {
   return rung;
 }
 
+// The rung of run A at the same switch; null: it has none that fits.
+const SweepPoint* rung_of_a(const FigureInput& input, const SweepPoint& point) {
+  if (input.ghost == nullptr) return nullptr;
+  for (const SweepPoint& other : input.ghost->recording().sweep_points())
+    if (other.series == point.series && other.label == point.label && completed(other)) return &other;
+  return nullptr;
+}
+
+// What the question asks for: of the rungs but the first their names are known.
+Rung veiled(const SweepPoint& point) {
+  Rung rung;
+  rung.label = "+ " + ladder_label(point.label);
+  rung.tip = rung.label;
+  return rung;
+}
+
 FigureData build(const FigureInput& input) {
   FigureData figure;
   figure.id = kLadderWaterfall.id;
@@ -60,9 +78,18 @@ FigureData build(const FigureInput& input) {
   record::Bytes highest = 1;
   double fastest = 1;
   record::Bytes before = 0;  // nothing is compared with a rung that did not fit: its peak is not known
+  const bool to_a = params.text("delta") == "a" && input.ghost != nullptr;
   for (const SweepPoint& point : points) {
-    Rung rung = rung_of(point, &point == &points.front());
-    if (completed(point)) {
+    const bool first = &point == &points.front();
+    Rung rung = input.view.veiled && !first ? veiled(point) : rung_of(point, first);
+    const SweepPoint* a = rung_of_a(input, point);
+    if (a != nullptr && completed(point))
+      rung.tip += fmt::format(". Run A: {}, B − A: {}", record::format_bytes(a->peak_allocated),
+                              signed_bytes(point.peak_allocated - a->peak_allocated));
+    if (completed(point) && to_a) {
+      rung.before = a == nullptr ? 0 : a->peak_allocated;
+      rung.delta = a == nullptr ? "" : signed_bytes(point.peak_allocated - a->peak_allocated);
+    } else if (completed(point) && (first || !input.view.veiled)) {
       if (before > 0) {
         rung.before = before;
         rung.delta = signed_bytes(point.peak_allocated - before);
@@ -75,6 +102,10 @@ FigureData build(const FigureInput& input) {
   }
   figure.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
   figure.y = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
+  if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
+  figure.guess = input.view.guess;
+  figure.guess_locked = input.view.guess_locked;
+  figure.first_guess = static_cast<double>(points.front().peak_allocated) / 2;
   return figure;
 }
 

@@ -177,6 +177,11 @@ Chart chart_of(const Sweep& sweep, std::string title, AxisUnit unit) {
   return chart;
 }
 
+// What the question asks for is left out, but the axis keeps the room for it.
+void veil(Chart& chart) {
+  std::erase_if(chart.series, [](const ChartSeries& series) { return series.kind == SeriesKind::kFused; });
+}
+
 FigureData build(const FigureInput& input, const Figure& of, Sweep sweep) {
   FigureData figure;
   figure.id = of.id;
@@ -215,8 +220,16 @@ FigureData build(const FigureInput& input, const Figure& of, Sweep sweep) {
   fit_y(peaks);
   for (Chart* chart : {&speeds, &peaks})
     if (any_ran_out(*chart)) chart->y.high *= 1.08;  // room for the row that says so
+  const bool veiled = input.view.veiled;
   for (const Strategy& strategy : kStrategies)
-    if (sweep.comparable && params.text("formula") == "on" && shown(strategy)) add_formula(peaks, sweep, strategy);
+    if (sweep.comparable && params.text("formula") == "on" && shown(strategy) && !veiled)
+      add_formula(peaks, sweep, strategy);
+  if (veiled)
+    for (Chart* chart : {&speeds, &peaks}) veil(*chart);
+  figure.guess = input.view.guess;
+  figure.guess_locked = input.view.guess_locked;
+  figure.guess_chart = 1;
+  figure.first_guess = peaks.y.high / 2;
   figure.charts.push_back(std::move(speeds));
   figure.charts.push_back(std::move(peaks));
   figure.x = figure.charts.front().x;

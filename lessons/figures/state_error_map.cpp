@@ -3,11 +3,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/moment_errors.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -28,12 +28,51 @@ constexpr std::array kSchema{record::ParamSpec{.key = "moment",
 constexpr std::size_t kMostColumns = 40;
 constexpr double kWorst = 100;  // percent: the number is gone
 
-// "first_moment.dynamic.256" as "dynamic, blocks of 256".
-std::string way_of(const std::string& name) {
-  const std::size_t first = name.find('.'), second = name.find('.', first + 1);
-  if (first == std::string::npos) return name;
-  if (second == std::string::npos) return name.substr(first + 1);
-  return fmt::format("{}, blocks of {}", name.substr(first + 1, second - first - 1), name.substr(second + 1));
+// Mean error of all numbers, by what shares a scale: the even levels beside the dynamic ones, and run A's.
+Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWay>& ways_of_a, bool veiled) {
+  Chart chart{.title = "Mean error of all numbers", .bars = true};
+  std::vector<std::int64_t> blocks;
+  for (const MomentWay& way : ways)
+    if (std::find(blocks.begin(), blocks.end(), way.block) == blocks.end()) blocks.push_back(way.block);
+  for (const std::int64_t block : blocks) chart.categories.push_back(record::format_count(block));
+  const auto error_of = [](const std::vector<MomentWay>& all, bool dynamic, std::int64_t block) {
+    for (const MomentWay& way : all)
+      if (way.dynamic == dynamic && way.block == block) return mean_error(*way.errors);
+    return -1.0;
+  };
+  double highest = 0;
+  for (const bool dynamic : {false, true}) {
+    const std::string levels = dynamic ? "dynamic levels" : "even levels";
+    ChartSeries now{.label = levels, .kind = dynamic ? SeriesKind::kFused : SeriesKind::kEager, .points = {}};
+    ChartSeries before{.label = levels + ", run A", .kind = SeriesKind::kLibrary, .points = {}};
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const double value = error_of(ways, dynamic, blocks[i]), a = error_of(ways_of_a, dynamic, blocks[i]);
+      if (value < 0) continue;
+      highest = std::max(highest, value);
+      const std::string tip =
+          fmt::format("{}, blocks of {}: off by {:.1f} % on average", levels, record::format_count(blocks[i]), value);
+      const auto x = static_cast<double>(i);
+      now.points.push_back(
+          {.x = x, .y = value, .low = value, .high = value, .label = fmt::format("{:.1f} %", value), .tip = tip});
+      if (a < 0) continue;
+      const std::string change = fmt::format("B − A: {}{:.1f} %", value < a ? "−" : "+", std::abs(value - a));
+      before.points.push_back({.x = x,
+                               .y = a,
+                               .low = a,
+                               .high = a,
+                               .label = fmt::format("{:.1f} %", a),
+                               .tip = fmt::format("{}; run A: {:.1f} %, {}", tip, a, change)});
+    }
+    if (veiled && dynamic) continue;
+    chart.series.push_back(std::move(now));
+    if (!before.points.empty()) chart.series.push_back(std::move(before));
+  }
+  chart.x = {.unit = AxisUnit::kCategory,
+             .low = -0.5,
+             .high = static_cast<double>(blocks.size()) - 0.5,
+             .name = "numbers in a block, with a scale of their own"};
+  chart.y = {.unit = AxisUnit::kPercent, .low = 0, .high = std::max(1.0, std::ceil(highest * 1.15))};
+  return chart;
 }
 
 FigureData build(const FigureInput& input) {
@@ -50,25 +89,25 @@ FigureData build(const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   figure.source = recording.info().source;
   figure.provenance_line = provenance_line(recording.info());
-  // Of each way the last one that was looked at.
-  std::vector<const Histogram*> ways;
-  for (const Histogram& each : recording.histograms()) {
-    if (!each.name.starts_with(params.text("moment") + ".") || each.errors.empty()) continue;
-    const auto same = std::find_if(ways.begin(), ways.end(), [&](const Histogram* way) { return way->name == each.name; });
-    if (same == ways.end()) ways.push_back(&each);
-    else *same = &each;
-  }
-  figure.provenance = full_provenance(recording, params, ways.empty() ? -1 : ways.front()->step);
+  // The question is about the first moment.
+  const std::string moment = input.view.veiled ? "first_moment" : std::string(params.text("moment"));
+  std::vector<MomentWay> ways = moment_ways(recording, moment);
+  figure.provenance = full_provenance(recording, params, ways.empty() ? -1 : ways.front().errors->step);
   if (ways.empty()) {
     figure.empty_reason = "This run did not compare its moments with what 8 bits keep of them.";
     return figure;
   }
+  const std::vector<MomentWay> ways_of_a =
+      input.ghost == nullptr ? std::vector<MomentWay>{} : moment_ways(input.ghost->recording(), moment);
+  Chart chart = mean_errors(ways, ways_of_a, input.view.veiled);
+  if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
+  if (input.view.veiled) std::erase_if(ways, [](const MomentWay& way) { return way.dynamic; });
   int low = std::numeric_limits<int>::max(), high = std::numeric_limits<int>::min();
-  for (const Histogram* way : ways)
-    for (std::size_t i = 0; i < way->counts.size(); ++i)
-      if (way->counts[i] > 0) {
-        low = std::min(low, way->low_exponent + static_cast<int>(i));
-        high = std::max(high, way->low_exponent + static_cast<int>(i));
+  for (const MomentWay& way : ways)
+    for (std::size_t i = 0; i < way.errors->counts.size(); ++i)
+      if (way.errors->counts[i] > 0) {
+        low = std::min(low, way.errors->low_exponent + static_cast<int>(i));
+        high = std::max(high, way.errors->low_exponent + static_cast<int>(i));
       }
   if (low > high) {
     figure.empty_reason = "All moments are still zero.";
@@ -82,23 +121,30 @@ FigureData build(const FigureInput& input) {
               .high = kWorst,
               .low_text = "exact",
               .high_text = "the number is gone"};
-  for (const Histogram* way : ways) {
+  for (const MomentWay& each : ways) {
+    const Histogram* const way = each.errors;
     std::vector<double> row;
     std::vector<std::string> tips;
     for (int e = low; e <= high; ++e) {
       const int i = e - way->low_exponent;
       const bool there = i >= 0 && i < static_cast<int>(way->counts.size()) && way->counts[static_cast<std::size_t>(i)] > 0;
       row.push_back(there ? 100 * way->errors[static_cast<std::size_t>(i)] : std::numeric_limits<double>::quiet_NaN());
-      tips.push_back(there ? fmt::format("{}, size 2^{}: off by {:.2g} %, {} numbers", way_of(way->name), e, row.back(),
+      tips.push_back(there ? fmt::format("{}, size 2^{}: off by {:.2g} %, {} numbers", each.label(), e, row.back(),
                                          record::format_count(way->counts[static_cast<std::size_t>(i)]))
                            : fmt::format("No number of size 2^{}", e));
     }
     map.tips.push_back(std::move(tips));
-    map.rows.push_back(way_of(way->name));
+    map.rows.push_back(each.label());
     map.cells.push_back(std::move(row));
   }
   for (int e = low; e <= high; e += every) map.columns.push_back(fmt::format("{}{}", e + every / 2 < 0 ? "−" : "", std::abs(e + every / 2)));
   figure.maps.push_back(std::move(map));
+  figure.x = chart.x;
+  figure.y = chart.y;
+  figure.guess = input.view.guess;
+  figure.guess_locked = input.view.guess_locked;
+  figure.first_guess = chart.y.high / 3;
+  figure.charts.push_back(std::move(chart));
   return figure;
 }
 

@@ -83,14 +83,14 @@ TEST_CASE("a guess stays in its range, and is compared once locked", "[window][q
   CHECK(question.state() == Question::State::kOpen);  // nothing was guessed
   question.set_guess(-5);
   CHECK(*question.guess() == 0);
-  REQUIRE(question.set_guess_text(" 150,5 ", kMiB));
+  REQUIRE(question.set_guess_text(" 150,5 ", "MiB", kMiB));
   CHECK(*question.guess() == Approx(150.5 * kMiB));
-  REQUIRE(question.set_guess_text("2 GiB", kMiB));
+  REQUIRE(question.set_guess_text("2 GiB", "MiB", kMiB));
   CHECK(*question.guess() == Approx(2048 * kMiB));
-  REQUIRE(question.set_guess_text("1,024", kMiB));  // as the page writes a thousand
+  REQUIRE(question.set_guess_text("1,024", "MiB", kMiB));  // as the page writes a thousand
   CHECK(*question.guess() == Approx(1024 * kMiB));
-  REQUIRE(question.set_guess_text("2.0 GiB", kMiB));
-  CHECK_FALSE(question.set_guess_text("much", kMiB));
+  REQUIRE(question.set_guess_text("2.0 GiB", "MiB", kMiB));
+  CHECK_FALSE(question.set_guess_text("much", "MiB", kMiB));
   CHECK(*question.guess() == Approx(2048 * kMiB));
 
   question.set_guess(110 * kMiB);
@@ -105,6 +105,20 @@ TEST_CASE("a guess stays in its range, and is compared once locked", "[window][q
   REQUIRE(question.reveal());
   CHECK(question.reveal()->is == Approx(static_cast<double>(tests::peak_of({}))));
   CHECK(question.reveal()->factor == Approx(2.0));  // 220 MiB against 110 MiB
+}
+
+TEST_CASE("a question may be about percent or speed, and takes no bytes then", "[window][question]") {
+  Question percent(lessons::find_page("eight_bits")->prediction);
+  REQUIRE(percent.set_guess_text("31,5 %", "%", 1));
+  CHECK(*percent.guess() == Approx(31.5));
+  REQUIRE(percent.set_guess_text("400", "%", 1));
+  CHECK(*percent.guess() == 100);  // the marker's range
+  const auto bytes = percent.set_guess_text("5 GiB", "%", 1);
+  REQUIRE_FALSE(bytes);
+  CHECK(bytes.error().message == "\"5 GiB\" is not a number of %.");
+  Question speed(lessons::find_page("bandwidth_of_this_machine")->prediction);
+  REQUIRE(speed.set_guess_text("52 GB/s", "GB/s", 1e9));
+  CHECK(*speed.guess() == Approx(52e9));
 }
 
 TEST_CASE("zoom keeps the point under the mouse, pan stops at the ends, fit returns", "[window][timeline]") {

@@ -1,6 +1,7 @@
 // The pages of the techniques: what does not go together and why, run A that a page pins, differences on every panel,
 // formulas with the reader's numbers, and the ladder's rungs.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -188,6 +189,99 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
   });
 }
 
+TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars, and answered", "[gui]") {
+  Stage stage;
+  stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
+  ScriptedBackend backend(small_run());
+  stage.runner = &backend;
+  const auto drag = [](Actor& actor, ImVec2 from, ImVec2 to) {
+    actor.ctx->MouseMoveToPos(from);
+    actor.ctx->MouseDown(0);
+    actor.ctx->MouseMoveToPos(to);
+    actor.ctx->MouseUp(0);
+    actor.frames(2);
+  };
+  stage.page = "bandwidth_of_this_machine";
+  perform("guess a speed", stage, [&](Actor& actor) {
+    actor.frames(4);
+    const double from = *actor.question().guess(), to = 1e10;
+    drag(actor, actor.on_screen(6, from), actor.on_screen(6, to));
+    IM_CHECK(std::abs(std::log10(*actor.question().guess() / to)) < 0.05);
+    IM_CHECK(actor.app.ui().guess_text.starts_with("9.") || actor.app.ui().guess_text.starts_with("10."));
+    const double before = *actor.question().guess();
+    actor.ctx->KeyPress(ImGuiKey_UpArrow);
+    IM_CHECK(std::abs(*actor.question().guess() / before - std::pow(10, 0.04)) < 1e-3);  // a hundredth of four decades
+    actor.click("lock");
+    actor.frames(2);
+    IM_CHECK(actor.question().state() == app::window::Question::State::kAnswered);
+    IM_CHECK_GT(actor.question().reveal()->is, 1e9);
+  });
+  stage.page = "ladder";
+  perform("guess a ladder", stage, [&](Actor& actor) {
+    actor.frames(4);
+    const double from = *actor.question().guess(), to = 10.0 * record::kGiB;
+    drag(actor, actor.on_screen(from, 0.4), actor.on_screen(to, 0.4));
+    IM_CHECK(std::abs(*actor.question().guess() - to) < 0.5 * record::kGiB);
+    for (const lessons::Rung& rung : actor.page().figure(400).rungs)
+      if (&rung != &actor.page().figure(400).rungs.front()) IM_CHECK(rung.value.empty());
+    actor.click("lock");
+    actor.frames(2);
+    IM_CHECK(actor.question().state() == app::window::Question::State::kAnswered);
+    IM_CHECK(!actor.page().figure(400).rungs.back().value.empty());
+  });
+}
+
+TEST_CASE("a ladder and the report have no Run of a single step, by button or by key", "[gui]") {
+  Scene scene;
+  for (const char* page : {"ladder", "report"}) {
+    scene.stage.page = page;
+    scene.stage.width = 900;
+    scene.stage.height = 700;
+    perform((scene.stage.page + " narrow").c_str(), scene.stage, [&](Actor& actor) {
+      actor.app.ui().figure_face = true;
+      actor.frames(2);
+      IM_CHECK(actor.there("act"));  // locks the answer
+      skip_question(actor);
+      IM_CHECK(!actor.there("act"));
+      IM_CHECK(!actor.there("drawer"));  // nothing is alive in it
+      actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
+      actor.frames(2);
+      IM_CHECK_EQ(scene.backend.starts(), 0);
+      actor.picture(scene.stage.page + " narrow figure");
+    });
+  }
+}
+
+TEST_CASE("ladders and roads are pinned as A, and B − A is said", "[gui]") {
+  Stage stage;
+  stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
+  ScriptedBackend backend(small_run());
+  stage.runner = &backend;
+  for (const auto& [page, head] :
+       {std::pair("ladder", "First rung"), std::pair("bandwidth_of_this_machine", "Host copy")}) {
+    stage.page = page;
+    perform((stage.page + " pinned").c_str(), stage, [&, head = std::string(head)](Actor& actor) {
+      actor.frames(6);
+      IM_CHECK(!actor.there("pin"));  // it would tell the answer
+      skip_question(actor);
+      actor.click("pin");
+      IM_CHECK(actor.page().pinned() != nullptr);
+      IM_CHECK(actor.page().comparison().rows.empty());
+      actor.page().show_run(1);
+      actor.frames(3);
+      IM_CHECK(!actor.page().comparison().rows.empty());
+      IM_CHECK_STR_EQ(std::string(actor.page().comparison().rows.front().head).c_str(), head.c_str());
+      IM_CHECK(actor.page().comparison().rows.front().change.starts_with("−"));  // the second is smaller, and slower
+      if (actor.page().page().id == "ladder") actor.page().set_figure_param("delta", "a");
+      actor.frames(2);
+      actor.picture(stage.page + " B against A");
+      actor.page().show_tab(1);
+      actor.frames(3);
+      actor.picture(stage.page + " formula B against A");
+    });
+  }
+}
+
 TEST_CASE("every page of the techniques has a picture in each of its figures, from what is shipped", "[gui]") {
   Stage stage;
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
@@ -203,7 +297,8 @@ TEST_CASE("every page of the techniques has a picture in each of its figures, fr
         actor.ctx->KeyPress(ImGuiKey_Enter);
         actor.frames(3);
         IM_CHECK(actor.question().state() == app::window::Question::State::kAnswered);
-        IM_CHECK(actor.page().pinned() != nullptr);
+        IM_CHECK(page->bases.empty() || actor.page().pinned() != nullptr);
+        actor.picture("shipped " + stage.page + " answered");
       }
       for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
         actor.page().show_tab(tab);

@@ -76,7 +76,7 @@ TEST_CASE("the map of 8 bits has a row for each way and an empty cell where ther
   REQUIRE(figure.maps.size() == 1);
   const HeatMap& map = figure.maps[0];
   REQUIRE(map.rows.size() == 2);
-  CHECK(map.rows[0] == "dynamic, blocks of 256");
+  CHECK(map.rows[0] == "dynamic levels, blocks of 256");
   REQUIRE(map.cells[1].size() == 3);
   CHECK(map.cells[1][0] == Approx(100));
   CHECK(std::isnan(map.cells[1][1]));

@@ -70,3 +70,19 @@ TEST_CASE("the name of a reference keeps off bars and their numbers") {
   const auto said = texts_of(screen, Layer::kLabels);
   CHECK(std::count(said.begin(), said.end(), kReference) == 1);
 }
+
+TEST_CASE("a guess on an axis of decades stands where its value is, and on no number") {
+  lessons::FigureData figure = parts_of_copy();
+  figure.charts[0].y = {.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true};
+  for (lessons::ChartPoint& point : figure.charts[0].series[0].points) point.y = point.low = point.high = 5e10;
+  figure.charts[0].series[0].points[3].y = 1e9;  // the only gap in a row of bars
+  figure.guess = 3e10;
+  const app::paint::Scene scene = app::paint::layout(figure, frames()[0]);
+  REQUIRE(scene.guess);
+  const auto& map = scene.map;
+  CHECK(map.y_px(1e11) == Approx((map.plot.y0 + map.plot.y1) / 2).margin(1));  // half of the decades
+  CHECK(map.y_at(map.y_px(3e10)) == Approx(3e10));
+  CHECK(scene.guess->contains({scene.guess->center_x(), map.y_px(3e10)}));
+  const auto labels = texts_of(scene, Layer::kLabels);
+  CHECK(std::count(labels.begin(), labels.end(), "your guess 30.0 GB/s") == 1);
+}

@@ -107,3 +107,28 @@ TEST_CASE("files of a sweep say which points ran out and what each rung has") {
   CHECK(holds(render(build("report_batch", tests::made_report_sweep()), Format::kJson, options).value(),
               "\"out_of_memory\":true"));
 }
+
+TEST_CASE("a guess about a ladder is a line down its rungs, dragged to the sides until it is locked") {
+  const record::Recording ladder = tests::made_ladder();
+  const record::Ledger ledger(ladder);
+  const double guess = 10.0 * record::kGiB;
+  const auto scene_of = [&](bool locked) {
+    const lessons::View view{.guess = guess, .guess_locked = locked, .veiled = !locked, .asked = true};
+    return layout(lessons::find_figure("ladder_waterfall")->build({.run = &ledger, .view = view}), tests::frames()[0]);
+  };
+  const Scene open = scene_of(false);
+  REQUIRE(open.guess);
+  CHECK(open.guess_along_x);
+  const float x = open.map.x_px(guess);
+  CHECK(open.guess->x0 <= x);
+  CHECK(x <= open.guess->x1);
+  CHECK(open.map.x_at(x) == Approx(guess));
+  const auto says = [](const Scene& scene, const std::string& words) {
+    const auto labels = tests::texts_of(scene, Layer::kLabels);
+    return std::count(labels.begin(), labels.end(), words) == 1;
+  };
+  CHECK(says(open, "your guess 10.0 GiB"));
+  const Scene locked = scene_of(true);
+  CHECK_FALSE(locked.guess);
+  CHECK(says(locked, "you said 10.0 GiB"));
+}

@@ -1,0 +1,127 @@
+// What keeping moments in 8 bits takes and costs: the formula with a model's numbers, beside the errors that were
+// measured.
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/llama/config.h"
+#include "lessons/figure.h"
+#include "lessons/formulas.h"
+#include "lessons/moment_errors.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kMomentBytes;
+
+namespace {
+
+using record::Bytes;
+
+constexpr std::array kSchema{record::ParamSpec{.key = "model",
+                                               .label = "Model",
+                                               .help = "Whose parameters P are put in",
+                                               .kind = record::ParamKind::kChoice,
+                                               .default_text = "llama-3.2-1b",
+                                               .choices = kFormulaModels}};
+
+std::string percent(double value) { return value < 0 ? "–" : fmt::format("{:.1f} %", value); }
+
+// The same way among those of another moment or run; negative: it is not there.
+double error_of(const std::vector<MomentWay>& ways, const MomentWay& like) {
+  for (const MomentWay& way : ways)
+    if (way.dynamic == like.dynamic && way.block == like.block) return mean_error(*way.errors);
+  return -1;
+}
+
+std::string change(double b, double a) {
+  if (a < 0 || b < 0) return "–";
+  return (b < a ? "−" : "+") + percent(std::abs(b - a));
+}
+
+TableRow fp32_row(std::int64_t parameters, std::size_t cells) {
+  const Bytes bytes = 8 * parameters;
+  TableRow row{.category = record::Category::kOptimizerState,
+               .name = "fp32",
+               .note = fmt::format("(4 + 4) · P = 8 × {}", record::format_count(parameters)),
+               .cells = {record::format_bytes(bytes), "0", "0"},
+               .tip = {}};
+  if (cells > row.cells.size()) row.cells.emplace_back("–");
+  row.tip = fmt::format("Two moments in fp32, {} B", record::format_count(bytes));
+  return row;
+}
+
+TableRow way_row(const MomentWay& way, std::int64_t parameters) {
+  // A byte for each of two moments, and of each block of either a scale in fp32; the last block may be short.
+  const Bytes bytes = 2 * parameters + 2 * 4 * ((parameters + way.block - 1) / way.block);
+  TableRow row{.category = record::Category::kOptimizerState,
+               .name = way.label(),
+               .note = fmt::format("(1 + 1 + 8/{}) · P = {:.3f} × {}", record::format_count(way.block),
+                                   2 + 8.0 / static_cast<double>(way.block), record::format_count(parameters)),
+               .cells = {record::format_bytes(bytes)},
+               .tip = {}};
+  row.tip = fmt::format("{}, {} B", way.label(), record::format_count(bytes));
+  return row;
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kMomentBytes.id;
+  figure.title = kMomentBytes.title;
+  figure.x = figure.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1};
+  if (input.run == nullptr) {
+    figure.empty_reason = "Nothing has run yet.";
+    return figure;
+  }
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  const record::Recording& recording = input.run->recording();
+  figure.source = recording.info().source;
+  figure.provenance_line = provenance_line(recording.info());
+  figure.provenance = full_provenance(recording, params, -1);
+  const std::vector<MomentWay> first = moment_ways(recording, "first_moment");
+  const std::vector<MomentWay> second = moment_ways(recording, "second_moment");
+  if (first.empty()) {
+    figure.empty_reason = "This run did not compare its moments with what 8 bits keep of them.";
+    return figure;
+  }
+  if (input.view.veiled) {
+    figure.empty_reason = "This is part of the answer: it shows when the question is answered.";
+    return figure;
+  }
+  std::vector<MomentWay> of_a;
+  if (input.ghost != nullptr) {
+    of_a = moment_ways(input.ghost->recording(), "first_moment");
+    add_run_a(figure.provenance, input.ghost->recording());
+  }
+  const std::int64_t parameters = llama::num_parameters(*llama::find_config(params.text("model")));
+  Table table{.head = "Both moments of all parameters P",
+              .columns = {"bytes", "first moment off by", "second off by"},
+              .rows = {},
+              .foot = "The errors are those of the tiny model that was trained here, on average over all numbers."};
+  if (!of_a.empty()) table.columns.emplace_back("first, B − A");
+  table.rows.push_back(fp32_row(parameters, table.columns.size()));
+  for (const MomentWay& way : first) {
+    TableRow row = way_row(way, parameters);
+    const double error = mean_error(*way.errors);
+    row.cells.push_back(percent(error));
+    row.cells.push_back(percent(error_of(second, way)));
+    if (!of_a.empty()) row.cells.push_back(change(error, error_of(of_a, way)));
+    table.rows.push_back(std::move(row));
+  }
+  figure.table = std::move(table);
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kMomentBytes{
+    .id = "moment_bytes",
+    .title = "Formula",
+    .caption = "Bytes of AdamW's moments in fp32 and in 8 bits by closed form, beside the errors that were measured",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,114 @@
+// How long the bytes of an offloaded step take on the roads that were measured: the formula with a model's numbers.
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/llama/config.h"
+#include "lessons/bench.h"
+#include "lessons/formulas.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kOffloadTimes;
+
+namespace {
+
+constexpr std::array kSchema{record::ParamSpec{.key = "model",
+                                               .label = "Model",
+                                               .help = "Whose parameters P are put in, 2 bytes each on the device",
+                                               .kind = record::ParamKind::kChoice,
+                                               .default_text = "llama-3.2-1b",
+                                               .choices = kFormulaModels}};
+
+// What crosses a road in one step: bytes for each parameter.
+struct Load {
+  std::string_view name, variant, road;
+  std::int64_t each;
+  std::string_view sum;
+};
+constexpr std::array<Load, 5> kLoads{
+    {{"Weights, for forward and for backward", "to_device", "host to GPU", 4, "(2 · 2)"},
+     {"Gradients", "to_host", "GPU to host", 2, "2"},
+     {"AdamW on the CPU: masters, moments, gradients, weights", "adamw", "AdamW, CPU", 28, "(3 · 8 + 2 + 2)"},
+     {"Masters and moments, where a file keeps them", "file_read", "file to host", 12, "(3 · 4)"},
+     {"and back", "file_write", "host to file", 12, "(3 · 4)"}}};
+
+// Bytes a second, from page-locked memory where a bus is crossed; negative: not measured.
+double rate_of(const record::Recording& run, std::string_view variant) {
+  for (const Measurement& row : run.measurements()) {
+    const bool bus = variant == "to_device" || variant == "to_host";
+    if (row.panel != "bandwidth" || row.variant != variant || row.median <= 0) continue;
+    if (!bus || row.storage != "pageable") return static_cast<double>(row.bytes) / row.median * 1e9;
+  }
+  return -1;
+}
+
+std::string seconds(double value) {
+  return value < 0 ? "–" : record::format_duration(static_cast<record::Nanoseconds>(value * 1e9));
+}
+
+TableRow row_of(const Load& load, std::int64_t parameters, const FigureInput& input) {
+  const record::Bytes bytes = load.each * parameters;
+  const auto time = [&](const record::Ledger& run) {
+    const double rate = rate_of(run.recording(), load.variant);
+    return rate > 0 ? static_cast<double>(bytes) / rate : -1;
+  };
+  const double rate = rate_of(input.run->recording(), load.variant), now = time(*input.run);
+  TableRow row{.category = std::nullopt,
+               .name = std::string(load.name),
+               .note = fmt::format("{} · P = {} × {}", load.sum, load.each, record::format_count(parameters)),
+               .cells = {record::format_bytes(bytes), rate > 0 ? rate_text(rate) : "–", seconds(now)},
+               .tip = {}};
+  row.tip = rate > 0
+                ? fmt::format("{}: {} B at {} ({})", load.name, record::format_count(bytes), rate_text(rate), load.road)
+                : fmt::format("{}: this run did not measure the road {}", load.name, load.road);
+  if (input.ghost != nullptr) {
+    const double before = time(*input.ghost);
+    const bool both = now >= 0 && before >= 0;
+    row.cells.push_back(both ? (now < before ? "−" : "+") + seconds(std::abs(now - before)) : "–");
+  }
+  return row;
+}
+
+FigureData build(const FigureInput& input) {
+  FigureData figure;
+  figure.id = kOffloadTimes.id;
+  figure.title = kOffloadTimes.title;
+  figure.x = figure.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1};
+  const record::Params defaults(kSchema);
+  const record::Params& params = input.params ? *input.params : defaults;
+  if (!begin_bench(figure, input, params)) return figure;
+  if (input.view.veiled) {
+    figure.empty_reason = "This is part of the answer: it shows when the question is answered.";
+    return figure;
+  }
+  const std::int64_t parameters = llama::num_parameters(*llama::find_config(params.text("model")));
+  Table table{
+      .head = "What crosses in one step, of P parameters",
+      .columns = {"bytes", "bandwidth", "time"},
+      .rows = {},
+      .foot = "What can overlap does not add up: the step is no shorter than the longest of these and computing."};
+  if (input.ghost != nullptr) {
+    table.columns.emplace_back("B − A");
+    add_run_a(figure.provenance, input.ghost->recording());
+  }
+  for (const Load& load : kLoads) table.rows.push_back(row_of(load, parameters, input));
+  figure.table = std::move(table);
+  return figure;
+}
+
+}  // namespace
+
+constinit const Figure kOffloadTimes{
+    .id = "offload_times",
+    .title = "Formula",
+    .caption =
+        "Bytes that cross each road in an offloaded step by closed form, and how long that takes at the speed "
+        "that was measured",
+    .schema = kSchema,
+    .build = build,
+};
+
+}  // namespace headroom::lessons
