@@ -1,5 +1,6 @@
 // Drives AdamW, also with 8-bit moments, the search for inf and NaN, NF4, and the embedding's gradient.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +21,23 @@ namespace {
 
 using kernels::Storage;
 
+// From element `skip` on: one keeps kernels from wide accesses, and the last element stays the memory's last.
+void* from(const DeviceBuffer& buffer, Storage storage, std::int64_t skip) {
+  return buffer.bytes() == 0 ? nullptr : buffer.as<std::byte>() + skip * kernels::bytes_of(storage);
+}
+
+template <typename T>
+T read(const DeviceBuffer& buffer) {
+  T value{};
+  cudaMemcpy(&value, buffer.data(), sizeof(T), cudaMemcpyDeviceToHost);
+  return value;
+}
+
+template <typename T>
+void write(const DeviceBuffer& buffer, T value, std::int64_t index = 0) {
+  cudaMemcpy(buffer.as<T>() + index, &value, sizeof(T), cudaMemcpyHostToDevice);
+}
+
 struct AdamWBuffers {
   AdamWBuffers(std::int64_t n, const kernels::AdamWTypes& types)
       : param(n * kernels::bytes_of(types.param)),
@@ -35,14 +53,12 @@ struct AdamWBuffers {
   DeviceBuffer param, gradient, first, second, working;
 };
 
-// What a step reads from the device: a scale of 1, no overflow, t = 1.
+// What a step reads from the device: a scale of 1, whether there was an overflow, t = 1.
 struct ControlBuffers {
-  ControlBuffers() : scale(4), overflow(4), count(8) {
-    constexpr float kScale = 1;
-    constexpr std::int64_t kCount = 1;
-    cudaMemcpy(scale.data(), &kScale, 4, cudaMemcpyHostToDevice);
-    cudaMemcpy(count.data(), &kCount, 8, cudaMemcpyHostToDevice);
-    overflow.zero();
+  explicit ControlBuffers(bool overflows = false) : scale(4), overflow(4), count(8) {
+    write(scale, 1.0f);
+    write(count, std::int64_t{1});
+    write(overflow, std::int32_t{overflows});
   }
   kernels::AdamWSwitches switches(bool stochastic) const {
     return {.inverse_scale = scale.as<float>(),
@@ -55,14 +71,20 @@ struct ControlBuffers {
 };
 
 void drive_adamw(KernelDriver& driver, const std::string& name, const kernels::AdamWTypes& types,
-                 const std::vector<std::int64_t>& sizes, const kernels::AdamWSwitches& switches = {}) {
+                 const std::vector<std::int64_t>& sizes, const kernels::AdamWSwitches& switches = {},
+                 std::int64_t skip = 0) {
   std::vector<std::unique_ptr<AdamWBuffers>> buffers;
   std::vector<kernels::AdamWTensor> tensors;
   std::int64_t bytes = 0;
   for (const std::int64_t n : sizes) {
-    const AdamWBuffers& b = *buffers.emplace_back(std::make_unique<AdamWBuffers>(n, types));
-    tensors.push_back(
-        {b.param.data(), b.gradient.data(), b.first.data(), b.second.data(), n, n > 4096, b.working.data()});
+    const AdamWBuffers& b = *buffers.emplace_back(std::make_unique<AdamWBuffers>(n + skip, types));
+    tensors.push_back({.param = from(b.param, types.param, skip),
+                       .gradient = from(b.gradient, types.gradient, skip),
+                       .first_moment = from(b.first, types.moment, skip),
+                       .second_moment = from(b.second, types.moment, skip),
+                       .n = n,
+                       .decays = n > 4096,
+                       .working = from(b.working, types.working.value_or(Storage::kFp32), skip)});
     bytes += 2 * b.param.bytes() + b.gradient.bytes() + 2 * b.first.bytes() + 2 * b.second.bytes() + b.working.bytes();
   }
   const kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, 1);
@@ -72,6 +94,16 @@ void drive_adamw(KernelDriver& driver, const std::string& name, const kernels::A
   } else {
     driver.run("adamw " + name, launch);
   }
+}
+
+void drive_step_count(KernelDriver& driver, const ControlBuffers& control) {
+  const bool overflows = read<std::int32_t>(control.overflow) != 0;
+  const std::string name = std::string("advance_step_count") + (overflows ? ", overflow" : "");
+  driver.run(name, [&] {
+    return kernels::advance_step_count_cuda(control.count.as<std::int64_t>(), control.overflow.as<std::int32_t>(),
+                                            nullptr);
+  });
+  if (read<std::int64_t>(control.count) != (overflows ? 1 : 2)) driver.fail(name, "the count is wrong");
 }
 
 // The 146 weights of Llama 3.2 1B.
@@ -173,20 +205,27 @@ void drive_adamws(KernelDriver& driver) {
   drive_adamw(driver, "stochastic, all on the device", kTypes[2], sizes, control.switches(true));
   if (driver.timed()) {
     drive_adamw(driver, "Llama 3.2 1B, all 2 bytes", kTypes[2], llama_1b());
-  } else {
-    drive_adamw(driver, "more than a launch", kTypes[2], std::vector<std::int64_t>(700, 9));
+    return;
   }
+  drive_adamw(driver, "more than a launch", kTypes[2], std::vector<std::int64_t>(700, 9));
+  for (const kernels::AdamWTypes& types : {kTypes[0], kTypes[2], kMixedBf16, kMixedFp16}) {
+    drive_adamw(driver, name_of(types) + ", unaligned", types, sizes, {}, /*skip=*/1);
+  }
+  const ControlBuffers overflow(true);
+  drive_adamw(driver, "overflow", kMixedFp16, sizes, overflow.switches(false));
+  drive_step_count(driver, control);
+  drive_step_count(driver, overflow);
 }
 
 struct AdamW8bitBuffers {
-  AdamW8bitBuffers(std::int64_t n, const kernels::AdamWTypes& types)
-      : param(n * kernels::bytes_of(types.param)),
-        gradient(n * kernels::bytes_of(types.gradient)),
-        m_codes(n),
-        v_codes(n),
+  AdamW8bitBuffers(std::int64_t n, std::int64_t skip, const kernels::AdamWTypes& types)
+      : param((n + skip) * kernels::bytes_of(types.param)),
+        gradient((n + skip) * kernels::bytes_of(types.gradient)),
+        m_codes(n + skip),
+        v_codes(n + skip),
         m_absmax(4 * kernels::quantised_blocks(n)),
         v_absmax(4 * kernels::quantised_blocks(n)),
-        working(types.working ? n * kernels::bytes_of(*types.working) : 0) {
+        working(types.working ? (n + skip) * kernels::bytes_of(*types.working) : 0) {
     param.fill(types.param, 1);
     gradient.fill(types.gradient, 2, 0.01f);
     for (DeviceBuffer* buffer : {&m_codes, &v_codes, &m_absmax, &v_absmax}) buffer->zero();
@@ -195,21 +234,22 @@ struct AdamW8bitBuffers {
 };
 
 void drive_adamw_8bit(KernelDriver& driver, const std::string& name, const kernels::AdamWTypes& types,
-                      const std::vector<std::int64_t>& sizes, const kernels::AdamWSwitches& switches = {}) {
+                      const std::vector<std::int64_t>& sizes, const kernels::AdamWSwitches& switches = {},
+                      std::int64_t skip = 0) {
   std::vector<std::unique_ptr<AdamW8bitBuffers>> buffers;
   std::vector<kernels::AdamW8bitTensor> tensors;
   std::int64_t bytes = 0;
   for (const std::int64_t n : sizes) {
-    const AdamW8bitBuffers& b = *buffers.emplace_back(std::make_unique<AdamW8bitBuffers>(n, types));
-    tensors.push_back({.param = b.param.data(),
-                       .gradient = b.gradient.data(),
-                       .m_codes = b.m_codes.as<std::uint8_t>(),
+    const AdamW8bitBuffers& b = *buffers.emplace_back(std::make_unique<AdamW8bitBuffers>(n, skip, types));
+    tensors.push_back({.param = from(b.param, types.param, skip),
+                       .gradient = from(b.gradient, types.gradient, skip),
+                       .m_codes = b.m_codes.as<std::uint8_t>() + skip,
                        .m_absmax = b.m_absmax.as<float>(),
-                       .v_codes = b.v_codes.as<std::uint8_t>(),
+                       .v_codes = b.v_codes.as<std::uint8_t>() + skip,
                        .v_absmax = b.v_absmax.as<float>(),
                        .n = n,
                        .decays = n > 4096,
-                       .working = b.working.data()});
+                       .working = from(b.working, types.working.value_or(Storage::kFp32), skip)});
     bytes += 2 * b.param.bytes() + b.gradient.bytes() + 4 * n + 4 * b.m_absmax.bytes() + b.working.bytes();
   }
   const kernels::AdamWStep step = kernels::adamw_step_constants(1e-3, 0.9, 0.95, 1e-8, 0.1, 1);
@@ -234,7 +274,8 @@ void drive_quantisation(KernelDriver& driver, std::int64_t n, Storage storage, b
 
 void drive_adamw_8bits(KernelDriver& driver) {
   const std::vector<std::int64_t> sizes = driver.timed() ? std::vector{kLarge} : kSmallAndOdd;
-  for (const kernels::AdamWTypes& types : {kTypes[0], kTypes[2], kTypes[3], kTypes[6], kMixedBf16, kMixedFp16}) {
+  for (const kernels::AdamWTypes& types :
+       {kTypes[0], kTypes[2], kTypes[3], kTypes[6], kTypes[7], kMixedBf16, kMixedFp16}) {
     drive_adamw_8bit(driver, name_of(types) + (types.working ? " and a copy" : ""), types, sizes);
   }
   const ControlBuffers control;
@@ -244,23 +285,35 @@ void drive_adamw_8bits(KernelDriver& driver) {
     return;
   }
   drive_adamw_8bit(driver, "more than a launch", kTypes[2], std::vector<std::int64_t>(700, 9));
-  for (const std::int64_t n : {1, 255, 257, 100'003}) {
-    drive_quantisation(driver, n, Storage::kFp32, true);
-    drive_quantisation(driver, n, Storage::kBf16, false);
+  drive_adamw_8bit(driver, "stochastic", kTypes[3], sizes, {.stochastic_rounding = true});
+  for (const kernels::AdamWTypes& types : {kTypes[0], kTypes[2], kMixedBf16, kMixedFp16}) {
+    drive_adamw_8bit(driver, name_of(types) + ", unaligned", types, sizes, {}, /*skip=*/1);
+  }
+  const ControlBuffers overflow(true);
+  drive_adamw_8bit(driver, "overflow", kMixedFp16, sizes, overflow.switches(false));
+  for (const std::int64_t n : {1, 255, 256, 257, 100'003}) {
+    for (const bool is_signed : {true, false}) {
+      for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
+        drive_quantisation(driver, n, storage, is_signed);
+      }
+    }
   }
 }
 
-void drive_nf4(KernelDriver& driver, std::int64_t n, Storage storage) {
-  DeviceBuffer weight(n * kernels::bytes_of(storage)), codes((n + 1) / 2), absmax_codes(kernels::nf4_blocks(n));
-  DeviceBuffer scale(4 * kernels::nf4_scales(n)), mean(4), scratch(4 * kernels::nf4_blocks(n));
+void drive_nf4(KernelDriver& driver, std::int64_t n, Storage storage, std::int64_t skip = 0) {
+  DeviceBuffer weight((n + skip) * kernels::bytes_of(storage)), codes((n + 1) / 2 + skip);
+  DeviceBuffer absmax_codes(kernels::nf4_blocks(n)), scale(4 * kernels::nf4_scales(n)), mean(4);
+  DeviceBuffer scratch(4 * kernels::nf4_blocks(n));
   weight.fill(storage, 6, 0.02f);
-  const kernels::Nf4Args args{codes.as<std::uint8_t>(), absmax_codes.as<std::uint8_t>(), scale.as<float>(),
+  const kernels::Nf4Args args{codes.as<std::uint8_t>() + skip, absmax_codes.as<std::uint8_t>(), scale.as<float>(),
                               mean.as<float>(), n};
-  const std::string name = " " + std::to_string(kernels::bytes_of(storage)) + " bytes, n=" + std::to_string(n);
+  const std::string name = " " + std::to_string(kernels::bytes_of(storage)) + " bytes, n=" + std::to_string(n) +
+                           (skip > 0 ? ", unaligned" : "");
+  void* const first = from(weight, storage, skip);
   const auto quantise = [&] {
-    return kernels::nf4_quantise_cuda(weight.data(), storage, args, scratch.as<float>(), nullptr);
+    return kernels::nf4_quantise_cuda(first, storage, args, scratch.as<float>(), nullptr);
   };
-  const auto dequantise = [&] { return kernels::nf4_dequantise_cuda(args, weight.data(), storage, nullptr); };
+  const auto dequantise = [&] { return kernels::nf4_dequantise_cuda(args, first, storage, nullptr); };
   driver.run("nf4_quantise" + name, quantise);
   if (driver.timed()) {
     const std::int64_t coded = codes.bytes() + absmax_codes.bytes() + scale.bytes();
@@ -280,19 +333,32 @@ void drive_nf4s(KernelDriver& driver) {
     return;
   }
   for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
-    for (const std::int64_t n : {1, 7, 63, 65, 1001, 16'385, 100'003}) drive_nf4(driver, n, storage);
+    for (const std::int64_t n : {1, 7, 63, 65, 1001, 16'385, 100'003}) {
+      for (const std::int64_t skip : {0, 1}) drive_nf4(driver, n, storage, skip);
+    }
   }
 }
 
-void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes) {
+// `bad`: the last element of all is an infinity.
+void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vector<std::int64_t>& sizes,
+                          std::int64_t skip = 0, bool bad = false) {
   std::vector<std::unique_ptr<DeviceBuffer>> buffers;
   std::vector<kernels::CheckedTensor> tensors;
   std::int64_t bytes = 0;
   for (const std::int64_t n : sizes) {
-    DeviceBuffer& buffer = *buffers.emplace_back(std::make_unique<DeviceBuffer>(n * kernels::bytes_of(storage)));
+    DeviceBuffer& buffer = *buffers.emplace_back(std::make_unique<DeviceBuffer>((n + skip) * kernels::bytes_of(storage)));
     buffer.fill(storage, 3);
-    tensors.push_back({buffer.data(), n});
+    tensors.push_back({from(buffer, storage, skip), n});
     bytes += buffer.bytes();
+  }
+  if (bad) {
+    const std::uint32_t infinity = kernels::exponent_bits(storage);
+    const std::int64_t last = sizes.back() + skip - 1;
+    if (storage == Storage::kFp32) {
+      write(*buffers.back(), infinity, last);
+    } else {
+      write(*buffers.back(), static_cast<std::uint16_t>(infinity), last);
+    }
   }
   DeviceBuffer overflow(4);
   overflow.zero();
@@ -300,22 +366,46 @@ void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vect
     return kernels::check_finite_cuda(tensors, storage, overflow.as<std::int32_t>(), nullptr);
   };
   const std::string name = "gradient_check " + std::to_string(kernels::bytes_of(storage)) + " bytes, " +
-                           std::to_string(sizes.size()) + " tensors";
+                           std::to_string(sizes.size()) + " tensors" + (skip > 0 ? ", unaligned" : "") +
+                           (bad ? ", an infinity" : "");
   if (driver.timed()) {
     driver.time(name, bytes, launch);
     return;
   }
   driver.run(name, launch);
-  std::int32_t found = 0;
-  cudaMemcpy(&found, overflow.data(), 4, cudaMemcpyDeviceToHost);
-  if (found != 0) driver.fail(name, "finite numbers are said not to be");
+  const bool found = read<std::int32_t>(overflow) != 0;
+  if (found != bad) driver.fail(name, bad ? "the infinity was not seen" : "finite numbers are said not to be");
+}
+
+void drive_loss_scale(KernelDriver& driver, bool overflows) {
+  DeviceBuffer scale(4), inverse(4), good_steps(4), overflow(4), skipped(8);
+  write(scale, 1024.0f);
+  write(inverse, 1.0f / 1024);
+  write(good_steps, std::int32_t{1});
+  write(overflow, std::int32_t{overflows});
+  skipped.zero();
+  const kernels::LossScale state{scale.as<float>(), inverse.as<float>(), good_steps.as<std::int32_t>(),
+                                 overflow.as<std::int32_t>(), skipped.as<std::int64_t>()};
+  const kernels::LossScaleRule rule{.growth_interval = 2, .growth = 2, .backoff = 0.5f, .least = 1};
+  const std::string name = std::string("update_loss_scale") + (overflows ? ", overflow" : "");
+  driver.run(name, [&] { return kernels::update_loss_scale_cuda(state, rule, nullptr); });
+  if (read<float>(scale) != (overflows ? 512 : 2048)) driver.fail(name, "the scale is wrong");
+  if (read<std::int64_t>(skipped) != (overflows ? 1 : 0)) driver.fail(name, "the count of skipped steps is wrong");
 }
 
 void drive_gradient_checks(KernelDriver& driver) {
   for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
     drive_gradient_check(driver, storage, driver.timed() ? llama_1b() : kSmallAndOdd);
   }
-  if (!driver.timed()) drive_gradient_check(driver, Storage::kFp16, std::vector<std::int64_t>(2500, 9));
+  if (driver.timed()) return;
+  drive_gradient_check(driver, Storage::kFp16, std::vector<std::int64_t>(2500, 9));
+  for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
+    for (const std::int64_t skip : {0, 1}) {
+      drive_gradient_check(driver, storage, kSmallAndOdd, skip, /*bad=*/true);
+      drive_gradient_check(driver, storage, kSmallAndOdd, skip);
+    }
+  }
+  for (const bool overflows : {false, true}) drive_loss_scale(driver, overflows);
 }
 
 }  // namespace

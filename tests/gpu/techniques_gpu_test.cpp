@@ -99,6 +99,7 @@ const std::vector<Settings> kTechniques{
     {"optimizer=adamw_8bit"},
     {"optimizer=galore", "galore_rank=16"},
     {"optimizer_in_backward=on"},
+    {"optimizer_in_backward=on", "precision=fp16_mixed", "loss_scale=1024"},
     {"adapters=lora", "lora_rank=8"},
     {"adapters=qlora", "lora_rank=8", "precision=bf16"},
     {"offload.optimizer=host"},
