@@ -310,9 +310,7 @@ void drive_nf4(KernelDriver& driver, std::int64_t n, Storage storage, std::int64
   const std::string name = " " + std::to_string(kernels::bytes_of(storage)) + " bytes, n=" + std::to_string(n) +
                            (skip > 0 ? ", unaligned" : "");
   void* const first = from(weight, storage, skip);
-  const auto quantise = [&] {
-    return kernels::nf4_quantise_cuda(first, storage, args, scratch.as<float>(), nullptr);
-  };
+  const auto quantise = [&] { return kernels::nf4_quantise_cuda(first, storage, args, scratch.as<float>(), nullptr); };
   const auto dequantise = [&] { return kernels::nf4_dequantise_cuda(args, first, storage, nullptr); };
   driver.run("nf4_quantise" + name, quantise);
   if (driver.timed()) {
@@ -346,7 +344,8 @@ void drive_gradient_check(KernelDriver& driver, Storage storage, const std::vect
   std::vector<kernels::CheckedTensor> tensors;
   std::int64_t bytes = 0;
   for (const std::int64_t n : sizes) {
-    DeviceBuffer& buffer = *buffers.emplace_back(std::make_unique<DeviceBuffer>((n + skip) * kernels::bytes_of(storage)));
+    DeviceBuffer& buffer =
+        *buffers.emplace_back(std::make_unique<DeviceBuffer>((n + skip) * kernels::bytes_of(storage)));
     buffer.fill(storage, 3);
     tensors.push_back({from(buffer, storage, skip), n});
     bytes += buffer.bytes();
