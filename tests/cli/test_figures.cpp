@@ -252,10 +252,10 @@ TEST_CASE("Without stored recordings a tiny run is made, or the way to one is sa
   CHECK(out.files().empty());
 
   options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
-  const Ran made = run_headroom({"figures", "memory_timeline", "--out", out.path().string()}, options);
+  const Ran made = run_headroom({"figures", "peak_by_category", "--out", out.path().string()}, options);
   INFO(made.err);
   CHECK(made.exit_code == 0);
-  CHECK(out.files() == Words{"manifest.json", "memory_timeline__train_step_tiny_cpu.svg"});
+  CHECK(out.files() == Words{"manifest.json", "peak_by_category__train_step_tiny_cpu.svg"});
 }
 
 TEST_CASE("The pages' stored recordings are drawn by default, chapter by chapter") {

@@ -62,6 +62,12 @@ TEST_CASE("Unknown words are named, with the nearest known one") {
   refused({"list", "all"}, 2, {"\"all\"", "headroom list --help"});
 }
 
+TEST_CASE("Of an unknown word the nearest is the one that it is a part of") {
+  const Ran figure = run_headroom({"figures", "waterfall", "--out", "/tmp/never"});
+  CHECK(figure.exit_code == 2);
+  CHECK(figure.err.find("the nearest is ladder_waterfall") != std::string::npos);
+}
+
 TEST_CASE("Values out of range say the range") {
   refused({"run", "train_step", "--set", "batch=0"}, 2, {"batch=0", "from 1 to"});
   refused({"run", "train_step", "--set", "batch=four"}, 2, {"batch=four", "from 1 to"});
