@@ -307,13 +307,16 @@ TEST_CASE("a file that a sweep cannot use is bad input, in one sentence, and not
 }
 
 TEST_CASE("a setting that the plan goes over cannot be set beside it") {
-  for (const Words& command : {Words{"sweep", "train_step", "--over", "batch=1,4", "--set", "batch=2"},
-                               Words{"report", "--quick", "--out", "/tmp/never", "--set", "steps=2", "loss=plain"}}) {
+  const TemporaryFolder folder;
+  for (const Words& command :
+       {Words{"sweep", "train_step", "--over", "batch=1,4", "--set", "batch=2"},
+        Words{"report", "--quick", "--out", folder / "report", "--set", "steps=2", "loss=plain"}}) {
     const Ran ran = run_headroom(command, with_engine("completed"));
     INFO(ran.err);
     CHECK(ran.exit_code == 2);
     CHECK(holds(ran.err, "point by point; leave it out."));
   }
+  CHECK(folder.files().empty());
 }
 
 TEST_CASE("the same reason of many points is said once") {

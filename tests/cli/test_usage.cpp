@@ -63,9 +63,9 @@ TEST_CASE("Unknown words are named, with the nearest known one") {
 }
 
 TEST_CASE("Of an unknown word the nearest is the one that it is a part of") {
-  const Ran figure = run_headroom({"figures", "waterfall", "--out", "/tmp/never"});
+  const Ran figure = run_headroom({"figures", "ladder", "--out", "/no/such/folder"});
   CHECK(figure.exit_code == 2);
-  CHECK(figure.err.find("the nearest is ladder_waterfall") != std::string::npos);
+  CHECK(figure.err.find("the nearest is bandwidth_ladder") != std::string::npos);
 }
 
 TEST_CASE("Values out of range say the range") {
