@@ -8,7 +8,9 @@
 
 #include "app/common/assets.h"
 #include "demos/experiments/train_step_model.h"
+#include "demos/llama/config.h"
 #include "demos/record/text.h"
+#include "demos/record/units.h"
 
 namespace headroom::app {
 
@@ -31,18 +33,34 @@ record::Status check_source(const std::string& source) {
   return Error{fmt::format("There is no file {}: `source` takes one with CUDA C++.", source)};
 }
 
-// The engine makes it, and nobody's file is written over.
-record::Status check_state_file(const fs::path& path) {
+// Of the optimizer's state, as far as the settings alone tell: two moments, and the masters of mixed precision.
+record::Bytes state_bytes(const Params& params) {
+  if (params.text("adapters") != "off") return 0;  // little
+  const auto model = experiments::train_step_model(params);
+  if (!model) return 0;  // the engine says what is wrong with it
+  const std::string_view precision = params.text("precision");
+  return llama::num_parameters(model.value().config) * (precision == "bf16"             ? 2 * 2
+                                                        : precision.ends_with("_mixed") ? 3 * 4
+                                                                                        : 2 * 4);
+}
+
+// The engine makes the file: nobody's is written over, and a full disk is known before a model is built.
+record::Status check_state_file(const fs::path& path, record::Bytes bytes) {
   std::error_code failed;
-  const auto refused = [&](const char* why) {
+  const auto refused = [&](const std::string& why) {
     return Error{fmt::format("The optimizer's state cannot go to {}: {}; choose another with offload_file.",
-                             record::quoted(path.string()), why),
+                             path.empty() ? "the folder for temporary files" : record::quoted(path.string()), why),
                  ErrorKind::kNotWritten};
   };
-  if (fs::exists(fs::symlink_status(path, failed))) return refused("there is a file of that name");
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (!path.empty() && fs::exists(fs::symlink_status(path, failed))) return refused("there is a file of that name");
+  const fs::path folder = path.empty()             ? fs::temp_directory_path(failed)
+                          : path.has_parent_path() ? path.parent_path()
+                                                   : fs::path(".");
   if (!fs::is_directory(folder, failed)) return refused("its folder is not there");
-  return record::Ok{};
+  const fs::space_info space = fs::space(folder, failed);
+  if (failed || bytes < 0 || static_cast<std::uintmax_t>(bytes) <= space.available) return record::Ok{};
+  return refused(fmt::format("it takes {} and {} are free", record::format_bytes(bytes),
+                             record::format_bytes(static_cast<record::Bytes>(space.available))));
 }
 
 }  // namespace
@@ -55,8 +73,8 @@ record::Status check_files(const Params& params, const EngineChoice& engine) {
     if (const auto model = experiments::train_step_model(params); !model) return model.error();
   if (const std::string source = named(params, "source"); !source.empty())
     if (auto readable = check_source(source); !readable) return readable.error();
-  if (const std::string file = named(params, "offload_file"); !file.empty())
-    if (auto writable = check_state_file(file); !writable) return writable.error();
+  if (params.has("offload_file") && params.in_use("offload_file"))
+    if (auto room = check_state_file(params.text("offload_file"), state_bytes(params)); !room) return room.error();
   return record::Ok{};
 }
 
