@@ -90,7 +90,8 @@ std::string shape_name(std::string_view panel) {
   if (kernel == "fused_linear_cross_entropy" || kernel == "embedding_backward") return "tokens N × hidden size H";
   if (kernel == "rope") return panel.starts_with(kReport) ? "hidden size H" : "model";
   if (kernel == "swiglu" || kernel == "geglu") return "model";
-  return kernel == "adamw" ? "parameters" : "hidden size H";
+  const bool of_weights = kernel == "adamw" || kernel == "adamw_8bit" || kernel == "nf4";
+  return of_weights ? "parameters" : "hidden size H";
 }
 
 std::string time_text(double nanoseconds) {

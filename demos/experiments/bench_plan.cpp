@@ -56,8 +56,10 @@ class Planner {
     else by_width("cross_entropy", 256, {81920, kVocab});
     linear_cross_entropies();
     embeddings();
-    if (gpu_) by_width("adamw", 1, {std::int64_t{1} << 24, std::int64_t{1} << 27});
-    else by_width("adamw", 1, {std::int64_t{1} << 22, std::int64_t{1} << 24});
+    for (const char* of_weights : {"adamw", "adamw_8bit", "nf4"}) {
+      if (gpu_) by_width(of_weights, 1, {std::int64_t{1} << 24, std::int64_t{1} << 27});
+      else by_width(of_weights, 1, {std::int64_t{1} << 22, std::int64_t{1} << 24});
+    }
   }
 
   // The set-up of figures 9 and 10 of the Liger paper (Hsu et al. 2024, arXiv:2410.10989): rows, widths and storage. On a

@@ -21,7 +21,7 @@ using record::Measurement;
 // Forward first: what backward keeps of it must not lie in memory before.
 constexpr std::array<const char*, 3> kPasses{"forward", "full", "backward"};
 constexpr std::int64_t kErrorRows = 256;          // errors are worked out on at most so many rows, in float64
-constexpr std::int64_t kErrorWidth = 1 << 18;     // and, of an optimizer, so many numbers
+constexpr std::int64_t kErrorWidth = 1 << 18;     // and, of what is not in rows, so many numbers
 constexpr Bytes kLargeCopy = Bytes{1} << 30;      // bytes read; as many are written
 constexpr Bytes kLargeCopyCpu = Bytes{1} << 28;
 
@@ -135,7 +135,8 @@ void BenchRun::measure_errors(const BenchCase& one) {
   errors_.clear();
   BenchCase small = one;
   small.rows = std::min(one.rows, kErrorRows);
-  if (one.kernel == "adamw") small.width = std::min(one.width, kErrorWidth);
+  const bool of_weights = one.kernel == "adamw" || one.kernel == "adamw_8bit" || one.kernel == "nf4";
+  if (of_weights) small.width = std::min(one.width, kErrorWidth);
   if (one.batch > 0) return;  // whole MLPs: their products would be compared, not the kernel
   const BenchSubjects subjects = bench_subjects(small, device_);
   for (const char* pass : kPasses) {

@@ -304,6 +304,8 @@ BenchSubjects bench_subjects(const BenchCase& one, at::Device device) {
   if (one.kernel == "fused_linear_cross_entropy") return linear_cross_entropy_subjects(one, device);
   if (one.kernel == "embedding_backward") return embedding_subjects(one, device);
   if (one.kernel == "adamw") return adamw_subjects(one, device);
+  if (one.kernel == "adamw_8bit") return adamw_8bit_subjects(one, device);
+  if (one.kernel == "nf4") return nf4_subjects(one, device);
   return norm_subjects(one, device);
 }
 

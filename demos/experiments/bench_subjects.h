@@ -50,6 +50,8 @@ BenchSubjects cross_entropy_subjects(const BenchCase& one, at::Device device);
 BenchSubjects linear_cross_entropy_subjects(const BenchCase& one, at::Device device);
 BenchSubjects embedding_subjects(const BenchCase& one, at::Device device);
 BenchSubjects adamw_subjects(const BenchCase& one, at::Device device);
+BenchSubjects adamw_8bit_subjects(const BenchCase& one, at::Device device);
+BenchSubjects nf4_subjects(const BenchCase& one, at::Device device);
 
 // Shared by them.
 at::ScalarType type_of(const BenchCase& one);

@@ -32,6 +32,8 @@ inline constexpr std::array kKernelChoices{
     record::Choice{"fused_linear_cross_entropy", "Fused linear cross entropy"},
     record::Choice{"embedding_backward", "Embedding gradient"},
     record::Choice{"adamw", "AdamW"},
+    record::Choice{"adamw_8bit", "8-bit AdamW"},
+    record::Choice{"nf4", "NF4, to 16 or 32 bits"},
 };
 
 // A choice between `choices`, the first one unless said otherwise.

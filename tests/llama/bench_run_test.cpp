@@ -56,7 +56,8 @@ std::vector<Measurement> measured(std::initializer_list<const char*> settings, C
 TEST_CASE("every form of every kernel is timed, and no farther from float64 than twice the eager one") {
   CountingMeter meter;
   for (const char* kernel : {"kernel=rms_norm", "kernel=add_rms_norm", "kernel=layer_norm", "kernel=swiglu",
-                             "kernel=geglu", "kernel=cross_entropy", "kernel=fused_linear_cross_entropy"}) {
+                             "kernel=geglu", "kernel=cross_entropy", "kernel=fused_linear_cross_entropy", "kernel=adamw",
+                             "kernel=adamw_8bit", "kernel=nf4"}) {
     INFO(kernel);
     const auto rows = measured({kernel, "quick=on", "rows=64", "width=96"}, &meter);
     REQUIRE(rows.size() > 1);
