@@ -45,12 +45,13 @@ record::Bytes state_bytes(const Params& params) {
 }
 
 // The engine makes the file: nobody's is written over, and a full disk is known before a model is built.
-record::Status check_state_file(const fs::path& path, record::Bytes bytes) {
+record::Status check_new_file(std::string_view key, const fs::path& path, record::Bytes bytes) {
   std::error_code failed;
   const auto refused = [&](const std::string& why) {
-    return Error{fmt::format("The optimizer's state cannot go to {}: {}; choose another with offload_file.",
-                             path.empty() ? "the folder for temporary files" : record::quoted(path.string()), why),
-                 ErrorKind::kNotWritten};
+    return Error{
+        fmt::format("The file {} cannot be made: {}; choose another with {}.",
+                    path.empty() ? "in the folder for temporary files" : record::quoted(path.string()), why, key),
+        ErrorKind::kNotWritten};
   };
   if (!path.empty() && fs::exists(fs::symlink_status(path, failed))) return refused("there is a file of that name");
   const fs::path folder = path.empty()             ? fs::temp_directory_path(failed)
@@ -74,7 +75,10 @@ record::Status check_files(const Params& params, const EngineChoice& engine) {
   if (const std::string source = named(params, "source"); !source.empty())
     if (auto readable = check_source(source); !readable) return readable.error();
   if (params.has("offload_file") && params.in_use("offload_file"))
-    if (auto room = check_state_file(params.text("offload_file"), state_bytes(params)); !room) return room.error();
+    if (auto room = check_new_file("offload_file", params.text("offload_file"), state_bytes(params)); !room)
+      return room.error();
+  if (params.has("file") && params.has("size"))  // of the demo bandwidth
+    if (auto room = check_new_file("file", params.text("file"), params.integer("size")); !room) return room.error();
   return record::Ok{};
 }
 

@@ -45,8 +45,7 @@ record::Result<std::unique_ptr<DirectFile>> DirectFile::create(const std::filesy
   const std::filesystem::path where = path.empty() ? temporary_path() : path;
   const auto refused = [&](const std::string& why) {
     return record::Error{
-        "The state's file " + record::quoted(where.string()) + " cannot be made: " + why +
-            (path.empty() ? "; name one elsewhere with offload_file." : "; choose another with offload_file."),
+        "The state's file " + record::quoted(where.string()) + " cannot be made: " + why + "; choose another place.",
         record::ErrorKind::kNotWritten};
   };
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;

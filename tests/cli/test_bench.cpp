@@ -21,6 +21,7 @@ TEST_CASE("bench refuses what it does not know, with the nearest word") {
   CHECK(key.exit_code == 2);
   CHECK(holds(key.err, "storage"));
   CHECK(run_headroom({"bench", "--device", "tpu"}).exit_code == 2);
+  CHECK(holds(run_headroom({"bench", "rms_norm", "train_step"}).err, "name nothing beside it"));
   CHECK(run_headroom({"bench", "--time-limit", "soon"}).exit_code == 2);
 }
 

@@ -218,10 +218,16 @@ TEST_CASE("The optimizer's file is new, in a folder that is there, and this is s
                                 with_engine("completed"));
   INFO(full.err);
   CHECK(full.exit_code == 6);
-  CHECK(holds(full.err, "the folder for temporary files: it takes "));
+  CHECK(holds(full.err, "in the folder for temporary files cannot be made: it takes "));
   CHECK(holds(full.err, " are free; choose another with offload_file."));
   CHECK(run_with("mine", "host").exit_code == 0);  // not used then
   CHECK(read_file(folder / "mine") == "mine");
+}
+
+TEST_CASE("The file that bandwidth writes is looked at first, too") {
+  const Ran ran = run_headroom({"run", "bandwidth", "--set", "file=/no/such/folder/x"}, with_engine("killed"));
+  CHECK(ran.exit_code == 6);
+  CHECK(holds(ran.err, "its folder is not there; choose another with file."));
 }
 
 TEST_CASE("A terminal does not obey what a name in a message says") {

@@ -96,8 +96,7 @@ TEST_CASE("a file that finds no room is refused before anything is written, and 
   const auto file = DirectFile::create(folder.file(), 2 << 20);
   REQUIRE(!file.ok());
   CHECK(file.error().message == "The state's file \"" + folder.file().string() +
-                                    "\" cannot be made: there is no room for 2.00 MiB; choose another with "
-                                    "offload_file.");
+                                    "\" cannot be made: there is no room for 2.00 MiB; choose another place.");
   CHECK(folder.empty());
   CHECK(DirectFile::create(folder.file(), 1 << 20).ok());
 }
