@@ -13,6 +13,7 @@
 #include "app/window/ladder_view.h"
 #include "app/window/page_model.h"
 #include "app/window/scene_painter.h"
+#include "app/window/settings_view.h"
 #include "app/window/widgets.h"
 #include "imgui_internal.h"  // SetItemKeyOwner: the wheel belongs to the timeline, not to scrolling
 
@@ -187,7 +188,7 @@ void FigureCard::draw_head(Frame& frame, const Rect& rect) {
   PageModel& page = frame.page;
   const lessons::FigureData& figure = page.figure(columns());
   Rect head = rect;
-  if (page.has_predictions() && !page.question().hides()) {
+  if (page.has_predictions() && has_run_button(frame) && !page.question().hides()) {  // a sweep is not predicted
     const std::vector<std::string> layers{"Predicted", "Measured"};
     int layer = page.shows_prediction() ? 0 : 1;
     const float width = segmented_width(layers);

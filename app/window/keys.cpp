@@ -115,7 +115,8 @@ Turn take_page_keys(Frame& frame, FigureCard& figure) {
   // Enter and Space press a control that has the keyboard's focus; elsewhere they belong to the page.
   const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
   if (!control_focused && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter))) lock_answer(frame);
-  if (pressed(ImGuiKey_T) && !frame.page.question().hides()) frame.page.show_prediction(!frame.page.shows_prediction());
+  if (pressed(ImGuiKey_T) && has_run_button(frame) && !frame.page.question().hides())
+    frame.page.show_prediction(!frame.page.shows_prediction());
   if (pressed(ImGuiKey_C)) frame.page.toggle_pin();
   if (pressed(ImGuiKey_G)) {
     const int figures = static_cast<int>(frame.page.page().figures.size());

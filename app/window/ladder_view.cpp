@@ -9,7 +9,6 @@
 
 #include "app/common/ladder.h"
 #include "app/window/page_model.h"
-#include "demos/experiments/combinations.h"
 #include "lessons/sweep.h"
 
 namespace headroom::app::window {
@@ -57,7 +56,7 @@ record::Params LadderView::base(const PageModel& page) const {
 std::string LadderView::why_not(const PageModel& page, std::size_t rung) const {
   const auto plan = plan_ladder(base(page), order_);
   if (!plan || rung + 1 >= plan.value().points.size()) return {};
-  return experiments::refused_combination(plan.value().points[rung + 1].params).value_or("");
+  return conflict_in_words(plan.value().points[rung + 1].params);
 }
 
 void LadderView::start(PageModel& page) {

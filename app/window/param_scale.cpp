@@ -69,7 +69,9 @@ std::string shown_value(const record::ParamSpec& spec, const record::Params& par
   switch (spec.kind) {
     case ParamKind::kInteger: {
       const std::string count = record::format_count(params.integer(spec.key));
-      return spec.unit.empty() ? count : fmt::format("{} {}", count, spec.unit);
+      if (spec.unit.empty()) return count;
+      const bool one = params.integer(spec.key) == 1 && spec.unit.ends_with('s');
+      return fmt::format("{} {}", count, one ? spec.unit.substr(0, spec.unit.size() - 1) : spec.unit);
     }
     case ParamKind::kReal:
       return typed_value(spec, params.real(spec.key));

@@ -48,9 +48,15 @@ std::string RunControl::why_not(std::string_view key, std::string_view value) co
   if (!wanted.set(key, value)) return {};  // of another kind, or out of range: set() says that
   const experiments::Conflict* conflict = experiments::conflict_in(wanted);
   if (conflict == nullptr || experiments::conflict_in(params_) != nullptr) return {};
-  const std::string_view first = conflict->key == key ? conflict->key : conflict->other;
-  const std::string_view second = conflict->key == key ? conflict->other : conflict->key;
-  return fmt::format("{} does not go with {}: {}.", in_words(wanted, first), in_words(wanted, second), conflict->reason);
+  return conflict_in_words(wanted, key);
+}
+
+std::string conflict_in_words(const record::Params& params, std::string_view first) {
+  const experiments::Conflict* conflict = experiments::conflict_in(params);
+  if (conflict == nullptr) return {};
+  const bool turn = conflict->other == first;
+  return fmt::format("{} does not go with {}: {}.", in_words(params, turn ? conflict->other : conflict->key),
+                     in_words(params, turn ? conflict->key : conflict->other), conflict->reason);
 }
 
 bool RunControl::busy() const {

@@ -1,0 +1,84 @@
+// The ladder of techniques from the window: rungs dragged into another order, run by the real engine on the CPU.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/harness.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+constexpr int kMostFrames = 20000;  // of waiting for eleven short runs on a busy machine
+
+void drag_rung(const Actor& actor, const std::string& from, const std::string& to) {
+  const auto middle = [&](const std::string& id) {
+    return actor.ctx->ItemInfo(("**/rung " + id).c_str()).RectFull.GetCenter();
+  };
+  const ImVec2 begin = middle(from), end = middle(to);
+  actor.ctx->MouseMoveToPos(begin);
+  actor.ctx->MouseDown(0);
+  actor.ctx->MouseMoveToPos(end);
+  actor.ctx->MouseUp(0);
+  actor.frames(2);
+}
+
+}  // namespace
+
+TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a rung that does not go says why",
+          "[gui]") {
+  const TestAssets assets;
+  Stage stage;
+  stage.assets = assets.path();
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  stage.page = "ladder";
+  perform("ladder live", stage, [](Actor& actor) {
+    actor.frames(3);
+    if (actor.question().hides()) actor.click("skip");
+    IM_CHECK(!actor.there("layers"));  // rungs are measured, not predicted
+    for (const auto& [key, value] :
+         {std::pair("device", "cpu"), std::pair("batch", "4"), std::pair("seq", "128"), std::pair("steps", "2")})
+      IM_CHECK(actor.page().set_param(key, value).ok());
+    actor.frames(2);
+    const app::window::LadderView& ladder = actor.app.ladder();
+    const std::string first = ladder.order()[0];
+    drag_rung(actor, "checkpointing", first);
+    IM_CHECK(ladder.order()[0] == "checkpointing");
+    // Weights can be streamed only where layers are run again: here that is one rung above, there it is not yet.
+    drag_rung(actor, "offload_parameters", "checkpointing");
+    IM_CHECK(ladder.order()[0] == "offload_parameters");
+    const std::string why = ladder.why_not(actor.page(), 0);
+    IM_CHECK(why.find("Stream weights “on” does not go with Checkpointing “off”") != std::string::npos);
+    actor.click("run ladder");
+    for (int i = 0; i < kMostFrames && ladder.running(); ++i) {
+      actor.frames(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (i == 300) actor.picture("ladder live, running");
+    }
+    IM_CHECK(!ladder.running());
+    actor.frames(3);
+    actor.picture("ladder live, done");
+    const lessons::FigureData& figure = actor.page().figure(400);
+    IM_CHECK_EQ(figure.rungs.size(), ladder.order().size() + 1);
+    for (std::size_t i = 0; i < figure.rungs.size(); ++i) {
+      const lessons::Rung& rung = figure.rungs[i];
+      if (i == 1)
+        IM_CHECK(rung.note.find("does not go with") != std::string::npos);
+      else
+        IM_CHECK_STR_EQ(rung.note.c_str(), "");
+      IM_CHECK_EQ(rung.value.empty(), i == 1);
+    }
+    const auto total = [](const lessons::Rung& rung) {
+      record::Bytes sum = 0;
+      for (const record::Bytes bytes : rung.bytes) sum += bytes;
+      return sum;
+    };
+    IM_CHECK_GT(total(figure.rungs[0]), total(figure.rungs[2]));  // checkpointing, alone
+    IM_CHECK_GT(total(figure.rungs[0]), 2 * total(figure.rungs.back()));
+    IM_CHECK(actor.page().control().can_run());  // the engines of the ladder are gone, the window's own is free
+  });
+}
