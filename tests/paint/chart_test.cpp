@@ -85,4 +85,7 @@ TEST_CASE("a guess on an axis of decades stands where its value is, and on no nu
   CHECK(scene.guess->contains({scene.guess->center_x(), map.y_px(3e10)}));
   const auto labels = texts_of(scene, Layer::kLabels);
   CHECK(std::count(labels.begin(), labels.end(), "your guess 30.0 GB/s") == 1);
+  figure.guess = 3.9e11;  // no decimals beyond a hundred
+  const auto more = texts_of(app::paint::layout(figure, frames()[0]), Layer::kLabels);
+  CHECK(std::count(more.begin(), more.end(), "your guess 390 GB/s") == 1);
 }
