@@ -169,7 +169,7 @@ class BandwidthRun final : public DemoRun {
     state.second_moment = block(at::kFloat);
     state.gradient = block(at::kBFloat16);
     state.working = block(at::kBFloat16);
-    const auto optimizer = std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, false, arena_);
+    const auto optimizer = std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, /*scaled=*/false, weights_, arena_);
     optimizer->begin_step(1);
     constexpr Bytes kMoved = 3 * (4 + 4) + 2 + 2;  // masters and moments there and back, a gradient, a weight
     return {.variant = "adamw", .storage = "fp32", .label = "AdamW on the CPU, bf16 weights", .bytes = kMoved * weights_,

@@ -19,8 +19,10 @@ struct CpuAdamWState {
 
 class CpuAdamW {
  public:
-  // `state_type`: of masters and moments. `scaled`: gradients are divided by begin_step's scale.
-  CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool scaled, HostArena& arena);
+  // `state_type`: of masters and moments. `scaled`: gradients are divided by begin_step's scale. `most_to_widen`: elements
+  // of the largest step whose gradients are of another type; 0 where all are of the states' type.
+  CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool scaled, std::int64_t most_to_widen,
+           HostArena& arena);
 
   // `t` counts from 1.
   void begin_step(std::int64_t t, double loss_scale = 1);
@@ -31,11 +33,14 @@ class CpuAdamW {
  private:
   void step_chunk(const CpuAdamWState& state, std::int64_t begin, std::int64_t size, bool decays) const;
 
+  static constexpr std::int64_t kMostThreads = 32;
+
   AdamWOptions options_;
   bool scaled_;
+  std::int64_t most_threads_ = kMostThreads;
   at::Tensor count_;           // fp32 [], t
   at::Tensor scale_;           // fp32 []
-  at::Tensor wide_gradients_;  // a chunk's of each thread, in the states' type
+  at::Tensor wide_gradients_;  // a chunk's of each thread, in the states' type; undefined where nothing is widened
 };
 
 }  // namespace headroom::llama

@@ -48,6 +48,13 @@ int stepping_threads() {
   return std::max(1, all - std::max(1, all / 8));
 }
 
+std::int64_t most_to_widen(const std::vector<Parameter>& parameters, at::ScalarType state_type) {
+  std::int64_t most = 0;
+  for (const Parameter& parameter : parameters)
+    if (parameter.tensor.scalar_type() != state_type) most = std::max(most, parameter.tensor.numel());
+  return most;
+}
+
 }  // namespace
 
 HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostAdamWOptions options, HostArena& arena)
@@ -55,7 +62,8 @@ HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostA
       device_(device),
       options_(std::move(options)),
       arena_(arena),
-      adamw_(options_.adamw, options_.state_type, options_.loss_scale.defined(), arena),
+      adamw_(options_.adamw, options_.state_type, options_.loss_scale.defined(),
+             most_to_widen(this->parameters(), options_.state_type), arena),
       to_host_(device),
       to_device_(device),
       scale_(options_.first_loss_scale) {

@@ -139,10 +139,10 @@ double copies_alone(bool to_device) {
 
 double adamw_alone() {
   llama::HostArena arena(kGpu);
-  llama::CpuAdamW adamw({}, at::kFloat, false, arena);
+  const std::int64_t weights = kLayers * kLayer + kOuter;
+  llama::CpuAdamW adamw({}, at::kFloat, /*scaled=*/false, weights, arena);
   adamw.begin_step(1);
   llama::CpuAdamWState state;
-  const std::int64_t weights = kLayers * kLayer + kOuter;
   const auto block = [&](at::ScalarType type) { return arena.empty({weights}, type, llama::HostPages::kPageable).zero_(); };
   state = {.master = block(at::kFloat), .first_moment = block(at::kFloat), .second_moment = block(at::kFloat),
            .gradient = block(at::kBFloat16), .working = block(at::kBFloat16)};

@@ -30,6 +30,8 @@ llama::CpuAdamWState states(States of) {
   return made;
 }
 
+std::int64_t to_widen(States of) { return of.state == of.gradient ? 0 : kWeights; }
+
 std::vector<at::Tensor> parts_of(const llama::CpuAdamWState& state) {
   return {state.master, state.first_moment, state.second_moment, state.working};
 }
@@ -41,7 +43,7 @@ TEST_CASE("the CPU's AdamW steps its range by the formula, and nothing beside it
       GENERATE(States{at::kFloat, at::kBFloat16}, States{at::kFloat, at::kHalf}, States{at::kFloat, at::kFloat});
   const llama::AdamWOptions options{.learning_rate = 1e-3, .weight_decay = 0.1};
   llama::HostArena arena(at::kCPU);
-  llama::CpuAdamW adamw(options, of.state, /*scaled=*/true, arena);
+  llama::CpuAdamW adamw(options, of.state, /*scaled=*/true, to_widen(of), arena);
   const llama::CpuAdamWState before = states(of), after = states(of);
   constexpr std::int64_t kBegin = 1001, kEnd = kWeights - 333;
   adamw.begin_step(3, 64);
@@ -69,7 +71,7 @@ TEST_CASE("threads do not change the bits of the CPU's AdamW") {
   const auto stepped = [&](int threads) {
     at::set_num_threads(threads);
     llama::HostArena arena(at::kCPU);
-    llama::CpuAdamW adamw({}, of.state, /*scaled=*/false, arena);
+    llama::CpuAdamW adamw({}, of.state, /*scaled=*/false, to_widen(of), arena);
     const llama::CpuAdamWState state = states(of);
     for (const std::int64_t t : {1, 2}) {
       adamw.begin_step(t);
