@@ -207,7 +207,8 @@ struct Table {
 // Numbers in cells, one grey ramp from the least to the most.
 struct HeatMap {
   std::string title;
-  std::vector<std::string> columns, rows;  // names of the places; may be fewer than cells, then every n-th is named
+  std::vector<std::string> columns, rows;  // names of the places, as many as cells; or no columns
+  int named_every = 1;                     // below the columns stands the name in the middle of each so many
   std::vector<std::vector<double>> cells;  // by row; not a number: an empty cell
   double low = 0, high = 1;                // of the ramp
   std::string low_text, high_text;         // what the ends of the ramp mean

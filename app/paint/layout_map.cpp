@@ -82,13 +82,11 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
     }
   for (std::size_t r = 0; r < map.rows.size(); ++r)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),
-                   area.y0 + height * (static_cast<float>(r) + 0.5f) * static_cast<float>(map.cells.size()) /
-                       static_cast<float>(map.rows.size()),
-                   Anchor::kEnd);
-  for (std::size_t c = 0; c < map.columns.size(); ++c)
+                   area.y0 + height * (static_cast<float>(r) + 0.5f), Anchor::kEnd);
+  const auto every = static_cast<std::size_t>(map.named_every);
+  for (std::size_t c = every / 2; c < map.columns.size(); c += every)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.columns[c],
-                   area.x0 + area.width() * (static_cast<float>(c) + 0.5f) / static_cast<float>(map.columns.size()),
-                   area.y1 + line * 0.5f, Anchor::kMiddle);
+                   area.x0 + width * (static_cast<float>(c) + 0.5f), area.y1 + line * 0.5f, Anchor::kMiddle);
 }
 
 }  // namespace

@@ -86,6 +86,11 @@ std::string value_of(const lessons::Axis& axis, double value) {
   return axis.unit == lessons::AxisUnit::kNumber ? fmt::format("{:.9g}", value) : number(value);
 }
 
+std::string name_at(const std::vector<std::string>& names, std::size_t index) {
+  return index < names.size() ? names[index] : fmt::format("{}", index);
+}
+
+// Charts point by point, then maps cell by cell, in one table.
 std::string chart_rows(const FigureData& figure) {
   std::string out = "chart,series,published,x,value,p20,p80,unit\n";
   for (const lessons::Chart& chart : figure.charts)
@@ -101,6 +106,12 @@ std::string chart_rows(const FigureData& figure) {
                            value_of(chart.y, point.y), value_of(chart.y, point.low), value_of(chart.y, point.high),
                            key_of(chart.y.unit));
       }
+  for (const lessons::HeatMap& map : figure.maps)
+    for (std::size_t r = 0; r < map.cells.size(); ++r)
+      for (std::size_t c = 0; c < map.cells[r].size(); ++c)
+        if (std::isfinite(map.cells[r][c]))
+          out += fmt::format("{},{},no,{},{:.9g},,,\n", quoted(map.title), quoted(name_at(map.rows, r)),
+                             quoted(name_at(map.columns, c)), map.cells[r][c]);
   return out;
 }
 
@@ -154,15 +165,6 @@ std::string table_rows(const lessons::Table& table) {
     for (const std::string& cell : row.cells) out += "," + quoted(cell);
     out += "\n";
   }
-  return out;
-}
-
-std::string map_rows(const FigureData& figure) {
-  std::string out = "map,row,column,value\n";
-  for (const lessons::HeatMap& map : figure.maps)
-    for (std::size_t r = 0; r < map.cells.size(); ++r)
-      for (std::size_t c = 0; c < map.cells[r].size(); ++c)
-        if (std::isfinite(map.cells[r][c])) out += fmt::format("{},{},{},{:.9g}\n", quoted(map.title), r, c, map.cells[r][c]);
   return out;
 }
 
@@ -329,8 +331,7 @@ std::string to_csv(const FigureData& figure) {
   for (const auto& [key, value] : figure.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
   if (!figure.empty_reason.empty()) return out + "# empty: " + one_line(figure.empty_reason) + "\n";
   if (figure.table) return out + table_rows(*figure.table);
-  if (!figure.maps.empty()) return out + (figure.charts.empty() ? "" : chart_rows(figure)) + map_rows(figure);
-  if (!figure.charts.empty()) return out + chart_rows(figure);
+  if (!figure.charts.empty() || !figure.maps.empty()) return out + chart_rows(figure);
   if (!figure.rungs.empty()) return out + rung_rows(figure);
   if (!figure.rows.empty()) return out + time_rows(figure);
   return out + (figure.bars.empty() ? timeline_rows(figure) : bar_rows(figure));

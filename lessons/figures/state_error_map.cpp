@@ -117,6 +117,7 @@ FigureData build(const FigureInput& input) {
   const int every = high - low > 14 ? 5 : 1;  // as many columns as have a name between them
   low = high - (high - low) / every * every - every + 1;
   HeatMap map{.title = "Mean error in percent of the number, by its size as a power of two",
+              .named_every = every,
               .low = 0,
               .high = kWorst,
               .low_text = "exact",
@@ -137,7 +138,7 @@ FigureData build(const FigureInput& input) {
     map.rows.push_back(each.label());
     map.cells.push_back(std::move(row));
   }
-  for (int e = low; e <= high; e += every) map.columns.push_back(fmt::format("{}{}", e + every / 2 < 0 ? "−" : "", std::abs(e + every / 2)));
+  for (int e = low; e <= high; ++e) map.columns.push_back(fmt::format("{}{}", e < 0 ? "−" : "", std::abs(e)));
   figure.maps.push_back(std::move(map));
   figure.x = chart.x;
   figure.y = chart.y;
