@@ -43,8 +43,7 @@ void run(const GatedKernels& kernels, Cpu cpu, Cuda cuda, const Args& args, Stor
     TORCH_CHECK(error == 0, kernels.name, ": the launch failed with CUDA error ", error);
     return;
   }
-  at::parallel_for(0, n, kGrainElements,
-                   [&](std::int64_t begin, std::int64_t end) { cpu(args, storage, begin, end); });
+  at::parallel_for(0, n, kGrainElements, [&](std::int64_t begin, std::int64_t end) { cpu(args, storage, begin, end); });
 }
 
 struct GatedFunction : torch::autograd::Function<GatedFunction> {
@@ -60,8 +59,8 @@ struct GatedFunction : torch::autograd::Function<GatedFunction> {
     if (!gradients[0].defined()) return {at::Tensor(), at::Tensor(), at::Tensor()};
     const variable_list saved = ctx->get_saved_variables();
     const auto* kernels = reinterpret_cast<const GatedKernels*>(ctx->saved_data["kernels"].toInt());
-    const GatedGradients result =
-        gated_backward(*kernels, gradients[0].contiguous(), saved[0], saved[1], /*rebuild_h=*/false, /*in_place=*/false);
+    const GatedGradients result = gated_backward(*kernels, gradients[0].contiguous(), saved[0], saved[1],
+                                                 /*rebuild_h=*/false, /*in_place=*/false);
     return {result.dgate, result.dup, at::Tensor()};
   }
 };

@@ -21,7 +21,9 @@ __device__ __forceinline__ void store(float& place, float value) { place = value
 __device__ __forceinline__ void store(Bf16& place, float value) {
   place.bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
 }
-__device__ __forceinline__ void store(Fp16& place, float value) { place.bits = __half_as_ushort(__float2half_rn(value)); }
+__device__ __forceinline__ void store(Fp16& place, float value) {
+  place.bits = __half_as_ushort(__float2half_rn(value));
+}
 
 // 16 bytes of elements: one load, one store.
 template <typename T>

@@ -24,8 +24,8 @@ class Traced {
   }
   // The same, where naming them takes time: `each` is called with what takes a tensor, and only if somebody listens.
   template <class Each>
-    requires(!std::convertible_to<Each, std::initializer_list<at::Tensor>>)
-  Traced(const char* name, Each each) : function_(at::RecordScope::USER_SCOPE) {
+  requires(!std::convertible_to<Each, std::initializer_list<at::Tensor>>) Traced(const char* name, Each each)
+      : function_(at::RecordScope::USER_SCOPE) {
     if (!function_.isActive()) return;
     each([this](const at::Tensor& tensor) { values_.emplace_back(tensor); });
     begin(name);
@@ -35,7 +35,8 @@ class Traced {
 
  private:
   void begin(const char* name) {
-    function_.before(std::string("headroom::") + name, c10::ArrayRef<const c10::IValue>(values_.data(), values_.size()));
+    function_.before(std::string("headroom::") + name,
+                     c10::ArrayRef<const c10::IValue>(values_.data(), values_.size()));
   }
 
   std::vector<c10::IValue> values_;  // outlives the function

@@ -119,7 +119,8 @@ Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(c
     auto place = std::find_if(places.begin(), places.end(), [&](const auto* p) { return same_shape(*p, *row); });
     if (place == places.end()) place = places.insert(places.end(), row);
     const std::string label = variant_label(row->variant);
-    auto series = std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& s) { return s.label == label; });
+    auto series =
+        std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& s) { return s.label == label; });
     if (series == chart.series.end())
       series = chart.series.insert(chart.series.end(), {.label = label, .kind = kind_of(row->variant), .points = {}});
     series->points.push_back({.x = static_cast<double>(place - places.begin()),
@@ -175,10 +176,8 @@ ChartSeries& series_of(Chart& chart, std::string_view variant) {
 void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::string copy_label) {
   chart.bars = true;
   chart.categories = std::move(categories);
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(chart.categories.size()) - 0.5,
-             .name = {}};
+  chart.x = {
+      .unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5, .name = {}};
   chart.y.unit = AxisUnit::kPercent;
   chart.y.name = "bytes that must move a second, part of a copy's";
   chart.references.push_back({.label = std::move(copy_label), .x = {chart.x.low, chart.x.high}, .y = {100, 100}});

@@ -31,10 +31,11 @@ struct Page {
   std::span<const std::string_view> figures;     // the first is the large one
   std::span<const std::string_view> recordings;  // under assets/recordings, without .hrec; the first shows at once
   const Prediction* prediction = nullptr;
-  std::span<const Setting> settings = {};          // what the page begins with, where it is not the demo's default
+  std::span<const Setting> settings = {};           // what the page begins with, where it is not the demo's default
   std::span<const std::string_view> switches = {};  // keys of the settings that stand first
   std::string_view command = {};  // a page that is run from the command line: shown instead of settings and Run
-  std::span<const std::string_view> bases = {};  // of the recordings: what others of their model and shape are compared with
+  std::span<const std::string_view> bases =
+      {};  // of the recordings: what others of their model and shape are compared with
 };
 
 struct Chapter {

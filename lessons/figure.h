@@ -97,9 +97,9 @@ struct FailedRequest {
 struct Bar {
   record::Category category = record::Category::kOther;
   std::string label;
-  double value = 0;        // bytes
-  std::string value_text;  // "1.96 GiB"
-  std::string note;        // "8.8 %"
+  double value = 0;                  // bytes
+  std::string value_text;            // "1.96 GiB"
+  std::string note;                  // "8.8 %"
   std::optional<double> ghost = {};  // bytes of run A
 };
 
@@ -133,16 +133,16 @@ enum class SeriesKind : std::uint8_t { kFused, kEager, kLibrary, kOther };
 
 struct ChartPoint {
   double x = 0, y = 0;
-  double low = 0, high = 0;  // quantiles 0.2 and 0.8 of y; both y where there is no spread
-  std::string label = {};    // "42 µs", where there is room
-  std::string tip = {};      // "RMSNorm, 8,192 × 4,096: 42 µs (41 to 43), 51 repeats"
+  double low = 0, high = 0;    // quantiles 0.2 and 0.8 of y; both y where there is no spread
+  std::string label = {};      // "42 µs", where there is room
+  std::string tip = {};        // "RMSNorm, 8,192 × 4,096: 42 µs (41 to 43), 51 repeats"
   bool out_of_memory = false;  // y is what was allocated until then
 };
 
 struct ChartSeries {
   std::string label;  // "eager"
   SeriesKind kind = SeriesKind::kOther;
-  bool ghost = false;  // published elsewhere: behind the others, hollow and dashed
+  bool ghost = false;                             // published elsewhere: behind the others, hollow and dashed
   std::optional<record::Category> category = {};  // of bars: memory of this kind, in its colour
   std::vector<ChartPoint> points;
 };
@@ -176,16 +176,16 @@ struct Chart {
 // One rung of the ladder of techniques: the peak with this switch and all before it. One that ran out of memory has what
 // was alive then; one that did not run has no bytes.
 struct Rung {
-  std::string label;            // "+ checkpointing"
+  std::string label;  // "+ checkpointing"
   record::ByCategory bytes{};
-  record::Bytes before = 0;     // total of the rung that this one is compared with; 0: none
+  record::Bytes before = 0;  // total of the rung that this one is compared with; 0: none
   bool out_of_memory = false;
-  std::string value;            // "12.34 GiB"
-  std::string delta;            // "−3.10 GiB"
-  double speed = 0;             // tokens/s; 0: not measured
-  std::string speed_text;       // "71,400"
-  std::string loss;             // "5.251"
-  std::string note;             // instead of a bar: why there is none
+  std::string value;       // "12.34 GiB"
+  std::string delta;       // "−3.10 GiB"
+  double speed = 0;        // tokens/s; 0: not measured
+  std::string speed_text;  // "71,400"
+  std::string loss;        // "5.251"
+  std::string note;        // instead of a bar: why there is none
   std::string tip;
 };
 
@@ -207,11 +207,11 @@ struct Table {
 // Numbers in cells, one grey ramp from the least to the most.
 struct HeatMap {
   std::string title;
-  std::vector<std::string> columns, rows;  // names of the places, as many as cells; or no columns
-  int named_every = 1;                     // below the columns stands the name in the middle of each so many
-  std::vector<std::vector<double>> cells;  // by row; not a number: an empty cell
-  double low = 0, high = 1;                // of the ramp
-  std::string low_text, high_text;         // what the ends of the ramp mean
+  std::vector<std::string> columns, rows;      // names of the places, as many as cells; or no columns
+  int named_every = 1;                         // below the columns stands the name in the middle of each so many
+  std::vector<std::vector<double>> cells;      // by row; not a number: an empty cell
+  double low = 0, high = 1;                    // of the ramp
+  std::string low_text, high_text;             // what the ends of the ramp mean
   std::vector<std::vector<std::string>> tips;  // of the cells; may be empty
   bool numbers = true;                         // written into the cells, where there is room
 };
@@ -232,8 +232,8 @@ struct TimeBox {
 
 // One lane of a kernel timeline: the host, or a stream of the device.
 struct TimeRow {
-  std::string label;  // "Device"
-  std::string note;   // above it, over all lanes of a run: "634 launches, 41.0 ms of kernels, …"
+  std::string label;   // "Device"
+  std::string note;    // above it, over all lanes of a run: "634 launches, 41.0 ms of kernels, …"
   bool ghost = false;  // of run A
   std::vector<TimeBox> boxes;
 };
@@ -264,11 +264,11 @@ struct FigureData {
   std::optional<Table> table;
   std::vector<HeatMap> maps;  // below the charts, side by side
 
-  bool growing = false;             // the run goes on: the stack ends where it has got to
-  std::optional<double> veil_from;  // x: the rest of the plot is veiled until the question is answered
-  std::optional<double> guess;      // the reader's, on the axis that guess_axis() names
-  bool guess_locked = false;        // false: a pill to drag; true: "you said"
-  std::size_t guess_chart = 0;      // of charts, the one that carries it
+  bool growing = false;                    // the run goes on: the stack ends where it has got to
+  std::optional<double> veil_from;         // x: the rest of the plot is veiled until the question is answered
+  std::optional<double> guess;             // the reader's, on the axis that guess_axis() names
+  bool guess_locked = false;               // false: a pill to drag; true: "you said"
+  std::size_t guess_chart = 0;             // of charts, the one that carries it
   std::optional<double> first_guess = {};  // where the marker begins; else between what is seen and the axis's end
 };
 
@@ -287,11 +287,11 @@ struct View {
 };
 
 struct FigureInput {
-  const record::Ledger* run = nullptr;     // null: nothing recorded yet
-  const record::Ledger* ghost = nullptr;   // run A, if one is pinned
-  const record::Params* params = nullptr;  // of the figure's schema; null: defaults
-  const record::Params* settings = nullptr;     // the reader's, of the page's demo; null: those of the run
-  const record::Ledger* predicted = nullptr;    // with these settings; null: not known
+  const record::Ledger* run = nullptr;        // null: nothing recorded yet
+  const record::Ledger* ghost = nullptr;      // run A, if one is pinned
+  const record::Params* params = nullptr;     // of the figure's schema; null: defaults
+  const record::Params* settings = nullptr;   // the reader's, of the page's demo; null: those of the run
+  const record::Ledger* predicted = nullptr;  // with these settings; null: not known
   View view;
 };
 

@@ -71,8 +71,8 @@ class Terms {
  private:
   bool set(std::string_view key, std::string_view value) const { return is(params_, key, value); }
 
-  void add(Category category, std::string name, std::string symbols, std::string numbers, Bytes bytes, Measured measured,
-           bool on_host = false) {
+  void add(Category category, std::string name, std::string symbols, std::string numbers, Bytes bytes,
+           Measured measured, bool on_host = false) {
     terms_.push_back({category, std::move(name), std::move(symbols), std::move(numbers), bytes, measured, on_host});
   }
 
@@ -97,8 +97,8 @@ class Terms {
           fmt::format("{} × {}", s, count(step_.parameters)), all, Measured::kNothing, true);
     } else {
       add(Category::kWeights, adapters_ > 0 ? "Weights and adapters" : "Weights",
-          fmt::format("{} · P{}", s, and_adapters),
-          fmt::format("{} × {}{}", s, count(step_.parameters), their_number), all + of_adapters, Measured::kStanding);
+          fmt::format("{} · P{}", s, and_adapters), fmt::format("{} × {}{}", s, count(step_.parameters), their_number),
+          all + of_adapters, Measured::kStanding);
     }
   }
 
@@ -106,7 +106,8 @@ class Terms {
 
   void optimizer_state() {
     const bool host = !set("offload.optimizer", "off");
-    const std::string p = adapters_ > 0 ? "adapters" : "P", name = host ? "Optimizer state on the host" : "Optimizer state";
+    const std::string p = adapters_ > 0 ? "adapters" : "P",
+                      name = host ? "Optimizer state on the host" : "Optimizer state";
     const Measured measured = host ? Measured::kNothing : Measured::kStanding;
     const std::int64_t masters = step_.masters ? kFp32 : 0;
     if (set("optimizer", "adamw_8bit")) {
@@ -117,8 +118,8 @@ class Terms {
       galore(name, measured, host);
     } else if (masters > 0) {
       add(Category::kOptimizerState, name, fmt::format("(4 + {0} + {0}) · {1}", step_.moment, p),
-          fmt::format("{} × {}", masters + 2 * step_.moment, count(trained())), (masters + 2 * step_.moment) * trained(),
-          measured, host);
+          fmt::format("{} × {}", masters + 2 * step_.moment, count(trained())),
+          (masters + 2 * step_.moment) * trained(), measured, host);
     } else {
       add(Category::kOptimizerState, name, fmt::format("({0} + {0}) · {1}", step_.moment, p),
           fmt::format("{} × {}", 2 * step_.moment, count(trained())), 2 * step_.moment * trained(), measured, host);
@@ -159,7 +160,8 @@ class Terms {
     }
     if (twice) {
       add(Category::kGradients, "Gradients, the tied table's twice", fmt::format("{} · (P + V · H)", s),
-          fmt::format("{} × ({} + {})", s, count(trained()), count(table)), s * (trained() + table), Measured::kHighest);
+          fmt::format("{} × ({} + {})", s, count(trained()), count(table)), s * (trained() + table),
+          Measured::kHighest);
       return;
     }
     add(Category::kGradients, "Gradients", fmt::format("{} · {}", s, adapters_ > 0 ? "adapters" : "P"),

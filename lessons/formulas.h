@@ -16,9 +16,9 @@ namespace headroom::lessons {
 // The settings of a run of `train_step` as numbers.
 struct StepNumbers {
   llama::Config config;
-  std::int64_t parameters = 0;        // P; 1B: 1,235,814,400
-  std::int64_t layer_parameters = 0;  // of one layer
-  std::int64_t outer_parameters = 0;  // embedding, final norm, head
+  std::int64_t parameters = 0;           // P; 1B: 1,235,814,400
+  std::int64_t layer_parameters = 0;     // of one layer
+  std::int64_t outer_parameters = 0;     // embedding, final norm, head
   std::int64_t batch = 0, sequence = 0;  // B, T
   std::int64_t micro_batches = 1;
   std::int64_t element = 4;  // s: bytes of a working weight, gradient or activation

@@ -21,9 +21,8 @@ constexpr double kRightMargin = 0.012;
 std::string bandwidth_text(const KernelSpan& span) {
   if (span.bytes <= 0 || span.duration <= 0) return {};
   const double gigabytes = static_cast<double>(span.bytes) / static_cast<double>(span.duration);
-  const std::string speed =
-      gigabytes >= 1000 ? fmt::format("{:.2f} TB/s", gigabytes / 1000)
-                        : fmt::format("{:.{}f} GB/s", gigabytes, gigabytes < 10 ? 1 : 0);
+  const std::string speed = gigabytes >= 1000 ? fmt::format("{:.2f} TB/s", gigabytes / 1000)
+                                              : fmt::format("{:.{}f} GB/s", gigabytes, gigabytes < 10 ? 1 : 0);
   return fmt::format(", {}, {}", record::format_bytes(span.bytes), speed);
 }
 

@@ -14,7 +14,9 @@ using record::SpanKind;
 
 namespace {
 
-bool op_fits(std::string_view op, std::string_view wanted) { return wanted.empty() || op == wanted || op.ends_with(wanted); }
+bool op_fits(std::string_view op, std::string_view wanted) {
+  return wanted.empty() || op == wanted || op.ends_with(wanted);
+}
 
 bool computes(SpanKind kind) { return kind == SpanKind::kKernel || kind == SpanKind::kHostOperator; }
 
@@ -97,11 +99,10 @@ Work work_kind(const Recording& recording, const KernelSpan& span) {
   const std::string_view name = recording.op_name(span.name);
   if (name.starts_with("headroom::")) return Work::kOurs;
   // cuBLAS and cuDNN name theirs after tile shapes; the CPU's are PyTorch's own operators.
-  constexpr std::array<std::string_view, 8> kProducts{"gemm", "gemv", "cutlass", "nvjet", "flash", "fmha", "splitK",
-                                                      "attention"};
-  const bool product = std::any_of(kProducts.begin(), kProducts.end(), [&](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  });
+  constexpr std::array<std::string_view, 8> kProducts{"gemm",  "gemv", "cutlass", "nvjet",
+                                                      "flash", "fmha", "splitK",  "attention"};
+  const bool product = std::any_of(kProducts.begin(), kProducts.end(),
+                                   [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
   const bool cpu_product = name == "mm" || name == "bmm" || name == "addmm" || name == "baddbmm" || name == "addmm_";
   return product || cpu_product ? Work::kProduct : Work::kOther;
 }

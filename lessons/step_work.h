@@ -16,19 +16,19 @@ namespace headroom::lessons {
 struct SpanFilter {
   std::int32_t step = 0;
   std::string_view op = {};  // "mlp.rms_norm", or what several begin or end with: "rms_norm"; empty: all
-  int phase = -1;       // of record::Phase; -1: all
-  int layer = -1;       // -1: all, and what is in none
+  int phase = -1;            // of record::Phase; -1: all
+  int layer = -1;            // -1: all, and what is in none
 };
 std::vector<record::KernelSpan> spans_of(const record::Recording& recording, const SpanFilter& filter);
 
 struct StepWork {
-  std::size_t launches = 0;               // kernels; on the CPU operators
-  std::size_t copies = 0;                 // and memsets
-  record::Nanoseconds kernel_time = 0;    // of the kernels, summed; on the CPU of the operators
-  record::Nanoseconds idle = 0;           // between the first and the last, while nothing ran
-  record::Nanoseconds length = 0;         // from the first to the last
-  record::Bytes bytes = 0;                // that must move at least, as far as known
-  bool on_cpu = false;                    // operators, not kernels
+  std::size_t launches = 0;             // kernels; on the CPU operators
+  std::size_t copies = 0;               // and memsets
+  record::Nanoseconds kernel_time = 0;  // of the kernels, summed; on the CPU of the operators
+  record::Nanoseconds idle = 0;         // between the first and the last, while nothing ran
+  record::Nanoseconds length = 0;       // from the first to the last
+  record::Bytes bytes = 0;              // that must move at least, as far as known
+  bool on_cpu = false;                  // operators, not kernels
 };
 StepWork work_of(const std::vector<record::KernelSpan>& spans);
 // "634 launches, 41.0 ms of kernels, 3.2 ms idle, 38.10 GiB"

@@ -52,8 +52,10 @@ std::string speed_text(double tokens_per_second) {
 
 std::string point_text(const SweepPoint& point) {
   std::string text = point.series + (point.series.empty() ? "" : ", ") + point.label + ": ";
-  if (ran_out(point)) text += "out of memory at ";
-  else if (!completed(point)) return text + point.outcome.message;
+  if (ran_out(point))
+    text += "out of memory at ";
+  else if (!completed(point))
+    return text + point.outcome.message;
   text += (completed(point) ? "peak " : "") + record::format_bytes(point.peak_allocated);
   if (point.tokens_per_second > 0)
     text += fmt::format(", {} tokens/s ({} to {})", speed_text(point.tokens_per_second),

@@ -9,10 +9,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commands.h"
 #include "app/cli/bench_step.h"
 #include "app/cli/bench_table.h"
 #include "app/cli/bench_train_step.h"
+#include "app/cli/commands.h"
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/cli/suggest.h"
@@ -96,12 +96,11 @@ nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) 
   nlohmann::json rows = nlohmann::json::array();
   for (const record::Measurement& row : recording.measurements()) {
     const BenchRow shown = bench_row(recording, row);
-    nlohmann::json entry = {{"panel", row.panel},       {"kernel", row.kernel},  {"variant", row.variant},
-                            {"pass", row.pass},         {"timing", row.timing},  {"storage", row.storage},
-                            {"label", row.label},       {"rows", row.rows},      {"width", row.width},
-                            {"vocab", row.vocab},       {"median_ns", row.median}, {"p20_ns", row.low},
-                            {"p80_ns", row.high},       {"samples", row.samples}, {"bytes", row.bytes},
-                            {"flops", row.flops}};
+    nlohmann::json entry = {
+        {"panel", row.panel},   {"kernel", row.kernel},   {"variant", row.variant},  {"pass", row.pass},
+        {"timing", row.timing}, {"storage", row.storage}, {"label", row.label},      {"rows", row.rows},
+        {"width", row.width},   {"vocab", row.vocab},     {"median_ns", row.median}, {"p20_ns", row.low},
+        {"p80_ns", row.high},   {"samples", row.samples}, {"bytes", row.bytes},      {"flops", row.flops}};
     const auto known = [](double value) { return value >= 0 ? nlohmann::json(value) : nlohmann::json(nullptr); };
     entry["extra_memory_bytes"] = row.extra_memory >= 0 ? nlohmann::json(row.extra_memory) : nlohmann::json(nullptr);
     entry["error"] = known(row.error);
@@ -112,12 +111,8 @@ nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) 
     rows.push_back(std::move(entry));
   }
   const record::RunInfo& info = recording.info();
-  return {{"demo", info.demo},
-          {"outcome", record::key_of(outcome)},
-          {"device", record::key_of(info.device)},
-          {"params", info.params},
-          {"provenance", info.provenance},
-          {"measurements", std::move(rows)}};
+  return {{"demo", info.demo},     {"outcome", record::key_of(outcome)}, {"device", record::key_of(info.device)},
+          {"params", info.params}, {"provenance", info.provenance},      {"measurements", std::move(rows)}};
 }
 
 }  // namespace
@@ -158,8 +153,10 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
   const record::Recording& all = merged.recording();
   if (options.record && !all.measurements().empty())
     if (auto written = all.write(*options.record); !written) return written.error();
-  if (options.json) put(json_of(all, outcome).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  else if (!all.measurements().empty()) put(bench_table(all));
+  if (options.json)
+    put(json_of(all, outcome).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  else if (!all.measurements().empty())
+    put(bench_table(all));
   if (time_limit_met && outcome == OutcomeKind::kCancelled) return ExitCode::kTimeLimit;
   return exit_code_of(outcome);
 }

@@ -31,8 +31,8 @@ constexpr int kSteps = 35, kTracedSteps = 15, kQuickSteps = 10;
 constexpr double kGoal = 1.10;  // with all kernels on, 1 x 1,024 tokens, no CUDA graph
 
 constexpr std::array<std::string_view, 10> kDefaults{
-    "model=llama-3.2-1b", "precision=bf16",  "batch=1",          "seq=1024",           "loss=flce",
-    "fused.rms_norm=on",  "fused.rope=on",   "fused.swiglu=on",  "fused.embedding=on", "fused.adamw=on"};
+    "model=llama-3.2-1b", "precision=bf16", "batch=1",         "seq=1024",           "loss=flce",
+    "fused.rms_norm=on",  "fused.rope=on",  "fused.swiglu=on", "fused.embedding=on", "fused.adamw=on"};
 
 record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   Params params(experiments::find_demo("train_step")->schema);
@@ -149,10 +149,10 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
                        duration(q.high), q.samples);
   };
   // The goal is one of a GPU, where launches can make the device wait.
-  const std::string goal = trace.info().device == record::DeviceKind::kGpu
-                               ? fmt::format("   (the goal is {:.2f} at most: {})", kGoal,
-                                             ratio <= kGoal ? "reached" : "missed")
-                               : std::string();
+  const std::string goal =
+      trace.info().device == record::DeviceKind::kGpu
+          ? fmt::format("   (the goal is {:.2f} at most: {})", kGoal, ratio <= kGoal ? "reached" : "missed")
+          : std::string();
   put(line("step, untraced", step) + line("its kernels, traced, summed", kernels) +
       fmt::format("  {:<28} {:>10}{}\n", "step / kernels", fmt::format("{:.3f}", ratio), goal) +
       fmt::format("  {:<28} {}\n", "of the last traced step", lessons::work_text(steps.last)));

@@ -40,17 +40,16 @@ std::string form_line(const Recording& recording, const Measurement& row) {
   const double mib = static_cast<double>(row.extra_memory) / static_cast<double>(record::kMiB);
   // Of a GPU the cold time comes first; graph and host's times behind it.
   const bool cold = row.timing == "cold";
-  return fmt::format("{} {:>9} {:>19} {:>3} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", name,
-                     lessons::time_text(row.median),
-                     fmt::format("[{}, {}]", lessons::time_text(row.low), lessons::time_text(row.high)), row.samples,
-                     or_blank(beside_it.bytes_per_second,
-                              fmt::format("{:.{}f}", beside_it.bytes_per_second / 1e9,
-                                          beside_it.bytes_per_second < 1e11 ? 1 : 0)),
-                     or_blank(beside_it.part_of_copy, fmt::format("{:.1f} %", 100 * beside_it.part_of_copy)),
-                     beside_it.to_products >= 0 ? fmt::format("{:.3f} P", beside_it.to_products)
-                                                : or_blank(beside_it.over_eager, fmt::format("{:.2f}x", beside_it.over_eager)),
-                     or_blank(mib, fmt::format("{:.1f}", mib)), or_blank(row.error, fmt::format("{:.1e}", row.error)),
-                     cold ? column(recording, row, "graph") : "", cold ? column(recording, row, "wall") : "");
+  return fmt::format(
+      "{} {:>9} {:>19} {:>3} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", name, lessons::time_text(row.median),
+      fmt::format("[{}, {}]", lessons::time_text(row.low), lessons::time_text(row.high)), row.samples,
+      or_blank(beside_it.bytes_per_second,
+               fmt::format("{:.{}f}", beside_it.bytes_per_second / 1e9, beside_it.bytes_per_second < 1e11 ? 1 : 0)),
+      or_blank(beside_it.part_of_copy, fmt::format("{:.1f} %", 100 * beside_it.part_of_copy)),
+      beside_it.to_products >= 0 ? fmt::format("{:.3f} P", beside_it.to_products)
+                                 : or_blank(beside_it.over_eager, fmt::format("{:.2f}x", beside_it.over_eager)),
+      or_blank(mib, fmt::format("{:.1f}", mib)), or_blank(row.error, fmt::format("{:.1e}", row.error)),
+      cold ? column(recording, row, "graph") : "", cold ? column(recording, row, "wall") : "");
 }
 
 std::string head_of(const Measurement& row) {
@@ -95,7 +94,8 @@ std::string bench_table(const Recording& recording) {
   const std::string main = lessons::main_timing(recording);
   text += main == "cold" ? "time: device, cold cache, [20 %, 80 %]; graph: replayed; host: launched and waited for\n"
                          : "time: the host's clock, [20 %, 80 %]\n";
-  text += "P: multiple of the three whole products; MiB beside the inputs (fused linear cross entropy: and gradients)\n\n";
+  text +=
+      "P: multiple of the three whole products; MiB beside the inputs (fused linear cross entropy: and gradients)\n\n";
   text += fmt::format("    {:<9} {:<24} {:>9} {:>19} {:>3} {:>7} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "pass", "form",
                       "time", "[20 %, 80 %]", "n", "GB/s", "of copy", "speed", "MiB", "error",
                       main == "cold" ? "graph" : "", main == "cold" ? "host" : "");

@@ -32,7 +32,7 @@ constexpr int kSteps = 35, kQuickSteps = 10;
 constexpr double kGoal = 0.70;  // of the bound's tokens a second
 
 constexpr std::array<std::string_view, 9> kDefaults{
-    "model=llama-3.2-1b", "batch=1",         "seq=1024",           "loss=flce",       "fused.rms_norm=on",
+    "model=llama-3.2-1b", "batch=1",         "seq=1024",           "loss=flce",     "fused.rms_norm=on",
     "fused.rope=on",      "fused.swiglu=on", "fused.embedding=on", "fused.adamw=on"};
 
 bool has_gpu(const backend::Backend& engine) {
@@ -123,13 +123,18 @@ record::Result<BoundTimes> times_of(const record::Recording& measured, const exp
 
 std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
 
-nlohmann::json json_of(const Params& step, const Shape& shape, const record::Recording& products, const BoundTimes& bound,
-                       double median) {
+nlohmann::json json_of(const Params& step, const Shape& shape, const record::Recording& products,
+                       const BoundTimes& bound, double median) {
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t i = 0; i < shape.bound.products.size(); ++i) {
     const Measurement& row = products.measurements()[i + 1];
-    rows.push_back({{"layer", row.label}, {"pass", row.pass}, {"tokens", row.rows}, {"outputs", row.width},
-                    {"inputs", row.vocab}, {"times", shape.bound.products[i].times}, {"median_ns", row.median},
+    rows.push_back({{"layer", row.label},
+                    {"pass", row.pass},
+                    {"tokens", row.rows},
+                    {"outputs", row.width},
+                    {"inputs", row.vocab},
+                    {"times", shape.bound.products[i].times},
+                    {"median_ns", row.median},
                     {"flops", row.flops}});
   }
   const auto tokens = static_cast<double>(shape.tokens);
@@ -162,7 +167,8 @@ std::string table_of(const Shape& shape, const record::Recording& products, cons
   };
   line("products alone", bound.products, fmt::format("{:.3g} TFLOP/s", bound.flops / bound.products / 1e3));
   line("all other bytes, as a copy", bound.other,
-       fmt::format("{} at {:.0f} GB/s", record::format_bytes(shape.bound.other_bytes), bound.copy_bytes_per_second / 1e9));
+       fmt::format("{} at {:.0f} GB/s", record::format_bytes(shape.bound.other_bytes),
+                   bound.copy_bytes_per_second / 1e9));
   line("bound", bound.whole(), rate(bound.whole()));
   line("step", median, rate(median));
   const double part = bound.whole() / median;

@@ -133,8 +133,7 @@ ExitCode exit_code_of(const DrivenSweep& sweep) {
 
 void say_what_happened(const DrivenSweep& sweep, const SweepFile& file) {
   const auto& points = sweep.recording->sweep_points();
-  if (sweep.found > 0)
-    say(fmt::format("{} of {} points were in {} already.", sweep.found, sweep.planned, *file.path));
+  if (sweep.found > 0) say(fmt::format("{} of {} points were in {} already.", sweep.found, sweep.planned, *file.path));
   say_failures(points);
   if (sweep.write_error) say(sweep.write_error->message);
   if (points.size() == sweep.planned || sweep.write_error) return;

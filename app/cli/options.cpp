@@ -94,7 +94,8 @@ void declare_report(Grammar& grammar, ReportOptions& options, std::string& time_
   grammar.report =
       grammar.app.add_subcommand("report", "Run the report's experiment again, beside its published points");
   CLI::App& report = *grammar.report;
-  report.add_option("--out", options.out, "Folder for figures, tables and recordings; the same command goes on with it")
+  report
+      .add_option("--out", options.out, "Folder for figures, tables and recordings; the same command goes on with it")
       ->type_name("FOLDER");
   report.add_option("--set", options.set, "Parameters of all runs, other than the report's")->type_name("KEY=VALUE");
   report.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
@@ -108,9 +109,10 @@ void declare_report(Grammar& grammar, ReportOptions& options, std::string& time_
 void declare_bench(Grammar& grammar, BenchOptions& options, std::string& time_limit, std::string& engine) {
   grammar.bench = grammar.app.add_subcommand("bench", "Time kernels: fused, eager, and beside a copy");
   CLI::App& bench = *grammar.bench;
-  bench.add_option("KERNEL", options.kernels,
-                   "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
-                   "its kernels, `train_step` one beside what no step can be faster than");
+  bench.add_option(
+      "KERNEL", options.kernels,
+      "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
+      "its kernels, `train_step` one beside what no step can be faster than");
   bench.add_option("--set", options.set, "Parameters of the demo `bench`: panel, storage, rows, width, …")
       ->type_name("KEY=VALUE");
   bench.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");

@@ -89,8 +89,8 @@ struct PrintText {
   std::string text;
 };
 
-using Command = std::variant<PrintText, WindowOptions, ListOptions, RunOptions, SweepOptions, BenchOptions, ReportOptions,
-                             FiguresOptions, DoctorOptions>;
+using Command = std::variant<PrintText, WindowOptions, ListOptions, RunOptions, SweepOptions, BenchOptions,
+                             ReportOptions, FiguresOptions, DoctorOptions>;
 
 // Bad usage is an error with one sentence; it names the nearest command or option for one that is not known.
 record::Result<Command> parse_command_line(int argc, const char* const* argv);

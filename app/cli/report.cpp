@@ -40,8 +40,10 @@ std::string all_formats() {
 struct Picture {
   std::string_view figure, strategies, name;
 };
-constexpr Picture kPictures[] = {{"report_estimate", "", "figure_7"},       {"report_batch", "two", "figure_13"},
-                                 {"report_sequence", "two", "figure_14"},   {"report_batch", "three", "figure_16"},
+constexpr Picture kPictures[] = {{"report_estimate", "", "figure_7"},
+                                 {"report_batch", "two", "figure_13"},
+                                 {"report_sequence", "two", "figure_14"},
+                                 {"report_batch", "three", "figure_16"},
                                  {"report_sequence", "three", "figure_17"}};
 
 record::Status write_picture(FigureFiles& files, const Picture& picture, const record::Ledger& sweep) {

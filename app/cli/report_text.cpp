@@ -38,9 +38,7 @@ std::string published_columns(const SweepPoint& point) {
       lessons::report_peak(*lessons::report_strategy(point.series),
                            static_cast<double>(lessons::setting(point, "batch")), lessons::setting(point, "seq"));
   const PublishedRun* const run = published(point);
-  const std::string peak = run == nullptr       ? ""
-                           : run->out_of_memory ? "out of memory"
-                                                : record::format_count(run->peak);
+  const std::string peak = run == nullptr ? "" : run->out_of_memory ? "out of memory" : record::format_count(run->peak);
   std::string ratio;
   if (run != nullptr && run->peak > 0 && lessons::completed(point))
     ratio = fmt::format("{:.2f}", static_cast<double>(point.peak_allocated) / static_cast<double>(run->peak));
@@ -127,11 +125,13 @@ std::string report_text(const record::Recording& sweep, bool quick) {
   text += "Made by `headroom report" + std::string(quick ? " --quick" : "") + "`";
   if (const auto revision = sweep.info().provenance.find("revision"); revision != sweep.info().provenance.end())
     text += " of revision " + revision->second;
-  text += ". Strategies: `hf` computes the loss as Hugging Face did in 2024 and keeps its output, `liger_without_flce` "
-          "adds fused RMSNorm, RoPE and SwiGLU, `liger_all` the loss fused with the output layer, too.\n\n";
+  text +=
+      ". Strategies: `hf` computes the loss as Hugging Face did in 2024 and keeps its output, `liger_without_flce` "
+      "adds fused RMSNorm, RoPE and SwiGLU, `liger_all` the loss fused with the output layer, too.\n\n";
   if (quick)
-    text += "The tiny model on the CPU, in bf16 for fp16, whose products are slow there: nothing was published beside it."
-            "\n\n";
+    text +=
+        "The tiny model on the CPU, in bf16 for fp16, whose products are slow there: nothing was published beside it."
+        "\n\n";
   text += table_of(sweep, !quick);
   text += "\n## How far each goes\n\n";
   for (const std::string_view strategy : kStrategies) text += limits_of(sweep, strategy);

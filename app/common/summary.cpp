@@ -67,8 +67,8 @@ std::optional<record::Quantity> speed_of(const record::Recording& recording) {
 
 std::optional<double> last_of(const record::Recording& recording, MetricKind kind) {
   const auto& metrics = recording.metrics();
-  const auto last = std::find_if(metrics.rbegin(), metrics.rend(),
-                                 [&](const MetricSample& sample) { return sample.kind == kind; });
+  const auto last =
+      std::find_if(metrics.rbegin(), metrics.rend(), [&](const MetricSample& sample) { return sample.kind == kind; });
   return last == metrics.rend() ? std::nullopt : std::optional<double>(last->value);
 }
 
@@ -264,9 +264,9 @@ std::string to_text(const RunSummary& summary) {
   }
   if (summary.tokens_per_second) row("speed", record::format(*summary.tokens_per_second));
   if (summary.skipped_steps > 0)
-    row("note", fmt::format("{} step{} skipped: overflow at loss scale {}",
-                            record::format_count(summary.skipped_steps), summary.skipped_steps == 1 ? "" : "s",
-                            record::format_count(count_of(summary.overflow_scale))));
+    row("note",
+        fmt::format("{} step{} skipped: overflow at loss scale {}", record::format_count(summary.skipped_steps),
+                    summary.skipped_steps == 1 ? "" : "s", record::format_count(count_of(summary.overflow_scale))));
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
   for (const record::Measurement& road : summary.bandwidths)
     text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", road.label, road.storage, gigabytes_a_second(road));

@@ -40,10 +40,10 @@ class SweepDriver {
 
   SweepState state() const { return state_; }
   const SweepPlan& plan() const { return plan_; }
-  std::size_t done() const { return done_; }         // points that have a result
-  std::size_t found() const { return found_; }       // of these, in the file already
-  const PlannedPoint* current() const;               // null: none runs
-  const backend::RunProgress* progress() const;      // of the one that runs; null: none
+  std::size_t done() const { return done_; }     // points that have a result
+  std::size_t found() const { return found_; }   // of these, in the file already
+  const PlannedPoint* current() const;           // null: none runs
+  const backend::RunProgress* progress() const;  // of the one that runs; null: none
   // The run of the current point while it goes on; null: none.
   std::shared_ptr<const record::Recording> run() const;
   int descriptor() const { return backend_ != nullptr ? backend_->descriptor() : -1; }

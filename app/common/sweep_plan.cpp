@@ -66,8 +66,7 @@ record::Result<SweepPlan> plan_over(const experiments::DemoInfo& demo, const Par
     }
     for (const std::string& value : axes.front().values) {
       if (auto set = params.set(axes.front().key, std::string_view(value)); !set) return set.error();
-      plan.points.push_back(
-          {fmt::format("{}", fmt::join(series, " ")), axes.front().key + "=" + value, params});
+      plan.points.push_back({fmt::format("{}", fmt::join(series, " ")), axes.front().key + "=" + value, params});
     }
     more = false;
     for (std::size_t i = 1; i < axes.size() && !more; ++i) {

@@ -129,8 +129,7 @@ int run(const std::vector<std::string_view>& arguments) {
     std::fputs(kUsage.data(), stderr);
     return kBadUsage;
   }
-  return serve(option == "--plan" ? live::EngineRole::kPlanner : live::EngineRole::kRunner,
-               option == "--trace");
+  return serve(option == "--plan" ? live::EngineRole::kPlanner : live::EngineRole::kRunner, option == "--trace");
 }
 
 }  // namespace

@@ -92,7 +92,9 @@ void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look) {
   const float dash = look.ghost ? 3.0f : look.kind == SeriesKind::kLibrary ? 5.0f : look.turn > 0 ? 8.0f : 0.0f;
   sheet.add(Layer::kLines, Polyline{.points = std::move(points),
                                     .color = line_color(sheet.palette(), look),
-                                    .width = sheet.line_px(fused ? 2 : look.ghost ? 1 : 1.5f),
+                                    .width = sheet.line_px(fused        ? 2
+                                                           : look.ghost ? 1
+                                                                        : 1.5f),
                                     .dash = sheet.px(dash),
                                     .gap = sheet.px(dash * 0.7f)});
 }
@@ -125,9 +127,12 @@ class ChartLayout {
   void draw() {
     ground();
     references();
-    if (chart_.stacked) stacks();
-    else if (chart_.bars) bars();
-    else marks();
+    if (chart_.stacked)
+      stacks();
+    else if (chart_.bars)
+      bars();
+    else
+      marks();
     draw_reference_labels();
     head();
     x_labels();
@@ -183,11 +188,8 @@ class ChartLayout {
 
   void references() {
     for (const lessons::ChartReference& reference : chart_.references) {
-      Polyline line{.points = {},
-                    .color = palette_.text,
-                    .width = sheet_.line_px(1),
-                    .dash = sheet_.px(6),
-                    .gap = sheet_.px(4)};
+      Polyline line{
+          .points = {}, .color = palette_.text, .width = sheet_.line_px(1), .dash = sheet_.px(6), .gap = sheet_.px(4)};
       for (std::size_t i = 0; i < reference.x.size(); ++i)
         line.points.push_back({x_px(reference.x[i]), y_px(reference.y[i])});
       sheet_.add(Layer::kLines, std::move(line));
@@ -203,9 +205,9 @@ class ChartLayout {
       const float left = x_px(reference.x.front()), right = x_px(reference.x.back()), line = y_px(reference.y.back());
       if (reference.label.empty() || right - pad - width < left) continue;
       const float above = std::max(plot_.y0, line - height - sheet_.px(2)), below = line + sheet_.px(2);
-      const std::array places{Point{right - pad - width, above}, Point{right - pad - width, below},
-                              Point{left + pad, above}, Point{left + pad, below},
-                              Point{plot_.x1 - pad - width, plot_.y0}, Point{left + pad, plot_.y0}};
+      const std::array places{
+          Point{right - pad - width, above}, Point{right - pad - width, below},       Point{left + pad, above},
+          Point{left + pad, below},          Point{plot_.x1 - pad - width, plot_.y0}, Point{left + pad, plot_.y0}};
       const auto box_at = [&](Point at) { return Rect{at.x, at.y, at.x + width, at.y + height}; };
       const auto fits = [&](Point at) { return is_free(box_at(at)) && !meets_bar(box_at(at)); };
       const auto place = std::find_if(places.begin(), places.end(), fits);
@@ -381,10 +383,10 @@ class ChartLayout {
           if (apart) lay_out_mark(sheet_, points[i], looks_[s]);
           if (point.tip.empty()) continue;
           const float reach = sheet_.px(8);
-          sheet_.scene().hits.push_back({{points[i].x - reach, points[i].y - reach, points[i].x + reach,
-                                          points[i].y + reach},
-                                         std::nullopt,
-                                         point.tip});
+          sheet_.scene().hits.push_back(
+              {{points[i].x - reach, points[i].y - reach, points[i].x + reach, points[i].y + reach},
+               std::nullopt,
+               point.tip});
           mark_label(point, points[i]);
         }
       }
@@ -468,14 +470,14 @@ class ChartLayout {
       const ChartTicks x = chart_ticks(chart_.x, std::max(1, static_cast<int>(plot_.width() / sheet_.px(70))));
       for (const Tick& tick : x.ticks) {
         const float half = sheet_.width(kLabelType, tick.label) * 0.5f;
-        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, tick.label,
-                    std::min(x_px(tick.value), plot_.x1 - half), top, Anchor::kMiddle);
+        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, tick.label, std::min(x_px(tick.value), plot_.x1 - half),
+                    top, Anchor::kMiddle);
       }
     }
     if (!chart_.x.name.empty())
-      sheet_.text(Layer::kAxes, kLabelType, palette_.text2,
-                  sheet_.shortened(kLabelType, chart_.x.name, plot_.width()), plot_.center_x(),
-                  top + sheet_.height(kLabelType) * (staggered_ ? 2.0f : 1.0f) + sheet_.px(1), Anchor::kMiddle);
+      sheet_.text(Layer::kAxes, kLabelType, palette_.text2, sheet_.shortened(kLabelType, chart_.x.name, plot_.width()),
+                  plot_.center_x(), top + sheet_.height(kLabelType) * (staggered_ ? 2.0f : 1.0f) + sheet_.px(1),
+                  Anchor::kMiddle);
   }
 
   Sheet& sheet_;
@@ -484,14 +486,14 @@ class ChartLayout {
   std::vector<Look> looks_;
   Rect head_, plot_;
   ChartTicks y_;
-  bool staggered_ = false;              // names of places that do not fit side by side stand on two lines
+  bool staggered_ = false;  // names of places that do not fit side by side stand on two lines
   struct Label {
     Rect box;
     std::string text;
   };
   std::vector<Label> reference_labels_;
-  std::vector<Rect> bars_;              // and the numbers over them
-  std::vector<Rect> taken_;             // labels and marks that another label keeps off
+  std::vector<Rect> bars_;   // and the numbers over them
+  std::vector<Rect> taken_;  // labels and marks that another label keeps off
 };
 
 // One sample and word a series, of all charts; wraps. Returns the height that it took, at most a third of the area: the
@@ -513,8 +515,10 @@ float lay_out_legend(Sheet& sheet, const std::vector<Chart>& charts, Rect area) 
       }
       if (y + line > area.y0 + most) return y - area.y0 + sheet.px(4);
       const float middle = y + line * 0.5f;
-      if (chart.bars) lay_out_box(sheet, {x, middle - box * 0.4f, x + box, middle + box * 0.4f}, looks[s]);
-      else lay_out_mark(sheet, {x + box * 0.5f, middle}, looks[s]);
+      if (chart.bars)
+        lay_out_box(sheet, {x, middle - box * 0.4f, x + box, middle + box * 0.4f}, looks[s]);
+      else
+        lay_out_mark(sheet, {x + box * 0.5f, middle}, looks[s]);
       sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text2, series.label, x + box + sheet.px(6), middle);
       x += width + gap;
     }

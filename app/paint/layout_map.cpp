@@ -27,9 +27,11 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   const Rect low = sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.low_text, line.x0, line.center_y());
   const float width = std::min(sheet.px(120), line.width() * 0.3f), from = low.x1 + sheet.px(8);
   for (int i = 0; i < kParts; ++i) {
-    const float x0 = from + width * static_cast<float>(i) / kParts, x1 = from + width * static_cast<float>(i + 1) / kParts;
+    const float x0 = from + width * static_cast<float>(i) / kParts,
+                x1 = from + width * static_cast<float>(i + 1) / kParts;
     const float share = kPalest + (kDarkest - kPalest) * static_cast<float>(i) / (kParts - 1);
-    sheet.fill(Layer::kBars, {sheet.snap(x0), line.center_y() - sheet.px(5), sheet.snap(x1), line.center_y() + sheet.px(5)},
+    sheet.fill(Layer::kBars,
+               {sheet.snap(x0), line.center_y() - sheet.px(5), sheet.snap(x1), line.center_y() + sheet.px(5)},
                mixed(palette.well, palette.text, share));
   }
   sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
@@ -49,8 +51,8 @@ float widest_number(const Sheet& sheet, const HeatMap& map) {
 void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   const Palette& palette = sheet.palette();
   const float line = sheet.px(22);
-  sheet.text_mid(Layer::kHeader, kStrongType, palette.text, sheet.shortened(kStrongType, map.title, area.width()), area.x0,
-                 area.y0 + line * 0.5f);
+  sheet.text_mid(Layer::kHeader, kStrongType, palette.text, sheet.shortened(kStrongType, map.title, area.width()),
+                 area.x0, area.y0 + line * 0.5f);
   area.y0 += line;
   lay_out_ramp(sheet, map, {area.x0, area.y1 - line, area.x1, area.y1});
   area.y1 -= line + sheet.px(4);
@@ -61,24 +63,27 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   std::size_t columns = 0;
   for (const auto& row : map.cells) columns = std::max(columns, row.size());
   if (columns == 0 || map.cells.empty() || area.height() <= 0) return;
-  const float width = area.width() / static_cast<float>(columns), height = area.height() / static_cast<float>(map.cells.size());
+  const float width = area.width() / static_cast<float>(columns),
+              height = area.height() / static_cast<float>(map.cells.size());
   const float gap = width > sheet.px(16) && height > sheet.px(10) ? sheet.line_px(1) : 0;
   // In all cells or in none.
   const bool numbers = map.numbers && widest_number(sheet, map) + sheet.px(4) < width;
   for (std::size_t r = 0; r < map.cells.size(); ++r)
     for (std::size_t c = 0; c < map.cells[r].size(); ++c) {
       const double value = map.cells[r][c];
-      const Rect cell{sheet.snap(area.x0 + width * static_cast<float>(c)), sheet.snap(area.y0 + height * static_cast<float>(r)),
+      const Rect cell{sheet.snap(area.x0 + width * static_cast<float>(c)),
+                      sheet.snap(area.y0 + height * static_cast<float>(r)),
                       sheet.snap(area.x0 + width * static_cast<float>(c + 1)) - gap,
                       sheet.snap(area.y0 + height * static_cast<float>(r + 1)) - gap};
       if (!std::isfinite(value)) continue;
       const float place = place_of(map, value);
       sheet.fill(Layer::kBars, cell, mixed(palette.well, palette.text, kPalest + (kDarkest - kPalest) * place));
-      if (r < map.tips.size() && c < map.tips[r].size()) sheet.scene().hits.push_back({cell, std::nullopt, map.tips[r][c]});
+      if (r < map.tips.size() && c < map.tips[r].size())
+        sheet.scene().hits.push_back({cell, std::nullopt, map.tips[r][c]});
       const std::string number = cell_text(value);
       if (numbers && cell.height() > sheet.px(14))
-        sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number, cell.center_x(),
-                       cell.center_y(), Anchor::kMiddle);
+        sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number,
+                       cell.center_x(), cell.center_y(), Anchor::kMiddle);
     }
   for (std::size_t r = 0; r < map.rows.size(); ++r)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),

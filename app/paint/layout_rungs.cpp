@@ -196,7 +196,8 @@ class RungLayout {
                                        .dash = sheet_.px(3),
                                        .gap = sheet_.px(3)});
     } else if (rung.before > 0 && end - before > 3 * line) {  // it costs more: where it was
-      sheet_.vertical(Layer::kMarks, before, top - sheet_.px(3), bottom + sheet_.px(3), palette_.text, sheet_.line_px(2));
+      sheet_.vertical(Layer::kMarks, before, top - sheet_.px(3), bottom + sheet_.px(3), palette_.text,
+                      sheet_.line_px(2));
     }
   }
 

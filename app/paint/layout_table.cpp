@@ -9,7 +9,8 @@ namespace {
 using lessons::Table;
 using lessons::TableRow;
 
-constexpr Type kHead{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13}, kNote{Face::kRegular, 12};
+constexpr Type kHead{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13},
+    kNote{Face::kRegular, 12};
 
 void lay_out_swatch(Sheet& sheet, record::Category category, Rect rect) {
   const KindColors& kind = sheet.palette().of(category);

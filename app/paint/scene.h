@@ -146,10 +146,10 @@ struct HitArea {
 
 struct Scene {
   float width = 0, height = 0;
-  Color ground;               // painted under everything by exporters; the window has its card there
-  std::vector<Item> items;    // in painting order
-  PlotMap map;                // plot is empty where the figure has no axes
-  std::optional<Rect> guess;  // the pill to drag, up and down;
+  Color ground;                // painted under everything by exporters; the window has its card there
+  std::vector<Item> items;     // in painting order
+  PlotMap map;                 // plot is empty where the figure has no axes
+  std::optional<Rect> guess;   // the pill to drag, up and down;
   bool guess_along_x = false;  // or to the sides
   std::vector<HitArea> hits;
   std::string title;  // for alternative text

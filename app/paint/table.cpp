@@ -102,9 +102,8 @@ std::string chart_rows(const FigureData& figure) {
           continue;
         }
         out += fmt::format("{},{},{},{},{},{},{},{}\n", quoted(chart.title), quoted(series.label),
-                           series.ghost ? "yes" : "no", quoted(place_of(chart, point)),
-                           value_of(chart.y, point.y), value_of(chart.y, point.low), value_of(chart.y, point.high),
-                           key_of(chart.y.unit));
+                           series.ghost ? "yes" : "no", quoted(place_of(chart, point)), value_of(chart.y, point.y),
+                           value_of(chart.y, point.low), value_of(chart.y, point.high), key_of(chart.y.unit));
       }
   for (const lessons::HeatMap& map : figure.maps)
     for (std::size_t r = 0; r < map.cells.size(); ++r)
@@ -150,9 +149,9 @@ std::string time_rows(const FigureData& figure) {
   std::string out = "row,begin_ns,end_ns,kind,count,bytes,what\n";
   for (const lessons::TimeRow& row : figure.rows)
     for (const lessons::TimeBox& box : row.boxes)
-      out += fmt::format("{},{},{},{},{},{},{}\n", quoted(row.label), number(box.begin), number(box.end),
-                         key_of(box.work), box.count, box.bytes >= 0 ? fmt::format("{}", box.bytes) : "",
-                         quoted(box.tip));
+      out +=
+          fmt::format("{},{},{},{},{},{},{}\n", quoted(row.label), number(box.begin), number(box.end), key_of(box.work),
+                      box.count, box.bytes >= 0 ? fmt::format("{}", box.bytes) : "", quoted(box.tip));
   return out;
 }
 
@@ -290,7 +289,10 @@ void add_series(json& document, const FigureData& figure) {
   for (const lessons::TimeRow& row : figure.rows) {
     json boxes = json::array();
     for (const lessons::TimeBox& box : row.boxes)
-      boxes.push_back({{"begin", box.begin}, {"end", box.end}, {"kind", key_of(box.work)}, {"count", box.count},
+      boxes.push_back({{"begin", box.begin},
+                       {"end", box.end},
+                       {"kind", key_of(box.work)},
+                       {"count", box.count},
                        {"what", box.tip}});
     document["rows"].push_back({{"label", row.label}, {"note", row.note}, {"boxes", std::move(boxes)}});
   }

@@ -151,7 +151,8 @@ void App::load_next_recording() {
 }
 
 bool App::running() const {
-  return ladder_.running() || std::any_of(pages_.begin(), pages_.end(), [](const auto& each) { return each.second->control().running(); });
+  return ladder_.running() ||
+         std::any_of(pages_.begin(), pages_.end(), [](const auto& each) { return each.second->control().running(); });
 }
 
 // Each once, for all pages: who polls is told what changed, and nobody after that.

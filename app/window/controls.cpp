@@ -28,7 +28,8 @@ bool option_row(int index, const Rect& rect, std::string_view label, bool curren
             shortened(Face::kRegular, 12, refused, why.width()));
     if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(refused);
   }
-  text_in(current ? Face::kSemiBold : Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled, label);
+  text_in(current ? Face::kSemiBold : Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled,
+          label);
   if (state.focused) outline(rect, theme().focus, kControlRadius, 2);
   if (current && ImGui::IsWindowAppearing()) ImGui::SetItemDefaultFocus();
   return state.clicked;
@@ -64,12 +65,14 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
     width = std::max(width, text_width(Face::kSemiBold, 13, option) + px(30 + 16 + 16));
   float height = px(2 * kListPadding);
   const auto reason = [&](int i) {
-    return i < static_cast<int>(refused.size()) ? std::string_view(refused[static_cast<std::size_t>(i)]) : std::string_view();
+    return i < static_cast<int>(refused.size()) ? std::string_view(refused[static_cast<std::size_t>(i)])
+                                                : std::string_view();
   };
   const auto row_height = [&](int i) { return px(reason(i).empty() ? 32.0f : 50.0f); };
   for (int i = 0; i < static_cast<int>(options.size()); ++i) {
     height += row_height(i);
-    if (!reason(i).empty()) width = std::max(width, std::min(px(620), text_width(Face::kRegular, 12, reason(i)) + px(70)));
+    if (!reason(i).empty())
+      width = std::max(width, std::min(px(620), text_width(Face::kRegular, 12, reason(i)) + px(70)));
   }
   if (begin_popup("list", popup_place(rect, {width, height}), kListPadding)) {
     const ImVec2 from = ImGui::GetCursorScreenPos();
@@ -124,8 +127,9 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
     } else if (state.hovered) {
       fill(inner, t.hover, 5);
     }
-    const std::string_view why = i < static_cast<int>(refused.size()) ? std::string_view(refused[static_cast<std::size_t>(i)])
-                                                                      : std::string_view();
+    const std::string_view why = i < static_cast<int>(refused.size())
+                                     ? std::string_view(refused[static_cast<std::size_t>(i)])
+                                     : std::string_view();
     if (!why.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(why);
     const ImU32 label = current ? (t.high_contrast ? t.on_ink : t.text) : why.empty() ? t.text2 : t.disabled;
     text_in(current ? Face::kSemiBold : Face::kMedium, 12, segment, label, option, 0.5f);

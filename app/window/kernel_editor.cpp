@@ -161,17 +161,16 @@ void KernelEditor::draw_source(Frame& frame, const Rect& rect) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(px(4), px(kPadding)));
   const bool fixed = !frame.page.control().fixed_settings().empty();
   const std::string before = text_;
-  ImGui::InputTextMultiline("##source", &text_, source.size(),
-                            ImGuiInputTextFlags_AllowTabInput |
-                                (fixed ? ImGuiInputTextFlags_ReadOnly : ImGuiInputTextFlags_None));
+  ImGui::InputTextMultiline(
+      "##source", &text_, source.size(),
+      ImGuiInputTextFlags_AllowTabInput | (fixed ? ImGuiInputTextFlags_ReadOnly : ImGuiInputTextFlags_None));
   const bool active = ImGui::IsItemActive();
   // Escape leaves the editor. ImGui would also take back what was typed since it was entered.
   if (ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) text_ = before;
   const ImVector<ImGuiWindow*>& inside = ImGui::GetCurrentWindow()->DC.ChildWindows;
   if (!inside.empty()) {
     ImGuiWindow* scrolled = inside.back();
-    if (go_to_ > 0)
-      ImGui::SetScrollY(scrolled, std::max(0.0f, static_cast<float>(go_to_ - 3) * line_height));
+    if (go_to_ > 0) ImGui::SetScrollY(scrolled, std::max(0.0f, static_cast<float>(go_to_ - 3) * line_height));
     go_to_ = 0;
     scroll_y_ = scrolled->Scroll.y;
   }

@@ -19,9 +19,10 @@ constexpr float kWidth = 236, kWideWidth = 280, kGap = 20;
 constexpr float kHead = 24, kRow = 27, kWideRow = 36, kFoot = 64;
 
 // Of the reader's settings those that a ladder does not switch itself.
-constexpr std::array kKept{"model", "batch",         "seq",        "device",    "cap",       "steps",
-                           "seed",  "learning_rate", "data",       "hidden_size", "num_layers", "num_heads",
-                           "num_kv_heads", "head_dim", "intermediate_size", "vocab_size"};
+constexpr std::array kKept{"model",      "batch",     "seq",           "device",   "cap",
+                           "steps",      "seed",      "learning_rate", "data",     "hidden_size",
+                           "num_layers", "num_heads", "num_kv_heads",  "head_dim", "intermediate_size",
+                           "vocab_size"};
 
 // Two lines of three dots: take hold here.
 void draw_grip(float x, float y, ImU32 colour) {
@@ -103,8 +104,10 @@ void LadderView::draw_rung(Frame& frame, std::size_t rung, const Rect& row) {
                             : refused + " The rungs below go on without it.");
   if (state.held && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) held_ = rung;
   const bool alt = ImGui::GetIO().KeyAlt && ImGui::IsItemFocused();
-  if (alt && ImGui::IsKeyPressed(ImGuiKey_UpArrow) && rung > 0) move(rung, rung - 1);
-  else if (alt && ImGui::IsKeyPressed(ImGuiKey_DownArrow)) move(rung, rung + 1);
+  if (alt && ImGui::IsKeyPressed(ImGuiKey_UpArrow) && rung > 0)
+    move(rung, rung - 1);
+  else if (alt && ImGui::IsKeyPressed(ImGuiKey_DownArrow))
+    move(rung, rung + 1);
 }
 
 void LadderView::draw_foot(Frame& frame, Rect rect) {

@@ -21,7 +21,7 @@ class Question {
   };
   struct Reveal {
     double said = 0, is = 0;
-    double factor = 1;        // how far off, as a factor of at least 1
+    double factor = 1;  // how far off, as a factor of at least 1
   };
 
   explicit Question(const lessons::Prediction* prediction);

@@ -86,10 +86,9 @@ void draw_choice(Frame& frame, const ParamSpec& spec, const Rect& rect) {
     refused.push_back(frame.page.control().why_not(spec.key, spec.choices[i].key));
   }
   const bool side_by_side = labels.size() <= 3 && segmented_width(labels) <= rect.width();
-  const bool changed = side_by_side
-                           ? segmented("choice", rect, labels, selected, refused)
-                           : select("choice", rect, labels, selected,
-                                    spec.key == "device" ? Icon::kChip : Icon::kNone, refused);
+  const bool changed = side_by_side ? segmented("choice", rect, labels, selected, refused)
+                                    : select("choice", rect, labels, selected,
+                                             spec.key == "device" ? Icon::kChip : Icon::kNone, refused);
   if (changed) set_value(frame, spec, std::string(spec.choices[static_cast<std::size_t>(selected)].key));
 }
 
@@ -195,7 +194,8 @@ std::vector<const ParamSpec*> shown_params(const Frame& frame) {
 std::vector<const ParamSpec*> folded_params(const Frame& frame) {
   std::vector<const ParamSpec*> specs = params_in_use(frame);
   const std::vector<const ParamSpec*> shown = shown_params(frame);
-  std::erase_if(specs, [&](const ParamSpec* spec) { return std::find(shown.begin(), shown.end(), spec) != shown.end(); });
+  std::erase_if(specs,
+                [&](const ParamSpec* spec) { return std::find(shown.begin(), shown.end(), spec) != shown.end(); });
   return specs;
 }
 

@@ -93,7 +93,7 @@ class EngineBackend final : public Backend {
   std::optional<record::Error> write_error_;
   std::string first_refused_;  // why the first message of this run could not be taken
   std::optional<Cancellation> cancellation_;
-  std::optional<Clock::duration> patience_;     // of a run with a deadline: how long it may show no progress
+  std::optional<Clock::duration> patience_;    // of a run with a deadline: how long it may show no progress
   std::optional<Clock::time_point> moved_at_;  // its last progress, once its steps have begun
 };
 

@@ -98,13 +98,19 @@ class BandwidthRun final : public DemoRun {
 
   Subject host_copy() {
     const at::Tensor from = on_host(HostPages::kPageable), to = on_host(HostPages::kPageable);
-    return {.variant = "host_copy", .storage = "pageable", .label = "Within the host's memory", .bytes = 2 * size_,
+    return {.variant = "host_copy",
+            .storage = "pageable",
+            .label = "Within the host's memory",
+            .bytes = 2 * size_,
             .call = [from, to] { to.copy_(from); }};
   }
 
   Subject device_copy() {
     const at::Tensor from = on_device(), to = on_device();
-    return {.variant = "device_copy", .storage = "device", .label = "Within the GPU's memory", .bytes = 2 * size_,
+    return {.variant = "device_copy",
+            .storage = "device",
+            .label = "Within the GPU's memory",
+            .bytes = 2 * size_,
             .call = [from, to] { to.copy_(from); }};
   }
 
@@ -126,8 +132,10 @@ class BandwidthRun final : public DemoRun {
     const at::Tensor host = on_host(HostPages::kLocked), device = on_device();
     const at::Tensor other_host = on_host(HostPages::kLocked), other_device = on_device();
     const auto out = std::make_shared<llama::CopyLane>(device_), in = std::make_shared<llama::CopyLane>(device_);
-    return {.variant = "both_ways", .storage = arena_.trouble().empty() ? "locked" : "pageable",
-            .label = "Both ways at once", .bytes = 2 * size_,
+    return {.variant = "both_ways",
+            .storage = arena_.trouble().empty() ? "locked" : "pageable",
+            .label = "Both ways at once",
+            .bytes = 2 * size_,
             .call = [=] {
               out->copy(host, device);
               in->copy(other_device, other_host);
@@ -156,23 +164,31 @@ class BandwidthRun final : public DemoRun {
       for (std::future<void>& request : requests) request.get();
     };
     if (!writes) transfer(true);  // what was never written is not on the disk either
-    return {.variant = writes ? "file_write" : "file_read", .storage = file->direct() ? "direct" : "cached",
-            .label = writes ? "Host to file" : "File to host", .bytes = size_,
+    return {.variant = writes ? "file_write" : "file_read",
+            .storage = file->direct() ? "direct" : "cached",
+            .label = writes ? "Host to file" : "File to host",
+            .bytes = size_,
             .call = [transfer, writes] { transfer(writes); }};
   }
 
   Subject adamw() {
     llama::CpuAdamWState state;
-    const auto block = [&](at::ScalarType type) { return arena_.empty({weights_}, type, HostPages::kPageable).zero_(); };
+    const auto block = [&](at::ScalarType type) {
+      return arena_.empty({weights_}, type, HostPages::kPageable).zero_();
+    };
     state.master = block(at::kFloat);
     state.first_moment = block(at::kFloat);
     state.second_moment = block(at::kFloat);
     state.gradient = block(at::kBFloat16);
     state.working = block(at::kBFloat16);
-    const auto optimizer = std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, /*scaled=*/false, weights_, arena_);
+    const auto optimizer =
+        std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, /*scaled=*/false, weights_, arena_);
     optimizer->begin_step(1);
     constexpr Bytes kMoved = 3 * (4 + 4) + 2 + 2;  // masters and moments there and back, a gradient, a weight
-    return {.variant = "adamw", .storage = "fp32", .label = "AdamW on the CPU, bf16 weights", .bytes = kMoved * weights_,
+    return {.variant = "adamw",
+            .storage = "fp32",
+            .label = "AdamW on the CPU, bf16 weights",
+            .bytes = kMoved * weights_,
             .rows = weights_,
             .call = [state, optimizer, n = weights_] { optimizer->step(state, 0, n, /*decays=*/true); }};
   }

@@ -17,7 +17,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr double kAgreement = 0.005;      // of the median: its standard error that is small enough
+constexpr double kAgreement = 0.005;             // of the median: its standard error that is small enough
 constexpr std::int64_t kFlushBytes = 256 << 20;  // more than twice the largest L2 there is
 constexpr int kMostFlushes = 64;
 constexpr int kReplays = 10;
@@ -136,9 +136,8 @@ std::optional<BenchSampler> BenchClock::graph(const BenchCall& call) const {
   graph->replay();
   return [this, graph] {
     return cuda_->between([&] {
-             for (int i = 0; i < kReplays; ++i) graph->replay();
-           }) /
-           kReplays;
+      for (int i = 0; i < kReplays; ++i) graph->replay();
+    }) / kReplays;
   };
 }
 

@@ -21,9 +21,9 @@ struct BenchTime {
 };
 
 struct BenchPatience {
-  int least = 10;         // samples of each
+  int least = 10;  // samples of each
   int most = 100;
-  double seconds = 1;     // for all together; `least` are taken in any case
+  double seconds = 1;  // for all together; `least` are taken in any case
 };
 
 // Samples in turns, so that what changes over time (clocks, temperature) meets all alike; until the standard error of

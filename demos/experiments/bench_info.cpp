@@ -22,7 +22,8 @@ constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}
 constexpr std::array kSchema{
     choice("kernel", "Kernel", "What is measured: eager composition, our kernel, and LibTorch's own where there is one",
            kKernelChoices),
-    choice("panel", "Panels", "Each kernel by itself, or the six panels of the report with its shapes", kPanels, "kernels"),
+    choice("panel", "Panels", "Each kernel by itself, or the six panels of the report with its shapes", kPanels,
+           "kernels"),
     storage_choice("Number format of the tensors; the report's panels keep their own"),
     device_choice("The device that is measured; auto takes the GPU where there is one"),
     ParamSpec{.key = "quick",
@@ -46,7 +47,8 @@ constexpr std::array kSchema{
               .minimum = 0,
               .maximum = 1 << 20,
               .advanced = true},
-    advanced(choice("cores", "Cores", "Cores that compute on the CPU; one that is spared keeps a window alive", kCores)),
+    advanced(
+        choice("cores", "Cores", "Cores that compute on the CPU; one that is spared keeps a window alive", kCores)),
 };
 
 }  // namespace

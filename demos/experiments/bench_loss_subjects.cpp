@@ -19,9 +19,7 @@ at::Tensor random_ids(std::int64_t count, std::int64_t vocab, at::Device device)
   return at::randint(vocab, {count}, at::TensorOptions().device(device).dtype(at::kLong));
 }
 
-at::Tensor no_error(at::Device device) {
-  return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
-}
+at::Tensor no_error(at::Device device) { return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong)); }
 
 // As the Hugging Face model: in fp32 from the cast on.
 at::Tensor eager_cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N) {
@@ -55,8 +53,7 @@ BenchSubjects cross_entropy_subjects(const BenchCase& one, at::Device device) {
   };
   add("eager", &eager_cross_entropy);
   add("library", library);
-  const kernels::CrossEntropyOptions options{
-      .in_place = true, .valid_count = one.rows, .error_flag = no_error(device)};
+  const kernels::CrossEntropyOptions options{.in_place = true, .valid_count = one.rows, .error_flag = no_error(device)};
   all.subjects.push_back({"fused", "forward", [=] {
                             return Tensors{kernels::cross_entropy_forward_only(logits_NV, targets_N, options).loss};
                           }});
@@ -95,10 +92,8 @@ BenchSubjects linear_cross_entropy_subjects(const BenchCase& one, at::Device dev
                           gradients});
   const auto add = [&](const char* variant, kernels::FlceMode mode, bool fp32_weight_gradient,
                        record::Bytes not_counted) {
-    const kernels::FlceOptions options{.mode = mode,
-                                       .fp32_weight_gradient = fp32_weight_gradient,
-                                       .valid_count = N,
-                                       .error_flag = no_error(device)};
+    const kernels::FlceOptions options{
+        .mode = mode, .fp32_weight_gradient = fp32_weight_gradient, .valid_count = N, .error_flag = no_error(device)};
     all.subjects.push_back({variant, "full",
                             [=] {
                               const auto out = kernels::flce(x_NH, weight_VH, targets_N, options);
@@ -129,17 +124,14 @@ BenchSubjects embedding_subjects(const BenchCase& one, at::Device device) {
   all.subjects.push_back({"eager", "backward", [=] {
                             return Tensors{at::zeros({V, H}, dy_NH.options()).index_add_(0, ids_N, dy_NH)};
                           }});
-  all.subjects.push_back({"library", "backward", [=] {
-                            return Tensors{at::embedding_dense_backward(dy_NH, ids_N, V, -1, false)};
-                          }});
+  all.subjects.push_back(
+      {"library", "backward", [=] { return Tensors{at::embedding_dense_backward(dy_NH, ids_N, V, -1, false)}; }});
   all.subjects.push_back({"fused", "backward", [=] {
                             const at::Tensor dweight = at::empty({V, H}, dy_NH.options());
                             kernels::embedding_backward(dy_NH, ids_N, dweight, /*accumulate=*/false);
                             return Tensors{dweight};
                           }});
-  all.reference = [=](const std::string&) {
-    return Tensors{kernels::embedding_backward_reference(dy_NH, ids_N, V)};
-  };
+  all.reference = [=](const std::string&) { return Tensors{kernels::embedding_backward_reference(dy_NH, ids_N, V)}; };
   return all;
 }
 
@@ -170,17 +162,16 @@ BenchSubjects adamw_subjects(const BenchCase& one, at::Device device) {
                             return Tensors{s.param};
                           }});
   all.subjects.push_back({"fused", "forward", [=, s = fresh()] {
-                            const kernels::AdamWParameter parameter{.param = s.param,
-                                                                    .gradient = gradient,
-                                                                    .first_moment = s.m,
-                                                                    .second_moment = s.v};
+                            const kernels::AdamWParameter parameter{
+                                .param = s.param, .gradient = gradient, .first_moment = s.m, .second_moment = s.v};
                             kernels::adamw(std::span(&parameter, 1),
                                            kernels::adamw_step_constants(kRate, kBeta1, kBeta2, kEpsilon, kDecay, 1));
                             return Tensors{s.param};
                           }});
   all.reference = [=](const std::string&) {
     const at::Tensor zero = at::zeros_like(start);
-    return Tensors{kernels::adamw_reference(start, gradient, zero, zero, kRate, kBeta1, kBeta2, kEpsilon, kDecay, 1).param};
+    return Tensors{
+        kernels::adamw_reference(start, gradient, zero, zero, kRate, kBeta1, kBeta2, kEpsilon, kDecay, 1).param};
   };
   return all;
 }

@@ -47,18 +47,24 @@ class Planner {
  private:
   void kernels() {
     for (const char* norm : {"rms_norm", "add_rms_norm", "layer_norm"}) {
-      if (gpu_) by_width(norm, 8192, {2048, 4096, 8192, 16384});
-      else by_width(norm, 0, {2048, 8192});
+      if (gpu_)
+        by_width(norm, 8192, {2048, 4096, 8192, 16384});
+      else
+        by_width(norm, 0, {2048, 8192});
     }
     ropes();
     for (const char* gated : {"swiglu", "geglu"}) by_llama_mlp(gated);
-    if (gpu_) by_width("cross_entropy", 8192, {40960, 81920, kVocab, 163840, 262144});
-    else by_width("cross_entropy", 256, {81920, kVocab});
+    if (gpu_)
+      by_width("cross_entropy", 8192, {40960, 81920, kVocab, 163840, 262144});
+    else
+      by_width("cross_entropy", 256, {81920, kVocab});
     linear_cross_entropies();
     embeddings();
     for (const char* of_weights : {"adamw", "adamw_8bit", "nf4"}) {
-      if (gpu_) by_width(of_weights, 1, {std::int64_t{1} << 24, std::int64_t{1} << 27});
-      else by_width(of_weights, 1, {std::int64_t{1} << 22, std::int64_t{1} << 24});
+      if (gpu_)
+        by_width(of_weights, 1, {std::int64_t{1} << 24, std::int64_t{1} << 27});
+      else
+        by_width(of_weights, 1, {std::int64_t{1} << 22, std::int64_t{1} << 24});
     }
   }
 
@@ -161,7 +167,9 @@ class Planner {
       add({.kernel = "embedding_backward",
            .storage = storage_,
            .rows = rows_or(8192),
-           .width = width_ > 0 ? width_ : gpu_ ? hidden : 512,
+           .width = width_ > 0 ? width_
+                    : gpu_     ? hidden
+                               : 512,
            .vocab = kVocab});
     }
   }

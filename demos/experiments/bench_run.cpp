@@ -20,9 +20,9 @@ using record::Measurement;
 
 // Forward first: what backward keeps of it must not lie in memory before.
 constexpr std::array<const char*, 3> kPasses{"forward", "full", "backward"};
-constexpr std::int64_t kErrorRows = 256;          // errors are worked out on at most so many rows, in float64
-constexpr std::int64_t kErrorWidth = 1 << 18;     // and, of what is not in rows, so many numbers
-constexpr Bytes kLargeCopy = Bytes{1} << 30;      // bytes read; as many are written
+constexpr std::int64_t kErrorRows = 256;       // errors are worked out on at most so many rows, in float64
+constexpr std::int64_t kErrorWidth = 1 << 18;  // and, of what is not in rows, so many numbers
+constexpr Bytes kLargeCopy = Bytes{1} << 30;   // bytes read; as many are written
 constexpr Bytes kLargeCopyCpu = Bytes{1} << 28;
 
 // The largest deviation as a part of the largest number, over all results; negative: nothing was compared.
@@ -62,7 +62,8 @@ BenchRun::BenchRun(const record::Params& params, const RunSetting& setting, std:
       threads_before_(at::get_num_threads()),
       clock_(device_),
       cases_(std::move(cases)) {
-  if (params.text("cores") == "all") at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+  if (params.text("cores") == "all")
+    at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
 }
 
 BenchRun::~BenchRun() { at::set_num_threads(threads_before_); }
@@ -212,7 +213,8 @@ bool BenchRun::measure_pass(const BenchCase& one, BenchSubjects& subjects, const
     }
     return true;
   };
-  if (!clock_.gpu()) return measure_by("wall", [&](const Timed& form) { return std::optional(clock_.wall(form.call)); });
+  if (!clock_.gpu())
+    return measure_by("wall", [&](const Timed& form) { return std::optional(clock_.wall(form.call)); });
   if (!measure_by("cold", [&](const Timed& form) { return std::optional(clock_.cold(form.call)); })) return false;
   if (one.of_report()) return true;  // as the report has them: one time a point
   const auto none = std::optional<BenchSampler>();

@@ -43,7 +43,7 @@ class BenchRun final : public DemoRun {
   int threads_before_;
   BenchClock clock_;
   std::vector<BenchCase> cases_;
-  std::vector<record::Measurement> rows_;                 // of the last step
+  std::vector<record::Measurement> rows_;                         // of the last step
   std::map<std::pair<std::string, std::string>, double> errors_;  // by variant and pass, of the case that is measured
 };
 

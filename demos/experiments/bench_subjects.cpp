@@ -60,9 +60,8 @@ void add_differentiated(BenchSubjects& to, const std::string& variant, std::func
                            if (kept->empty()) *kept = compute(leaves);
                            return torch::autograd::grad(*kept, leaves, upstream, /*retain_graph=*/true);
                          }});
-  to.subjects.push_back({variant, "full", [compute, leaves, upstream] {
-                           return with_gradients(compute(leaves), leaves, upstream);
-                         }});
+  to.subjects.push_back(
+      {variant, "full", [compute, leaves, upstream] { return with_gradients(compute(leaves), leaves, upstream); }});
 }
 
 // The float64 composition gives outputs and gradients alike.
@@ -244,9 +243,8 @@ BenchSubjects gated_subjects(const BenchCase& one, at::Device device) {
     return Tensors{(silu ? at::silu(in[0]) : at::gelu(in[0], "tanh")) * in[1]};
   };
   add_differentiated(all, "eager", eager, {gate, up}, {dh});
-  add(all, "fused", "forward", [=] {
-    return Tensors{silu ? kernels::swiglu_forward(gate, up) : kernels::geglu_forward(gate, up)};
-  });
+  add(all, "fused", "forward",
+      [=] { return Tensors{silu ? kernels::swiglu_forward(gate, up) : kernels::geglu_forward(gate, up)}; });
   add(all, "fused", "backward", [=] {
     const auto out = silu ? kernels::swiglu_backward(dh, gate, up, /*rebuild_h=*/false, /*in_place=*/false)
                           : kernels::geglu_backward(dh, gate, up, /*rebuild_h=*/false, /*in_place=*/false);
@@ -282,16 +280,20 @@ BenchSubjects mlp_subjects(const BenchCase& one, at::Device device) {
     return Tensors{at::linear(product(at::linear(in[0], in[1]), at::linear(in[0], in[2])), in[3])};
   };
   const Tensors inputs{x, gate, up, down};
-  add_differentiated(all, "eager", [mlp, silu](const Tensors& in) {
-    return mlp(in, [silu](const at::Tensor& g, const at::Tensor& u) {
-      return (silu ? at::silu(g) : at::gelu(g, "tanh")) * u;
-    });
-  }, inputs, {dy});
-  add_differentiated(all, "fused", [mlp, silu](const Tensors& in) {
-    return mlp(in, [silu](const at::Tensor& g, const at::Tensor& u) {
-      return silu ? kernels::swiglu(g, u) : kernels::geglu(g, u);
-    });
-  }, inputs, {dy});
+  add_differentiated(all, "eager",
+                     [mlp, silu](const Tensors& in) {
+                       return mlp(in, [silu](const at::Tensor& g, const at::Tensor& u) {
+                         return (silu ? at::silu(g) : at::gelu(g, "tanh")) * u;
+                       });
+                     },
+                     inputs, {dy});
+  add_differentiated(all, "fused",
+                     [mlp, silu](const Tensors& in) {
+                       return mlp(in, [silu](const at::Tensor& g, const at::Tensor& u) {
+                         return silu ? kernels::swiglu(g, u) : kernels::geglu(g, u);
+                       });
+                     },
+                     inputs, {dy});
   return all;
 }
 

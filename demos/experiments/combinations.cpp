@@ -33,7 +33,8 @@ constexpr std::array kConflicts{
 
     // A graph repeats one step, on the device alone.
     Conflict{"cuda_graph", "on", "device", "cpu", "only a GPU has CUDA graphs"},
-    Conflict{"cuda_graph", "on", "offload.optimizer", "host|file", "a graph does not wait for the CPU's part of a step"},
+    Conflict{"cuda_graph", "on", "offload.optimizer", "host|file",
+             "a graph does not wait for the CPU's part of a step"},
     Conflict{"cuda_graph", "on", "offload.parameters", "on", "a graph does not wait for copies that the CPU starts"},
     Conflict{"cuda_graph", "on", "offload.checkpoints", "on", "a graph does not wait for copies that the CPU starts"},
     Conflict{"cuda_graph", "on", "optimizer", "galore",
@@ -44,9 +45,11 @@ constexpr std::array kConflicts{
 
     // What an optimizer is made for.
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters are of low rank already"},
-    Conflict{"optimizer", "adamw_8bit|galore", "fused.adamw", "off", "it is a choice of AdamW's with its moments whole"},
+    Conflict{"optimizer", "adamw_8bit|galore", "fused.adamw", "off",
+             "it is a choice of AdamW's with its moments whole"},
     Conflict{"optimizer", "galore", "precision", "fp16_mixed", "a gradient that overflowed has no eigenvectors"},
-    Conflict{"optimizer", "galore", "rounding", "stochastic", "its updates are matrix products, which round to nearest"},
+    Conflict{"optimizer", "galore", "rounding", "stochastic",
+             "its updates are matrix products, which round to nearest"},
     Conflict{"precision", "fp16_mixed", "fused.adamw", "off",
              "only the fused kernels leave the weights alone after an overflow without the host being told"},
     Conflict{"moments", "fp32|bf16", "fused.adamw", "off", "PyTorch's operators keep moments as the weights are kept"},
@@ -74,7 +77,8 @@ std::span<const Conflict> train_step_conflicts() { return kConflicts; }
 
 const Conflict* conflict_in(const record::Params& params) {
   for (const Conflict& conflict : kConflicts)
-    if (set_to(params, conflict.key, conflict.value) && set_to(params, conflict.other, conflict.other_value)) return &conflict;
+    if (set_to(params, conflict.key, conflict.value) && set_to(params, conflict.other, conflict.other_value))
+      return &conflict;
   return nullptr;
 }
 

@@ -17,15 +17,15 @@ enum class EditedOperation {
 };
 
 struct Exercise {
-  std::string_view id;        // "vectorise", as in --set exercise=vectorise
-  std::string_view title;     // "Vectorise"
+  std::string_view id;     // "vectorise", as in --set exercise=vectorise
+  std::string_view title;  // "Vectorise"
   EditedOperation operation;
   std::string_view source;    // where the reader starts; assets/kernels/<id>.cu
   std::string_view solution;  // empty where nothing is asked; assets/kernels/solutions/<id>.cu
 };
 
-std::span<const Exercise> exercises();                      // in order; the keys of the parameter `exercise`
-const Exercise* find_exercise(std::string_view id);         // null: unknown
+std::span<const Exercise> exercises();                        // in order; the keys of the parameter `exercise`
+const Exercise* find_exercise(std::string_view id);           // null: unknown
 std::string_view declarations_of(EditedOperation operation);  // of its kernels, in CUDA C++
 
 // What is to be compiled: the given text itself where it has a line break, else the file that it names; empty: the

@@ -24,9 +24,14 @@ constexpr std::array kDevices{Choice{"auto", "best there is"}, Choice{"cpu", "no
                               Choice{"cuda", "GPU"}};
 // What NVRTC 13 compiles for.
 constexpr std::array kArchitectures{
-    Choice{"auto", "this GPU's, else sm_90"}, Choice{"sm_75", "sm_75"},   Choice{"sm_80", "sm_80"},
-    Choice{"sm_86", "sm_86"},                 Choice{"sm_89", "sm_89"},   Choice{"sm_90", "sm_90"},
-    Choice{"sm_100", "sm_100"},               Choice{"sm_120", "sm_120"},
+    Choice{"auto", "this GPU's, else sm_90"},
+    Choice{"sm_75", "sm_75"},
+    Choice{"sm_80", "sm_80"},
+    Choice{"sm_86", "sm_86"},
+    Choice{"sm_89", "sm_89"},
+    Choice{"sm_90", "sm_90"},
+    Choice{"sm_100", "sm_100"},
+    Choice{"sm_120", "sm_120"},
 };
 
 constexpr std::array kSchema{

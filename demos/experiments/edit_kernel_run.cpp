@@ -32,8 +32,8 @@ using record::KernelVerdict;
 using record::Measurement;
 
 constexpr float kEpsilon = 1e-5F;
-constexpr double kErrorLimit = 3e-6;           // of the largest number; sums in fp32 stay below, a lost ε is 5e-6
-constexpr std::int64_t kSurplus = 7;           // so that a vector's length is no multiple of a block
+constexpr double kErrorLimit = 3e-6;  // of the largest number; sums in fp32 stay below, a lost ε is 5e-6
+constexpr std::int64_t kSurplus = 7;  // so that a vector's length is no multiple of a block
 constexpr const char* kDefaultArchitecture = "sm_90";
 
 enum Step { kCompile, kPrepare, kCheck, kTime, kNumSteps };
@@ -52,13 +52,14 @@ struct Settings {
   std::int64_t rows = 0, width = 0;
   int threads = 0;
   std::string architecture;
-  bool runs = false;       // there is a GPU, and the code is for it
-  std::string why_not;     // else
+  bool runs = false;    // there is a GPU, and the code is for it
+  std::string why_not;  // else
 };
 
 class EditedKernelRun final : public DemoRun {
  public:
-  EditedKernelRun(Settings settings, const std::atomic<bool>* cancel) : settings_(std::move(settings)), cancel_(cancel) {
+  EditedKernelRun(Settings settings, const std::atomic<bool>* cancel)
+      : settings_(std::move(settings)), cancel_(cancel) {
     report_.exercise = settings_.exercise->id;
     report_.architecture = settings_.architecture;
   }
@@ -141,9 +142,10 @@ std::string EditedKernelRun::resources() const {
 std::string EditedKernelRun::missing_kernel() const {
   const auto missing = [&](std::string_view name) {
     return has_kernel(name) ? std::string()
-                            : fmt::format("There is no kernel `{}` in this source: it is found by that name, and by "
-                                          "extern \"C\" in front of it.",
-                                          name);
+                            : fmt::format(
+                                  "There is no kernel `{}` in this source: it is found by that name, and by "
+                                  "extern \"C\" in front of it.",
+                                  name);
   };
   switch (operation()) {
     case EditedOperation::kVectorAdd:
@@ -157,11 +159,11 @@ std::string EditedKernelRun::missing_kernel() const {
 }
 
 void EditedKernelRun::compile() {
-  auto made = compile_kernel({.source = settings_.source,
-                              .declarations = std::string(declarations_of(operation())),
-                              .architecture = settings_.architecture,
-                              .macros = {{"THREADS", std::to_string(settings_.threads)},
-                                         {"WIDTH", std::to_string(settings_.width)}}});
+  auto made = compile_kernel(
+      {.source = settings_.source,
+       .declarations = std::string(declarations_of(operation())),
+       .architecture = settings_.architecture,
+       .macros = {{"THREADS", std::to_string(settings_.threads)}, {"WIDTH", std::to_string(settings_.width)}}});
   if (!made) throw std::runtime_error(made.error().message);
   Compilation& compilation = made.value();
   report_.compiler = compilation.compiler;
@@ -169,7 +171,8 @@ void EditedKernelRun::compile() {
   report_.kernels = std::move(compilation.kernels);
   binary_ = std::move(compilation.binary);
   if (binary_.empty()) {
-    const auto errors = std::count_if(report_.messages.begin(), report_.messages.end(), [](auto& m) { return m.error; });
+    const auto errors =
+        std::count_if(report_.messages.begin(), report_.messages.end(), [](auto& m) { return m.error; });
     const auto first = std::find_if(report_.messages.begin(), report_.messages.end(), [](auto& m) { return m.error; });
     const std::string place = first->line > 0 ? fmt::format(" in line {}", first->line) : std::string();
     conclude(KernelVerdict::kNotCompiled,
@@ -259,7 +262,8 @@ std::string EditedKernelRun::wait() {
   using namespace std::chrono_literals;
   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
   cudaError_t state = cudaStreamQuery(stream);
-  for (; state == cudaErrorNotReady && !cancelled(); state = cudaStreamQuery(stream)) std::this_thread::sleep_for(200us);
+  for (; state == cudaErrorNotReady && !cancelled(); state = cudaStreamQuery(stream))
+    std::this_thread::sleep_for(200us);
   if (state == cudaSuccess || state == cudaErrorNotReady) return {};
   return fmt::format("The GPU ended it: {}.", cudaGetErrorString(state));
 }
@@ -280,10 +284,9 @@ std::string EditedKernelRun::compare(const GuardedBuffer& buffer, const at::Tens
                        record::format_count(exact.numel()), buffer.name());
   }
   const auto first = wrong.to(at::kByte).argmax().item<std::int64_t>();
-  const std::string place =
-      operation() == EditedOperation::kVectorAdd
-          ? fmt::format("number {}", record::format_count(first))
-          : fmt::format("row {}, column {}", first / settings_.width, first % settings_.width);
+  const std::string place = operation() == EditedOperation::kVectorAdd
+                                ? fmt::format("number {}", record::format_count(first))
+                                : fmt::format("row {}, column {}", first / settings_.width, first % settings_.width);
   return fmt::format("{} of {} numbers of `{}` are wrong, the first in {}: {:.6g} instead of {:.6g}.",
                      record::format_count(wrong_numbers), record::format_count(exact.numel()), buffer.name(), place,
                      made[first].item<float>(), exact[first].item<double>());
@@ -312,8 +315,8 @@ bool EditedKernelRun::check() {
       return true;
     }
   }
-  conclude(KernelVerdict::kRight, fmt::format("Right: its largest error is {:.1e} of the largest number; {}.",
-                                              report_.error, resources()));
+  conclude(KernelVerdict::kRight,
+           fmt::format("Right: its largest error is {:.1e} of the largest number; {}.", report_.error, resources()));
   return true;
 }
 
@@ -321,7 +324,9 @@ Measurement EditedKernelRun::row(const char* variant, const BenchTime& time) con
   const bool add = operation() == EditedOperation::kVectorAdd, fused = operation() == EditedOperation::kAddRmsNorm;
   const record::Bytes tensors = add ? 3 : fused ? 4 : 2;
   return {.panel = "edit_kernel",
-          .kernel = add ? "" : fused ? "add_rms_norm" : "rms_norm",
+          .kernel = add     ? ""
+                    : fused ? "add_rms_norm"
+                            : "rms_norm",
           .variant = variant,
           .pass = "forward",
           .timing = "cold",

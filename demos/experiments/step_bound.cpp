@@ -15,14 +15,14 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   const std::int64_t q = c.num_heads * c.head_dim, kv = c.num_kv_heads * c.head_dim;
   // First norm: x; y. Second, with the addition: x, residual; sum, y. Last addition: two; one.
   std::int64_t forward = 2 * h + 4 * h + 3 * h;
-  forward += 2 * (q + kv);           // RoPE in place
-  forward += 2 * q + 2 * kv;         // attention: q, k, v; its result
-  forward += 3 * f;                  // SwiGLU: gate, up; product
+  forward += 2 * (q + kv);    // RoPE in place
+  forward += 2 * q + 2 * kv;  // attention: q, k, v; its result
+  forward += 3 * f;           // SwiGLU: gate, up; product
   // Each norm: x again; y. Then dy, x and the stream's gradient; dx.
   std::int64_t backward = 2 * (2 * h + 4 * h);
-  backward += 2 * (q + kv);          // RoPE
-  backward += 4 * q + 4 * kv;        // q, k, v, result, its gradient; dq, dk, dv
-  backward += 6 * f;                 // gradient, gate, up; two gradients, the product again
+  backward += 2 * (q + kv);    // RoPE
+  backward += 4 * q + 4 * kv;  // q, k, v, result, its gradient; dq, dk, dv
+  backward += 6 * f;           // gradient, gate, up; two gradients, the product again
   return {.forward = tokens * forward, .backward = tokens * backward};
 }
 
@@ -65,9 +65,9 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
 
   const Elements layer = layer_elements(c, n);
   std::int64_t elements = layers * (runs * layer.forward + layer.backward);
-  elements += 2 * n * h + 3 * n * h;    // embedding: rows; result. Its gradient: dy, rows; rows
-  elements += 2 * n * h + 6 * n * h;    // the final norm
-  elements += 2 * n * c.vocab_size;     // cross entropy: logits; their gradient over them
+  elements += 2 * n * h + 3 * n * h;  // embedding: rows; result. Its gradient: dy, rows; rows
+  elements += 2 * n * h + 6 * n * h;  // the final norm
+  elements += 2 * n * c.vocab_size;   // cross entropy: logits; their gradient over them
   const std::int64_t weights = llama::num_parameters(c);
   // AdamW: weight and gradient; weight. Moments: read, written.
   bound.other_bytes = options.element * (elements + 3 * weights) + options.moment * 4 * weights;

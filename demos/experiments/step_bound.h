@@ -24,7 +24,9 @@ struct StepProduct {
   std::int64_t tokens = 0, outputs = 0, inputs = 0;  // N, O, I
   std::int64_t times = 0;
 
-  double flops() const { return 2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs); }
+  double flops() const {
+    return 2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs);
+  }
 };
 
 struct StepBound {
@@ -33,10 +35,10 @@ struct StepBound {
 };
 
 struct StepBoundOptions {
-  std::int64_t tokens = 0;         // N, of one step
-  record::Bytes element = 4;       // bytes of weights, activations and gradients
-  record::Bytes moment = 4;        // bytes of an AdamW moment
-  bool checkpointing = false;      // every layer's forward runs twice
+  std::int64_t tokens = 0;     // N, of one step
+  record::Bytes element = 4;   // bytes of weights, activations and gradients
+  record::Bytes moment = 4;    // bytes of an AdamW moment
+  bool checkpointing = false;  // every layer's forward runs twice
 };
 
 // Each tensor is read or written once by whoever needs it, with everything fused that this program fuses. Letters as in

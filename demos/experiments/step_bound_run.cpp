@@ -107,8 +107,8 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   const std::string_view storage = params.text("storage");
   const bool gpu = setting.place.device.is_cuda();
   const at::ScalarType type = storage == "fp32" || (storage == "auto" && !gpu) ? at::kFloat
-                              : storage == "fp16"                             ? at::kHalf
-                                                                              : at::kBFloat16;
+                              : storage == "fp16"                              ? at::kHalf
+                                                                               : at::kBFloat16;
   StepBound bound = step_bound(*llama::find_config(params.text("model")), {.tokens = params.integer("tokens")});
   return std::unique_ptr<DemoRun>(std::make_unique<StepBoundRun>(std::move(bound.products), type, setting));
 }

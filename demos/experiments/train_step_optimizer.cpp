@@ -75,8 +75,9 @@ StepOptimizer::StepOptimizer(const record::Params& params, const llama::Model& m
                              llama::TrainOptions& options) {
   std::vector<llama::Parameter> weights = llama::trainable_parameters(model);
   if (params.text("precision") == "fp16_mixed") {
-    loss_scale_ = std::make_unique<llama::LossScale>(static_cast<double>(params.integer("loss_scale")),
-                                                     params.integer("loss_scale_window"), weights.front().tensor.device());
+    loss_scale_ =
+        std::make_unique<llama::LossScale>(static_cast<double>(params.integer("loss_scale")),
+                                           params.integer("loss_scale_window"), weights.front().tensor.device());
     options.loss_scale = loss_scale_->scale();
   }
   if (params.text("offload.optimizer") != "off") {

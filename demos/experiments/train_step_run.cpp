@@ -221,7 +221,8 @@ StepResult TrainStepRun::step(int index) {
   } catch (const llama::Cancelled&) {
     return StepResult::kCancelled;
   }
-  if (s.model.embed_tokens_VH.is_cpu()) s.tokens_2BT = at::Tensor();  // on the CPU a label that cannot be throws at once
+  if (s.model.embed_tokens_VH.is_cpu())
+    s.tokens_2BT = at::Tensor();  // on the CPU a label that cannot be throws at once
   return StepResult::kDone;
 }
 
@@ -231,9 +232,7 @@ std::int64_t TrainStepRun::tokens_per_step() const { return state_->samples * st
 
 std::int64_t TrainStepRun::num_parameters() const { return llama::num_parameters(state_->model.config); }
 
-int TrainStepRun::marks_per_step() const {
-  return llama::marks_per_step(state_->model.config, state_->options);
-}
+int TrainStepRun::marks_per_step() const { return llama::marks_per_step(state_->model.config, state_->options); }
 
 double TrainStepRun::loss() const {
   const State& s = *state_;
@@ -245,7 +244,8 @@ std::string TrainStepRun::note() const {
   const State& s = *state_;
   if (!s.trouble.empty()) return s.trouble;
   if (!s.graph || s.graph->pool_bytes() == 0) return s.offload->trouble();
-  return "Step " + std::to_string(llama::StepGraph::kWarmUp) + " was recorded as a CUDA graph, and later steps replay it: " +
+  return "Step " + std::to_string(llama::StepGraph::kWarmUp) +
+         " was recorded as a CUDA graph, and later steps replay it: " +
          "what they allocate is what it allocated, in a pool of " + record::format_bytes(s.graph->pool_bytes()) + ".";
 }
 

@@ -195,8 +195,7 @@ std::string KernelTrace::start() {
   // Buffers in the device's memory, as is the default, would be memory that a page could not explain.
   std::uint8_t host_pinned = 1;
   std::size_t size = sizeof host_pinned;
-  CUptiResult result =
-      cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, &size, &host_pinned);
+  CUptiResult result = cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED, &size, &host_pinned);
   if (result == CUPTI_SUCCESS) result = cupti_->register_timestamp(&steady_now);
   if (result == CUPTI_SUCCESS) {
     result = cupti_->register_buffers(

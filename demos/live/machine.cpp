@@ -95,8 +95,10 @@ Bytes Machine::peak_bytes(DeviceKind kind) const {
 }
 
 void Machine::reset_peak(DeviceKind kind) {
-  if (kind == DeviceKind::kGpu) cuda_allocator::reset_peaks(kDevice);
-  else probes_.cpu->reset_peak();
+  if (kind == DeviceKind::kGpu)
+    cuda_allocator::reset_peaks(kDevice);
+  else
+    probes_.cpu->reset_peak();
 }
 
 bool Machine::clean_up(DeviceKind kind) {

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 8> kTouchNothing{"aten::empty",       "at
                                                         "aten::new_empty",   "aten::resize_",       "aten::detach_",
                                                         "aten::as_strided_", "aten::set_"};
 // Their first argument is written and not read.
-constexpr std::array<std::string_view, 6> kOnlyWrite{"aten::copy_",    "aten::fill_",   "aten::zero_",
+constexpr std::array<std::string_view, 6> kOnlyWrite{"aten::copy_",   "aten::fill_",    "aten::zero_",
                                                      "aten::normal_", "aten::uniform_", "aten::random_"};
 
 template <class List, class Item>

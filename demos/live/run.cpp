@@ -194,12 +194,7 @@ class Tracing {
 class Listener final : public record::ScopeListener {
  public:
   Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock, Tracing& tracing)
-      : context_(context),
-        recorded_(recorded),
-        probe_(probe),
-        host_(context.sink),
-        clock_(clock),
-        tracing_(tracing) {}
+      : context_(context), recorded_(recorded), probe_(probe), host_(context.sink), clock_(clock), tracing_(tracing) {}
 
   void on_mark(const record::Tag& tag, std::int32_t step) override {
     context_.beats.fetch_add(1, std::memory_order_relaxed);

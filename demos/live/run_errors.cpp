@@ -14,8 +14,8 @@ bool is_out_of_memory(const std::exception& error) {
     return cuda->get_error_code() == cudaErrorMemoryAllocation;
   // cuBLAS's status is in the text alone.
   const auto* torch = dynamic_cast<const c10::Error*>(&error);
-  return torch != nullptr && std::string_view(torch->what_without_backtrace()).find("CUBLAS_STATUS_ALLOC_FAILED") !=
-                                 std::string_view::npos;
+  return torch != nullptr &&
+         std::string_view(torch->what_without_backtrace()).find("CUBLAS_STATUS_ALLOC_FAILED") != std::string_view::npos;
 }
 
 }  // namespace headroom::live

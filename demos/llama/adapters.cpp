@@ -119,7 +119,8 @@ void merge_adapters(Model& model) {
       const auto kind = static_cast<ProjectionKind>(k);
       const Scope scope(weight_tag(static_cast<std::int64_t>(i), kind));
       const Projection p = projection(model, static_cast<std::int64_t>(i), kind);
-      if (p.quantised != nullptr) *weights[k] = kernels::nf4_dequantise(*p.quantised, model.embed_tokens_VH.scalar_type());
+      if (p.quantised != nullptr)
+        *weights[k] = kernels::nf4_dequantise(*p.quantised, model.embed_tokens_VH.scalar_type());
       if (p.a_RI.defined()) weights[k]->addmm_(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale);
     }
   }

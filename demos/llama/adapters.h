@@ -42,7 +42,7 @@ struct Adapter {
 };
 
 struct LayerAdapters {
-  std::array<Adapter, kProjectionKinds> beside;  // undefined where a projection has none
+  std::array<Adapter, kProjectionKinds> beside;                               // undefined where a projection has none
   std::array<std::optional<kernels::Nf4Matrix>, kProjectionKinds> quantised;  // kQlora; its LayerWeights are undefined
 };
 

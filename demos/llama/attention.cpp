@@ -57,7 +57,8 @@ Kept attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tenso
           q, k, v, /*attn_bias=*/{}, /*compute_log_sumexp=*/true, kNoDropout, kCausal);
       return {.out_BATD = out, .log_sum_exp = lse, .seed = seed, .offset = offset};
     }
-    case AttentionKernel::kEager: break;
+    case AttentionKernel::kEager:
+      break;
   }
   TORCH_CHECK(false, "attention kernel ", static_cast<int>(kernel));
 }
@@ -89,7 +90,8 @@ Gradients attention_backward(const at::Tensor& dout, const at::Tensor& q, const 
           {true, true, true, false}, kCausal);
       return {.q = dq, .k = dk, .v = dv};
     }
-    case AttentionKernel::kEager: break;
+    case AttentionKernel::kEager:
+      break;
   }
   TORCH_CHECK(false, "attention kernel ", static_cast<int>(kernel));
 }

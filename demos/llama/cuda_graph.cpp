@@ -13,8 +13,7 @@
 namespace headroom::llama {
 
 struct StepGraph::OnCuda {
-  explicit OnCuda(at::Device device)
-      : stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {}
+  explicit OnCuda(at::Device device) : stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())) {}
 
   // Other threads (samplers, watchdogs) may call CUDA meanwhile: only this thread's calls are looked at.
   at::Tensor record(const std::function<at::Tensor()>& step) {
@@ -32,7 +31,8 @@ struct StepGraph::OnCuda {
     } catch (const c10::Error& error) {
       if (trouble.empty()) trouble = error.what_without_backtrace();
     }
-    TORCH_CHECK(trouble.empty(), "This step cannot be recorded as a CUDA graph: ", trouble.substr(0, trouble.find('\n')));
+    TORCH_CHECK(trouble.empty(),
+                "This step cannot be recorded as a CUDA graph: ", trouble.substr(0, trouble.find('\n')));
     return loss;
   }
 

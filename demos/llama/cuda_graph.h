@@ -35,7 +35,7 @@ class StepGraph {
   at::Tensor run(const std::function<at::Tensor()>& step);
 
   bool recorded() const { return steps_ > kWarmUp; }  // from here on run() only replays
-  record::Bytes pool_bytes() const;                    // that the graph's pool has reserved; 0 on meta
+  record::Bytes pool_bytes() const;                   // that the graph's pool has reserved; 0 on meta
 
  private:
   struct OnCuda;

@@ -31,7 +31,8 @@ std::filesystem::path temporary_path() {
 
 // Beyond a limit on file sizes the system sends a signal whose default ends the process; the error is enough.
 int reserve(int descriptor, Bytes bytes) {
-  struct sigaction ignore {}, before {};
+  struct sigaction ignore {
+  }, before{};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGXFSZ, &ignore, &before);
   const int error = posix_fallocate(descriptor, 0, bytes);
@@ -73,8 +74,8 @@ void DirectFile::write(Bytes offset, const void* data, Bytes bytes) const {
                                  static_cast<std::size_t>(bytes - done), offset + done);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
-      throw std::runtime_error("The optimizer's state could not be written to " + record::quoted(path_.string()) + ": " +
-                               reason(errno) + ".");
+      throw std::runtime_error("The optimizer's state could not be written to " + record::quoted(path_.string()) +
+                               ": " + reason(errno) + ".");
     }
     done += count;
   }

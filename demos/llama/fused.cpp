@@ -27,8 +27,7 @@ std::optional<at::Tensor> if_defined(const at::Tensor& x) { return x.defined() ?
 kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& norm_H,
                                      const at::Tensor& rstd, const at::Tensor& d_stream, std::uint16_t op) {
   const Scope scope(Category::kWorkspace, op);
-  kernels::NormGradients gradients =
-      kernels::rms_norm_backward(dy, x, norm_H, rstd, d_stream, /*overwrite_dy=*/true);
+  kernels::NormGradients gradients = kernels::rms_norm_backward(dy, x, norm_H, rstd, d_stream, /*overwrite_dy=*/true);
   if (norm_H.requires_grad()) {
     relabel(gradients.dweight, Category::kGradients);
   } else {
@@ -73,7 +72,8 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     const auto norm_op = static_cast<std::uint16_t>(ctx->saved_data["norm_op"].toInt());
     std::vector<SavedProjection> projections;
     bool reads_y = false;
-    for (const Projection& p : static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule()).without_tensors) {
+    for (const Projection& p :
+         static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule()).without_tensors) {
       projections.push_back(read_saved(p, std::span(saved).subspan(3 + kSavedPerProjection * projections.size())));
       reads_y = reads_y || needs_input(projections.back().projection);
     }
@@ -115,8 +115,7 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const auto op = static_cast<std::uint16_t>(ctx->saved_data["op"].toInt());
-    const kernels::NormGradients norm =
-        norm_backward(gradients[0], saved[0], saved[1], saved[2], /*d_stream=*/{}, op);
+    const kernels::NormGradients norm = norm_backward(gradients[0], saved[0], saved[1], saved[2], /*d_stream=*/{}, op);
     return {norm.dx, norm.dweight, at::Tensor(), at::Tensor()};
   }
 };

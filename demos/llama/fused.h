@@ -25,7 +25,7 @@ struct FusedKernels {
 
 // The residual stream behind a norm, and the products that read the normed stream.
 struct NormedProducts {
-  at::Tensor stream;             // x, or x + residual
+  at::Tensor stream;            // x, or x + residual
   std::array<at::Tensor, 3> y;  // of norm(stream); undefined where there is no such projection
 };
 

@@ -78,8 +78,9 @@ void HostArena::map(Block& block, HostPages pages) {
   if (lock_.lock(block.data, block.bytes)) {
     block.unlock = lock_.unlock;
   } else {
-    trouble_ = "Host memory is too small for page-locked buffers: copies go through ordinary pages, slower and not "
-               "beside the device's work.";
+    trouble_ =
+        "Host memory is too small for page-locked buffers: copies go through ordinary pages, slower and not "
+        "beside the device's work.";
   }
 }
 

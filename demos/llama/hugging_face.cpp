@@ -133,8 +133,8 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
   // A Hugging Face cache: NAME/snapshots/REVISION/file links to NAME/blobs/hash.
   const bool cache = root.parent_path().filename() == "snapshots";
   if (cache && lies_in(real, root.parent_path().parent_path() / "blobs")) return file;
-  return Error{fmt::format("{} is a link to {}, which lies outside its folder; put the file itself there.", file.string(),
-                           real.string())};
+  return Error{fmt::format("{} is a link to {}, which lies outside its folder; put the file itself there.",
+                           file.string(), real.string())};
 }
 
 // Which file each tensor is in, by the index; the names are those of the files.
@@ -181,7 +181,8 @@ record::Result<StoredWeights> read_shards(const fs::path& folder, const fs::path
 record::Result<StoredWeights> read_headers(const fs::path& folder) {
   std::error_code failed;
   if (!fs::is_directory(folder, failed))
-    return Error{fmt::format("{} is no folder; `weights` takes one with a Hugging Face Llama checkpoint.", folder.string())};
+    return Error{
+        fmt::format("{} is no folder; `weights` takes one with a Hugging Face Llama checkpoint.", folder.string())};
   const fs::path index = folder / kIndex;
   if (!fs::exists(fs::symlink_status(folder / kSingle, failed)) && fs::exists(index, failed))
     return read_shards(folder, index);
@@ -244,8 +245,10 @@ record::Result<Config> read_hugging_face_config(const fs::path& folder) {
   if (fields.flag("mlp_bias", false)) fields.wrong("mlp_bias");
   if (fields.find("quantization_config") != nullptr) fields.wrong("quantization_config");
   if (!fields.first_wrong().empty())
-    return Error{fmt::format("{} has no {} that suits a Llama as it is computed here; take a Llama 3 checkpoint in F32, F16 "
-                             "or BF16.", file.string(), fields.first_wrong())};
+    return Error{
+        fmt::format("{} has no {} that suits a Llama as it is computed here; take a Llama 3 checkpoint in F32, F16 "
+                    "or BF16.",
+                    file.string(), fields.first_wrong())};
   if (const record::Status fits = check(config); !fits)
     return Error{fmt::format("{} cannot be used: {}", file.string(), fits.error().message)};
   return config;
@@ -277,9 +280,10 @@ record::Status check_same(const Config& wanted, const Config& stored, const fs::
   };
   for (const Pair& pair : pairs) {
     if (pair.wanted == pair.stored) continue;
-    return Error{fmt::format("{} says {} {}, and model={} has {}; take that model's checkpoint, or model=custom, which takes "
-                             "its shape from the checkpoint.", (folder / "config.json").string(), pair.name, pair.stored,
-                             wanted.id, pair.wanted)};
+    return Error{
+        fmt::format("{} says {} {}, and model={} has {}; take that model's checkpoint, or model=custom, which takes "
+                    "its shape from the checkpoint.",
+                    (folder / "config.json").string(), pair.name, pair.stored, wanted.id, pair.wanted)};
   }
   return record::Ok{};
 }
@@ -300,8 +304,10 @@ record::Result<WeightFiles> WeightFiles::open(StoredWeights weights) {
   }
   for (const auto& [name, tensor] : weights.tensors) {
     if (tensor.begin + tensor.bytes > files[tensor.file].bytes().size())
-      return Error{fmt::format("{} became shorter while it was read: tensor {} is no longer inside; start again once it is "
-                               "complete.", weights.files[tensor.file].string(), name)};
+      return Error{
+          fmt::format("{} became shorter while it was read: tensor {} is no longer inside; start again once it is "
+                      "complete.",
+                      weights.files[tensor.file].string(), name)};
   }
   return WeightFiles(std::move(weights), std::move(files));
 }

@@ -27,8 +27,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     variable_list saved{needs_input(p) ? x : at::Tensor()};
     append_saved(saved, p, projected.low_NR);
     ctx->save_for_backward(std::move(saved));
-    ctx->saved_data["projection"] =
-        c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(std::span(&p, 1)));
+    ctx->saved_data["projection"] = c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(std::span(&p, 1)));
     ctx->saved_data["x_shape"] = x.sizes();
     return projected.y;
   }

@@ -44,11 +44,9 @@ at::Tensor plain_loss(const Model& model, const at::Tensor& x_BTH, const at::Ten
   const at::Tensor logits_NV = head(model, x_BTH).view({-1, model.lm_head_VH.size(0)});
   if (!model.fused.cross_entropy) return eager_cross_entropy(to_fp32(logits_NV), targets_N);
   const Scope scope(Category::kLogits, operators().nll);
-  return kernels::cross_entropy(logits_NV, targets_N,
-                                {.in_place = true,
-                                 .valid_count = targets_N.numel(),
-                                 .grad_scale = upstream,
-                                 .error_flag = options.error_flag});
+  return kernels::cross_entropy(
+      logits_NV, targets_N,
+      {.in_place = true, .valid_count = targets_N.numel(), .grad_scale = upstream, .error_flag = options.error_flag});
 }
 
 at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_N,
@@ -116,10 +114,14 @@ at::Tensor hf_2025_loss(const Model& model, const at::Tensor& x_BTH, const at::T
 at::Tensor lm_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_BT,
                    const LossOptions& options, const at::Tensor& upstream) {
   switch (options.path) {
-    case LossPath::kPlain: return plain_loss(model, x_BTH, targets_BT.reshape({-1}), options, upstream);
-    case LossPath::kFlce: return flce_loss(model, x_BTH, targets_BT.reshape({-1}), options, upstream);
-    case LossPath::kHf2024: return hf_2024_loss(model, x_BTH, targets_BT, options);
-    case LossPath::kHf2025: return hf_2025_loss(model, x_BTH, targets_BT, options);
+    case LossPath::kPlain:
+      return plain_loss(model, x_BTH, targets_BT.reshape({-1}), options, upstream);
+    case LossPath::kFlce:
+      return flce_loss(model, x_BTH, targets_BT.reshape({-1}), options, upstream);
+    case LossPath::kHf2024:
+      return hf_2024_loss(model, x_BTH, targets_BT, options);
+    case LossPath::kHf2025:
+      return hf_2025_loss(model, x_BTH, targets_BT, options);
   }
   TORCH_CHECK(false, "loss path ", static_cast<int>(options.path));
 }

@@ -114,12 +114,12 @@ at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tenso
   const LayerWeights& w = model.layers[static_cast<std::size_t>(layer)];
   const Operators& op = operators();
   const auto of = [&](ProjectionKind kind) { return projection(model, layer, kind); };
-  const NormedProducts attention = normed_products(
-      model, x_BTH, /*residual=*/{}, record::kNoOperator,
-      {.norm_H = w.attention_norm_H,
-       .norm_op = op.attention_norm,
-       .projections = {of(ProjectionKind::kQ), of(ProjectionKind::kK), of(ProjectionKind::kV)}},
-      selective);
+  const NormedProducts attention =
+      normed_products(model, x_BTH, /*residual=*/{}, record::kNoOperator,
+                      {.norm_H = w.attention_norm_H,
+                       .norm_op = op.attention_norm,
+                       .projections = {of(ProjectionKind::kQ), of(ProjectionKind::kK), of(ProjectionKind::kV)}},
+                      selective);
   const at::Tensor attended_BTH = attention_block(model, of(ProjectionKind::kO), attention.y, selective);
   const NormedProducts mlp = normed_products(model, attended_BTH, attention.stream, op.attention_residual,
                                              {.norm_H = w.mlp_norm_H,

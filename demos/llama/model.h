@@ -41,11 +41,11 @@ struct Model {
   at::Tensor embed_tokens_VH;
   std::vector<LayerWeights> layers;
   at::Tensor final_norm_H;
-  at::Tensor lm_head_VH;        // the embedding table itself where embeddings are tied
-  at::Tensor mask_TT;           // of eager attention
+  at::Tensor lm_head_VH;  // the embedding table itself where embeddings are tied
+  at::Tensor mask_TT;     // of eager attention
   AdapterOptions adapter_options;
   std::vector<LayerAdapters> adapters;  // one a layer; none: all weights are trained
-  at::Tensor cos, sin;          // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
+  at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
 
 // A weight under the name it has in Hugging Face checkpoints ("model.layers.0.self_attn.q_proj.weight").
@@ -74,7 +74,8 @@ class Cancelled : public std::exception {
 struct ModelSource {
   const WeightFiles* files = nullptr;  // a checkpoint of this config, not owned; null: drawn at random
   AdapterOptions adapters;
-  std::function<void(LayerWeights&)> layer_made;  // called when a layer has its values, before the next one; may be empty
+  std::function<void(LayerWeights&)>
+      layer_made;  // called when a layer has its values, before the next one; may be empty
 };
 
 // Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(); or those of a checkpoint, in the

@@ -15,7 +15,7 @@
 namespace headroom::llama {
 
 struct OffloadOptions {
-  bool parameters = false;   // needs `optimizer`, and checkpointing by layers
+  bool parameters = false;  // needs `optimizer`, and checkpointing by layers
   bool optimizer = false;
   bool checkpoints = false;  // needs checkpointing by layers
 
@@ -33,7 +33,8 @@ class Offload {
   // Once the model is there: installs itself in the step. `batch`: samples of a micro-batch.
   void install(const Model& model, std::int64_t batch, std::int64_t seq, TrainOptions& step);
   // The optimizer that steps on the host, installed in the step too. Only with OffloadOptions::optimizer.
-  std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters, HostAdamWOptions how, TrainOptions& step);
+  std::unique_ptr<Optimizer> make_optimizer(std::vector<Parameter> parameters, HostAdamWOptions how,
+                                            TrainOptions& step);
 
   // What the reader should know about how things are kept; empty: nothing. One sentence.
   const std::string& trouble() const { return arena_.trouble(); }

@@ -29,9 +29,9 @@ struct CopyLane::Stream {
 };
 
 CopyLane::CopyLane(at::Device device)
-    : stream_(device.is_cuda() ? std::make_unique<Stream>(c10::cuda::getStreamFromPool(/*isHighPriority=*/false,
-                                                                                       device.index()))
-                               : nullptr) {}
+    : stream_(device.is_cuda()
+                  ? std::make_unique<Stream>(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()))
+                  : nullptr) {}
 CopyLane::~CopyLane() = default;
 CopyLane::CopyLane(CopyLane&&) noexcept = default;
 

@@ -126,7 +126,8 @@ std::vector<HostAdamW::Piece> HostAdamW::pieces_of(std::size_t weight) const {
   std::vector<Piece> pieces;
   const std::int64_t size = states_[weight].host.gradient.numel();
   for (std::int64_t begin = 0; begin < size; begin += piece_size())
-    pieces.push_back({.weight = weight, .begin = begin, .size = std::min(piece_size(), size - begin), .gradient_here = {}});
+    pieces.push_back(
+        {.weight = weight, .begin = begin, .size = std::min(piece_size(), size - begin), .gradient_here = {}});
   return pieces;
 }
 
@@ -149,8 +150,10 @@ CpuAdamWState HostAdamW::read_state(const Piece& piece, const at::Tensor& memory
                       .second_moment = parts.narrow(0, piece.size, piece.size),
                       .gradient = of_piece(host.gradient),
                       .working = of_piece(host.working)};
-  if (host.master.defined()) state.master = state.working;
-  else state.master = parts.narrow(0, 2 * piece.size, piece.size);
+  if (host.master.defined())
+    state.master = state.working;
+  else
+    state.master = parts.narrow(0, 2 * piece.size, piece.size);
   return state;
 }
 
@@ -224,7 +227,8 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
       state.host.gradient = arena_.empty(gradient.sizes(), gradient.scalar_type(), HostPages::kLocked);
     }
     for (Piece& piece : pieces_of(i)) {
-      to_host_.copy(state.host.gradient.narrow(0, piece.begin, piece.size), gradient.narrow(0, piece.begin, piece.size));
+      to_host_.copy(state.host.gradient.narrow(0, piece.begin, piece.size),
+                    gradient.narrow(0, piece.begin, piece.size));
       piece.gradient_here = to_host_.done();
       job.push_back(std::move(piece));
     }

@@ -67,9 +67,9 @@ class HostAdamW final : public Optimizer, public LayerHooks {
 
  private:
   struct State {
-    CpuAdamWState host;            // master (beside 16-bit weights) and moments are undefined where they lie in a file
-    at::Tensor device;             // the weight there, [n]; undefined: it has none
-    record::Bytes in_file = 0;     // where its pieces begin there
+    CpuAdamWState host;         // master (beside 16-bit weights) and moments are undefined where they lie in a file
+    at::Tensor device;          // the weight there, [n]; undefined: it has none
+    record::Bytes in_file = 0;  // where its pieces begin there
   };
   // Consecutive elements of one weight that travel and are stepped together.
   struct Piece {
@@ -108,7 +108,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::int64_t steps_ = 0;
   bool in_step_ = false;
   std::vector<bool> handed_over_;
-  std::vector<at::Tensor> leaving_;   // gradients that are being copied
+  std::vector<at::Tensor> leaving_;  // gradients that are being copied
   CopyDone left_;
   double scale_ = 1;
   std::int64_t steps_without_overflow_ = 0;

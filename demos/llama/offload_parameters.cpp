@@ -30,10 +30,7 @@ std::array<at::Tensor*, 9> weights_of(LayerWeights& w) {
 
 Tag tag(Phase phase, std::size_t layer) {
   static const std::uint16_t op = record::intern_operator("layer.weights");
-  return {.phase = phase,
-          .category = Category::kWeights,
-          .layer = static_cast<std::uint16_t>(layer),
-          .op = op};
+  return {.phase = phase, .category = Category::kWeights, .layer = static_cast<std::uint16_t>(layer), .op = op};
 }
 
 at::Tensor part(const at::Tensor& flat, std::int64_t offset, const at::Tensor& like) {
@@ -44,7 +41,10 @@ at::Tensor part(const at::Tensor& flat, std::int64_t offset, const at::Tensor& l
 
 ParameterStream::ParameterStream(const Config& config, at::Device device, std::int64_t checkpoint_every,
                                  HostArena& arena)
-    : device_(device), arena_(arena), to_device_(device), order_(order_of_layers(config.num_layers, checkpoint_every)) {}
+    : device_(device),
+      arena_(arena),
+      to_device_(device),
+      order_(order_of_layers(config.num_layers, checkpoint_every)) {}
 
 ParameterStream::~ParameterStream() { to_device_.finish(); }
 
@@ -90,10 +90,13 @@ void ParameterStream::drop(std::int64_t number) {
 
 void ParameterStream::before_layer(std::int64_t number, Phase phase) {
   const std::size_t half = order_.size() / 2;
-  if (phase == Phase::kForward && number == 0) place_ = 0;
-  else ++place_;
-  TORCH_INTERNAL_ASSERT(place_ < order_.size() && order_[place_] == number && (place_ < half) == (phase == Phase::kForward),
-                        "the layers came in another order");
+  if (phase == Phase::kForward && number == 0)
+    place_ = 0;
+  else
+    ++place_;
+  TORCH_INTERNAL_ASSERT(
+      place_ < order_.size() && order_[place_] == number && (place_ < half) == (phase == Phase::kForward),
+      "the layers came in another order");
   fetch(number);
   Layer& layer = layers_[static_cast<std::size_t>(number)];
   layer.arrived.device_waits();

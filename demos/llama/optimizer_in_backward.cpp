@@ -6,8 +6,7 @@
 namespace headroom::llama {
 
 void UpdateInBackward::gradients_ready(std::int64_t layer) {
-  mark_backward(record::Phase::kOptimizer,
-                layer == kOuterLayer ? record::kNoLayer : static_cast<std::uint16_t>(layer));
+  mark_backward(record::Phase::kOptimizer, layer == kOuterLayer ? record::kNoLayer : static_cast<std::uint16_t>(layer));
   const std::span<const std::size_t> group = optimizer_.group(layer);
   optimizer_.begin_step();
   optimizer_.update(group);

@@ -62,7 +62,8 @@ struct Rebuilt::Function : torch::autograd::Function<Rebuilt::Function> {
     State& state = *static_cast<Holder&>(*ctx->saved_data["state"].toCapsule()).state;
     {
       const EngineCall engine_call;
-      torch::autograd::backward({std::exchange(state.result, at::Tensor())}, {std::exchange(gradients[0], at::Tensor())});
+      torch::autograd::backward({std::exchange(state.result, at::Tensor())},
+                                {std::exchange(gradients[0], at::Tensor())});
     }
     variable_list result;
     for (const at::Tensor& input : std::exchange(state.inputs, {})) result.push_back(input.grad());

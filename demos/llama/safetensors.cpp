@@ -45,18 +45,22 @@ record::Result<Header> read_header(const fs::path& file) {
   if (failed || !stream) return Error{fmt::format("{} cannot be read; check that it is there and may be read.", name)};
   std::uint64_t length = 0;
   if (size < kLengthBytes || !stream.read(reinterpret_cast<char*>(&length), kLengthBytes))
-    return Error{fmt::format("{} is cut: it has {} bytes, fewer than any safetensors file; download it again.", name, size)};
+    return Error{
+        fmt::format("{} is cut: it has {} bytes, fewer than any safetensors file; download it again.", name, size)};
   if (length > kLongestHeader)
-    return Error{fmt::format("{} says that its header has {} bytes, and more than {} are not read; it is damaged or no "
-                             "safetensors file: download it again.", name, length, kLongestHeader)};
+    return Error{
+        fmt::format("{} says that its header has {} bytes, and more than {} are not read; it is damaged or no "
+                    "safetensors file: download it again.",
+                    name, length, kLongestHeader)};
   if (length > size - kLengthBytes)
-    return Error{fmt::format("{} is cut: its header has {} bytes and the whole file {}; download it again.", name, length,
-                             size)};
+    return Error{fmt::format("{} is cut: its header has {} bytes and the whole file {}; download it again.", name,
+                             length, size)};
   Header header{.text = std::string(length, '\0'),
                 .data_begin = kLengthBytes + length,
                 .data_bytes = size - kLengthBytes - length};
   if (!stream.read(header.text.data(), static_cast<std::streamsize>(length)))
-    return Error{fmt::format("{} cannot be read to the end of its header; check the disk, or download it again.", name)};
+    return Error{
+        fmt::format("{} cannot be read to the end of its header; check the disk, or download it again.", name)};
   return header;
 }
 
@@ -72,9 +76,10 @@ record::Result<json> parse_header(const std::string& text, const std::string& fi
   json header = record::nests_too_deep(text) ? json(json::value_t::discarded)
                                              : json::parse(text, watch, /*allow_exceptions=*/false);
   if (!header.is_object())
-    return Error{fmt::format("The header of {} is no JSON object; it is damaged or no safetensors file: download it again.",
-                             file)};
-  if (twice) return Error{fmt::format("{} has tensor {} twice in its header; write or download it again.", file, *twice)};
+    return Error{fmt::format(
+        "The header of {} is no JSON object; it is damaged or no safetensors file: download it again.", file)};
+  if (twice)
+    return Error{fmt::format("{} has tensor {} twice in its header; write or download it again.", file, *twice)};
   return header;
 }
 
@@ -112,21 +117,29 @@ record::Result<StoredTensor> tensor_of(const std::string& name, const json& entr
       entry.is_object() && entry.contains("data_offsets") ? numbers(entry["data_offsets"]) : std::nullopt;
   const bool has_type = entry.is_object() && entry.contains("dtype") && entry["dtype"].is_string();
   if (!has_type || !shape || !offsets || offsets->size() != 2)
-    return Error{fmt::format("The header of {} lacks a dtype, a shape or two data_offsets of tensor {}; write or download "
-                             "the file again.", file, name)};
+    return Error{
+        fmt::format("The header of {} lacks a dtype, a shape or two data_offsets of tensor {}; write or download "
+                    "the file again.",
+                    file, name)};
   const auto dtype = entry["dtype"].get<std::string>();
   const std::optional<StoredType> type = type_named(dtype);
   if (!type)
-    return Error{fmt::format("Tensor {} in {} is stored as {}, and F32, F16 and BF16 can be read; convert the checkpoint to "
-                             "one of them.", name, file, dtype)};
+    return Error{
+        fmt::format("Tensor {} in {} is stored as {}, and F32, F16 and BF16 can be read; convert the checkpoint to "
+                    "one of them.",
+                    name, file, dtype)};
   const auto begin = static_cast<std::uint64_t>((*offsets)[0]), end = static_cast<std::uint64_t>((*offsets)[1]);
   if (begin > end || end > header.data_bytes)
-    return Error{fmt::format("Tensor {} should lie at bytes {} to {} of the data in {}, which has {}; the file is cut or "
-                             "damaged: download it again.", name, begin, end, file, header.data_bytes)};
+    return Error{
+        fmt::format("Tensor {} should lie at bytes {} to {} of the data in {}, which has {}; the file is cut or "
+                    "damaged: download it again.",
+                    name, begin, end, file, header.data_bytes)};
   const std::optional<std::uint64_t> bytes = size_of(*type, *shape);
   if (!bytes || *bytes != end - begin)
-    return Error{fmt::format("Tensor {} in {} has shape {} in {}, which does not make the {} bytes that are given for it; "
-                             "write or download the file again.", name, file, text_of(*shape), dtype, end - begin)};
+    return Error{
+        fmt::format("Tensor {} in {} has shape {} in {}, which does not make the {} bytes that are given for it; "
+                    "write or download the file again.",
+                    name, file, text_of(*shape), dtype, end - begin)};
   return StoredTensor{.type = *type, .shape = *shape, .begin = header.data_begin + begin, .bytes = *bytes};
 }
 
@@ -134,25 +147,27 @@ record::Result<StoredTensor> tensor_of(const std::string& name, const json& entr
 record::Status check_filled(const StoredTensors& tensors, const Header& header, const std::string& file) {
   std::vector<const StoredTensors::value_type*> in_order;
   for (const auto& entry : tensors) in_order.push_back(&entry);
-  std::ranges::sort(in_order, {}, [](const auto* entry) {
-    return std::pair(entry->second.begin, entry->second.bytes);
-  });
+  std::ranges::sort(in_order, {},
+                    [](const auto* entry) { return std::pair(entry->second.begin, entry->second.bytes); });
   std::uint64_t end = header.data_begin;
   const std::string* last = nullptr;
   for (const auto* const entry : in_order) {
     const auto& [name, tensor] = *entry;
     if (tensor.begin < end)
-      return Error{fmt::format("Tensors {} and {} overlap in {}; write or download the file again.", *last, name, file)};
+      return Error{
+          fmt::format("Tensors {} and {} overlap in {}; write or download the file again.", *last, name, file)};
     if (tensor.begin > end)
-      return Error{fmt::format("{} has {} bytes that belong to no tensor, before tensor {}; write or download the file "
-                               "again.", file, tensor.begin - end, name)};
+      return Error{
+          fmt::format("{} has {} bytes that belong to no tensor, before tensor {}; write or download the file "
+                      "again.",
+                      file, tensor.begin - end, name)};
     end = tensor.begin + tensor.bytes;
     last = &name;
   }
   const std::uint64_t left = header.data_begin + header.data_bytes - end;
   if (left > 0)
-    return Error{fmt::format("{} has {} bytes that belong to no tensor, at its end; write or download the file again.", file,
-                             left)};
+    return Error{fmt::format("{} has {} bytes that belong to no tensor, at its end; write or download the file again.",
+                             file, left)};
   return record::Ok{};
 }
 
@@ -185,8 +200,8 @@ record::Result<StoredTensors> read_safetensors_header(const fs::path& file) {
 }
 
 record::Result<MappedFile> MappedFile::open(const fs::path& file) {
-  const Error unreadable{fmt::format("{} cannot be mapped into memory; check that it is there and may be read.",
-                                     file.string())};
+  const Error unreadable{
+      fmt::format("{} cannot be mapped into memory; check that it is there and may be read.", file.string())};
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return unreadable;
   struct stat status {};

@@ -101,13 +101,12 @@ at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at
 
 at::Tensor run_segment(const Pass& pass, std::int64_t first, std::int64_t end, const at::Tensor& x_BTH) {
   if (pass.options.checkpointing != Checkpointing::kLayer) return run_layers(pass, first, end, x_BTH, Phase::kForward);
-  return checkpoint(x_BTH, {.layers =
-                                [&pass, first, end](const at::Tensor& x, Phase phase) {
-                                  return run_layers(pass, first, end, x, phase);
-                                },
-                            .before_backward = [&pass, end] { pass.mark(Phase::kBackward, tag_of(end - 1)); },
-                            .store = pass.options.checkpoints,
-                            .number = first / pass.options.checkpoint_every});
+  return checkpoint(x_BTH,
+                    {.layers = [&pass, first, end](const at::Tensor& x,
+                                                   Phase phase) { return run_layers(pass, first, end, x, phase); },
+                     .before_backward = [&pass, end] { pass.mark(Phase::kBackward, tag_of(end - 1)); },
+                     .store = pass.options.checkpoints,
+                     .number = first / pass.options.checkpoint_every});
 }
 
 at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
@@ -207,13 +206,12 @@ at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const 
   return portions == 1 ? loss_sum : loss_sum.div_(portions);
 }
 
-at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT, const TrainOptions& options,
-                      int index) {
+at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,
+                      const TrainOptions& options, int index) {
   record::mark_step(index);
   const auto uploaded = [&] { return upload(host_tokens_2BT, model.embed_tokens_VH.device()); };
   if (options.graph != nullptr && options.graph->recorded()) record::mark(Phase::kForward);
-  const at::Tensor tokens_2BT =
-      options.graph == nullptr ? uploaded() : options.graph->load(host_tokens_2BT, uploaded);
+  const at::Tensor tokens_2BT = options.graph == nullptr ? uploaded() : options.graph->load(host_tokens_2BT, uploaded);
   const auto step = [&] { return step_on_device(model, optimizer, tokens_2BT, options); };
   const at::Tensor loss = options.graph == nullptr ? step() : options.graph->run(step);
   record::mark_step(-1);

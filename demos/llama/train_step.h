@@ -16,7 +16,7 @@
 namespace headroom::llama {
 
 enum class Checkpointing : std::uint8_t {
-  kOff,    // every layer keeps what its backward needs
+  kOff,        // every layer keeps what its backward needs
   kSelective,  // layers keep the results of products and what attention's kernel keeps, and rebuild the rest
   kLayer,  // one input in `checkpoint_every` layers is kept, and the layers behind it are computed again in backward
 };
@@ -41,8 +41,8 @@ class LayerHooks {
 
 struct TrainOptions {
   Checkpointing checkpointing = Checkpointing::kOff;
-  std::int64_t checkpoint_every = 1;          // k of kLayer
-  CheckpointStore* checkpoints = nullptr;     // of kLayer; null: they stay on the device. Not owned.
+  std::int64_t checkpoint_every = 1;       // k of kLayer
+  CheckpointStore* checkpoints = nullptr;  // of kLayer; null: they stay on the device. Not owned.
   LossOptions loss;
   at::Tensor loss_scale;                      // fp32 [] on the device: gradients are of the loss times it; undefined: 1
   std::int64_t micro_batches = 1;             // a step's samples are taken in so many portions, gradients add up
@@ -62,8 +62,8 @@ at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const 
 // A whole step between mark_step(index) and mark_step(-1). `host_tokens_2BT` holds ids and targets on the host.
 // Frees the gradients at its end. No value is read from the device and nothing branches on data. With a graph, a step
 // that is replayed is one mark of forward: what is in it was said when it was recorded.
-at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT, const TrainOptions& options,
-                      int index);
+at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,
+                      const TrainOptions& options, int index);
 
 // Marks that one whole step sets, mark_step included.
 int marks_per_step(const Config& config, const TrainOptions& options);

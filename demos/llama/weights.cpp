@@ -159,9 +159,8 @@ namespace {
 // Embedding, final norm and, where it is a table of its own, the head.
 std::vector<Parameter> outer_parameters(const Model& model) {
   const Operators& op = operators();
-  std::vector<Parameter> all{
-      {.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding},
-      {.name = "model.norm.weight", .tensor = model.final_norm_H, .op = op.final_norm}};
+  std::vector<Parameter> all{{.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding},
+                             {.name = "model.norm.weight", .tensor = model.final_norm_H, .op = op.final_norm}};
   if (!model.config.tie_word_embeddings) {
     all.push_back({.name = "lm_head.weight", .tensor = model.lm_head_VH, .op = op.lm_head});
   }

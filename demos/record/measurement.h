@@ -16,13 +16,13 @@ struct Measurement {
   std::string timing;   // "cold": L2 flushed, device time; "graph": replayed; "wall": by the host's clock
   std::string storage;  // "fp32", "bf16", "fp16"
   std::string label;    // what the shape is of: "Llama 3.2 1B"; may be empty
-  std::int64_t rows = 0, width = 0, vocab = 0;      // as kernels::Shape
-  double median = 0, low = 0, high = 0;             // ns; quantiles 0.5, 0.2, 0.8
-  std::int64_t samples = 0;                         // repeats behind the quantiles
-  Bytes bytes = 0;                                  // that one call must move at least; 0: not a matter of bytes
-  double flops = 0;                                 // of one call; 0: not a matter of arithmetic
-  Bytes extra_memory = -1;                          // highest allocation beside the inputs; negative: not measured
-  double error = -1;                                // against float64, relative to its largest; negative: not measured
+  std::int64_t rows = 0, width = 0, vocab = 0;  // as kernels::Shape
+  double median = 0, low = 0, high = 0;         // ns; quantiles 0.5, 0.2, 0.8
+  std::int64_t samples = 0;                     // repeats behind the quantiles
+  Bytes bytes = 0;                              // that one call must move at least; 0: not a matter of bytes
+  double flops = 0;                             // of one call; 0: not a matter of arithmetic
+  Bytes extra_memory = -1;                      // highest allocation beside the inputs; negative: not measured
+  double error = -1;                            // against float64, relative to its largest; negative: not measured
 
   bool operator==(const Measurement&) const = default;
 };

@@ -187,7 +187,8 @@ Status Recording::write(const std::filesystem::path& path) const {
   if (status) status = write_rows(writer, counters_, encode_counters);
   if (status) status = write_rows(writer, metrics_, encode_metrics);
   if (status) status = write_rows(writer, kernel_spans_, encode_kernel_spans);
-  if (measurements_.size() > kMostMeasurements) throw std::length_error("more than 100,000 measurements in a recording");
+  if (measurements_.size() > kMostMeasurements)
+    throw std::length_error("more than 100,000 measurements in a recording");
   constexpr std::size_t kMeasurementsPerChunk = 256;  // about 100 KiB of text
   for (std::size_t first = 0; status && first < measurements_.size(); first += kMeasurementsPerChunk) {
     const auto rest = std::span(measurements_).subspan(first);

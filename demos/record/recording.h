@@ -69,7 +69,9 @@ class Recording {
   void append(std::span<const Mark> marks);
   void append(const CounterSample& sample) { counters_.push_back(sample); }
   void append(const MetricSample& sample) { metrics_.push_back(sample); }
-  void append(std::span<const KernelSpan> spans) { kernel_spans_.insert(kernel_spans_.end(), spans.begin(), spans.end()); }
+  void append(std::span<const KernelSpan> spans) {
+    kernel_spans_.insert(kernel_spans_.end(), spans.begin(), spans.end());
+  }
   void append(const Measurement& measurement) { measurements_.push_back(measurement); }
   void append(const SweepPoint& point) { sweep_points_.push_back(point); }
   void append(const Histogram& histogram) { histograms_.push_back(histogram); }
@@ -123,7 +125,7 @@ std::vector<std::byte> encode_metrics(std::span<const MetricSample> samples);
 std::vector<std::byte> encode_kernel_spans(std::span<const KernelSpan> spans);
 std::vector<std::byte> encode_measurements(std::span<const Measurement> measurements);  // few: 1 MiB of text at most
 std::vector<std::byte> encode_kernel_report(const KernelReport& report);
-std::vector<std::byte> encode_sweep_points(std::span<const SweepPoint> points);  // few: 1 MiB of text at most
+std::vector<std::byte> encode_sweep_points(std::span<const SweepPoint> points);   // few: 1 MiB of text at most
 std::vector<std::byte> encode_histograms(std::span<const Histogram> histograms);  // few: 1 MiB of text at most
 std::vector<std::byte> encode_operators(std::uint16_t first_op, std::span<const std::string> names);
 std::vector<std::byte> encode_dropped(std::uint64_t count);

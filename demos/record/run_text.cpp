@@ -161,8 +161,8 @@ Histogram histogram_from(Fields& fields) {
   h.name = fields.text("name");
   h.step = static_cast<std::int32_t>(fields.whole("step", kMostSteps));
   // Written from the lowest exponent there is: no number in these files is negative.
-  h.low_exponent = static_cast<std::int32_t>(fields.whole("low_exponent", kHighestExponent - kLowestExponent)) +
-                   kLowestExponent;
+  h.low_exponent =
+      static_cast<std::int32_t>(fields.whole("low_exponent", kHighestExponent - kLowestExponent)) + kLowestExponent;
   h.counts = counts_from(fields, "counts");
   h.zeros = fields.whole("zeros", kMostBytes);
   h.not_finite = fields.whole("not_finite", kMostBytes);
@@ -231,12 +231,23 @@ std::string to_json(const Outcome& outcome) { return dump(to_object(outcome)); }
 std::string to_json(std::span<const Measurement> measurements) {
   json rows = json::array();
   for (const Measurement& m : measurements) {
-    rows.push_back({{"panel", m.panel},     {"kernel", m.kernel},   {"variant", m.variant},
-                    {"pass", m.pass},       {"timing", m.timing},   {"storage", m.storage},
-                    {"label", m.label},     {"rows", m.rows},       {"width", m.width},
-                    {"vocab", m.vocab},     {"median", m.median},   {"low", m.low},
-                    {"high", m.high},       {"samples", m.samples}, {"bytes", m.bytes},
-                    {"flops", m.flops},     {"error", m.error >= 0 ? json(m.error) : json()},
+    rows.push_back({{"panel", m.panel},
+                    {"kernel", m.kernel},
+                    {"variant", m.variant},
+                    {"pass", m.pass},
+                    {"timing", m.timing},
+                    {"storage", m.storage},
+                    {"label", m.label},
+                    {"rows", m.rows},
+                    {"width", m.width},
+                    {"vocab", m.vocab},
+                    {"median", m.median},
+                    {"low", m.low},
+                    {"high", m.high},
+                    {"samples", m.samples},
+                    {"bytes", m.bytes},
+                    {"flops", m.flops},
+                    {"error", m.error >= 0 ? json(m.error) : json()},
                     {"extra_memory", m.extra_memory >= 0 ? json(m.extra_memory) : json()}});
   }
   return dump({{"measurements", rows}});
@@ -247,7 +258,10 @@ std::string to_json(const KernelReport& report) {
   for (const CompilerMessage& m : report.messages)
     messages.push_back({{"line", m.line}, {"severity", m.error ? "error" : "warning"}, {"text", m.text}});
   for (const KernelResources& k : report.kernels)
-    kernels.push_back({{"name", k.name}, {"registers", k.registers}, {"shared", k.shared}, {"stack", k.stack},
+    kernels.push_back({{"name", k.name},
+                       {"registers", k.registers},
+                       {"shared", k.shared},
+                       {"stack", k.stack},
                        {"spilled", k.spilled}});
   const auto measured = [](double value) { return value >= 0 ? json(value) : json(); };
   return dump({{"verdict", key_of(report.verdict)},

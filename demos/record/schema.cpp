@@ -199,8 +199,7 @@ const ParamValue& Params::at(std::string_view key) const {
 bool Params::in_use(std::string_view key) const {
   const ParamSpec* const spec = find(schema_, key);
   if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
-  return spec->needs_key.empty() ||
-         (in_use(spec->needs_key) && is_one_of(as_text(spec->needs_key), spec->needs_value));
+  return spec->needs_key.empty() || (in_use(spec->needs_key) && is_one_of(as_text(spec->needs_key), spec->needs_value));
 }
 
 Status Params::set(std::string_view key, std::string_view value_text) {

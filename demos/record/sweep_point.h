@@ -11,8 +11,8 @@
 namespace headroom::record {
 
 struct SweepPoint {
-  std::string series;  // "liger_all"; points of one series make one line
-  std::string label;   // within its series: "batch=4", "checkpointing"
+  std::string series;                         // "liger_all"; points of one series make one line
+  std::string label;                          // within its series: "batch=4", "checkpointing"
   std::map<std::string, std::string> params;  // of the run, as they are typed
   Outcome outcome;
 
@@ -29,7 +29,8 @@ struct SweepPoint {
   std::optional<double> loss;  // of the last step
   int steps = 0;               // whole ones
 
-  std::map<std::string, std::string> provenance;  // where it differs from the recording's: a later revision, another GPU
+  std::map<std::string, std::string>
+      provenance;         // where it differs from the recording's: a later revision, another GPU
   std::string recording;  // name of a file beside the sweep's with this run's events; empty: not kept
 
   bool operator==(const SweepPoint&) const = default;

@@ -80,7 +80,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest(std::string_view text, std::span<const std::string_view> candidates) {
-  text = text.substr(0, 64);  // a longer text is near to nothing, and the distance costs length times length
+  text = text.substr(0, 64);        // a longer text is near to nothing, and the distance costs length times length
   constexpr std::size_t kWord = 3;  // shorter ones are in too many
   if (text.size() >= kWord)
     for (const std::string_view candidate : candidates)

@@ -17,12 +17,12 @@ inline constexpr std::int64_t kFlagUpstream = kFlagWrongCount + 1;      // gradi
 
 struct CrossEntropyArgs {
   Storage storage = Storage::kFp32;
-  void* logits = nullptr;                  // [N, V], rows `stride` elements apart
-  void* dlogits = nullptr;                 // as logits; the same memory: in place; null: loss only
-  const std::int64_t* targets = nullptr;   // [N]
-  float* loss = nullptr;                   // [N], not divided by the number of rows
-  std::int64_t* error_flag = nullptr;      // raised to 1 + row of a target outside the vocabulary; may be null
-  const float* scale = nullptr;            // one number, multiplies the gradient; null: 1
+  void* logits = nullptr;                 // [N, V], rows `stride` elements apart
+  void* dlogits = nullptr;                // as logits; the same memory: in place; null: loss only
+  const std::int64_t* targets = nullptr;  // [N]
+  float* loss = nullptr;                  // [N], not divided by the number of rows
+  std::int64_t* error_flag = nullptr;     // raised to 1 + row of a target outside the vocabulary; may be null
+  const float* scale = nullptr;           // one number, multiplies the gradient; null: 1
   std::int64_t rows = 0, vocab = 0, stride = 0;
   std::int64_t ignore_index = -100;
   float label_smoothing = 0;

@@ -12,9 +12,7 @@ std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
 }
 
 // Per logit: maximum 1, difference, exponential and sum 3; once more for the gradient with a product and a difference 4.
-std::int64_t flops(const Shape& shape, Pass pass) {
-  return pass == Pass::kForward ? 8 * shape.rows * shape.width : 0;
-}
+std::int64_t flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? 8 * shape.rows * shape.width : 0; }
 
 }  // namespace
 

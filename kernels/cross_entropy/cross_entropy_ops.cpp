@@ -109,23 +109,21 @@ CrossEntropyOut run(const at::Tensor& logits, const at::Tensor& targets, const C
   const Storage storage = checked_storage(logits, targets, options);
   const Tensors tensors = allocate(logits, options, with_gradient);
   const bool reduced = options.reduction != Reduction::kNone;
-  const CrossEntropyOut out{.loss = reduced ? tensors.total : tensors.row_loss,
-                            .dlogits = tensors.dlogits,
-                            .error_flag = tensors.error_flag};
+  const CrossEntropyOut out{
+      .loss = reduced ? tensors.total : tensors.row_loss, .dlogits = tensors.dlogits, .error_flag = tensors.error_flag};
   if (logits.is_meta()) return out;
-  const CrossEntropyArgs args{
-      .storage = storage,
-      .logits = logits.data_ptr(),
-      .dlogits = with_gradient ? tensors.dlogits.mutable_data_ptr() : nullptr,
-      .targets = static_cast<const std::int64_t*>(targets.const_data_ptr()),
-      .loss = static_cast<float*>(tensors.row_loss.mutable_data_ptr()),
-      .error_flag = static_cast<std::int64_t*>(tensors.error_flag.mutable_data_ptr()),
-      .scale = reduced ? static_cast<const float*>(tensors.scale.const_data_ptr()) : nullptr,
-      .rows = logits.size(0),
-      .vocab = logits.size(1),
-      .stride = logits.size(1),
-      .ignore_index = options.ignore_index,
-      .label_smoothing = static_cast<float>(options.label_smoothing)};
+  const CrossEntropyArgs args{.storage = storage,
+                              .logits = logits.data_ptr(),
+                              .dlogits = with_gradient ? tensors.dlogits.mutable_data_ptr() : nullptr,
+                              .targets = static_cast<const std::int64_t*>(targets.const_data_ptr()),
+                              .loss = static_cast<float*>(tensors.row_loss.mutable_data_ptr()),
+                              .error_flag = static_cast<std::int64_t*>(tensors.error_flag.mutable_data_ptr()),
+                              .scale = reduced ? static_cast<const float*>(tensors.scale.const_data_ptr()) : nullptr,
+                              .rows = logits.size(0),
+                              .vocab = logits.size(1),
+                              .stride = logits.size(1),
+                              .ignore_index = options.ignore_index,
+                              .label_smoothing = static_cast<float>(options.label_smoothing)};
   const Traced traced("cross_entropy", {logits, targets, tensors.row_loss, out.dlogits});
   if (logits.is_cuda()) {
     run_cuda(args, options, tensors, logits.device());

@@ -59,7 +59,9 @@ struct Arrival {
   __device__ void send(const void* place, const float4& value, unsigned rank) {
     unsigned remote_place = 0, remote_barrier = 0;
     asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote_place) : "r"(shared_address(place)), "r"(rank));
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote_barrier) : "r"(shared_address(&barrier)), "r"(rank));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(remote_barrier)
+                 : "r"(shared_address(&barrier)), "r"(rank));
     asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
                      remote_place),
                  "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "r"(remote_barrier)
@@ -98,7 +100,8 @@ struct Kept {
   static __device__ __forceinline__ float factor(const RowGradient& row, float thread) {
     return row.factor * Exponent<T>::power(thread - row.shift);
   }
-  static __device__ __forceinline__ void gradient(const RowGradient& row, float factor, RowVector<T>& vector, int target) {
+  static __device__ __forceinline__ void gradient(const RowGradient& row, float factor, RowVector<T>& vector,
+                                                  int target) {
     float x[RowVector<T>::kWidth];
     vector.unpack(x);
     finish(row, factor, x, target);
@@ -163,7 +166,8 @@ constexpr int kSpreadBlocks = 3;  // a multiprocessor
 // next row as soon as that part of this one is done is slower: 75 % of a copy where whole stretches reach 84 %.) Between the blocks of
 // a row goes one message a warp.
 template <typename T>
-__global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks) spread_kernel(const CrossEntropyArgs args, int stretch) {
+__global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
+    spread_kernel(const CrossEntropyArgs args, int stretch) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   using Cluster = cg::cluster_group;
   constexpr int kWarps = kSpreadThreads / kWarp;
@@ -373,9 +377,8 @@ std::int64_t vectors_of(const CrossEntropyArgs& args) { return args.vocab * byte
 bool spread_takes(const CrossEntropyArgs& args) { return has_clusters() && spread(vectors_of(args)).blocks > 0; }
 
 int cross_entropy_spread_cuda(const CrossEntropyArgs& args, CUstream_st* stream) {
-  return with_storage(args.storage, [&](auto type) {
-    return launch_spread<decltype(type)>(args, spread(vectors_of(args)), stream);
-  });
+  return with_storage(args.storage,
+                      [&](auto type) { return launch_spread<decltype(type)>(args, spread(vectors_of(args)), stream); });
 }
 
 }  // namespace headroom::kernels

@@ -11,7 +11,8 @@ namespace headroom::kernels {
 
 // True for a row to be computed. Else its loss and its gradient are written: ignored, or a target outside the vocabulary.
 template <typename T>
-__device__ __forceinline__ bool row_counts(const CrossEntropyArgs& args, std::int64_t row, std::int64_t target, bool writes_loss) {
+__device__ __forceinline__ bool row_counts(const CrossEntropyArgs& args, std::int64_t row, std::int64_t target,
+                                           bool writes_loss) {
   const bool ignored = target == args.ignore_index;
   if (!ignored && target >= 0 && target < args.vocab) return true;
   if (writes_loss && threadIdx.x == 0) {
@@ -24,7 +25,8 @@ __device__ __forceinline__ bool row_counts(const CrossEntropyArgs& args, std::in
 }
 
 template <typename T>
-__device__ __forceinline__ void zero_row(const CrossEntropyArgs& args, std::int64_t row, std::int64_t part, std::int64_t parts) {
+__device__ __forceinline__ void zero_row(const CrossEntropyArgs& args, std::int64_t row, std::int64_t part,
+                                         std::int64_t parts) {
   if (args.dlogits == nullptr) return;
   T* const out = static_cast<T*>(args.dlogits) + row * args.stride;
   const RowPlan plan = plan_row(out, args.vocab);

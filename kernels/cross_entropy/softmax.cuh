@@ -219,7 +219,8 @@ __device__ __forceinline__ SoftmaxPart block_merged(const SoftmaxPart& part, Sof
 // Loss of a row, from its softmax and its target's logit. With smoothing ε: (1 − ε) of the target's −log p and ε of the
 // mean −log p over the vocabulary.
 template <typename T>
-__device__ __forceinline__ float row_loss(const SoftmaxPart& row, float target_logit, float smoothing, std::int64_t vocab) {
+__device__ __forceinline__ float row_loss(const SoftmaxPart& row, float target_logit, float smoothing,
+                                          std::int64_t vocab) {
   const float loss = Exponent<T>::log_ratio(row.sum, row.shift, target_logit);
   if (smoothing == 0) return loss;
   const float mean = Exponent<T>::log_ratio(row.sum, row.shift, row.total / static_cast<float>(vocab));

@@ -13,7 +13,8 @@
 namespace headroom::kernels {
 
 inline constexpr int kLanes = 32;
-inline constexpr std::int64_t kBlock = 2048;  // columns between two looks at the maximum: 8 KiB of fp32, a quarter of an L1
+inline constexpr std::int64_t kBlock =
+    2048;  // columns between two looks at the maximum: 8 KiB of fp32, a quarter of an L1
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // exp(x) for x ≤ 0, to 1e-7: 2^n times a polynomial on [−ln 2 / 2, ln 2 / 2] (Cephes' expf). NaN stays NaN.

@@ -54,8 +54,7 @@ void embedding_backward(const at::Tensor& dy_NH, const at::Tensor& ids_N, const 
                         bool accumulate) {
   const Storages storages = checked(dy_NH, ids_N, dweight_VH);
   const std::int64_t tokens = dy_NH.size(0), width = dy_NH.size(1), vocab_size = dweight_VH.size(0);
-  const at::Tensor integers =
-      at::empty({embedding_integers(tokens, vocab_size)}, dy_NH.options().dtype(at::kInt));
+  const at::Tensor integers = at::empty({embedding_integers(tokens, vocab_size)}, dy_NH.options().dtype(at::kInt));
   const at::Tensor segment_sums = at::empty({embedding_segments(tokens), width}, dy_NH.options().dtype(at::kFloat));
   if (dy_NH.is_meta()) return;
   const EmbeddingBackwardArgs args{.dy = dy_NH.const_data_ptr(),

@@ -34,9 +34,12 @@ void add_product(at::Tensor result, const at::Tensor& a, const at::Tensor& b, bo
 class Call {
  public:
   Call(const FlceProblem& problem, const FlceTensors& tensors)
-      : problem_(problem), t_(tensors), plan_(flce_scratch_plan(problem)),
+      : problem_(problem),
+        t_(tensors),
+        plan_(flce_scratch_plan(problem)),
         targets_(static_cast<const std::int64_t*>(tensors.targets.const_data_ptr())),
-        vocab_(problem.vocab), logits_(tensors.logits.narrow(1, 0, std::min(vocab_, tensors.logits.size(1)))) {}
+        vocab_(problem.vocab),
+        logits_(tensors.logits.narrow(1, 0, std::min(vocab_, tensors.logits.size(1)))) {}
 
   void run() {
     labels();
@@ -104,7 +107,8 @@ void Call::chunks() {
   auto* const dx = static_cast<std::byte*>(t_.dx.mutable_data_ptr());
   const auto row_bytes = static_cast<std::size_t>(problem_.hidden * bytes_of(problem_.storage));
   for (std::int64_t row = 0; row < problem_.tokens; ++row) {
-    if (targets_[row] == problem_.ignore_index) std::memset(dx + static_cast<std::size_t>(row) * row_bytes, 0, row_bytes);
+    if (targets_[row] == problem_.ignore_index)
+      std::memset(dx + static_cast<std::size_t>(row) * row_bytes, 0, row_bytes);
   }
 }
 

@@ -228,8 +228,8 @@ int flce_labels_cuda(const FlceLabels& labels, CUstream_st* stream) {
   return cudaGetLastError();
 }
 
-int flce_gather_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count, std::int64_t width,
-                     void* to, CUstream_st* stream) {
+int flce_gather_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count,
+                     std::int64_t width, void* to, CUstream_st* stream) {
   return with_storage(storage, [&](auto type) -> int {
     using T = decltype(type);
     gather_kernel<<<static_cast<unsigned>(count), kRowThreads, 0, stream>>>(static_cast<const T*>(from), rows, width,

@@ -26,8 +26,8 @@ struct FlceProblem {
   Storage storage = Storage::kBf16;   // of x, weight and, but for kLean, dx
   bool fp32_weight_gradient = false;  // else dweight has `storage`
   std::int64_t tokens = 0, hidden = 0, vocab = 0;
-  std::int64_t chunk = 1;             // tokens or columns, as the mode says
-  std::int64_t valid_count = -1;      // rows that are not ignored; -1: not known, all rows are taken
+  std::int64_t chunk = 1;         // tokens or columns, as the mode says
+  std::int64_t valid_count = -1;  // rows that are not ignored; -1: not known, all rows are taken
   std::int64_t ignore_index = -100;
   float label_smoothing = 0;
   Reduction reduction = Reduction::kMean;  // mean or sum
@@ -55,11 +55,11 @@ struct FlceMemory {
   const std::int64_t* targets = nullptr;  // [N]
   const float* grad_scale = nullptr;      // one number; the gradients are made for this upstream gradient; null: 1
   std::int64_t* error_flag = nullptr;
-  float* loss = nullptr;     // one number
-  void* dx = nullptr;        // [N, H]; may be x, but for kLean, where it is fp32
-  void* dweight = nullptr;   // [V, H]; null without a weight gradient
-  void* logits = nullptr;    // flce_logits_bytes()
-  void* scratch = nullptr;   // flce_scratch_bytes(), at a multiple of 16
+  float* loss = nullptr;      // one number
+  void* dx = nullptr;         // [N, H]; may be x, but for kLean, where it is fp32
+  void* dweight = nullptr;    // [V, H]; null without a weight gradient
+  void* logits = nullptr;     // flce_logits_bytes()
+  void* scratch = nullptr;    // flce_scratch_bytes(), at a multiple of 16
   void* workspace = nullptr;  // for partial sums of products, shared by all products of the stream
   std::int64_t workspace_bytes = 0;
 };

@@ -43,8 +43,7 @@ HEADROOM_INLINE void to_gradient(const FlceSlice& slice, float scale, std::int64
   const float target_logit = here ? load(data[column]) : 0.0f;
   write_gradient(data, data, slice.columns, max, factor, everywhere);
   if (!here) return;
-  store(data[column],
-        exponential(target_logit - max) * factor - everywhere - scale * (1 - slice.label_smoothing));
+  store(data[column], exponential(target_logit - max) * factor - everywhere - scale * (1 - slice.label_smoothing));
 }
 
 HEADROOM_VECTOR_TARGETS void parts_fp32(const FlceSlice& slice, std::int64_t begin, std::int64_t end) {

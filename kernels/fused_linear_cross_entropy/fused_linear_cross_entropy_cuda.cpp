@@ -125,8 +125,8 @@ class Call {
   void search(const Product& product, const Product& kind, const ProductMemory& memory) {
     if (problem_.search && error_ == 0) check(find_algorithm(product, kind, memory, stream_));
   }
-  void search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x, const Product& logits,
-                      const Product& logits_kind, const ProductMemory& logits_memory);
+  void search_dweight(const Product& kind, std::int64_t count, std::int64_t columns, const void* x,
+                      const Product& logits, const Product& logits_kind, const ProductMemory& logits_memory);
 
   void chunks();
   void chunk(std::int64_t first, std::int64_t count, bool adds);
@@ -203,7 +203,8 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const Product logits = logits_product(count, vocab);
   const ProductMemory logits_memory = operands(x, memory_.weight, memory_.logits, &scalars()->one, false);
   search(logits, logits_kind, logits_memory);
-  if (!problem_.forward_only && problem_.weight_gradient) search_dweight(dweight_kind, count, vocab, x, logits, logits_kind, logits_memory);
+  if (!problem_.forward_only && problem_.weight_gradient)
+    search_dweight(dweight_kind, count, vocab, x, logits, logits_kind, logits_memory);
   multiply_as(logits, logits_kind, logits_memory);
   check(cross_entropy_cuda({.storage = storage(),
                             .logits = memory_.logits,

@@ -194,8 +194,8 @@ at::Tensor flce_forward_only(const at::Tensor& x_NH, const at::Tensor& weight_VH
   return run(x_NH, weight_VH, targets_N, options, /*forward_only=*/true).loss;
 }
 
-at::Tensor fused_linear_cross_entropy(const at::Tensor& x_NH, const at::Tensor& weight_VH,
-                                      const at::Tensor& targets_N, const FlceOptions& options) {
+at::Tensor fused_linear_cross_entropy(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
+                                      const FlceOptions& options) {
   return FlceFunction::apply(x_NH, weight_VH, targets_N, options);
 }
 

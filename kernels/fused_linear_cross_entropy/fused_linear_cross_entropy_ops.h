@@ -20,14 +20,15 @@ struct FlceOptions {
   std::int64_t ignore_index = -100;
   double label_smoothing = 0;
   Reduction reduction = Reduction::kMean;  // mean or sum
-  at::Tensor grad_scale;   // fp32 [], same device: the gradients are made for this upstream gradient (a loss scale), so
-                           // that fp16 does not underflow; the loss is not multiplied by it. Undefined: 1
-  at::Tensor dweight;      // where the weight's gradient goes, [V, H]: a tied embedding's or a persistent buffer. Undefined: new
+  at::Tensor grad_scale;  // fp32 [], same device: the gradients are made for this upstream gradient (a loss scale), so
+                          // that fp16 does not underflow; the loss is not multiplied by it. Undefined: 1
+  at::Tensor
+      dweight;  // where the weight's gradient goes, [V, H]: a tied embedding's or a persistent buffer. Undefined: new
   bool weight_gradient = true;  // false: the weight is frozen, and neither dweight nor the product for it is made
-  bool accumulate = false; // adds to `dweight` instead of overwriting it
-  bool dx_over_x = false;  // the input's gradient overwrites x (not kLean): for an x that nobody reads again
-  at::Tensor error_flag;   // as in CrossEntropyOptions
-  bool search = true;      // time a few cuBLASLt algorithms once a shape; false: take the first it proposes
+  bool accumulate = false;      // adds to `dweight` instead of overwriting it
+  bool dx_over_x = false;       // the input's gradient overwrites x (not kLean): for an x that nobody reads again
+  at::Tensor error_flag;        // as in CrossEntropyOptions
+  bool search = true;           // time a few cuBLASLt algorithms once a shape; false: take the first it proposes
 };
 
 struct FlceOut {
@@ -51,8 +52,8 @@ at::Tensor flce_forward_only(const at::Tensor& x_NH, const at::Tensor& weight_VH
 // upstream / grad_scale (nothing is moved when that is 1, which the device finds out). With options.dweight given the
 // weight's gradient stays there and autograd gets none for it; an upstream other than grad_scale then raises the error
 // flag to kFlagUpstream, as what was accumulated cannot be scaled any more.
-at::Tensor fused_linear_cross_entropy(const at::Tensor& x_NH, const at::Tensor& weight_VH,
-                                      const at::Tensor& targets_N, const FlceOptions& options = {});
+at::Tensor fused_linear_cross_entropy(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
+                                      const FlceOptions& options = {});
 
 struct FlceReference {
   at::Tensor loss, dx, dweight;  // float64

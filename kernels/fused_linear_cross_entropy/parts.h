@@ -11,17 +11,17 @@ namespace headroom::kernels {
 
 // What products and sums take from device memory.
 struct FlceScalars {
-  float alpha;           // grad_scale / (divisor · dlogits_scale): what makes gradients of dlogits
-  float loss_factor;     // 1 / divisor
-  float dlogits_scale;   // dlogits are this times softmax − one-hot: 2^14 in fp16, where 7.8e-6 = 1/V has few digits
+  float alpha;          // grad_scale / (divisor · dlogits_scale): what makes gradients of dlogits
+  float loss_factor;    // 1 / divisor
+  float dlogits_scale;  // dlogits are this times softmax − one-hot: 2^14 in fp16, where 7.8e-6 = 1/V has few digits
   float one, zero;
 };
 
 // Where things lie in the scratch memory, in bytes from its begin.
 struct FlceScratchPlan {
-  std::int64_t scalars = 0;      // FlceScalars
-  std::int64_t row_loss = 0;     // fp32 [N]
-  std::int64_t slice_parts = 0;  // kLean: fp32 [4, N]
+  std::int64_t scalars = 0;                              // FlceScalars
+  std::int64_t row_loss = 0;                             // fp32 [N]
+  std::int64_t slice_parts = 0;                          // kLean: fp32 [4, N]
   std::int64_t rows = 0, row_targets = 0, gathered = 0;  // where ignored rows are left out
   std::int64_t bytes = 0;
 };
@@ -46,8 +46,8 @@ struct FlceLabels {
 int flce_labels_cuda(const FlceLabels& labels, CUstream_st* stream);
 
 // to[i, :] = from[rows[i], :], zeros for row -1; i < count.
-int flce_gather_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count, std::int64_t width,
-                     void* to, CUstream_st* stream);
+int flce_gather_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count,
+                     std::int64_t width, void* to, CUstream_st* stream);
 // to[rows[i], :] = from[i, :].
 int flce_scatter_cuda(Storage storage, const void* from, const std::int64_t* rows, std::int64_t count,
                       std::int64_t width, void* to, CUstream_st* stream);

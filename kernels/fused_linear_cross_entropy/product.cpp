@@ -52,8 +52,8 @@ cublasStatus_t describe(const Product& p, Description& d) {
   set(CUBLASLT_MATMUL_DESC_TRANSA, left);
   set(CUBLASLT_MATMUL_DESC_TRANSB, right);
   set(CUBLASLT_MATMUL_DESC_POINTER_MODE, pointers);
-  const auto layout = [&](cublasLtMatrixLayoutOpaque_t& place, cudaDataType_t type, bool transposed, std::int64_t height,
-                          std::int64_t width, std::int64_t stride) {
+  const auto layout = [&](cublasLtMatrixLayoutOpaque_t& place, cudaDataType_t type, bool transposed,
+                          std::int64_t height, std::int64_t width, std::int64_t stride) {
     if (status != CUBLAS_STATUS_SUCCESS) return;
     if (transposed) std::swap(height, width);
     status = cublasLtMatrixLayoutInit(&place, type, static_cast<std::uint64_t>(height),
@@ -100,8 +100,8 @@ bool wide(const ProductMemory& memory) {
 using Proposals = std::array<cublasLtMatmulHeuristicResult_t, kProposals>;
 
 // Up to `most` algorithms, best guess first. None is an error.
-cublasStatus_t propose(const Device& device, Description& d, const ProductMemory& memory, int most, Proposals& proposals,
-                       int& count) {
+cublasStatus_t propose(const Device& device, Description& d, const ProductMemory& memory, int most,
+                       Proposals& proposals, int& count) {
   cublasLtMatmulPreferenceOpaque_t preference{};
   cublasStatus_t status = cublasLtMatmulPreferenceInit(&preference);
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
@@ -134,8 +134,8 @@ cublasStatus_t queue(const Device& device, Description& d, const cublasLtMatmulA
 // Whether an algorithm that was kept for the kind can make this very product.
 bool applies(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, const ProductMemory& memory) {
   cublasLtMatmulHeuristicResult_t check{};
-  const cublasStatus_t status = cublasLtMatmulAlgoCheck(device.handle, &d.operation, &d.left, &d.right, &d.result,
-                                                        &d.result, &algorithm, &check);
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoCheck(device.handle, &d.operation, &d.left, &d.right, &d.result, &d.result, &algorithm, &check);
   return status == CUBLAS_STATUS_SUCCESS && check.workspaceSize <= static_cast<std::size_t>(memory.workspace_bytes);
 }
 

@@ -35,11 +35,10 @@ struct LayerNormFunction : torch::autograd::Function<LayerNormFunction> {
 LayerNormOut layer_norm_forward(const at::Tensor& x, const at::Tensor& weight_H, const at::Tensor& bias_H,
                                 double epsilon) {
   row_norm::check_input("layer_norm", x, weight_H);
-  TORCH_CHECK(bias_H.sizes() == weight_H.sizes() && bias_H.is_contiguous() &&
-                  bias_H.scalar_type() == x.scalar_type() && bias_H.device() == x.device(),
+  TORCH_CHECK(bias_H.sizes() == weight_H.sizes() && bias_H.is_contiguous() && bias_H.scalar_type() == x.scalar_type() &&
+                  bias_H.device() == x.device(),
               "layer_norm: the bias must be [", x.size(-1), "], contiguous, and of x's type and device");
-  LayerNormOut out{
-      .y = at::empty_like(x), .mean = row_norm::new_statistic(x), .rstd = row_norm::new_statistic(x)};
+  LayerNormOut out{.y = at::empty_like(x), .mean = row_norm::new_statistic(x), .rstd = row_norm::new_statistic(x)};
   if (x.is_meta()) return out;
   NormForward norm = row_norm::forward_arguments(x, weight_H, epsilon);
   norm.bias = bias_H.const_data_ptr();

@@ -15,8 +15,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 struct RmsNormFunction : torch::autograd::Function<RmsNormFunction> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight_H,
-                            double epsilon) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight_H, double epsilon) {
     const RmsNormOut out = rms_norm_forward(x, weight_H, epsilon);
     context->save_for_backward({x, weight_H, out.rstd});
     return out.y;

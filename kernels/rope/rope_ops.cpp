@@ -30,7 +30,8 @@ void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos, cons
                 "rope: q and k differ in type or device");
     TORCH_CHECK(x->size(3) <= 1 || x->stride(3) == 1, "rope: the elements of a head lie side by side");
     // An expanded tensor's memory would be turned more than once.
-    TORCH_CHECK(at::has_internal_overlap(*x) != at::MemOverlap::Yes, "rope: several elements share one place in memory");
+    TORCH_CHECK(at::has_internal_overlap(*x) != at::MemOverlap::Yes,
+                "rope: several elements share one place in memory");
   }
   TORCH_CHECK(q.size(3) % 2 == 0, "rope: the head width is even, not ", q.size(3));
   for (const at::Tensor* table : {&cos, &sin}) {

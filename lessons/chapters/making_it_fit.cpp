@@ -24,19 +24,20 @@ double peak_of_step(const record::Ledger& run) {
 
 constexpr Prediction kPeak{.figure = "memory_timeline", .low = 0, .high = 128.0 * record::kGiB, .answer = peak_of_step};
 
-constexpr std::array kStepFigures{Id("memory_timeline"), Id("peak_by_category"), Id("formula_table"), Id("loss_curves")};
+constexpr std::array kStepFigures{Id("memory_timeline"), Id("peak_by_category"), Id("formula_table"),
+                                  Id("loss_curves")};
 
 // --- mixed precision
 
 constexpr std::array kPrecisionFigures{Id("memory_timeline"), Id("gradient_histogram"), Id("peak_by_category"),
                                        Id("formula_table"), Id("loss_curves")};
-constexpr std::array kPrecisionRecordings{Id("technique_bf16_mixed_cpu"), Id("technique_plain_cpu"), Id("technique_fp16_mixed_cpu"),
-                                          Id("technique_bf16_stochastic_cpu"), Id("technique_fp16_mixed_h200"),
-                                          Id("technique_bf16_mixed_h200"), Id("technique_bf16_stochastic_h200"),
-                                          Id("technique_plain_h200")};
+constexpr std::array kPrecisionRecordings{Id("technique_bf16_mixed_cpu"),       Id("technique_plain_cpu"),
+                                          Id("technique_fp16_mixed_cpu"),       Id("technique_bf16_stochastic_cpu"),
+                                          Id("technique_fp16_mixed_h200"),      Id("technique_bf16_mixed_h200"),
+                                          Id("technique_bf16_stochastic_h200"), Id("technique_plain_h200")};
 constexpr std::array kPrecisionSettings{Setting{"precision", "bf16_mixed"}, Setting{"histogram", "on"}};
-constexpr std::array kPrecisionSwitches{Id("precision"), Id("rounding"), Id("loss_scale"), Id("loss_scale_window"),
-                                        Id("learning_rate"), Id("histogram")};
+constexpr std::array kPrecisionSwitches{Id("precision"),         Id("rounding"),      Id("loss_scale"),
+                                        Id("loss_scale_window"), Id("learning_rate"), Id("histogram")};
 constexpr Page kMixedPrecision{.id = "mixed_precision",
                                .title = "Half the bits: mixed precision",
                                .text = "mixed_precision.md",
@@ -50,9 +51,12 @@ constexpr Page kMixedPrecision{.id = "mixed_precision",
 
 // --- what the optimizer keeps
 
-constexpr std::array kStateRecordings{Id("technique_adamw_8bit_cpu"), Id("technique_plain_cpu"),
-                                      Id("technique_optimizer_in_backward_cpu"), Id("technique_adamw_8bit_h200"),
-                                      Id("technique_optimizer_in_backward_h200"), Id("technique_plain_h200")};
+constexpr std::array kStateRecordings{Id("technique_adamw_8bit_cpu"),
+                                      Id("technique_plain_cpu"),
+                                      Id("technique_optimizer_in_backward_cpu"),
+                                      Id("technique_adamw_8bit_h200"),
+                                      Id("technique_optimizer_in_backward_h200"),
+                                      Id("technique_plain_h200")};
 constexpr std::array kStateSettings{Setting{"optimizer", "adamw_8bit"}};
 constexpr std::array kStateSwitches{Id("optimizer"), Id("optimizer_in_backward"), Id("precision"), Id("moments")};
 constexpr Page kOptimizerStates{.id = "optimizer_states",
@@ -85,14 +89,15 @@ constexpr Page kMoments{.id = "eight_bits",
 
 // --- keep or compute again
 
-constexpr std::array kCheckpointRecordings{Id("technique_checkpointing_layer_cpu"), Id("technique_plain_cpu"),
-                                           Id("technique_checkpointing_every_cpu"), Id("technique_checkpointing_selective_cpu"),
-                                           Id("technique_accumulate_cpu"), Id("technique_checkpointing_layer_h200"),
-                                           Id("technique_checkpointing_every_h200"),
-                                           Id("technique_checkpointing_selective_h200"), Id("technique_accumulate_h200"),
-                                           Id("technique_plain_h200")};
+constexpr std::array kCheckpointRecordings{
+    Id("technique_checkpointing_layer_cpu"),  Id("technique_plain_cpu"),
+    Id("technique_checkpointing_every_cpu"),  Id("technique_checkpointing_selective_cpu"),
+    Id("technique_accumulate_cpu"),           Id("technique_checkpointing_layer_h200"),
+    Id("technique_checkpointing_every_h200"), Id("technique_checkpointing_selective_h200"),
+    Id("technique_accumulate_h200"),          Id("technique_plain_h200")};
 constexpr std::array kCheckpointSettings{Setting{"checkpointing", "layer"}};
-constexpr std::array kCheckpointSwitches{Id("checkpointing"), Id("checkpoint_every"), Id("accumulate"), Id("attention")};
+constexpr std::array kCheckpointSwitches{Id("checkpointing"), Id("checkpoint_every"), Id("accumulate"),
+                                         Id("attention")};
 constexpr Page kCheckpointing{.id = "checkpointing",
                               .title = "Keep it, or compute it again",
                               .text = "checkpointing.md",
@@ -106,10 +111,10 @@ constexpr Page kCheckpointing{.id = "checkpointing",
 
 // --- the needle
 
-constexpr std::array kLossRecordings{Id("technique_loss_hf_2024_cpu"), Id("technique_plain_cpu"),
-                                     Id("technique_loss_hf_2025_cpu"), Id("technique_loss_flce_cpu"),
+constexpr std::array kLossRecordings{Id("technique_loss_hf_2024_cpu"),  Id("technique_plain_cpu"),
+                                     Id("technique_loss_hf_2025_cpu"),  Id("technique_loss_flce_cpu"),
                                      Id("technique_loss_hf_2024_h200"), Id("technique_loss_hf_2025_h200"),
-                                     Id("technique_loss_flce_h200"), Id("technique_plain_h200")};
+                                     Id("technique_loss_flce_h200"),    Id("technique_plain_h200")};
 constexpr std::array kLossSettings{Setting{"loss", "hf_2024"}};
 constexpr std::array kLossSwitches{Id("loss"), Id("keep_output"), Id("loss_mode"), Id("loss_chunk"),
                                    Id("fused.cross_entropy")};
@@ -126,9 +131,12 @@ constexpr Page kLossPaths{.id = "loss_paths",
 
 // --- the host's memory
 
-constexpr std::array kOffloadRecordings{Id("technique_offload_cpu"), Id("technique_plain_cpu"),
-                                        Id("technique_offload_optimizer_cpu"), Id("technique_offload_h200"),
-                                        Id("technique_offload_optimizer_h200"), Id("technique_offload_checkpoints_h200"),
+constexpr std::array kOffloadRecordings{Id("technique_offload_cpu"),
+                                        Id("technique_plain_cpu"),
+                                        Id("technique_offload_optimizer_cpu"),
+                                        Id("technique_offload_h200"),
+                                        Id("technique_offload_optimizer_h200"),
+                                        Id("technique_offload_checkpoints_h200"),
                                         Id("technique_plain_h200")};
 constexpr std::array kOffloadSettings{Setting{"checkpointing", "layer"}, Setting{"offload.optimizer", "host"},
                                       Setting{"offload.parameters", "on"}};
@@ -173,12 +181,12 @@ constexpr Page kRoads{.id = "bandwidth_of_this_machine",
 
 // --- low rank
 
-constexpr std::array kLowRankRecordings{Id("technique_lora_cpu"),  Id("technique_plain_cpu"), Id("technique_qlora_cpu"),
-                                        Id("technique_galore_cpu"), Id("technique_lora_h200"), Id("technique_qlora_h200"),
-                                        Id("technique_galore_h200"), Id("technique_plain_h200")};
+constexpr std::array kLowRankRecordings{
+    Id("technique_lora_cpu"),  Id("technique_plain_cpu"),  Id("technique_qlora_cpu"),   Id("technique_galore_cpu"),
+    Id("technique_lora_h200"), Id("technique_qlora_h200"), Id("technique_galore_h200"), Id("technique_plain_h200")};
 constexpr std::array kLowRankSettings{Setting{"adapters", "lora"}};
-constexpr std::array kLowRankSwitches{Id("adapters"), Id("lora_rank"), Id("lora_targets"), Id("optimizer"),
-                                      Id("galore_rank"), Id("galore_interval")};
+constexpr std::array kLowRankSwitches{Id("adapters"),  Id("lora_rank"),   Id("lora_targets"),
+                                      Id("optimizer"), Id("galore_rank"), Id("galore_interval")};
 constexpr Page kLowRank{.id = "low_rank",
                         .title = "Fewer numbers to train",
                         .text = "low_rank.md",
@@ -254,8 +262,9 @@ constexpr Page kReport{.id = "report",
                        .prediction = &kReportPeak,
                        .command = "headroom report --out DIR"};
 
-constexpr std::array<const Page*, 10> kPages{&kMixedPrecision, &kOptimizerStates, &kMoments, &kCheckpointing, &kLossPaths,
-                                             &kOffload,        &kRoads,           &kLowRank, &kLadder,        &kReport};
+constexpr std::array<const Page*, 10> kPages{&kMixedPrecision, &kOptimizerStates, &kMoments, &kCheckpointing,
+                                             &kLossPaths,      &kOffload,         &kRoads,   &kLowRank,
+                                             &kLadder,         &kReport};
 
 }  // namespace
 

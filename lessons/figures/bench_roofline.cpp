@@ -25,7 +25,8 @@ Roofs roofs_of(const record::Recording& recording) {
   for (const Measurement& row : recording.measurements()) {
     if (row.median <= 0) continue;
     if (row.panel == "copy") roofs.bytes_per_second = static_cast<double>(row.bytes) / row.median * 1e9;
-    if (row.variant == "matmul") roofs.flops_per_second = std::max(roofs.flops_per_second, row.flops / row.median * 1e9);
+    if (row.variant == "matmul")
+      roofs.flops_per_second = std::max(roofs.flops_per_second, row.flops / row.median * 1e9);
   }
   return roofs;
 }
@@ -49,13 +50,13 @@ void add_points(Chart& chart, const record::Recording& recording, const std::str
       if (row->bytes != most || row->flops <= 0 || row->median <= 0 || most <= 0 || !drawn) continue;
       const double y = row->flops / row->median * 1e9;
       series_of(chart, row->variant)
-          .points.push_back({.x = row->flops / static_cast<double>(row->bytes),
-                             .y = y,
-                             .low = y,
-                             .high = y,
-                             .label = row->variant == "fused" ? panel_title(panel) : std::string(),
-                             .tip = fmt::format("{}; {:.2f} FLOP/B", row_text(*row),
-                                                row->flops / static_cast<double>(row->bytes))});
+          .points.push_back(
+              {.x = row->flops / static_cast<double>(row->bytes),
+               .y = y,
+               .low = y,
+               .high = y,
+               .label = row->variant == "fused" ? panel_title(panel) : std::string(),
+               .tip = fmt::format("{}; {:.2f} FLOP/B", row_text(*row), row->flops / static_cast<double>(row->bytes))});
     }
   }
 }
@@ -64,10 +65,10 @@ void add_roofs(Chart& chart, const Roofs& roofs) {
   const double low = chart.x.low, high = chart.x.high;
   const double ridge = roofs.flops_per_second > 0 ? roofs.flops_per_second / roofs.bytes_per_second : high;
   const double end = std::clamp(ridge, low, high);
-  chart.references.push_back({.label = roofs.flops_per_second > 0 ? std::string()
-                                       : fmt::format("copy, {}", rate_text(roofs.bytes_per_second)),
-                              .x = {low, end},
-                              .y = {low * roofs.bytes_per_second, end * roofs.bytes_per_second}});
+  chart.references.push_back(
+      {.label = roofs.flops_per_second > 0 ? std::string() : fmt::format("copy, {}", rate_text(roofs.bytes_per_second)),
+       .x = {low, end},
+       .y = {low * roofs.bytes_per_second, end * roofs.bytes_per_second}});
   if (roofs.flops_per_second <= 0 || ridge >= high) return;
   chart.references.push_back({.label = fmt::format("copy {}, products {}", rate_text(roofs.bytes_per_second),
                                                    roofs.flops_per_second >= 1e12

@@ -47,7 +47,8 @@ FigureData build(const FigureInput& input) {
                      .tip = fmt::format("{}: {} ({} to {}), {} repeats; {:.0f} GB/s", form_label(row->variant),
                                         time_text(row->median), time_text(row->low), time_text(row->high), row->samples,
                                         static_cast<double>(row->bytes) / row->median)};
-    chart.series.push_back({.label = form_label(row->variant), .kind = kind_of(row->variant), .points = {std::move(point)}});
+    chart.series.push_back(
+        {.label = form_label(row->variant), .kind = kind_of(row->variant), .points = {std::move(point)}});
   }
   const double bandwidth = static_cast<double>((*copy)->bytes) / (*copy)->median * 1e9;
   make_parts_of_copy(chart,

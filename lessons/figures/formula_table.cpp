@@ -19,9 +19,9 @@ namespace {
 using record::Bytes;
 
 // Settings that no formula depends on: runs that differ in nothing else have the same bytes.
-constexpr std::array<std::string_view, 12> kNoBytes{"device", "cap",  "steps", "trace",    "learning_rate", "seed",
-                                                    "weights", "data", "rounding", "loss_scale", "loss_scale_window",
-                                                    "offload_file"};
+constexpr std::array<std::string_view, 12> kNoBytes{
+    "device",  "cap",  "steps",    "trace",      "learning_rate",     "seed",
+    "weights", "data", "rounding", "loss_scale", "loss_scale_window", "offload_file"};
 
 record::Params params_of(const record::RunInfo& info) {
   record::Params params(experiments::find_demo("train_step")->schema);
@@ -144,8 +144,8 @@ FigureData build(const FigureInput& input) {
     return figure;
   }
   const record::Params settings = input.settings ? *input.settings : params_of(input.run->recording().info());
-  const bool run_fits = has_run && last_step(input.run->recording()) &&
-                        same_bytes(settings, params_of(input.run->recording().info()));
+  const bool run_fits =
+      has_run && last_step(input.run->recording()) && same_bytes(settings, params_of(input.run->recording().info()));
   Table table;
   table.head = "With these settings";
   fill(table, step_formulas(settings), input, run_fits);
@@ -158,9 +158,8 @@ FigureData build(const FigureInput& input) {
     figure.provenance_line = provenance_line(input.run->recording().info());
     figure.provenance = full_provenance(input.run->recording(), record::Params(), -1);
     if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
-    const bool inputs = std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
-      return row.category == record::Category::kActivations;
-    });
+    const bool inputs = std::any_of(table.rows.begin(), table.rows.end(),
+                                    [](const TableRow& row) { return row.category == record::Category::kActivations; });
     table.foot = inputs ? "With the inputs are measured the last layer's output and what the final norm keeps."
                         : "Measured is more by rounding to whole blocks and by short-lived tensors of the same kind.";
   } else if (has_run) {

@@ -18,8 +18,12 @@ using record::Histogram;
 
 constexpr std::array<record::Choice, 2> kNumbers{{{"gradients", "gradients"}, {"updates", "updates"}}};
 constexpr std::array<record::Choice, 3> kFormats{{{"fp16", "fp16"}, {"bf16", "bf16"}, {"fp32", "fp32"}}};
-constexpr std::array<record::Choice, 6> kScales{{
-    {"1", "not scaled"}, {"128", "× 2⁷"}, {"4096", "× 2¹²"}, {"65536", "× 2¹⁶"}, {"1048576", "× 2²⁰"}, {"16777216", "× 2²⁴"}}};
+constexpr std::array<record::Choice, 6> kScales{{{"1", "not scaled"},
+                                                 {"128", "× 2⁷"},
+                                                 {"4096", "× 2¹²"},
+                                                 {"65536", "× 2¹⁶"},
+                                                 {"1048576", "× 2²⁰"},
+                                                 {"16777216", "× 2²⁴"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "numbers",
                       .label = "Numbers",
@@ -99,7 +103,8 @@ void fit(Chart& chart, double low, double high) {
       most = std::max(most, point.y);
     }
   chart.bars = true;
-  chart.x = {.unit = AxisUnit::kNumber, .low = std::floor(low), .high = std::ceil(high), .name = "size, as a power of two"};
+  chart.x = {
+      .unit = AxisUnit::kNumber, .low = std::floor(low), .high = std::ceil(high), .name = "size, as a power of two"};
   chart.y = {.unit = AxisUnit::kNumber,
              .low = 1,
              .high = std::pow(10, std::ceil(std::log10(most * 1.5))),
@@ -116,9 +121,12 @@ Chart gradients_chart(const Histogram& gradients, const record::Params& params) 
   std::int64_t lost = 0, coarse = 0, infinite = gradients.not_finite;
   for (std::size_t i = 0; i < gradients.counts.size(); ++i) {
     const int exponent = gradients.low_exponent + static_cast<int>(i) + shift;
-    if (exponent < format.least) lost += gradients.counts[i];
-    else if (exponent < format.normal) coarse += gradients.counts[i];
-    else if (exponent >= format.end) infinite += gradients.counts[i];
+    if (exponent < format.least)
+      lost += gradients.counts[i];
+    else if (exponent < format.normal)
+      coarse += gradients.counts[i];
+    else if (exponent >= format.end)
+      infinite += gradients.counts[i];
   }
   const auto all = static_cast<double>(sum(gradients));
   chart.title = fmt::format("In {}: {} become zero, {} lose digits, {} become infinite", format.key,

@@ -25,9 +25,7 @@ constexpr std::array kSchema{
                       .choices = kDeltas},
 };
 
-std::string signed_bytes(record::Bytes bytes) {
-  return (bytes > 0 ? "+" : "") + record::format_bytes(bytes);
-}
+std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
 Rung rung_of(const SweepPoint& point, bool first) {
   Rung rung;

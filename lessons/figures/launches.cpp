@@ -101,13 +101,13 @@ ChartSeries series_of(const Quantity& quantity, const Works& works, const std::v
     const double value = quantity.value(works[shown[i]]);
     const std::string_view group = shown[i] == kOther ? "other" : kGroups[shown[i]].label;
     const std::string text = value_text(quantity, value);
-    series.points.push_back({.x = static_cast<double>(i),
-                             .y = value,
-                             .low = value,
-                             .high = value,
-                             .label = text,
-                             .tip = fmt::format("{}{}{}: {}", group, series.label.empty() ? "" : ", ", series.label,
-                                                text)});
+    series.points.push_back(
+        {.x = static_cast<double>(i),
+         .y = value,
+         .low = value,
+         .high = value,
+         .label = text,
+         .tip = fmt::format("{}{}{}: {}", group, series.label.empty() ? "" : ", ", series.label, text)});
   }
   return series;
 }

@@ -55,8 +55,7 @@ void fill(FigureData& figure, const record::Ledger& run, const record::Peak& pea
                    [](const Bar& a, const Bar& b) { return a.value > b.value; });
   figure.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(largest))};
   std::string label = "peak " + record::format_bytes(total, 2);
-  if (ghost != nullptr)
-    label += fmt::format(", {}", signed_text(total - ghost->totals.allocated));
+  if (ghost != nullptr) label += fmt::format(", {}", signed_text(total - ghost->totals.allocated));
   figure.peak = PeakMark{0, static_cast<double>(total), std::move(label)};
 }
 

@@ -18,9 +18,8 @@ struct Shape {
   std::string_view key;
   double hidden, layers, vocab;
 };
-constexpr std::array<Shape, 3> kShapes{{{"llama-3.2-1b", 2048, 16, 128256},
-                                        {"llama-3.2-3b", 3072, 28, 128256},
-                                        {"llama-3-8b", 4096, 32, 128256}}};
+constexpr std::array<Shape, 3> kShapes{
+    {{"llama-3.2-1b", 2048, 16, 128256}, {"llama-3.2-3b", 3072, 28, 128256}, {"llama-3-8b", 4096, 32, 128256}}};
 constexpr std::array<record::Choice, 3> kModels{
     {{"llama-3.2-1b", "Llama 3.2 1B"}, {"llama-3.2-3b", "Llama 3.2 3B"}, {"llama-3-8b", "Llama 3 8B"}}};
 constexpr std::array kSchema{

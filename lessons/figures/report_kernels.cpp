@@ -16,8 +16,7 @@ extern const Figure kReportMemory;
 namespace {
 
 // In the order of the report, (a) to (f).
-constexpr std::array<std::string_view, 6> kPanels{"cross_entropy", "geglu",      "swiglu",
-                                                  "rms_norm",      "layer_norm", "rope"};
+constexpr std::array<std::string_view, 6> kPanels{"cross_entropy", "geglu", "swiglu", "rms_norm", "layer_norm", "rope"};
 constexpr std::array<record::Choice, 2> kOffOn{{{"on", "shown"}, {"off", "hidden"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "published",
@@ -77,13 +76,12 @@ void add_published(Chart& chart, std::string_view panel, bool memory) {
       auto place = std::find(chart.categories.begin(), chart.categories.end(), name);
       if (place == chart.categories.end()) place = chart.categories.insert(place, name);
       const double y = memory ? static_cast<double>(point.peak) : point.milliseconds * 1e6;
-      series.points.push_back(
-          {.x = static_cast<double>(place - chart.categories.begin()),
-           .y = y,
-           .low = y,
-           .high = y,
-           .tip = fmt::format("{}, {} at {}: {}", panel_title(panel), label, name,
-                              memory ? record::format_bytes(point.peak) : time_text(y))});
+      series.points.push_back({.x = static_cast<double>(place - chart.categories.begin()),
+                               .y = y,
+                               .low = y,
+                               .high = y,
+                               .tip = fmt::format("{}, {} at {}: {}", panel_title(panel), label, name,
+                                                  memory ? record::format_bytes(point.peak) : time_text(y))});
     }
     chart.series.push_back(std::move(series));
   }

@@ -105,24 +105,19 @@ void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strateg
 }
 
 void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy) {
-  ChartSeries peak{.label = fmt::format("{}, published", strategy.short_label),
-                   .kind = strategy.kind,
-                   .ghost = true,
-                   .points = {}};
+  ChartSeries peak{
+      .label = fmt::format("{}, published", strategy.short_label), .kind = strategy.kind, .ghost = true, .points = {}};
   ChartSeries speed = peak;
   for (const PublishedRun& run : published_runs()) {
     if (run.experiment != sweep.experiment || run.strategy != strategy.key || run.out_of_memory) continue;
     const double x = place_of(sweep, sweep.over == "batch" ? run.batch : run.seq);
     const auto bytes = static_cast<double>(run.peak);
-    const std::string tip = fmt::format("RTX 4090, published: {}, batch {}, {} tokens: {}, {} tokens/s",
-                                        strategy.short_label, run.batch, record::format_count(run.seq),
-                                        record::format_bytes(run.peak), speed_text(run.tokens_per_second));
+    const std::string tip =
+        fmt::format("RTX 4090, published: {}, batch {}, {} tokens: {}, {} tokens/s", strategy.short_label, run.batch,
+                    record::format_count(run.seq), record::format_bytes(run.peak), speed_text(run.tokens_per_second));
     peak.points.push_back({.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = tip});
-    speed.points.push_back({.x = x,
-                            .y = run.tokens_per_second,
-                            .low = run.tokens_per_second,
-                            .high = run.tokens_per_second,
-                            .tip = tip});
+    speed.points.push_back(
+        {.x = x, .y = run.tokens_per_second, .low = run.tokens_per_second, .high = run.tokens_per_second, .tip = tip});
   }
   peaks.series.push_back(std::move(peak));
   speeds.series.push_back(std::move(speed));

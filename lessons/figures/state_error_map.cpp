@@ -18,7 +18,8 @@ namespace {
 
 using record::Histogram;
 
-constexpr std::array<record::Choice, 2> kMoments{{{"first_moment", "first moment"}, {"second_moment", "second moment"}}};
+constexpr std::array<record::Choice, 2> kMoments{
+    {{"first_moment", "first moment"}, {"second_moment", "second moment"}}};
 constexpr std::array kSchema{record::ParamSpec{.key = "moment",
                                                .label = "Moment",
                                                .help = "The average of the gradient, or of its square",
@@ -128,7 +129,8 @@ FigureData build(const FigureInput& input) {
     std::vector<std::string> tips;
     for (int e = low; e <= high; ++e) {
       const int i = e - way->low_exponent;
-      const bool there = i >= 0 && i < static_cast<int>(way->counts.size()) && way->counts[static_cast<std::size_t>(i)] > 0;
+      const bool there =
+          i >= 0 && i < static_cast<int>(way->counts.size()) && way->counts[static_cast<std::size_t>(i)] > 0;
       row.push_back(there ? 100 * way->errors[static_cast<std::size_t>(i)] : std::numeric_limits<double>::quiet_NaN());
       tips.push_back(there ? fmt::format("{}, size 2^{}: off by {:.2g} %, {} numbers", each.label(), e, row.back(),
                                          record::format_count(way->counts[static_cast<std::size_t>(i)]))

@@ -80,8 +80,12 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
     for (const SweepPoint& point : recording.sweep_points()) {
       const auto bytes = static_cast<double>(point.peak_by_category[static_cast<std::size_t>(i)]);
       any = any || bytes > 0;
-      series.points.push_back({.x = places.of(point), .y = bytes, .low = bytes, .high = bytes,
-                               .tip = point_text(point), .out_of_memory = ran_out(point)});
+      series.points.push_back({.x = places.of(point),
+                               .y = bytes,
+                               .low = bytes,
+                               .high = bytes,
+                               .tip = point_text(point),
+                               .out_of_memory = ran_out(point)});
     }
     if (any) chart.series.push_back(std::move(series));
   }
@@ -122,8 +126,10 @@ FigureData build(const FigureInput& input) {
 
   Chart peaks = chart_over(places, AxisUnit::kBytes, "Peak memory");
   const bool kinds = params.text("peak") == "kinds" && series_of(recording).size() == 1;
-  if (kinds) add_kinds(peaks, recording, places);
-  else add_series(peaks, recording, places, &peak_at);
+  if (kinds)
+    add_kinds(peaks, recording, places);
+  else
+    add_series(peaks, recording, places, &peak_at);
   Chart speeds = chart_over(places, AxisUnit::kNumber, "Speed");
   speeds.y.name = "tokens/s";
   add_series(speeds, recording, places, &speed_at);

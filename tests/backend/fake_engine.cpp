@@ -132,7 +132,8 @@ bool play(Run& run) {
   send_part(run);
   if (run.part == 2) misbehave(run);
   ++run.part;
-  const bool endless = run.mode == "ignore_cancel" || run.mode == "ignore_terminate" || run.mode == "endless" || run.mode == "stop_then_hang";
+  const bool endless = run.mode == "ignore_cancel" || run.mode == "ignore_terminate" || run.mode == "endless" ||
+                       run.mode == "stop_then_hang";
   if (endless) run.part = std::min(run.part, tests::kFakeParts - 1);
   if (run.part < tests::kFakeParts) return true;
   record::Outcome outcome;

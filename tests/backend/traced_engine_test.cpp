@@ -16,7 +16,11 @@ namespace {
 constexpr record::Choice kOffOn[] = {{"off", "off"}, {"on", "on"}};
 constexpr record::ParamSpec kTracedParams[] = {
     {.key = "mode", .label = "Mode", .help = "How the run goes.", .kind = record::ParamKind::kFile},
-    {.key = "trace", .label = "Trace", .help = "Trace it.", .kind = record::ParamKind::kChoice, .default_text = "off",
+    {.key = "trace",
+     .label = "Trace",
+     .help = "Trace it.",
+     .kind = record::ParamKind::kChoice,
+     .default_text = "off",
      .choices = kOffOn}};
 
 backend::RunRequest request(const char* trace, const char* mode = "at_once") {

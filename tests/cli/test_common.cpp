@@ -126,8 +126,12 @@ TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
 
 TEST_CASE("A summary lists the bandwidths that a run measured, and no other measurement") {
   record::Recording recording = tests::small_recording();
-  recording.append({.panel = "bandwidth", .variant = "to_host", .storage = "locked", .label = "GPU to host",
-                    .median = 2e7, .bytes = 1'000'000'000});
+  recording.append({.panel = "bandwidth",
+                    .variant = "to_host",
+                    .storage = "locked",
+                    .label = "GPU to host",
+                    .median = 2e7,
+                    .bytes = 1'000'000'000});
   recording.append({.panel = "rms_norm", .variant = "copy", .label = "else", .median = 1, .bytes = 1});
   const RunSummary summary = summarise(record::Ledger(recording));
   const auto json = nlohmann::json::parse(to_json(summary));

@@ -80,11 +80,13 @@ TEST_CASE("A cap on the CPU is a real limit: the tiny model runs out, and that i
 }
 
 TEST_CASE("settings that do not go together are refused, with both and the reason") {
-  const Ran ran = run_headroom({"run", "train_step", "--set", "offload.checkpoints=on", "--device", "cpu"}, with_real_engine());
+  const Ran ran =
+      run_headroom({"run", "train_step", "--set", "offload.checkpoints=on", "--device", "cpu"}, with_real_engine());
   CHECK(ran.exit_code == 3);
   INFO(ran.out + ran.err);
-  CHECK((ran.out + ran.err).find("offload.checkpoints=on does not go with checkpointing=off: there are no checkpoints to "
-                                 "move.") != std::string::npos);
+  CHECK((ran.out + ran.err)
+            .find("offload.checkpoints=on does not go with checkpointing=off: there are no checkpoints to "
+                  "move.") != std::string::npos);
 }
 
 TEST_CASE("bench train_step sets a step beside its products and bytes") {

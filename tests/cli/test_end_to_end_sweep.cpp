@@ -39,8 +39,8 @@ TEST_CASE("a batch that does not fit costs its point, and the next one runs in a
 }
 
 TEST_CASE("the ladder runs to its top, and needs less there than where it began") {
-  const Ran ran = run_headroom({"sweep", "ladder", "--set", "seq=64", "steps=2", "--device", "cpu", "--json"},
-                               with_real_engine());
+  const Ran ran =
+      run_headroom({"sweep", "ladder", "--set", "seq=64", "steps=2", "--device", "cpu", "--json"}, with_real_engine());
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
   const json points = json::parse(ran.out)["points"];

@@ -92,7 +92,8 @@ class ScriptedBackend final : public backend::Backend {
 SweepDriver open(Script& script, SweepPlan plan, std::optional<std::string> file = {}) {
   std::optional<std::filesystem::path> path;
   if (file) path = *file;
-  auto driver = SweepDriver::open(std::move(plan), [&script] { return std::make_unique<ScriptedBackend>(script); }, path);
+  auto driver = SweepDriver::open(
+      std::move(plan), [&script] { return std::make_unique<ScriptedBackend>(script); }, path);
   REQUIRE(driver);
   return std::move(driver).value();
 }
@@ -335,8 +336,8 @@ TEST_CASE("a file of another sweep is refused, and stays as it was") {
   finish(first);
   const std::string before = read_file(file);
   const auto refusal = [&](SweepPlan plan, const std::string& path) {
-    const auto driver =
-        SweepDriver::open(std::move(plan), [&script] { return std::make_unique<ScriptedBackend>(script); }, path);
+    const auto driver = SweepDriver::open(
+        std::move(plan), [&script] { return std::make_unique<ScriptedBackend>(script); }, path);
     REQUIRE_FALSE(driver);
     CHECK(holds(driver.error().message, "--restart"));
     return driver.error().message;
@@ -353,8 +354,8 @@ TEST_CASE("a file of another sweep is refused, and stays as it was") {
   CHECK(holds(refusal(plan_over({"batch=1,2"}), folder / "text.hrec"), "not a recording"));
   CHECK(read_file(file) == before);
   // Unless it is to be replaced.
-  auto replaced = SweepDriver::open(plan_over({"batch=1,2,4"}),
-                                    [&script] { return std::make_unique<ScriptedBackend>(script); }, file, true);
+  auto replaced = SweepDriver::open(
+      plan_over({"batch=1,2,4"}), [&script] { return std::make_unique<ScriptedBackend>(script); }, file, true);
   REQUIRE(replaced);
   finish(replaced.value());
   CHECK(record::Recording::read(file).value().sweep_points().size() == 3);
@@ -393,8 +394,8 @@ TEST_CASE("headroom sweep keeps its exit codes") {
   const Words one{"sweep", "train_step", "--over", "batch=1,4"};
   CHECK(run_headroom(one, with_engine("out_of_memory")).exit_code == 0);  // a result
   CHECK(run_headroom(one, with_engine("killed")).exit_code == 7);
-  const Ran refused = run_headroom(
-      {"sweep", "train_step", "--over", "batch=1,4", "--set", "offload.parameters=on"}, with_engine("completed"));
+  const Ran refused = run_headroom({"sweep", "train_step", "--over", "batch=1,4", "--set", "offload.parameters=on"},
+                                   with_engine("completed"));
   CHECK(refused.exit_code == 3);
   CHECK(holds(refused.err, "offload.parameters=on does not go with"));
   Words into = one;

@@ -33,8 +33,8 @@ TEST_CASE("every exercise and every solution compiles for every architecture, wi
       for (const std::string_view source : {exercise.source, exercise.solution}) {
         if (source.empty()) continue;
         CAPTURE(exercise.id, arch, source);
-        const EditedRun run = compiled(
-            {{"exercise", std::string(exercise.id)}, {"arch", arch}, {"source", std::string(source)}});
+        const EditedRun run =
+            compiled({{"exercise", std::string(exercise.id)}, {"arch", arch}, {"source", std::string(source)}});
         CHECK(run.report.verdict == KernelVerdict::kCompiled);
         CHECK(run.report.messages.empty());
         CHECK(run.report.architecture == arch);
@@ -71,11 +71,12 @@ TEST_CASE("an error has the line that it stands in") {
 }
 
 TEST_CASE("several errors, a warning and the end of the source each have their line") {
-  const EditedRun run = compiled({{"source", "extern \"C\" __global__ void vector_add(const float* a, const float* b,\n"
-                                             "    float* out, long long count) {\n"
-                                             "  int unused;\n"
-                                             "  x = 1;\n"
-                                             "  y = 2;\n"}});
+  const EditedRun run = compiled({{"source",
+                                   "extern \"C\" __global__ void vector_add(const float* a, const float* b,\n"
+                                   "    float* out, long long count) {\n"
+                                   "  int unused;\n"
+                                   "  x = 1;\n"
+                                   "  y = 2;\n"}});
   CHECK(error_lines(run.report) == std::vector<std::int64_t>{4, 5, 6});
   const EditedRun warned =
       compiled({{"source", with(source_of("vector_add"), "  if (i < count)", "  int unused;\n  if (i < count)")}});
@@ -93,12 +94,14 @@ TEST_CASE("what a kernel takes is told: registers, shared memory, stack and spil
   CHECK(lean.report.kernels.front().stack == 0);
   // 1,024 threads have 64 registers each; a row of 16,384 wants 16 a thread with 1,024, and 128 with 128.
   const std::string solution(experiments::find_exercise("registers")->solution);
-  const EditedRun fat = compiled({{"exercise", "registers"}, {"source", solution}, {"width", "16384"}, {"threads", "128"}});
+  const EditedRun fat =
+      compiled({{"exercise", "registers"}, {"source", solution}, {"width", "16384"}, {"threads", "128"}});
   CHECK(fat.report.kernels.front().registers > 128);
-  const EditedRun spilled = compiled({{"exercise", "registers"},
-                                      {"source", with(solution, "void rms_norm(", "void __launch_bounds__(128, 8) rms_norm(")},
-                                      {"width", "16384"},
-                                      {"threads", "128"}});
+  const EditedRun spilled =
+      compiled({{"exercise", "registers"},
+                {"source", with(solution, "void rms_norm(", "void __launch_bounds__(128, 8) rms_norm(")},
+                {"width", "16384"},
+                {"threads", "128"}});
   CHECK(spilled.report.verdict == KernelVerdict::kCompiled);
   CHECK(spilled.report.kernels.front().spilled > 0);
   CHECK(spilled.report.sentence.find("spilled") != std::string::npos);
@@ -122,8 +125,7 @@ TEST_CASE("a kernel that asks for more shared memory than a block has is refused
 }
 
 TEST_CASE("the source may be a file; one that is not there is refused by name") {
-  const auto path =
-      std::filesystem::temp_directory_path() / ("headroom_kernel_" + std::to_string(getpid()) + ".cu");
+  const auto path = std::filesystem::temp_directory_path() / ("headroom_kernel_" + std::to_string(getpid()) + ".cu");
   std::ofstream(path) << source_of("rms_norm");
   CHECK(compiled({{"exercise", "rms_norm"}, {"source", path.string()}}).report.verdict == KernelVerdict::kCompiled);
   std::filesystem::remove(path);
@@ -133,9 +135,10 @@ TEST_CASE("the source may be a file; one that is not there is refused by name") 
 
 TEST_CASE("a log is read whatever it says") {
   experiments::Compilation made;
-  experiments::read_compiler_log("kernel.cu(999): error: x\n  y\n\nkernel.cu(: warning: z\n/usr/a.h(3): error: in a header\n"
-                                 "ptxas fatal   : out\nptxas info    : Compiling entry function\nUsed registers\n: error",
-                                 10, made);
+  experiments::read_compiler_log(
+      "kernel.cu(999): error: x\n  y\n\nkernel.cu(: warning: z\n/usr/a.h(3): error: in a header\n"
+      "ptxas fatal   : out\nptxas info    : Compiling entry function\nUsed registers\n: error",
+      10, made);
   REQUIRE(made.messages.size() >= 4);
   CHECK(made.messages[0].line == 10);  // no line beyond the source's last
   CHECK(made.messages[0].text == "x\n  y");

@@ -35,7 +35,8 @@ backend::RunRequest request(const Settings& settings) {
   return {.demo = "edit_kernel", .params = std::move(params).value(), .record_to = {}};
 }
 
-const record::Recording& run_to_end(backend::Backend& engine, const Settings& settings, Clock::duration patience = 60s) {
+const record::Recording& run_to_end(backend::Backend& engine, const Settings& settings,
+                                    Clock::duration patience = 60s) {
   const auto started = engine.start(request(settings));
   INFO((started.ok() ? std::string() : started.error().message));
   REQUIRE(started.ok());
@@ -62,7 +63,8 @@ TEST_CASE("every exercise begins right, and every solution is right") {
       if (source.empty()) continue;
       for (const char* width : {"1024", "4096", "4"}) {
         CAPTURE(exercise.id, width, source);
-        const EditedRun run = on_gpu({{"exercise", std::string(exercise.id)}, {"source", std::string(source)}, {"width", width}});
+        const EditedRun run =
+            on_gpu({{"exercise", std::string(exercise.id)}, {"source", std::string(source)}, {"width", width}});
         INFO(run.report.sentence);
         CHECK(run.report.verdict == KernelVerdict::kRight);
         CHECK(run.report.error >= 0);
@@ -86,7 +88,8 @@ TEST_CASE("rows of any width and a single row are right with the scalar kernel")
 }
 
 TEST_CASE("a wrong result is found, with its first place") {
-  const EditedRun add = on_gpu({{"source", with(source_of("vector_add"), "a[i] + b[i];", "i == 5000 ? a[i] : a[i] + b[i];")}});
+  const EditedRun add =
+      on_gpu({{"source", with(source_of("vector_add"), "a[i] + b[i];", "i == 5000 ? a[i] : a[i] + b[i];")}});
   INFO(add.report.sentence);
   CHECK(add.report.verdict == KernelVerdict::kWrong);
   CHECK(add.report.sentence.find("1 of 1,024,007 numbers of `out` are wrong, the first in number 5,000") == 0);
@@ -114,8 +117,8 @@ TEST_CASE("without its mask the vector addition writes behind its buffer, and th
 }
 
 TEST_CASE("a write in front of a buffer, and one beside an input, are told as well") {
-  const EditedRun before = on_gpu(
-      {{"source", with(source_of("vector_add"), "  if (i < count) {", "  if (i == 0) out[-3] = 1;\n  if (i < count) {")}});
+  const EditedRun before = on_gpu({{"source", with(source_of("vector_add"), "  if (i < count) {",
+                                                   "  if (i == 0) out[-3] = 1;\n  if (i < count) {")}});
   CHECK(before.report.sentence.find("before the beginning of `out`, the first at out[-3]") != std::string::npos);
   const EditedRun input =
       on_gpu({{"source", with(source_of("vector_add"), "  if (i < count) {",

@@ -45,7 +45,9 @@ struct Quantiles {
 
 Quantiles quantiles(std::vector<double> times) {
   std::sort(times.begin(), times.end());
-  const auto at = [&](double part) { return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]; };
+  const auto at = [&](double part) {
+    return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
+  };
   return {at(0.2), at(0.5), at(0.8)};
 }
 
@@ -148,8 +150,10 @@ int main(int argc, char** argv) {
   std::string_view only;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument == "--time") timed = true;
-    else only = argument;
+    if (argument == "--time")
+      timed = true;
+    else
+      only = argument;
   }
   headroom::test::KernelDriver driver(timed, only);
   headroom::test::drive_norms(driver);

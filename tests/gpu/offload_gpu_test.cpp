@@ -67,9 +67,7 @@ double milliseconds(int calls, const std::function<void()>& call) {
   return times[static_cast<std::size_t>(calls / 2)];
 }
 
-Bytes allocated_peak() {
-  return c10::cuda::CUDACachingAllocator::getDeviceStats(0).allocated_bytes[0].peak;
-}
+Bytes allocated_peak() { return c10::cuda::CUDACachingAllocator::getDeviceStats(0).allocated_bytes[0].peak; }
 
 constexpr std::int64_t kSeq = 1024;
 const llama::FusedKernels kFused{
@@ -81,12 +79,14 @@ class Billion {
   explicit Billion(bool offloaded)
       : config_(*llama::find_config("llama-3.2-1b")),
         options_{.checkpointing = llama::Checkpointing::kLayer, .loss = {.path = llama::LossPath::kFlce}} {
-    if (offloaded) offload_ = std::make_unique<llama::Offload>(
-        llama::OffloadOptions{.parameters = true, .optimizer = true}, kGpu, 0);
+    if (offloaded)
+      offload_ =
+          std::make_unique<llama::Offload>(llama::OffloadOptions{.parameters = true, .optimizer = true}, kGpu, 0);
     llama::ModelSource source;
     if (offload_) source.layer_made = offload_->layer_made(config_, options_);
-    model_ = llama::make_model(config_, kFused, {.device = kGpu, .target = record::DeviceKind::kGpu, .type = at::kBFloat16},
-                               kSeq, 1, nullptr, source);
+    model_ =
+        llama::make_model(config_, kFused, {.device = kGpu, .target = record::DeviceKind::kGpu, .type = at::kBFloat16},
+                          kSeq, 1, nullptr, source);
     if (!offload_) return;
     offload_->install(model_, 1, kSeq, options_);
     optimizer_ = offload_->make_optimizer(llama::parameters(model_), {}, options_);
@@ -143,19 +143,25 @@ double adamw_alone() {
   llama::CpuAdamW adamw({}, at::kFloat, /*scaled=*/false, weights, arena);
   adamw.begin_step(1);
   llama::CpuAdamWState state;
-  const auto block = [&](at::ScalarType type) { return arena.empty({weights}, type, llama::HostPages::kPageable).zero_(); };
-  state = {.master = block(at::kFloat), .first_moment = block(at::kFloat), .second_moment = block(at::kFloat),
-           .gradient = block(at::kBFloat16), .working = block(at::kBFloat16)};
+  const auto block = [&](at::ScalarType type) {
+    return arena.empty({weights}, type, llama::HostPages::kPageable).zero_();
+  };
+  state = {.master = block(at::kFloat),
+           .first_moment = block(at::kFloat),
+           .second_moment = block(at::kFloat),
+           .gradient = block(at::kBFloat16),
+           .working = block(at::kBFloat16)};
   return milliseconds(5, [&] { adamw.step(state, 0, weights, true); });
 }
 
 }  // namespace
 
 TEST_CASE("on a GPU it changes no bit where weights, checkpoints and states lie", "[gpu]") {
-  const Settings base{"model=custom", "hidden_size=256", "num_layers=5",  "num_heads=4",          "num_kv_heads=2",
-                      "head_dim=64",  "batch=2",         "seq=128",       "intermediate_size=512", "vocab_size=1000",
-                      "checkpointing=layer", "loss=flce", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on",
-                      "fused.embedding=on"};
+  const Settings base{
+      "model=custom",        "hidden_size=256", "num_layers=5",      "num_heads=4",           "num_kv_heads=2",
+      "head_dim=64",         "batch=2",         "seq=128",           "intermediate_size=512", "vocab_size=1000",
+      "checkpointing=layer", "loss=flce",       "fused.rms_norm=on", "fused.rope=on",         "fused.swiglu=on",
+      "fused.embedding=on"};
   for (const char* precision : {"precision=bf16_mixed", "precision=fp16_mixed"}) {
     CAPTURE(precision);
     const Settings host = joined(base, {precision, "offload.optimizer=host"});
@@ -196,10 +202,11 @@ TEST_CASE("an offloaded step takes little longer than the longest of its parts",
   }
   for (std::size_t i = 0; i < kBatches.size(); ++i) {
     const double longest = std::max({gpu[i], in, out, adamw});
-    std::printf("batch %3lld: step %.1f ms = %.2f x the longest; alone: GPU %.1f, to device %.1f, to host %.1f, "
-                "AdamW %.1f ms; peak %.3f GB\n",
-                static_cast<long long>(kBatches[i]), whole[i], whole[i] / longest, gpu[i], in, out, adamw,
-                static_cast<double>(peak[i]) / 1e9);
+    std::printf(
+        "batch %3lld: step %.1f ms = %.2f x the longest; alone: GPU %.1f, to device %.1f, to host %.1f, "
+        "AdamW %.1f ms; peak %.3f GB\n",
+        static_cast<long long>(kBatches[i]), whole[i], whole[i] / longest, gpu[i], in, out, adamw,
+        static_cast<double>(peak[i]) / 1e9);
     CAPTURE(kBatches[i], whole[i], gpu[i], in, out, adamw);
     CHECK(whole[i] <= 1.3 * longest);
   }

@@ -70,9 +70,9 @@ record::Params settings(const tests::Settings& values) {
 // Builds the model and trains `steps` steps.
 std::unique_ptr<TrainStepRun> train(const record::Params& params, int steps) {
   const auto text = tests::text_to_train_on();
-  auto run = TrainStepRun::create(
-      params, {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
-               .course_pages = std::span(&text, 1)});
+  auto run =
+      TrainStepRun::create(params, {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
+                                    .course_pages = std::span(&text, 1)});
   REQUIRE(run.ok());
   for (int i = 0; i < steps; ++i) run.value()->step(i);
   return std::move(run).value();

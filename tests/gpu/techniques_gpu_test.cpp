@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fmt/ranges.h>
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_run.h"

@@ -29,7 +29,7 @@ using record::SpanKind;
 
 using Settings = std::map<std::string, std::string>;
 
-const Settings kFused{{"fused.rms_norm", "on"}, {"fused.rope", "on"},  {"fused.swiglu", "on"},
+const Settings kFused{{"fused.rms_norm", "on"},  {"fused.rope", "on"},  {"fused.swiglu", "on"},
                       {"fused.embedding", "on"}, {"fused.adamw", "on"}, {"loss", "flce"}};
 constexpr int kSteps = 4, kLast = kSteps - 1;
 

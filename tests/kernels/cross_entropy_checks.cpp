@@ -20,8 +20,9 @@ using kernels::Reduction;
 constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::int64_t torch_reduction(Reduction reduction) {
-  return reduction == Reduction::kMean ? at::Reduction::Mean
-                                       : reduction == Reduction::kSum ? at::Reduction::Sum : at::Reduction::None;
+  return reduction == Reduction::kMean  ? at::Reduction::Mean
+         : reduction == Reduction::kSum ? at::Reduction::Sum
+                                        : at::Reduction::None;
 }
 
 struct Results {
@@ -57,8 +58,8 @@ void check_errors(const Shape& shape, at::ScalarType type, const CrossEntropyOpt
   // The gradient is made in the forward pass, so that one of 16 bits is rounded again by an upstream gradient that is no
   // power of two.
   const at::IntArrayRef upstream_shape = each ? at::IntArrayRef(shape.rows) : at::IntArrayRef();
-  at::Tensor upstream = type == at::kFloat ? at::randn(upstream_shape)
-                                           : at::pow(2.0, at::randint(-3, 4, upstream_shape)).to(at::kFloat);
+  at::Tensor upstream =
+      type == at::kFloat ? at::randn(upstream_shape) : at::pow(2.0, at::randint(-3, 4, upstream_shape)).to(at::kFloat);
   upstream = upstream.to(device);
   const Results exact = eager(logits.to(at::kDouble), targets, options, upstream.to(at::kDouble));
   const Results torch = eager(logits, targets, options, upstream);

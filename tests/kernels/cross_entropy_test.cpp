@@ -52,7 +52,8 @@ TEST_CASE("cross entropy refuses what does not fit") {
 
 TEST_CASE("on meta cross entropy has its shapes") {
   const auto meta = at::TensorOptions().device(at::kMeta);
-  const at::Tensor logits = at::empty({6, 100}, meta.dtype(at::kBFloat16)), targets = at::empty({6}, meta.dtype(at::kLong));
+  const at::Tensor logits = at::empty({6, 100}, meta.dtype(at::kBFloat16)),
+                   targets = at::empty({6}, meta.dtype(at::kLong));
   const kernels::CrossEntropyOut out = kernels::cross_entropy_forward(logits, targets);
   CHECK(out.loss.sizes() == at::IntArrayRef{});
   CHECK(out.dlogits.sizes() == logits.sizes());

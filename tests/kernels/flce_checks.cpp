@@ -39,7 +39,8 @@ struct Results {
 // The plain composition in the type of x.
 Results eager(const Inputs& in, double smoothing) {
   const at::Tensor x = in.x.detach().clone().requires_grad_(), weight = in.weight.detach().clone().requires_grad_();
-  const at::Tensor loss = at::cross_entropy_loss(x.mm(weight.t()), in.targets, {}, at::Reduction::Mean, -100, smoothing);
+  const at::Tensor loss =
+      at::cross_entropy_loss(x.mm(weight.t()), in.targets, {}, at::Reduction::Mean, -100, smoothing);
   const auto gradients = torch::autograd::grad({loss}, {x, weight});
   return {loss.detach(), gradients[0], gradients[1]};
 }

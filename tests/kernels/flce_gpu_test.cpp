@@ -40,7 +40,8 @@ TEST_CASE("on a GPU labels that do not fit raise the flag") {
 TEST_CASE("a captured fused linear cross entropy follows new labels") {
   const at::cuda::CUDAStreamGuard guard(at::cuda::getStreamFromPool());
   const auto cuda = at::TensorOptions().device(at::kCUDA);
-  const at::Tensor x = at::randn({96, 64}, cuda).to(at::kBFloat16), weight = at::randn({320, 64}, cuda).to(at::kBFloat16);
+  const at::Tensor x = at::randn({96, 64}, cuda).to(at::kBFloat16),
+                   weight = at::randn({320, 64}, cuda).to(at::kBFloat16);
   const at::Tensor targets = test::make_targets(96, 320, 3, at::kCUDA);
   for (const FlceMode mode : {FlceMode::kChunked, FlceMode::kLean}) {
     const kernels::FlceOptions options{.mode = mode, .chunk = 32, .error_flag = at::zeros({1}, cuda.dtype(at::kLong))};
@@ -70,10 +71,11 @@ TEST_CASE("the gradients of a real vocabulary in bf16 and fp32 beside float64") 
   const double torch = test::relative_error((((p - hot) / 2048).t()).mm(x), exact.dweight);
   for (const FlceMode mode : {FlceMode::kChunked, FlceMode::kLean, FlceMode::kReport}) {
     for (const bool fp32 : {false, true}) {
-      const kernels::FlceOut out = kernels::flce(x, weight, targets, {.mode = mode, .chunk = 512, .fp32_weight_gradient = fp32});
+      const kernels::FlceOut out =
+          kernels::flce(x, weight, targets, {.mode = mode, .chunk = 512, .fp32_weight_gradient = fp32});
       const double error = test::relative_error(out.dweight, exact.dweight);
-      std::printf("dW error, mode %d, fp32 %d: %.3g (plain bf16 composition %.3g)\n", static_cast<int>(mode), fp32, error,
-                  torch);
+      std::printf("dW error, mode %d, fp32 %d: %.3g (plain bf16 composition %.3g)\n", static_cast<int>(mode), fp32,
+                  error, torch);
       CHECK(error <= (fp32 ? 1 : 2) * torch);
       CHECK(test::relative_error(out.dx, exact.dx) < 1e-2);
     }

@@ -42,8 +42,12 @@ TEST_CASE("the fused linear cross entropy keeps within its memory") {
   constexpr std::int64_t kMiB = std::int64_t{1} << 20;
   for (const auto& [tokens, hidden] : {std::pair{4096, 2048}, std::pair{16384, 2048}, std::pair{8192, 4096}}) {
     const auto beside = [&](FlceMode mode, bool fp32, std::int64_t valid) {
-      kernels::FlceProblem p{.mode = mode, .fp32_weight_gradient = fp32, .tokens = tokens, .hidden = hidden,
-                             .vocab = 128256, .valid_count = valid};
+      kernels::FlceProblem p{.mode = mode,
+                             .fp32_weight_gradient = fp32,
+                             .tokens = tokens,
+                             .hidden = hidden,
+                             .vocab = 128256,
+                             .valid_count = valid};
       p.chunk = kernels::flce_default_chunk(mode, tokens, hidden, p.vocab, 2, fp32);
       return kernels::flce_logits_bytes(p) + kernels::flce_scratch_bytes(p);
     };
@@ -60,7 +64,8 @@ TEST_CASE("the fused linear cross entropy names a label that does not fit") {
   targets[1] = 12;
   CHECK_THROWS_WITH(kernels::flce(x, weight, targets),
                     ContainsSubstring("target 12 in row 1 is outside the vocabulary of 10"));
-  CHECK_THROWS_WITH(kernels::flce(x, weight, at::zeros({3}, at::kLong), {.valid_count = 2}), ContainsSubstring("3 valid rows"));
+  CHECK_THROWS_WITH(kernels::flce(x, weight, at::zeros({3}, at::kLong), {.valid_count = 2}),
+                    ContainsSubstring("3 valid rows"));
 }
 
 TEST_CASE("the fused linear cross entropy refuses what does not fit") {
@@ -96,7 +101,8 @@ TEST_CASE("on meta the fused linear cross entropy has its shapes and types") {
   const auto meta = at::TensorOptions().device(at::kMeta).dtype(at::kBFloat16);
   const at::Tensor x = at::empty({20, 8}, meta), weight = at::empty({50, 8}, meta);
   const at::Tensor targets = at::empty({20}, meta.dtype(at::kLong));
-  const kernels::FlceOut out = kernels::flce(x, weight, targets, {.mode = FlceMode::kLean, .fp32_weight_gradient = true});
+  const kernels::FlceOut out =
+      kernels::flce(x, weight, targets, {.mode = FlceMode::kLean, .fp32_weight_gradient = true});
   CHECK(out.dx.sizes() == x.sizes());
   CHECK(out.dx.scalar_type() == at::kFloat);
   CHECK(out.dweight.sizes() == weight.sizes());

@@ -51,9 +51,8 @@ TEST_CASE("a page's text, demo, figures and question exist") {
       for (const std::string_view id : page->figures) CHECK(lessons::find_figure(id) != nullptr);
       CHECK_FALSE(page->recordings.empty());
       // One shows at once; of the others a copy of the program may lack some, such as those of a GPU.
-      CHECK(std::any_of(page->recordings.begin(), page->recordings.end(), [](std::string_view name) {
-        return std::filesystem::exists(recording_file(name));
-      }));
+      CHECK(std::any_of(page->recordings.begin(), page->recordings.end(),
+                        [](std::string_view name) { return std::filesystem::exists(recording_file(name)); }));
       for (const std::string_view base : page->bases)
         CHECK(std::find(page->recordings.begin(), page->recordings.end(), base) != page->recordings.end());
       const experiments::DemoInfo& demo = *experiments::find_demo(page->demo);

@@ -86,8 +86,13 @@ TEST_CASE("the loss takes as many tensors of logits as its path says") {
 }
 
 TEST_CASE("adapters train r (in + out) weights a matrix") {
-  llama::Config square{.hidden_size = 2048, .intermediate_size = 2048, .num_layers = 1, .num_heads = 32,
-                       .num_kv_heads = 32, .head_dim = 64, .vocab_size = 256};
+  llama::Config square{.hidden_size = 2048,
+                       .intermediate_size = 2048,
+                       .num_layers = 1,
+                       .num_heads = 32,
+                       .num_kv_heads = 32,
+                       .head_dim = 64,
+                       .vocab_size = 256};
   CHECK(lora_parameters(square, 16, "attention") == 4 * 65'536);
   CHECK(lora_parameters(square, 16, "mlp") == 3 * 65'536);
   // 1B: r · (4,096 + 2,560 + 2,560 + 4,096 + 3 · 10,240) · 16
@@ -120,7 +125,8 @@ TEST_CASE("GaLore keeps moments of r rows, and the projection") {
 }
 
 TEST_CASE("what lies on the host is not on the device") {
-  const auto away = with({"precision=bf16_mixed", "checkpointing=layer", "offload.optimizer=host", "offload.parameters=on"});
+  const auto away =
+      with({"precision=bf16_mixed", "checkpointing=layer", "offload.optimizer=host", "offload.parameters=on"});
   CHECK(bytes_of(away, Category::kOptimizerState) == -1);
   CHECK(bytes_of(away, Category::kOptimizerState, true) == 12 * kP);
   const std::int64_t layer = 60'821'504, outer = 128'256LL * 2048 + 2048;

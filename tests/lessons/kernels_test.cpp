@@ -25,8 +25,16 @@ constexpr std::uint16_t kSilu = 100, kNorm = 101, kProj = 102, kEagerName = 103,
 KernelSpan kernel(record::Nanoseconds start, record::Nanoseconds duration, std::uint16_t name, std::uint16_t op,
                   record::Bytes bytes = record::kUnknownBytes) {
   static std::uint32_t correlation = 0;
-  return {.start = start, .duration = duration, .bytes = bytes, .correlation = ++correlation, .step = 1, .name = name,
-          .op = op, .layer = 0, .kind = SpanKind::kKernel, .phase = Phase::kForward};
+  return {.start = start,
+          .duration = duration,
+          .bytes = bytes,
+          .correlation = ++correlation,
+          .step = 1,
+          .name = name,
+          .op = op,
+          .layer = 0,
+          .kind = SpanKind::kKernel,
+          .phase = Phase::kForward};
 }
 
 record::Recording with(std::vector<KernelSpan> spans, bool traced = true) {
@@ -34,8 +42,13 @@ record::Recording with(std::vector<KernelSpan> spans, bool traced = true) {
   record::RunInfo info = recording.info();
   if (traced) info.provenance["traced"] = "kernels, by CUPTI 13.0";
   recording.set_info(info);
-  const std::vector<std::string> names = {"mlp.silu",  "mlp.rms_norm", "mlp.gate_proj", "at::native::elementwise_kernel",
-                                          "headroom::kernels::rms_norm", "nvjet_gemm", "cudaLaunchKernel",
+  const std::vector<std::string> names = {"mlp.silu",
+                                          "mlp.rms_norm",
+                                          "mlp.gate_proj",
+                                          "at::native::elementwise_kernel",
+                                          "headroom::kernels::rms_norm",
+                                          "nvjet_gemm",
+                                          "cudaLaunchKernel",
                                           "copy, host to device"};
   recording.append_operators(kSilu, names);
   recording.append(std::span<const KernelSpan>(spans));
@@ -44,10 +57,9 @@ record::Recording with(std::vector<KernelSpan> spans, bool traced = true) {
 
 // A product, a copy, three elementwise kernels one after another with a gap of 500 ns before the last, and their calls.
 record::Recording eager() {
-  std::vector<KernelSpan> spans = {kernel(10'000, 4'000, kGemmName, kProj, 3 << 20),
-                                   kernel(14'000, 1'000, kEagerName, kNorm, 1 << 20),
-                                   kernel(15'000, 1'000, kEagerName, kNorm),
-                                   kernel(16'500, 1'000, kEagerName, kSilu, 1 << 20)};
+  std::vector<KernelSpan> spans = {
+      kernel(10'000, 4'000, kGemmName, kProj, 3 << 20), kernel(14'000, 1'000, kEagerName, kNorm, 1 << 20),
+      kernel(15'000, 1'000, kEagerName, kNorm), kernel(16'500, 1'000, kEagerName, kSilu, 1 << 20)};
   for (int i = 0; i < 4; ++i) {
     KernelSpan call = kernel(5'000 + i * 2'000, 1'500, kCall, kNorm);
     call.kind = SpanKind::kRuntimeCall;

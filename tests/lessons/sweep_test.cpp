@@ -42,7 +42,8 @@ TEST_CASE("the closed form meets the published peaks, 21 of 24 to the byte") {
     if (run.experiment == "sequence" && run.seq == 1024) continue;  // the point that both sweeps share
     const auto strategy = lessons::report_strategy(run.strategy);
     REQUIRE(strategy);
-    const record::Bytes off = lessons::report_peak(*strategy, static_cast<double>(run.batch), run.seq).bytes() - run.peak;
+    const record::Bytes off =
+        lessons::report_peak(*strategy, static_cast<double>(run.batch), run.seq).bytes() - run.peak;
     INFO(run.strategy << " " << run.batch << " × " << run.seq);
     ++points;
     exact += off == 0;

@@ -17,7 +17,8 @@ namespace {
 // 10 numbers in [2^-30, 2^-29), 30 in [2^-20, 2^-19), 60 in [2^-10, 2^-9).
 record::Recording counted() {
   record::Recording recording = tests::made_recording();
-  record::Histogram gradients{.name = "gradients", .step = 2, .low_exponent = -30, .counts = std::vector<std::int64_t>(21)};
+  record::Histogram gradients{
+      .name = "gradients", .step = 2, .low_exponent = -30, .counts = std::vector<std::int64_t>(21)};
   gradients.counts[0] = 10;
   gradients.counts[10] = 30;
   gradients.counts[20] = 60;
@@ -52,7 +53,8 @@ TEST_CASE("fp16's window says how much is lost, and a loss scale moves the gradi
   const FigureData scaled = built("gradient_histogram", run, {"scale=65536"});
   CHECK(scaled.charts[0].title == "In fp16: 0.0 % become zero, 0.0 % lose digits, 0.0 % become infinite");
   CHECK(scaled.charts[0].series[0].points[0].x == -13.5);
-  const FigureData too_far = built("gradient_histogram", run, {"scale=16777216"});  // 2^24: 60 numbers at 2^14, still held
+  const FigureData too_far =
+      built("gradient_histogram", run, {"scale=16777216"});  // 2^24: 60 numbers at 2^14, still held
   CHECK(too_far.charts[0].title.find("0.0 % become infinite") != std::string::npos);
   CHECK(built("gradient_histogram", run, {"format=bf16"}).charts[0].title.find("In bf16: 0.0 % become zero") == 0);
 }
@@ -67,7 +69,8 @@ TEST_CASE("updates that rounding swallowed are counted") {
 
 TEST_CASE("the map of 8 bits has a row for each way and an empty cell where there are no numbers") {
   record::Recording run = tests::made_recording();
-  record::Histogram way{.name = "first_moment.dynamic.256", .low_exponent = -6, .counts = {5, 0, 7}, .errors = {0.5, 0, 0.01}};
+  record::Histogram way{
+      .name = "first_moment.dynamic.256", .low_exponent = -6, .counts = {5, 0, 7}, .errors = {0.5, 0, 0.01}};
   run.append(way);
   way.name = "first_moment.linear.256";
   way.errors = {1, 0, 0.02};

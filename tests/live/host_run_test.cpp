@@ -25,7 +25,8 @@ using tests::Settings;
 
 Settings offloaded(const Settings& more) {
   Settings settings = more;
-  const Settings base{{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}, {"offload.optimizer", "host"}};
+  const Settings base{
+      {"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}, {"offload.optimizer", "host"}};
   settings.insert(base.begin(), base.end());
   return settings;
 }

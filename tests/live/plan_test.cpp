@@ -97,10 +97,14 @@ TEST_CASE("a plan for the CPU is the CPU's events") {
 }
 
 TEST_CASE("a plan takes the host's memory that the run takes, block by block") {
-  const Settings settings{{"model", "tiny"},           {"batch", "2"},
-                          {"seq", "64"},               {"device", "cpu"},
-                          {"checkpointing", "layer"},  {"offload.optimizer", "host"},
-                          {"offload.parameters", "on"}, {"offload.checkpoints", "on"}};
+  const Settings settings{{"model", "tiny"},
+                          {"batch", "2"},
+                          {"seq", "64"},
+                          {"device", "cpu"},
+                          {"checkpointing", "layer"},
+                          {"offload.optimizer", "host"},
+                          {"offload.parameters", "on"},
+                          {"offload.checkpoints", "on"}};
   const auto host_rows = [&](live::EngineRole role) {
     RunDriver driver(role);
     const DrivenRun run = driver.run(settings);
@@ -108,8 +112,7 @@ TEST_CASE("a plan takes the host's memory that the run takes, block by block") {
     std::vector<std::string> rows;
     for (const MemEvent& event : run.recording.events()) {
       if (event.device != record::DeviceKind::kHost) continue;
-      rows.push_back(as_text(
-          {event.kind, 0, event.requested, event.category, event.phase, event.layer, event.op}));
+      rows.push_back(as_text({event.kind, 0, event.requested, event.category, event.phase, event.layer, event.op}));
     }
     return rows;
   };

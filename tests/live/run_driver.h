@@ -39,7 +39,8 @@ class RunDriver {
 
   // Waits for the end of the run. `watch` is called every few milliseconds with what has arrived.
   DrivenRun run(const Settings& params, bool record = true,
-                const std::function<void(const record::Recording&)>& watch = {}, const std::string& demo = "train_step");
+                const std::function<void(const record::Recording&)>& watch = {},
+                const std::string& demo = "train_step");
   live::Worker& worker() { return worker_; }
   std::uint64_t last_run() const { return run_; }
 

@@ -48,8 +48,9 @@ const llama::Config kSmall{.id = "custom",
                            .head_dim = 16,
                            .vocab_size = 300,
                            .rope_theta = 10000};
-const std::vector<std::string> kSmallParams{"model=custom",   "hidden_size=64", "num_layers=3",         "num_heads=4",
-                                            "num_kv_heads=2", "head_dim=16",    "intermediate_size=96", "vocab_size=300"};
+const std::vector<std::string> kSmallParams{"model=custom",         "hidden_size=64", "num_layers=3",
+                                            "num_heads=4",          "num_kv_heads=2", "head_dim=16",
+                                            "intermediate_size=96", "vocab_size=300"};
 // I·O and I + O of the seven projections of such a layer, in turn.
 constexpr std::array<std::int64_t, 7> kAreas{64 * 64, 64 * 32, 64 * 32, 64 * 64, 64 * 96, 64 * 96, 96 * 64};
 constexpr std::array<std::int64_t, 7> kSides{128, 96, 96, 128, 160, 160, 160};
@@ -95,8 +96,7 @@ double difference(const at::Tensor& a, const at::Tensor& b) {
 record::Params params(const std::vector<std::string>& assignments) {
   record::Params result(experiments::find_demo("train_step")->schema);
   for (const std::string& assignment : kSmallParams) REQUIRE(result.set_assignment(assignment).ok());
-  for (const char* assignment : {"batch=2", "seq=24", "lora_rank=8"})
-    REQUIRE(result.set_assignment(assignment).ok());
+  for (const char* assignment : {"batch=2", "seq=24", "lora_rank=8"}) REQUIRE(result.set_assignment(assignment).ok());
   for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
   return result;
 }
@@ -314,7 +314,8 @@ TEST_CASE("adapters take the bytes of their formulas") {
 
 TEST_CASE("QLoRA never has two layers' weights in the model's type") {
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-  const Logs qlora = logs(params({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}), kPlanForCpu);
+  const Logs qlora =
+      logs(params({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}), kPlanForCpu);
   // Of the largest matrix, 64 × 96, a copy at a time; norms have a little workspace of their own.
   const Level workspace = level(qlora.third_step, Category::kWorkspace);
   CHECK(workspace.last == 0);

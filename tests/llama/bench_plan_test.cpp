@@ -43,10 +43,11 @@ TEST_CASE("the report's panels have the report's shapes") {
   const auto count = [&](const char* panel) {
     return std::count_if(cases.begin(), cases.end(), [&](const BenchCase& one) { return one.panel == panel; });
   };
-  for (const char* panel : {"report.cross_entropy", "report.geglu", "report.swiglu", "report.rms_norm",
-                            "report.layer_norm", "report.rope"})
+  for (const char* panel :
+       {"report.cross_entropy", "report.geglu", "report.swiglu", "report.rms_norm", "report.layer_norm", "report.rope"})
     CHECK(count(panel) == 4);
-  const auto mlp = std::find_if(cases.begin(), cases.end(), [](const BenchCase& one) { return one.kernel == "swiglu"; });
+  const auto mlp =
+      std::find_if(cases.begin(), cases.end(), [](const BenchCase& one) { return one.kernel == "swiglu"; });
   CHECK(mlp->rows == 4 * 4096);
   CHECK((mlp->batch == 4 && mlp->hidden == 4096 && mlp->width == 11008));
   CHECK(cases.front().storage == "fp32");

@@ -56,8 +56,8 @@ std::vector<Measurement> measured(std::initializer_list<const char*> settings, C
 TEST_CASE("every form of every kernel is timed, and no farther from float64 than twice the eager one") {
   CountingMeter meter;
   for (const char* kernel : {"kernel=rms_norm", "kernel=add_rms_norm", "kernel=layer_norm", "kernel=swiglu",
-                             "kernel=geglu", "kernel=cross_entropy", "kernel=fused_linear_cross_entropy", "kernel=adamw",
-                             "kernel=adamw_8bit", "kernel=nf4"}) {
+                             "kernel=geglu", "kernel=cross_entropy", "kernel=fused_linear_cross_entropy",
+                             "kernel=adamw", "kernel=adamw_8bit", "kernel=nf4"}) {
     INFO(kernel);
     const auto rows = measured({kernel, "quick=on", "rows=64", "width=96"}, &meter);
     REQUIRE(rows.size() > 1);
@@ -107,7 +107,8 @@ TEST_CASE("a benchmark cannot be predicted, and a panel that is not there is ref
 
 TEST_CASE("samples are taken in turns, at least as many as asked, until they agree") {
   std::vector<int> order;
-  const std::vector<BenchSampler> steady{[&] { return order.push_back(0), 100.0; }, [&] { return order.push_back(1), 50.0; }};
+  const std::vector<BenchSampler> steady{[&] { return order.push_back(0), 100.0; },
+                                         [&] { return order.push_back(1), 50.0; }};
   const auto never = [] { return false; };
   const auto times = experiments::time_in_turns(steady, {.least = 10, .most = 100, .seconds = 10}, never);
   REQUIRE(times);

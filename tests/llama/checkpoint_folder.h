@@ -48,9 +48,7 @@ inline void write_bytes(const std::filesystem::path& file, const std::string& by
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-inline std::string length_of(std::uint64_t length) {
-  return {reinterpret_cast<const char*>(&length), sizeof length};
-}
+inline std::string length_of(std::uint64_t length) { return {reinterpret_cast<const char*>(&length), sizeof length}; }
 
 // The header that describes the tensors one after the other.
 inline nlohmann::json header_of(const std::vector<TensorBytes>& tensors) {

@@ -41,17 +41,17 @@ struct Position {
 
 // What is trained, for how long and where is no technique.
 bool is_technique(const ParamSpec& spec) {
-  static const std::set<std::string_view> kNone{"model",         "batch", "seq",     "device", "cap",          "steps",
-                                                "trace",         "seed",  "weights", "data",   "offload_file", "learning_rate"};
+  static const std::set<std::string_view> kNone{"model", "batch", "seq",     "device", "cap",          "steps",
+                                                "trace", "seed",  "weights", "data",   "offload_file", "learning_rate"};
   return !kNone.contains(spec.key) && spec.needs_key != "model";
 }
 
 std::vector<Position> positions() {
   // Of the numbers: what is tried beside the default.
   static const std::map<std::string_view, std::string> kNumbers{
-      {"checkpoint_every", "3"}, {"loss_chunk", "16"},   {"accumulate", "2"},    {"loss_scale", "1024"},
+      {"checkpoint_every", "3"},  {"loss_chunk", "16"}, {"accumulate", "2"},      {"loss_scale", "1024"},
       {"loss_scale_window", "1"}, {"galore_rank", "8"}, {"galore_interval", "1"}, {"galore_scale", "1"},
-      {"lora_rank", "4"},        {"lora_alpha", "8"}};
+      {"lora_rank", "4"},         {"lora_alpha", "8"}};
   std::vector<Position> result;
   for (const ParamSpec& spec : experiments::find_demo("train_step")->schema) {
     if (!is_technique(spec)) continue;
@@ -70,9 +70,8 @@ std::vector<Position> positions() {
 
 Params micro() {
   Params params(experiments::find_demo("train_step")->schema);
-  for (const char* assignment :
-       {"model=custom", "hidden_size=16", "num_layers=3", "num_heads=2", "num_kv_heads=1", "head_dim=8",
-        "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"}) {
+  for (const char* assignment : {"model=custom", "hidden_size=16", "num_layers=3", "num_heads=2", "num_kv_heads=1",
+                                 "head_dim=8", "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"}) {
     REQUIRE(params.set_assignment(assignment).ok());
   }
   return params;
@@ -161,7 +160,8 @@ TEST_CASE("every pair of switches follows the plain step, or is refused with its
       set_needs(params, *all[j].spec);
       set(params, all[i].text());
       set(params, all[j].text());
-      const bool both = params.as_text(all[i].spec->key) == all[i].value && params.as_text(all[j].spec->key) == all[j].value;
+      const bool both =
+          params.as_text(all[i].spec->key) == all[i].value && params.as_text(all[j].spec->key) == all[j].value;
       if (!both || !params.in_use(all[i].spec->key) || !params.in_use(all[j].spec->key)) continue;
       const std::string pair = all[i].text() + " " + all[j].text();
       CAPTURE(pair);
@@ -196,7 +196,8 @@ TEST_CASE("a refusal names both settings and says why") {
 TEST_CASE("the table speaks of settings and values that there are") {
   const Params params = micro();
   for (const experiments::Conflict& conflict : experiments::train_step_conflicts()) {
-    for (const auto& [key, values] : {std::pair(conflict.key, conflict.value), {conflict.other, conflict.other_value}}) {
+    for (const auto& [key, values] :
+         {std::pair(conflict.key, conflict.value), {conflict.other, conflict.other_value}}) {
       CAPTURE(key, values);
       REQUIRE(params.has(key));
       for (std::string_view rest = values.substr(values.starts_with('!') ? 1 : 0); !rest.empty();) {

@@ -151,8 +151,7 @@ TEST_CASE("a planned step with fused kernels makes the CPU step's allocations, o
   const std::vector<std::string> switches = GENERATE(from_range(kSwitches));
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(text_of(switches), checkpointing);
-  const record::Params p =
-      params(joined(joined(kSmall, {"batch=2", "seq=24", checkpointing}), switches));
+  const record::Params p = params(joined(joined(kSmall, {"batch=2", "seq=24", checkpointing}), switches));
   const std::vector<Allocation> real = third_step(p, kCpu);
   const std::vector<Allocation> planned = third_step(p, kPlanForCpu);
   REQUIRE(real.size() > 100);

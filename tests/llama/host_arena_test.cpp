@@ -71,7 +71,8 @@ TEST_CASE("a host that gives no page-locked memory is said once, and the run goe
   int asked = 0, unlocked = 0;
   static int* counter = nullptr;
   counter = &unlocked;
-  HostArena arena(at::kCPU, 0, {.lock = [&](void*, std::size_t) { return ++asked == 1; }, .unlock = [](void*) { ++*counter; }});
+  HostArena arena(at::kCPU, 0,
+                  {.lock = [&](void*, std::size_t) { return ++asked == 1; }, .unlock = [](void*) { ++*counter; }});
   {
     const at::Tensor locked = arena.empty({10}, at::kFloat, HostPages::kLocked);
     CHECK(arena.trouble().empty());

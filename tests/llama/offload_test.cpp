@@ -150,8 +150,14 @@ TEST_CASE("states in a file step as those in memory, masters beside 16-bit weigh
 
 TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
   const std::int64_t seq = 32;
-  const llama::Config config{.id = "custom", .hidden_size = 64, .intermediate_size = 96, .num_layers = 3,
-                             .num_heads = 4, .num_kv_heads = 2, .head_dim = 16, .vocab_size = 300};
+  const llama::Config config{.id = "custom",
+                             .hidden_size = 64,
+                             .intermediate_size = 96,
+                             .num_layers = 3,
+                             .num_heads = 4,
+                             .num_kv_heads = 2,
+                             .head_dim = 16,
+                             .vocab_size = 300};
   const auto trained = [&](bool on_host) {
     llama::TrainOptions step{.checkpointing = llama::Checkpointing::kLayer};
     llama::Offload offload({.parameters = on_host, .optimizer = on_host, .checkpoints = on_host}, at::kCPU, 0);
@@ -166,7 +172,8 @@ TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
       llama::train_step(model, *optimizer, tokens, step, i);
     }
     std::vector<at::Tensor> result;
-    for (const llama::Parameter& parameter : llama::parameters(model)) result.push_back(parameter.tensor.detach().clone());
+    for (const llama::Parameter& parameter : llama::parameters(model))
+      result.push_back(parameter.tensor.detach().clone());
     return result;
   };
   const std::vector<at::Tensor> plain = trained(false), host = trained(true);
@@ -181,8 +188,14 @@ TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
 TEST_CASE("masters in fp32 keep what 16-bit weights lose") {
   // A rate so small that most updates vanish in bf16: the weights follow the masters.
   const auto run = [](at::ScalarType state) {
-    const llama::Config config{.id = "custom", .hidden_size = 32, .intermediate_size = 48, .num_layers = 1,
-                               .num_heads = 2, .num_kv_heads = 2, .head_dim = 16, .vocab_size = 300};
+    const llama::Config config{.id = "custom",
+                               .hidden_size = 32,
+                               .intermediate_size = 48,
+                               .num_layers = 1,
+                               .num_heads = 2,
+                               .num_kv_heads = 2,
+                               .head_dim = 16,
+                               .vocab_size = 300};
     llama::TrainOptions step;
     llama::Offload offload({.optimizer = true}, at::kCPU, 0);
     const llama::Placement placement{.type = at::kBFloat16};
@@ -290,7 +303,8 @@ TEST_CASE("with checkpoints on the host at most two layer inputs are on the devi
       std::size_t count = 0;
       for (const auto& [storage, a] : alive) {
         const std::string_view op = record::operator_name(a.tag.op);
-        const bool made_in_forward = a.tag.phase == record::Phase::kForward && (op == "embedding" || op == "mlp.residual");
+        const bool made_in_forward =
+            a.tag.phase == record::Phase::kForward && (op == "embedding" || op == "mlp.residual");
         count += a.bytes == kInput && (made_in_forward || op == "layer.input");
       }
       most = std::max(most, count);
@@ -302,8 +316,14 @@ TEST_CASE("with checkpoints on the host at most two layer inputs are on the devi
 }
 
 TEST_CASE("a loss scale is taken out of the gradients, and a layer that overflows is left as it is") {
-  const llama::Config config{.id = "custom", .hidden_size = 32, .intermediate_size = 48, .num_layers = 2,
-                             .num_heads = 2, .num_kv_heads = 2, .head_dim = 16, .vocab_size = 300};
+  const llama::Config config{.id = "custom",
+                             .hidden_size = 32,
+                             .intermediate_size = 48,
+                             .num_layers = 2,
+                             .num_heads = 2,
+                             .num_kv_heads = 2,
+                             .head_dim = 16,
+                             .vocab_size = 300};
   llama::TrainOptions step;
   llama::Offload offload({.optimizer = true}, at::kCPU, 0);
   llama::Model model = llama::make_model(config, {}, {.type = at::kHalf}, 16, 3);
@@ -347,11 +367,11 @@ TEST_CASE("a loss scale is taken out of the gradients, and a layer that overflow
 TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more than the report's runs took") {
   test::install_allocation_log();
   const auto peak = [](int batch, const Settings& more) {
-    const Settings all = joined({"model=llama-3.2-1b", "batch=" + std::to_string(batch), "seq=1024",
-                                 "precision=fp16_mixed", "checkpointing=layer", "loss=flce", "fused.rms_norm=on",
-                                 "fused.rope=on", "fused.swiglu=on", "fused.embedding=on", "offload.optimizer=host",
-                                 "offload.parameters=on"},
-                                more);
+    const Settings all =
+        joined({"model=llama-3.2-1b", "batch=" + std::to_string(batch), "seq=1024", "precision=fp16_mixed",
+                "checkpointing=layer", "loss=flce", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on",
+                "fused.embedding=on", "offload.optimizer=host", "offload.parameters=on"},
+               more);
     test::start_log(LoggedDevice::kMeta);
     const auto run = make_run(all, {.device = at::kMeta, .target = record::DeviceKind::kGpu});
     run->step(0);
@@ -365,7 +385,7 @@ TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more 
   CHECK(peak(1, {}) + kBlasWorkspace <= 1'770'000'000);
   CHECK(peak(8, {}) + kBlasWorkspace <= 2'970'000'000);
   CHECK(peak(112, {}) + kBlasWorkspace <= 20'870'000'000);
-  CHECK((peak(144, {}) - peak(112, {})) / (32 * 1024) <= 158'150);  // bytes a token
+  CHECK((peak(144, {}) - peak(112, {})) / (32 * 1024) <= 158'150);                  // bytes a token
   CHECK(peak(200, {"offload.checkpoints=on"}) + kBlasWorkspace <= 24'910'810'317);  // 23.2 GiB
 }
 

@@ -32,9 +32,8 @@ const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/lla
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
 
-const Settings kSmall{"model=custom",   "hidden_size=64", "num_layers=3",         "num_heads=4",
-                      "num_kv_heads=2", "head_dim=16",    "intermediate_size=96", "vocab_size=300",
-                      "batch=2",        "seq=24"};
+const Settings kSmall{"model=custom", "hidden_size=64",       "num_layers=3",   "num_heads=4", "num_kv_heads=2",
+                      "head_dim=16",  "intermediate_size=96", "vocab_size=300", "batch=2",     "seq=24"};
 
 Settings joined(Settings a, const Settings& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -195,8 +194,9 @@ TEST_CASE("what stands between steps, in bytes a parameter") {
 
 TEST_CASE("an optimizer by kernel takes no memory while it steps") {
   test::install_allocation_log();
-  const Settings settings = GENERATE(Settings{"optimizer=adamw_8bit"}, Settings{"optimizer=adamw_8bit", "precision=bf16"},
-                                     Settings{"precision=fp16_mixed"}, Settings{"precision=bf16", "rounding=stochastic"});
+  const Settings settings =
+      GENERATE(Settings{"optimizer=adamw_8bit"}, Settings{"optimizer=adamw_8bit", "precision=bf16"},
+               Settings{"precision=fp16_mixed"}, Settings{"precision=bf16", "rounding=stochastic"});
   CAPTURE(text_of(settings));
   for (const RunPlace place : {kCpu, kPlanForCpu}) {
     for (const Allocation& a : log_of(joined(kSmall, settings), place, 1)) {
@@ -277,9 +277,9 @@ TEST_CASE("a loss scale that is too high skips steps until it fits, and says so"
 }
 
 TEST_CASE("mixed precision follows the loss of fp32") {
-  const Settings settings = GENERATE(Settings{"precision=bf16_mixed"}, Settings{"precision=fp16_mixed"},
-                                     Settings{"precision=fp16_mixed", "loss=flce"},
-                                     Settings{"precision=fp16_mixed", "fused.cross_entropy=on", "accumulate=2", "batch=1"});
+  const Settings settings = GENERATE(
+      Settings{"precision=bf16_mixed"}, Settings{"precision=fp16_mixed"}, Settings{"precision=fp16_mixed", "loss=flce"},
+      Settings{"precision=fp16_mixed", "fused.cross_entropy=on", "accumulate=2", "batch=1"});
   CAPTURE(text_of(settings));
   const std::vector<double> wide = losses(kSmall, 12), mixed = losses(joined(kSmall, settings), 12);
   // The draws differ with the type, so losses agree as those of two seeds do.
@@ -322,8 +322,8 @@ TEST_CASE("8-bit moments, GaLore and what they must reach of AdamW's loss") {
   CHECK(last(adamw) < 0.6 * adamw.front());
 
   // r = H/4. As in the paper, with a higher learning rate, since α = 1/4 multiplies it.
-  const std::vector<double> galore = losses(
-      joined(base, {"optimizer=galore", "galore_rank=32", "galore_interval=20", "galore_scale=1"}), kSteps);
+  const std::vector<double> galore =
+      losses(joined(base, {"optimizer=galore", "galore_rank=32", "galore_interval=20", "galore_scale=1"}), kSteps);
   const double share = (galore.front() - last(galore)) / (adamw.front() - last(adamw));
   CAPTURE(last(galore), share);
   CHECK(share >= 0.8);

@@ -29,7 +29,8 @@ std::vector<Parameter> weights(at::ScalarType type = at::kFloat) {
   const auto weight = [&](at::IntArrayRef shape, std::uint16_t layer) {
     return Parameter{.name = "w", .tensor = (at::randn(shape) * 0.02).to(type).requires_grad_(true), .layer = layer};
   };
-  return {weight({24, 70}, 0), weight({70, 24}, 0), weight({32, 32}, 0), weight({24}, 0), weight({40, 24}, record::kNoLayer)};
+  return {weight({24, 70}, 0), weight({70, 24}, 0), weight({32, 32}, 0), weight({24}, 0),
+          weight({40, 24}, record::kNoLayer)};
 }
 
 // Gradients of step t, times `factor`; the same for every list of weights.
@@ -73,7 +74,8 @@ TEST_CASE("weights beside fp32 masters are the rounding of weights stepped in fp
   AdamW mixed(narrow, {.masters = true}), plain(wide, {});
   for (int t = 0; t < 20; ++t) {
     set_gradients(narrow, t);
-    for (std::size_t i = 0; i < wide.size(); ++i) wide[i].tensor.mutable_grad() = narrow[i].tensor.grad().to(at::kFloat);
+    for (std::size_t i = 0; i < wide.size(); ++i)
+      wide[i].tensor.mutable_grad() = narrow[i].tensor.grad().to(at::kFloat);
     mixed.step();
     plain.step();
   }
@@ -272,8 +274,8 @@ TEST_CASE("a gradient that is not finite ends GaLore's refresh with an error") {
 TEST_CASE("magnitudes are counted by exponent, zeros and what is not finite by themselves") {
   llama::MagnitudeCounts counts("x", at::kCPU);
   const float tiny = std::numeric_limits<float>::denorm_min();
-  const at::Tensor x = at::tensor({1.0F, 1.5F, -1.99F, 2.0F, 0.25F, 0.0F, -0.0F, static_cast<float>(kInfinity),
-                                   std::nanf(""), tiny});
+  const at::Tensor x =
+      at::tensor({1.0F, 1.5F, -1.99F, 2.0F, 0.25F, 0.0F, -0.0F, static_cast<float>(kInfinity), std::nanf(""), tiny});
   counts.add(x);
   const record::Histogram histogram = counts.read(7);
   CHECK(histogram.name == "x");

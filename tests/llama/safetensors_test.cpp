@@ -222,7 +222,8 @@ TEST_CASE("each defect of a safetensors file is named") {
   CHECK_THAT(refusal(file([](std::string& all) { all.resize(100); })), ContainsSubstring("is cut: its header has"));
   CHECK_THAT(refusal(file([](std::string& all) { all.resize(all.size() - 1); })),
              ContainsSubstring("Tensor lm_head.weight should lie at bytes"));
-  CHECK_THAT(refusal(file([](std::string& all) { all += "tail"; })), ContainsSubstring("4 bytes that belong to no tensor"));
+  CHECK_THAT(refusal(file([](std::string& all) { all += "tail"; })),
+             ContainsSubstring("4 bytes that belong to no tensor"));
   CHECK_THAT(refusal(file([](std::string& all) { all.replace(0, 8, test::length_of(100'000'001)); })),
              ContainsSubstring("100000001 bytes, and more than 100000000 are not read"));
   CHECK_THAT(refusal(file([](std::string& all) { all[8] = '['; })), ContainsSubstring("no JSON object"));
@@ -241,14 +242,14 @@ TEST_CASE("each defect of a safetensors file is named") {
   CHECK_THAT(refusal(header([](json& all) { all[kQ].erase("shape"); })),
              ContainsSubstring("lacks a dtype, a shape or two data_offsets of tensor " + kQ));
   CHECK_THAT(refusal(header([](json& all) { all[kQ]["shape"] = {-16, 16}; })), ContainsSubstring("lacks a dtype"));
-  CHECK_THAT(refusal(header([](json& all) { all[kQ]["shape"] = {16, 8}; })),
+  CHECK_THAT(refusal(header([](json& all) {
+               all[kQ]["shape"] = {16, 8};
+             })),
              ContainsSubstring("Tensor " + kQ) && ContainsSubstring("does not make the 1024 bytes"));
   // 4 · (2⁶² + 256) is 1024 in 64 bits.
   CHECK_THAT(refusal(header([](json& all) { all[kQ]["shape"] = json::array({(std::int64_t{1} << 62) + 256}); })),
              ContainsSubstring("does not make the 1024 bytes"));
-  CHECK_THAT(refusal(header([](json& all) {
-               std::swap(all[kQ]["data_offsets"][0], all[kQ]["data_offsets"][1]);
-             })),
+  CHECK_THAT(refusal(header([](json& all) { std::swap(all[kQ]["data_offsets"][0], all[kQ]["data_offsets"][1]); })),
              ContainsSubstring("Tensor " + kQ + " should lie at bytes"));
   CHECK_THAT(refusal(header([](json& all) {
                all[kQ]["data_offsets"] = {std::uint64_t{1} << 63, (std::uint64_t{1} << 63) + 1024};
@@ -261,7 +262,8 @@ TEST_CASE("each defect of a safetensors file is named") {
   CHECK_THAT(refusal(header([](json& all) { all.erase(kQ); })),
              ContainsSubstring("1024 bytes that belong to no tensor, before tensor"));
 
-  CHECK_THAT(refusal(tensor([](auto& all) { all.erase(all.begin() + 3); })), ContainsSubstring("is missing in the checkpoint"));
+  CHECK_THAT(refusal(tensor([](auto& all) { all.erase(all.begin() + 3); })),
+             ContainsSubstring("is missing in the checkpoint"));
   CHECK_THAT(refusal(tensor([](auto& all) {
                all.push_back({"model.bias", "F32", {1}, "1234"});
              })),
@@ -287,7 +289,8 @@ TEST_CASE("a shard is a file of the folder, and has what the index says") {
              ContainsSubstring("Tensor more is not in"));
   CHECK_THAT(shard_refusal([](const auto&, json& index) { index["weight_map"].erase("lm_head.weight"); }),
              ContainsSubstring("Tensor lm_head.weight is in"));
-  CHECK_THAT(shard_refusal([](const auto&, json& index) { index.erase("weight_map"); }), ContainsSubstring("no weight_map"));
+  CHECK_THAT(shard_refusal([](const auto&, json& index) { index.erase("weight_map"); }),
+             ContainsSubstring("no weight_map"));
   const TemporaryFolder elsewhere;
   CHECK_THAT(shard_refusal([&](const std::filesystem::path& folder, json&) {
                std::filesystem::rename(folder / "b.safetensors", elsewhere.path() / "b.safetensors");
@@ -303,13 +306,19 @@ TEST_CASE("a config that cannot be computed here is refused by its field") {
   CHECK_THAT(config_refusal([](json& c) { c.erase("hidden_size"); }), ContainsSubstring("no hidden_size"));
   CHECK_THAT(config_refusal([](json& c) { c["vocab_size"] = "many"; }), ContainsSubstring("no vocab_size"));
   CHECK_THAT(config_refusal([](json& c) { c["num_key_value_heads"] = 3; }), ContainsSubstring("not a multiple"));
-  CHECK_THAT(config_refusal([](json& c) { c["rope_scaling"] = {{"rope_type", "yarn"}}; }),
+  CHECK_THAT(config_refusal([](json& c) {
+               c["rope_scaling"] = {{"rope_type", "yarn"}};
+             }),
              ContainsSubstring("no rope_scaling"));
-  CHECK_THAT(config_refusal([](json& c) { c["quantization_config"] = {{"bits", 4}}; }),
+  CHECK_THAT(config_refusal([](json& c) {
+               c["quantization_config"] = {{"bits", 4}};
+             }),
              ContainsSubstring("no quantization_config"));
   const TemporaryFolder empty;
-  CHECK_THAT(llama::read_hugging_face_config(empty.path()).error().message, ContainsSubstring("config.json cannot be read"));
-  CHECK_THAT(llama::find_weights(empty.path(), kSmall).error().message, ContainsSubstring("model.safetensors is missing"));
+  CHECK_THAT(llama::read_hugging_face_config(empty.path()).error().message,
+             ContainsSubstring("config.json cannot be read"));
+  CHECK_THAT(llama::find_weights(empty.path(), kSmall).error().message,
+             ContainsSubstring("model.safetensors is missing"));
   CHECK_THAT(llama::find_weights(empty.path() / "none", kSmall).error().message, ContainsSubstring("is no folder"));
 }
 

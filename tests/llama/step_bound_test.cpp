@@ -10,7 +10,8 @@ namespace {
 
 double flops(const experiments::StepBound& bound) {
   double sum = 0;
-  for (const experiments::StepProduct& product : bound.products) sum += static_cast<double>(product.times) * product.flops();
+  for (const experiments::StepProduct& product : bound.products)
+    sum += static_cast<double>(product.times) * product.flops();
   return sum;
 }
 

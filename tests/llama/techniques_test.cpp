@@ -40,8 +40,8 @@ const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kG
 
 using Settings = std::vector<std::string>;
 
-const Settings kSmall{"model=custom",  "hidden_size=64",       "num_layers=5",   "num_heads=4", "num_kv_heads=2",
-                      "head_dim=16",   "intermediate_size=96", "vocab_size=300", "seq=24"};
+const Settings kSmall{"model=custom", "hidden_size=64",       "num_layers=5",   "num_heads=4", "num_kv_heads=2",
+                      "head_dim=16",  "intermediate_size=96", "vocab_size=300", "seq=24"};
 
 // What is switched on, and the plain step that it must follow.
 struct Technique {
@@ -338,8 +338,7 @@ TEST_CASE("hooks hear of each layer, in segments too") {
         "f0 f1 f2 f3 r3 b3 g3 r2 b2 g2 r1 b1 g1 r0 b0 g0 g-1 ");
   CHECK(calls({.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = 3}) ==
         "f0 f1 f2 f3 r3 b3 g3 r0 r1 r2 b2 g2 b1 g1 b0 g0 g-1 ");
-  CHECK(calls({.micro_batches = 2}) ==
-        "f0 f1 f2 f3 b3 b2 b1 b0 f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
+  CHECK(calls({.micro_batches = 2}) == "f0 f1 f2 f3 b3 b2 b1 b0 f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
 }
 
 TEST_CASE("checkpoints may lie elsewhere between forward and backward") {
@@ -416,7 +415,8 @@ TEST_CASE("a loss that is no number is told with the step and the layer where it
   test::write_bytes(folder.path() / "config.json", test::config_json(config).dump());
   test::write_bytes(folder.path() / "model.safetensors", test::safetensors(tensors));
 
-  const auto run = make_run({"model=custom", "batch=2", "seq=8", checkpointing, "weights=" + folder.path().string()}, kCpu);
+  const auto run =
+      make_run({"model=custom", "batch=2", "seq=8", checkpointing, "weights=" + folder.path().string()}, kCpu);
   std::vector<double> losses;
   for (int i = 0; i < 2; ++i) {
     run->step(i);

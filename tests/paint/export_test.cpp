@@ -269,11 +269,13 @@ TEST_CASE("bars are rows of a CSV") {
 TEST_CASE("a file of a figure with charts and a map is one table") {
   lessons::FigureData figure;
   figure.charts.push_back({.title = "Mean", .series = {{.label = "even", .points = {{.x = 1, .y = 2}}}}});
-  figure.maps.push_back({.title = "By size", .columns = {"−6", "−5"}, .rows = {"even"}, .cells = {{0.5, std::nan("")}}});
+  figure.maps.push_back(
+      {.title = "By size", .columns = {"−6", "−5"}, .rows = {"even"}, .cells = {{0.5, std::nan("")}}});
   const std::string csv = to_csv(figure);
   const std::string table = csv.substr(csv.find("chart,series"));
-  CHECK(table == "chart,series,published,x,value,p20,p80,unit\n\"Mean\",\"even\",no,\"1\",2,0,0,bytes\n"
-                 "\"By size\",\"even\",no,\"−6\",0.5,,,\n");
+  CHECK(table ==
+        "chart,series,published,x,value,p20,p80,unit\n\"Mean\",\"even\",no,\"1\",2,0,0,bytes\n"
+        "\"By size\",\"even\",no,\"−6\",0.5,,,\n");
 }
 
 TEST_CASE("JSON has the whole description") {

@@ -25,15 +25,18 @@ lessons::FigureData two_runs() {
   const auto box = [](double begin, double end, Work work, const char* label) {
     return TimeBox{begin, end, work, 1, 4'096, label, std::string("tip of ") + label};
   };
-  figure.rows.push_back({.label = "B: Host", .note = "B: 3 launches, 600 µs of kernels", .ghost = false,
+  figure.rows.push_back({.label = "B: Host",
+                         .note = "B: 3 launches, 600 µs of kernels",
+                         .ghost = false,
                          .boxes = {box(0, 50'000, Work::kHost, "cudaLaunchKernel")}});
-  figure.rows.push_back({.label = "B: Device", .note = "", .ghost = false,
-                         .boxes = {box(100'000, 400'000, Work::kOurs, "rms_norm"),
-                                   box(400'000, 600'000, Work::kProduct, "gate_proj"),
-                                   box(600'000, 600'010, Work::kOther, "tiny"),
-                                   box(700'000, 800'000, Work::kMove, "copy")}});
-  figure.rows.push_back({.label = "A: Device", .note = "A: 1 launch", .ghost = true,
-                         .boxes = {box(0, 950'000, Work::kOther, "silu")}});
+  figure.rows.push_back(
+      {.label = "B: Device",
+       .note = "",
+       .ghost = false,
+       .boxes = {box(100'000, 400'000, Work::kOurs, "rms_norm"), box(400'000, 600'000, Work::kProduct, "gate_proj"),
+                 box(600'000, 600'010, Work::kOther, "tiny"), box(700'000, 800'000, Work::kMove, "copy")}});
+  figure.rows.push_back(
+      {.label = "A: Device", .note = "A: 1 launch", .ghost = true, .boxes = {box(0, 950'000, Work::kOther, "silu")}});
   return figure;
 }
 

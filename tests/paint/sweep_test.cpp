@@ -84,8 +84,8 @@ TEST_CASE("rungs are as long as their peaks, with a dashed rest where the one be
   REQUIRE(dashed.size() == 2);
   CHECK(std::abs(dashed[0].width() - 4 * weights[3].width()) <= 4);  // 16 GiB less
   const auto texts = tests::texts_of(scene, Layer::kBars);
-  for (const char* text : {"out of memory", "\u221216.00 GiB", "+4.00 GiB", "24,000", "5.250",
-                           "It does not go with what is below it."})
+  for (const char* text :
+       {"out of memory", "\u221216.00 GiB", "+4.00 GiB", "24,000", "5.250", "It does not go with what is below it."})
     CHECK(std::find(texts.begin(), texts.end(), text) != texts.end());
 }
 
@@ -101,8 +101,9 @@ TEST_CASE("files of a sweep say which points ran out and what each rung has") {
   CHECK(holds(csv(build("report_batch", tests::made_report_sweep())),
               "\"Peak memory\",\"Hugging Face's way\",no,\"16\",,,,out of memory\n"));
   const std::string ladder = csv(build("ladder_waterfall", tests::made_ladder()));
-  CHECK(holds(ladder, "\"+ fused linear cross entropy\",4294967296,4294967296,4294967296,4294967296,0,0,0,17179869184,"
-                      "34359738368,no,30000,5.250,\"\"\n"));
+  CHECK(holds(ladder,
+              "\"+ fused linear cross entropy\",4294967296,4294967296,4294967296,4294967296,0,0,0,17179869184,"
+              "34359738368,no,30000,5.250,\"\"\n"));
   CHECK(holds(ladder, "\"naive\""));
   CHECK(holds(render(build("report_batch", tests::made_report_sweep()), Format::kJson, options).value(),
               "\"out_of_memory\":true"));

@@ -218,9 +218,7 @@ TEST_CASE("a value of another type is refused") {
           .empty());
   CHECK_FALSE(
       refusal_of(message("start_run", {{"run", 1}, {"demo", "x"}, {"params", json::object()}, {"record", 1}})).empty());
-  CHECK_FALSE(
-      refusal_of(message("hello", {{"pid", 1}, {"devices", {5}}, {"facts", json::object()}}))
-          .empty());
+  CHECK_FALSE(refusal_of(message("hello", {{"pid", 1}, {"devices", {5}}, {"facts", json::object()}})).empty());
 }
 
 TEST_CASE("text that is not UTF-8 is refused, as value and as key") {

@@ -81,9 +81,23 @@ std::string refusal(const std::filesystem::path& path) {
 TEST_CASE("measurements come back from a file, those that were not taken included") {
   const TemporaryFolder folder;
   Recording made = made_recording({.steps = 1});
-  Measurement all{.panel = "rms_norm", .kernel = "rms_norm", .variant = "fused", .pass = "backward", .timing = "cold",
-                  .storage = "bf16", .label = "Llama 3.2 1B", .rows = 8192, .width = 2048, .vocab = 3, .median = 50.25,
-                  .low = 49.5, .high = 61, .samples = 30, .bytes = 1 << 26, .flops = 1e12, .extra_memory = 4096,
+  Measurement all{.panel = "rms_norm",
+                  .kernel = "rms_norm",
+                  .variant = "fused",
+                  .pass = "backward",
+                  .timing = "cold",
+                  .storage = "bf16",
+                  .label = "Llama 3.2 1B",
+                  .rows = 8192,
+                  .width = 2048,
+                  .vocab = 3,
+                  .median = 50.25,
+                  .low = 49.5,
+                  .high = 61,
+                  .samples = 30,
+                  .bytes = 1 << 26,
+                  .flops = 1e12,
+                  .extra_memory = 4096,
                   .error = 1.5e-3};
   Measurement few{.panel = "copy", .variant = "copy", .median = 1, .low = 1, .high = 1};
   for (int i = 0; i < 300; ++i) made.append(i % 2 == 0 ? all : few);  // more than one chunk
@@ -102,13 +116,27 @@ TEST_CASE("a traced step comes back from a file, in few bytes") {
   for (std::uint32_t i = 1; i <= kLaunches; ++i) {  // more than one chunk
     const Nanoseconds time = Nanoseconds{i} * 9'000 + i % 7 * 100;
     const auto op = static_cast<std::uint16_t>(1 + i % 20);
-    spans.push_back({.start = time, .duration = 3'000 + i % 11, .correlation = i, .step = 2, .name = 40, .op = op,
-                     .kind = SpanKind::kRuntimeCall, .phase = Phase::kForward});
-    spans.push_back({.start = time + 90'000, .duration = 8'000 + i % 13, .bytes = i % 3 == 0 ? Bytes{1} << 24 : -1,
-                     .correlation = i, .step = 2, .name = static_cast<std::uint16_t>(41 + i % 9), .op = op,
-                     .layer = static_cast<std::uint16_t>(i % 16), .phase = Phase::kForward, .stream = 1});
+    spans.push_back({.start = time,
+                     .duration = 3'000 + i % 11,
+                     .correlation = i,
+                     .step = 2,
+                     .name = 40,
+                     .op = op,
+                     .kind = SpanKind::kRuntimeCall,
+                     .phase = Phase::kForward});
+    spans.push_back({.start = time + 90'000,
+                     .duration = 8'000 + i % 13,
+                     .bytes = i % 3 == 0 ? Bytes{1} << 24 : -1,
+                     .correlation = i,
+                     .step = 2,
+                     .name = static_cast<std::uint16_t>(41 + i % 9),
+                     .op = op,
+                     .layer = static_cast<std::uint16_t>(i % 16),
+                     .phase = Phase::kForward,
+                     .stream = 1});
   }
-  spans.push_back({.start = -5, .duration = 0, .bytes = 0, .correlation = 0xffffffff, .step = -1, .kind = SpanKind::kMemset});
+  spans.push_back(
+      {.start = -5, .duration = 0, .bytes = 0, .correlation = 0xffffffff, .step = -1, .kind = SpanKind::kMemset});
   made.append(std::span<const KernelSpan>(spans));
   REQUIRE(made.write(folder / "traced.hrec").ok());
   const Result<Recording> read = Recording::read(folder / "traced.hrec");

@@ -60,8 +60,8 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
        {encode_info(made.info()), encode_events(std::span(made.events()).first(12)),
         encode_marks(std::span(made.marks()).first(6)), encode_device_times(times), encode_counters(made.counters()),
         encode_metrics(made.metrics()), encode_operators(1, names), encode_dropped(3),
-        encode_measurements(measurements), encode_kernel_spans(spans),
-        encode_kernel_report(report), encode_sweep_points(points), encode_outcome(*made.outcome())}) {
+        encode_measurements(measurements), encode_kernel_spans(spans), encode_kernel_report(report),
+        encode_sweep_points(points), encode_outcome(*made.outcome())}) {
     const auto header = std::get<ChunkHeader>(open_header(chunk));
     found.emplace_back(header.kind, std::get<std::vector<std::byte>>(
                                         open_payload(header, std::span(chunk).subspan(kChunkHeaderBytes))));

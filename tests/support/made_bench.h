@@ -15,8 +15,8 @@ namespace headroom::tests {
 
 struct MadeBench {
   record::DeviceKind device = record::DeviceKind::kGpu;
-  bool report = false;    // the report's panels, too
-  bool finished = true;   // false: still running
+  bool report = false;   // the report's panels, too
+  bool finished = true;  // false: still running
 };
 
 // A copy moves 4e12 bytes a second on the GPU; fused forms take 5/4 of its time, LibTorch's own 2, eager ones 8 times.
@@ -36,16 +36,23 @@ class BenchMaker {
   }
 
   record::Recording make() {
-    add({.panel = "copy", .variant = "copy", .pass = "forward", .rows = 1, .width = 1 << 30, .bytes = record::Bytes{2} << 30},
+    add({.panel = "copy",
+         .variant = "copy",
+         .pass = "forward",
+         .rows = 1,
+         .width = 1 << 30,
+         .bytes = record::Bytes{2} << 30},
         1);
     for (const std::string_view norm : {"rms_norm", "add_rms_norm", "layer_norm"})
       for (const std::int64_t width : {4096, 16384}) kernel(norm, std::string(norm), 8192, width, "");
     kernel("rope", "rope", 8192, 5120, "Llama 3 8B");
-    for (const std::string_view gated : {"swiglu", "geglu"}) kernel(gated, std::string(gated), 8192, 14336, "Llama 3 8B");
+    for (const std::string_view gated : {"swiglu", "geglu"})
+      kernel(gated, std::string(gated), 8192, 14336, "Llama 3 8B");
     kernel("cross_entropy", "cross_entropy", 8192, 128256, "");
     products();
     if (made_.report) report();
-    if (made_.finished) recording_.set_outcome({.kind = record::OutcomeKind::kCompleted, .message = {}, .out_of_memory = {}});
+    if (made_.finished)
+      recording_.set_outcome({.kind = record::OutcomeKind::kCompleted, .message = {}, .out_of_memory = {}});
     return std::move(recording_);
   }
 
@@ -79,7 +86,9 @@ class BenchMaker {
                               .label = label,
                               .rows = rows,
                               .width = width,
-                              .bytes = tensor * (pass == "full" ? 5 : pass == "forward" ? 2 : 3),
+                              .bytes = tensor * (pass == "full"      ? 5
+                                                 : pass == "forward" ? 2
+                                                                     : 3),
                               .flops = 4.0 * static_cast<double>(rows * width)};
       if (pass != "backward") row.extra_memory = 9 * tensor;
       row.error = 4e-3;

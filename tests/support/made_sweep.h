@@ -9,7 +9,7 @@
 namespace headroom::tests {
 
 struct MadeSweep {
-  bool llama_1b = true;   // else the tiny model, beside which nothing was published
+  bool llama_1b = true;  // else the tiny model, beside which nothing was published
   bool finished = true;
 };
 
@@ -50,8 +50,15 @@ inline record::Recording made_report_sweep(const MadeSweep& made = {}) {
   info.cap = 23 * record::kGiB;
   sweep.set_info(info);
   for (const std::string series : {"hf", "liger_without_flce", "liger_all"})
-    for (const auto& [batch, seq] : {std::pair{1, 1024}, {4, 1024}, {8, 1024}, {16, 1024}, {112, 1024}, {4, 512},
-                                     {4, 2048}, {4, 4096}, {4, 12288}}) {
+    for (const auto& [batch, seq] : {std::pair{1, 1024},
+                                     {4, 1024},
+                                     {8, 1024},
+                                     {16, 1024},
+                                     {112, 1024},
+                                     {4, 512},
+                                     {4, 2048},
+                                     {4, 4096},
+                                     {4, 12288}}) {
       const record::Bytes tokens = batch * seq;
       const bool all = series == "liger_all", fits = all || tokens < 16 * 1024;
       record::ByCategory bytes{record::kGiB, 0, record::kGiB};
@@ -95,10 +102,10 @@ inline record::Recording made_batch_sweep(int series, const MadeSweep& made = {}
   record::Recording sweep = made_sweep(series > 1 ? "batch × seq" : "batch", made);
   for (int s = 0; s < series; ++s)
     for (const int batch : {1, 2, 4, 8}) {
-      record::SweepPoint point =
-          made_point(series > 1 ? "seq=" + std::to_string(256 << s) : "", "batch=" + std::to_string(batch),
-                     {record::kGiB, 2 * record::kGiB, record::kGiB, batch * record::kGiB, 2 * batch * record::kGiB, 1000},
-                     batch == 8 ? 0 : 100.0 * batch);
+      record::SweepPoint point = made_point(
+          series > 1 ? "seq=" + std::to_string(256 << s) : "", "batch=" + std::to_string(batch),
+          {record::kGiB, 2 * record::kGiB, record::kGiB, batch * record::kGiB, 2 * batch * record::kGiB, 1000},
+          batch == 8 ? 0 : 100.0 * batch);
       point.params = {{"batch", std::to_string(batch)}};
       sweep.append(point);
     }

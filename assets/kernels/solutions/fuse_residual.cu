@@ -13,8 +13,8 @@ __device__ float block_sum(float value) {
   return parts[0];
 }
 
-extern "C" __global__ void add_rms_norm(const float* x, const float* residual, const float* weight, float* sum, float* y,
-                                        float epsilon) {
+extern "C" __global__ void add_rms_norm(const float* x, const float* residual, const float* weight, float* sum,
+                                        float* y, float epsilon) {
   const long long begin = static_cast<long long>(blockIdx.x) * WIDTH;
 
   float squares = 0;
