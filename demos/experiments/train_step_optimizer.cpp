@@ -41,12 +41,14 @@ llama::OptimizerOptions options_of(const record::Params& params, const llama::Co
                      .scale = params.real("galore_scale")}};
 }
 
-llama::HostAdamWOptions host_options_of(const record::Params& params, const llama::TrainOptions& options) {
+llama::HostAdamWOptions host_options_of(const record::Params& params, const llama::Model& model,
+                                        const llama::TrainOptions& options) {
   return {.adamw = adamw_of(params, nullptr),
           .state_type = params.text("precision") == "bf16" ? at::kBFloat16 : at::kFloat,
           .loss_scale = options.loss_scale,
           .first_loss_scale = static_cast<double>(params.integer("loss_scale")),
           .scale_window = params.integer("loss_scale_window"),
+          .fp32_gradient = options.loss.fp32_weight_gradient ? model.lm_head_VH : at::Tensor(),
           .in_file = params.text("offload.optimizer") == "file",
           .file = params.text("offload_file")};
 }
@@ -81,7 +83,7 @@ StepOptimizer::StepOptimizer(const record::Params& params, const llama::Model& m
     options.loss_scale = loss_scale_->scale();
   }
   if (params.text("offload.optimizer") != "off") {
-    optimizer_ = offload.make_optimizer(std::move(weights), host_options_of(params, options), options);
+    optimizer_ = offload.make_optimizer(std::move(weights), host_options_of(params, model, options), options);
     host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
     host_scale_ = static_cast<double>(params.integer("loss_scale"));
   } else {

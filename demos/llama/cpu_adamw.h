@@ -24,7 +24,7 @@ class CpuAdamW {
   CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool scaled, std::int64_t most_to_widen,
            HostArena& arena);
 
-  // `t` counts from 1.
+  // What the next calls of step() are about. `t` counts from 1.
   void begin_step(std::int64_t t, double loss_scale = 1);
   // Elements [begin, begin + size), on the threads that the calling one has; the same bits on any number of them.
   // Allocates nothing.

@@ -48,10 +48,15 @@ int stepping_threads() {
   return std::max(1, all - std::max(1, all / 8));
 }
 
-std::int64_t most_to_widen(const std::vector<Parameter>& parameters, at::ScalarType state_type) {
+at::ScalarType gradient_type(const at::Tensor& weight, const HostAdamWOptions& options) {
+  return weight.is_same(options.fp32_gradient) ? at::kFloat : weight.scalar_type();
+}
+
+std::int64_t most_to_widen(const std::vector<Parameter>& parameters, const HostAdamWOptions& options) {
   std::int64_t most = 0;
-  for (const Parameter& parameter : parameters)
-    if (parameter.tensor.scalar_type() != state_type) most = std::max(most, parameter.tensor.numel());
+  for (const Parameter& parameter : parameters) {
+    if (gradient_type(parameter.tensor, options) != options.state_type) most = std::max(most, parameter.tensor.numel());
+  }
   return most;
 }
 
@@ -63,7 +68,7 @@ HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostA
       options_(std::move(options)),
       arena_(arena),
       adamw_(options_.adamw, options_.state_type, options_.loss_scale.defined(),
-             most_to_widen(this->parameters(), options_.state_type), arena),
+             most_to_widen(this->parameters(), options_), arena),
       to_host_(device),
       to_device_(device),
       scale_(options_.first_loss_scale) {
@@ -116,7 +121,8 @@ void HostAdamW::make_state(const Parameter& parameter) {
     state.host.first_moment = moment(operators().adamw_first_moment);
     state.host.second_moment = moment(operators().adamw_second_moment);
   }
-  state.host.gradient = block(Category::kGradients, names().gradient, weight.scalar_type(), HostPages::kLocked);
+  state.host.gradient =
+      block(Category::kGradients, names().gradient, gradient_type(parameter.tensor, options_), HostPages::kLocked);
   states_.push_back(std::move(state));
 }
 
@@ -206,9 +212,7 @@ void HostAdamW::update(std::span<const std::size_t> which) {
 
 void HostAdamW::begin_if_new() {
   if (std::exchange(in_step_, true)) return;
-  ++steps_;
-  overflowing_ = 0;
-  adamw_.begin_step(steps_, scale_);  // the CPU's half is at rest
+  overflowing_ = 0;  // the CPU's half is at rest
   std::fill(handed_over_.begin(), handed_over_.end(), false);
 }
 
@@ -218,16 +222,9 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
   to_host_.wait_for_device();
   Job job;
   for (const std::size_t i : which) {
-    State& state = states_[i];
     const at::Tensor gradient = parameters()[i].tensor.grad().view({-1});
-    if (state.host.gradient.scalar_type() != gradient.scalar_type()) {  // the head's may add up in fp32
-      record::Tag tag = state_tag(parameters()[i], names().gradient);
-      tag.category = Category::kGradients;
-      const Scope scope(tag);
-      state.host.gradient = arena_.empty(gradient.sizes(), gradient.scalar_type(), HostPages::kLocked);
-    }
     for (Piece& piece : pieces_of(i)) {
-      to_host_.copy(state.host.gradient.narrow(0, piece.begin, piece.size),
+      to_host_.copy(states_[i].host.gradient.narrow(0, piece.begin, piece.size),
                     gradient.narrow(0, piece.begin, piece.size));
       piece.gradient_here = to_host_.done();
       job.push_back(std::move(piece));
@@ -321,7 +318,9 @@ bool HostAdamW::finite(const Job& job) const {
 }
 
 void HostAdamW::step_piece(const Piece& piece) {
-  const State& state = states_[piece.weight];
+  State& state = states_[piece.weight];
+  if (piece.begin == 0) ++state.steps;
+  adamw_.begin_step(state.steps, scale_);
   const bool decay = decays(parameters()[piece.weight].tensor);
   if (file_) {
     adamw_.step(read_state(piece, file_->take()), 0, piece.size, decay);

@@ -36,14 +36,17 @@ struct HostAdamWOptions {
   at::Tensor loss_scale;
   double first_loss_scale = 1;
   std::int64_t scale_window = 1000;
+  // One of the weights, whose gradient comes in fp32: the head, where its chunks add up so. Undefined: none.
+  at::Tensor fp32_gradient;
   // Masters and moments lie in a file and pass through memory piece by piece. Empty path: among temporary files.
   bool in_file = false;
   std::filesystem::path file;
 };
 
 // Steps each layer as soon as backward is done with it. With a loss scale a layer whose gradients hold an infinity or a
-// NaN is left as it is, decided layer by layer as they arrive; a step that has its optimizer on the device is skipped as
-// a whole. The arithmetic is PyTorch's fused Adam, which rounds otherwise than kernels/adamw does.
+// NaN is left as it is, decided layer by layer as they arrive, and the step does not count for its bias corrections; a step
+// that has its optimizer on the device is skipped as a whole. The arithmetic is PyTorch's fused Adam, which rounds
+// otherwise than kernels/adamw does.
 class HostAdamW final : public Optimizer, public LayerHooks {
  public:
   // Takes the states' memory at once, or their room in the file. Throws HostMemoryFull, or std::runtime_error with a
@@ -70,6 +73,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
     CpuAdamWState host;         // master (beside 16-bit weights) and moments are undefined where they lie in a file
     at::Tensor device;          // the weight there, [n]; undefined: it has none
     record::Bytes in_file = 0;  // where its pieces begin there
+    std::int64_t steps = 0;     // that it took; t of the bias corrections
   };
   // Consecutive elements of one weight that travel and are stepped together.
   struct Piece {
@@ -105,7 +109,6 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::unique_ptr<StateFile> file_;  // null: states are in memory
   CopyLane to_host_, to_device_;
 
-  std::int64_t steps_ = 0;
   bool in_step_ = false;
   std::vector<bool> handed_over_;
   std::vector<at::Tensor> leaving_;  // gradients that are being copied

@@ -105,6 +105,7 @@ const std::vector<Settings> kSwitches{
     {"offload.optimizer=host", "offload.parameters=on", "checkpointing=every", "checkpoint_every=2"},
     {"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer", "accumulate=2"},
     {"offload.optimizer=file", "offload.parameters=on", "checkpointing=layer"},
+    {"offload.optimizer=host", "checkpointing=off", "loss=flce", "loss_chunk=16", "weight_gradient=fp32"},
     {"offload.checkpoints=on", "checkpointing=layer"},
     {"offload.checkpoints=on", "checkpointing=every", "checkpoint_every=2"},
     {"offload.checkpoints=on", "checkpointing=layer", "accumulate=2"},
@@ -362,6 +363,25 @@ TEST_CASE("a loss scale is taken out of the gradients, and a layer that overflow
   with_gradient(4, 4);
   with_gradient(4, 4);
   CHECK(optimizer.loss_scale() == 4);  // two steps without overflow
+}
+
+TEST_CASE("steps that overflowed do not count for the bias corrections of the next one") {
+  const auto after = [](int overflows) {
+    llama::TrainOptions step;
+    llama::Offload offload({.optimizer = true}, at::kCPU, 0);
+    const at::Tensor weight = at::ones({1000}, at::kHalf).requires_grad_(true), scale = at::full({}, 64.0F);
+    const auto optimizer =
+        offload.make_optimizer({{.name = "w", .tensor = weight}}, {.loss_scale = scale, .first_loss_scale = 64}, step);
+    at::Tensor alias = weight;
+    for (int i = 0; i <= overflows; ++i) {
+      alias.mutable_grad() = at::full({1000}, i < overflows ? INFINITY : scale.item<double>(), at::kHalf);
+      optimizer->step();
+    }
+    return weight.detach().to(at::kFloat);
+  };
+  const at::Tensor first = after(0);
+  CHECK((1 - first).max().item<double>() == Approx(1e-3).epsilon(0.03));  // the first step's update is the rate
+  CHECK(at::equal(after(3), first));
 }
 
 TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more than the report's runs took") {
