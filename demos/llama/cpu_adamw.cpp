@@ -18,6 +18,10 @@ constexpr std::int64_t kBlock = std::int64_t{1} << 15;
 
 }  // namespace
 
+StepThreads::StepThreads() : count_(at::get_num_threads()) { count_ = std::max(1, count_ - std::max(1, count_ / 8)); }
+
+void StepThreads::take() const { at::set_num_threads(count_); }
+
 CpuAdamW::CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool scaled, std::int64_t most_to_widen,
                    HostArena& arena)
     : options_(options), scaled_(scaled) {

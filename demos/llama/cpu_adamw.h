@@ -17,10 +17,24 @@ struct CpuAdamWState {
   at::Tensor working;  // gets the new master, rounded; the master itself where there is none
 };
 
+// How many threads step on the CPU while another thread drives a device. That one, and the driver's own, need cores of
+// theirs: all threads of a parallel loop wait for the one that had to share its core.
+class StepThreads {
+ public:
+  // Of the threads that the calling thread's loops have. A new thread begins with what at::set_num_threads was told last,
+  // wherever that was: a stepping thread that counted for itself would find what the one before it left for itself.
+  StepThreads();
+  // The calling thread's loops have that many from now on.
+  void take() const;
+
+ private:
+  int count_;
+};
+
 class CpuAdamW {
  public:
-  // `state_type`: of masters and moments. `scaled`: gradients are divided by begin_step's scale. `most_to_widen`: elements
-  // of the largest step whose gradients are of another type; 0 where all are of the states' type.
+  // `state_type`: of masters and moments. `scaled`: gradients are divided by begin_step's scale. `most_to_widen`:
+  // elements of the largest step whose gradients are of another type; 0 where all are of the states' type.
   CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool scaled, std::int64_t most_to_widen,
            HostArena& arena);
 

@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <ATen/Parallel.h>
-
 #include "demos/llama/labels.h"
 #include "kernels/gradient_check/gradient_check_ops.h"
 
@@ -39,13 +37,6 @@ bool all_finite(const at::Tensor& values) {
   const at::Tensor flag = at::from_blob(&overflow, {1}, at::kInt);
   kernels::check_finite_(std::span(&values, 1), flag);
   return overflow == 0;
-}
-
-// Threads that step on the CPU. The thread that drives the device, and the driver's own, need cores of theirs: all
-// threads of a parallel loop wait for the one that had to share its core.
-int stepping_threads() {
-  const int all = at::get_num_threads();
-  return std::max(1, all - std::max(1, all / 8));
 }
 
 at::ScalarType gradient_type(const at::Tensor& weight, const HostAdamWOptions& options) {
@@ -269,7 +260,7 @@ void HostAdamW::end_step() {
 
 void HostAdamW::work() {
   const at::AutoGradMode grad_mode(false);
-  if (device_.is_cuda()) at::set_num_threads(stepping_threads());  // of this thread's loops
+  if (device_.is_cuda()) step_threads_.take();
   std::unique_lock lock(mutex_);
   while (true) {
     wakes_.wait(lock, [this] { return stop_ || !jobs_.empty(); });

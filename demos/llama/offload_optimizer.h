@@ -44,8 +44,8 @@ struct HostAdamWOptions {
 };
 
 // Steps each layer as soon as backward is done with it. With a loss scale a layer whose gradients hold an infinity or a
-// NaN is left as it is, decided layer by layer as they arrive, and the step does not count for its bias corrections; a step
-// that has its optimizer on the device is skipped as a whole. The arithmetic is PyTorch's fused Adam, which rounds
+// NaN is left as it is, decided layer by layer as they arrive, and the step does not count for its bias corrections; a
+// step that has its optimizer on the device is skipped as a whole. The arithmetic is PyTorch's fused Adam, which rounds
 // otherwise than kernels/adamw does.
 class HostAdamW final : public Optimizer, public LayerHooks {
  public:
@@ -106,6 +106,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::vector<State> states_;
   HostArena& arena_;
   CpuAdamW adamw_;
+  StepThreads step_threads_;
   std::unique_ptr<StateFile> file_;  // null: states are in memory
   CopyLane to_host_, to_device_;
 

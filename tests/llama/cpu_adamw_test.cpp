@@ -1,4 +1,5 @@
 // The CPU's AdamW on flat states: right, in its range only, and by any number of threads to the same bits.
+#include <thread>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -62,6 +63,21 @@ TEST_CASE("the CPU's AdamW steps its range by the formula, and nothing beside it
     CHECK(at::equal(was.slice(0, 0, kBegin), is.slice(0, 0, kBegin)));
     CHECK(at::equal(was.slice(0, kEnd), is.slice(0, kEnd)));
   }
+}
+
+TEST_CASE("one run after another steps on as many threads") {
+  const int before = at::get_num_threads();
+  at::set_num_threads(16);
+  std::vector<int> had;
+  for (int run = 0; run < 3; ++run) {
+    const llama::StepThreads threads;
+    std::thread([&] {
+      threads.take();
+      had.push_back(at::get_num_threads());
+    }).join();
+  }
+  at::set_num_threads(before);
+  CHECK(had == std::vector<int>{14, 14, 14});
 }
 
 TEST_CASE("threads do not change the bits of the CPU's AdamW") {
