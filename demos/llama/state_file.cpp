@@ -1,27 +1,22 @@
 // Reading ahead and writing behind.
 #include "demos/llama/state_file.h"
 
-#include <chrono>
+#include <algorithm>
 
 #include "demos/record/scope.h"
 
 namespace headroom::llama {
 
-namespace {
-
 using record::Bytes;
-using record::Nanoseconds;
 
 template <class Body>
-std::future<Nanoseconds> timed(Body body) {
+StateFile::Work StateFile::timed(Body body) {
   return std::async(std::launch::async, [body] {
-    const auto begun = std::chrono::steady_clock::now();
+    const Time begin = std::chrono::steady_clock::now();
     body();
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begun).count();
+    return Interval{begin, std::chrono::steady_clock::now()};
   });
 }
-
-}  // namespace
 
 StateFile::StateFile(std::unique_ptr<DirectFile> file, Bytes piece, HostArena& arena) : file_(std::move(file)) {
   static const std::uint16_t op = record::intern_operator("adamw.file_buffer");
@@ -35,10 +30,13 @@ Bytes StateFile::room(Bytes bytes) {
   return (bytes + DirectFile::kBlock - 1) / DirectFile::kBlock * DirectFile::kBlock;
 }
 
-void StateFile::end(Work& work, Bytes bytes, FileTraffic& traffic) {
+void StateFile::end(Work& work, Bytes bytes, Direction& direction) {
   if (!work.valid()) return;
-  traffic.time += work.get();
-  traffic.bytes += bytes;
+  const Interval done = work.get();
+  const auto alone = done.end - std::max(done.begin, direction.until);
+  direction.since_look.time += std::max<record::Nanoseconds>(0, std::chrono::nanoseconds(alone).count());
+  direction.since_look.bytes += bytes;
+  direction.until = std::max(direction.until, done.end);
 }
 
 void StateFile::ahead(Bytes offset, Bytes bytes) {
@@ -64,7 +62,10 @@ void StateFile::put_back() {
 }
 
 void StateFile::finish() {
-  for (Slot& each : slots_) end(each.writing, each.bytes, written_);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {  // the oldest first
+    Slot& each = slot(taken_ + static_cast<std::int64_t>(i));
+    end(each.writing, each.bytes, written_);
+  }
 }
 
 }  // namespace headroom::llama

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -15,7 +16,8 @@
 
 namespace headroom::llama {
 
-// What has gone through the file since the last look, and for how long somebody was reading, or writing.
+// What has gone through the file since the last look, and for how long something was on its way: two pieces at the same
+// time count once.
 struct FileTraffic {
   record::Bytes bytes = 0;
   record::Nanoseconds time = 0;
@@ -31,7 +33,7 @@ class StateFile {
   static record::Bytes room(record::Bytes bytes);
 
   // From the worker's thread, piece after piece: take() waits for the piece that ahead() began to read, and put_back()
-  // begins to write it. At most one is ahead. They throw what DirectFile throws.
+  // begins to write it. At most two are ahead of the last put_back(). They throw what DirectFile throws.
   void ahead(record::Bytes offset, record::Bytes bytes);
   at::Tensor take();  // uint8 [bytes], of this class, until put_back()
   void put_back();
@@ -39,23 +41,34 @@ class StateFile {
   void finish();
 
   bool direct() const { return file_ != nullptr && file_->direct(); }
-  FileTraffic take_read() { return std::exchange(read_, {}); }
-  FileTraffic take_written() { return std::exchange(written_, {}); }
+  FileTraffic take_read() { return std::exchange(read_.since_look, {}); }
+  FileTraffic take_written() { return std::exchange(written_.since_look, {}); }
 
  private:
-  using Work = std::future<record::Nanoseconds>;  // how long it took
+  using Time = std::chrono::steady_clock::time_point;
+  struct Interval {
+    Time begin, end;
+  };
+  using Work = std::future<Interval>;  // when it was done
   struct Slot {
     at::Tensor memory;
     record::Bytes offset = 0, bytes = 0;
     Work reading, writing;
   };
-  static void end(Work& work, record::Bytes bytes, FileTraffic& traffic);
+  struct Direction {
+    FileTraffic since_look;
+    Time until;  // the end of what has been counted
+  };
+  template <class Body>
+  static Work timed(Body body);
+  // Waits. In the order in which the work began.
+  static void end(Work& work, record::Bytes bytes, Direction& direction);
   Slot& slot(std::int64_t number) { return slots_[static_cast<std::size_t>(number) % slots_.size()]; }
 
   std::unique_ptr<DirectFile> file_;
   std::array<Slot, 3> slots_;
   std::int64_t asked_ = 0, taken_ = 0;
-  FileTraffic read_, written_;
+  Direction read_, written_;
 };
 
 }  // namespace headroom::llama

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -88,6 +89,30 @@ TEST_CASE("pieces go out to a file and come back, on a disk and in memory alike"
   CHECK(written.bytes == read.bytes);
   CHECK(read.time > 0);
   CHECK(written.time > 0);
+}
+
+TEST_CASE("what goes through a file at the same time counts once") {
+  constexpr record::Bytes kPiece = 16 << 20;
+  auto file = DirectFile::create({}, 3 * kPiece);
+  REQUIRE(file.ok());
+  HostArena arena(at::kCPU);
+  StateFile states(std::move(file).value(), kPiece, arena);
+  const auto timed = [](const auto& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  };
+  const auto reading = timed([&] {
+    for (int i = 0; i < 3; ++i) states.ahead(i * kPiece, kPiece);
+    for (int i = 0; i < 2; ++i) states.take(), states.put_back();
+    states.take();
+  });
+  const auto writing = timed([&] {
+    states.put_back();
+    states.finish();
+  });
+  CHECK(states.take_read().time <= reading);
+  CHECK(states.take_written().time <= reading + writing);
 }
 
 TEST_CASE("a file that finds no room is refused before anything is written, and leaves nothing behind") {
