@@ -43,6 +43,9 @@ constexpr std::array kConflicts{
     Conflict{"cuda_graph", "on", "keep_output", "on",
              "a graph's tensors lie in one place, where the next step's output overwrites the last one's"},
 
+    // What a GPU alone has, besides.
+    Conflict{"attention", "cudnn", "device", "cpu", "cuDNN runs on GPUs only"},
+
     // What an optimizer is made for.
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters are of low rank already"},
     Conflict{"optimizer", "adamw_8bit|galore", "fused.adamw", "off",

@@ -8,6 +8,7 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/experiments/combinations.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/experiments/train_step_optimizer.h"
 #include "demos/llama/data.h"
@@ -55,6 +56,12 @@ llama::LossOptions loss_of(const record::Params& params) {
                                      : kernels::FlceMode::kChunked,
           .chunk = params.integer("loss_chunk"),
           .fp32_weight_gradient = params.text("weight_gradient") == "fp32"};
+}
+
+// `device` may have been left to the engine.
+std::optional<std::string> refused_at(record::Params params, record::DeviceKind target) {
+  if (target == record::DeviceKind::kCpu) (void)params.set("device", "cpu");
+  return refused_combination(params);
 }
 
 llama::AdapterOptions adapters_of(const record::Params& params) {
@@ -152,11 +159,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   record::Result<std::string> text = llama::read_text(file.empty() ? setting.course_pages : std::span(&file, 1));
   if (!text) return text.error();
 
-  const bool graphed = params.text("cuda_graph") == "on";
-  if (graphed && place.target == record::DeviceKind::kCpu) {
-    return record::Error{"cuda_graph=on does not go with the CPU: only a GPU has CUDA graphs.",
-                         record::ErrorKind::kRefused};
-  }
+  if (auto refused = refused_at(params, place.target)) return record::Error{*refused, record::ErrorKind::kRefused};
   if (place.device.is_meta()) llama::install_meta_kernels();
   const llama::Placement placement{
       .device = place.device,
@@ -172,7 +175,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
       .micro_batches = params.integer("accumulate"),
       .cancel = setting.cancel,
   };
-  auto graph = graphed ? std::make_unique<llama::StepGraph>(place.device) : nullptr;
+  auto graph = params.text("cuda_graph") == "on" ? std::make_unique<llama::StepGraph>(place.device) : nullptr;
   options.graph = graph.get();
   record::mark(record::Phase::kSetup);
   take_blas_workspace(placement, graph.get());

@@ -143,7 +143,8 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
     for (const record::Choice& choice : spec.choices) {
       record::Params params(experiments::find_demo("train_step")->schema);
       const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
-      for (const auto& [key, value] : {std::pair("model", "tiny"), {"batch", "1"}, {"seq", "16"}}) set(key, value);
+      for (const auto& [key, value] : {std::pair("model", "tiny"), {"batch", "1"}, {"seq", "16"}, {"device", "cpu"}})
+        set(key, value);
       if (spec.key == "device" || spec.key == "model" || spec.key == "trace") continue;
       if (spec.key.starts_with("offload.")) set("checkpointing", "layer");
       if (spec.key == "offload.parameters") set("offload.optimizer", "host");

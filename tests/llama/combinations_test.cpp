@@ -136,6 +136,11 @@ void run_for_two_steps(const Params& params) {
   }
 }
 
+bool takes_a_gpu(Params params) {
+  set(params, "device=cpu");
+  return experiments::refused_combination(params).has_value();
+}
+
 void plan_for_five_steps(const Params& params) {
   try {
     auto run = TrainStepRun::create(params, {.place = kPlanForGpu, .course_pages = kText});
@@ -169,7 +174,7 @@ TEST_CASE("every pair of switches follows the plain step, or is refused with its
         CHECK(reason->size() > 40);
         CHECK(i != j);
         ++refused;
-      } else if (params.text("cuda_graph") == "on") {
+      } else if (takes_a_gpu(params)) {
         plan_for_five_steps(params);
         ++ran;
       } else {
@@ -212,11 +217,14 @@ TEST_CASE("the table speaks of settings and values that there are") {
   }
 }
 
-TEST_CASE("a CUDA graph on the CPU is refused with its reason") {
+TEST_CASE("what only a GPU has is refused on the CPU with its reason") {
+  const auto [setting, reason] =
+      GENERATE(std::pair("cuda_graph=on", "cuda_graph=on does not go with device=cpu: only a GPU has CUDA graphs."),
+               std::pair("attention=cudnn", "attention=cudnn does not go with device=cpu: cuDNN runs on GPUs only."));
   Params params = micro();
-  set(params, "cuda_graph=on");
+  set(params, setting);
   const auto run = TrainStepRun::create(params, {.place = kCpu, .course_pages = kText});
   REQUIRE_FALSE(run.ok());
   CHECK(run.error().kind == record::ErrorKind::kRefused);
-  CHECK(run.error().message.find("only a GPU has CUDA graphs") != std::string::npos);
+  CHECK(run.error().message == reason);
 }
