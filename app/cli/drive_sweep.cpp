@@ -117,6 +117,13 @@ record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engi
   return sweep;
 }
 
+bool measured(const DrivenSweep& sweep) {
+  const auto& points = sweep.recording->sweep_points();
+  return std::any_of(points.begin(), points.end(), [](const record::SweepPoint& point) {
+    return point.outcome.kind == OutcomeKind::kCompleted || point.outcome.kind == OutcomeKind::kOutOfMemory;
+  });
+}
+
 ExitCode exit_code_of(const DrivenSweep& sweep) {
   if (sweep.write_error) return ExitCode::kNotWritten;
   const auto& points = sweep.recording->sweep_points();
@@ -127,7 +134,7 @@ ExitCode exit_code_of(const DrivenSweep& sweep) {
   const auto any = [&](OutcomeKind kind) {
     return std::any_of(points.begin(), points.end(), [=](const auto& point) { return point.outcome.kind == kind; });
   };
-  if (any(OutcomeKind::kCompleted) || any(OutcomeKind::kOutOfMemory)) return ExitCode::kDone;
+  if (measured(sweep)) return ExitCode::kDone;
   return any(OutcomeKind::kEngineLost) || any(OutcomeKind::kFailed) ? ExitCode::kEngine : ExitCode::kRefused;
 }
 

@@ -33,6 +33,9 @@ record::Status check_files(const SweepPlan& plan, const EngineChoice& engine);
 record::Result<DrivenSweep> drive_sweep(SweepPlan plan, const EngineChoice& engine, const SweepFile& file,
                                         std::optional<double> time_limit);
 
+// Whether some point came to a result; out of memory is one.
+bool measured(const DrivenSweep& sweep);
+
 // A point that failed costs itself: the sweep is done. Refused only if all points are, failed if none came to a result.
 ExitCode exit_code_of(const DrivenSweep& sweep);
 

@@ -23,7 +23,6 @@ namespace headroom::app {
 
 namespace fs = std::filesystem;
 using record::Error;
-using record::ErrorKind;
 
 namespace {
 
@@ -126,12 +125,6 @@ record::Result<ExitCode> report(const ReportOptions& options) {
   if (!style) return style.error();
   auto files = FigureFiles::open(std::move(style).value());
   if (!files) return files.error();
-  std::error_code failed;
-  fs::create_directories(folder / kTimelines, failed);
-  if (failed)
-    return Error{fmt::format("The folder {} cannot be made ({}): choose another with --out.",
-                             (folder / kTimelines).string(), failed.message()),
-                 ErrorKind::kNotWritten};
 
   const InterruptGuard guard;
   const SweepFile file{(folder / kSweepFile).string(), options.restart};
@@ -139,7 +132,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
   if (!driven) return driven.error();
   say_what_happened(driven.value(), file);
   std::shared_ptr<const record::Recording> made = driven.value().recording;
-  if (!made->sweep_points().empty() && !driven.value().write_error) {
+  if (measured(driven.value()) && !driven.value().write_error) {
     // From its file, so that the same file makes the same figures whether it was measured just now or before.
     auto stored = load_recording(*file.path);
     if (!stored) return stored.error();
@@ -152,7 +145,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
     document["files"] = nlohmann::json::parse(files.value().as_json());
     document["recording"] = *file.path;
     put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  } else if (!sweep.sweep_points().empty()) {
+  } else if (measured(driven.value())) {
     put(sweep_table(sweep) + "\n" + files.value().as_text() + (folder / kText).string() + "\n" + *file.path + "\n");
   }
   return exit_code_of(driven.value());

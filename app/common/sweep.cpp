@@ -192,7 +192,11 @@ void SweepDriver::start_next() {
     return without_run(OutcomeKind::kRefused, std::move(*reason));
   if (backend_ == nullptr) backend_ = make_();
   backend::RunRequest request{plan_.demo, planned.params, true, {}};
-  if (!planned.keep.empty()) request.record_to = planned.keep;
+  if (!planned.keep.empty()) {
+    std::error_code failed;  // the recording tells that its folder is not there
+    fs::create_directories(planned.keep.parent_path(), failed);
+    request.record_to = planned.keep;
+  }
   if (const auto started = backend_->start(request); !started) {
     backend_.reset();
     return without_run(OutcomeKind::kEngineLost, started.error().message);

@@ -1,6 +1,7 @@
 // Sweeps: plans, the driver over a made-up backend, and `headroom sweep` and `headroom report` with a scripted engine.
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <memory>
 
 #include <nlohmann/json.hpp>
@@ -449,4 +450,17 @@ TEST_CASE("headroom report writes its sweep, figures in every format, tables and
   CHECK(document["files"]["files"].size() > 20);
   CHECK(run_headroom({"report"}).exit_code == 2);
   CHECK(run_headroom({"report", "--quick", "--out", "/proc/no/folder"}).exit_code == 6);
+}
+
+TEST_CASE("a report of which nothing was measured leaves no figures") {
+  const TemporaryFolder folder;
+  const Ran refused = run_headroom({"report", "--quick", "--out", folder / "refused", "--set", "cuda_graph=on"},
+                                   with_engine("completed"));
+  CHECK(refused.exit_code == 3);
+  CHECK(holds(refused.err, "cuda_graph=on does not go with"));
+  const Ran elsewhere =
+      run_headroom({"report", "--quick", "--out", folder / "no_gpu", "--device", "cuda"}, with_engine("completed"));
+  CHECK(elsewhere.exit_code == 3);
+  for (const std::string& file : folder.files()) CHECK(file.ends_with("report.hrec"));
+  CHECK_FALSE(std::filesystem::exists(folder / "no_gpu/timelines"));
 }
