@@ -19,6 +19,23 @@ std::uint16_t magnitudes_operator() {
 
 at::Device device_of(const Optimizer& optimizer) { return optimizer.parameters().front().tensor.device(); }
 
+// What depends on t, fp32 [1].
+struct Corrections {
+  at::Tensor step_size, second_moment_scale;
+};
+
+// `step_count`: t on the device, where only that one knows it; undefined: the host's.
+Corrections corrections_of(const kernels::AdamWStep& step, const at::Tensor& step_count, at::Device device) {
+  const auto fp32 = at::TensorOptions().device(device).dtype(at::kFloat);
+  if (!step_count.defined())
+    return {.step_size = at::full({1}, step.step_size, fp32),
+            .second_moment_scale = at::full({1}, step.second_moment_scale, fp32)};
+  const at::Tensor t = step_count.to(at::kDouble);
+  const auto left = [&t](double beta) { return 1 - at::pow(beta, t); };
+  return {.step_size = (step.learning_rate / left(step.exact_beta1)).to(at::kFloat),
+          .second_moment_scale = left(step.exact_beta2).rsqrt().to(at::kFloat)};
+}
+
 template <class Each>
 void in_chunks(std::int64_t n, Each each) {
   for (std::int64_t begin = 0; begin < n; begin += kChunk) each(begin, std::min(kChunk, n - begin));
@@ -89,18 +106,23 @@ void StepMagnitudes::gradients_ready(std::int64_t layer) {
 }
 
 void StepMagnitudes::updated(const at::Tensor& before, const at::Tensor& after, const at::Tensor& first_moment,
-                             const at::Tensor& second_moment, const kernels::AdamWStep& step, bool decays) {
+                             const at::Tensor& second_moment, const kernels::AdamWStep& step,
+                             const kernels::AdamWControl& control, bool decays) {
   const record::Scope scope(record::Category::kWorkspace, magnitudes_operator());
+  const Corrections corrections = corrections_of(step, control.step_count, before.device());
+  const at::Tensor stepped = control.overflow.defined() ? control.overflow.eq(0) : at::Tensor();  // [1]
   const at::Tensor old = before.view({-1}), now = after.view({-1});
   const at::Tensor m = first_moment.view({-1}), v = second_moment.view({-1});
   in_chunks(old.numel(), [&](std::int64_t begin, std::int64_t count) {
     const auto part = [&](const at::Tensor& x) { return x.narrow(0, begin, count); };
     at::Tensor change = part(v).to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
-    change.sqrt_().mul_(step.second_moment_scale).add_(step.epsilon).reciprocal_();
-    change.mul_(part(m).to(at::kFloat)).mul_(-step.step_size);
+    change.sqrt_().mul_(corrections.second_moment_scale).add_(step.epsilon).reciprocal_();
+    change.mul_(part(m).to(at::kFloat)).mul_(corrections.step_size).neg_();
     if (decays) change.add_(part(old).to(at::kFloat), step.decay - 1);
-    updates_.add(change);
-    lost_.add(change, {}, part(old).eq(part(now)).bitwise_and_(change.ne(0)));
+    at::Tensor lost = part(old).eq(part(now)).bitwise_and_(change.ne(0));
+    if (stepped.defined()) lost.bitwise_and_(stepped);
+    updates_.add(change, {}, stepped.defined() ? stepped.expand({count}) : at::Tensor());
+    lost_.add(change, {}, lost);
   });
 }
 

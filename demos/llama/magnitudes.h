@@ -30,7 +30,7 @@ class MagnitudeCounts {
 
 // The first of a step's hooks: it looks at gradients before anybody drops them. They are counted as they are without
 // loss scale ("gradients"). Where the optimizer is AdamW also the changes that it wants to make to the weights
-// ("updates"), and those of weights that rounding left as they were ("updates.lost").
+// ("updates"), and those of weights that rounding left as they were ("updates.lost"); of a step that was skipped none.
 class StepMagnitudes final : public LayerHooks, public UpdateObserver {
  public:
   // Observes the optimizer, which must outlive this or its own last step. `loss_scale`: fp32 [], undefined: 1.
@@ -39,7 +39,8 @@ class StepMagnitudes final : public LayerHooks, public UpdateObserver {
   void before_layer(std::int64_t layer, record::Phase phase) override;
   void gradients_ready(std::int64_t layer) override;
   void updated(const at::Tensor& before, const at::Tensor& after, const at::Tensor& first_moment,
-               const at::Tensor& second_moment, const kernels::AdamWStep& step, bool decays) override;
+               const at::Tensor& second_moment, const kernels::AdamWStep& step, const kernels::AdamWControl& control,
+               bool decays) override;
 
   // Of the last step. Waits for the device.
   std::vector<record::Histogram> read(int step) const;

@@ -144,7 +144,7 @@ void AdamW::observed_update(std::size_t i, const kernels::AdamWControl& control)
   const at::Tensor before = weight.detach().clone();
   fused_update(std::span(&i, 1), control);
   observer_->updated(before, weight.detach(), states_[i].first_moment, states_[i].second_moment, step_constants(),
-                     decays(weight));
+                     control, decays(weight));
 }
 
 void AdamW::eager_update(std::size_t i) {

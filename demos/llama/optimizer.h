@@ -72,12 +72,14 @@ class Optimizer {
 // The tag of a parameter's optimizer state.
 record::Tag state_tag(const Parameter& parameter, std::uint16_t op);
 
-// Told about each weight's step: what it was before, and the moments it was stepped with.
+// Told about each weight's step: what it was before, and the moments it was stepped with. `control` says what the device
+// alone knows: t, and whether the step was skipped.
 class UpdateObserver {
  public:
   virtual ~UpdateObserver() = default;
   virtual void updated(const at::Tensor& before, const at::Tensor& after, const at::Tensor& first_moment,
-                       const at::Tensor& second_moment, const kernels::AdamWStep& step, bool decays) = 0;
+                       const at::Tensor& second_moment, const kernels::AdamWStep& step,
+                       const kernels::AdamWControl& control, bool decays) = 0;
 };
 
 // What AdamW's relatives share: masters, t, and what the device must know about a step.

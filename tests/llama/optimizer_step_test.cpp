@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>
@@ -304,6 +305,32 @@ TEST_CASE("a step counts every gradient by its exponent when asked to") {
   CHECK(gradients.low_exponent + static_cast<int>(gradients.counts.size()) <= 1);
   CHECK(counted > run->num_parameters() / 2);
   CHECK(make_run(kSmall)->step(0) == experiments::StepResult::kDone);
+}
+
+TEST_CASE("a skipped step counts no updates, and the first that is not counts those of a first step") {
+  const auto run = make_run(joined(kSmall, {"histogram=on", "precision=fp16_mixed", "loss_scale=16777216"}));
+  const auto numbers = [](const record::Histogram& h) {
+    return std::accumulate(h.counts.begin(), h.counts.end(), h.zeros + h.not_finite);
+  };
+  std::int64_t skipped = 0;
+  for (int i = 0; i < 20; ++i) {
+    run->step(i);
+    const experiments::StepReport report = run->report();
+    REQUIRE(report.histograms.size() == 3);
+    const record::Histogram &updates = report.histograms[1], &lost = report.histograms[2];
+    CAPTURE(i);
+    if (std::exchange(skipped, *report.skipped_steps) < *report.skipped_steps) {
+      CHECK(numbers(updates) == 0);
+      CHECK(numbers(lost) == 0);
+      continue;
+    }
+    REQUIRE(skipped > 3);
+    CHECK(numbers(updates) == run->num_parameters());
+    // Adam's first update is the learning rate wherever there is a gradient: 1e-3 = 1.02 · 2^−10.
+    CHECK(updates.counts.at(static_cast<std::size_t>(-10 - updates.low_exponent)) > run->num_parameters() / 2);
+    return;
+  }
+  FAIL("every step was skipped");
 }
 
 // 200 steps of the tiny model's architecture on the program's own text.
