@@ -1,6 +1,7 @@
 // Recording and replaying of a step.
 #include "demos/llama/cuda_graph.h"
 
+#include <exception>
 #include <string>
 
 #include <ATen/cuda/CUDAEvent.h>
@@ -20,20 +21,31 @@ struct StepGraph::OnCuda {
     c10::cuda::CUDACachingAllocator::emptyCache();  // the pool takes the place of what the first steps left
     graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
     at::Tensor loss;
-    std::string trouble;
+    std::exception_ptr trouble;
     try {
       loss = step();
-    } catch (const c10::Error& error) {
-      trouble = error.what_without_backtrace();
+    } catch (...) {  // whatever it is: a stream that goes on recording is of no use to the next run
+      trouble = std::current_exception();
     }
     try {
       graph.capture_end();
-    } catch (const c10::Error& error) {
-      if (trouble.empty()) trouble = error.what_without_backtrace();
+    } catch (const c10::Error&) {
+      if (!trouble) trouble = std::current_exception();
     }
-    TORCH_CHECK(trouble.empty(),
-                "This step cannot be recorded as a CUDA graph: ", trouble.substr(0, trouble.find('\n')));
+    if (trouble) give_up(trouble);
     return loss;
+  }
+
+  // A lack of memory and a run that is cancelled stay what they are.
+  [[noreturn]] static void give_up(const std::exception_ptr& trouble) {
+    try {
+      std::rethrow_exception(trouble);
+    } catch (const c10::OutOfMemoryError&) {
+      throw;
+    } catch (const c10::Error& error) {
+      const std::string what = error.what_without_backtrace();
+      TORCH_CHECK(false, "This step cannot be recorded as a CUDA graph: ", what.substr(0, what.find('\n')));
+    }
   }
 
   c10::cuda::CUDAStream stream;

@@ -31,7 +31,7 @@ class StepGraph {
   // These values in the place on the device where every step reads them.
   at::Tensor load(const at::Tensor& host, const std::function<at::Tensor()>& upload);
   // The step's loss, which the next replay overwrites. Throws c10::Error with a sentence where the step cannot be
-  // recorded.
+  // recorded, and what the step itself throws when it is cancelled or out of memory.
   at::Tensor run(const std::function<at::Tensor()>& step);
 
   bool recorded() const { return steps_ > kWarmUp; }  // from here on run() only replays
