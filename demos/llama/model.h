@@ -64,7 +64,7 @@ struct Placement {
 };
 
 // Leaves make_model and train_step when their `cancel` became true. A step that is left drops its gradients; weights are
-// as before it.
+// as before it, except those of layers that an optimizer within backward has stepped.
 class Cancelled : public std::exception {
  public:
   const char* what() const noexcept override { return "the run was cancelled"; }

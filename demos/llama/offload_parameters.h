@@ -1,5 +1,6 @@
-// Weights of the layers in host memory; on the device those of the layer that computes and of the next one. What
-// ZeRO-Infinity does with one GPU: Rajbhandari et al. 2021, arXiv:2104.07857, section 5.1.
+// Weights of the layers in host memory; on the device those of the layer that computes and of the next one, and in
+// backward those of a whole segment where checkpointing keeps one input for several layers. What ZeRO-Infinity does with
+// one GPU: Rajbhandari et al. 2021, arXiv:2104.07857, section 5.1.
 #pragma once
 
 #include <cstdint>
