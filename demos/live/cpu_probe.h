@@ -14,7 +14,8 @@ namespace headroom::live {
 
 class CpuProbe final : public c10::Allocator, public Probe {
  public:
-  // Becomes LibTorch's CPU allocator. Once a process, before any tensor exists; never removed.
+  // Becomes LibTorch's CPU allocator, with pages of 2 MiB for big tensors where the system has them. Once a process,
+  // before any tensor exists; never removed.
   static CpuProbe& install(EventSink& sink);
 
   void start() override;

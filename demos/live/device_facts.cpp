@@ -115,6 +115,7 @@ MachineFacts machine_facts(bool look_for_gpu) {
   for (const char* name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG"}) {
     if (const char* value = std::getenv(name)) machine.facts[name] = value;
   }
+  if (std::string pages = large_pages(); !pages.empty()) machine.facts["large_pages"] = std::move(pages);
   if (look_for_gpu) add_gpus(machine);
   return machine;
 }

@@ -88,4 +88,11 @@ HostMemory host_memory(const std::string& root) {
   return memory;
 }
 
+std::string large_pages(const std::string& root) {
+  std::ifstream file(root + "/sys/kernel/mm/transparent_hugepage/enabled");
+  for (std::string word; file >> word;)  // "always [madvise] never"
+    if (word.size() > 2 && word.front() == '[' && word.back() == ']') return word.substr(1, word.size() - 2);
+  return "";
+}
+
 }  // namespace headroom::live

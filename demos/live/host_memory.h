@@ -16,4 +16,8 @@ struct HostMemory {
 // before /proc and /sys.
 HostMemory host_memory(const std::string& root = "");
 
+// Who gets pages of 2 MiB instead of 4 KiB: "always", "madvise" (who asks, as the CPU probe does) or "never"; empty: not
+// known. A tensor's first touch costs a fault a page, by which steps on the CPU differ between machines by a factor.
+std::string large_pages(const std::string& root = "");
+
 }  // namespace headroom::live

@@ -1,9 +1,13 @@
 // The CPU allocator's probe: what it counts, what it records, and its budget.
+#include <cstdio>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <ATen/ATen.h>
 
+#include "demos/live/host_memory.h"
 #include "demos/record/ledger.h"
 #include "demos/record/scope.h"
 #include "tests/live/run_driver.h"
@@ -173,4 +177,20 @@ TEST_CASE("many threads at once keep the totals exact at every event") {
   });
   CHECK(recording.events().size() >= 4 * 2 * 2000);
   CHECK(record::Ledger(recording).first_mismatch() == record::kNever);
+}
+
+TEST_CASE("a big tensor lies on large pages, where the system has them") {
+  if (const std::string pages = live::large_pages(); pages.empty() || pages == "never") {
+    std::puts("SKIPPED: this system has no large pages");
+    return;
+  }
+  const auto on_large_pages = []() -> record::Bytes {
+    std::ifstream file("/proc/self/smaps_rollup");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with("AnonHugePages:")) return std::stoll(line.substr(line.find(':') + 1)) * record::kKiB;
+    return 0;
+  };
+  const record::Bytes before = on_large_pages();
+  const at::Tensor tensor = floats(16 << 20).zero_();
+  CHECK(on_large_pages() - before > 16 * record::kMiB);  // memory in pieces may leave some out
 }

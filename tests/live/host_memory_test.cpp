@@ -40,6 +40,7 @@ class Tree {
     std::ofstream(root_ / path) << text;
   }
   HostMemory memory() const { return host_memory(root_.string()); }
+  std::string large_pages() const { return headroom::live::large_pages(root_.string()); }
 
  private:
   fs::path root_;
@@ -88,6 +89,13 @@ TEST_CASE("version 1 of control groups, whose container has no name for its own 
   CHECK(tree.memory().available == 1536 * kMiB);
   tree.write("sys/fs/cgroup/memory/memory.usage_in_bytes", bytes(3 * kGiB));  // beyond it for a moment
   CHECK(tree.memory().available == 0);
+}
+
+TEST_CASE("who gets large pages stands between brackets") {
+  Tree tree;
+  CHECK(tree.large_pages().empty());
+  tree.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+  CHECK(tree.large_pages() == "madvise");
 }
 
 TEST_CASE("this machine has memory") {
