@@ -2,6 +2,7 @@
 #include "demos/experiments/train_step_run.h"
 
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -80,6 +81,12 @@ llama::OffloadOptions offload_of(const record::Params& params) {
   return {.parameters = params.text("offload.parameters") == "on",
           .optimizer = params.text("offload.optimizer") != "off",
           .checkpoints = params.text("offload.checkpoints") == "on"};
+}
+
+// What the run's device has taken of the host's memory; empty where that has its own.
+std::function<record::Bytes()> taken_of_host(const RunSetting& setting) {
+  if (!setting.place.device.is_cpu() || setting.memory == nullptr) return {};
+  return [memory = setting.memory, before = setting.memory->allocated()] { return memory->allocated() - before; };
 }
 
 // Where the loss's kernels report a target that cannot be; undefined where PyTorch's operators compute the loss.
@@ -181,7 +188,8 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   take_blas_workspace(placement, graph.get());
   options.loss.error_flag = make_error_flag(options, fused_of(params), place.device);
   options.not_finite = make_not_finite(params, config, place.device);
-  auto offload = std::make_unique<llama::Offload>(offload_of(params), place.device, setting.host_memory);
+  auto offload =
+      std::make_unique<llama::Offload>(offload_of(params), place.device, setting.host_memory, taken_of_host(setting));
   llama::Model model;
   try {
     model = llama::make_model(config, fused_of(params), placement, seq, seed, setting.cancel,

@@ -32,6 +32,11 @@ void HostProbe::born(const void* block, record::Bytes bytes) {
   tell(EventKind::kAlloc, storage);
 }
 
+record::Bytes HostProbe::live() const {
+  const std::lock_guard guard(lock_);
+  return live_;
+}
+
 void HostProbe::died(const void* block) {
   const std::lock_guard guard(lock_);
   const LiveStorage storage = storages_.erase(reinterpret_cast<std::uintptr_t>(block));

@@ -14,12 +14,13 @@ class HostProbe {
 
   void born(const void* block, record::Bytes bytes);
   void died(const void* block);
+  record::Bytes live() const;
 
  private:
   void tell(record::EventKind kind, const LiveStorage& storage);
 
   EventSink& sink_;
-  SpinLock lock_;
+  mutable SpinLock lock_;
   StorageTable storages_;
   record::Bytes live_ = 0;
 };

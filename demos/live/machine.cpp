@@ -1,6 +1,7 @@
 // Probes, devices, clean-up.
 #include "demos/live/machine.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -68,13 +69,15 @@ Machine::CapGuard::CapGuard(Machine& machine, DeviceKind kind, Bytes cap) : mach
     if (cap != 0) cuda_.emplace(cap, kDevice);
   } else {
     const Bytes free = machine_.host_memory();
-    const Bytes limit = free == 0 ? 0 : machine_.live_bytes(kind) + free;
-    machine_.probes_.cpu->set_limits(cap, limit);
+    machine_.cpu_cap_ = cap;
+    machine_.cpu_limit_ = free == 0 ? 0 : machine_.live_bytes(kind) + free;
+    machine_.keeps_on_host(0);
   }
 }
 
 Machine::CapGuard::~CapGuard() {
-  if (machine_.probes_.cpu != nullptr) machine_.probes_.cpu->set_limits(0, 0);
+  machine_.cpu_cap_ = machine_.cpu_limit_ = 0;
+  if (machine_.probes_.cpu != nullptr) machine_.keeps_on_host(0);
   if (machine_.cuda_ != nullptr) machine_.cuda_->set_cap(0);
 }
 
@@ -82,6 +85,11 @@ Bytes Machine::host_memory() const {
   if (planner() || !facts_.available_memory) return 0;
   const Bytes free = facts_.available_memory();
   return free - free / kPartLeftFree;
+}
+
+void Machine::keeps_on_host(Bytes bytes) {
+  const Bytes left = cpu_limit_ == 0 ? 0 : std::max<Bytes>(cpu_limit_ - bytes, 1);
+  if (probes_.cpu != nullptr) probes_.cpu->set_limits(cpu_cap_, left);
 }
 
 Bytes Machine::live_bytes(DeviceKind kind) const {

@@ -65,6 +65,8 @@ class Machine {
 
   // What the host can give now beside a device's memory; 0: not known, or a planner, which takes none.
   record::Bytes host_memory() const;
+  // The run keeps so many bytes on the host now. On the CPU they come out of what its device may take.
+  void keeps_on_host(record::Bytes bytes);
   // Bytes that the run's allocator has handed out now.
   record::Bytes live_bytes(record::DeviceKind kind) const;
   // The most of them since reset_peak(). Not in a planner.
@@ -83,6 +85,7 @@ class Machine {
   std::shared_ptr<void> listening_;
   std::unique_ptr<DeviceClock> clock_;
   std::optional<nvml::Driver> driver_;
+  record::Bytes cpu_cap_ = 0, cpu_limit_ = 0;  // of the run on the CPU; 0: none
 };
 
 }  // namespace headroom::live

@@ -213,8 +213,14 @@ class Listener final : public record::ScopeListener {
   void on_relabel(const void* data, record::Category category) override {
     if (recorded_) probe_.relabel(data, category);
   }
-  void on_host_alloc(const void* block, Bytes bytes) override { host_.born(block, bytes); }
-  void on_host_free(const void* block) override { host_.died(block); }
+  void on_host_alloc(const void* block, Bytes bytes) override {
+    host_.born(block, bytes);
+    context_.machine.keeps_on_host(host_.live());
+  }
+  void on_host_free(const void* block) override {
+    host_.died(block);
+    context_.machine.keeps_on_host(host_.live());
+  }
   void follow(ProgressMeter* progress) { progress_ = progress; }
 
  private:

@@ -69,7 +69,8 @@ HostArena::HostArena(at::Device device, Bytes most, PageLock lock)
 
 void HostArena::map(Block& block, HostPages pages) {
   const auto bytes = static_cast<Bytes>(block.bytes);
-  if (most_ != 0 && *taken_ + bytes > most_) throw HostMemoryFull(full_sentence(*taken_ + bytes, most_));
+  const Bytes left = most_ - (somebody_ ? somebody_() : 0);
+  if (most_ != 0 && *taken_ + bytes > left) throw HostMemoryFull(full_sentence(*taken_ + bytes, left));
   block.data = mmap(nullptr, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, 0);
   if (block.data == MAP_FAILED) throw HostMemoryFull(full_sentence(bytes, 0));
   block.mapped = true;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <ATen/ATen.h>
 
@@ -40,6 +41,9 @@ class HostArena {
   explicit HostArena(at::Device device, record::Bytes most = 0);
   HostArena(at::Device device, record::Bytes most, PageLock lock);
 
+  // Bytes that somebody else takes of the same memory, asked before each block: the device, where that is the CPU.
+  void shares_with(std::function<record::Bytes()> somebody) { somebody_ = std::move(somebody); }
+
   // Contiguous, on the CPU (on meta where the run is), not initialised. Told to the listener (record::host_allocated)
   // under the calling thread's tag; gives its memory back by itself, and may outlive the arena. Throws HostMemoryFull.
   at::Tensor empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages);
@@ -56,6 +60,7 @@ class HostArena {
 
   at::Device device_;
   record::Bytes most_;
+  std::function<record::Bytes()> somebody_;  // may be empty
   PageLock lock_;
   std::shared_ptr<std::atomic<record::Bytes>> taken_ = std::make_shared<std::atomic<record::Bytes>>(0);
   std::string trouble_;

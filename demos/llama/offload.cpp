@@ -5,8 +5,11 @@
 
 namespace headroom::llama {
 
-Offload::Offload(const OffloadOptions& options, at::Device device, record::Bytes host_memory)
-    : options_(options), device_(device), arena_(device, host_memory) {}
+Offload::Offload(const OffloadOptions& options, at::Device device, record::Bytes host_memory,
+                 std::function<record::Bytes()> of_device)
+    : options_(options), device_(device), arena_(device, host_memory) {
+  arena_.shares_with(std::move(of_device));
+}
 
 std::function<void(LayerWeights&)> Offload::layer_made(const Config& config, const TrainOptions& step) {
   if (!options_.parameters) return {};

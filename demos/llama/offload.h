@@ -25,8 +25,10 @@ struct OffloadOptions {
 // Owns what moves things around. Outlives model, optimizer and steps.
 class Offload {
  public:
-  // `host_memory`: bytes that the host can give, 0 not known.
-  Offload(const OffloadOptions& options, at::Device device, record::Bytes host_memory);
+  // `host_memory`: bytes that the host can give, 0 not known; `of_device`: those of them that the device has taken since
+  // then, where that is the CPU. May be empty.
+  Offload(const OffloadOptions& options, at::Device device, record::Bytes host_memory,
+          std::function<record::Bytes()> of_device = {});
 
   // Before the model is built: what make_model calls for every layer (ModelSource::layer_made), or nothing.
   std::function<void(LayerWeights&)> layer_made(const Config& config, const TrainOptions& step);

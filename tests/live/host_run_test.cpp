@@ -102,9 +102,37 @@ TEST_CASE("a host with too little memory for what a run keeps there fails it wit
   const DrivenRun run = small.run(offloaded({}));
   CHECK(run.outcome().kind == OutcomeKind::kFailed);
   CHECK(run.outcome().message.find("What this run keeps on the host needs ") == 0);
-  CHECK(run.outcome().message.find("this machine can give 36.00 MiB.") != std::string::npos);
+  // Nine tenths, without what the model takes on its device, which is the same memory.
+  const record::Bytes model = record::Ledger(run.recording).peak().totals.allocated;
+  CHECK(run.outcome().message.ends_with("this machine can give " + record::format_bytes(36 * record::kMiB - model) +
+                                        "."));
   RunDriver large(with(400 * record::kMiB));
   CHECK(large.run(offloaded({})).outcome().kind == OutcomeKind::kCompleted);
+}
+
+TEST_CASE("on the CPU the host's bytes and the device's come out of one memory") {
+  const auto with = [](record::Bytes available) {
+    live::MachineFacts machine = live::machine_facts(/*look_for_gpu=*/false);
+    machine.available_memory = [available] { return available; };
+    return machine;
+  };
+  RunDriver ample(with(400 * record::kMiB));
+  const DrivenRun run = ample.run(offloaded({}));
+  REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
+  const record::Bytes host = host_of(run.recording).peak;
+  const record::Bytes device = record::Ledger(run.recording).peak().totals.allocated;
+  const auto part = [](record::Bytes bytes) { return bytes * 10 / 9 + 10; };  // of which a run may take nine tenths
+
+  // Room for either, and not for what the host keeps beside the model's weights.
+  RunDriver narrow(with(part(std::max(host, device) + 4 * record::kMiB)));
+  const DrivenRun refused = narrow.run(offloaded({}));
+  CHECK(refused.outcome().kind == OutcomeKind::kFailed);
+  CHECK(refused.outcome().message.find("What this run keeps on the host needs ") == 0);
+  // For both, and not for the step.
+  RunDriver tight(with(part(host + device - record::kMiB)));
+  CHECK(tight.run(offloaded({})).outcome().kind == OutcomeKind::kOutOfMemory);
+  RunDriver enough(with(part(host + device + record::kMiB)));
+  CHECK(enough.run(offloaded({})).outcome().kind == OutcomeKind::kCompleted);
 }
 
 TEST_CASE("a disk without room for the optimizer's state fails the run with a sentence, and the next run is well") {
