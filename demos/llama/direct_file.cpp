@@ -49,13 +49,7 @@ record::Result<std::unique_ptr<DirectFile>> DirectFile::create(const std::filesy
         "The state's file " + record::quoted(where.string()) + " cannot be made: " + why + "; choose another place.",
         record::ErrorKind::kNotWritten};
   };
-  constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-  int descriptor = open(where.c_str(), kFlags | O_DIRECT, 0600);
-  const bool direct = descriptor >= 0;
-  if (!direct && errno == EINVAL) {
-    unlink(where.c_str());  // some systems make the file before they see the flag
-    descriptor = open(where.c_str(), kFlags, 0600);
-  }
+  const int descriptor = open(where.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return refused(errno == EEXIST ? "there is a file of that name" : reason(errno));
   unlink(where.c_str());
   if (const int error = reserve(descriptor, bytes); error != 0) {
@@ -63,6 +57,8 @@ record::Result<std::unique_ptr<DirectFile>> DirectFile::create(const std::filesy
     return refused(error == ENOSPC || error == EFBIG ? "there is no room for " + record::format_bytes(bytes)
                                                      : reason(error));
   }
+  // Only now: where the system cannot reserve, the C library writes single bytes, which direct I/O would refuse.
+  const bool direct = fcntl(descriptor, F_SETFL, O_DIRECT) == 0;
   return std::unique_ptr<DirectFile>(new DirectFile(descriptor, direct, where));
 }
 

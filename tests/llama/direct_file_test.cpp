@@ -1,4 +1,5 @@
 // A file for optimizer state: what is written comes back, a full disk is a sentence, and no name stays behind.
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -65,6 +66,9 @@ TEST_CASE("pieces go out to a file and come back, on a disk and in memory alike"
   auto file = DirectFile::create(folder.file(), kPieces * StateFile::room(kPiece));
   REQUIRE(file.ok());
   CHECK(folder.empty());  // it has no name any more
+  const int direct = open(folder.file().c_str(), O_RDWR | O_CREAT | O_DIRECT, 0600);
+  CHECK(file.value()->direct() == (direct >= 0));
+  if (direct >= 0) close(direct);
   HostArena arena(at::kCPU);
   StateFile states(std::move(file).value(), kPiece, arena);
   const auto each = [&](const auto& see) {
