@@ -50,8 +50,8 @@ std::string speed_text(double tokens_per_second) {
   return fmt::format("{:.{}f}", tokens_per_second, tokens_per_second >= 100 ? 0 : 1);
 }
 
-std::string point_text(const SweepPoint& point) {
-  std::string text = point.series + (point.series.empty() ? "" : ", ") + point.label + ": ";
+std::string point_text(const SweepPoint& point, std::string_view name) {
+  std::string text = std::string(name) + ": ";
   if (ran_out(point))
     text += "out of memory at ";
   else if (!completed(point))
@@ -80,17 +80,18 @@ std::string ladder_label(std::string_view id) {
   return std::string(id);
 }
 
-ChartPoint peak_at(double x, const SweepPoint& point) {
+ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name) {
   const auto bytes = static_cast<double>(point.peak_allocated);
-  return {.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = point_text(point), .out_of_memory = ran_out(point)};
+  return {
+      .x = x, .y = bytes, .low = bytes, .high = bytes, .tip = point_text(point, name), .out_of_memory = ran_out(point)};
 }
 
-ChartPoint speed_at(double x, const SweepPoint& point) {
+ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name) {
   return {.x = x,
           .y = point.tokens_per_second,
           .low = point.tokens_per_second_low,
           .high = point.tokens_per_second_high,
-          .tip = point_text(point),
+          .tip = point_text(point, name),
           .out_of_memory = ran_out(point)};
 }
 

@@ -24,8 +24,8 @@ std::int64_t setting(const SweepPoint& point, std::string_view key);
 bool completed(const SweepPoint& point);
 bool ran_out(const SweepPoint& point);
 
-// "liger_all, 8 × 1024: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470)"
-std::string point_text(const SweepPoint& point);
+// "all, batch 8, 1,024 tokens: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470)"; `name` is what the figure calls it.
+std::string point_text(const SweepPoint& point, std::string_view name);
 // "2,468", "331.3": tokens/s with as many decimals as its size is worth.
 std::string speed_text(double tokens_per_second);
 
@@ -33,7 +33,7 @@ std::string speed_text(double tokens_per_second);
 std::string ladder_label(std::string_view id);
 
 // The peak and the speed of a point at place `x` of a chart. One that ran out has no speed.
-ChartPoint peak_at(double x, const SweepPoint& point);
-ChartPoint speed_at(double x, const SweepPoint& point);
+ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name);
+ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name);
 
 }  // namespace headroom::lessons

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 
 namespace headroom::lessons {
@@ -36,6 +37,18 @@ record::Params params_of(const record::RunInfo& info) {
   if (demo == nullptr) return {};
   auto params = record::Params::from_map(demo->schema, info.params);
   return params ? std::move(params).value() : record::Params{};
+}
+
+// "Checkpointing “off”"
+std::string in_words(const record::Params& params, std::string_view key) {
+  for (const record::ParamSpec& spec : params.schema()) {
+    if (spec.key != key) continue;
+    std::string value = params.as_text(key);
+    for (const record::Choice& choice : spec.choices)
+      if (choice.key == value) value = choice.label;
+    return fmt::format("{} “{}”", spec.label, value);
+  }
+  return std::string(key);
 }
 
 std::string with_commas(const std::string& digits) {
@@ -99,6 +112,14 @@ void add_run_a(std::map<std::string, std::string>& provenance, const record::Rec
   for (const auto& [key, value] : full_provenance(run_a, record::Params(), -1)) provenance["run_a." + key] = value;
   provenance["run_a.source"] = record::key_of(run_a.info().source);
   provenance["run_a.run"] = provenance_line(run_a.info());
+}
+
+std::string conflict_in_words(const record::Params& params, std::string_view first) {
+  const experiments::Conflict* conflict = experiments::conflict_in(params);
+  if (conflict == nullptr) return {};
+  const bool turn = conflict->other == first;
+  return fmt::format("{} does not go with {}: {}.", in_words(params, turn ? conflict->other : conflict->key),
+                     in_words(params, turn ? conflict->key : conflict->other), conflict->reason);
 }
 
 std::string short_bytes(record::Bytes bytes) {

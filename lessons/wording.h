@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "demos/record/recording.h"
 #include "demos/record/schema.h"
@@ -21,6 +22,10 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
 // Adds what a file must tell of run A, which stands behind the run in the figure: the same keys, after "run_a.". Its
 // line in words is "run_a.run".
 void add_run_a(std::map<std::string, std::string>& provenance, const record::Recording& run_a);
+
+// "Checkpointing “off” does not go with Stream weights “on”: …", as a page names its settings: the first conflict among
+// those of a training step, `first` before the other where it has a part in it. Empty: they go together.
+std::string conflict_in_words(const record::Params& params, std::string_view first = {});
 
 // "24 GiB", "1.5 GiB": as few decimals as say it, at most two.
 std::string short_bytes(record::Bytes bytes);

@@ -10,6 +10,7 @@
 #include "app/common/ladder.h"
 #include "app/window/page_model.h"
 #include "lessons/sweep.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::window {
 
@@ -57,7 +58,7 @@ record::Params LadderView::base(const PageModel& page) const {
 std::string LadderView::why_not(const PageModel& page, std::size_t rung) const {
   const auto plan = plan_ladder(base(page), order_);
   if (!plan || rung + 1 >= plan.value().points.size()) return {};
-  return conflict_in_words(plan.value().points[rung + 1].params);
+  return lessons::conflict_in_words(plan.value().points[rung + 1].params);
 }
 
 void LadderView::start(PageModel& page) {

@@ -3,29 +3,12 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "demos/experiments/combinations.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::window {
 
 using backend::RunState;
-
-namespace {
-
-// "Checkpointing “off”"
-std::string in_words(const record::Params& params, std::string_view key) {
-  for (const record::ParamSpec& spec : params.schema()) {
-    if (spec.key != key) continue;
-    std::string value = params.as_text(key);
-    for (const record::Choice& choice : spec.choices)
-      if (choice.key == value) value = choice.label;
-    return fmt::format("{} “{}”", spec.label, value);
-  }
-  return std::string(key);
-}
-
-}  // namespace
 
 RunControl::RunControl(const experiments::DemoInfo& demo, backend::Backend* backend, std::string fixed_settings)
     : demo_(&demo), backend_(backend), fixed_settings_(std::move(fixed_settings)), params_(demo.schema) {}
@@ -48,15 +31,7 @@ std::string RunControl::why_not(std::string_view key, std::string_view value) co
   if (!wanted.set(key, value)) return {};  // of another kind, or out of range: set() says that
   const experiments::Conflict* conflict = experiments::conflict_in(wanted);
   if (conflict == nullptr || experiments::conflict_in(params_) != nullptr) return {};
-  return conflict_in_words(wanted, key);
-}
-
-std::string conflict_in_words(const record::Params& params, std::string_view first) {
-  const experiments::Conflict* conflict = experiments::conflict_in(params);
-  if (conflict == nullptr) return {};
-  const bool turn = conflict->other == first;
-  return fmt::format("{} does not go with {}: {}.", in_words(params, turn ? conflict->other : conflict->key),
-                     in_words(params, turn ? conflict->key : conflict->other), conflict->reason);
+  return lessons::conflict_in_words(wanted, key);
 }
 
 bool RunControl::busy() const {

@@ -71,8 +71,4 @@ class RunControl {
   std::optional<record::Outcome> outcome_;
 };
 
-// Which of these settings do not go together and why, in the page's words, the one with the key `first` before the
-// other; empty: all go.
-std::string conflict_in_words(const record::Params& params, std::string_view first = {});
-
 }  // namespace headroom::app::window

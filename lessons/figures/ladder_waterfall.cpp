@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/experiments/demo.h"
 #include "lessons/axes.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
@@ -27,13 +28,21 @@ constexpr std::array kSchema{
 
 std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
+// In the page's words where this program knows the conflict, else as it was said then.
+std::string why_refused(const SweepPoint& point) {
+  const auto params = record::Params::from_map(experiments::find_demo("train_step")->schema, point.params);
+  const std::string words = params ? conflict_in_words(params.value()) : std::string();
+  return words.empty() ? point.outcome.message : words;
+}
+
 Rung rung_of(const SweepPoint& point, bool first) {
   Rung rung;
   rung.label = (first ? "" : "+ ") + ladder_label(point.label);
-  rung.tip = point_text(point);
+  rung.tip = point_text(point, ladder_label(point.label));
   if (!completed(point) && !ran_out(point)) {
-    rung.note = point.outcome.kind == record::OutcomeKind::kRefused ? point.outcome.message
+    rung.note = point.outcome.kind == record::OutcomeKind::kRefused ? why_refused(point)
                                                                     : "did not run: " + point.outcome.message;
+    rung.tip = ladder_label(point.label) + ": " + rung.note;
     return rung;
   }
   rung.bytes = point.peak_by_category;

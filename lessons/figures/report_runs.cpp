@@ -87,6 +87,11 @@ double place_of(const Sweep& sweep, std::int64_t value) {
   return static_cast<double>(std::find(sweep.places.begin(), sweep.places.end(), value) - sweep.places.begin());
 }
 
+// "all, batch 8, 1,024 tokens"
+std::string name_of(const Strategy& strategy, std::int64_t batch, std::int64_t seq) {
+  return fmt::format("{}, batch {}, {} tokens", strategy.short_label, batch, record::format_count(seq));
+}
+
 void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy,
                   const record::Recording& recording) {
   ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .points = {}};
@@ -96,8 +101,9 @@ void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strateg
       if (point.series != strategy.key || setting(point, sweep.fixed) != sweep.at ||
           setting(point, sweep.over) != value || (!completed(point) && !ran_out(point)))
         continue;
-      peak.points.push_back(peak_at(place_of(sweep, value), point));
-      speed.points.push_back(speed_at(place_of(sweep, value), point));
+      const std::string name = name_of(strategy, setting(point, "batch"), setting(point, "seq"));
+      peak.points.push_back(peak_at(place_of(sweep, value), point, name));
+      speed.points.push_back(speed_at(place_of(sweep, value), point, name));
     }
   if (peak.points.empty()) return;
   peaks.series.push_back(std::move(peak));
@@ -113,8 +119,8 @@ void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strate
     const double x = place_of(sweep, sweep.over == "batch" ? run.batch : run.seq);
     const auto bytes = static_cast<double>(run.peak);
     const std::string tip =
-        fmt::format("RTX 4090, published: {}, batch {}, {} tokens: {}, {} tokens/s", strategy.short_label, run.batch,
-                    record::format_count(run.seq), record::format_bytes(run.peak), speed_text(run.tokens_per_second));
+        fmt::format("RTX 4090, published: {}: {}, {} tokens/s", name_of(strategy, run.batch, run.seq),
+                    record::format_bytes(run.peak), speed_text(run.tokens_per_second));
     peak.points.push_back({.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = tip});
     speed.points.push_back(
         {.x = x, .y = run.tokens_per_second, .low = run.tokens_per_second, .high = run.tokens_per_second, .tip = tip});

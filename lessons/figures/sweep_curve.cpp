@@ -32,6 +32,9 @@ std::string_view key_of_label(std::string_view label) {
   return equals == std::string_view::npos ? std::string_view() : label.substr(0, equals);
 }
 
+// As the sweep was asked for: "seq=128, batch=4".
+std::string name_of(const SweepPoint& point) { return point.series + (point.series.empty() ? "" : ", ") + point.label; }
+
 // The places of the x axis: the labels' values, in the order in which they ran.
 struct Places {
   std::string name;  // "batch"
@@ -84,7 +87,7 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
                                .y = bytes,
                                .low = bytes,
                                .high = bytes,
-                               .tip = point_text(point),
+                               .tip = point_text(point, name_of(point)),
                                .out_of_memory = ran_out(point)});
     }
     if (any) chart.series.push_back(std::move(series));
@@ -97,13 +100,13 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
 }
 
 void add_series(Chart& chart, const record::Recording& recording, const Places& places,
-                ChartPoint (*point_at)(double x, const SweepPoint& point)) {
+                ChartPoint (*point_at)(double x, const SweepPoint& point, std::string_view name)) {
   const std::vector<std::string> names = series_of(recording);
   for (std::size_t i = 0; i < names.size(); ++i) {
     ChartSeries series{.label = names.size() > 1 ? names[i] : "", .kind = kLooks[i % kLooks.size()], .points = {}};
     for (const SweepPoint& point : recording.sweep_points())
       if (point.series == names[i] && (completed(point) || ran_out(point)))
-        series.points.push_back(point_at(places.of(point), point));
+        series.points.push_back(point_at(places.of(point), point, name_of(point)));
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
 }

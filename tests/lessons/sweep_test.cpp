@@ -150,6 +150,24 @@ TEST_CASE("a rung of the ladder is compared with the last one that ran") {
   CHECK(naive.rungs[6].before == 32 * record::kGiB);
 }
 
+TEST_CASE("a stored rung that was refused says why in the page's words, and tips name no keys") {
+  record::Recording ladder = tests::made_ladder();
+  record::SweepPoint refused = tests::made_point("ladder", "offload_parameters", {}, 1);
+  refused.params = {{"offload.parameters", "on"}, {"offload.optimizer", "host"}, {"checkpointing", "off"}};
+  refused.outcome = {record::OutcomeKind::kRefused, "offload.parameters=on does not go with checkpointing=off.",
+                     std::nullopt};
+  ladder.append(refused);
+  const FigureData figure = build("ladder_waterfall", ladder);
+  const lessons::Rung& last = figure.rungs.back();
+  CHECK(last.note.find("Stream weights “on” does not go with Checkpointing “off”: without whole layers") == 0);
+  CHECK(last.tip.find("weights on the host: Stream weights “on”") == 0);
+  for (const lessons::Rung& rung : figure.rungs) CHECK(rung.tip.find('_') == std::string::npos);
+  const FigureData report = build("report_batch", tests::made_report_sweep());
+  for (const Chart& chart : report.charts)
+    for (const lessons::ChartSeries& series : chart.series)
+      for (const lessons::ChartPoint& point : series.points) CHECK(point.tip.find('_') == std::string::npos);
+}
+
 TEST_CASE("a sweep's bars are its peaks by kind, and add up to them") {
   const record::Recording sweep = tests::made_batch_sweep(1);
   const FigureData figure = build("sweep_curve", sweep);
