@@ -101,23 +101,30 @@ void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look) {
 
 class ChartLayout {
  public:
-  ChartLayout(Sheet& sheet, const Chart& chart, Rect area) : sheet_(sheet), palette_(sheet.palette()), chart_(chart) {
+  // `guess`: where the reader's line will run.
+  ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optional<double> guess)
+      : sheet_(sheet), palette_(sheet.palette()), chart_(chart), guess_(guess) {
     looks_ = looks_of(chart);
     const float line = sheet.snap(sheet.height(kLabelType));
     const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the label of the highest tick reaches into it
-    const bool named = !chart.x.name.empty();
     float widest = 0;
     for (const std::string& name : chart.categories) widest = std::max(widest, sheet.width(kLabelType, name));
-    const float slot = area.width() / static_cast<float>(std::max<std::size_t>(1, chart.categories.size()));
-    staggered_ = widest + sheet.px(8) > slot && chart.categories.size() > 1;
-    const float below = line * (staggered_ ? 2.0f : 1.0f) + sheet.px(6) + (named ? line + sheet.px(2) : 0);
     head_ = {area.x0, area.y0, area.x1, area.y0 + head};
-    plot_ = {area.x0, area.y0 + head, area.x1, std::max(area.y0 + head + 1, area.y1 - below)};
-    y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(34))));
-    float labels = 0;
-    for (const Tick& tick : y_.ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
-    plot_.x0 = sheet.snap(plot_.x0 + labels + sheet.px(8));
-    plot_ = {plot_.x0, sheet.snap(plot_.y0), std::max(sheet.snap(plot_.x1), plot_.x0 + 1), sheet.snap(plot_.y1)};
+    named_ = !chart.x.name.empty() && area.height() > sheet.px(kLeastNamed);
+    const float named = named_ ? line + sheet.px(2) : 0;
+    const auto fit = [&](float lines) {
+      const float below = line * lines + sheet.px(6) + named;
+      plot_ = {area.x0, area.y0 + head, area.x1, std::max(area.y0 + head + 1, area.y1 - below)};
+      y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(34))));
+      float labels = 0;
+      for (const Tick& tick : y_.ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
+      plot_.x0 = sheet.snap(plot_.x0 + labels + sheet.px(8));
+      plot_ = {plot_.x0, sheet.snap(plot_.y0), std::max(sheet.snap(plot_.x1), plot_.x0 + 1), sheet.snap(plot_.y1)};
+    };
+    fit(1);
+    const float slot = plot_.width() / static_cast<float>(std::max<std::size_t>(1, chart.categories.size()));
+    staggered_ = widest + sheet.px(8) > slot && chart.categories.size() > 1;
+    if (staggered_) fit(2);
   }
 
   const Rect& plot() const { return plot_; }
@@ -136,6 +143,15 @@ class ChartLayout {
     draw_reference_labels();
     head();
     x_labels();
+  }
+
+  // The numbers over bars, in front of lines that are drawn over the chart.
+  void draw_numbers() {
+    for (const Number& number : numbers_) {
+      if (number.struck) sheet_.fill(Layer::kLabels, number.box, palette_.well);
+      sheet_.text(Layer::kLabels, kLabelType, palette_.text2, number.text, number.box.center_x(), number.box.y0,
+                  Anchor::kMiddle);
+    }
   }
 
  private:
@@ -159,12 +175,15 @@ class ChartLayout {
         taken_.push_back(box);
       }
     }
+    const float height = sheet_.height(kLabelType);
+    // One number makes no scale, least of all 0: where there is room for one only, it is the highest.
+    const bool low = y_.ticks.size() > 1 && y_px(y_.ticks.front().value) - y_px(y_.ticks.back().value) < height;
     float last = HUGE_VALF;  // where a label stands already
     for (const Tick& tick : y_.ticks) {
       const float y = y_px(tick.value);
       if (y < plot_.y1 - 1)
         sheet_.horizontal(Layer::kGround, plot_.x0, plot_.x1, sheet_.snap(y), palette_.grid, sheet_.line_px(1));
-      if (last - y < sheet_.height(kLabelType)) continue;
+      if (last - y < height || (low && &tick != &y_.ticks.back())) continue;
       sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, tick.label, plot_.x0 - sheet_.px(6), y, Anchor::kEnd);
       last = y;
     }
@@ -255,9 +274,17 @@ class ChartLayout {
     return std::min(sheet_.px(64), slot * 0.78f / static_cast<float>(std::max<std::size_t>(1, chart_.series.size())));
   }
 
+  // The bars of a place stand around its middle, those that it lacks leave no gap.
   Rect bar_of(std::size_t series, const ChartPoint& point) const {
-    const float bar = bar_pitch(), middle = static_cast<float>(chart_.series.size()) * 0.5f;
-    const float x0 = sheet_.snap(x_px(point.x) + (static_cast<float>(series) - middle) * bar + bar * 0.06f);
+    int before = 0, there = 0;
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      const std::vector<ChartPoint>& points = chart_.series[s].points;
+      if (std::none_of(points.begin(), points.end(), [&](const auto& other) { return other.x == point.x; })) continue;
+      before += s < series;
+      ++there;
+    }
+    const float bar = bar_pitch(), from = static_cast<float>(before) - static_cast<float>(there) * 0.5f;
+    const float x0 = sheet_.snap(x_px(point.x) + from * bar + bar * 0.06f);
     const float x1 = std::max(x0 + sheet_.line_px(1), sheet_.snap(x0 + bar * 0.88f));
     return {x0, std::min(sheet_.snap(y_px(point.y)), plot_.y1 - sheet_.line_px(2)), x1, plot_.y1};
   }
@@ -344,13 +371,13 @@ class ChartLayout {
   bool value_label(const ChartPoint& point, const Rect& bar, float room) {
     if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return false;
     const Rect box = value_box(point, bar);
-    if (box.y0 < plot_.y0 || !is_free(box)) return false;
-    const bool struck = std::any_of(chart_.references.begin(), chart_.references.end(), [&](const auto& reference) {
-      const float line = reference.y.empty() ? plot_.y1 : y_px(reference.y.back());
-      return box.y0 < line && line < box.y1;
-    });
-    if (struck) sheet_.fill(Layer::kLabels, box, palette_.well);  // no line through a number
-    sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, bar.center_x(), box.y0, Anchor::kMiddle);
+    // The highest bar's number reaches into the head, as the highest tick's does.
+    if (box.y0 < plot_.y0 - sheet_.height(kLabelType) * 0.5f || !is_free(box)) return false;
+    const auto strikes = [&](float line) { return box.y0 < line && line < box.y1; };
+    bool struck = guess_ && strikes(y_px(*guess_));
+    for (const lessons::ChartReference& reference : chart_.references)
+      struck = struck || (!reference.y.empty() && strikes(y_px(reference.y.back())));
+    numbers_.push_back({box, point.label, struck});
     return true;
   }
 
@@ -433,16 +460,15 @@ class ChartLayout {
     return true;
   }
 
-  // Right of its mark, else left of it, where no other label stands.
+  // Right of its mark, else left of it, above or below, where no other label stands and no line runs.
   void mark_label(const ChartPoint& point, Point at) {
     if (point.label.empty()) return;
     const float width = sheet_.width(kLabelType, point.label), height = sheet_.height(kLabelType);
-    for (const float x0 : {at.x + sheet_.px(8), at.x - sheet_.px(8) - width}) {
-      for (const float lift : {0.0f, -0.8f, 0.8f}) {
+    for (const float x0 : {at.x + sheet_.px(8), at.x - sheet_.px(8) - width, at.x - width * 0.5f}) {
+      for (const float lift : {0.0f, -0.8f, 0.8f, -1.2f, 1.2f}) {
         const float y0 = at.y - height * (0.5f - lift);
         const Rect box{x0, y0, x0 + width, y0 + height};
-        if (box.x0 < plot_.x0 || box.x1 > plot_.x1 || box.y0 < plot_.y0 || box.y1 > plot_.y1) continue;
-        if (!is_free(box)) continue;
+        if (!box.inside(plot_) || !is_free(box) || crosses_reference(box)) continue;
         taken_.push_back(box);
         sheet_.text(Layer::kLabels, kLabelType, palette_.text2, point.label, x0, y0);
         return;
@@ -450,22 +476,25 @@ class ChartLayout {
     }
   }
 
+  // A reference's line runs through the box.
+  bool crosses_reference(const Rect& box) const {
+    for (const lessons::ChartReference& reference : chart_.references)
+      for (std::size_t i = 1; i < reference.x.size(); ++i) {
+        const Point a{x_px(reference.x[i - 1]), y_px(reference.y[i - 1])},
+            b{x_px(reference.x[i]), y_px(reference.y[i])};
+        const float from = std::max(box.x0, a.x), to = std::min(box.x1, b.x);
+        if (from >= to) continue;
+        const auto y_at = [&](float x) { return a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x); };
+        const auto [low, high] = std::minmax({y_at(from), y_at(to)});
+        if (low < box.y1 && high > box.y0) return true;
+      }
+    return false;
+  }
+
   void x_labels() {
     const float top = plot_.y1 + sheet_.px(4);
     if (chart_.x.unit == lessons::AxisUnit::kCategory) {
-      const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
-      const float room = slot * (staggered_ ? 2.0f : 1.0f) - sheet_.px(6);
-      for (std::size_t i = 0; i < chart_.categories.size(); ++i) {
-        const bool at_end = i == 0 || i + 1 == chart_.categories.size();  // has room on one side only
-        const std::string name = sheet_.shortened(kLabelType, chart_.categories[i],
-                                                  at_end && staggered_ ? slot * 1.5f - sheet_.px(6) : room);
-        const float half = sheet_.width(kLabelType, name) * 0.5f;
-        // Within the plot, also where few places have long names.
-        const float x = std::max(std::min(x_px(static_cast<double>(i)), plot_.x1 - half), plot_.x0 + half);
-        const bool second = staggered_ && i % 2 == 1;
-        sheet_.text(Layer::kAxes, kLabelType, palette_.text3, name, x,
-                    top + (second ? sheet_.height(kLabelType) : 0.0f), Anchor::kMiddle);
-      }
+      category_labels(top);
     } else {
       const ChartTicks x = chart_ticks(chart_.x, std::max(1, static_cast<int>(plot_.width() / sheet_.px(70))));
       for (const Tick& tick : x.ticks) {
@@ -474,26 +503,59 @@ class ChartLayout {
                     top, Anchor::kMiddle);
       }
     }
-    if (!chart_.x.name.empty())
+    if (named_)
       sheet_.text(Layer::kAxes, kLabelType, palette_.text2, sheet_.shortened(kLabelType, chart_.x.name, plot_.width()),
                   plot_.center_x(), top + sheet_.height(kLabelType) * (staggered_ ? 2.0f : 1.0f) + sheet_.px(1),
                   Anchor::kMiddle);
   }
 
+  // Names of places, on one line or on two by turns; shortened only where they would meet their neighbour on the line.
+  void category_labels(float top) {
+    const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low), gap = sheet_.px(6);
+    const std::size_t turn = staggered_ ? 2 : 1, count = chart_.categories.size();
+    const auto half = [&](const std::string& name) { return sheet_.width(kLabelType, name) * 0.5f; };
+    // Within the plot, also where few places have long names.
+    const auto middle = [&](std::size_t i, const std::string& name) {
+      return std::max(std::min(x_px(static_cast<double>(i)), plot_.x1 - half(name)), plot_.x0 + half(name));
+    };
+    const auto meet = [&](std::size_t i, std::size_t j) {
+      const std::string &a = chart_.categories[i], &b = chart_.categories[j];
+      return middle(j, b) - middle(i, a) < half(a) + half(b) + gap;
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool tight = (i >= turn && meet(i - turn, i)) || (i + turn < count && meet(i, i + turn));
+      const bool at_end = i == 0 || i + 1 == count;  // has room on one side only
+      const float room = tight ? slot * (at_end && staggered_ ? 1.5f : static_cast<float>(turn)) - gap : plot_.width();
+      const std::string name = sheet_.shortened(kLabelType, chart_.categories[i], room);
+      sheet_.text(Layer::kAxes, kLabelType, palette_.text3, name, middle(i, name),
+                  top + (i % turn == 1 ? sheet_.height(kLabelType) : 0.0f), Anchor::kMiddle);
+    }
+  }
+
+  static constexpr float kLeastNamed = 120;  // px of height from which there is room for the name of the x axis
+
   Sheet& sheet_;
   const Palette& palette_;
   const Chart& chart_;
+  std::optional<double> guess_;
   std::vector<Look> looks_;
   Rect head_, plot_;
   ChartTicks y_;
   bool staggered_ = false;  // names of places that do not fit side by side stand on two lines
+  bool named_ = false;      // the x axis says what it counts
   struct Label {
     Rect box;
     std::string text;
   };
+  struct Number {
+    Rect box;
+    std::string text;
+    bool struck = false;  // by a line
+  };
   std::vector<Label> reference_labels_;
-  std::vector<Rect> bars_;   // and the numbers over them
-  std::vector<Rect> taken_;  // labels and marks that another label keeps off
+  std::vector<Number> numbers_;  // over bars
+  std::vector<Rect> bars_;       // and the numbers over them
+  std::vector<Rect> taken_;      // labels and marks that another label keeps off
 };
 
 // One sample and word a series, of all charts; wraps. Returns the height that it took, at most a third of the area: the
@@ -526,17 +588,20 @@ float lay_out_legend(Sheet& sheet, const std::vector<Chart>& charts, Rect area) 
   return said.empty() ? 0 : y + line - area.y0 + sheet.px(4);
 }
 
-// The reader's guess over the chart that is asked about.
-void lay_out_guess(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const ChartLayout& chart) {
-  if (!figure.guess) return;
-  const Palette& palette = sheet.palette();
-  const float y = std::clamp(sheet.snap(map.y_px(*figure.guess)), map.plot.y0, map.plot.y1);
-  sheet.add(Layer::kMarks, Polyline{.points = {{map.plot.x0, y}, {map.plot.x1, y}},
-                                    .color = palette.text,
+void lay_out_guess_line(Sheet& sheet, float y, const Rect& plot) {
+  sheet.add(Layer::kMarks, Polyline{.points = {{plot.x0, y}, {plot.x1, y}},
+                                    .color = sheet.palette().text,
                                     .width = sheet.line_px(2),
                                     .dash = sheet.px(7),
                                     .gap = sheet.px(4)});
-  // Where it covers no bar and no number, if there is such a place.
+}
+
+// The reader's guess over the chart that is asked about, its pill where it covers no bar and no number, if there is
+// such a place.
+void lay_out_guess(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, ChartLayout& chart) {
+  const float y = std::clamp(sheet.snap(map.y_px(*figure.guess)), map.plot.y0, map.plot.y1);
+  lay_out_guess_line(sheet, y, map.plot);
+  chart.draw_numbers();
   constexpr std::array kShares{0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 0.3f, 0.2f, 0.1f};
   const auto pill_at = [&](float share) {
     return guess_pill(sheet, figure, map.y, {map.plot.x0 + map.plot.width() * share, y}, map.plot);
@@ -575,23 +640,29 @@ void draw_pill(Sheet& sheet, const lessons::FigureData& figure, const GuessPill&
 }
 
 void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
+  constexpr float kLowCharts = 150;  // px: three rows of less are hard to read
   const std::vector<Chart>& charts = figure.charts;
   area.y0 += lay_out_legend(sheet, charts, area);
   const auto count = static_cast<int>(charts.size());
-  const int most = std::max(1, static_cast<int>(area.width() / sheet.px(230)));
+  const float gap = sheet.px(20);
+  // Narrow charts before low ones.
+  const float least = area.height() < sheet.px(kLowCharts) * 3 && count > 6 ? 185.0f : 230.0f;
+  const int most = std::max(1, static_cast<int>(area.width() / sheet.px(least)));
   const int columns = std::min(most, count <= 2 ? count : count <= 4 ? 2 : count <= 6 ? 3 : 4);
   const int rows = (count + columns - 1) / columns;
-  const float gap = sheet.px(20);
   const float width = (area.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const float height = (area.height() - gap * 0.6f * static_cast<float>(rows - 1)) / static_cast<float>(rows);
   for (int i = 0; i < count; ++i) {
     const float x0 = area.x0 + static_cast<float>(i % columns) * (width + gap);
     const float y0 = area.y0 + static_cast<float>(i / columns) * (height + gap * 0.6f);
-    ChartLayout chart(sheet, charts[static_cast<std::size_t>(i)], {x0, y0, x0 + width, y0 + height});
-    chart.draw();
     const Chart& data = charts[static_cast<std::size_t>(i)];
-    if (static_cast<std::size_t>(i) == figure.guess_chart)
+    const bool asked = static_cast<std::size_t>(i) == figure.guess_chart;
+    ChartLayout chart(sheet, data, {x0, y0, x0 + width, y0 + height}, asked ? figure.guess : std::nullopt);
+    chart.draw();
+    if (asked && figure.guess)
       lay_out_guess(sheet, figure, {.plot = chart.plot(), .x = data.x, .y = data.y}, chart);
+    else
+      chart.draw_numbers();
   }
 }
 

@@ -211,7 +211,7 @@ class PlotLabels {
     const Rect size = pen_.box_at(type, mark.label, 0, 0);
     const float x = map_.x_px(mark.x), y = map_.y_px(mark.y), gap = sheet_.px(8);
     std::vector<Rect> boxes;
-    for (const float shift : {0.0f, -0.5f, -1.0f, -1.5f, -2.0f, 0.5f, 1.0f}) {
+    for (const float shift : {0.0f, -0.4f, 0.4f, -1.0f, -1.5f, -2.0f, 1.0f}) {
       const float top = sheet_.snap(y + (shift - 0.5f) * size.height());
       boxes.push_back(pen_.box_at(type, mark.label, sheet_.snap(x - gap - size.width()), top));
       boxes.push_back(pen_.box_at(type, mark.label, sheet_.snap(x + gap), top));
@@ -221,16 +221,39 @@ class PlotLabels {
     return boxes;
   }
 
+  // Not beside the ring of the other run's peak, whose label it would seem to be.
   void peak() {
     if (!figure_.peak || !in_plot(*figure_.peak)) return;
     ring(*figure_.peak, sheet_.px(4.5f), 2 * sheet_.frame().scale);
-    pen_.place(around(*figure_.peak, kPeakType), kPeakType, palette_.text, figure_.peak->label, true);
+    std::vector<Rect> boxes = around(*figure_.peak, kPeakType);
+    if (figure_.ghost_peak && in_plot(*figure_.ghost_peak)) {
+      const Point other{map_.x_px(figure_.ghost_peak->x), map_.y_px(figure_.ghost_peak->y)};
+      const float near = sheet_.px(14);
+      std::erase_if(boxes, [&](const Rect& box) {
+        return Rect{box.x0 - near, box.y0 - 1, box.x1 + near, box.y1 + 1}.contains(other);
+      });
+    }
+    name_ring(*figure_.peak, boxes.empty() ? around(*figure_.peak, kPeakType) : boxes, kPeakType);
   }
 
   void ghost_peak() {
     if (!figure_.ghost_peak || !in_plot(*figure_.ghost_peak)) return;
     ring(*figure_.ghost_peak, sheet_.px(4), 1.5f * sheet_.frame().scale);
-    pen_.place(around(*figure_.ghost_peak, kMediumType), kMediumType, palette_.text, figure_.ghost_peak->label, true);
+    name_ring(*figure_.ghost_peak, around(*figure_.ghost_peak, kMediumType), kMediumType);
+  }
+
+  // With a line to its ring where the name does not stand beside it.
+  void name_ring(const lessons::PeakMark& mark, const std::vector<Rect>& boxes, Type type) {
+    const auto box = placer_.place(boxes, true);
+    if (!box) return;
+    pen_.put(*box, type, palette_.text, palette_.well, mark.label);
+    const Point at{map_.x_px(mark.x), map_.y_px(mark.y)};
+    if (box->y0 <= at.y && at.y <= box->y1) return;
+    const bool above = box->y1 < at.y;
+    const float radius = sheet_.px(5), pad = pen_.pad_x();
+    const Point from{at.x, above ? at.y - radius : at.y + radius};
+    const Point to{std::clamp(at.x, box->x0 + pad, box->x1 - pad), above ? box->y1 : box->y0};
+    sheet_.add(Layer::kMarks, Polyline{.points = {from, to}, .color = palette_.text, .width = sheet_.line_px(1)});
   }
 
   // --- lines ------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ int decimals_of(double step) {
   return step >= 1 ? 0 : std::min(6, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
 }
 
-// The unit in which a number of `high` reads well, and how many of the axis's own units it is.
+// The unit in which a number of the size `high` reads well, and how many of the axis's own units it is.
 struct ChartUnit {
   std::string_view name;
   double size = 1;
@@ -107,7 +107,10 @@ TimeTicks time_ticks(const lessons::Axis& axis, int most) {
 }
 
 ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
-  const ChartUnit unit = chart_unit(axis.unit, axis.high);
+  // Speeds over decades are counted in the unit of the slowest: 1, 10, …, 10,000 GB/s, and not 0.001, … TB/s.
+  const bool decades_of_speed = axis.logarithmic && axis.unit == lessons::AxisUnit::kBytesPerSecond;
+  const double largest = std::max(std::abs(axis.low), std::abs(axis.high));
+  const ChartUnit unit = chart_unit(axis.unit, decades_of_speed ? axis.low : largest);
   ChartTicks result{.ticks = {}, .unit = std::string(unit.name)};
   if (axis.unit == lessons::AxisUnit::kCategory) return result;
   if (axis.unit == lessons::AxisUnit::kBytes) {

@@ -71,6 +71,65 @@ TEST_CASE("the name of a reference keeps off bars and their numbers") {
   CHECK(std::count(said.begin(), said.end(), kReference) == 1);
 }
 
+TEST_CASE("names of places are cut only where they would meet, and bars stand around the middle of their place") {
+  lessons::FigureData figure = parts_of_copy();
+  lessons::Chart& chart = figure.charts[0];
+  chart.references.clear();
+  chart.categories = {"RMSNorm", "residual", "RoPE", "SwiGLU", "loss", "embedding", "AdamW", "attention"};
+  chart.series.push_back({.label = "eager", .kind = lessons::SeriesKind::kEager, .points = {{.x = 3, .y = 50}}});
+  Frame frame = frames().front();
+  frame.width = 350;  // a slot is narrower than the longest name
+  const app::paint::Scene scene = app::paint::layout(figure, frame);
+  const auto said = texts_of(scene, Layer::kAxes);
+  for (const std::string& name : chart.categories) CHECK(std::count(said.begin(), said.end(), name) == 1);
+  const Rect* area = nullptr;
+  std::vector<Rect> hits;
+  for (const auto& hit : scene.hits)
+    if (hit.tip.empty()) hits.push_back(hit.rect);
+  REQUIRE(hits.size() == 9);
+  area = &hits.front();
+  // The first kernel has one bar, the fourth two: both around the middles of their places.
+  const float pitch = (hits[7].center_x() - hits[0].center_x()) / 7;
+  CHECK((hits[3].x0 + hits[8].x1) / 2 == Approx(area->center_x() + 3 * pitch).margin(2));
+}
+
+TEST_CASE("the number over the highest bar is said") {
+  lessons::FigureData figure = parts_of_copy();
+  lessons::Chart& chart = figure.charts[0];
+  chart.references.clear();
+  chart.y.high = 110;
+  chart.series[0].points[5].label = "highest";
+  chart.series[0].points[5].y = chart.series[0].points[5].high = 100;
+  Frame frame = frames().front();
+  frame.height = 170;
+  const auto said = texts_of(app::paint::layout(figure, frame), Layer::kLabels);
+  CHECK(std::count(said.begin(), said.end(), "highest") == 1);
+}
+
+TEST_CASE("no guess runs through a number") {
+  lessons::FigureData figure = parts_of_copy();
+  figure.charts[0].references.clear();
+  figure.guess = 65;
+  figure.guess_locked = true;
+  figure.charts[0].series[0].points[2].y = figure.charts[0].series[0].points[2].high = 62;
+  figure.charts[0].series[0].points[2].label = "sixty-two";
+  const app::paint::Scene scene = app::paint::layout(figure, frames().front());
+  bool line = false, patch = false, number = false;  // in this order
+  Rect box{};
+  each<app::paint::Text>(scene, [&](Layer, const app::paint::Text& text) {
+    if (text.text == "sixty-two") box = text.box;
+  });
+  for (const app::paint::Item& item : scene.items) {
+    const auto* dashes = std::get_if<app::paint::Polyline>(&item.shape);
+    const auto* fill = std::get_if<app::paint::Fill>(&item.shape);
+    const auto* text = std::get_if<app::paint::Text>(&item.shape);
+    line = line || (dashes != nullptr && dashes->dash > 0 && item.layer == Layer::kMarks);
+    patch = patch || (line && fill != nullptr && item.layer == Layer::kLabels && fill->rect.meets(box));
+    number = number || (patch && text != nullptr && text->text == "sixty-two");
+  }
+  CHECK(number);
+}
+
 TEST_CASE("a guess on an axis of decades stands where its value is, and on no number") {
   lessons::FigureData figure = parts_of_copy();
   figure.charts[0].y = {.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true};

@@ -165,6 +165,19 @@ TEST_CASE("ticks are whole and round") {
   CHECK(byte_unit(30.0 * record::kGiB).name == "GiB");
 }
 
+TEST_CASE("exponents below zero are no billionths, and speeds over decades have one unit") {
+  const auto exponents = chart_ticks({.unit = lessons::AxisUnit::kNumber, .low = -36, .high = -8.5}, 6);
+  CHECK(exponents.unit.empty());
+  REQUIRE(!exponents.ticks.empty());
+  CHECK(exponents.ticks.front().label == "−35");
+  const auto speeds =
+      chart_ticks({.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true}, 8);
+  CHECK(speeds.unit == "GB/s");
+  REQUIRE(speeds.ticks.size() == 5);
+  CHECK(speeds.ticks.front().label == "1");
+  CHECK(speeds.ticks.back().label == "10,000");
+}
+
 TEST_CASE("a peak of one column is there at any width") {
   lessons::FigureData figure = tests::plain_timeline();
   // One column in a thousand is higher than all others.
