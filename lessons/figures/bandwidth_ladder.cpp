@@ -93,7 +93,10 @@ FigureData build(const FigureInput& input) {
       (is_slow_way(row) ? slow : main).points.push_back(point);
       const Measurement* a =
           input.ghost == nullptr || is_slow_way(row) ? nullptr : same_road(input.ghost->recording(), row);
-      if (a != nullptr) before.points.push_back(point_of_a(*a, row, x));
+      if (a == nullptr) continue;
+      before.points.push_back(point_of_a(*a, row, x));
+      low = std::min(low, before.points.back().y);
+      high = std::max(high, before.points.back().high);
     }
     if (there) chart.categories.emplace_back(place.name);
   }

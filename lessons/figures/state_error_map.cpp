@@ -144,8 +144,10 @@ FigureData build(const FigureInput& input) {
   figure.maps.push_back(std::move(map));
   figure.x = chart.x;
   figure.y = chart.y;
-  figure.guess = input.view.guess;
-  figure.guess_locked = input.view.guess_locked;
+  if (moment == "first_moment") {
+    figure.guess = input.view.guess;
+    figure.guess_locked = input.view.guess_locked;
+  }
   figure.first_guess = chart.y.high / 3;
   figure.charts.push_back(std::move(chart));
   return figure;

@@ -97,6 +97,13 @@ TEST_CASE("while the question is open only the fused form is seen, and the axis 
   CHECK(open.y.high == answered.y.high);
 }
 
+TEST_CASE("the guess stands over the kernel that was asked about, and over no other") {
+  const lessons::View view{.guess = 1e9, .guess_locked = true, .asked = true};
+  CHECK(build("bench_memory", tests::made_bench(), {}, view).guess == 1e9);
+  CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"pass", "forward"}}, view).guess);
+  CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"panel", "swiglu"}}, view).guess);
+}
+
 TEST_CASE("the question's answer is what the eager norm takes at the widest shape") {
   const lessons::Page* page = lessons::find_page("fused_against_unfused");
   REQUIRE(page != nullptr);

@@ -133,4 +133,16 @@ TEST_CASE("the roads of a machine are bars from the widest on, and slow ways sta
   CHECK(chart.series[0].points[1].y == Approx(5e10));
   CHECK(chart.series[1].points[0].y == Approx(1e10));
   CHECK(chart.series[1].points[0].x == 1);
+
+  record::Recording faster;  // as run A: the axis holds its bars, too
+  faster.set_info(info);
+  record::Measurement row{.panel = "bandwidth", .variant = "device_copy", .timing = "wall", .storage = "device"};
+  row.median = row.low = row.high = 1e4;  // 100 TB/s
+  row.bytes = 1'000'000'000;
+  faster.append(row);
+  const record::Ledger now(run), before(faster);
+  const FigureData beside = find_figure("bandwidth_ladder")->build({.run = &now, .ghost = &before});
+  REQUIRE(beside.charts[0].series.size() == 3);
+  CHECK(beside.charts[0].series[2].points[0].y == Approx(1e14));
+  CHECK(beside.charts[0].y.high > 1e14);
 }
