@@ -1,4 +1,4 @@
-// CUPTI by name: callbacks of launches, activity records of the device. Types are those of cupti.h of CUDA 13.0.
+// Callbacks of launches, activity records of the device. Types are those of cupti.h of CUDA 13.0.
 #include "demos/live/kernel_trace.h"
 
 #include <algorithm>
@@ -7,10 +7,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include <cupti.h>
 #include <cxxabi.h>
-#include <dlfcn.h>
 
+#include "demos/live/cupti.h"
 #include "demos/record/scope.h"
 
 namespace headroom::live {
@@ -93,52 +92,6 @@ const char* direction(std::uint8_t kind) {
 }
 
 }  // namespace
-
-struct KernelTrace::Cupti {
-  decltype(&cuptiSubscribe_v2) subscribe = nullptr;
-  decltype(&cuptiEnableCallback) enable_callback = nullptr;
-  decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
-  decltype(&cuptiActivityRegisterTimestampCallback) register_timestamp = nullptr;
-  decltype(&cuptiActivityRegisterCallbacks) register_buffers = nullptr;
-  decltype(&cuptiActivityEnable) enable = nullptr;
-  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
-  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
-  decltype(&cuptiActivityGetNumDroppedRecords) num_dropped = nullptr;
-  decltype(&cuptiGetResultString) result_string = nullptr;
-  decltype(&cuptiGetVersion) version = nullptr;
-
-  // LibTorch needs this library itself: by its short name it is that same copy.
-  bool load() {
-    void* const library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return false;
-    bool all = true;
-    const auto find = [&](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      all = all && function != nullptr;
-    };
-    find(subscribe, "cuptiSubscribe_v2");
-    find(enable_callback, "cuptiEnableCallback");
-    find(set_attribute, "cuptiActivitySetAttribute");
-    find(register_timestamp, "cuptiActivityRegisterTimestampCallback");
-    find(register_buffers, "cuptiActivityRegisterCallbacks");
-    find(enable, "cuptiActivityEnable");
-    find(flush_all, "cuptiActivityFlushAll");
-    find(next_record, "cuptiActivityGetNextRecord");
-    find(num_dropped, "cuptiActivityGetNumDroppedRecords");
-    find(result_string, "cuptiGetResultString");
-    find(version, "cuptiGetVersion");
-    return all;
-  }
-
-  std::string sentence(CUptiResult result) const {
-    if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES) {
-      return "The driver lets only administrators trace the GPU here (its option NVreg_RestrictProfilingToAdminUsers).";
-    }
-    const char* text = nullptr;
-    if (result_string(result, &text) != CUPTI_SUCCESS || text == nullptr) text = "unknown error";
-    return std::string("CUPTI cannot trace the GPU here (") + text + "); `headroom doctor` looks for what is missing.";
-  }
-};
 
 KernelTrace& KernelTrace::install() {
   static KernelTrace& trace = *new KernelTrace;

@@ -15,6 +15,8 @@
 
 namespace headroom::live {
 
+struct Cupti;
+
 class KernelTrace {
  public:
   // Loads CUPTI and begins to listen, once a process; later calls return the same object. Never removed. Where CUPTI
@@ -43,7 +45,6 @@ class KernelTrace {
   std::uint64_t take_dropped();
 
  private:
-  struct Cupti;
   struct Call {
     std::uint64_t tag = 0;
     record::Nanoseconds begin = 0, end = 0;

@@ -1,11 +1,7 @@
-// Request, training, outcome.
+// Training and outcome of a run.
 #include "demos/live/run.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdlib>
-#include <ctime>
 #include <exception>
 #include <memory>
 #include <new>
@@ -15,14 +11,12 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
-#include "demos/experiments/combinations.h"
-#include "demos/experiments/demo.h"
 #include "demos/experiments/demo_run.h"
 #include "demos/live/host_probe.h"
-#include "demos/live/kernel_support.h"
 #include "demos/live/operator_trace.h"
 #include "demos/live/progress_meter.h"
 #include "demos/live/run_errors.h"
+#include "demos/live/run_plan.h"
 #include "demos/live/sampler.h"
 #include "demos/record/scope.h"
 
@@ -33,8 +27,6 @@ using experiments::StepReport;
 using experiments::StepResult;
 using record::Bytes;
 using record::DeviceKind;
-using record::Error;
-using record::ErrorKind;
 using record::MetricKind;
 using record::OutcomeKind;
 
@@ -43,119 +35,15 @@ namespace {
 // Every step allocates the same, so a prediction of three says what a thousand would.
 constexpr int kMostPredictedSteps = 3;
 
-// A request, understood.
-struct Plan {
-  const experiments::DemoRunner* runner = nullptr;
-  bool recorded = true;
-  record::Params params;
-  const protocol::DeviceFacts* device =
-      nullptr;  // what the events are of; a planner's tensors are on meta all the same
-  Bytes cap = 0;
-  std::string kernels_trouble;  // why no kernel of ours runs though some were asked for
-
-  DeviceKind kind() const { return device->kind; }
-};
-
 // How the training went, in plain values: an exception that is held holds tensors.
 struct Ending {
   OutcomeKind kind = OutcomeKind::kCompleted;
   std::string message;
 };
 
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 std::string first_line(std::string text) {
   text.resize(std::min(text.find('\n'), text.size()));
   return text;
-}
-
-// Why a run in 16 bits cannot be on this GPU; empty where it can. PyTorch's flash attention is for Ampere and later.
-std::string lacks_16_bits(const Plan& plan, const Machine& machine) {
-  constexpr double kAmpere = 8.0;
-  const auto& facts = machine.facts().facts;
-  const auto capability = facts.find("compute_capability");
-  const std::string precision = plan.params.has("precision") ? plan.params.text("precision") : "fp32";
-  const bool in_16_bits = precision == "bf16" || precision.ends_with("_mixed");
-  if (!in_16_bits || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
-  if (std::strtod(capability->second.c_str(), nullptr) >= kAmpere) return {};
-  return fmt::format("{} has compute capability {}, and {} needs 8.0: take precision=fp32, or device=cpu.",
-                     plan.device->name, capability->second, precision.substr(0, 4));
-}
-
-record::Result<Plan> understand(const protocol::StartRun& start, const Machine& machine) {
-  const experiments::DemoInfo* demo = experiments::find_demo(start.demo);
-  const experiments::DemoRunner* runner = experiments::find_runner(start.demo);
-  if (demo == nullptr || runner == nullptr) {
-    return Error{
-        fmt::format(
-            "This engine has no demo '{}': app and engine are of different builds; build both again with ./run.",
-            start.demo),
-        ErrorKind::kRefused};
-  }
-  record::Result<record::Params> params = record::Params::from_map(demo->schema, start.params);
-  if (!params) return params.error();
-  Plan plan{.runner = runner, .recorded = start.record && demo->records_memory, .params = std::move(params).value()};
-  plan.device = machine.device(plan.params.text("device"));
-  if (plan.device == nullptr) {
-    return Error{
-        "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
-        ErrorKind::kRefused};
-  }
-  if (const std::string lack = lacks_16_bits(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
-  if (auto refused = experiments::refused_combination(plan.params)) return Error{*refused, ErrorKind::kRefused};
-  if (const std::string lack = lacks_kernels(*plan.device, machine.facts()); !lack.empty()) {
-    if (demo->needs_kernels) return Error{lack + ": take device=cpu.", ErrorKind::kRefused};
-    if (const std::string alone = only_by_kernels(plan.params); !alone.empty())
-      return Error{lack + "; " + alone, ErrorKind::kRefused};
-    if (compose(plan.params)) plan.kernels_trouble = lack + ": PyTorch's operators take their place in this run.";
-  }
-  if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");
-  return plan;
-}
-
-// What a tracing engine traces of this run. Times of a traced run are not those of an untraced one, and say so.
-struct Traces {
-  bool kernels = false;    // of the GPU, by CUPTI
-  bool operators = false;  // of the CPU
-  std::string trouble;     // why nothing is traced though it was asked for
-
-  bool any() const { return kernels || operators; }
-};
-
-Traces traces_of(const Plan& plan, const Machine& machine) {
-  if (!plan.params.has("trace") || plan.params.text("trace") != "on" || !plan.recorded || machine.planner()) return {};
-  const KernelTrace* tracer = machine.kernel_trace();
-  if (tracer == nullptr) return {.trouble = "This engine was not started with --trace, so it traces nothing."};
-  if (plan.kind() != DeviceKind::kGpu) return {.operators = true};
-  return {.kernels = tracer->trouble().empty(), .trouble = tracer->trouble()};
-}
-
-record::RunInfo info_of(const protocol::StartRun& start, const Plan& plan, const Machine& machine) {
-  record::RunInfo info{.demo = start.demo,
-                       .params = plan.params.to_map(),
-                       .provenance = machine.facts().facts,
-                       .device = plan.kind(),
-                       .source = machine.planner() ? record::Source::kPredicted : record::Source::kLive,
-                       .cap = plan.cap,
-                       .device_memory = plan.device->memory};
-  if (plan.kind() == DeviceKind::kCpu) {
-    for (const char* key : {"gpu", "gpu_trouble", "compute_capability", "driver", "driver_cuda"})
-      info.provenance.erase(key);
-  }
-  info.provenance["device"] = plan.device->name;
-  info.provenance["created"] = utc_now();
-  const Traces traces = traces_of(plan, machine);
-  if (traces.kernels) info.provenance["traced"] = "kernels, by " + machine.kernel_trace()->version();
-  if (traces.operators) info.provenance["traced"] = "operators";
-  if (!plan.kernels_trouble.empty()) info.provenance["kernels_trouble"] = plan.kernels_trouble;
-  if (!traces.trouble.empty()) info.provenance["trace_trouble"] = traces.trouble;
-  return info;
 }
 
 // What runs on the device, or on the CPU, between begin and end; told step by step.
@@ -236,7 +124,7 @@ class Listener final : public record::ScopeListener {
 // Around the training: everything that listens is there, and is gone afterwards however it went.
 class Watching {
  public:
-  Watching(const RunContext& context, const Plan& plan)
+  Watching(const RunContext& context, const RunPlan& plan)
       : context_(context),
         probe_(context.machine.probe(plan.kind())),
         cap_(context.machine, plan.kind(), plan.cap),
@@ -274,7 +162,7 @@ class Watching {
     sink.open(recorded);
     return true;
   }
-  static DeviceClock* clock_of(const RunContext& context, const Plan& plan) {
+  static DeviceClock* clock_of(const RunContext& context, const RunPlan& plan) {
     const bool on_gpu = plan.kind() == DeviceKind::kGpu && !context.machine.planner();
     return on_gpu && plan.recorded ? context.machine.clock() : nullptr;
   }
@@ -322,13 +210,13 @@ class MachineMeter final : public experiments::MemoryMeter {
   DeviceKind kind_;
 };
 
-c10::Device torch_device(const Plan& plan, const Machine& machine) {
+c10::Device torch_device(const RunPlan& plan, const Machine& machine) {
   if (machine.planner()) return c10::Device(c10::kMeta);
   return plan.kind() == DeviceKind::kGpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
 }
 
 // Builds what the demo needs and runs its steps. Every tensor of the run dies inside.
-Ending train(const Plan& plan, const RunContext& context, Watching& watching) {
+Ending train(const RunPlan& plan, const RunContext& context, Watching& watching) {
   MachineMeter meter(context.machine, plan.kind());
   const experiments::RunSetting setting{
       .place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
@@ -372,7 +260,7 @@ const char* limit_named(const Refused& refused, DeviceKind kind) {
   return kind == DeviceKind::kGpu ? "the device has" : "this machine could give";
 }
 
-record::Outcome out_of_memory(const Refused& refused, const Plan& plan) {
+record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
   const Bytes limit = refused.limit != 0 ? refused.limit : plan.device->memory;
   record::Outcome outcome{.kind = OutcomeKind::kOutOfMemory, .message = {}, .out_of_memory = {}};
   outcome.out_of_memory = record::OutOfMemoryFacts{.requested = refused.requested,
@@ -390,7 +278,7 @@ record::Outcome out_of_memory(const Refused& refused, const Plan& plan) {
 }
 
 // Exceptions end here, in values; whoever recovers does so after this has returned, with nothing held.
-Ending train_and_catch(const Plan& plan, const RunContext& context, Watching& watching) {
+Ending train_and_catch(const RunPlan& plan, const RunContext& context, Watching& watching) {
   try {
     return train(plan, context, watching);
   } catch (const c10::Error& error) {
@@ -416,9 +304,9 @@ RunResult failed(std::string message, int exit_code) {
 
 RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   Machine& machine = context.machine;
-  const record::Result<Plan> understood = understand(start, machine);
+  const record::Result<RunPlan> understood = understand(start, machine);
   if (!understood) return refused(understood.error().message);
-  const Plan& plan = understood.value();
+  const RunPlan& plan = understood.value();
   const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
   context.computes = !on_gpu;
   context.feed.add(info_of(start, plan, machine));
