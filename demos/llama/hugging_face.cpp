@@ -31,8 +31,9 @@ constexpr const char* kSingle = "model.safetensors";
 record::Result<json> read_json(const fs::path& file) {
   std::error_code failed;
   const std::uintmax_t size = fs::file_size(file, failed);
-  std::ifstream stream(file, std::ios::binary);
-  if (failed || !stream)
+  std::ifstream stream;
+  if (!failed) stream.open(file, std::ios::binary);  // not of a pipe, which would wait for a writer
+  if (!stream.is_open())
     return Error{fmt::format("{} cannot be read; give a folder with a Hugging Face Llama checkpoint.", file.string())};
   if (size > kLongestText)
     return Error{fmt::format("{} has {} bytes, and more than {} are not read; download it again.", file.string(), size,

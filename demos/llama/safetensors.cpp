@@ -41,8 +41,9 @@ record::Result<Header> read_header(const fs::path& file) {
   const std::string name = file.string();
   std::error_code failed;
   const std::uint64_t size = fs::file_size(file, failed);
-  std::ifstream stream(file, std::ios::binary);
-  if (failed || !stream) return Error{fmt::format("{} cannot be read; check that it is there and may be read.", name)};
+  std::ifstream stream;
+  if (!failed) stream.open(file, std::ios::binary);  // not of a pipe, which would wait for a writer
+  if (!stream.is_open()) return Error{fmt::format("{} cannot be read; check that it is there and may be read.", name)};
   std::uint64_t length = 0;
   if (size < kLengthBytes || !stream.read(reinterpret_cast<char*>(&length), kLengthBytes))
     return Error{

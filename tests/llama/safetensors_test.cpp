@@ -1,9 +1,16 @@
 // Checkpoints by path: what is loaded is what the file holds, and every defect is one sentence.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -320,6 +327,20 @@ TEST_CASE("a config that cannot be computed here is refused by its field") {
   CHECK_THAT(llama::find_weights(empty.path(), kSmall).error().message,
              ContainsSubstring("model.safetensors is missing"));
   CHECK_THAT(llama::find_weights(empty.path() / "none", kSmall).error().message, ContainsSubstring("is no folder"));
+}
+
+TEST_CASE("a pipe in a file's place is refused, and nobody waits for it") {
+  const test::TemporaryFolder folder;
+  const std::string pipe = (folder.path() / "config.json").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  auto read = std::async(std::launch::async, [&] {
+    return std::pair(llama::read_hugging_face_config(folder.path()).ok(), llama::read_safetensors_header(pipe).ok());
+  });
+  CHECK(read.wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+  // Whoever waits is let go.
+  while (read.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready)
+    close(open(pipe.c_str(), O_WRONLY | O_NONBLOCK));
+  CHECK(read.get() == std::pair(false, false));
 }
 
 TEST_CASE("the published configs are read back from config.json") {
