@@ -90,7 +90,7 @@ class Terms {
           nf4_bytes(quantised) + s * rest + of_adapters, Measured::kStanding);
     } else if (set("offload.parameters", "on")) {
       const Bytes near = s * (2 * step_.layer_parameters + step_.outer_parameters);
-      add(Category::kWeights, "Weights on the device, at most", fmt::format("{} · (2 layers + the outer tables)", s),
+      add(Category::kWeights, "Weights on the device, at most", fmt::format("{} · (2 layers + all outside them)", s),
           fmt::format("{} × (2 × {} + {})", s, count(step_.layer_parameters), count(step_.outer_parameters)), near,
           Measured::kHighest);
       add(Category::kWeights, "Weights on the host", fmt::format("{} · P", s),
@@ -148,7 +148,7 @@ class Terms {
       const bool of_table = table > step_.layer_parameters;
       const std::int64_t more = std::max(table, step_.layer_parameters);
       add(Category::kGradients, "Gradients, at most",
-          fmt::format("{} · ({} + the outer tables)", s, of_table ? "V · H" : "1 layer"),
+          fmt::format("{} · ({} + all outside layers)", s, of_table ? "V · H" : "1 layer"),
           fmt::format("{} × ({} + {})", s, count(more), count(step_.outer_parameters)),
           s * (more + step_.outer_parameters), Measured::kHighest);
       return;
@@ -159,7 +159,7 @@ class Terms {
       return;
     }
     if (twice) {
-      add(Category::kGradients, "Gradients, the tied table's twice", fmt::format("{} · (P + V · H)", s),
+      add(Category::kGradients, "Gradients, the tied embedding's twice", fmt::format("{} · (P + V · H)", s),
           fmt::format("{} × ({} + {})", s, count(trained()), count(table)), s * (trained() + table),
           Measured::kHighest);
       return;

@@ -1,11 +1,13 @@
 // Two runs in a few numbers.
 #include "app/window/comparison.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "app/window/param_scale.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/timeline.h"
 #include "lessons/bench.h"
@@ -21,11 +23,20 @@ using record::MetricKind;
 
 std::string with_sign(bool more, const std::string& size) { return (more ? "+" : "−") + size; }
 
-// "−16 %"; nothing where it would round to nothing.
+// "−16 %", from ten times on "×29"; nothing where it would round to nothing.
 std::string share_of(double a, double b) {
   const auto percent = std::lround(100 * (b - a) / a);
   if (a <= 0 || percent == 0) return {};
+  if (b >= 10 * a) return "×" + record::format_count(std::llround(b / a));
   return with_sign(percent > 0, fmt::format("{} %", std::labs(percent)));
+}
+
+// A recording of another version may have keys or values that this one lacks: those keep their defaults.
+record::Params known_params(record::Schema schema, const std::map<std::string, std::string>& settings) {
+  record::Params params(schema);
+  for (const auto& [key, value] : settings)
+    if (params.has(key)) (void)params.set(key, std::string_view(value));
+  return params;
 }
 
 // The settings of `run` that are others in `other`, as the page names them: "Checkpointing each layer, Batch 8".
@@ -33,13 +44,12 @@ std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& o
   const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
   std::string words;
   if (demo == nullptr) return words;
+  const record::Params params = known_params(demo->schema, run.params);
   for (const record::ParamSpec& spec : demo->schema) {
     const auto here = run.params.find(std::string(spec.key)), there = other.params.find(std::string(spec.key));
     if (here == run.params.end() || there == other.params.end() || here->second == there->second) continue;
-    std::string value = here->second;
-    for (const record::Choice& choice : spec.choices)
-      if (choice.key == value) value = choice.label;
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", spec.label, value);
+    if (!params.in_use(spec.key)) continue;
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", spec.label, shown_value(spec, params));
   }
   return words;
 }
@@ -142,6 +152,27 @@ std::optional<double> last_metric(const record::Recording& run, MetricKind kind)
   for (auto sample = metrics.rbegin(); sample != metrics.rend(); ++sample)
     if (sample->kind == kind && std::isfinite(sample->value)) return sample->value;
   return std::nullopt;
+}
+
+std::string techniques_of(const record::RunInfo& run) {
+  // Said elsewhere, or no technique.
+  constexpr std::array<std::string_view, 15> kNot{"model",  "batch",     "seq",           "precision",  "checkpointing",
+                                                  "device", "steps",     "seed",          "data",       "weights",
+                                                  "trace",  "histogram", "learning_rate", "loss_scale", "offload_file"};
+  const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
+  if (demo == nullptr || run.demo != "train_step") return {};
+  const record::Params params = known_params(demo->schema, run.params), defaults(demo->schema);
+  std::string words;
+  int fused = 0;
+  const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
+  for (const record::ParamSpec& spec : demo->schema) {
+    const bool told = params.in_use(spec.key) && params.as_text(spec.key) != defaults.as_text(spec.key);
+    if (!told || spec.needs_key == "model" || std::find(kNot.begin(), kNot.end(), spec.key) != kNot.end()) continue;
+    const bool kernel = spec.key.starts_with("fused.") && params.text(spec.key) == "on";
+    if (kernel && ++fused > 1) continue;
+    add(kernel ? "fused kernels" : fmt::format("{} {}", spec.label, shown_value(spec, params)));
+  }
+  return words;
 }
 
 Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {

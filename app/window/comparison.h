@@ -26,4 +26,7 @@ struct Comparison {
 };
 Comparison compare_runs(const record::Ledger& a, const record::Ledger& b);
 
+// What a training step was told beyond what its provenance says: "Optimizer AdamW, 8-bit moments". Empty: nothing.
+std::string techniques_of(const record::RunInfo& run);
+
 }  // namespace headroom::app::window

@@ -62,7 +62,9 @@ void draw_table(const Frame& frame, Rect rect) {
 void draw_line(const Frame& frame, Rect rect) {
   const PageModel& page = frame.page;
   // What changed stands from the right, the peak last to give way.
-  float needed = 0;
+  const std::string_view head = "B − A";
+  const float of_head = text_width(Face::kSemiBold, 12, head) + px(16);
+  float needed = of_head;
   std::size_t count = 0;
   const auto words = [](const Comparison::Row& row) {
     return row.change + (row.share.empty() ? "" : " (" + row.share + ")");
@@ -77,6 +79,7 @@ void draw_line(const Frame& frame, Rect rect) {
   }
   draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false, or_label(page.comparison().a, *page.pinned()));
   float x = rect.x1 - needed + px(20);
+  x = text_in(Face::kSemiBold, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text, head).x1 + px(16);
   for (std::size_t i = 0; i < count; ++i) {
     const Comparison::Row& row = page.comparison().rows[i];
     x = text_in(Face::kRegular, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text2, row.head).x1 + px(6);

@@ -25,6 +25,7 @@ constexpr double kWheelZoom = 0.85;  // one notch
 constexpr double kKeyZoom = 0.7, kKeyPan = 0.15;
 constexpr float kLeastTitle = 100;  // px that the figure's name needs beside the choice of the axis
 constexpr float kGrab = 9;          // px around the guess line that take hold of it
+constexpr float kArrow = 24;        // px of a list of runs that is an arrow only
 
 std::string in_axis_unit(const lessons::Axis& axis, double value) {
   return axis.unit == lessons::AxisUnit::kNanoseconds ? record::format_duration(std::llround(value))
@@ -36,9 +37,16 @@ bool is_timeline(const lessons::FigureData& figure) { return figure.charts.empty
 
 std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
-// The page's figures as words side by side, the one on show being the title; a pull-down where they would not fit.
-// Returns where they end.
-float draw_tabs(Frame& frame, const Rect& rect) {
+bool runs_to_choose(const PageModel& page) {
+  return !page.shows_prediction() && page.runs().size() > 1 && !page.question().hides();
+}
+
+std::string count_of_runs(const PageModel& page) { return fmt::format("{} runs", page.runs().size()); }
+float width_of_runs(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
+
+// The page's figures as words side by side, the one on show being the title; a pull-down where they would not leave
+// `rest` px beside them. Returns where they end.
+float draw_tabs(Frame& frame, const Rect& rect, float rest) {
   const float em = frame.width == Width::kWide ? 15 : 13;
   const auto& ids = frame.page.page().figures;
   std::vector<std::string> titles;
@@ -50,9 +58,9 @@ float draw_tabs(Frame& frame, const Rect& rect) {
     all += width + px(16);
     widest = std::max(widest, width);
   }
-  if (all > rect.width()) {
+  if (all + rest > rect.width() && titles.size() > 1) {
     int tab = frame.page.tab();
-    const float y = rect.centre_y(), end = std::min(rect.x1, rect.x0 + widest + px(40));
+    const float y = rect.centre_y(), end = std::min(rect.x1, rect.x0 + widest + px(36));
     if (select("figures", {rect.x0, y - px(14), end, y + px(14)}, titles, tab)) frame.page.show_tab(tab);
     return end + px(8);
   }
@@ -78,7 +86,8 @@ float draw_tabs(Frame& frame, const Rect& rect) {
 // Which run is looked at: its provenance, and the others in a list.
 void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
   PageModel& page = frame.page;
-  if (page.shows_prediction() || page.runs().size() < 2 || frame.page.question().hides()) {
+  if (!runs_to_choose(page)) {
+    if (rect.width() <= px(80)) return;
     text_in(Face::kRegular, 12, rect, theme().text2,
             shortened(Face::kRegular, 12, figure.provenance_line, rect.width()));
     const bool cut = text_width(Face::kRegular, 12, figure.provenance_line) > rect.width();
@@ -86,19 +95,21 @@ void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& 
       tooltip(figure.provenance_line);
     return;
   }
-  // Too little room for words that would tell runs apart: their number, and the words in the tooltip.
+  // Too little room for words that would tell runs apart: their number, or the arrow alone, and the words in the tooltip.
+  const std::string& label = page.on_show()->label;
   const bool room = rect.width() >= px(220);
-  const std::string shown = room ? shortened(Face::kRegular, 12, figure.provenance_line, rect.width() - px(36))
-                                 : fmt::format("{} runs", page.runs().size());
-  const Rect at{rect.x0, rect.centre_y() - px(14), rect.x0 + text_width(Face::kRegular, 12, shown) + px(36),
-                rect.centre_y() + px(14)};
+  std::string shown = room ? shortened(Face::kRegular, 12, label, rect.width() - px(36)) : count_of_runs(page);
+  const bool arrow_only = width_of_runs(shown) > rect.width();
+  if (arrow_only) shown.clear();
+  const float width_shown = arrow_only ? px(kArrow) : width_of_runs(shown);
+  const Rect at{rect.x0, rect.centre_y() - px(14), rect.x0 + width_shown, rect.centre_y() + px(14)};
   const Hit state = hit("runs", at);
   if (state.hovered) fill(at, theme().hover, 6);
   if (state.focused) focus_ring(at, 6);
   text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
   draw_icon(Icon::kChevronDown, at.x1 - px(14), at.centre_y(), theme().text2, 14);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-    tooltip(room ? "Look at another run" : figure.provenance_line);
+    tooltip(room ? "Look at another run" : label + ". Look at another run");
   if (state.clicked) ImGui::OpenPopup("run list");
   float width = px(280);
   for (const RunOnShow& run : page.runs()) width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
@@ -197,10 +208,12 @@ void FigureCard::draw_head(Frame& frame, const Rect& rect) {
     head.x1 = at.x0 - px(8);
   }
   if (frame.width != Width::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they stand in the settings
-  head.x0 = draw_tabs(frame, head);
-  if (!figure.empty_reason.empty() || head.width() < source_badge_width(figure.source)) return;
-  head.x0 = source_badge(head.x0, head.centre_y(), figure.source) + px(8);
-  if (head.width() > px(80)) draw_run_choice(frame, head, figure);
+  const float badge = figure.empty_reason.empty() ? source_badge_width(figure.source) + px(8) : 0;
+  const bool to_choose = runs_to_choose(page);
+  head.x0 = draw_tabs(frame, head, badge + (to_choose ? width_of_runs(count_of_runs(page)) : 0));
+  if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
+    head.x0 = source_badge(head.x0, head.centre_y(), figure.source) + px(8);
+  if (to_choose || badge > 0) draw_run_choice(frame, head, figure);
 }
 
 void FigureCard::lay_out(Frame& frame, const lessons::FigureData& figure, const Rect& rect) {

@@ -71,6 +71,9 @@ RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording
   words.run = run.ledger.get();
   words.view.columns = kFewColumns;
   run.label = figures_.front()->build(words).provenance_line;
+  const record::Recording& recorded = *run.recording;
+  const std::string techniques = recorded.sweep_points().empty() ? techniques_of(recorded.info()) : std::string();
+  if (!techniques.empty()) run.label.insert(0, techniques + "; ");
   return run;
 }
 

@@ -22,7 +22,7 @@ namespace headroom::app::window {
 struct RunOnShow {
   std::shared_ptr<const record::Recording> recording;
   std::shared_ptr<record::Ledger> ledger;  // shared with a run A that is still this one
-  std::string label;                       // "NVIDIA H200, Llama 3.2 1B, bf16, batch 4"
+  std::string label;  // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
 };
 
 struct Notice {

@@ -200,7 +200,11 @@ void draw_answer(Frame& frame) {
   }
   Rect at = content_rect(0);
   at.y0 += px(wide(frame) ? 14 : 8);
-  if (const float bottom = draw_notice(frame, at); bottom > at.y0) end_drawing({at.x0, at.y0, at.x1, bottom});
+  const float bottom = draw_notice(frame, at);
+  const bool noticed = bottom > at.y0;
+  if (noticed) end_drawing({at.x0, at.y0, at.x1, bottom});
+  if (noticed && !frame.ui.noticed) ImGui::SetScrollHereY(1);  // what has just happened comes into sight
+  frame.ui.noticed = noticed;
 }
 
 void draw_way_to_more(Frame& frame) {

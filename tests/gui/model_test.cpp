@@ -403,6 +403,19 @@ TEST_CASE("compared runs are told apart by the settings that differ", "[window][
   CHECK(comparison.a == "Checkpointing off");
   CHECK(comparison.b == "Checkpointing each layer");
   CHECK(compare_runs(record::Ledger(first), record::Ledger(first)).a.empty());
+  const record::Recording larger = run_with("off", "48");
+  CHECK(compare_runs(record::Ledger(first), record::Ledger(larger)).b == "Batch 48 sequences");
+}
+
+TEST_CASE("a run is named by its techniques", "[window][page]") {
+  record::RunInfo info{.demo = "train_step", .params = {{"model", "tiny"}, {"batch", "4"}, {"checkpointing", "layer"}}};
+  CHECK(techniques_of(info).empty());  // all of that is said in its provenance
+  info.params["optimizer"] = "adamw_8bit";
+  info.params["galore_rank"] = "8";  // of an optimizer that is not in use
+  info.params["steps"] = "7";
+  CHECK(techniques_of(info) == "Optimizer AdamW, 8-bit moments");
+  info.params["fused.rope"] = info.params["fused.swiglu"] = "on";
+  CHECK(techniques_of(info) == "Optimizer AdamW, 8-bit moments, fused kernels");
 }
 
 TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture", "[window][page]") {

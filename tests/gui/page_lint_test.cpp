@@ -62,6 +62,9 @@ TEST_CASE("every page has its parts and fits the smallest window", "[window][pag
       const PageText& words = text.value();
       CHECK(count_words(words.body.markdown) + count_words(words.ask) <= kMostWords);
       CHECK(count_words(words.body.markdown) >= 30);
+      // Words of the question are drawn as they are: no term there would have its line and its explanation.
+      CHECK(words.ask.find("](") == std::string::npos);
+      CHECK(words.because.find("](") == std::string::npos);
       if (page->prediction != nullptr) {
         CHECK_FALSE(words.ask.empty());
         CHECK_FALSE(words.because.empty());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -280,6 +281,31 @@ TEST_CASE("ladders and roads are pinned as A, and B − A is said", "[gui]") {
       actor.picture(stage.page + " formula B against A");
     });
   }
+}
+
+TEST_CASE("in the smallest window every shipped run of a page can be chosen from each figure, by a name of its own",
+          "[gui]") {
+  Stage stage;
+  stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
+  ScriptedBackend backend(small_run());
+  stage.runner = &backend;
+  for (const lessons::Chapter* chapter : lessons::chapters())
+    for (const lessons::Page* page : chapter->pages) {
+      stage.page = std::string(page->id);
+      if (stage.page == "edit_a_kernel") continue;  // its figure is behind the editor
+      perform(("runs of " + stage.page).c_str(), stage, [&](Actor& actor) {
+        actor.frames(20);  // the others are read after the first
+        skip_question(actor);
+        std::set<std::string> names;
+        for (const app::window::RunOnShow& run : actor.page().runs()) names.insert(run.label);
+        IM_CHECK_EQ(names.size(), actor.page().runs().size());
+        for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
+          actor.page().show_tab(tab);
+          actor.frames(3);
+          IM_CHECK_EQ(actor.there("runs"), names.size() > 1);
+        }
+      });
+    }
 }
 
 TEST_CASE("every page of the techniques has a picture in each of its figures, from what is shipped", "[gui]") {
