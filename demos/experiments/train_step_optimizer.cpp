@@ -85,7 +85,6 @@ StepOptimizer::StepOptimizer(const record::Params& params, const llama::Model& m
   if (params.text("offload.optimizer") != "off") {
     optimizer_ = offload.make_optimizer(std::move(weights), host_options_of(params, model, options), options);
     host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
-    host_scale_ = static_cast<double>(params.integer("loss_scale"));
   } else {
     optimizer_ = llama::make_optimizer(std::move(weights), options_of(params, model.config, loss_scale_.get()));
   }
@@ -101,9 +100,8 @@ StepOptimizer::StepOptimizer(const record::Params& params, const llama::Model& m
 
 void StepOptimizer::add_to(StepReport& report, int step) {
   if (loss_scale_ && host_ != nullptr) {
-    host_skipped_ += host_->overflowed_groups() > 0 ? 1 : 0;
-    report.loss_scale = std::exchange(host_scale_, host_->loss_scale());
-    report.skipped_steps = host_skipped_;
+    report.loss_scale = host_->last_scale();
+    report.skipped_steps = host_->skipped_steps();
   } else if (loss_scale_) {
     report.loss_scale = loss_scale_->last_scale();
     report.skipped_steps = loss_scale_->skipped_steps();

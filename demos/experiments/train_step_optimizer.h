@@ -25,9 +25,7 @@ class StepOptimizer {
  private:
   std::unique_ptr<llama::LossScale> loss_scale_;  // null: none
   std::unique_ptr<llama::Optimizer> optimizer_;
-  llama::HostAdamW* host_ = nullptr;  // the same, where it steps on the host
-  double host_scale_ = 1;             // what its next step's loss is multiplied by
-  std::int64_t host_skipped_ = 0;
+  llama::HostAdamW* host_ = nullptr;                      // the same, where it steps on the host
   std::unique_ptr<llama::StepMagnitudes> magnitudes_;     // null: nobody counts
   std::unique_ptr<llama::UpdateInBackward> in_backward_;  // null: the step ends with the optimizer
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "demos/llama/labels.h"
+#include "kernels/gradient_check/gradient_check.h"
 #include "kernels/gradient_check/gradient_check_ops.h"
 
 namespace headroom::llama {
@@ -62,7 +63,7 @@ HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostA
              most_to_widen(this->parameters(), options_), arena),
       to_host_(device),
       to_device_(device),
-      scale_(options_.first_loss_scale) {
+      scale_(static_cast<float>(options_.first_loss_scale)) {
   const at::AutoGradMode grad_mode(false);
   for (const Parameter& parameter : this->parameters()) make_state(parameter);
   if (options_.in_file) make_file();
@@ -248,13 +249,14 @@ void HostAdamW::end_step() {
   if (file_) file_->finish();
   overflowed_ = overflowing_;
   if (!options_.loss_scale.defined()) return;
-  if (overflowed_ > 0) {
-    scale_ = std::max(1.0, scale_ / 2);
-    steps_without_overflow_ = 0;
-  } else if (++steps_without_overflow_ == options_.scale_window) {
-    scale_ *= 2;
-    steps_without_overflow_ = 0;
-  }
+  last_scale_ = scale_;
+  std::int32_t overflow = overflowed_ > 0 ? 1 : 0;
+  kernels::update_loss_scale({.scale = &scale_,
+                              .inverse_scale = &inverse_scale_,
+                              .good_steps = &good_steps_,
+                              .overflow = &overflow,
+                              .skipped = &skipped_},
+                             {.growth_interval = options_.scale_window});
   options_.loss_scale.fill_(scale_);
 }
 

@@ -62,7 +62,10 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   // Waits for the CPU's part of the step; the device waits for the weights.
   void end_step() override;
 
+  // What the next step's loss is multiplied by, what the last one's was, and the steps so far in which a group overflowed.
   double loss_scale() const { return scale_; }
+  double last_scale() const { return last_scale_; }
+  std::int64_t skipped_steps() const { return skipped_; }
   // Groups (layers, and what belongs to none) that the last step left alone because their gradients overflowed.
   int overflowed_groups() const { return overflowed_; }
   // Null: states are in memory. Between steps.
@@ -114,8 +117,9 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::vector<bool> handed_over_;
   std::vector<at::Tensor> leaving_;  // gradients that are being copied
   CopyDone left_;
-  double scale_ = 1;
-  std::int64_t steps_without_overflow_ = 0;
+  float scale_ = 1, inverse_scale_ = 1, last_scale_ = 1;
+  std::int32_t good_steps_ = 0;
+  std::int64_t skipped_ = 0;
 
   std::mutex mutex_;
   std::condition_variable wakes_, finished_;

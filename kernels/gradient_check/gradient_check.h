@@ -40,7 +40,7 @@ struct LossScale {
 
 struct LossScaleRule {
   std::int64_t growth_interval;
-  float growth, backoff, least;
+  float growth = 2, backoff = 0.5F, least = 1;
 };
 
 HEADROOM_BOTH void update_loss_scale(const LossScale& state, const LossScaleRule& rule) {
