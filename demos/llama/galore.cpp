@@ -26,13 +26,14 @@ const GaLoreOperators& galore_operators() {
 at::Tensor eigenvectors(const at::Tensor& square) {
   if (!square.is_meta()) return std::get<1>(at::linalg_eigh(square));
   // As on the CPU (aten/src/ATen/native/BatchLinearAlgebraKernel.cpp): results, then the work arrays of LAPACK's syevd,
-  // of the sizes that its documentation asks for, the first told in fp32 and rounded up. What cuSOLVER takes depends on
-  // the device and is not known here.
+  // of the sizes that its documentation asks for (one number each where n = 1), the first told in fp32 and rounded up.
+  // What cuSOLVER takes depends on the device and is not known here.
   const std::int64_t n = square.size(0);
   const at::Tensor vectors = at::empty({n, n}, square.options()), values = at::empty({n}, square.options());
-  const float told = std::nextafter(static_cast<float>(1 + 6 * n + 2 * n * n), std::numeric_limits<float>::infinity());
+  const float told =
+      std::nextafter(static_cast<float>(n == 1 ? 1 : 1 + 6 * n + 2 * n * n), std::numeric_limits<float>::infinity());
   const at::Tensor work = at::empty({static_cast<std::int64_t>(std::ceil(told))}, square.options());
-  const at::Tensor integers = at::empty({3 + 5 * n}, square.options().dtype(at::kInt));
+  const at::Tensor integers = at::empty({n == 1 ? 1 : 3 + 5 * n}, square.options().dtype(at::kInt));
   return vectors;
 }
 

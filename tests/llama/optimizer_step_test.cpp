@@ -132,6 +132,7 @@ const std::vector<Settings> kSwitches{
     {"optimizer=adamw_8bit", "precision=fp16_mixed"},
     {"optimizer=galore", "galore_interval=2"},
     {"optimizer=galore", "galore_interval=3"},
+    {"optimizer=galore", "galore_interval=2", "intermediate_size=1"},  // whose Gram matrix is one number
     {"optimizer=galore", "galore_interval=2", "precision=bf16"},
     {"optimizer=galore", "galore_interval=2", "precision=bf16_mixed"},
     {"optimizer_in_backward=on"},
