@@ -112,6 +112,8 @@ class PageModel {
   std::string status_line() const;
 
  private:
+  static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
+
   RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
   bool growing() const;  // the run on show is being recorded
   void pin_base();
