@@ -12,6 +12,7 @@
 #include "demos/record/timeline.h"
 #include "lessons/bench.h"
 #include "lessons/moment_errors.h"
+#include "lessons/names.h"
 #include "lessons/sweep.h"
 
 namespace headroom::app::window {
@@ -39,6 +40,13 @@ record::Params known_params(record::Schema schema, const std::map<std::string, s
   return params;
 }
 
+// "Checkpointing each layer", "Batch 8 sequences"; a count that its own label would say twice stands alone: "3 steps".
+std::string named_value(const record::ParamSpec& spec, const record::Params& params) {
+  const std::string value = shown_value(spec, params);
+  if (!spec.unit.empty() && lessons::capitalised(spec.unit) == spec.label) return value;
+  return fmt::format("{} {}", spec.label, value);
+}
+
 // The settings of `run` that are others in `other`, as the page names them: "Checkpointing each layer, Batch 8".
 std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& other) {
   const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
@@ -49,7 +57,7 @@ std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& o
     const auto here = run.params.find(std::string(spec.key)), there = other.params.find(std::string(spec.key));
     if (here == run.params.end() || there == other.params.end() || here->second == there->second) continue;
     if (!params.in_use(spec.key)) continue;
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", spec.label, shown_value(spec, params));
+    words += (words.empty() ? "" : ", ") + named_value(spec, params);
   }
   return words;
 }
@@ -170,7 +178,7 @@ std::string techniques_of(const record::RunInfo& run) {
     if (!told || spec.needs_key == "model" || std::find(kNot.begin(), kNot.end(), spec.key) != kNot.end()) continue;
     const bool kernel = spec.key.starts_with("fused.") && params.text(spec.key) == "on";
     if (kernel && ++fused > 1) continue;
-    add(kernel ? "fused kernels" : fmt::format("{} {}", spec.label, shown_value(spec, params)));
+    add(kernel ? "fused kernels" : named_value(spec, params));
   }
   return words;
 }

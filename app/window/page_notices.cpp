@@ -6,6 +6,7 @@
 
 #include "app/common/summary.h"
 #include "app/window/page_model.h"
+#include "lessons/names.h"
 
 namespace headroom::app::window {
 
@@ -43,8 +44,9 @@ std::optional<Notice> PageModel::notice() const {
   const RunOnShow* run = on_show();
   const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
   const auto out_of_memory = [](const record::Outcome& o) {
-    return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(o.out_of_memory->phase)),
-                  explain(*o.out_of_memory)};
+    record::OutOfMemoryFacts facts = *o.out_of_memory;
+    if (!facts.op.empty()) facts.op = lessons::tensor_name(record::Category::kActivations, facts.op);
+    return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(facts.phase)), explain(facts)};
   };
   const auto composed = [&]() -> std::optional<Notice> {
     if (run == nullptr) return std::nullopt;

@@ -14,6 +14,7 @@ namespace headroom::app::window {
 
 namespace {
 
+constexpr int kNewNotice = 3;  // frames
 // Narrow pages: longer lines are hard to read, and with room for two such columns the answer stands beside the words.
 constexpr float kReadingWidth = 640, kTwoColumns = 760, kColumnWidth = 440, kColumnGap = 24;
 
@@ -203,8 +204,9 @@ void draw_answer(Frame& frame) {
   const float bottom = draw_notice(frame, at);
   const bool noticed = bottom > at.y0;
   if (noticed) end_drawing({at.x0, at.y0, at.x1, bottom});
-  if (noticed && !frame.ui.noticed) ImGui::SetScrollHereY(1);  // what has just happened comes into sight
-  frame.ui.noticed = noticed;
+  // What has just happened comes into sight; how far the words can scroll is known a frame later.
+  frame.ui.noticed = noticed ? std::min(frame.ui.noticed + 1, kNewNotice + 1) : 0;
+  if (noticed && frame.ui.noticed <= kNewNotice) ImGui::SetScrollHereY(1);
 }
 
 void draw_way_to_more(Frame& frame) {

@@ -28,7 +28,7 @@ struct UiState {
   bool reading_more = false;
   bool words_above = false, words_below = false;  // the words go on beyond what their column shows
   int scroll_words = 0;                           // by so many columns' heights, in this frame
-  bool noticed = false;                           // a notice stood among the words in the frame before
+  int noticed = 0;                                // for so many frames a notice has stood among the words
   bool figure_face = false;                       // narrow: figure instead of text
   bool drawer = false;                            // narrow: the list of what is alive
   bool keys_open = false;

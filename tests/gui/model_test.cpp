@@ -255,6 +255,7 @@ TEST_CASE("running out of memory is told only after the answer", "[window][page]
   CHECK(reader.model.notice()->kind == Notice::Kind::kOutOfMemory);
   CHECK(reader.model.notice()->head == "Out of memory in the loss");
   CHECK(reader.model.notice()->body.find("30.00 MiB") != std::string::npos);
+  CHECK(reader.model.notice()->body.find("Cross entropy, gradient asked for") == 0);  // not the key
 }
 
 TEST_CASE("an engine that cannot work says why", "[window][page]") {
@@ -405,6 +406,9 @@ TEST_CASE("compared runs are told apart by the settings that differ", "[window][
   CHECK(compare_runs(record::Ledger(first), record::Ledger(first)).a.empty());
   const record::Recording larger = run_with("off", "48");
   CHECK(compare_runs(record::Ledger(first), record::Ledger(larger)).b == "Batch 48 sequences");
+  const record::Recording shorter(record::RunInfo{.demo = "train_step", .params = {{"steps", "1"}}}),
+      longer(record::RunInfo{.demo = "train_step", .params = {{"steps", "3"}}});
+  CHECK(compare_runs(record::Ledger(shorter), record::Ledger(longer)).b == "3 steps");
 }
 
 TEST_CASE("a run is named by its techniques", "[window][page]") {

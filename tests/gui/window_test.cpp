@@ -201,6 +201,17 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
     IM_CHECK(actor.page().figure(400).failed.has_value());
     IM_CHECK(actor.page().figure(400).cap.has_value());
   });
+  Scene answered;
+  answered.backend.use(small_run({.out_of_memory = true}));
+  perform("out of memory below an answer", answered.stage, [&](Actor& actor) {
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(3);
+    IM_CHECK(!actor.app.ui().words_above);
+    actor.click("run");
+    actor.wait_for_end_of_run();
+    actor.frames(6);
+    IM_CHECK(actor.app.ui().words_above);  // the words make way for what has just happened
+  });
 }
 
 TEST_CASE("a page without recordings says so and can be run", "[gui]") {
