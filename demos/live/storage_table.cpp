@@ -62,18 +62,6 @@ record::ByCategory StorageTable::by_category() const {
   return sums;
 }
 
-record::Bytes StorageTable::total_block() const {
-  record::Bytes sum = 0;
-  for (const LiveStorage& slot : slots_) sum += slot.block;
-  return sum;
-}
-
-record::Bytes StorageTable::total_requested() const {
-  record::Bytes sum = 0;
-  for (const LiveStorage& slot : slots_) sum += slot.requested;
-  return sum;
-}
-
 std::vector<LiveStorage> StorageTable::in_order_of_birth() const {
   std::vector<LiveStorage> alive;
   alive.reserve(size_);

@@ -33,10 +33,8 @@ class StorageTable {
   LiveStorage erase(std::uintptr_t address);
   void clear();
 
-  // Sums of `block` and `requested` over the storages that are alive.
+  // Sums of `block` over the storages that are alive.
   record::ByCategory by_category() const;
-  record::Bytes total_block() const;
-  record::Bytes total_requested() const;
 
   // In ascending order of id: the order of birth.
   std::vector<LiveStorage> in_order_of_birth() const;

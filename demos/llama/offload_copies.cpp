@@ -33,7 +33,6 @@ CopyLane::CopyLane(at::Device device)
                   ? std::make_unique<Stream>(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index()))
                   : nullptr) {}
 CopyLane::~CopyLane() = default;
-CopyLane::CopyLane(CopyLane&&) noexcept = default;
 
 void CopyLane::wait_for_device() {
   if (!stream_) return;

@@ -28,8 +28,8 @@ class CopyLane {
  public:
   explicit CopyLane(at::Device device);
   ~CopyLane();
-  CopyLane(CopyLane&&) noexcept;
-  CopyLane& operator=(CopyLane&&) = delete;
+  CopyLane(const CopyLane&) = delete;
+  CopyLane& operator=(const CopyLane&) = delete;
 
   // Copies asked for from now on begin after what the calling thread has given the device so far.
   void wait_for_device();
