@@ -1,7 +1,9 @@
 // Several pages: from one to another by rail, buttons and keys; one engine for all of them; run A beside run B.
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "imgui_internal.h"  // windows by name
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
@@ -58,6 +60,34 @@ TEST_CASE("Continue and Back turn the pages, so do Space and PgUp, and they end 
       actor.frames(3);
     }
     IM_CHECK(&actor.page().page() == pages[0]);
+  });
+}
+
+TEST_CASE("no formula of a page is wider than the column of a small window", "[gui]") {
+  Scene scene;
+  perform("formulas fit", scene.stage, [](Actor& actor) {
+    const auto widest = [](const char* words) {  // of their child window: what it holds, and what it shows
+      for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows)
+        if (window->WasActive && std::string(window->Name).find(words) != std::string::npos)
+          return std::pair(window->ContentSize.x, window->InnerRect.GetWidth());
+      return std::pair(1.0f, 0.0f);
+    };
+    for (const lessons::Page* page : all_pages()) {
+      if (&actor.page().page() != page) {
+        skip_question(actor);
+        actor.click("continue");
+      }
+      for (const char* words : {"/words_", "/more words_"}) {
+        actor.frames(4);
+        const auto [content, shown] = widest(words);
+        IM_CHECK_GT(content, 100.0f);
+        IM_CHECK_LE(content, shown);
+        skip_question(actor);
+        actor.app.ui().reading_more = true;
+      }
+      actor.app.ui().reading_more = false;
+      actor.frames(2);
+    }
   });
 }
 
