@@ -1,6 +1,7 @@
 // Every technique of the training step on a GPU: the losses of the same step on the CPU, from the same weights; and a
 // step as one CUDA graph gives those of the same step without.
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_run.h"
+#include "demos/llama/cuda_graph.h"
 #include "demos/llama/model.h"
 #include "tests/llama/checkpoint_folder.h"
 #include "tests/support/catch.h"
@@ -58,18 +60,24 @@ class Checkpoint {
 
 std::string text_of(const Settings& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-std::vector<double> losses(const Settings& settings, RunPlace place, int steps) {
+std::unique_ptr<TrainStepRun> made(const Settings& settings, RunPlace place,
+                                   const std::atomic<bool>* cancel = nullptr) {
   static const Checkpoint checkpoint;
   record::Params params(experiments::find_demo("train_step")->schema);
   for (const char* assignment : {"model=custom", "batch=2", "seq=64"}) REQUIRE(params.set_assignment(assignment).ok());
   REQUIRE(params.set_assignment(checkpoint.setting()).ok());
   for (const std::string& assignment : settings) REQUIRE(params.set_assignment(assignment).ok());
-  auto run = TrainStepRun::create(params, {.place = place, .course_pages = kText});
+  auto run = TrainStepRun::create(params, {.place = place, .course_pages = kText, .cancel = cancel});
   if (!run) FAIL(run.error().message);
+  return std::move(run).value();
+}
+
+std::vector<double> losses(const Settings& settings, RunPlace place, int steps) {
+  const std::unique_ptr<TrainStepRun> run = made(settings, place);
   std::vector<double> result;
   for (int i = 0; i < steps; ++i) {
-    run.value()->step(i);
-    result.push_back(run.value()->loss());
+    run->step(i);
+    result.push_back(run->loss());
   }
   return result;
 }
@@ -148,4 +156,18 @@ TEST_CASE("a step as one CUDA graph gives the losses of the same step without") 
   }
   // Each replay reads its own tokens and weights.
   for (std::size_t i = 1; i < with.size(); ++i) CHECK(with[i] != with[i - 1]);
+}
+
+TEST_CASE("a run that is cancelled while its step is recorded leaves the device to the next one") {
+  const Settings settings{"precision=bf16"}, graph{"precision=bf16", "cuda_graph=on"};
+  const std::vector<double> before = losses(settings, kGpu, 2);
+  {
+    std::atomic<bool> cancel = false;
+    const std::unique_ptr<TrainStepRun> run = made(graph, kGpu, &cancel);
+    for (int i = 0; i < llama::StepGraph::kWarmUp; ++i) run->step(i);
+    cancel = true;
+    CHECK(run->step(llama::StepGraph::kWarmUp) == experiments::StepResult::kCancelled);
+  }
+  CHECK(losses(settings, kGpu, 2) == before);
+  CHECK(losses(graph, kGpu, llama::StepGraph::kWarmUp + 2).size() == llama::StepGraph::kWarmUp + 2);
 }
