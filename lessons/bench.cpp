@@ -179,7 +179,7 @@ void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::
   chart.x = {
       .unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5, .name = {}};
   chart.y.unit = AxisUnit::kPercent;
-  chart.y.name = "bytes that must move a second, part of a copy's";
+  chart.y.name = "bandwidth that was reached, part of a copy's";
   chart.references.push_back({.label = std::move(copy_label), .x = {chart.x.low, chart.x.high}, .y = {100, 100}});
   fit_y(chart);
 }

@@ -93,7 +93,7 @@ void draw_typed(Frame& frame, const ParamSpec& spec, const Rect& rect) {
   UiState& ui = frame.ui;
   const bool editing = ui.editing_param == spec.key;
   std::string text = editing ? ui.param_text : frame.page.control().params().as_text(spec.key);
-  const std::string_view hint = spec.kind == ParamKind::kFile ? "the pages of this course" : "";
+  const std::string_view hint = spec.kind == ParamKind::kFile ? without_file(spec) : std::string_view();
   const bool done = text_field("typed", rect, text, spec.unit, false, hint);
   if (ImGui::IsItemActive()) {
     ui.editing_param = spec.key;

@@ -65,6 +65,11 @@ std::string typed_value(const record::ParamSpec& spec, double value) {
   return fmt::format("{}", static_cast<std::int64_t>(std::llround(value)));
 }
 
+std::string_view without_file(const record::ParamSpec& spec) {
+  if (spec.key == "data") return "the pages of this course";
+  return spec.key == "weights" ? "random ones" : "a temporary file";
+}
+
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params) {
   switch (spec.kind) {
     case ParamKind::kInteger: {
@@ -80,7 +85,7 @@ std::string shown_value(const record::ParamSpec& spec, const record::Params& par
     case ParamKind::kChoice:
       return label_of(spec, params.text(spec.key));
     case ParamKind::kFile:
-      return params.text(spec.key).empty() ? "this course" : params.text(spec.key);
+      return params.text(spec.key).empty() ? std::string(without_file(spec)) : params.text(spec.key);
     case ParamKind::kBytes:
       break;
   }

@@ -71,6 +71,8 @@ TEST_CASE("every page has its parts and fits the smallest window", "[window][pag
         CHECK(words.reveal_figure == page->prediction->figure);
         CHECK(std::count(page->figures.begin(), page->figures.end(), page->prediction->figure) == 1);
       }
+      static const std::regex apart(R"([0-9] (%|GiB|MiB|GB/s|TB/s|GB\b|MB\b))");  // a line could end between them
+      CHECK_FALSE(std::regex_search(words.body.markdown + words.more.markdown + words.ask + words.because, apart));
       for (const MarkedText* part : {&words.body, &words.more}) {
         for (const std::string& term : part->terms) {
           INFO(term);
