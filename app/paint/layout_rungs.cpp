@@ -2,6 +2,7 @@
 // difference, the speed and the loss.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "app/paint/sheet.h"
 #include "lessons/names.h"
@@ -158,11 +159,22 @@ class RungLayout {
     if (!figure_.guess) return;
     const PlotMap map{.plot = plot, .x = figure_.x, .y = {}};
     const float x = std::clamp(sheet_.snap(map.x_px(*figure_.guess)), plot.x0, plot.x1);
-    sheet_.add(Layer::kMarks, Polyline{.points = {{x, plot.y0}, {x, plot.y1}},
-                                       .color = palette_.text,
-                                       .width = sheet_.line_px(2),
-                                       .dash = sheet_.px(7),
-                                       .gap = sheet_.px(4)});
+    const auto line = [&](float from, float to) {
+      if (to > from)
+        sheet_.add(Layer::kMarks, Polyline{.points = {{x, from}, {x, to}},
+                                           .color = palette_.text,
+                                           .width = sheet_.line_px(2),
+                                           .dash = sheet_.px(7),
+                                           .gap = sheet_.px(4)});
+    };
+    // Not through the words of a rung that did not run.
+    const float pitch = plot.height() / static_cast<float>(figure_.rungs.size());
+    float from = plot.y0, y = plot.y0;
+    for (const Rung& rung : figure_.rungs) {
+      if (!rung.note.empty()) line(std::exchange(from, y + pitch), y);
+      y += pitch;
+    }
+    line(from, plot.y1);
     const GuessPill pill = guess_pill(sheet_, figure_, figure_.x, {x, plot.y1 - sheet_.px(16)}, plot);
     draw_pill(sheet_, figure_, pill);
     if (figure_.guess_locked) return;

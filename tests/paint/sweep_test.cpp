@@ -132,4 +132,17 @@ TEST_CASE("a guess about a ladder is a line down its rungs, dragged to the sides
   const Scene locked = scene_of(true);
   CHECK_FALSE(locked.guess);
   CHECK(says(locked, "you said 10.0 GiB"));
+  // It runs through no words of a rung that did not run.
+  std::vector<Rect> notes;
+  tests::each<app::paint::Text>(locked, [&](Layer, const app::paint::Text& text) {
+    if (text.text.find("It does not go with") != std::string::npos) notes.push_back(text.box);
+  });
+  REQUIRE(notes.size() == 2);
+  int pieces = 0;
+  tests::each<app::paint::Polyline>(locked, [&](Layer layer, const app::paint::Polyline& line) {
+    if (layer != Layer::kMarks || line.dash == 0) return;
+    ++pieces;
+    for (const Rect& note : notes) CHECK((line.points.back().y <= note.y0 + 1 || line.points.front().y >= note.y1 - 1));
+  });
+  CHECK(pieces == 2);
 }
