@@ -37,11 +37,15 @@ std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + 
 // Why there is no picture, and what makes one.
 void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
   const PageModel& page = frame.page;
-  const bool can_run = page.control().can_run() && !page.shows_prediction();
+  const std::string_view command = page.page().command;
+  const bool can_run = page.control().can_run() && !page.shows_prediction() && command.empty();
   std::string reason = figure.empty_reason;
   const bool laddered = LadderView::serves(page);
   if (page.runs().empty() && laddered)
     reason = "No ladder is stored for this page. \"Run the ladder\" climbs one on this machine.";
+  else if (page.runs().empty() && !command.empty())
+    reason = fmt::format("No run is stored for this page (assets/recordings). It is made from the command line: {}",
+                         command);
   else if (page.runs().empty())
     reason = can_run ? "No run is stored for this page. Run records one on this machine."
                      : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();

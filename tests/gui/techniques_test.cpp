@@ -244,7 +244,8 @@ TEST_CASE("a ladder and the report have no Run of a single step, by button or by
       IM_CHECK(actor.there("act"));  // locks the answer
       skip_question(actor);
       IM_CHECK(!actor.there("act"));
-      IM_CHECK(!actor.there("drawer"));  // nothing is alive in it
+      IM_CHECK(!actor.there("drawer"));        // nothing is alive in it
+      IM_CHECK(!actor.there("empty action"));  // nor where nothing is stored
       actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
       actor.frames(2);
       IM_CHECK_EQ(scene.backend.starts(), 0);
