@@ -33,7 +33,7 @@ struct Page {
   const Prediction* prediction = nullptr;
   std::span<const Setting> settings = {};           // what the page begins with, where it is not the demo's default
   std::span<const std::string_view> switches = {};  // keys of the settings that stand first
-  std::string_view command = {};  // a page that is run from the command line: shown instead of settings and Run
+  std::string_view command = {};  // what makes the page's recording; such a page has no settings and no Run of one step
   std::span<const std::string_view> bases =
       {};  // of the recordings: what others of their model and shape are compared with
 };

@@ -88,7 +88,7 @@ SweepPlan plan_report(const Params& base, bool quick, const std::filesystem::pat
         if (!setting.empty()) set_known(point.params, setting);
       set_known(point.params, fmt::format("batch={}", batch));
       set_known(point.params, fmt::format("seq={}", seq));
-      if (has_timeline(strategy.series, batch, seq, quick))
+      if (!timelines.empty() && has_timeline(strategy.series, batch, seq, quick))
         point.keep = timelines / std::filesystem::path(fmt::format("{}_b{}_t{}.hrec", strategy.series, batch, seq));
       plan.points.push_back(std::move(point));
     };

@@ -12,7 +12,7 @@ namespace headroom::app {
 record::Params report_settings(const experiments::DemoInfo& train_step, bool quick);
 
 // Three strategies over the batch at one length, and over the length at one batch. Runs whose timelines the report
-// shows are kept as recordings in `timelines`.
-SweepPlan plan_report(const record::Params& base, bool quick, const std::filesystem::path& timelines);
+// shows are kept as recordings in `timelines`; empty: nowhere.
+SweepPlan plan_report(const record::Params& base, bool quick, const std::filesystem::path& timelines = {});
 
 }  // namespace headroom::app

@@ -51,9 +51,9 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
   runner_ = options_.runner;
   planner_ = options_.planner;
   if (options_.make_backend)
-    ladder_.use(options_.make_backend);
+    sweep_.use(options_.make_backend);
   else if (session_.has_engine() && options_.from == nullptr)
-    ladder_.use([command = *session_.engine().command] { return backend::make_engine(command); });
+    sweep_.use([command = *session_.engine().command] { return backend::make_engine(command); });
 }
 
 record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session session, SettingsFile* settings) {
@@ -151,7 +151,7 @@ void App::load_next_recording() {
 }
 
 bool App::running() const {
-  return ladder_.running() ||
+  return sweep_.running() ||
          std::any_of(pages_.begin(), pages_.end(), [](const auto& each) { return each.second->control().running(); });
 }
 
@@ -168,7 +168,7 @@ bool App::poll(double now) {
   const bool news = poll_backends();
   bool changed = news;
   for (const auto& [page, model] : pages_) changed = model->poll(now, news) || changed;
-  changed = ladder_.poll() || changed;
+  changed = sweep_.poll() || changed;
   if (!to_load_.empty()) {
     load_next_recording();
     changed = true;
@@ -231,7 +231,10 @@ void App::draw_card(Frame& frame, const Rect& rect) {
     figure_.draw_head(frame, whole.cut_top(28));
     figure_.draw_picture(frame, whole);
   }
-  draw_settings(frame, settings);
+  if (ReportView::serves(frame.page))
+    report_.draw(frame, settings);
+  else
+    draw_settings(frame, settings);
 }
 
 void App::draw_page(Frame& frame, const Rect& rect, Turn& turn) {

@@ -15,6 +15,8 @@
 #include "app/window/ladder_view.h"
 #include "app/window/markdown.h"
 #include "app/window/page_model.h"
+#include "app/window/report_view.h"
+#include "app/window/sweep_run.h"
 #include "app/window/ui_state.h"
 
 namespace headroom::app::window {
@@ -29,7 +31,7 @@ struct AppOptions {
   float display_scale = 1;
   backend::Backend* runner = nullptr;  // instead of the session's; not owned
   backend::Backend* planner = nullptr;
-  LadderView::MakeBackend make_backend;  // fresh ones, for the ladder; else the session's engine
+  SweepRun::MakeBackend make_backend;  // fresh ones, for sweeps; else the session's engine
 };
 
 class App {
@@ -52,6 +54,7 @@ class App {
   const FigureCard& figure() const { return figure_; }
   const KernelEditor& editor() const { return editor_; }
   const LadderView& ladder() const { return ladder_; }
+  const SweepRun& sweep() const { return sweep_; }
   bool running() const;  // a run of any page
 
  private:
@@ -77,7 +80,9 @@ class App {
   std::unique_ptr<Markdown> markdown_;
   FigureCard figure_;
   KernelEditor editor_;
-  LadderView ladder_;
+  SweepRun sweep_;
+  LadderView ladder_{sweep_};
+  ReportView report_{sweep_};
   std::vector<std::unique_ptr<backend::Backend>> replays_;
   backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
   backend::Backend* planner_ = nullptr;

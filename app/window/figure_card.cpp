@@ -44,8 +44,7 @@ void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figur
   if (page.runs().empty() && laddered)
     reason = "No ladder is stored for this page. \"Run the ladder\" climbs one on this machine.";
   else if (page.runs().empty() && !command.empty())
-    reason = fmt::format("No run is stored for this page (assets/recordings). It is made from the command line: {}",
-                         command);
+    reason = "No report is stored for this page. \"Run the report\" makes one on this machine.";
   else if (page.runs().empty())
     reason = can_run ? "No run is stored for this page. Run records one on this machine."
                      : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();

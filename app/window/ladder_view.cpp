@@ -19,6 +19,11 @@ namespace {
 constexpr float kWidth = 236, kWideWidth = 280, kGap = 20;
 constexpr float kHead = 24, kRow = 27, kWideRow = 36, kFoot = 64;
 
+constexpr SweepWords kWords{.run = "Run the ladder",
+                            .does = "Runs each rung on this machine, from the top",
+                            .point = "Rung",
+                            .stored = "the stored ladder"};
+
 // Of the reader's settings those that a ladder does not switch itself.
 constexpr std::array kKept{"model",      "batch",     "seq",           "device",   "cap",
                            "steps",      "seed",      "learning_rate", "data",     "hidden_size",
@@ -35,7 +40,7 @@ void draw_grip(float x, float y, ImU32 colour) {
 
 }  // namespace
 
-LadderView::LadderView() {
+LadderView::LadderView(SweepRun& sweep) : sweep_(sweep) {
   for (const LadderSwitch& each : ladder_switches()) order_.emplace_back(each.id);
 }
 
@@ -61,41 +66,15 @@ std::string LadderView::why_not(const PageModel& page, std::size_t rung) const {
   return lessons::conflict_in_words(plan.value().points[rung + 1].params);
 }
 
-void LadderView::start(PageModel& page) {
-  refusal_.clear();
-  auto plan = plan_ladder(base(page), order_);
-  if (!plan) {
-    refusal_ = plan.error().message;
-    return;
-  }
-  auto opened = SweepDriver::open(std::move(plan).value(), make_);
-  if (!opened) {
-    refusal_ = opened.error().message;
-    return;
-  }
-  driver_.emplace(std::move(opened).value());
-  page_ = &page;
-  shown_.reset();
-}
-
-bool LadderView::poll() {
-  if (!driver_) return false;
-  const bool changed = driver_->poll();
-  if (driver_->recording() != nullptr && driver_->recording() != shown_ && page_ != nullptr) {
-    shown_ = driver_->recording();
-    if (!shown_->sweep_points().empty()) page_->show_made(shown_);
-  }
-  return changed;
-}
-
 void LadderView::draw_rung(Frame& frame, std::size_t rung, const Rect& row) {
   const std::string& id = order_[rung];
   const std::string name = lessons::ladder_label(id), refused = why_not(frame.page, rung);
-  const Hit state = hit(("rung " + id).c_str(), row, !running());
+  const bool running = sweep_.runs_for(frame.page);
+  const Hit state = hit(("rung " + id).c_str(), row, !running);
   const bool dragged = held_ == rung;
   if (dragged || state.hovered) fill(row, dragged ? theme().active : theme().hover, 6);
   if (state.focused) focus_ring(row, 6);
-  draw_grip(row.x0 + px(8), row.centre_y(), running() ? theme().disabled : theme().text3);
+  draw_grip(row.x0 + px(8), row.centre_y(), running ? theme().disabled : theme().text3);
   const Rect words{row.x0 + px(24), row.y0, row.x1 - px(22), row.y1};
   text_in(Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled,
           shortened(Face::kMedium, 13, name, words.width()));
@@ -109,31 +88,6 @@ void LadderView::draw_rung(Frame& frame, std::size_t rung, const Rect& row) {
     move(rung, rung - 1);
   else if (alt && ImGui::IsKeyPressed(ImGuiKey_DownArrow))
     move(rung, rung + 1);
-}
-
-void LadderView::draw_foot(Frame& frame, Rect rect) {
-  const Rect at = rect.cut_top(32);
-  if (running()) {
-    if (button("ladder stop", at, {"Stop", Icon::kStop})) driver_->stop();
-    rect.cut_top(8);
-    const auto whole = static_cast<float>(driver_->plan().points.size());
-    const float part = driver_->progress() == nullptr ? 0 : static_cast<float>(driver_->progress()->fraction);
-    progress_bar(rect.cut_top(4), (static_cast<float>(driver_->done()) + part) / std::max(1.0f, whole));
-    text_in(Face::kRegular, 12, rect.top(20), theme().text2,
-            fmt::format("Rung {} of {}", std::min(driver_->done() + 1, driver_->plan().points.size()),
-                        driver_->plan().points.size()));
-    return;
-  }
-  const bool busy = frame.page.control().running() || frame.page.control().busy_elsewhere();
-  const std::string_view why = !make_ ? std::string_view("There is no engine here: the stored ladder can be looked at.")
-                               : busy ? "A run is on: wait for it, or cancel it."
-                                      : "Runs each rung on this machine, from the top";
-  if (button("run ladder", at, {"Run the ladder", Icon::kPlay, "", why}, ButtonKind::kPrimary, make_ && !busy))
-    start(frame.page);
-  if (!refusal_.empty()) {
-    rect.cut_top(4);
-    text_in(Face::kRegular, 12, rect.top(20), theme().text2, shortened(Face::kRegular, 12, refusal_, rect.width()));
-  }
 }
 
 void LadderView::draw(Frame& frame, Rect& rect) {
@@ -162,7 +116,7 @@ void LadderView::draw(Frame& frame, Rect& rect) {
     }
   }
   foot.cut_top(8);
-  draw_foot(frame, foot);
+  if (sweep_.draw(frame, foot, kWords)) sweep_.start(frame.page, plan_ladder(base(frame.page), order_));
 }
 
 }  // namespace headroom::app::window

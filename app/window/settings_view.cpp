@@ -206,27 +206,9 @@ void draw_run(Frame& frame, Rect rect) {
   draw_pin(frame, rect);
 }
 
-// What does the same on the command line, for a page that a window would keep busy for hours.
-void draw_command(std::string_view command, Rect rect) {
-  text_in(Face::kMedium, 12, rect.cut_top(kLabelHeight), theme().text2, "From the command line");
-  const Rect line = rect.cut_top(32);
-  const float width = text_width(Face::kMono, 13, command) + px(24);
-  const Rect box{line.x0, line.y0, std::min(line.x1, line.x0 + width), line.y1};
-  fill(box, theme().canvas, 6);
-  outline(box, theme().hairline, 6);
-  text_in(Face::kMono, 13, box.inset(12, 0), theme().text, command);
-  rect.cut_top(6);
-  text_in(Face::kRegular, 12, rect.cut_top(18), theme().text2,
-          "The same command goes on where it stopped. With --quick: the tiny model on the CPU, in two minutes.");
-}
-
 }  // namespace
 
 void draw_settings(Frame& frame, const Rect& rect) {
-  if (!frame.page.page().command.empty()) {
-    draw_command(frame.page.page().command, rect);
-    return;
-  }
   Rect grid = rect;
   const bool wide = frame.width == Width::kWide;
   const Rect run = grid.cut_right(wide ? 196 : 150);

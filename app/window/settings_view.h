@@ -11,7 +11,7 @@ void draw_settings(Frame& frame, const Rect& rect);
 // Narrow pages: all of it folded into one summary.
 void draw_settings_folded(Frame& frame, const Rect& rect);
 
-// A ladder has a button of its own, and what only the command line runs has none.
+// Pages of sweeps have a button of their own.
 bool has_run_button(const Frame& frame);
 
 // "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"

@@ -36,7 +36,7 @@ struct Stage {
   std::string page;  // empty: the first
   backend::Backend* runner = nullptr;
   backend::Backend* planner = nullptr;
-  app::window::LadderView::MakeBackend make_backend;
+  app::window::SweepRun::MakeBackend make_backend;
   app::SettingsFile* settings = nullptr;
   std::string engine;  // a real one, instead of `runner`
 };

@@ -177,16 +177,52 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     IM_CHECK_EQ(place("offload_parameters"), 0u);
     IM_CHECK(!ladder.why_not(actor.page(), 0).empty());
     actor.picture("ladder, refused rung");
-    actor.click("run ladder");
+    actor.click("run sweep");
     actor.frames(2);
     IM_CHECK(actor.app.running());
-    for (int i = 0; i < 400 && ladder.running(); ++i) actor.frames(1);
-    IM_CHECK(!ladder.running());
+    for (int i = 0; i < 400 && actor.app.sweep().running(); ++i) actor.frames(1);
+    IM_CHECK(!actor.app.sweep().running());
     IM_CHECK_GT(made, 0);
     actor.frames(3);
     const lessons::FigureData& figure = actor.page().figure(400);
     IM_CHECK_EQ(figure.rungs.size(), ladder.order().size() + 1);
     actor.picture("ladder, run");
+  });
+}
+
+TEST_CASE("the report is run from its page, point by point, and stopped", "[gui]") {
+  Scene scene;
+  scene.stage.page = "report";
+  int made = 0;
+  scene.stage.make_backend = [&] {
+    ++made;
+    return std::make_unique<ScriptedBackend>(small_run(), 400);
+  };
+  perform("report", scene.stage, [&](Actor& actor) {
+    skip_question(actor);
+    actor.picture("report, run");
+    actor.click("run sweep");
+    actor.frames(2);
+    const app::window::SweepRun& sweep = actor.app.sweep();
+    IM_CHECK(sweep.runs_for(actor.page()));
+    IM_CHECK(actor.app.running());
+    const auto points = [&] {
+      const record::Recording& shown = *actor.page().on_show()->recording;
+      return shown.sweep_points().size();
+    };
+    for (int i = 0; i < 2000 && sweep.running() && (actor.page().on_show() == nullptr || points() < 3); ++i)
+      actor.frames(1);
+    IM_CHECK(sweep.running());
+    IM_CHECK_GE(points(), 3u);
+    IM_CHECK(!actor.page().figure(400).charts.empty());
+    actor.picture("report, running");
+    actor.click("stop sweep");
+    for (int i = 0; i < 2000 && sweep.running(); ++i) actor.frames(1);
+    IM_CHECK(!sweep.running());
+    IM_CHECK_GT(made, 0);
+    IM_CHECK(actor.there("run sweep"));
+    for (const record::SweepPoint& point : actor.page().on_show()->recording->sweep_points())
+      IM_CHECK(point.params.at("model") == "tiny" && point.recording.empty());
   });
 }
 

@@ -1,4 +1,5 @@
-// The ladder of techniques from the window: rungs dragged into another order, run by the real engine on the CPU.
+// Sweeps from the window, run by the real engine on the CPU: the ladder, its rungs dragged into another order, and the
+// report's experiment.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -53,13 +54,13 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
     IM_CHECK(ladder.order()[0] == "offload_parameters");
     const std::string why = ladder.why_not(actor.page(), 0);
     IM_CHECK(why.find("Stream weights “on” does not go with Checkpointing “off”") != std::string::npos);
-    actor.click("run ladder");
-    for (int i = 0; i < kMostFrames && ladder.running(); ++i) {
+    actor.click("run sweep");
+    for (int i = 0; i < kMostFrames && actor.app.sweep().running(); ++i) {
       actor.frames(1);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
       if (i == 300) actor.picture("ladder live, running");
     }
-    IM_CHECK(!ladder.running());
+    IM_CHECK(!actor.app.sweep().running());
     actor.frames(3);
     actor.picture("ladder live, done");
     const lessons::FigureData& figure = actor.page().figure(400);
@@ -80,5 +81,33 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
     IM_CHECK_GT(total(figure.rungs[0]), total(figure.rungs[2]));  // checkpointing, alone
     IM_CHECK_GT(total(figure.rungs[0]), 2 * total(figure.rungs.back()));
     IM_CHECK(actor.page().control().can_run());  // the engines of the ladder are gone, the window's own is free
+  });
+}
+
+TEST_CASE("the report's experiment is run from its page by the real engine", "[gui]") {
+  const TestAssets assets;
+  Stage stage;
+  stage.assets = assets.path();
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  stage.page = "report";
+  perform("report live", stage, [](Actor& actor) {
+    actor.frames(3);
+    if (actor.question().hides()) actor.click("skip");
+    actor.click("run sweep");
+    for (int i = 0; i < 4 * kMostFrames && actor.app.sweep().running(); ++i) {
+      actor.frames(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (i == 300) actor.picture("report live, running");
+    }
+    IM_CHECK(!actor.app.sweep().running());
+    actor.frames(3);
+    actor.picture("report live, done");
+    int ran_out = 0, completed = 0;
+    for (const record::SweepPoint& point : actor.page().on_show()->recording->sweep_points()) {
+      ran_out += point.outcome.kind == record::OutcomeKind::kOutOfMemory;
+      completed += point.outcome.kind == record::OutcomeKind::kCompleted;
+    }
+    IM_CHECK_GT(ran_out, 3);  // the code of 2024, under the cap
+    IM_CHECK_GT(completed, 15);
   });
 }
