@@ -271,7 +271,7 @@ constexpr std::array kSchema{
               .needs_value = "plain"},
     fused("fused.embedding", "Fused embedding", "The embedding's gradient added up without a second table"),
     fused("fused.adamw", "Fused AdamW", "The optimizer as one kernel over all weights", "on"),
-    advanced(choice("histogram", "Count magnitudes",
+    advanced(choice("histogram", "Count by size",
                     "Count gradients and updates by exponent, of the first 1,000 steps; takes time and memory", kOffOn,
                     "off")),
     ParamSpec{.key = "trace",

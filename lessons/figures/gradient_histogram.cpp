@@ -173,7 +173,7 @@ FigureData build(const FigureInput& input) {
   const Histogram* numbers = last_of(recording, of_updates ? "updates" : "gradients");
   figure.provenance = full_provenance(recording, params, numbers == nullptr ? -1 : numbers->step);
   if (numbers == nullptr || numbers->counts.empty()) {
-    figure.empty_reason = "This run did not count magnitudes: switch \"Count magnitudes\" on and run.";
+    figure.empty_reason = "This run did not count its gradients by size: switch \"Count by size\" on and run.";
     return figure;
   }
   figure.charts.push_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"))

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Makes the recordings that the pages show of a machine without a GPU, by the product's own commands; seven minutes on
+# two cores. Nothing else should run meanwhile: the recordings hold times, and are compared with each other.
+#
+#   tools/record_cpu.sh [--build DIR] FOLDER
+set -eu
+
+build=$(cd "$(dirname "$0")/.." && pwd)/build
+if [ "${1:-}" = --build ]; then build=$2; shift 2; fi
+[ $# -eq 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+headroom=$build/bin/headroom
+export OMP_WAIT_POLICY=passive
+
+# record NAME COMMAND…
+record() {
+  name=$1; shift
+  echo "== $name"
+  "$headroom" "$@" --device cpu --record "$folder/$name.hrec" >/dev/null
+}
+
+# technique NAME SETTINGS…: beside the plain step of the tiny model.
+technique() {
+  name=technique_$1_cpu; shift
+  sets=
+  for setting in "$@"; do sets="$sets --set $setting"; done
+  # shellcheck disable=SC2086  # the settings have no blanks
+  record "$name" run train_step --set model=tiny --set steps=3 $sets
+}
+
+record tiny_cpu run train_step --set model=tiny --set steps=3
+technique plain
+technique fp16_mixed precision=fp16_mixed histogram=on
+technique bf16_mixed precision=bf16_mixed histogram=on
+technique bf16_stochastic precision=bf16 rounding=stochastic histogram=on
+technique adamw_8bit optimizer=adamw_8bit
+technique galore optimizer=galore
+technique optimizer_in_backward optimizer_in_backward=on
+technique checkpointing_layer checkpointing=layer
+technique checkpointing_every checkpointing=every checkpoint_every=2
+technique checkpointing_selective checkpointing=selective
+technique accumulate batch=1 accumulate=4
+technique loss_hf_2024 loss=hf_2024 keep_output=on
+technique loss_hf_2025 loss=hf_2025 keep_output=on
+technique loss_flce loss=flce loss_chunk=128
+technique offload_optimizer offload.optimizer=host
+technique offload checkpointing=layer offload.optimizer=host offload.parameters=on
+technique lora adapters=lora
+technique qlora adapters=qlora
+record moments_cpu run moments
+record bandwidth_cpu run bandwidth
+record rms_norm_cpu_launches run launches --set kernel=rms_norm --set rows=1024 --set trace=on
+record ladder_cpu sweep ladder --set model=tiny --set steps=3
+record kernels_cpu bench
+
+echo "== report_quick_cpu"
+report=$(mktemp -d)
+trap 'rm -rf "$report"' EXIT
+"$headroom" report --quick --out "$report" >/dev/null
+mv "$report/report.hrec" "$folder/report_quick_cpu.hrec"
