@@ -273,7 +273,9 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
   }
   figure_.draw_head(frame, middle);
 
-  Rect foot = rect.cut_bottom(34);
+  const bool open = page_->question().hides();
+  const bool report = ReportView::serves(frame.page) && !open;
+  Rect foot = rect.cut_bottom(report ? 96 : 34);
   rect.cut_bottom(10);
   if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
   card(rect);
@@ -281,8 +283,11 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
   if (LadderView::serves(frame.page) && inner.width() > px(560)) ladder_.draw(frame, inner);
   if (!KernelEditor::serves(frame.page) || editor_.draw(frame, inner)) figure_.draw_picture(frame, inner);
   if (ui_.drawer) figure_.draw_drawer(frame, Rect(rect).inset(8).right(240));
+  if (report) {
+    report_.draw(frame, foot);
+    return;
+  }
 
-  const bool open = page_->question().hides();
   const ButtonText lock{"Lock answer", Icon::kNone, "Enter"}, run{"Run", Icon::kPlay},
       stop{"Cancel", Icon::kStop, "Esc"};
   const bool running = page_->control().running();

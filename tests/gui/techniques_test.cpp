@@ -282,6 +282,7 @@ TEST_CASE("a ladder and the report have no Run of a single step, by button or by
       IM_CHECK(!actor.there("act"));
       IM_CHECK(!actor.there("drawer"));        // nothing is alive in it
       IM_CHECK(!actor.there("empty action"));  // nor where nothing is stored
+      IM_CHECK(actor.there("run sweep"));
       actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
       actor.frames(2);
       IM_CHECK_EQ(scene.backend.starts(), 0);
