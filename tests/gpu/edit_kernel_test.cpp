@@ -35,8 +35,8 @@ backend::RunRequest request(const Settings& settings) {
   return {.demo = "edit_kernel", .params = std::move(params).value(), .record_to = {}};
 }
 
-const record::Recording& run_to_end(backend::Backend& engine, const Settings& settings,
-                                    Clock::duration patience = 60s) {
+std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, const Settings& settings,
+                                                    Clock::duration patience = 60s) {
   const auto started = engine.start(request(settings));
   INFO((started.ok() ? std::string() : started.error().message));
   REQUIRE(started.ok());
@@ -46,7 +46,7 @@ const record::Recording& run_to_end(backend::Backend& engine, const Settings& se
     std::this_thread::sleep_for(5ms);
   }
   REQUIRE(engine.state() == backend::RunState::kFinished);
-  return *engine.recording();
+  return engine.recording();
 }
 
 std::string endless() {
@@ -138,24 +138,24 @@ TEST_CASE("a kernel that the device refuses to start is told, and the next one r
 
 TEST_CASE("an endless kernel is killed at the deadline with its engine; another engine lives, and the next run works") {
   const auto other = backend::make_engine({{engine()}});
-  REQUIRE(run_to_end(*other, {{"rows", "10"}}).outcome()->kind == OutcomeKind::kCompleted);
+  REQUIRE(run_to_end(*other, {{"rows", "10"}})->outcome()->kind == OutcomeKind::kCompleted);
   const std::string other_pid = other->facts().at("pid");
 
   const auto mine = backend::make_engine({{engine()}});
-  CHECK(run_to_end(*mine, {{"rows", "10"}}).kernel_report()->verdict == KernelVerdict::kRight);
+  CHECK(run_to_end(*mine, {{"rows", "10"}})->kernel_report()->verdict == KernelVerdict::kRight);
   for (int i = 0; i < 4; ++i) {  // more often than an engine may die by itself
     const auto begun = Clock::now();
-    const record::Recording& run = run_to_end(*mine, {{"source", endless()}, {"deadline", "2"}, {"rows", "10"}});
-    CHECK(run.outcome()->kind == OutcomeKind::kFailed);
-    CHECK(run.outcome()->message.find("2 s") != std::string::npos);
-    CHECK(run.kernel_report()->verdict == KernelVerdict::kCompiled);  // what was known before the launch is kept
+    const auto run = run_to_end(*mine, {{"source", endless()}, {"deadline", "2"}, {"rows", "10"}});
+    CHECK(run->outcome()->kind == OutcomeKind::kFailed);
+    CHECK(run->outcome()->message.find("2 s") != std::string::npos);
+    CHECK(run->kernel_report()->verdict == KernelVerdict::kCompiled);  // what was known before the launch is kept
     CHECK(Clock::now() - begun > 2s);
   }
-  const record::Recording& next = run_to_end(*mine, {{"rows", "10"}});
-  CHECK(next.outcome()->kind == OutcomeKind::kCompleted);
-  REQUIRE(next.kernel_report());
-  CHECK(next.kernel_report()->verdict == KernelVerdict::kRight);
-  CHECK(run_to_end(*other, {{"rows", "10"}}).kernel_report()->verdict == KernelVerdict::kRight);
+  const auto next = run_to_end(*mine, {{"rows", "10"}});
+  CHECK(next->outcome()->kind == OutcomeKind::kCompleted);
+  REQUIRE(next->kernel_report());
+  CHECK(next->kernel_report()->verdict == KernelVerdict::kRight);
+  CHECK(run_to_end(*other, {{"rows", "10"}})->kernel_report()->verdict == KernelVerdict::kRight);
   CHECK(other->facts().at("pid") == other_pid);
 }
 
@@ -163,10 +163,10 @@ TEST_CASE("a kernel that ends the device's context is told with its reason, and 
   const auto mine = backend::make_engine({{engine()}});
   const std::string wild = with(source_of("vector_add"), "  if (i < count) {",
                                 "  if (i == 0) *reinterpret_cast<float*>(16) = 1;\n  if (i < count) {");
-  const record::Recording& run = run_to_end(*mine, {{"source", wild}, {"rows", "10"}});
-  CHECK(run.outcome()->kind == OutcomeKind::kFailed);
-  REQUIRE(run.kernel_report());
-  INFO(run.kernel_report()->sentence);
-  CHECK(run.kernel_report()->verdict == KernelVerdict::kCrashed);
-  CHECK(run_to_end(*mine, {{"rows", "10"}}).kernel_report()->verdict == KernelVerdict::kRight);
+  const auto run = run_to_end(*mine, {{"source", wild}, {"rows", "10"}});
+  CHECK(run->outcome()->kind == OutcomeKind::kFailed);
+  REQUIRE(run->kernel_report());
+  INFO(run->kernel_report()->sentence);
+  CHECK(run->kernel_report()->verdict == KernelVerdict::kCrashed);
+  CHECK(run_to_end(*mine, {{"rows", "10"}})->kernel_report()->verdict == KernelVerdict::kRight);
 }
