@@ -1,6 +1,7 @@
 // Kernels of the reader's own on a GPU: right, wrong, out of bounds, crashing and endless.
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "demos/backend/backend.h"
