@@ -12,6 +12,7 @@
 #include "app/window/keys.h"
 #include "app/window/ladder_view.h"
 #include "app/window/page_model.h"
+#include "app/window/report_view.h"
 #include "app/window/scene_painter.h"
 #include "app/window/widgets.h"
 #include "imgui_internal.h"  // SetItemKeyOwner: the wheel belongs to the timeline, not to scrolling
@@ -37,13 +38,12 @@ std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + 
 // Why there is no picture, and what makes one.
 void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
   const PageModel& page = frame.page;
-  const std::string_view command = page.page().command;
-  const bool can_run = page.control().can_run() && !page.shows_prediction() && command.empty();
+  const bool laddered = LadderView::serves(page), report = ReportView::serves(page);
+  const bool can_run = page.control().can_run() && !page.shows_prediction() && !laddered && !report;
   std::string reason = figure.empty_reason;
-  const bool laddered = LadderView::serves(page);
   if (page.runs().empty() && laddered)
     reason = "No ladder is stored for this page. \"Run the ladder\" climbs one on this machine.";
-  else if (page.runs().empty() && !command.empty())
+  else if (page.runs().empty() && report)
     reason = "No report is stored for this page. \"Run the report\" makes one on this machine.";
   else if (page.runs().empty())
     reason = can_run ? "No run is stored for this page. Run records one on this machine."
@@ -52,7 +52,7 @@ void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figur
     reason = page.why_no_prediction();
   else if (page.control().running())
     reason = "The first step is on its way.";
-  if (empty_state(rect, "Nothing to show yet", reason, can_run && !laddered ? "Run" : "")) frame.page.run(frame.now);
+  if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) frame.page.run(frame.now);
 }
 
 }  // namespace

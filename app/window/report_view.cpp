@@ -32,7 +32,7 @@ std::string no_gpu(const PageModel& page) {
 
 }  // namespace
 
-bool ReportView::serves(const PageModel& page) { return page.page().id == "report"; }
+bool ReportView::serves(const PageModel& page) { return !page.page().command.empty(); }
 
 void ReportView::draw(Frame& frame, Rect rect) {
   const bool wide = frame.width == Width::kWide;
@@ -49,6 +49,7 @@ void ReportView::draw(Frame& frame, Rect rect) {
   if (segmented("report size", {line.x0, line.y0, line.x0 + segmented_width(sizes), line.y1}, sizes, size, refused))
     quick_ = size == 0 || !refused[1].empty();
   line.x0 += segmented_width(sizes) + px(12);
+  // The cap of the plan, 23.2 GiB, and 19.8·10⁹ B of the host: docs/results/offload-h200.md.
   const std::string takes = quick_ ? "about a minute" : "some minutes; 24 GB of the GPU, 20 GB of the host";
   text_in(Face::kRegular, 12, line, theme().text2, shortened(Face::kRegular, 12, takes, line.width()));
 

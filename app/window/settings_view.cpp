@@ -15,6 +15,7 @@
 #include "app/window/page_model.h"
 #include "app/window/param_control.h"
 #include "app/window/param_scale.h"
+#include "app/window/report_view.h"
 #include "app/window/widgets.h"
 #include "demos/experiments/setting_groups.h"
 
@@ -226,7 +227,7 @@ void draw_settings(Frame& frame, const Rect& rect) {
     draw_pin(frame, run);
 }
 
-bool has_run_button(const Frame& frame) { return !LadderView::serves(frame.page) && frame.page.page().command.empty(); }
+bool has_run_button(const Frame& frame) { return !LadderView::serves(frame.page) && !ReportView::serves(frame.page); }
 
 std::string settings_summary(const Frame& frame) {
   const auto lower_case = [](std::string_view label) {
@@ -252,9 +253,9 @@ std::string settings_summary(const Frame& frame) {
 }
 
 void draw_settings_folded(Frame& frame, const Rect& rect) {
-  if (!frame.page.page().command.empty()) {
-    const std::string_view command = frame.page.page().command;
-    text_in(Face::kMono, 13, rect, theme().text, shortened(Face::kMono, 13, std::string(command), rect.width()));
+  if (ReportView::serves(frame.page)) {
+    const std::string command(frame.page.page().command);
+    text_in(Face::kMono, 13, rect, theme().text, shortened(Face::kMono, 13, command, rect.width()));
     return;
   }
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));

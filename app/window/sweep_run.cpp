@@ -11,6 +11,7 @@
 namespace headroom::app::window {
 
 void SweepRun::start(PageModel& page, record::Result<SweepPlan> plan) {
+  driver_.reset();  // else a plan that fails would show the last sweep on this page
   refusal_.clear();
   page_ = &page;
   shown_.reset();

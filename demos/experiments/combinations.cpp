@@ -92,4 +92,9 @@ std::optional<std::string> refused_combination(const record::Params& params) {
                      params.as_text(conflict->other), conflict->reason);
 }
 
+std::optional<std::string> refused_combination(record::Params params, record::DeviceKind device) {
+  if (params.has("device") && device == record::DeviceKind::kCpu) (void)params.set("device", "cpu");
+  return refused_combination(params);
+}
+
 }  // namespace headroom::experiments

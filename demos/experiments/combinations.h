@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "demos/record/schema.h"
+#include "demos/record/units.h"
 
 namespace headroom::experiments {
 
@@ -25,5 +26,7 @@ const Conflict* conflict_in(const record::Params& params);
 
 // "checkpointing=off does not go with offload.parameters=on: …" for the first conflict among the settings; none: empty.
 std::optional<std::string> refused_combination(const record::Params& params);
+// The same where the device is known, which the settings may have left to the engine.
+std::optional<std::string> refused_combination(record::Params params, record::DeviceKind device);
 
 }  // namespace headroom::experiments

@@ -59,12 +59,6 @@ llama::LossOptions loss_of(const record::Params& params) {
           .fp32_weight_gradient = params.text("weight_gradient") == "fp32"};
 }
 
-// `device` may have been left to the engine.
-std::optional<std::string> refused_at(record::Params params, record::DeviceKind target) {
-  if (target == record::DeviceKind::kCpu) (void)params.set("device", "cpu");
-  return refused_combination(params);
-}
-
 llama::AdapterOptions adapters_of(const record::Params& params) {
   const std::string_view kind = params.text("adapters"), targets = params.text("lora_targets");
   return {.kind = kind == "lora"    ? llama::AdapterKind::kLora
@@ -166,7 +160,8 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   record::Result<std::string> text = llama::read_text(file.empty() ? setting.course_pages : std::span(&file, 1));
   if (!text) return text.error();
 
-  if (auto refused = refused_at(params, place.target)) return record::Error{*refused, record::ErrorKind::kRefused};
+  if (auto refused = refused_combination(params, place.target))
+    return record::Error{*refused, record::ErrorKind::kRefused};
   if (place.device.is_meta()) llama::install_meta_kernels();
   const llama::Placement placement{
       .device = place.device,

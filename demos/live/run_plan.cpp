@@ -64,7 +64,8 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
         ErrorKind::kRefused};
   }
   if (const std::string lack = lacks_16_bits(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
-  if (auto refused = experiments::refused_combination(plan.params)) return Error{*refused, ErrorKind::kRefused};
+  if (auto refused = experiments::refused_combination(plan.params, plan.kind()))
+    return Error{*refused, ErrorKind::kRefused};
   if (const std::string lack = lacks_kernels(*plan.device, machine.facts()); !lack.empty()) {
     if (demo->needs_kernels) return Error{lack + ": take device=cpu.", ErrorKind::kRefused};
     if (const std::string alone = only_by_kernels(plan.params); !alone.empty())

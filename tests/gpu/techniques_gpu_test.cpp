@@ -17,6 +17,7 @@
 #include "demos/llama/cuda_graph.h"
 #include "demos/llama/model.h"
 #include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/small_config.h"
 #include "tests/support/catch.h"
 
 namespace {
@@ -35,14 +36,8 @@ using Settings = std::vector<std::string>;
 class Checkpoint {
  public:
   Checkpoint() {
-    const llama::Config config{.id = "custom",
-                               .hidden_size = 64,
-                               .intermediate_size = 96,
-                               .num_layers = 3,
-                               .num_heads = 4,
-                               .num_kv_heads = 2,
-                               .head_dim = 16,
-                               .vocab_size = 320};
+    llama::Config config = test::kSmallConfig;
+    config.vocab_size = 320;
     std::vector<test::TensorBytes> tensors;
     for (const llama::Parameter& p : llama::parameters(llama::make_model(config, {}, {}, /*seq=*/8, /*seed=*/5))) {
       const at::Tensor values = p.tensor.detach().contiguous();

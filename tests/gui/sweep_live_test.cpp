@@ -14,7 +14,7 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr int kMostFrames = 20000;  // of waiting for eleven short runs on a busy machine
+constexpr int kMostFrames = 80000;  // of waiting for the runs of a sweep on a busy machine
 
 void drag_rung(const Actor& actor, const std::string& from, const std::string& to) {
   const auto middle = [&](const std::string& id) {
@@ -28,16 +28,32 @@ void drag_rung(const Actor& actor, const std::string& from, const std::string& t
   actor.frames(2);
 }
 
+Stage stage_of(const TestAssets& assets, const char* page) {
+  Stage stage;
+  stage.assets = assets.path();
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  stage.page = page;
+  return stage;
+}
+
+void run_to_end(Actor& actor, const std::string& name) {
+  actor.click("run sweep");
+  for (int i = 0; i < kMostFrames && actor.app.sweep().running(); ++i) {
+    actor.frames(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (i == 300) actor.picture(name + ", running");
+  }
+  IM_CHECK(!actor.app.sweep().running());
+  actor.frames(3);
+  actor.picture(name + ", done");
+}
+
 }  // namespace
 
 TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a rung that does not go says why",
           "[gui]") {
   const TestAssets assets;
-  Stage stage;
-  stage.assets = assets.path();
-  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
-  stage.page = "ladder";
-  perform("ladder live", stage, [](Actor& actor) {
+  perform("ladder live", stage_of(assets, "ladder"), [](Actor& actor) {
     actor.frames(3);
     if (actor.question().hides()) actor.click("skip");
     IM_CHECK(!actor.there("layers"));  // rungs are measured, not predicted
@@ -54,15 +70,7 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
     IM_CHECK(ladder.order()[0] == "offload_parameters");
     const std::string why = ladder.why_not(actor.page(), 0);
     IM_CHECK(why.find("Stream weights “on” does not go with Checkpointing “off”") != std::string::npos);
-    actor.click("run sweep");
-    for (int i = 0; i < kMostFrames && actor.app.sweep().running(); ++i) {
-      actor.frames(1);
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      if (i == 300) actor.picture("ladder live, running");
-    }
-    IM_CHECK(!actor.app.sweep().running());
-    actor.frames(3);
-    actor.picture("ladder live, done");
+    run_to_end(actor, "ladder live");
     const lessons::FigureData& figure = actor.page().figure(400);
     IM_CHECK_EQ(figure.rungs.size(), ladder.order().size() + 1);
     for (std::size_t i = 0; i < figure.rungs.size(); ++i) {
@@ -86,22 +94,10 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
 
 TEST_CASE("the report's experiment is run from its page by the real engine", "[gui]") {
   const TestAssets assets;
-  Stage stage;
-  stage.assets = assets.path();
-  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
-  stage.page = "report";
-  perform("report live", stage, [](Actor& actor) {
+  perform("report live", stage_of(assets, "report"), [](Actor& actor) {
     actor.frames(3);
     if (actor.question().hides()) actor.click("skip");
-    actor.click("run sweep");
-    for (int i = 0; i < 4 * kMostFrames && actor.app.sweep().running(); ++i) {
-      actor.frames(1);
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      if (i == 300) actor.picture("report live, running");
-    }
-    IM_CHECK(!actor.app.sweep().running());
-    actor.frames(3);
-    actor.picture("report live, done");
+    run_to_end(actor, "report live");
     int ran_out = 0, completed = 0;
     for (const record::SweepPoint& point : actor.page().on_show()->recording->sweep_points()) {
       ran_out += point.outcome.kind == record::OutcomeKind::kOutOfMemory;

@@ -19,6 +19,7 @@
 #include "demos/llama/linear.h"
 #include "demos/llama/train_step.h"
 #include "tests/llama/allocation_log.h"
+#include "tests/llama/small_config.h"
 #include "tests/support/catch.h"
 
 namespace {
@@ -39,15 +40,7 @@ const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/lla
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
 
-const llama::Config kSmall{.id = "custom",
-                           .hidden_size = 64,
-                           .intermediate_size = 96,
-                           .num_layers = 3,
-                           .num_heads = 4,
-                           .num_kv_heads = 2,
-                           .head_dim = 16,
-                           .vocab_size = 300,
-                           .rope_theta = 10000};
+const llama::Config& kSmall = test::kSmallConfig;
 const std::vector<std::string> kSmallParams{"model=custom",         "hidden_size=64", "num_layers=3",
                                             "num_heads=4",          "num_kv_heads=2", "head_dim=16",
                                             "intermediate_size=96", "vocab_size=300"};

@@ -20,6 +20,7 @@
 #include "demos/llama/offload.h"
 #include "demos/llama/train_step.h"
 #include "tests/llama/allocation_log.h"
+#include "tests/llama/small_config.h"
 #include "tests/support/catch.h"
 
 namespace {
@@ -151,14 +152,7 @@ TEST_CASE("states in a file step as those in memory, masters beside 16-bit weigh
 
 TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
   const std::int64_t seq = 32;
-  const llama::Config config{.id = "custom",
-                             .hidden_size = 64,
-                             .intermediate_size = 96,
-                             .num_layers = 3,
-                             .num_heads = 4,
-                             .num_kv_heads = 2,
-                             .head_dim = 16,
-                             .vocab_size = 300};
+  const llama::Config& config = test::kSmallConfig;
   const auto trained = [&](bool on_host) {
     llama::TrainOptions step{.checkpointing = llama::Checkpointing::kLayer};
     llama::Offload offload({.parameters = on_host, .optimizer = on_host, .checkpoints = on_host}, at::kCPU, 0);

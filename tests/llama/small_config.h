@@ -1,0 +1,18 @@
+// A Llama small enough for a test to train, with fewer key and value heads than heads.
+#pragma once
+
+#include "demos/llama/config.h"
+
+namespace headroom::test {
+
+inline const llama::Config kSmallConfig{.id = "custom",
+                                        .hidden_size = 64,
+                                        .intermediate_size = 96,
+                                        .num_layers = 3,
+                                        .num_heads = 4,
+                                        .num_kv_heads = 2,
+                                        .head_dim = 16,
+                                        .vocab_size = 300,
+                                        .rope_theta = 10000};
+
+}  // namespace headroom::test
