@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include "demos/experiments/bench_clock.h"
 #include "demos/experiments/demo.h"
@@ -183,14 +184,17 @@ class BandwidthRun final : public DemoRun {
     state.working = block(at::kBFloat16);
     const auto optimizer =
         std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, /*scaled=*/false, weights_, arena_);
-    optimizer->begin_step(1);
+    const auto threads = std::make_shared<llama::StepThreads>(at::get_num_threads());
     constexpr Bytes kMoved = 3 * (4 + 4) + 2 + 2;  // masters and moments there and back, a gradient, a weight
     return {.variant = "adamw",
             .storage = "fp32",
             .label = "AdamW on the CPU, bf16 weights",
             .bytes = kMoved * weights_,
             .rows = weights_,
-            .call = [state, optimizer, n = weights_] { optimizer->step(state, 0, n, /*decays=*/true); }};
+            .call = [state, optimizer, threads, n = weights_] {
+              optimizer->step(state, 0, n, {}, *threads);
+              threads->wait();
+            }};
   }
 
   at::Device device_;

@@ -2,9 +2,12 @@
 #include "demos/llama/offload_optimizer.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <utility>
+
+#include <ATen/Parallel.h>
 
 #include "demos/llama/labels.h"
 #include "kernels/gradient_check/gradient_check.h"
@@ -32,6 +35,9 @@ const Names& names() {
   static const Names table;
   return table;
 }
+
+// Elements whose gradients a thread looks through at a time.
+constexpr std::int64_t kCheckedChunk = std::int64_t{1} << 20;
 
 bool all_finite(const at::Tensor& values) {
   std::int32_t overflow = 0;
@@ -68,7 +74,9 @@ HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostA
   for (const Parameter& parameter : this->parameters()) make_state(parameter);
   if (options_.in_file) make_file();
   handed_over_.resize(states_.size());
-  if (!device.is_meta()) worker_ = std::thread([this] { work(); });
+  if (device.is_meta()) return;
+  step_threads_.emplace(at::get_num_threads());
+  worker_ = std::thread([this] { work(); });
 }
 
 HostAdamW::~HostAdamW() {
@@ -78,6 +86,7 @@ HostAdamW::~HostAdamW() {
   }
   wakes_.notify_all();
   if (worker_.joinable()) worker_.join();
+  step_threads_.reset();
   to_host_.finish();  // what is being copied may go now
   to_device_.finish();
 }
@@ -245,6 +254,7 @@ void HostAdamW::end_step() {
   std::unique_lock lock(mutex_);
   finished_.wait(lock, [this] { return trouble_ || (jobs_.empty() && !busy_); });
   if (trouble_) std::rethrow_exception(trouble_);
+  step_threads_->wait();
   to_device_.done().device_waits();
   if (file_) file_->finish();
   overflowed_ = overflowing_;
@@ -262,18 +272,17 @@ void HostAdamW::end_step() {
 
 void HostAdamW::work() {
   const at::AutoGradMode grad_mode(false);
-  if (device_.is_cuda()) step_threads_.take();
   std::unique_lock lock(mutex_);
   while (true) {
     wakes_.wait(lock, [this] { return stop_ || !jobs_.empty(); });
     if (stop_) return;
-    const Job job = std::move(jobs_.front());
+    Job job = std::move(jobs_.front());
     jobs_.pop_front();
     busy_ = true;
     lock.unlock();
     std::exception_ptr trouble;
     try {
-      run(job);
+      run(std::move(job));
     } catch (...) {
       trouble = std::current_exception();
     }
@@ -287,43 +296,84 @@ void HostAdamW::work() {
   }
 }
 
-void HostAdamW::run(const Job& job) {
-  if (options_.loss_scale.defined() && !finite(job)) {
-    ++overflowing_;
-    return;
+void HostAdamW::run(Job job) {
+  if (file_) return run_in_file(job);
+  if (options_.loss_scale.defined()) return run_if_finite(std::move(job));
+  for (const Piece& piece : job) {
+    piece.gradient_here.host_waits();
+    step_piece(piece);
+  }
+}
+
+// Gradients of later groups are looked through while earlier ones are stepped.
+void HostAdamW::run_if_finite(Job job) {
+  struct Group {
+    Job pieces;
+    std::atomic<std::size_t> unchecked;
+    std::atomic<bool> overflow = false;
+  };
+  const auto group = std::make_shared<Group>(std::move(job), 0);
+  group->unchecked = group->pieces.size();
+  for (const Piece& piece : group->pieces) {
+    piece.gradient_here.host_waits();
+    check(piece, group->overflow, [this, group] {
+      if (--group->unchecked > 0) return;
+      if (group->overflow)
+        ++overflowing_;
+      else
+        for (const Piece& checked : group->pieces) step_piece(checked);
+    });
+  }
+}
+
+// Piece by piece, since a few of them are in memory at a time.
+void HostAdamW::run_in_file(const Job& job) {
+  if (options_.loss_scale.defined() && !job.empty()) {
+    std::atomic<bool> overflow = false;
+    job.back().gradient_here.host_waits();
+    for (const Piece& piece : job) check(piece, overflow, {});
+    step_threads_->wait();
+    if (overflow) {
+      ++overflowing_;
+      return;
+    }
   }
   const auto ahead = [&](std::size_t k) {
-    if (file_ && k < job.size()) file_->ahead(place_of(job[k]), bytes_of(job[k]));
+    if (k < job.size()) file_->ahead(place_of(job[k]), bytes_of(job[k]));
   };
   ahead(0);
   for (std::size_t k = 0; k < job.size(); ++k) {
     ahead(k + 1);
     job[k].gradient_here.host_waits();
     step_piece(job[k]);
+    step_threads_->wait();
+    file_->put_back();
   }
 }
 
-bool HostAdamW::finite(const Job& job) const {
-  if (!job.empty()) job.back().gradient_here.host_waits();
-  return std::all_of(job.begin(), job.end(), [this](const Piece& piece) {
-    return all_finite(states_[piece.weight].host.gradient.narrow(0, piece.begin, piece.size));
-  });
+void HostAdamW::check(const Piece& piece, std::atomic<bool>& overflow, std::function<void()> then) {
+  const at::Tensor values = states_[piece.weight].host.gradient.narrow(0, piece.begin, piece.size);
+  step_threads_->share((piece.size + kCheckedChunk - 1) / kCheckedChunk,
+                       [values, &overflow](std::size_t /*thread*/, std::int64_t i) {
+                         const std::int64_t begin = i * kCheckedChunk;
+                         if (!all_finite(values.narrow(0, begin, std::min(kCheckedChunk, values.numel() - begin))))
+                           overflow = true;
+                       },
+                       std::move(then));
 }
 
 void HostAdamW::step_piece(const Piece& piece) {
   State& state = states_[piece.weight];
   if (piece.begin == 0) ++state.steps;
-  adamw_.begin_step(state.steps, scale_);
-  const bool decay = decays(parameters()[piece.weight].tensor);
-  if (file_) {
-    adamw_.step(read_state(piece, file_->take()), 0, piece.size, decay);
-    file_->put_back();
-  } else {
-    adamw_.step(state.host, piece.begin, piece.size, decay);
-  }
-  if (!state.device.defined()) return;
-  to_device_.copy(state.device.narrow(0, piece.begin, piece.size),
-                  state.host.working.narrow(0, piece.begin, piece.size));
+  const CpuAdamWStep how{.t = state.steps, .loss_scale = scale_, .decays = decays(parameters()[piece.weight].tensor)};
+  const auto goes_back = [this, &state, begin = piece.begin, size = piece.size] {
+    if (!state.device.defined()) return;
+    to_device_.copy(state.device.narrow(0, begin, size), state.host.working.narrow(0, begin, size));
+  };
+  if (file_)
+    adamw_.step(read_state(piece, file_->take()), 0, piece.size, how, *step_threads_, goes_back);
+  else
+    adamw_.step(state.host, piece.begin, piece.size, how, *step_threads_, goes_back);
 }
 
 }  // namespace headroom::llama

@@ -2,13 +2,16 @@
 // them and weights go back. Ren et al. 2021 (ZeRO-Offload), arXiv:2101.06840, section 4.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +23,7 @@
 #include "demos/llama/offload_copies.h"
 #include "demos/llama/optimizer.h"
 #include "demos/llama/state_file.h"
+#include "demos/llama/step_threads.h"
 #include "demos/llama/train_step.h"
 
 namespace headroom::llama {
@@ -92,9 +96,13 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void hand_over(std::span<const std::size_t> which);
   void let_gradients_go();
 
+  // The worker's: it waits for gradients and gives them to the threads that step.
   void work();
-  void run(const Job& job);
-  bool finite(const Job& job) const;
+  void run(Job job);
+  void run_in_file(const Job& job);
+  void run_if_finite(Job job);
+  // Shares the check among the threads; `overflow` is set where it finds an infinity or a NaN, `then` called behind it.
+  void check(const Piece& piece, std::atomic<bool>& overflow, std::function<void()> then);
   void step_piece(const Piece& piece);
   // Of those in the file: where a piece lies there, and its state once it is in memory.
   record::Bytes place_of(const Piece& piece) const;
@@ -109,7 +117,6 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::vector<State> states_;
   HostArena& arena_;
   CpuAdamW adamw_;
-  StepThreads step_threads_;
   std::unique_ptr<StateFile> file_;  // null: states are in memory
   CopyLane to_host_, to_device_;
 
@@ -126,8 +133,10 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::deque<Job> jobs_;
   bool busy_ = false, stop_ = false;
   std::exception_ptr trouble_;
-  int overflowed_ = 0, overflowing_ = 0;
-  std::thread worker_;  // none on meta
+  int overflowed_ = 0;
+  std::atomic<int> overflowing_ = 0;
+  std::optional<StepThreads> step_threads_;  // none on meta
+  std::thread worker_;                       // the same
 };
 
 }  // namespace headroom::llama

@@ -1,8 +1,5 @@
 // The CPU's AdamW on flat states: right, in its range only, and by any number of threads to the same bits.
-#include <thread>
 #include <vector>
-
-#include <ATen/Parallel.h>
 
 #include "demos/llama/cpu_adamw.h"
 #include "kernels/adamw/adamw_ops.h"
@@ -47,8 +44,11 @@ TEST_CASE("the CPU's AdamW steps its range by the formula, and nothing beside it
   llama::CpuAdamW adamw(options, of.state, /*scaled=*/true, to_widen(of), arena);
   const llama::CpuAdamWState before = states(of), after = states(of);
   constexpr std::int64_t kBegin = 1001, kEnd = kWeights - 333;
-  adamw.begin_step(3, 64);
-  adamw.step(after, kBegin, kEnd - kBegin, /*decays=*/true);
+  llama::StepThreads threads(3);
+  bool done = false;
+  adamw.step(after, kBegin, kEnd - kBegin, {.t = 3, .loss_scale = 64}, threads, [&done] { done = true; });
+  threads.wait();
+  CHECK(done);
   const kernels::AdamWReference exact = kernels::adamw_reference(
       before.master, before.gradient.to(at::kDouble) / 64, before.first_moment, before.second_moment,
       options.learning_rate, options.beta1, options.beta2, options.epsilon, options.weight_decay, 3);
@@ -65,35 +65,18 @@ TEST_CASE("the CPU's AdamW steps its range by the formula, and nothing beside it
   }
 }
 
-TEST_CASE("one run after another steps on as many threads") {
-  const int before = at::get_num_threads();
-  at::set_num_threads(16);
-  std::vector<int> had;
-  for (int run = 0; run < 3; ++run) {
-    const llama::StepThreads threads;
-    std::thread([&] {
-      threads.take();
-      had.push_back(at::get_num_threads());
-    }).join();
-  }
-  at::set_num_threads(before);
-  CHECK(had == std::vector<int>{14, 14, 14});
-}
-
 TEST_CASE("threads do not change the bits of the CPU's AdamW") {
   const States of =
       GENERATE(States{at::kFloat, at::kBFloat16}, States{at::kFloat, at::kFloat}, States{at::kBFloat16, at::kBFloat16});
-  const int before = at::get_num_threads();
-  const auto stepped = [&](int threads) {
-    at::set_num_threads(threads);
+  const auto stepped = [&](int count) {
     llama::HostArena arena(at::kCPU);
     llama::CpuAdamW adamw({}, of.state, /*scaled=*/false, to_widen(of), arena);
     const llama::CpuAdamWState state = states(of);
+    llama::StepThreads threads(count);
     for (const std::int64_t t : {1, 2}) {
-      adamw.begin_step(t);
-      adamw.step(state, 0, kWeights, /*decays=*/true);
+      adamw.step(state, 0, kWeights, {.t = t}, threads);
+      threads.wait();
     }
-    at::set_num_threads(before);
     return parts_of(state);
   };
   const std::vector<at::Tensor> alone = stepped(1);
