@@ -47,8 +47,8 @@ at::Tensor dequantise_blockwise(const at::Tensor& codes, const at::Tensor& absma
 // The 256 values of a map by their codes, float64 on the CPU, written down bit by bit as the paper describes them.
 at::Tensor dynamic_map_reference(bool is_signed);
 
-// The same step from plain tensor operations in float64; state goes in and out dequantised, the result not yet
-// quantised again.
+// The same step from plain tensor operations in float64, on the parameter's device; state goes in and out dequantised,
+// the result not yet quantised again.
 AdamWReference adamw_8bit_reference(const AdamW8bitParameter& parameter, double learning_rate, double beta1,
                                     double beta2, double epsilon, double weight_decay, std::int64_t t);
 

@@ -29,12 +29,12 @@ at::Tensor dynamic_map_reference(bool is_signed) {
 AdamWReference adamw_8bit_reference(const AdamW8bitParameter& p, double learning_rate, double beta1, double beta2,
                                     double epsilon, double weight_decay, std::int64_t t) {
   const auto moment = [&](const at::Tensor& codes, const at::Tensor& absmax, bool is_signed) {
-    const at::Tensor values = dynamic_map_reference(is_signed).index({codes.to(at::kCPU).to(at::kLong)});
-    const at::Tensor scales = absmax.to(at::kCPU).to(at::kDouble).repeat_interleave(kQuantisedBlock);
-    return (values * scales.narrow(0, 0, values.numel())).view(p.param.sizes());
+    const at::Tensor map = dynamic_map_reference(is_signed).to(p.param.device());
+    const at::Tensor scales = absmax.to(at::kDouble).repeat_interleave(kQuantisedBlock);
+    return (map.index({codes.to(at::kLong)}) * scales.narrow(0, 0, codes.numel())).view(p.param.sizes());
   };
-  return adamw_reference(p.param.to(at::kCPU), p.gradient.to(at::kCPU), moment(p.m_codes, p.m_absmax, true),
-                         moment(p.v_codes, p.v_absmax, false), learning_rate, beta1, beta2, epsilon, weight_decay, t);
+  return adamw_reference(p.param, p.gradient, moment(p.m_codes, p.m_absmax, true), moment(p.v_codes, p.v_absmax, false),
+                         learning_rate, beta1, beta2, epsilon, weight_decay, t);
 }
 
 }  // namespace headroom::kernels

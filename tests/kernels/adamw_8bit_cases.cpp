@@ -85,7 +85,7 @@ TEST_CASE("8-bit AdamW is AdamW on the decoded moments, coded again to the neare
   test::step_8bit(p, t);
   const double place = p.param.scalar_type() == at::kFloat ? 0x1p-22 : types.param == at::kHalf ? 0x1p-11 : 0x1p-8;
   const at::Tensor tolerance = exact.param.abs() * place + 2e-6;
-  CHECK(((p.param.cpu().to(at::kDouble) - exact.param).abs() <= tolerance).all().item<bool>());
+  CHECK(((p.param.to(at::kDouble) - exact.param).abs() <= tolerance).all().item<bool>());
   CHECK(test::beyond_nearest(decoded(p.m_codes, p.m_absmax, true), exact.first_moment, true) <= kRounding);
   CHECK(test::beyond_nearest(decoded(p.v_codes, p.v_absmax, false), exact.second_moment, false) <= kRounding);
   if (types.copy) CHECK(test::same_bits(p.working.cpu(), p.param.to(types.param).cpu()));
