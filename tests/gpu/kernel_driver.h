@@ -69,5 +69,6 @@ void drive_norms(KernelDriver& driver);
 void drive_elementwise(KernelDriver& driver);
 void drive_loss(KernelDriver& driver);
 void drive_optimizer(KernelDriver& driver);
+void drive_exponent_counts(KernelDriver& driver);
 
 }  // namespace headroom::test
