@@ -26,6 +26,7 @@ constexpr std::array kOnlyByKernels{
     OnlyByKernels{"moments", "fp32", "moments=model"},
     OnlyByKernels{"moments", "bf16", "moments=model"},
     OnlyByKernels{"rounding", "stochastic", "rounding=nearest"},
+    OnlyByKernels{"histogram", "on", "histogram=off"},
     OnlyByKernels{"cuda_graph", "on", "cuda_graph=off"},                  // its steps are counted on the device
     OnlyByKernels{"offload.optimizer", "host", "offload.optimizer=off"},  // the search for what is not finite
     OnlyByKernels{"offload.optimizer", "file", "offload.optimizer=off"},

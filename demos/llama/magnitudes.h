@@ -17,15 +17,15 @@ class MagnitudeCounts {
   MagnitudeCounts(std::string name, at::Device device);
 
   void clear();
-  // x [n] in any type, multiplied by `factor` (fp32 []; undefined: 1); only where `only` (bool [n]; undefined: all).
-  void add(const at::Tensor& x, const at::Tensor& factor = {}, const at::Tensor& only = {});
+  // x in fp32, bf16 or fp16, contiguous, multiplied by `factor` (fp32 []; undefined: 1).
+  void add(const at::Tensor& x, const at::Tensor& factor = {});
+  const at::Tensor& counts() const { return counts_; }  // int64 [257]: by fp32's exponent field; the last one: zeros
   // Waits for the device.
   record::Histogram read(int step) const;
 
  private:
   std::string name_;
-  at::Tensor counts_;  // int64 [257]: by fp32's exponent field; the last one: zeros
-  at::Tensor one_;     // int64 [1]
+  at::Tensor counts_;
 };
 
 // The first of a step's hooks: it looks at gradients before anybody drops them. They are counted as they are without
