@@ -182,8 +182,7 @@ class BandwidthRun final : public DemoRun {
     state.second_moment = block(at::kFloat);
     state.gradient = block(at::kBFloat16);
     state.working = block(at::kBFloat16);
-    const auto optimizer =
-        std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, /*scaled=*/false, weights_, arena_);
+    const auto optimizer = std::make_shared<llama::CpuAdamW>(llama::AdamWOptions{}, at::kFloat, weights_, arena_);
     const auto threads = std::make_shared<llama::StepThreads>(at::get_num_threads());
     constexpr Bytes kMoved = 3 * (4 + 4) + 2 + 2;  // masters and moments there and back, a gradient, a weight
     return {.variant = "adamw",

@@ -2,7 +2,6 @@
 #include "demos/llama/cpu_adamw.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace headroom::llama {
@@ -14,14 +13,10 @@ namespace {
 // smaller ones, so that the threads' memory stays small beside theirs.
 constexpr std::int64_t kMostChunk = std::int64_t{1} << 18, kLeastChunk = kMostChunk / StepThreads::kMost;
 
-// PyTorch's kernel reads two of its numbers from tensors.
-at::Tensor on_stack(float& number) { return at::from_blob(&number, {}, at::kFloat); }
-
 }  // namespace
 
-CpuAdamW::CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool scaled, std::int64_t most_to_widen,
-                   HostArena& arena)
-    : options_(options), scaled_(scaled), chunk_(kMostChunk) {
+CpuAdamW::CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, std::int64_t most_to_widen, HostArena& arena)
+    : options_(options), chunk_(kMostChunk) {
   static const std::uint16_t op = record::intern_operator("adamw.scratch");
   const record::Scope scope(record::Tag{.category = record::Category::kOptimizerState, .op = op});
   if (most_to_widen == 0) return;
@@ -50,11 +45,12 @@ void CpuAdamW::step_chunk(const CpuAdamWState& state, std::int64_t begin, std::i
   if (gradient.scalar_type() != master.scalar_type()) {
     gradient = wide_gradients_.select(0, static_cast<std::int64_t>(thread)).narrow(0, 0, size).copy_(gradient);
   }
-  auto t = static_cast<float>(how.t), scale = static_cast<float>(how.loss_scale);
+  // In the core's cache; PyTorch's kernel would divide by it, at a quarter more time than it takes without.
+  if (how.loss_scale != 1) gradient.mul_(1 / how.loss_scale);
+  auto t = static_cast<float>(how.t);
   at::_fused_adamw_({master}, {gradient}, {chunk(state.first_moment)}, {chunk(state.second_moment)},
-                    /*max_exp_avg_sqs=*/{}, {on_stack(t)}, o.learning_rate, o.beta1, o.beta2,
-                    how.decays ? o.weight_decay : 0, o.epsilon, /*amsgrad=*/false, /*maximize=*/false,
-                    scaled_ ? std::optional(on_stack(scale)) : std::nullopt);
+                    /*max_exp_avg_sqs=*/{}, {at::from_blob(&t, {}, at::kFloat)}, o.learning_rate, o.beta1, o.beta2,
+                    how.decays ? o.weight_decay : 0, o.epsilon, /*amsgrad=*/false, /*maximize=*/false);
   if (state.working.const_data_ptr() != state.master.const_data_ptr()) chunk(state.working).copy_(master);
 }
 

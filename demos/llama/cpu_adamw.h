@@ -28,10 +28,9 @@ struct CpuAdamWStep {
 
 class CpuAdamW {
  public:
-  // `state_type`: of masters and moments. `scaled`: gradients are divided by the loss scale. `most_to_widen`: elements of
-  // the largest weight whose gradients are of another type; 0 where all are of the states' type.
-  CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, bool scaled, std::int64_t most_to_widen,
-           HostArena& arena);
+  // `state_type`: of masters and moments. `most_to_widen`: elements of the largest weight whose gradients are of another
+  // type; 0 where all are of the states' type.
+  CpuAdamW(const AdamWOptions& options, at::ScalarType state_type, std::int64_t most_to_widen, HostArena& arena);
 
   // Elements [begin, begin + size), shared among the threads; the same bits on any number of them. Returns at once, with
   // `then` to be called behind the last element. Allocates nothing that counts. Must outlive the work.
@@ -43,7 +42,6 @@ class CpuAdamW {
                   std::size_t thread) const;
 
   AdamWOptions options_;
-  bool scaled_;
   std::int64_t chunk_;         // elements
   at::Tensor wide_gradients_;  // a chunk's of each thread, in the states' type; undefined where nothing is widened
 };

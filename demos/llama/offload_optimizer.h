@@ -2,13 +2,11 @@
 // them and weights go back. Ren et al. 2021 (ZeRO-Offload), arXiv:2101.06840, section 4.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -88,7 +86,10 @@ class HostAdamW final : public Optimizer, public LayerHooks {
     std::int64_t begin = 0, size = 0;
     CopyDone gradient_here;
   };
-  using Job = std::vector<Piece>;  // of one group
+  struct Job {  // of one group
+    std::vector<Piece> pieces;
+    at::Tensor overflow;  // int32 [1] on the host, there before the first piece; undefined: nobody looks
+  };
 
   void make_state(const Parameter& parameter);
   void make_file();
@@ -96,13 +97,13 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void hand_over(std::span<const std::size_t> which);
   void let_gradients_go();
 
+  // Whether these gradients, handed over together, have an infinity or a NaN: int32 [1] on the device, undefined without
+  // a loss scale. `number` is that of one of their weights.
+  at::Tensor look_at(std::span<const at::Tensor> gradients, std::size_t number);
+
   // The worker's: it waits for gradients and gives them to the threads that step.
   void work();
-  void run(Job job);
-  void run_in_file(const Job& job);
-  void run_if_finite(Job job);
-  // Shares the check among the threads; `overflow` is set where it finds an infinity or a NaN, `then` called behind it.
-  void check(const Piece& piece, std::atomic<bool>& overflow, std::function<void()> then);
+  void run(const Job& job);
   void step_piece(const Piece& piece);
   // Of those in the file: where a piece lies there, and its state once it is in memory.
   record::Bytes place_of(const Piece& piece) const;
@@ -120,6 +121,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::unique_ptr<StateFile> file_;  // null: states are in memory
   CopyLane to_host_, to_device_;
 
+  at::Tensor overflow_, overflow_here_;  // int32 [weights]: on the device, on the host
   bool in_step_ = false;
   std::vector<bool> handed_over_;
   std::vector<at::Tensor> leaving_;  // gradients that are being copied
@@ -133,8 +135,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   std::deque<Job> jobs_;
   bool busy_ = false, stop_ = false;
   std::exception_ptr trouble_;
-  int overflowed_ = 0;
-  std::atomic<int> overflowing_ = 0;
+  int overflowed_ = 0, overflowing_ = 0;
   std::optional<StepThreads> step_threads_;  // none on meta
   std::thread worker_;                       // the same
 };

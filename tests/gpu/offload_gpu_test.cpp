@@ -141,7 +141,7 @@ double copies_alone(bool to_device) {
 double adamw_alone() {
   llama::HostArena arena(kGpu);
   const std::int64_t weights = kLayers * kLayer + kOuter;
-  llama::CpuAdamW adamw({}, at::kFloat, /*scaled=*/false, weights, arena);
+  llama::CpuAdamW adamw({}, at::kFloat, weights, arena);
   llama::StepThreads threads(at::get_num_threads());
   llama::CpuAdamWState state;
   const auto block = [&](at::ScalarType type) {

@@ -41,7 +41,7 @@ TEST_CASE("the CPU's AdamW steps its range by the formula, and nothing beside it
       GENERATE(States{at::kFloat, at::kBFloat16}, States{at::kFloat, at::kHalf}, States{at::kFloat, at::kFloat});
   const llama::AdamWOptions options{.learning_rate = 1e-3, .weight_decay = 0.1};
   llama::HostArena arena(at::kCPU);
-  llama::CpuAdamW adamw(options, of.state, /*scaled=*/true, to_widen(of), arena);
+  llama::CpuAdamW adamw(options, of.state, to_widen(of), arena);
   const llama::CpuAdamWState before = states(of), after = states(of);
   constexpr std::int64_t kBegin = 1001, kEnd = kWeights - 333;
   llama::StepThreads threads(3);
@@ -70,7 +70,7 @@ TEST_CASE("threads do not change the bits of the CPU's AdamW") {
       GENERATE(States{at::kFloat, at::kBFloat16}, States{at::kFloat, at::kFloat}, States{at::kBFloat16, at::kBFloat16});
   const auto stepped = [&](int count) {
     llama::HostArena arena(at::kCPU);
-    llama::CpuAdamW adamw({}, of.state, /*scaled=*/false, to_widen(of), arena);
+    llama::CpuAdamW adamw({}, of.state, to_widen(of), arena);
     const llama::CpuAdamWState state = states(of);
     llama::StepThreads threads(count);
     for (const std::int64_t t : {1, 2}) {
