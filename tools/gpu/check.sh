@@ -56,7 +56,7 @@ sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanit
 if [ -n "$sanitizer" ] && [ -z "$quick" ]; then
   tools="memcheck racecheck initcheck synccheck"
   for tool in $tools; do
-    { timeout 150 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/bin/kernel_driver" \
+    { timeout 300 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/bin/kernel_driver" \
         >"$out/logs/$tool.tool" 2>&1; echo $? >"$out/logs/$tool.code"; } &
   done
   wait
