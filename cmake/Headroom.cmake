@@ -93,6 +93,10 @@ function(headroom_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
+  if(HEADROOM_SANITIZE MATCHES "thread")  # some ten times slower
+    math(EXPR arg_TIMEOUT "5 * ${arg_TIMEOUT}")
+    list(APPEND arg_ENVIRONMENT "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp")
+  endif()
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/bin")
   target_compile_definitions(${name} PRIVATE
