@@ -88,8 +88,7 @@ TEST_CASE("what a run keeps on the host is told as the host's, and changes no to
   const Host host = host_of(run.recording);
   CHECK(host.taken.at(Category::kWeights) == weights);
   CHECK(host.taken.at(Category::kGradients) == weights);
-  constexpr record::Bytes kScratch = 4 + 4;  // t; the scale. Gradients in fp32 need no widening.
-  CHECK(host.taken.at(Category::kOptimizerState) == 2 * weights + kScratch);
+  CHECK(host.taken.at(Category::kOptimizerState) == 2 * weights);  // gradients in fp32 need no widening
 }
 
 TEST_CASE("a host with too little memory for what a run keeps there fails it with a sentence") {
