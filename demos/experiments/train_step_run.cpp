@@ -150,12 +150,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   record::Result<TrainStepModel> chosen = train_step_model(params);
   if (!chosen) return chosen.error();
   const llama::Config config = chosen.value().config;
-  std::optional<llama::WeightFiles> weights;
-  if (chosen.value().weights) {
-    record::Result<llama::WeightFiles> opened = llama::WeightFiles::open(*std::move(chosen.value().weights));
-    if (!opened) return opened.error();
-    weights = std::move(opened).value();
-  }
+  const std::optional<llama::StoredWeights>& weights = chosen.value().weights;
   const std::filesystem::path file = params.text("data");
   record::Result<std::string> text = llama::read_text(file.empty() ? setting.course_pages : std::span(&file, 1));
   if (!text) return text.error();
@@ -193,6 +188,8 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
                                .layer_made = offload->layer_made(config, options)});
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
+  } catch (const llama::FileChanged& changed) {
+    return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
   offload->install(model, params.integer("batch"), seq, options);
   auto optimizer = std::make_unique<StepOptimizer>(params, model, *offload, options);

@@ -296,27 +296,14 @@ record::Result<StoredWeights> find_weights(const fs::path& folder, const Config&
   return weights;
 }
 
-record::Result<WeightFiles> WeightFiles::open(StoredWeights weights) {
-  std::vector<MappedFile> files;
-  for (const fs::path& path : weights.files) {
-    record::Result<MappedFile> file = MappedFile::open(path);
-    if (!file) return file.error();
-    files.push_back(std::move(file).value());
-  }
-  for (const auto& [name, tensor] : weights.tensors) {
-    if (tensor.begin + tensor.bytes > files[tensor.file].bytes().size())
-      return Error{
-          fmt::format("{} became shorter while it was read: tensor {} is no longer inside; start again once it is "
-                      "complete.",
-                      weights.files[tensor.file].string(), name)};
-  }
-  return WeightFiles(std::move(weights), std::move(files));
-}
-
-const StoredTensor& WeightFiles::tensor(std::string_view name) const { return weights_.tensors.find(name)->second; }
-
-std::span<const std::byte> WeightFiles::bytes(const StoredTensor& tensor) const {
-  return files_[tensor.file].bytes().subspan(tensor.begin, tensor.bytes);
+void read_stored(const StoredWeights& weights, const StoredTensor& tensor, std::uint64_t begin,
+                 std::span<std::byte> into) {
+  const fs::path& file = weights.files[tensor.file];
+  std::ifstream stream(file, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(tensor.begin + begin));
+  if (!stream.read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(into.size())))
+    throw FileChanged(fmt::format("{} was changed or cut while its weights were read; start again once it is complete.",
+                                  file.string()));
 }
 
 }  // namespace headroom::llama

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "demos/llama/config.h"
@@ -33,20 +35,15 @@ struct StoredWeights {
 // "lm_head.weight", which is not read then.
 record::Result<StoredWeights> find_weights(const std::filesystem::path& folder, const Config& config);
 
-// The files of a checkpoint, mapped.
-class WeightFiles {
+// A file of a checkpoint is no longer what find_weights saw.
+class FileChanged : public std::runtime_error {
  public:
-  // Refused where a file has changed its length since find_weights.
-  static record::Result<WeightFiles> open(StoredWeights weights);
-
-  const StoredTensor& tensor(std::string_view name) const;  // one of the config's
-  std::span<const std::byte> bytes(const StoredTensor& tensor) const;
-
- private:
-  WeightFiles(StoredWeights weights, std::vector<MappedFile> files)
-      : weights_(std::move(weights)), files_(std::move(files)) {}
-  StoredWeights weights_;
-  std::vector<MappedFile> files_;
+  using std::runtime_error::runtime_error;
 };
+
+// Bytes [begin, begin + into.size()) of one of these tensors. Throws FileChanged, with a sentence, where the file ends before
+// them or cannot be read any more.
+void read_stored(const StoredWeights& weights, const StoredTensor& tensor, std::uint64_t begin,
+                 std::span<std::byte> into);
 
 }  // namespace headroom::llama

@@ -72,15 +72,15 @@ class Cancelled : public std::exception {
 
 // Where a model's weights come from and which of them are trained.
 struct ModelSource {
-  const WeightFiles* files = nullptr;  // a checkpoint of this config, not owned; null: drawn at random
+  const StoredWeights* files = nullptr;  // a checkpoint of this config, not owned; null: drawn at random
   AdapterOptions adapters;
   std::function<void(LayerWeights&)>
       layer_made;  // called when a layer has its values, before the next one; may be empty
 };
 
 // Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(); or those of a checkpoint, in the
-// model's type, copied one after the other straight from the files. The numbers drawn depend on the device. On the meta
-// device no file is read. `cancel` (may be null) is read before every layer.
+// model's type, read one after the other. The numbers drawn depend on the device. On the meta device no file is read.
+// `cancel` (may be null) is read before every layer. Throws Cancelled, and FileChanged.
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
 

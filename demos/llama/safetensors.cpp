@@ -9,12 +9,8 @@
 #include <set>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "demos/record/json_fields.h"
 
@@ -198,31 +194,6 @@ record::Result<StoredTensors> read_safetensors_header(const fs::path& file) {
   }
   if (const record::Status filled = check_filled(tensors, header.value(), name); !filled) return filled.error();
   return tensors;
-}
-
-record::Result<MappedFile> MappedFile::open(const fs::path& file) {
-  const Error unreadable{
-      fmt::format("{} cannot be mapped into memory; check that it is there and may be read.", file.string())};
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return unreadable;
-  struct stat status {};
-  void* data = MAP_FAILED;
-  if (::fstat(descriptor, &status) == 0 && status.st_size > 0)
-    data = ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0);
-  ::close(descriptor);
-  if (data == MAP_FAILED) return unreadable;
-  return MappedFile({static_cast<const std::byte*>(data), static_cast<std::size_t>(status.st_size)});
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 }  // namespace headroom::llama

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,20 +35,5 @@ using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
 // Reads and checks the header: every tensor has a type and a shape that can be, lies inside the file, and together they
 // fill it without overlap or gap. Reads none of their bytes. The error is one sentence with file, tensor and cure.
 record::Result<StoredTensors> read_safetensors_header(const std::filesystem::path& file);
-
-// A file's bytes, mapped read-only: they are in memory only where and while they are read.
-class MappedFile {
- public:
-  static record::Result<MappedFile> open(const std::filesystem::path& file);
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  ~MappedFile();
-
-  std::span<const std::byte> bytes() const { return bytes_; }
-
- private:
-  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::span<const std::byte> bytes_;
-};
 
 }  // namespace headroom::llama

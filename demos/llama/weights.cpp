@@ -83,25 +83,20 @@ at::ScalarType type_of(StoredType type) {
 }
 
 // The stored weight in the memory of `weight`, converted to its type, a piece at a time: towards a GPU, LibTorch converts
-// on the host, in as much memory as the piece takes. Files need not align their tensors.
-void load(const WeightFiles& files, const Parameter& parameter) {
+// on the host, in as much memory as the piece takes.
+void load(const StoredWeights& files, const Parameter& parameter) {
   if (parameter.tensor.is_meta()) return;
-  constexpr std::size_t kPiece = std::size_t{64} << 20;
-  const StoredTensor& stored = files.tensor(parameter.name);
-  const std::span<const std::byte> bytes = files.bytes(stored);
-  const auto element = static_cast<std::size_t>(bytes_of(stored.type));
+  constexpr std::uint64_t kPiece = std::uint64_t{16} << 20;
+  const StoredTensor& stored = files.tensors.find(parameter.name)->second;
+  const auto element = static_cast<std::uint64_t>(bytes_of(stored.type));
   const at::Tensor weight = parameter.tensor.detach().view({-1});
-  std::vector<std::byte> aligned;
-  for (std::size_t begin = 0; begin < bytes.size(); begin += kPiece) {
-    const std::span<const std::byte> piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
-    auto* data = const_cast<std::byte*>(piece.data());  // LibTorch knows no tensor that is read only
-    if (reinterpret_cast<std::uintptr_t>(data) % element != 0) {
-      aligned.assign(piece.begin(), piece.end());
-      data = aligned.data();
-    }
+  std::vector<std::byte> piece(std::min(kPiece, stored.bytes));
+  for (std::uint64_t begin = 0; begin < stored.bytes; begin += kPiece) {
+    piece.resize(std::min(kPiece, stored.bytes - begin));
+    read_stored(files, stored, begin, piece);
     const auto count = static_cast<std::int64_t>(piece.size() / element);
     weight.narrow(0, static_cast<std::int64_t>(begin / element), count)
-        .copy_(at::from_blob(data, {count}, type_of(stored.type)));
+        .copy_(at::from_blob(piece.data(), {count}, type_of(stored.type)));
   }
 }
 

@@ -91,10 +91,8 @@ llama::Model loaded(const std::filesystem::path& folder, const llama::Config& co
                     at::ScalarType type = at::kFloat) {
   auto found = llama::find_weights(folder, config);
   if (!found.ok()) FAIL(found.error().message);
-  auto files = llama::WeightFiles::open(std::move(found).value());
-  REQUIRE(files.ok());
   return llama::make_model(config, {}, {.type = type}, /*seq=*/8, /*seed=*/0, /*cancel=*/nullptr,
-                           {.files = &files.value()});
+                           {.files = &found.value()});
 }
 
 void check_values(const llama::Model& model, at::ScalarType stored, at::ScalarType type) {
@@ -207,6 +205,24 @@ TEST_CASE("a tied head need not be in the checkpoint, and is not read where it i
   tensors.back().shape = {16, 256};
   write_checkpoint(folder.path(), tied, tensors);
   CHECK_FALSE(llama::find_weights(folder.path(), tied).ok());
+}
+
+TEST_CASE("a checkpoint that is cut after its header was read is refused with a sentence") {
+  const TemporaryFolder folder;
+  write_checkpoint(folder.path(), kSmall, tensors_of(kSmall));
+  const std::filesystem::path file = folder.path() / "model.safetensors";
+  const auto found = llama::find_weights(folder.path(), kSmall);
+  REQUIRE(found.ok());
+  const auto load = [&] {
+    (void)llama::make_model(kSmall, {}, {}, /*seq=*/8, /*seed=*/0, /*cancel=*/nullptr, {.files = &found.value()});
+  };
+  CHECK_NOTHROW(load());
+  const bool gone = GENERATE(false, true);
+  gone ? std::filesystem::remove(file)
+       : (std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1), true);
+  CHECK_THROWS_WITH(load(), file.string() +
+                                " was changed or cut while its weights were read; start again once it is "
+                                "complete.");
 }
 
 TEST_CASE("a link into the blobs of a Hugging Face cache is followed") {
