@@ -289,6 +289,7 @@ void HostAdamW::work() {
     if (stop_) return;
     const Job job = std::move(jobs_.front());
     jobs_.pop_front();
+    if (trouble_) continue;  // the step fails at its end, and what arrives until then is left alone
     busy_ = true;
     lock.unlock();
     std::exception_ptr trouble;

@@ -2,6 +2,7 @@
 // on the device.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -9,7 +10,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 #include <ATen/Parallel.h>
 
@@ -376,6 +380,39 @@ TEST_CASE("steps that overflowed do not count for the bias corrections of the ne
   const at::Tensor first = after(0);
   CHECK((1 - first).max().item<double>() == Approx(1e-3).epsilon(0.03));  // the first step's update is the rate
   CHECK(at::equal(after(3), first));
+}
+
+TEST_CASE("once the state's file has failed, the rest of the step leaves weights alone") {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("headroom-failing-" + std::to_string(getpid()));
+  llama::TrainOptions step;
+  llama::Offload offload({.optimizer = true}, at::kCPU, 0);
+  constexpr std::int64_t kSize = 4096;
+  const auto weight = [] { return at::ones({kSize}).requires_grad_(true); };
+  const std::vector<at::Tensor> weights{weight(), weight()};
+  const auto optimizer = offload.make_optimizer(
+      {{.name = "first", .tensor = weights[0], .layer = 0}, {.name = "second", .tensor = weights[1], .layer = 1}},
+      {.in_file = true, .file = file}, step);
+  auto& hooks = dynamic_cast<llama::HostAdamW&>(*optimizer);
+  const auto backward = [&](std::uint16_t layer) {
+    at::Tensor alias = weights[layer];
+    alias.mutable_grad() = at::ones({kSize});
+    hooks.gradients_ready(layer);
+  };
+  for (const std::uint16_t layer : {1, 0}) backward(layer);
+  optimizer->step();
+  const at::Tensor before = weights[0].detach().clone();
+  // The second weight's moments are gone; the file has no name any more, but a descriptor.
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (target.starts_with(file.string())) std::filesystem::resize_file(entry.path(), 2 * 4 * kSize);
+  }
+  backward(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until it has failed
+  backward(0);
+  CHECK_THROWS_WITH(optimizer->step(), ContainsSubstring("could not be read") && ContainsSubstring("it ends early"));
+  CHECK(at::equal(weights[0].detach(), before));
 }
 
 TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more than the report's runs took") {
