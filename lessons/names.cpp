@@ -56,6 +56,7 @@ constexpr std::array kOperators{
     OperatorName{"adamw.first_moment", "First moment", "First moment"},
     OperatorName{"adamw.second_moment", "Second moment", "Second moment"},
     OperatorName{"adamw.step_count", "Step count", "Step count"},
+    OperatorName{"adamw.overflow", "Marks of overflow", "Marks of overflow"},
     OperatorName{"galore.projection", "Projection", "Projection"},
     OperatorName{"galore.update", "Projected update", "Projected update"},
 };

@@ -41,8 +41,8 @@ class FileChanged : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Bytes [begin, begin + into.size()) of one of these tensors. Throws FileChanged, with a sentence, where the file ends before
-// them or cannot be read any more.
+// Bytes [begin, begin + into.size()) of one of these tensors. Throws FileChanged, with a sentence, where the file ends
+// before them or cannot be read any more.
 void read_stored(const StoredWeights& weights, const StoredTensor& tensor, std::uint64_t begin,
                  std::span<std::byte> into);
 

@@ -243,7 +243,7 @@ void HostAdamW::hand_over(std::span<const std::size_t> which) {
   wakes_.notify_all();
 }
 
-// On the device, where it takes a hundredth of the time that the CPU's memory would need.
+// On the device: an H200's memory is thirty times as fast as that of its host, which the optimizer needs for itself.
 at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t number) {
   if (!overflow_.defined()) return {};
   const Scope scope(names().overflow);

@@ -1,5 +1,7 @@
 // The threads of the CPU's optimizer: each part once, what follows behind the last one, and nobody else's threads changed.
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <stdexcept>
