@@ -1,5 +1,4 @@
 // headroom-engine: owns every tensor and stream, and talks to the app over stdin and stdout.
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -10,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -68,17 +66,10 @@ void print_facts() {
   std::puts(facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
-// The pages of the course are the text to train on where a run names none.
-std::vector<std::filesystem::path> course_pages() {
-  std::vector<std::filesystem::path> pages;
+// The text to train on where a run names none. It never changes, so that losses can be compared across versions.
+std::filesystem::path course_text() {
   const auto assets = find_assets();
-  if (!assets) return pages;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(assets.value() / "text", failed)) {
-    if (entry.path().extension() == ".md") pages.push_back(entry.path());
-  }
-  std::sort(pages.begin(), pages.end());
-  return pages;
+  return assets ? assets.value() / "data" / "course.txt" : "assets/data/course.txt";
 }
 
 int serve(live::EngineRole role, bool trace) {
@@ -97,7 +88,7 @@ int serve(live::EngineRole role, bool trace) {
   if (planner) probes.meta = &MetaProbe::install(sink);
   MachineFacts machine = machine_facts(/*look_for_gpu=*/!planner);
   if (planner) add_planned_devices(machine);
-  auto& worker = *new Worker(role, probes, sink, feed, machine, course_pages());
+  auto& worker = *new Worker(role, probes, sink, feed, machine, course_text());
 
   Link link(STDIN_FILENO, frames, worker, feed, sink);
   return link.run({.pid = getpid(), .devices = machine.devices, .facts = machine.facts});

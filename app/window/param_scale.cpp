@@ -66,7 +66,7 @@ std::string typed_value(const record::ParamSpec& spec, double value) {
 }
 
 std::string_view without_file(const record::ParamSpec& spec) {
-  if (spec.key == "data") return "the pages of this course";
+  if (spec.key == "data") return "the text of this course";
   return spec.key == "weights" ? "random ones" : "a temporary file";
 }
 

@@ -17,7 +17,7 @@ int nearest_stop(const std::vector<double>& stops, double value);
 
 // "1,024 tokens", "24 GiB", "no limit", "each layer".
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params);
-// What is taken where no file is named: "the pages of this course".
+// What is taken where no file is named: "the text of this course".
 std::string_view without_file(const record::ParamSpec& spec);
 // As `--set` takes it.
 std::string typed_value(const record::ParamSpec& spec, double value);

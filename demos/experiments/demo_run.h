@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,10 +42,10 @@ class MemoryMeter {
 // What a run is given besides its parameters.
 struct RunSetting {
   RunPlace place;
-  std::span<const std::filesystem::path> course_pages;  // the text to train on where the parameters name none
-  const std::atomic<bool>* cancel = nullptr;            // may be null; read between layers or cases. Not owned.
-  record::Bytes host_memory = 0;                        // that the host can give beside the device; 0: not known
-  MemoryMeter* memory = nullptr;                        // null: nobody counts. Not owned.
+  std::filesystem::path course_text;          // the text to train on where the parameters name none
+  const std::atomic<bool>* cancel = nullptr;  // may be null; read between layers or cases. Not owned.
+  record::Bytes host_memory = 0;              // that the host can give beside the device; 0: not known
+  MemoryMeter* memory = nullptr;              // null: nothing counts. Not owned.
 };
 
 enum class StepResult : std::uint8_t { kDone, kCancelled };
@@ -85,6 +86,8 @@ struct DemoRunner {
   std::string_view id;
   // Checks the parameters and builds what the steps need, in phase setup. Refuses with one sentence.
   record::Result<std::unique_ptr<DemoRun>> (*make)(const record::Params& params, const RunSetting& setting);
+  // Provenance that only this demo knows, for example the text that it trains on. Null: none.
+  std::map<std::string, std::string> (*facts)(const record::Params& params, const std::filesystem::path& course_text) = nullptr;
 };
 
 std::span<const DemoRunner* const> demo_runners();

@@ -85,7 +85,7 @@ class MomentsRun final : public DemoRun {
 record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
     return record::Error{"Moments can be measured, not predicted.", record::ErrorKind::kRefused};
-  record::Result<std::string> text = llama::read_text(setting.course_pages);
+  record::Result<std::string> text = llama::read_text(setting.course_text);
   if (!text) return text.error();
   record::mark(record::Phase::kSetup);
   try {
@@ -95,9 +95,13 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   }
 }
 
+std::map<std::string, std::string> facts(const record::Params&, const std::filesystem::path& course_text) {
+  return llama::text_facts(course_text);
+}
+
 }  // namespace
 
 extern const DemoRunner kMomentsRunner;
-constinit const DemoRunner kMomentsRunner = {.id = "moments", .make = &make};
+constinit const DemoRunner kMomentsRunner = {.id = "moments", .make = &make, .facts = &facts};
 
 }  // namespace headroom::experiments

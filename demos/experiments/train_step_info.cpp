@@ -305,7 +305,7 @@ constexpr std::array kSchema{
               .advanced = true},
     ParamSpec{.key = "data",
               .label = "Text",
-              .help = "Any UTF-8 text file to train on, byte by byte; empty takes the pages of this course",
+              .help = "Any UTF-8 text file to train on, byte by byte; empty takes the text that ships with Headroom",
               .kind = ParamKind::kFile,
               .advanced = true},
     shape("hidden_size", "Hidden size", "H: width of the residual stream", 65536, 256),

@@ -77,6 +77,10 @@ llama::OffloadOptions offload_of(const record::Params& params) {
           .checkpoints = params.text("offload.checkpoints") == "on"};
 }
 
+std::filesystem::path text_of(const record::Params& params, const std::filesystem::path& course_text) {
+  return params.text("data").empty() ? course_text : std::filesystem::path(params.text("data"));
+}
+
 // What the run's device has taken of the host's memory; empty where that has its own.
 std::function<record::Bytes()> taken_of_host(const RunSetting& setting) {
   if (!setting.place.device.is_cpu() || setting.memory == nullptr) return {};
@@ -151,8 +155,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   if (!chosen) return chosen.error();
   const llama::Config config = chosen.value().config;
   const std::optional<llama::StoredWeights>& weights = chosen.value().weights;
-  const std::filesystem::path file = params.text("data");
-  record::Result<std::string> text = llama::read_text(file.empty() ? setting.course_pages : std::span(&file, 1));
+  record::Result<std::string> text = llama::read_text(text_of(params, setting.course_text));
   if (!text) return text.error();
 
   if (auto refused = refused_combination(params, place.target))
@@ -269,9 +272,13 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   return std::unique_ptr<DemoRun>(std::move(run).value());
 }
 
+std::map<std::string, std::string> facts(const record::Params& params, const std::filesystem::path& course_text) {
+  return llama::text_facts(text_of(params, course_text));
+}
+
 }  // namespace
 
 extern const DemoRunner kTrainStepRunner;
-constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make};
+constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make, .facts = &facts};
 
 }  // namespace headroom::experiments

@@ -220,7 +220,7 @@ Ending train(const RunPlan& plan, const RunContext& context, Watching& watching)
   MachineMeter meter(context.machine, plan.kind());
   const experiments::RunSetting setting{
       .place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
-      .course_pages = context.course_pages,
+      .course_text = context.course_text,
       .cancel = &context.cancel,
       .host_memory = context.machine.host_memory(),
       .memory = context.machine.planner() ? nullptr : &meter,
@@ -309,7 +309,9 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   const RunPlan& plan = understood.value();
   const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
   context.computes = !on_gpu;
-  context.feed.add(info_of(start, plan, machine));
+  record::RunInfo info = info_of(start, plan, machine);
+  if (plan.runner->facts != nullptr) info.provenance.merge(plan.runner->facts(plan.params, context.course_text));
+  context.feed.add(std::move(info));
   context.feed.add(
       protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 
 #include "demos/live/event_sink.h"
 #include "demos/live/machine.h"
@@ -18,7 +17,7 @@ struct RunContext {
   Machine& machine;
   EventSink& sink;
   RunFeed& feed;
-  std::span<const std::filesystem::path> course_pages;  // the text to train on where a run names none
+  const std::filesystem::path& course_text;  // the text to train on where a run names none
   const std::atomic<bool>& cancel;
   std::atomic<std::uint64_t>& beats;  // counted up at every mark
   std::atomic<bool>& computes;        // set to whether this thread itself does the work, and no GPU

@@ -16,13 +16,13 @@
 namespace headroom::live {
 
 Worker::Worker(EngineRole role, Probes probes, EventSink& sink, RunFeed& feed, MachineFacts facts,
-               std::vector<std::filesystem::path> course_pages)
+               std::filesystem::path course_text)
     : role_(role),
       probes_(probes),
       sink_(sink),
       feed_(feed),
       facts_(std::move(facts)),
-      course_pages_(std::move(course_pages)),
+      course_text_(std::move(course_text)),
       thread_([this] { work(); }) {}
 
 Worker::~Worker() {
@@ -96,7 +96,7 @@ void Worker::work() {
     RunResult result = run_demo(start, {.machine = machine,
                                         .sink = sink_,
                                         .feed = feed_,
-                                        .course_pages = course_pages_,
+                                        .course_text = course_text_,
                                         .cancel = cancel_,
                                         .beats = beats_,
                                         .computes = computes_});

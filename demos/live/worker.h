@@ -19,9 +19,9 @@ namespace headroom::live {
 
 class Worker {
  public:
-  // `course_pages`: the text to train on where a run names none.
+  // `course_text`: the text to train on where a run names none.
   Worker(EngineRole role, Probes probes, EventSink& sink, RunFeed& feed, MachineFacts facts,
-         std::vector<std::filesystem::path> course_pages);
+         std::filesystem::path course_text);
   // Cancels and waits for the thread.
   ~Worker();
 
@@ -49,7 +49,7 @@ class Worker {
   EventSink& sink_;
   RunFeed& feed_;
   const MachineFacts facts_;
-  const std::vector<std::filesystem::path> course_pages_;
+  const std::filesystem::path course_text_;
   std::atomic<std::uint64_t> beats_{0};
   std::atomic<bool> computes_{false};
   std::atomic<std::uint64_t> tenths_{0};  // of a second of processor time, as of when it last counted

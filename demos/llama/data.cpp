@@ -4,6 +4,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <c10/util/hash.h>
+
 #include "demos/llama/labels.h"
 #include "demos/record/text.h"
 
@@ -19,12 +21,14 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-record::Result<std::string> read_file(const std::filesystem::path& path) {
-  const std::string name = "The text " + path.string();
+}  // namespace
+
+record::Result<std::string> read_text(const std::filesystem::path& file) {
+  const std::string name = "The text " + file.string();
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return record::Error{name + " is not there; check the path."};
-  if (!std::filesystem::is_regular_file(path, error)) return record::Error{name + " is not a file; give a text file."};
-  std::ifstream stream(path, std::ios::binary);
+  if (!std::filesystem::exists(file, error)) return record::Error{name + " is not there; check the path."};
+  if (!std::filesystem::is_regular_file(file, error)) return record::Error{name + " is not a file; give a text file."};
+  std::ifstream stream(file, std::ios::binary);
   std::ostringstream content;
   content << stream.rdbuf();
   const std::string text = std::move(content).str();
@@ -34,17 +38,10 @@ record::Result<std::string> read_file(const std::filesystem::path& path) {
   return text;
 }
 
-}  // namespace
-
-record::Result<std::string> read_text(std::span<const std::filesystem::path> files) {
-  if (files.empty()) return record::Error{"There is no text to train on; give a file with data=FILE."};
-  std::string all;
-  for (const std::filesystem::path& path : files) {
-    record::Result<std::string> text = read_file(path);
-    if (!text) return text.error();
-    all += text.value();
-  }
-  return all;
+std::map<std::string, std::string> text_facts(const std::filesystem::path& file) {
+  const record::Result<std::string> text = read_text(file);
+  if (!text) return {};
+  return {{"text", file.filename().string()}, {"text_sha1", c10::sha1(text.value()).str()}};
 }
 
 at::Tensor make_batch(const std::string& text, std::int64_t batch, std::int64_t seq, std::uint64_t seed,

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <span>
+#include <map>
 #include <string>
 
 #include <ATen/ATen.h>
@@ -12,9 +12,12 @@
 
 namespace headroom::llama {
 
-// The files' contents one after another. Refuses, with the file's name, one that is missing, a folder, empty, or not
-// UTF-8.
-record::Result<std::string> read_text(std::span<const std::filesystem::path> files);
+// The file's content. Refuses, with its name, a file that is missing, a folder, empty, or not UTF-8.
+record::Result<std::string> read_text(const std::filesystem::path& file);
+
+// What a recording says of the text that a run trains on: "text", the file's name, and "text_sha1", its hash as
+// `sha1sum` prints it. Empty for a file that cannot be read.
+std::map<std::string, std::string> text_facts(const std::filesystem::path& file);
 
 // Ids and targets, [2, B, T] int64 on the host: sequences of T bytes from places that seed and step decide, and the
 // same moved on by one byte. A text shorter than T + 1 goes round.

@@ -31,7 +31,7 @@ using Settings = std::vector<std::string>;
 using record::Bytes;
 
 const at::Device kGpu(at::kCUDA, 0);
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 
 Settings joined(Settings a, const Settings& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -42,7 +42,7 @@ std::vector<double> losses(const Settings& settings, int steps) {
   record::Params params(experiments::find_demo("train_step")->schema);
   for (const std::string& assignment : settings) REQUIRE(params.set_assignment(assignment).ok());
   auto run = experiments::TrainStepRun::create(
-      params, {.place = {.device = kGpu, .target = record::DeviceKind::kGpu}, .course_pages = kText});
+      params, {.place = {.device = kGpu, .target = record::DeviceKind::kGpu}, .course_text = kText});
   REQUIRE(run.ok());
   std::vector<double> result;
   for (int i = 0; i < steps; ++i) {

@@ -72,7 +72,7 @@ std::unique_ptr<TrainStepRun> train(const record::Params& params, int steps) {
   const auto text = tests::text_to_train_on();
   auto run =
       TrainStepRun::create(params, {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
-                                    .course_pages = std::span(&text, 1)});
+                                    .course_text = text});
   REQUIRE(run.ok());
   for (int i = 0; i < steps; ++i) run.value()->step(i);
   return std::move(run).value();

@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
   const auto text = some_text();
   auto created = experiments::TrainStepRun::create(
       params, {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
-               .course_pages = std::span(&text, 1)});
+               .course_text = text});
   if (!created) {
     std::puts(created.error().message.c_str());
     return 1;

@@ -27,7 +27,7 @@ using namespace headroom;
 using experiments::RunPlace;
 using experiments::TrainStepRun;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kGpu{.device = at::Device(at::kCUDA, 0), .target = record::DeviceKind::kGpu};
 
@@ -63,7 +63,7 @@ std::unique_ptr<TrainStepRun> made(const Settings& settings, RunPlace place,
   for (const char* assignment : {"model=custom", "batch=2", "seq=64"}) REQUIRE(params.set_assignment(assignment).ok());
   REQUIRE(params.set_assignment(checkpoint.setting()).ok());
   for (const std::string& assignment : settings) REQUIRE(params.set_assignment(assignment).ok());
-  auto run = TrainStepRun::create(params, {.place = place, .course_pages = kText, .cancel = cancel});
+  auto run = TrainStepRun::create(params, {.place = place, .course_text = kText, .cancel = cancel});
   if (!run) FAIL(run.error().message);
   return std::move(run).value();
 }

@@ -40,7 +40,7 @@ class LinkedWorker {
  public:
   LinkedWorker()
       : worker(live::EngineRole::kRunner, {.cpu = &tests::cpu_probe(), .meta = nullptr}, tests::sink(), feed,
-               live::machine_facts(/*look_for_gpu=*/false), {tests::text_to_train_on()}) {
+               live::machine_facts(/*look_for_gpu=*/false), tests::text_to_train_on()) {
     REQUIRE(pipe2(to_link_.data(), O_CLOEXEC) == 0);
     REQUIRE(pipe2(from_link_.data(), O_CLOEXEC) == 0);
   }

@@ -129,11 +129,11 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
   };
   const auto handle =
       at::addThreadLocalCallback(at::RecordFunctionCallback(count).scopes({at::RecordScope::USER_SCOPE}));
-  const std::array text{tests::text_to_train_on()};
+  const std::filesystem::path text = tests::text_to_train_on();
   const auto ran = [&](const record::Params& params) {
     ours = 0;
     auto run = experiments::TrainStepRun::create(
-        params, {.place = {.device = at::kCPU, .target = DeviceKind::kCpu}, .course_pages = text});
+        params, {.place = {.device = at::kCPU, .target = DeviceKind::kCpu}, .course_text = text});
     REQUIRE(run.ok());
     for (int i = 0; i < 2; ++i) run.value()->step(i);
     return ours;

@@ -56,6 +56,16 @@ TEST_CASE("a recorded run adds up to the allocator's own totals at every event")
   CHECK(100 * peak.by_category[static_cast<std::size_t>(Category::kOther)] < peak.allocated);
 }
 
+TEST_CASE("a recording names the text that the run trained on, with its hash") {
+  RunDriver driver;
+  const DrivenRun run = driver.run(tiny());
+  const auto& provenance = run.recording.info().provenance;
+  CHECK(provenance.at("text") == tests::text_to_train_on().filename().string());
+  CHECK(provenance.at("text_sha1").size() == 40);
+  const DrivenRun other = driver.run(tiny({{"data", HEADROOM_SOURCE_DIR "/assets/data/course.txt"}}));
+  CHECK(other.recording.info().provenance.at("text_sha1") == "0f124cff0f1b0f202755a245866beb49e5466025");
+}
+
 TEST_CASE("a run has marks, steps and metrics, and its loss falls") {
   RunDriver driver;
   const DrivenRun run = driver.run(tiny({{"steps", "8"}}));

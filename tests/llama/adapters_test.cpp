@@ -36,7 +36,7 @@ using record::Category;
 using test::Allocation;
 using test::LoggedDevice;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
 
@@ -107,7 +107,7 @@ Logs logs(const record::Params& p, RunPlace place) {
   Logs result;
   const LoggedDevice device = place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu;
   test::start_log(device);
-  auto run = TrainStepRun::create(p, {.place = place, .course_pages = kText});
+  auto run = TrainStepRun::create(p, {.place = place, .course_text = kText});
   REQUIRE(run.ok());
   result.setup = test::stop_log();
   run.value()->step(0);

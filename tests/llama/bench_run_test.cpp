@@ -36,7 +36,7 @@ std::vector<Measurement> measured(std::initializer_list<const char*> settings, C
   for (const char* setting : settings) REQUIRE(params.set_assignment(setting).ok());
   const experiments::RunSetting setting{
       .place = {.device = at::Device(at::kCPU), .target = record::DeviceKind::kCpu},
-      .course_pages = {},
+      .course_text = {},
       .cancel = cancel,
       .memory = meter,
   };
@@ -97,7 +97,7 @@ TEST_CASE("a cancelled benchmark stops within a case") {
 TEST_CASE("a benchmark cannot be predicted, and a panel that is not there is refused") {
   record::Params params(experiments::find_demo("bench")->schema);
   const auto make = experiments::find_runner("bench")->make;
-  experiments::RunSetting setting{.place = {.device = at::Device(at::kMeta)}, .course_pages = {}};
+  experiments::RunSetting setting{.place = {.device = at::Device(at::kMeta)}, .course_text = {}};
   CHECK_FALSE(make(params, setting).ok());
   setting.place.device = at::Device(at::kCPU);
   REQUIRE(params.set_assignment("panel=report").ok());

@@ -27,7 +27,7 @@ using record::ParamKind;
 using record::Params;
 using record::ParamSpec;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kGpu};
 
@@ -91,7 +91,7 @@ void set_needs(Params& params, const ParamSpec& spec) {
 }
 
 std::array<double, 2> losses(const Params& params) {
-  auto run = TrainStepRun::create(params, {.place = kCpu, .course_pages = kText});
+  auto run = TrainStepRun::create(params, {.place = kCpu, .course_text = kText});
   if (!run) throw std::runtime_error(run.error().message);
   std::array<double, 2> result{};
   for (int i = 0; i < 2; ++i) {
@@ -143,7 +143,7 @@ bool takes_a_gpu(Params params) {
 
 void plan_for_five_steps(const Params& params) {
   try {
-    auto run = TrainStepRun::create(params, {.place = kPlanForGpu, .course_pages = kText});
+    auto run = TrainStepRun::create(params, {.place = kPlanForGpu, .course_text = kText});
     REQUIRE(run.ok());
     for (int i = 0; i < 5; ++i) run.value()->step(i);
   } catch (const std::exception& error) {
@@ -223,7 +223,7 @@ TEST_CASE("what only a GPU has is refused on the CPU with its reason") {
                std::pair("attention=cudnn", "attention=cudnn does not go with device=cpu: cuDNN runs on GPUs only."));
   Params params = micro();
   set(params, setting);
-  const auto run = TrainStepRun::create(params, {.place = kCpu, .course_pages = kText});
+  const auto run = TrainStepRun::create(params, {.place = kCpu, .course_text = kText});
   REQUIRE_FALSE(run.ok());
   CHECK(run.error().kind == record::ErrorKind::kRefused);
   CHECK(run.error().message == reason);

@@ -28,7 +28,7 @@ using experiments::TrainStepRun;
 using test::Allocation;
 using test::LoggedDevice;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
 
@@ -66,7 +66,7 @@ std::string text_of(const std::vector<std::string>& words) {
 }
 
 std::unique_ptr<TrainStepRun> make_run(const record::Params& p, RunPlace place) {
-  auto run = TrainStepRun::create(p, {.place = place, .course_pages = kText});
+  auto run = TrainStepRun::create(p, {.place = place, .course_text = kText});
   REQUIRE(run.ok());
   return std::move(run).value();
 }

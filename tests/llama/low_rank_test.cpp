@@ -33,7 +33,7 @@ constexpr std::int64_t kBatch = 8, kSeq = 64;
 
 std::string text_of(const std::string& file) {
   const std::filesystem::path path = std::filesystem::path(HEADROOM_SOURCE_DIR) / file;
-  return llama::read_text(std::span(&path, 1)).value();
+  return llama::read_text(path).value();
 }
 
 llama::Model make() {

@@ -19,7 +19,7 @@ namespace {
 using namespace headroom;
 using llama::QuantisationMap;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 
 }  // namespace
 
@@ -59,7 +59,7 @@ TEST_CASE("the demo trains, and tells the errors of every map and block after it
   for (const char* setting : {"steps=3", "batch=1", "seq=32"}) REQUIRE(params.set_assignment(setting).ok());
   const experiments::DemoRunner* runner = experiments::find_runner("moments");
   REQUIRE(runner != nullptr);
-  auto made = runner->make(params, {.place = {.device = at::kCPU}, .course_pages = kText});
+  auto made = runner->make(params, {.place = {.device = at::kCPU}, .course_text = kText});
   REQUIRE(made.ok());
   experiments::DemoRun& run = *made.value();
   std::map<std::string, record::Histogram> by_name;
@@ -89,5 +89,5 @@ TEST_CASE("the demo trains, and tells the errors of every map and block after it
     CHECK(mean_error(name + ".dynamic.64") < mean_error(name + ".dynamic.2048"));
   }
 
-  CHECK_FALSE(runner->make(params, {.place = {.device = at::kMeta}, .course_pages = kText}).ok());
+  CHECK_FALSE(runner->make(params, {.place = {.device = at::kMeta}, .course_text = kText}).ok());
 }

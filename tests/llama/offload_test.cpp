@@ -31,7 +31,7 @@ using experiments::TrainStepRun;
 using test::Allocation;
 using test::LoggedDevice;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
 
@@ -58,7 +58,7 @@ record::Params params(const Settings& assignments) {
 }
 
 std::unique_ptr<TrainStepRun> make_run(const Settings& settings, RunPlace place) {
-  auto run = TrainStepRun::create(params(joined(kSmall, settings)), {.place = place, .course_pages = kText});
+  auto run = TrainStepRun::create(params(joined(kSmall, settings)), {.place = place, .course_text = kText});
   REQUIRE(run.ok());
   return std::move(run).value();
 }

@@ -29,7 +29,7 @@ using test::Allocation;
 using test::LoggedDevice;
 using Settings = std::vector<std::string>;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
 
@@ -53,7 +53,7 @@ record::Params params(const Settings& assignments) {
 }
 
 std::unique_ptr<TrainStepRun> make_run(const Settings& settings, RunPlace place = kCpu) {
-  auto run = TrainStepRun::create(params(settings), {.place = place, .course_pages = kText});
+  auto run = TrainStepRun::create(params(settings), {.place = place, .course_text = kText});
   REQUIRE(run.ok());
   return std::move(run).value();
 }

@@ -33,9 +33,8 @@ record::Params params(std::initializer_list<const char*> assignments) {
 }
 
 std::unique_ptr<TrainStepRun> make_run(const record::Params& p, RunPlace place) {
-  static const std::array<std::filesystem::path, 1> text{HEADROOM_SOURCE_DIR
-                                                         "/tests/llama/reference/make_reference.py"};
-  auto run = TrainStepRun::create(p, {.place = place, .course_pages = text});
+  const std::filesystem::path text = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
+  auto run = TrainStepRun::create(p, {.place = place, .course_text = text});
   REQUIRE(run.ok());
   return std::move(run).value();
 }

@@ -44,7 +44,7 @@ const llama::Config kSmall{.id = "custom",
                            .tie_word_embeddings = false,
                            .rope_theta = 10000};
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 
 std::string bytes_of(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
@@ -395,7 +395,7 @@ TEST_CASE("a run trains a checkpoint, planned to the byte without reading it") {
   const record::Params p = params({"model=custom", "batch=2", "seq=16", "weights=" + folder.path().string()});
   const auto events = [&](experiments::RunPlace place) {
     test::start_log(place.device.is_meta() ? test::LoggedDevice::kMeta : test::LoggedDevice::kCpu);
-    auto run = TrainStepRun::create(p, {.place = place, .course_pages = kText});
+    auto run = TrainStepRun::create(p, {.place = place, .course_text = kText});
     REQUIRE(run.ok());
     std::vector<test::Allocation> all = test::stop_log();
     if (!place.device.is_meta()) {

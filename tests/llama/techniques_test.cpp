@@ -33,7 +33,7 @@ using record::Phase;
 using test::Allocation;
 using test::LoggedDevice;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
 const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kGpu};
@@ -83,7 +83,7 @@ std::string text_of(const Settings& words) {
 }
 
 std::unique_ptr<TrainStepRun> make_run(const Settings& settings, RunPlace place) {
-  auto run = TrainStepRun::create(params(settings), {.place = place, .course_pages = kText});
+  auto run = TrainStepRun::create(params(settings), {.place = place, .course_text = kText});
   REQUIRE(run.ok());
   return std::move(run).value();
 }

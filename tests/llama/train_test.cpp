@@ -30,7 +30,7 @@ using namespace headroom;
 using experiments::StepResult;
 using experiments::TrainStepRun;
 
-const std::array<std::filesystem::path, 1> kText{HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py"};
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 
 record::Params params(std::initializer_list<std::string> assignments) {
   record::Params result(experiments::find_demo("train_step")->schema);
@@ -40,7 +40,7 @@ record::Params params(std::initializer_list<std::string> assignments) {
 
 record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& p,
                                                      const std::atomic<bool>* cancel = nullptr) {
-  return TrainStepRun::create(p, {.place = {.device = at::kCPU}, .course_pages = kText, .cancel = cancel});
+  return TrainStepRun::create(p, {.place = {.device = at::kCPU}, .course_text = kText, .cancel = cancel});
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

@@ -5,7 +5,9 @@
     listed    every source file is in its folder's CMakeLists.txt, so that no code and no test is forgotten
     notices   every package, font and licence text is in THIRD_PARTY_NOTICES.md, and every link there leads somewhere
     lock      every pinned file has a hash, a size and a set; nothing that sets up or builds names a server
+    text      the text that runs train on by default is the one that the shipped recordings trained on
 """
+import hashlib
 import json
 import re
 import sys
@@ -117,9 +119,18 @@ def lock(root):
             yield f"{file.relative_to(root)} names a server; packages come through the machine's own apt and pip"
 
 
+TRAINING_TEXT = "0f124cff0f1b0f202755a245866beb49e5466025"
+
+
+def text(root):
+    file = root / "assets" / "data" / "course.txt"
+    if hashlib.sha1(file.read_bytes()).hexdigest() != TRAINING_TEXT:
+        yield f"{file.relative_to(root)} has changed: the losses of all stored recordings are those of the old text"
+
+
 def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
-    problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock}[check](root))
+    problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 
