@@ -1,5 +1,5 @@
 // Figures are pure functions: a recording (or a formula) and a view go in, a description comes out. The window and all
-// exporters paint the same description (app/paint/layout.h), so what is exported equals what is seen.
+// exporters paint the same description (app/paint/layout/layout.h), so what is exported equals what is seen.
 #pragma once
 
 #include <array>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/paint/export.h"
+#include "app/paint/files/export.h"
 #include "demos/record/result.h"
 #include "lessons/figure.h"
 

@@ -63,7 +63,8 @@ void declare_run(Grammar& grammar, RunOptions& options, std::string& time_limit,
   run.add_option("--set", options.set, "Parameters of the demo")->type_name("KEY=VALUE");
   run.add_option("--device", options.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
   run.add_option("--cap", options.cap, "Let the device have no more memory than this, e.g. 24GiB")->type_name("SIZE");
-  run.add_option("--data", options.data, "UTF-8 text to train on (default: the text that ships with Headroom)")->type_name("FILE");
+  run.add_option("--data", options.data, "UTF-8 text to train on (default: the text that ships with Headroom)")
+      ->type_name("FILE");
   run.add_option("--record", options.record, "Keep the run as a recording")->type_name("FILE");
   run.add_option("--time-limit", time_limit, "Cancel the run after this long; exit code 5")->type_name("SECONDS");
   run.add_flag("--trace", options.trace, "Record every kernel and launch, too; the speed then does not count");

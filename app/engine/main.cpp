@@ -16,14 +16,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/assets.h"
-#include "demos/live/cpu_probe.h"
-#include "demos/live/device_facts.h"
-#include "demos/live/event_sink.h"
-#include "demos/live/kernel_trace.h"
-#include "demos/live/link.h"
-#include "demos/live/meta_probe.h"
-#include "demos/live/run_feed.h"
-#include "demos/live/worker.h"
+#include "demos/engine/live/probes/cpu_probe.h"
+#include "demos/engine/live/probes/event_sink.h"
+#include "demos/engine/live/probes/meta_probe.h"
+#include "demos/engine/live/run/device_facts.h"
+#include "demos/engine/live/run/link.h"
+#include "demos/engine/live/run/run_feed.h"
+#include "demos/engine/live/run/worker.h"
+#include "demos/engine/live/trace/kernel_trace.h"
 #include "headroom_build.h"
 
 namespace headroom::app {

@@ -17,8 +17,8 @@
 
 #include "app/common/assets.h"
 #include "app/common/exit_codes.h"
-#include "app/window/app.h"
-#include "app/window/window.h"
+#include "app/window/shell/app.h"
+#include "app/window/shell/window.h"
 
 namespace {
 

@@ -42,7 +42,7 @@ struct StepBoundOptions {
 };
 
 // Each tensor is read or written once by whoever needs it, with everything fused that this program fuses. Letters as in
-// demos/llama/model.h; attention counts as bytes, so the bound is a little too low at long sequences.
+// demos/engine/llama/model/model.h; attention counts as bytes, so the bound is a little too low at long sequences.
 StepBound step_bound(const llama::Config& config, const StepBoundOptions& options);
 
 }  // namespace headroom::experiments

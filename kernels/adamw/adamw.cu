@@ -14,9 +14,9 @@
 
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw/adamw_math.h"
-#include "kernels/pack.cuh"
-#include "kernels/storage.cuh"
-#include "kernels/tensor_batch.cuh"
+#include "kernels/common/pack.cuh"
+#include "kernels/common/storage.cuh"
+#include "kernels/common/tensor_batch.cuh"
 
 namespace headroom::kernels {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/storage.h"
+#include "kernels/common/storage.h"
 
 struct CUstream_st;  // cudaStream_t without CUDA's headers
 

@@ -5,7 +5,7 @@
 
 #include "kernels/adamw/adamw.h"
 #include "kernels/adamw/adamw_math.h"
-#include "kernels/storage_cpu.h"
+#include "kernels/common/storage_cpu.h"
 
 namespace headroom::kernels {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "kernels/adamw/adamw.h"
-#include "kernels/both.h"
+#include "kernels/common/both.h"
 
 namespace headroom::kernels {
 

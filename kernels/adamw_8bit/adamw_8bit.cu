@@ -8,17 +8,17 @@
 //             fp32 in registers only
 // Variants    one: a warp takes a block of 256, eight neighbouring elements a lane where all pointers are on 16 bytes
 //             and the block is whole, every 32nd element where not
-// Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/dynamic_code.h
+// Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/common/dynamic_code.h
 // Checked by  tests/kernels/adamw_8bit_gpu_test.cpp
 #include <cstdint>
 #include <type_traits>
 
 #include "kernels/adamw/adamw_math.h"
 #include "kernels/adamw_8bit/adamw_8bit.h"
-#include "kernels/dynamic_code.h"
-#include "kernels/pack.cuh"
-#include "kernels/storage.cuh"
-#include "kernels/tensor_batch.cuh"
+#include "kernels/common/dynamic_code.h"
+#include "kernels/common/pack.cuh"
+#include "kernels/common/storage.cuh"
+#include "kernels/common/tensor_batch.cuh"
 
 namespace headroom::kernels {
 

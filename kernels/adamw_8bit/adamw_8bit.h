@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kernels/adamw/adamw.h"
-#include "kernels/storage.h"
+#include "kernels/common/storage.h"
 
 struct CUstream_st;  // cudaStream_t without CUDA's headers
 

@@ -4,8 +4,8 @@
 
 #include "kernels/adamw/adamw_math.h"
 #include "kernels/adamw_8bit/adamw_8bit.h"
-#include "kernels/dynamic_code.h"
-#include "kernels/storage_cpu.h"
+#include "kernels/common/dynamic_code.h"
+#include "kernels/common/storage_cpu.h"
 
 namespace headroom::kernels {
 

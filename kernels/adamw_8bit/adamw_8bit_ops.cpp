@@ -9,8 +9,8 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include "kernels/adamw/adamw_checks.h"
-#include "kernels/storage_ops.h"
-#include "kernels/traced.h"
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
 
 namespace headroom::kernels {
 

@@ -8,7 +8,7 @@
 // Checked by  tests/kernels/norms_gpu_test.cpp
 #include "kernels/add_rms_norm/add_rms_norm.h"
 
-#include "kernels/row_norm_forward.cuh"
+#include "kernels/row_norm/row_norm_forward.cuh"
 
 namespace headroom::kernels {
 

@@ -1,7 +1,7 @@
 // Residual addition and RMSNorm in one pass, on raw memory. Backward is that of RMSNorm with d_sum. No torch.
 #pragma once
 
-#include "kernels/row_norm.h"
+#include "kernels/row_norm/row_norm.h"
 
 namespace headroom::kernels {
 

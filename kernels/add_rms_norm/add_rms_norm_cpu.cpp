@@ -1,6 +1,6 @@
 // Residual addition and RMSNorm on the CPU: the loops of row_norm_cpu.h for each storage.
 #include "kernels/add_rms_norm/add_rms_norm.h"
-#include "kernels/row_norm_cpu.h"
+#include "kernels/row_norm/row_norm_cpu.h"
 
 namespace headroom::kernels {
 

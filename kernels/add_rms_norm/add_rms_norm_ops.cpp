@@ -4,8 +4,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "kernels/add_rms_norm/add_rms_norm.h"
-#include "kernels/row_norm_ops.h"
-#include "kernels/traced.h"
+#include "kernels/common/traced.h"
+#include "kernels/row_norm/row_norm_ops.h"
 
 namespace headroom::kernels {
 

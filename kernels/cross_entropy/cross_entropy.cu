@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/common/storage.cuh"
 #include "kernels/cross_entropy/cross_entropy.h"
 #include "kernels/cross_entropy/rows.cuh"
 #include "kernels/cross_entropy/softmax.cuh"
 #include "kernels/cross_entropy/spread.h"
-#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/storage.h"
+#include "kernels/common/storage.h"
 
 struct CUstream_st;  // cudaStream_t without CUDA's headers
 

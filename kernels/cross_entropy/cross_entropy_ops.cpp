@@ -8,8 +8,8 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "kernels/storage_ops.h"
-#include "kernels/traced.h"
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
 
 namespace headroom::kernels {
 

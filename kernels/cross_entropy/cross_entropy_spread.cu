@@ -14,10 +14,10 @@
 
 #include <cooperative_groups.h>
 
+#include "kernels/common/storage.cuh"
 #include "kernels/cross_entropy/rows.cuh"
 #include "kernels/cross_entropy/softmax.cuh"
 #include "kernels/cross_entropy/spread.h"
-#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "kernels/common/storage.cuh"
 #include "kernels/cross_entropy/cross_entropy.h"
 #include "kernels/cross_entropy/softmax.cuh"
-#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/storage.cuh"
+#include "kernels/common/storage.cuh"
 
 namespace headroom::kernels {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/storage_cpu.h"
+#include "kernels/common/storage_cpu.h"
 
 namespace headroom::kernels {
 

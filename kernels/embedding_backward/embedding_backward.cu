@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/common/pack.cuh"
+#include "kernels/common/storage.cuh"
 #include "kernels/embedding_backward/embedding_backward.h"
-#include "kernels/pack.cuh"
-#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "kernels/common/storage_cpu.h"
 #include "kernels/embedding_backward/embedding_backward.h"
-#include "kernels/storage_cpu.h"
 
 namespace headroom::kernels {
 

@@ -8,9 +8,9 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
 #include "kernels/embedding_backward/embedding_backward.h"
-#include "kernels/storage_ops.h"
-#include "kernels/traced.h"
 
 namespace headroom::kernels {
 

@@ -15,9 +15,9 @@
 #include <cstdint>
 
 #include "kernels/adamw/adamw_math.h"
+#include "kernels/common/pack.cuh"
+#include "kernels/common/storage.cuh"
 #include "kernels/exponent_counts/exponent_counts.h"
-#include "kernels/pack.cuh"
-#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 

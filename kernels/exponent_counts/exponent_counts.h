@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "kernels/adamw/adamw.h"
-#include "kernels/both.h"
-#include "kernels/storage.h"
+#include "kernels/common/both.h"
+#include "kernels/common/storage.h"
 
 struct CUstream_st;  // cudaStream_t without CUDA's headers
 

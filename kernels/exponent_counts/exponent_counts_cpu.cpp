@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/common/storage_cpu.h"
 #include "kernels/exponent_counts/exponent_counts.h"
-#include "kernels/storage_cpu.h"
 
 namespace headroom::kernels {
 

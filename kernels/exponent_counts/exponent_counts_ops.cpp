@@ -7,8 +7,8 @@
 
 #include "kernels/adamw/adamw_checks.h"
 #include "kernels/adamw/adamw_math.h"
-#include "kernels/storage_ops.h"
-#include "kernels/traced.h"
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
 
 namespace headroom::kernels {
 

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/common/storage.cuh"
 #include "kernels/cross_entropy/softmax.cuh"
 #include "kernels/fused_linear_cross_entropy/parts.h"
-#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "kernels/common/storage.h"
 #include "kernels/cross_entropy/cross_entropy.h"
 #include "kernels/fused_linear_cross_entropy/product.h"
-#include "kernels/storage.h"
 
 namespace headroom::kernels {
 

@@ -6,10 +6,10 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
 #include "kernels/fused_linear_cross_entropy/cpu_products.h"
 #include "kernels/fused_linear_cross_entropy/parts.h"
-#include "kernels/storage_ops.h"
-#include "kernels/traced.h"
 
 namespace headroom::kernels {
 

@@ -4,7 +4,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "kernels/storage.h"
+#include "kernels/common/storage.h"
 
 struct CUstream_st;
 

@@ -1,7 +1,7 @@
 // GeGLU on raw memory: h = gelu(gate) · up, the tanh form. No torch.
 #pragma once
 
-#include "kernels/gated.h"
+#include "kernels/gated/gated.h"
 
 namespace headroom::kernels {
 

@@ -1,5 +1,5 @@
 // GeGLU on the CPU. The constants and the way by the sigmoid are those of geglu.cu.
-#include "kernels/gated_cpu.h"
+#include "kernels/gated/gated_cpu.h"
 #include "kernels/geglu/geglu.h"
 
 namespace headroom::kernels {

@@ -8,9 +8,9 @@
 // Checked by  tests/kernels/gradient_check_gpu_test.cpp
 #include <cstdint>
 
+#include "kernels/common/storage.cuh"
+#include "kernels/common/tensor_batch.cuh"
 #include "kernels/gradient_check/gradient_check.h"
-#include "kernels/storage.cuh"
-#include "kernels/tensor_batch.cuh"
 
 namespace headroom::kernels {
 

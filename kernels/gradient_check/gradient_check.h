@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/both.h"
-#include "kernels/storage.h"
+#include "kernels/common/both.h"
+#include "kernels/common/storage.h"
 
 struct CUstream_st;  // cudaStream_t without CUDA's headers
 

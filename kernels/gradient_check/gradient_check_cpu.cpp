@@ -1,8 +1,8 @@
 // The search for inf and NaN on the CPU: an exponent whose bits are all set, found by integers.
 #include <cstdint>
 
+#include "kernels/common/storage_cpu.h"
 #include "kernels/gradient_check/gradient_check.h"
-#include "kernels/storage_cpu.h"
 
 namespace headroom::kernels {
 

@@ -10,9 +10,9 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
 #include "kernels/gradient_check/gradient_check.h"
-#include "kernels/storage_ops.h"
-#include "kernels/traced.h"
 
 namespace headroom::kernels {
 

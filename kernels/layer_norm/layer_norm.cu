@@ -10,8 +10,8 @@
 // Checked by  tests/kernels/norms_gpu_test.cpp
 #include "kernels/layer_norm/layer_norm.h"
 
-#include "kernels/row_norm_backward.cuh"
-#include "kernels/row_norm_forward.cuh"
+#include "kernels/row_norm/row_norm_backward.cuh"
+#include "kernels/row_norm/row_norm_forward.cuh"
 
 namespace headroom::kernels {
 

@@ -1,7 +1,7 @@
 // LayerNorm on raw memory: y = (x − mean) · rstd · w + b. No torch.
 #pragma once
 
-#include "kernels/row_norm.h"
+#include "kernels/row_norm/row_norm.h"
 
 namespace headroom::kernels {
 

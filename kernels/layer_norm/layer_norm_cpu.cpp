@@ -1,6 +1,6 @@
 // LayerNorm on the CPU: the loops of row_norm_cpu.h for each storage, compiled for new and for old processors.
 #include "kernels/layer_norm/layer_norm.h"
-#include "kernels/row_norm_cpu.h"
+#include "kernels/row_norm/row_norm_cpu.h"
 
 namespace headroom::kernels {
 

@@ -3,9 +3,9 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "kernels/common/traced.h"
 #include "kernels/layer_norm/layer_norm.h"
-#include "kernels/row_norm_ops.h"
-#include "kernels/traced.h"
+#include "kernels/row_norm/row_norm_ops.h"
 
 namespace headroom::kernels {
 

@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-#include "kernels/rms_norm/rms_norm_ops.h"  // NormGradients
+#include "kernels/row_norm/norm_gradients.h"
 
 namespace headroom::kernels {
 

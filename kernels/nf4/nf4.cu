@@ -10,11 +10,11 @@
 // Checked by  tests/kernels/nf4_gpu_test.cpp
 #include <cstdint>
 
-#include "kernels/dynamic_code.h"
+#include "kernels/common/dynamic_code.h"
+#include "kernels/common/pack.cuh"
+#include "kernels/common/storage.cuh"
 #include "kernels/nf4/nf4.h"
 #include "kernels/nf4/nf4_math.h"
-#include "kernels/pack.cuh"
-#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 

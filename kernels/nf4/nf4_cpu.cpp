@@ -1,10 +1,10 @@
 // NF4 on the CPU, block by block.
 #include <cstdint>
 
-#include "kernels/dynamic_code.h"
+#include "kernels/common/dynamic_code.h"
+#include "kernels/common/storage_cpu.h"
 #include "kernels/nf4/nf4.h"
 #include "kernels/nf4/nf4_math.h"
-#include "kernels/storage_cpu.h"
 
 namespace headroom::kernels {
 

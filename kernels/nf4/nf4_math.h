@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/both.h"
+#include "kernels/common/both.h"
 #include "kernels/nf4/nf4.h"
 
 namespace headroom::kernels {

@@ -5,8 +5,8 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include "kernels/storage_ops.h"
-#include "kernels/traced.h"
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
 
 namespace headroom::kernels {
 

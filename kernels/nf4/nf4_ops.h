@@ -12,7 +12,7 @@ namespace headroom::kernels {
 
 // A matrix in NF4. The weight of element i is
 //   kNf4Levels[code(i)] · (mean + scale[i / 64 / 256] · dynamic(absmax_codes[i / 64]))
-// with the signed dynamic map of kernels/dynamic_code.h.
+// with the signed dynamic map of kernels/common/dynamic_code.h.
 struct Nf4Matrix {
   at::Tensor codes;         // uint8 [⌈n/2⌉]: element 2 j in the high half of byte j, 2 j + 1 in the low half
   at::Tensor absmax_codes;  // uint8 [⌈n/64⌉]

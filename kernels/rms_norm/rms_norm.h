@@ -1,7 +1,7 @@
 // RMSNorm on raw memory: y = x · rstd · w. No torch.
 #pragma once
 
-#include "kernels/row_norm.h"
+#include "kernels/row_norm/row_norm.h"
 
 namespace headroom::kernels {
 

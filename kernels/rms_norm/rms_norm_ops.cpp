@@ -3,9 +3,9 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "kernels/common/traced.h"
 #include "kernels/rms_norm/rms_norm.h"
-#include "kernels/row_norm_ops.h"
-#include "kernels/traced.h"
+#include "kernels/row_norm/row_norm_ops.h"
 
 namespace headroom::kernels {
 

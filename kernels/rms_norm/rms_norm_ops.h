@@ -3,6 +3,8 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/row_norm/norm_gradients.h"
+
 namespace headroom::kernels {
 
 // All of these work on CPU, CUDA and meta (where they check and allocate, and compute nothing). x is [..., H] and
@@ -15,11 +17,6 @@ struct RmsNormOut {
 };
 RmsNormOut rms_norm_forward(const at::Tensor& x, const at::Tensor& weight_H, double epsilon);
 
-struct NormGradients {
-  at::Tensor dx;       // as x
-  at::Tensor dweight;  // as the weight
-  at::Tensor dbias;    // as the bias; undefined where the norm has none
-};
 // `d_sum`, where defined, is added to dx in the same pass: the gradient that reaches x around the norm.
 // `overwrite_dy`: dx takes dy's memory, and dy is lost. The partial sums of the weight's gradient, [min(rows, 320), H]
 // fp32, live during the call.

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/pack.cuh"
+#include "kernels/common/pack.cuh"
+#include "kernels/common/storage.cuh"
 #include "kernels/rope/rope.h"
-#include "kernels/storage.cuh"
 
 namespace headroom::kernels {
 

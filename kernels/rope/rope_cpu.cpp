@@ -1,6 +1,6 @@
 // RoPE on the CPU: each head's two halves in one pass, in place.
+#include "kernels/common/storage_cpu.h"
 #include "kernels/rope/rope.h"
-#include "kernels/storage_cpu.h"
 
 namespace headroom::kernels {
 

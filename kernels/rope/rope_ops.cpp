@@ -7,9 +7,9 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
 #include "kernels/rope/rope.h"
-#include "kernels/storage_ops.h"
-#include "kernels/traced.h"
 
 namespace headroom::kernels {
 

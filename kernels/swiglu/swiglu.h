@@ -1,7 +1,7 @@
 // SwiGLU on raw memory: h = silu(gate) · up. No torch.
 #pragma once
 
-#include "kernels/gated.h"
+#include "kernels/gated/gated.h"
 
 namespace headroom::kernels {
 

@@ -1,5 +1,5 @@
 // SwiGLU on the CPU.
-#include "kernels/gated_cpu.h"
+#include "kernels/gated/gated_cpu.h"
 #include "kernels/swiglu/swiglu.h"
 
 namespace headroom::kernels {

@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-#include "kernels/gated_ops.h"
+#include "kernels/gated/gated_ops.h"
 
 namespace headroom::kernels {
 

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "demos/experiments/nvrtc.h"
+#include "demos/engine/experiments/nvrtc.h"
 #include "tests/experiments/edited_run.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "demos/engine/experiments/demo_run.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/demo_run.h"
 #include "demos/experiments/edit_kernel_exercises.h"
 #include "tests/support/catch.h"
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "kernels/storage.cuh"
+#include "kernels/common/storage.cuh"
 
 namespace headroom::test {
 

@@ -9,7 +9,7 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/storage.h"
+#include "kernels/common/storage.h"
 
 namespace headroom::test {
 

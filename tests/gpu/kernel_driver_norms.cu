@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "kernels/add_rms_norm/add_rms_norm.h"
+#include "kernels/common/storage_cpu.h"
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/rms_norm/rms_norm.h"
-#include "kernels/storage_cpu.h"
 #include "tests/gpu/kernel_driver.h"
 
 namespace headroom::test {

@@ -6,10 +6,10 @@
 #include <ATen/ATen.h>
 #include <c10/core/AutogradState.h>
 
+#include "demos/engine/experiments/train_step_run.h"
+#include "demos/engine/live/probes/cuda_allocator.h"
+#include "demos/engine/live/probes/cuda_probe.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_run.h"
-#include "demos/live/cuda_allocator.h"
-#include "demos/live/cuda_probe.h"
 #include "demos/record/ledger.h"
 #include "demos/record/scope.h"
 #include "tests/live/run_driver.h"
@@ -70,9 +70,9 @@ record::Params settings(const tests::Settings& values) {
 // Builds the model and trains `steps` steps.
 std::unique_ptr<TrainStepRun> train(const record::Params& params, int steps) {
   const auto text = tests::text_to_train_on();
-  auto run =
-      TrainStepRun::create(params, {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
-                                    .course_text = text});
+  auto run = TrainStepRun::create(
+      params,
+      {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu}, .course_text = text});
   REQUIRE(run.ok());
   for (int i = 0; i < steps; ++i) run.value()->step(i);
   return std::move(run).value();

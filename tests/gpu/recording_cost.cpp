@@ -19,13 +19,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "demos/engine/experiments/train_step_run.h"
+#include "demos/engine/live/probes/cuda_probe.h"
+#include "demos/engine/live/probes/event_sink.h"
+#include "demos/engine/live/run/device_facts.h"
+#include "demos/engine/live/run/sampler.h"
+#include "demos/engine/live/trace/device_clock.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_run.h"
-#include "demos/live/cuda_probe.h"
-#include "demos/live/device_clock.h"
-#include "demos/live/device_facts.h"
-#include "demos/live/event_sink.h"
-#include "demos/live/sampler.h"
 #include "demos/record/recording.h"
 #include "demos/record/scope.h"
 
@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
   }
   const auto text = some_text();
   auto created = experiments::TrainStepRun::create(
-      params, {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu},
-               .course_text = text});
+      params,
+      {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu}, .course_text = text});
   if (!created) {
     std::puts(created.error().message.c_str());
     return 1;

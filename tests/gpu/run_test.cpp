@@ -1,7 +1,7 @@
 // Whole runs on a GPU: device times, caps, running out, coming back.
 #include <chrono>
 
-#include "demos/live/cuda_allocator.h"
+#include "demos/engine/live/probes/cuda_allocator.h"
 #include "demos/nvml/nvml.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"

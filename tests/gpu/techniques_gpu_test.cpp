@@ -13,10 +13,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/engine/experiments/train_step_run.h"
+#include "demos/engine/llama/model/model.h"
+#include "demos/engine/llama/step/cuda_graph.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_run.h"
-#include "demos/llama/cuda_graph.h"
-#include "demos/llama/model.h"
 #include "tests/llama/checkpoint_folder.h"
 #include "tests/llama/small_config.h"
 #include "tests/support/catch.h"

@@ -4,9 +4,9 @@
 #include <ATen/ATen.h>
 #include <c10/util/Exception.h>
 
+#include "demos/engine/llama/model/model.h"
+#include "demos/engine/llama/step/train_step.h"
 #include "demos/llama/config.h"
-#include "demos/llama/model.h"
-#include "demos/llama/train_step.h"
 #include "tests/support/catch.h"
 
 TEST_CASE("a label on the device that is outside the vocabulary fails with its row when the loss is read") {

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "app/window/window.h"
+#include "app/window/shell/window.h"
 #include "imgui_te_engine.h"
 #include "tests/support/catch.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/window/app.h"
+#include "app/window/shell/app.h"
 #include "imgui.h"
 #include "imgui_te_context.h"
 

@@ -1,8 +1,8 @@
 // The page without drawing: text, question, timeline's view, settings, runs.
 #include <memory>
 
-#include "app/window/page_model.h"
-#include "app/window/param_scale.h"
+#include "app/page/page_model.h"
+#include "app/page/param_scale.h"
 #include "demos/experiments/demo.h"
 #include "tests/gui/scripted_backend.h"
 #include "tests/gui/small_run.h"

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "app/window/page_text.h"
+#include "app/page/page_text.h"
 #include "lessons/chapter.h"
 #include "tests/support/catch.h"
 

@@ -1,5 +1,5 @@
 // The platform: when a frame must be drawn although nobody touched mouse or keyboard.
-#include "app/window/window.h"
+#include "app/window/shell/window.h"
 #include "tests/support/catch.h"
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>

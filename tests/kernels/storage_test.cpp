@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/storage_cpu.h"
+#include "kernels/common/storage_cpu.h"
 #include "tests/support/catch.h"
 
 using namespace headroom::kernels;

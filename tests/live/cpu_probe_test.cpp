@@ -9,7 +9,7 @@
 
 #include <ATen/ATen.h>
 
-#include "demos/live/host_memory.h"
+#include "demos/engine/live/probes/host_memory.h"
 #include "demos/record/ledger.h"
 #include "demos/record/scope.h"
 #include "tests/live/run_driver.h"

@@ -1,5 +1,5 @@
 // How much memory the machine can give, read from a tree of files like the kernel's.
-#include "demos/live/host_memory.h"
+#include "demos/engine/live/probes/host_memory.h"
 
 #include <filesystem>
 #include <fstream>

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "demos/live/device_facts.h"
+#include "demos/engine/live/run/device_facts.h"
 #include "demos/record/ledger.h"
 #include "tests/live/run_driver.h"
 #include "tests/support/catch.h"

@@ -1,5 +1,5 @@
 // The link between two pipes, with this test as the app: what a slow reader does to it.
-#include "demos/live/link.h"
+#include "demos/engine/live/run/link.h"
 
 #include <array>
 #include <chrono>
@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "demos/live/device_facts.h"
+#include "demos/engine/live/run/device_facts.h"
 #include "demos/protocol/messages.h"
 #include "demos/record/recording.h"
 #include "tests/live/run_driver.h"

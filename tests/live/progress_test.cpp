@@ -1,5 +1,5 @@
 // Fraction and time left from marks.
-#include "demos/live/progress_meter.h"
+#include "demos/engine/live/run/progress_meter.h"
 
 #include "tests/support/catch.h"
 

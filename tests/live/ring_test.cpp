@@ -1,5 +1,5 @@
 // The ring: order, dropping, one producer and one consumer at once.
-#include "demos/live/ring.h"
+#include "demos/engine/live/probes/ring.h"
 
 #include <thread>
 #include <vector>

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "demos/live/device_facts.h"
+#include "demos/engine/live/run/device_facts.h"
 #include "tests/support/catch.h"
 
 namespace headroom::tests {

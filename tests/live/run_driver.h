@@ -7,10 +7,10 @@
 #include <map>
 #include <string>
 
-#include "demos/live/cpu_probe.h"
-#include "demos/live/event_sink.h"
-#include "demos/live/run_feed.h"
-#include "demos/live/worker.h"
+#include "demos/engine/live/probes/cpu_probe.h"
+#include "demos/engine/live/probes/event_sink.h"
+#include "demos/engine/live/run/run_feed.h"
+#include "demos/engine/live/run/worker.h"
 #include "demos/record/recording.h"
 
 namespace headroom::tests {

@@ -10,13 +10,13 @@
 #include <c10/util/Exception.h>
 #include <cuda_runtime_api.h>
 
+#include "demos/engine/experiments/train_step_run.h"
+#include "demos/engine/live/run/device_facts.h"
+#include "demos/engine/live/run/run_errors.h"
+#include "demos/engine/live/trace/kernel_support.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_run.h"
-#include "demos/live/device_facts.h"
-#include "demos/live/kernel_support.h"
-#include "demos/live/run_errors.h"
-#include "kernels/device.h"
+#include "kernels/common/device.h"
 #include "tests/live/run_driver.h"
 #include "tests/support/catch.h"
 

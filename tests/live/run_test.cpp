@@ -1,7 +1,7 @@
 // Whole runs of train_step on the CPU, in this process.
 #include <algorithm>
 
-#include "demos/live/device_facts.h"
+#include "demos/engine/live/run/device_facts.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
 #include "tests/live/run_driver.h"

@@ -1,5 +1,5 @@
 // Address → storage, against the standard library's map.
-#include "demos/live/storage_table.h"
+#include "demos/engine/live/probes/storage_table.h"
 
 #include <map>
 #include <random>

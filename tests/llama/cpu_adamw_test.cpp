@@ -1,7 +1,7 @@
 // The CPU's AdamW on flat states: right, in its range only, and by any number of threads to the same bits.
 #include <vector>
 
-#include "demos/llama/cpu_adamw.h"
+#include "demos/engine/llama/optimizers/cpu_adamw.h"
 #include "kernels/adamw/adamw_ops.h"
 #include "tests/support/catch.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "demos/llama/direct_file.h"
-#include "demos/llama/state_file.h"
+#include "demos/engine/llama/host/direct_file.h"
+#include "demos/engine/llama/host/state_file.h"
 #include "tests/support/catch.h"
 
 namespace {

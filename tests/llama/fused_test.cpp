@@ -12,11 +12,11 @@
 
 #include <ATen/Parallel.h>
 
+#include "demos/engine/experiments/train_step_run.h"
+#include "demos/engine/llama/step/data.h"
+#include "demos/engine/llama/step/train_step.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_run.h"
 #include "demos/llama/config.h"
-#include "demos/llama/data.h"
-#include "demos/llama/train_step.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/support/catch.h"
 

@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include "demos/llama/host_arena.h"
+#include "demos/engine/llama/host/host_arena.h"
 #include "demos/record/scope.h"
 #include "tests/support/catch.h"
 

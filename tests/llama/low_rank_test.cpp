@@ -7,12 +7,12 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
-#include "demos/llama/adapters.h"
-#include "demos/llama/data.h"
-#include "demos/llama/linear.h"
-#include "demos/llama/loss.h"
-#include "demos/llama/optimizer.h"
-#include "demos/llama/train_step.h"
+#include "demos/engine/llama/model/adapters.h"
+#include "demos/engine/llama/model/linear.h"
+#include "demos/engine/llama/model/loss.h"
+#include "demos/engine/llama/optimizers/optimizer.h"
+#include "demos/engine/llama/step/data.h"
+#include "demos/engine/llama/step/train_step.h"
 #include "tests/support/catch.h"
 
 namespace {
@@ -83,7 +83,8 @@ double drop(const llama::Model& base, const llama::AdapterOptions& adapters, con
 TEST_CASE("rank 16 learns most of what training all weights learns, and in four bits nearly the same") {
   at::set_num_threads(1);
   const std::string prose = text_of("docs/architecture.md") + text_of("docs/recipes.md");
-  const std::string code = text_of("demos/llama/fused.cpp") + text_of("demos/llama/weights.cpp");
+  const std::string code =
+      text_of("demos/engine/llama/model/fused.cpp") + text_of("demos/engine/llama/model/weights.cpp");
   llama::Model base = make();
   train(base, prose, 600);
   CHECK(loss_on(base, prose) < 2);

@@ -12,9 +12,9 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/engine/llama/host/offload.h"
+#include "demos/engine/llama/step/train_step.h"
 #include "demos/llama/config.h"
-#include "demos/llama/offload.h"
-#include "demos/llama/train_step.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -12,8 +12,8 @@
 
 #include <ATen/Parallel.h>
 
+#include "demos/engine/experiments/train_step_run.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_run.h"
 #include "demos/llama/config.h"
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"
 #include "tests/llama/allocation_log.h"

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "demos/llama/galore.h"
-#include "demos/llama/loss_scaling.h"
-#include "demos/llama/magnitudes.h"
-#include "demos/llama/optimizer_choice.h"
+#include "demos/engine/llama/optimizers/galore.h"
+#include "demos/engine/llama/optimizers/optimizer_choice.h"
+#include "demos/engine/llama/step/loss_scaling.h"
+#include "demos/engine/llama/step/magnitudes.h"
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"
 #include "tests/support/catch.h"
 

@@ -8,8 +8,8 @@
 
 #include <ATen/Parallel.h>
 
+#include "demos/engine/experiments/train_step_run.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/train_step_run.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/support/catch.h"
 

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "demos/llama/labels.h"
-#include "demos/llama/linear.h"
-#include "demos/llama/train_step.h"
+#include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/linear.h"
+#include "demos/engine/llama/step/train_step.h"
 #include "tests/support/catch.h"
 
 namespace {

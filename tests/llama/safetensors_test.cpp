@@ -16,11 +16,11 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
+#include "demos/engine/experiments/train_step_run.h"
+#include "demos/engine/llama/model/model.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
-#include "demos/experiments/train_step_run.h"
 #include "demos/llama/hugging_face.h"
-#include "demos/llama/model.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/checkpoint_folder.h"
 #include "tests/support/catch.h"

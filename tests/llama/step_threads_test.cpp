@@ -10,7 +10,7 @@
 
 #include <ATen/Parallel.h>
 
-#include "demos/llama/step_threads.h"
+#include "demos/engine/llama/optimizers/step_threads.h"
 #include "tests/support/catch.h"
 
 namespace {

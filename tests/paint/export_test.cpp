@@ -1,5 +1,5 @@
 // Files: well formed, the same bytes twice, text that stays text, numbers that equal what is drawn, provenance inside.
-#include "app/paint/export.h"
+#include "app/paint/files/export.h"
 
 #include <unistd.h>
 
@@ -20,8 +20,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/paint/svg.h"
-#include "app/paint/table.h"
+#include "app/paint/files/svg.h"
+#include "app/paint/files/table.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "app/paint/sheet.h"
-#include "app/paint/stack.h"
-#include "app/paint/ticks.h"
+#include "app/paint/layout/sheet.h"
+#include "app/paint/scene/stack.h"
+#include "app/paint/scene/ticks.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"

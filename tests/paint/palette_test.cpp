@@ -1,5 +1,5 @@
 // Contrast of every colour on each ground that it is used on, computed after WCAG 2.2.
-#include "app/paint/palette.h"
+#include "app/paint/scene/palette.h"
 
 #include "tests/support/catch.h"
 

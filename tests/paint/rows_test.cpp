@@ -1,7 +1,7 @@
 // Kernel timelines: boxes where they ran, kinds that can be told apart, and the same data in files.
 #include <algorithm>
 
-#include "app/paint/table.h"
+#include "app/paint/files/table.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/paint/fonts.h"
-#include "app/paint/layout.h"
+#include "app/paint/layout/layout.h"
+#include "app/paint/scene/fonts.h"
 #include "demos/record/ledger.h"
 #include "lessons/figure.h"
 

@@ -1,8 +1,8 @@
 // Layout of what only sweeps draw: stacks of kinds, crosses where memory ran out, the ladder's rungs.
 #include <algorithm>
 
-#include "app/paint/export.h"
-#include "app/paint/layout.h"
+#include "app/paint/files/export.h"
+#include "app/paint/layout/layout.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_sweep.h"

@@ -18,17 +18,23 @@ CUDA = r"cuda|cublas|cupti|nvrtc|nccl|nvml\.h|nv/|cub/|thrust/"
 TORCH = r"torch/|ATen/|c10/"
 GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb"
 # Folder or file pattern, and what nothing there may reach.
+# Everything but demos/engine, app/engine and the kernels themselves is above the process boundary.
+ABOVE = ["demos/record", "demos/protocol", "demos/nvml", "demos/backend", "demos/experiments", "demos/llama", "lessons",
+         "app/common", "app/paint", "app/page", "app/cli", "app/window"]
 LAYERS = [
-    (["demos/record", "demos/protocol", "demos/nvml", "demos/backend", "demos/experiments/*_info.cpp", "lessons", "app/common",
-      "app/paint", "app/cli", "app/window", "kernels/*/*_info.cpp"], TORCH + "|" + CUDA),
+    (ABOVE, TORCH + "|" + CUDA + r"|demos/engine/|app/engine/"),
+    (["kernels/*/*_info.cpp"], TORCH + "|" + CUDA),
     (["kernels/**/*.cu*"], TORCH),
-    (["demos", "kernels", "lessons", "app/common", "app/paint", "app/cli", "app/engine"], GUI),
+    (["demos", "kernels", "lessons", "app/common", "app/paint", "app/page", "app/cli", "app/engine"], GUI),
     (["demos/record"], r"demos/(?!record/)|lessons/|app/|kernels/"),
     (["demos/protocol"], r"demos/(?!record/|protocol/)|lessons/|app/|kernels/"),
     (["demos/nvml"], r"demos/(?!record/|nvml/)|lessons/|app/|kernels/"),
-    (["demos/backend", "demos/llama", "demos/live", "demos/experiments", "kernels"], r"lessons/|app/"),
+    (["demos/llama"], r"demos/(?!record/|llama/)|lessons/|app/|kernels/"),
+    (["demos", "kernels"], r"lessons/|app/"),
+    (["kernels"], r"demos/(?!record/)"),
     (["lessons"], r"app/|demos/backend/|demos/protocol/"),
-    (["app/common", "app/paint"], r"app/(window|cli|engine)/"),
+    (["app/common", "app/paint"], r"app/(page|window|cli|engine)/"),
+    (["app/page"], r"app/(window|cli|engine)/"),
 ]
 
 

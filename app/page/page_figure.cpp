@@ -1,0 +1,164 @@
+// The figure that a page shows: what goes into it, when it is built anew, and what is measured in it.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/page/page_model.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr double kKnownMoment = 0.6;  // of what is shown before the answer: where the cursor stands at first
+
+}  // namespace
+
+void PageModel::show_tab(int index) {
+  if (index < 0 || index >= static_cast<int>(figures_.size()) || index == tab_) return;
+  tab_ = index;
+  stale_ = true;
+}
+
+void PageModel::set_figure_param(std::string_view key, std::string_view value) {
+  if (!figure_params_[static_cast<std::size_t>(tab_)].set(key, value)) return;
+  view().reset();  // the same number is another place on another axis
+  stale_ = true;
+}
+
+void PageModel::reset_views() {
+  for (TimelineView& each : views_) each.reset();
+}
+
+lessons::FigureInput PageModel::input(int columns) const {
+  lessons::FigureInput input;
+  if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
+  if (const RunOnShow* a = run_a()) input.ghost = a->ledger.get();
+  if (figures_[static_cast<std::size_t>(tab_)]->of_settings) {
+    input.settings = &control_.params();
+    const bool current = asked_ == nullptr && predicted_with_ && *predicted_with_ == control_.params();
+    if (current && prediction_.recording != nullptr) input.predicted = prediction_.ledger.get();
+  }
+  input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
+  input.view.columns = columns;
+  input.view.asked = question_.state() != Question::State::kNone;
+  input.view.veiled = question_.hides();
+  const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
+  const lessons::Figure& on_tab = *figures_[static_cast<std::size_t>(tab_)];
+  const bool asked_here = page_->prediction != nullptr && page_->prediction->figure == on_tab.id;
+  if (!asked_here) return input;
+  if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
+    input.view.guess = question_.guess();
+  input.view.guess_locked = question_.locked();
+  return input;
+}
+
+const lessons::FigureData& PageModel::figure(int columns) {
+  const auto same_view = [&] {
+    return built_view_.zoom_range() == view().zoom_range() && built_view_.cursor() == view().cursor() &&
+           built_guess_ == question_.guess() && built_state_ == question_.state();
+  };
+  want_prediction();
+  if (!stale_ && columns == built_columns_ && same_view()) return figure_;
+  lessons::FigureInput wanted = input(columns);
+  figure_ = lessons::FigureData{};
+  if (view().zoomed()) {  // the whole axis is known from a picture of everything
+    lessons::FigureInput whole = input(kFewColumns);
+    const lessons::FigureData all = figures_[static_cast<std::size_t>(tab_)]->build(whole);
+    if (all.empty_reason.empty()) view().set_full({all.x.low, all.x.high});
+  }
+  if (const auto range = view().zoom_range()) {
+    wanted.view.begin = range->begin;
+    wanted.view.end = range->end;
+  }
+  wanted.view.cursor = view().cursor();
+  figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
+  if (figure_.veil_from && !wanted.view.cursor) {  // the list needs a moment, and the peak would be the answer
+    wanted.view.cursor = figure_.x.low + (*figure_.veil_from - figure_.x.low) * kKnownMoment;
+    figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
+  }
+  if (!view().zoomed() && figure_.empty_reason.empty()) view().set_full({figure_.x.low, figure_.x.high});
+  if (figure_.source == record::Source::kLive && !growing()) figure_.source = record::Source::kRecorded;
+  compare();
+  built_view_ = view();
+  built_guess_ = question_.guess();
+  built_state_ = question_.state();
+  built_columns_ = columns;
+  stale_ = false;
+  ++revision_;
+  if (question_.hides()) make_first_guess();
+  return figure_;
+}
+
+void PageModel::compare() {
+  comparison_.rows.clear();
+  const RunOnShow* a = run_a();
+  if (a == nullptr || question_.hides() || growing()) return;
+  comparison_ = compare_runs(*a->ledger, *on_show()->ledger);
+}
+
+// Half-way between what is seen already and the top of the axis: a place to drag from, not a hint.
+void PageModel::make_first_guess() {
+  if (tab_ != 0) return;
+  if (figure_.first_guess && question_.suggest(*figure_.first_guess)) stale_ = true;  // with it, next time
+  if (figure_.first_guess || (figure_.stack.empty() && figure_.charts.empty())) return;
+  double highest = 0;
+  if (figure_.guess_chart < figure_.charts.size())
+    for (const lessons::ChartSeries& series : figure_.charts[figure_.guess_chart].series)
+      for (const lessons::ChartPoint& point : series.points) highest = std::max(highest, point.y);
+  for (const lessons::StackColumn& column : figure_.stack) {
+    double total = 0;
+    for (const record::Bytes bytes : column.high) total += static_cast<double>(bytes);
+    highest = std::max(highest, total);
+  }
+  if (question_.suggest((highest + lessons::guess_axis(figure_).high) / 2)) stale_ = true;
+}
+
+void PageModel::settle_question() {
+  const RunOnShow* run = on_show();
+  if (run == nullptr || shows_prediction_) return;
+  const bool finished = shown_ != own_ || !control_.running();
+  if (!finished || !question_.compare(*run->ledger)) return;
+  answered_by_ = shown_;
+  stale_ = true;
+}
+
+void PageModel::step_cursor(int direction) {
+  if (figure_.stack.empty()) return;
+  const double at = view().cursor().value_or(figure_.cursor ? figure_.cursor->position : figure_.x.low);
+  const auto& stack = figure_.stack;
+  const auto holds = [at](const lessons::StackColumn& column) { return column.end > at; };
+  const auto found = std::find_if(stack.begin(), stack.end(), holds);
+  std::ptrdiff_t i = std::distance(stack.begin(), found == stack.end() ? found - 1 : found);
+  const record::ByCategory before = stack[static_cast<std::size_t>(i)].high;
+  const std::ptrdiff_t last = std::ssize(stack) - 1;
+  do i += direction;
+  while (i > 0 && i < last && stack[static_cast<std::size_t>(i)].high == before);
+  const lessons::StackColumn& column = stack[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(i, 0, last))];
+  view().set_cursor((column.begin + column.end) / 2);
+}
+
+std::optional<PageModel::Measured> PageModel::measured() {
+  const RunOnShow* run = on_show();
+  if (!view().measure() || run == nullptr || figure_.stack.empty()) return std::nullopt;
+  const lessons::Figure& timeline = *figures_[static_cast<std::size_t>(tab_)];
+  const TimelineView::Range range = *view().measure();
+  const auto total_at = [&](double x) {
+    lessons::FigureInput one = input(kFewColumns);
+    one.view.cursor = x;
+    const lessons::FigureData data = timeline.build(one);
+    return data.cursor ? data.cursor->total : 0;
+  };
+  lessons::FigureInput inside = input(kFewColumns);
+  inside.view.begin = range.begin;
+  inside.view.end = range.end;
+  const record::Bytes at_begin = total_at(range.begin), at_end = total_at(range.end);
+  Measured measured{range.length(), at_end - at_begin, std::max(at_begin, at_end)};
+  for (const lessons::StackColumn& column : timeline.build(inside).stack) {
+    record::Bytes total = 0;
+    for (const record::Bytes bytes : column.high) total += bytes;
+    measured.peak = std::max(measured.peak, total);
+  }
+  return measured;
+}
+
+}  // namespace headroom::app::window

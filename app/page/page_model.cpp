@@ -1,0 +1,236 @@
+// One page being read: its runs, its prediction, run A, and what comes in from the backends.
+#include "app/page/page_model.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom::app::window {
+
+PageModel::PageModel(const lessons::Page& page, PageText text, const experiments::DemoInfo& demo, PageSources sources)
+    : page_(&page),
+      text_(std::move(text)),
+      question_(page.prediction),
+      control_(demo, sources.runner, std::move(sources.fixed_settings)),
+      planner_(sources.planner),
+      replay_of_(std::move(sources.replay_of)) {
+  for (const std::string_view id : page.figures)
+    if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
+  for (const lessons::Figure* figure : figures_) {
+    figure_params_.emplace_back(figure->schema);
+    prediction_params_.emplace_back(figure->schema);
+    views_.emplace_back();
+    // A prediction is computed in no time: its events have an order only.
+    if (prediction_params_.back().has("axis")) (void)prediction_params_.back().set("axis", "event");
+  }
+  for (const lessons::Setting& setting : page.settings) control_.preset(setting.key, setting.value);
+  for (auto& recording : sources.stored) {
+    const bool base = std::find(sources.bases.begin(), sources.bases.end(), recording) != sources.bases.end();
+    add_stored(std::move(recording), base);
+  }
+}
+
+RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording) const {
+  RunOnShow run;
+  run.ledger = std::make_shared<record::Ledger>(*recording);
+  run.ledger->update();
+  run.recording = std::move(recording);
+  lessons::FigureInput words;
+  words.run = run.ledger.get();
+  words.view.columns = kFewColumns;
+  run.label = figures_.front()->build(words).provenance_line;
+  const record::Recording& recorded = *run.recording;
+  const std::string techniques = recorded.sweep_points().empty() ? techniques_of(recorded.info()) : std::string();
+  if (!techniques.empty()) run.label.insert(0, techniques + "; ");
+  return run;
+}
+
+void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, bool base) {
+  if (base) bases_.push_back(recording);
+  const auto place = runs_.begin() + (own_ < 0 ? static_cast<std::ptrdiff_t>(runs_.size()) : own_);
+  runs_.insert(place, make_run(std::move(recording)));
+  if (own_ >= 0) {
+    if (shown_ >= own_) ++shown_;
+    ++own_;
+  }
+  if (shown_ < 0) show_run(0);
+  pin_base();
+}
+
+void PageModel::show_made(std::shared_ptr<const record::Recording> recording) {
+  if (own_ < 0) {
+    own_ = static_cast<int>(runs_.size());
+    runs_.emplace_back();
+  }
+  runs_[static_cast<std::size_t>(own_)] = make_run(std::move(recording));
+  show_run(own_);
+}
+
+// What a technique is compared with is pinned by the page: of the stored bases the one of the same model and shape as
+// the run on show.
+void PageModel::pin_base() {
+  const RunOnShow* run = on_show();
+  if (pinned_by_reader_ || bases_.empty() || run == nullptr) return;
+  const auto alike = [&](const record::Recording& base) {
+    const record::RunInfo &a = base.info(), &b = run->recording->info();
+    const auto same = [&](const char* key) {
+      const auto in_a = a.params.find(key), in_b = b.params.find(key);
+      return in_a != a.params.end() && in_b != b.params.end() && in_a->second == in_b->second;
+    };
+    return a.device == b.device && same("model") && same("batch") && same("seq");
+  };
+  const auto base = std::find_if(bases_.begin(), bases_.end(), [&](const auto& each) { return alike(*each); });
+  if (base == bases_.end() ? pinned_.recording == nullptr : pinned_.recording == *base) return;
+  pinned_ = RunOnShow{};
+  for (const RunOnShow& each : runs_)
+    if (base != bases_.end() && each.recording == *base) pinned_ = each;
+  comparison_.rows.clear();
+  stale_ = true;
+}
+
+const RunOnShow* PageModel::on_show() const {
+  if (shows_prediction_) return prediction_.recording == nullptr ? nullptr : &prediction_;
+  return shown_ < 0 ? nullptr : &runs_[static_cast<std::size_t>(shown_)];
+}
+
+// Takes in what `recording` has gained, or another recording. True if anything changed.
+bool PageModel::follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording) {
+  if (recording == nullptr) return false;
+  if (run.recording != recording) {
+    run = make_run(recording);
+    return true;
+  }
+  const std::uint64_t before = run.ledger->size();
+  run.ledger->update();
+  return run.ledger->size() != before;
+}
+
+void PageModel::use(backend::Backend* runner, backend::Backend* planner) {
+  if (runner != nullptr) control_.use(runner);
+  planner_ = planner;
+}
+
+// Another page's question may have replaced the one that was asked here.
+void PageModel::reopen() {
+  if (asked_ == nullptr || planner_->recording() == asked_) return;
+  predicted_with_.reset();
+  asked_.reset();
+  if (shows_prediction_) ask_planner();
+}
+
+bool PageModel::poll(double now, bool news) {
+  bool changed = control_.poll(now, news);
+  if (own_ >= 0 && changed) {
+    RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
+    follow(own, control_.recording());
+    if (own.label.empty()) own.label = make_run(own.recording).label;
+    stale_ = true;
+  }
+  const bool mine = asked_ != nullptr && planner_->recording() == asked_;
+  if (mine && planner_->state() == backend::RunState::kFinished) {
+    follow(prediction_, std::exchange(asked_, nullptr));
+    stale_ = stale_ || shows_prediction_ || figures_[static_cast<std::size_t>(tab_)]->of_settings;
+    changed = true;
+  }
+  if (question_.state() == Question::State::kWaiting) settle_question();
+  return changed;
+}
+
+void PageModel::run(double now) {
+  if (!control_.can_run()) return;
+  const record::Status started = control_.start(now);
+  refusal_ = started ? std::string() : started.error().message;
+  if (!started) return;
+  if (own_ < 0) {
+    own_ = static_cast<int>(runs_.size());
+    runs_.emplace_back();
+  }
+  RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
+  own = RunOnShow{};
+  // The backend's recording exists from the start on, empty at first.
+  if (const auto recording = control_.recording())
+    own = make_run(recording);
+  else
+    own = make_run(std::make_shared<record::Recording>());
+  if (answered_by_ == own_) answered_by_ = -1;
+  show_run(own_);
+}
+
+record::Status PageModel::set_param(std::string_view key, std::string_view value) {
+  const record::Status status = control_.set(key, value);
+  if (status && shows_prediction_) ask_planner();
+  if (status && figures_[static_cast<std::size_t>(tab_)]->of_settings) stale_ = true;
+  return status;
+}
+
+void PageModel::show_run(int index) {
+  if (index < 0 || index >= static_cast<int>(runs_.size())) return;
+  if (shown_ != index || shows_prediction_) reset_views();
+  shown_ = index;
+  shows_prediction_ = false;
+  stale_ = true;
+  pin_base();
+  if (!replay_of_ || index == own_ || control_.running()) return;
+  const auto& recording = runs_[static_cast<std::size_t>(index)].recording;
+  control_.use(replay_of_(recording));
+  control_.show_params(recording->info().params);
+}
+
+bool PageModel::growing() const { return control_.running() && shown_ == own_ && !shows_prediction_; }
+
+bool PageModel::can_pin() const {
+  const RunOnShow* run = on_show();
+  return shown_ >= 0 && !shows_prediction_ && !growing() && !question_.hides() && run != nullptr &&
+         !compare_runs(*run->ledger, *run->ledger).rows.empty();
+}
+
+void PageModel::toggle_pin() {
+  pinned_by_reader_ = true;
+  if (pinned_.recording != nullptr)
+    pinned_ = RunOnShow{};
+  else if (can_pin())
+    pinned_ = *on_show();
+  comparison_.rows.clear();  // until the figure is built anew
+  stale_ = true;
+}
+
+// The pinned run, unless it is the one on show.
+const RunOnShow* PageModel::run_a() const {
+  const RunOnShow* run = on_show();
+  return pinned_.recording == nullptr || run == nullptr || run->recording == pinned_.recording ? nullptr : &pinned_;
+}
+
+void PageModel::show_prediction(bool on) {
+  if (planner_ == nullptr || on == shows_prediction_) return;
+  shows_prediction_ = on;
+  reset_views();
+  stale_ = true;
+  if (on) ask_planner();
+}
+
+void PageModel::ask_planner() {
+  backend::RunRequest request;
+  request.demo = control_.demo().id;
+  request.params = control_.params();
+  const record::Status asked = planner_->start(request);
+  planner_refusal_ = asked ? std::string() : asked.error().message;
+  asked_ = asked ? planner_->recording() : nullptr;
+  predicted_with_ = request.params;
+}
+
+// A figure of the settings shows what is predicted with them as well.
+void PageModel::want_prediction() {
+  if (planner_ == nullptr || !figures_[static_cast<std::size_t>(tab_)]->of_settings || question_.hides()) return;
+  if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_planner();
+}
+
+std::string PageModel::why_no_prediction() const {
+  if (planner_ == nullptr) return "There is no engine to predict with.";
+  if (!planner_refusal_.empty()) return planner_refusal_;
+  if (const auto& trouble = planner_->trouble(); trouble && !trouble->empty()) return *trouble;
+  const auto& recording = prediction_.recording;
+  if (asked_ == nullptr && recording != nullptr && recording->outcome() && !recording->outcome()->message.empty())
+    return recording->outcome()->message;
+  return "The prediction is on its way.";
+}
+
+}  // namespace headroom::app::window

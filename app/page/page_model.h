@@ -1,0 +1,165 @@
+// One page being read: which run is looked at, the question, the settings, the view of the timeline. No drawing, so
+// that every behaviour can be tested by itself.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/page/comparison.h"
+#include "app/page/page_text.h"
+#include "app/page/question.h"
+#include "app/page/run_control.h"
+#include "app/page/timeline_view.h"
+#include "lessons/chapter.h"
+#include "lessons/figure.h"
+
+namespace headroom::app::window {
+
+// A run that can be looked at.
+struct RunOnShow {
+  std::shared_ptr<const record::Recording> recording;
+  std::shared_ptr<record::Ledger> ledger;  // shared with a run A that is still this one
+  std::string label;  // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
+};
+
+struct Notice {
+  enum class Kind { kTrouble, kOutOfMemory } kind = Kind::kTrouble;
+  std::string head, body;
+};
+
+struct PageSources {
+  backend::Backend* runner = nullptr;                            // not owned
+  backend::Backend* planner = nullptr;                           // not owned; null: no predictions
+  std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
+  std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
+  std::vector<std::shared_ptr<const record::Recording>> bases;   // of these, those to compare with
+  // Where there is only playing what is stored: a backend for a recording, owned elsewhere.
+  std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
+};
+
+class PageModel {
+ public:
+  PageModel(const lessons::Page& page, PageText text, const experiments::DemoInfo& demo, PageSources sources);
+
+  const lessons::Page& page() const { return *page_; }
+  const PageText& text() const { return text_; }
+  Question& question() { return question_; }
+  const Question& question() const { return question_; }
+  const RunControl& control() const { return control_; }
+  // Of the figure on show.
+  TimelineView& view() { return views_[static_cast<std::size_t>(tab_)]; }
+  const TimelineView& view() const { return views_[static_cast<std::size_t>(tab_)]; }
+
+  // The engines, which start after the first picture; null: there is none, what is played stays.
+  void use(backend::Backend* runner, backend::Backend* planner);
+  // The reader has come back to this page.
+  void reopen();
+
+  // --- every frame, after the backends were polled; `news`: whether that changed anything. True if what is shown
+  // changed. `now`: seconds on a steady clock.
+  bool poll(double now, bool news);
+
+  // --- runs
+  void run(double now);
+  void cancel() { control_.cancel(); }
+  record::Status set_param(std::string_view key, std::string_view value);
+
+  // --- what is looked at
+  const std::vector<RunOnShow>& runs() const { return runs_; }
+  int shown_run() const { return shown_; }  // index into runs(); −1: nothing to show
+  void show_run(int index);
+  const RunOnShow* on_show() const;  // that run, or the prediction; null: nothing
+  // Several stored runs may come later than the first picture. `base`: others of the same model and shape are compared
+  // with it, until the reader pins or unpins one.
+  void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false);
+  // A recording that was made on this page by other means than run(), such as a sweep, as the run of its own.
+  void show_made(std::shared_ptr<const record::Recording> recording);
+  // Run A: whatever is shown beside it is compared with it. The run that is shown can become A once it has ended.
+  bool can_pin() const;
+  void toggle_pin();  // pins the run on show; with a run A there, lets that go
+  const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
+  const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
+  bool has_predictions() const { return planner_ != nullptr; }
+  bool shows_prediction() const { return shows_prediction_; }
+  // Why there is no prediction to look at; one sentence.
+  std::string why_no_prediction() const;
+  void show_prediction(bool on);
+
+  // --- figures
+  int tab() const { return tab_; }  // which of the page's figures
+  void show_tab(int index);
+  // Settings of the figure on show, such as its time axis.
+  const record::Params& figure_params() const { return figure_params_[static_cast<std::size_t>(tab_)]; }
+  void set_figure_param(std::string_view key, std::string_view value);
+  // Rebuilt when data, view or `columns` changed; `revision()` then is another.
+  const lessons::FigureData& figure(int columns);
+  int revision() const { return revision_; }
+  // Moves the cursor to the next (+1) or previous (−1) change of the stack.
+  void step_cursor(int direction);
+
+  struct Measured {
+    double length = 0;         // axis units
+    record::Bytes change = 0;  // live bytes at the end less those at the begin
+    record::Bytes peak = 0;    // highest in between
+  };
+  std::optional<Measured> measured();
+
+  // --- words about the last run
+  std::optional<Notice> notice() const;
+  std::string status_line() const;
+
+ private:
+  static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
+
+  RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
+  bool growing() const;  // the run on show is being recorded
+  void pin_base();
+  void want_prediction();
+  const RunOnShow* run_a() const;
+  void compare();
+  bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
+  void ask_planner();
+  void reset_views();
+  void settle_question();
+  void make_first_guess();
+  lessons::FigureInput input(int columns) const;
+
+  const lessons::Page* page_;
+  PageText text_;
+  std::vector<const lessons::Figure*> figures_;
+  Question question_;
+  RunControl control_;
+  backend::Backend* planner_;
+  std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;
+
+  std::vector<RunOnShow> runs_;
+  int shown_ = -1;
+  int own_ = -1;          // index of the run made here, once there is one
+  int answered_by_ = -1;  // index of the run that the guess was compared with
+  RunOnShow pinned_;
+  std::vector<std::shared_ptr<const record::Recording>> bases_;
+  bool pinned_by_reader_ = false;  // or let go
+  Comparison comparison_;
+  RunOnShow prediction_;
+  bool shows_prediction_ = false;
+  std::shared_ptr<const record::Recording> asked_;  // the planner's answer to come; null: none is awaited
+  std::string planner_refusal_;
+  std::optional<record::Params> predicted_with_;  // settings of the question that was asked last
+
+  int tab_ = 0;
+  std::vector<record::Params> figure_params_, prediction_params_;  // of each figure
+  std::vector<TimelineView> views_;                                // of each figure
+  lessons::FigureData figure_;
+  bool stale_ = true;
+  int built_columns_ = 0;
+  int revision_ = 0;
+  TimelineView built_view_;
+  std::optional<double> built_guess_;
+  Question::State built_state_ = Question::State::kNone;
+  std::string refusal_;  // why the last Run did not start
+};
+
+}  // namespace headroom::app::window

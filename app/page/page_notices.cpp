@@ -1,0 +1,110 @@
+// What a page says about the last run: notices, and the line of the status bar.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/common/summary.h"
+#include "app/page/page_model.h"
+#include "lessons/names.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+// "in the loss"
+std::string_view when(record::Phase phase) {
+  switch (phase) {
+    case record::Phase::kSetup:
+      return "before the first step";
+    case record::Phase::kForward:
+      return "in the forward pass";
+    case record::Phase::kLoss:
+      return "in the loss";
+    case record::Phase::kRecompute:
+      return "while computing a layer again";
+    case record::Phase::kBackward:
+      return "in the backward pass";
+    case record::Phase::kOptimizer:
+      return "in the optimizer";
+    case record::Phase::kCopies:
+      return "in a copy";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<Notice> PageModel::notice() const {
+  if (!refusal_.empty()) return Notice{Notice::Kind::kTrouble, "This run was refused", refusal_};
+  if (const auto& trouble = control_.trouble(); trouble && !trouble->empty())
+    return Notice{Notice::Kind::kTrouble, "No engine at work", *trouble};
+  const auto& outcome = control_.outcome();
+  const bool own_shown = own_ >= 0 && shown_ == own_ && !shows_prediction_;
+  const RunOnShow* run = on_show();
+  const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
+  const auto out_of_memory = [](const record::Outcome& o) {
+    record::OutOfMemoryFacts facts = *o.out_of_memory;
+    if (!facts.op.empty()) facts.op = lessons::tensor_name(record::Category::kActivations, facts.op);
+    return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(facts.phase)), explain(facts)};
+  };
+  const auto composed = [&]() -> std::optional<Notice> {
+    if (run == nullptr) return std::nullopt;
+    const auto& provenance = run->recording->info().provenance;
+    const auto trouble = provenance.find("kernels_trouble");
+    if (trouble == provenance.end()) return std::nullopt;
+    return Notice{Notice::Kind::kTrouble, "Without our kernels", trouble->second};
+  };
+  // What a stored run came to belongs to the picture of it.
+  if (run != nullptr && !own_shown && !question_.hides() && run->recording->outcome() &&
+      run->recording->outcome()->out_of_memory)
+    return out_of_memory(*run->recording->outcome());
+  if (!outcome || !own_shown) return composed();
+  switch (outcome->kind) {
+    case record::OutcomeKind::kCompleted:
+    case record::OutcomeKind::kCancelled:
+      return composed();
+    case record::OutcomeKind::kOutOfMemory:
+      if (question_.hides() || !outcome->out_of_memory) return std::nullopt;  // it would tell the answer
+      return out_of_memory(*outcome);
+    case record::OutcomeKind::kRefused:
+      return Notice{Notice::Kind::kTrouble, "This run was refused", outcome->message};
+    case record::OutcomeKind::kEngineLost:
+      return Notice{Notice::Kind::kTrouble, "The engine stopped and is started again",
+                    fmt::format("{} All {} events up to there are kept.", outcome->message,
+                                record::format_count(static_cast<std::int64_t>(kept)))};
+    case record::OutcomeKind::kFailed:
+      return Notice{Notice::Kind::kTrouble, "The run failed",
+                    fmt::format("{} All {} events up to there are kept.", outcome->message,
+                                record::format_count(static_cast<std::int64_t>(kept)))};
+  }
+  return std::nullopt;
+}
+
+std::string PageModel::status_line() const {
+  if (const backend::RunProgress* progress = control_.progress())
+    return control_.cancelling()     ? "Cancelling"
+           : progress->doing.empty() ? "Starting"
+                                     : "Recording: " + progress->doing;
+  const auto& outcome = control_.outcome();
+  if (!outcome || own_ < 0) return {};
+  const RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
+  if (own.recording == nullptr) return {};
+  const std::string dropped = record::format_count(static_cast<std::int64_t>(own.recording->dropped_events()));
+  const std::string seconds =
+      control_.last_seconds() ? fmt::format("{:.1f} s", *control_.last_seconds()) : std::string();
+  const auto steps = record::steps_of(*own.recording);
+  const auto whole = std::count_if(steps.begin(), steps.end(), [](const record::StepRange& s) { return s.complete; });
+  const char* how = outcome->kind == record::OutcomeKind::kCancelled                           ? "Cancelled after"
+                    : outcome->kind == record::OutcomeKind::kOutOfMemory && !question_.hides() ? "Out of memory after"
+                                                                                               : "Last run";
+  std::string line =
+      fmt::format("{} {}, {} {}, {} events dropped", how, seconds, whole, whole == 1 ? "step" : "steps", dropped);
+  if (const auto loss = last_metric(*own.recording, record::MetricKind::kLoss))
+    line += fmt::format(", loss {:.3f}", *loss);
+  if (const auto speed = last_metric(*own.recording, record::MetricKind::kTokensPerSecond))
+    line += fmt::format(", {} tokens/s", record::format_count(std::llround(*speed)));
+  return line;
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,98 @@
+// Values of a parameter along a slider.
+#include "app/page/param_scale.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/record/units.h"
+
+namespace headroom::app::window {
+
+using record::ParamKind;
+
+namespace {
+
+constexpr double kSmallestCard = 16.0 * 1024 * 1024;  // a tiny model's step does not fit into less
+constexpr int kMostStops = 4096;
+
+// What a choice is called.
+std::string label_of(const record::ParamSpec& spec, const std::string& key) {
+  for (const record::Choice& choice : spec.choices)
+    if (choice.key == key) return std::string(choice.label);
+  return key;
+}
+
+}  // namespace
+
+std::vector<double> stops_of(const record::ParamSpec& spec) {
+  std::vector<double> stops;
+  if (spec.kind == ParamKind::kBytes) {
+    if (spec.minimum <= 0) stops.push_back(0);
+    for (double size = std::max(kSmallestCard, spec.minimum); size <= spec.maximum; size *= 2) {
+      stops.push_back(size);
+      if (size * 1.5 <= spec.maximum) stops.push_back(size * 1.5);
+    }
+  } else if (spec.kind == ParamKind::kInteger && spec.logarithmic) {
+    for (double value = std::max(1.0, spec.minimum); value <= spec.maximum; value *= 2) stops.push_back(value);
+  } else if (spec.kind == ParamKind::kInteger && spec.maximum - spec.minimum < kMostStops) {
+    for (double value = spec.minimum; value <= spec.maximum; ++value) stops.push_back(value);
+  } else if (spec.kind == ParamKind::kReal && spec.logarithmic && spec.minimum > 0) {
+    for (double value = spec.minimum; value <= spec.maximum * 1.0001; value *= 10)
+      for (const double part : {1.0, 2.0, 5.0})
+        if (value * part <= spec.maximum * 1.0001) stops.push_back(value * part);
+  }
+  return stops;
+}
+
+int nearest_stop(const std::vector<double>& stops, double value) {
+  int best = 0;
+  double distance = std::abs(std::log1p(stops.front()) - std::log1p(value));
+  for (int i = 1; i < static_cast<int>(stops.size()); ++i) {
+    const double d = std::abs(std::log1p(stops[static_cast<std::size_t>(i)]) - std::log1p(value));
+    if (d < distance) distance = d, best = i;
+  }
+  return best;
+}
+
+double number_of(const record::ParamSpec& spec, const record::Params& params) {
+  return spec.kind == ParamKind::kReal ? params.real(spec.key) : static_cast<double>(params.integer(spec.key));
+}
+
+std::string typed_value(const record::ParamSpec& spec, double value) {
+  if (spec.kind == ParamKind::kReal) return fmt::format("{:.6g}", value);
+  return fmt::format("{}", static_cast<std::int64_t>(std::llround(value)));
+}
+
+std::string_view without_file(const record::ParamSpec& spec) {
+  if (spec.key == "data") return "the text of this course";
+  return spec.key == "weights" ? "random ones" : "a temporary file";
+}
+
+std::string shown_value(const record::ParamSpec& spec, const record::Params& params) {
+  switch (spec.kind) {
+    case ParamKind::kInteger: {
+      const std::string count = record::format_count(params.integer(spec.key));
+      if (spec.unit.empty()) return count;
+      const bool one = params.integer(spec.key) == 1 && spec.unit.ends_with('s');
+      return fmt::format("{} {}", count, one ? spec.unit.substr(0, spec.unit.size() - 1) : spec.unit);
+    }
+    case ParamKind::kReal:
+      return typed_value(spec, params.real(spec.key));
+    case ParamKind::kSwitch:
+      return params.on(spec.key) ? "on" : "off";
+    case ParamKind::kChoice:
+      return label_of(spec, params.text(spec.key));
+    case ParamKind::kFile:
+      return params.text(spec.key).empty() ? std::string(without_file(spec)) : params.text(spec.key);
+    case ParamKind::kBytes:
+      break;
+  }
+  const record::Bytes bytes = params.integer(spec.key);
+  if (bytes == 0) return "no limit";
+  const record::Bytes unit = bytes >= record::kGiB ? record::kGiB : bytes >= record::kMiB ? record::kMiB : record::kKiB;
+  return record::format_bytes(bytes, bytes % unit == 0 ? 0 : 2);
+}
+
+}  // namespace headroom::app::window

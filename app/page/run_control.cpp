@@ -1,0 +1,87 @@
+// Settings and the run that they start.
+#include "app/page/run_control.h"
+
+#include <utility>
+
+#include "demos/experiments/combinations.h"
+#include "lessons/wording.h"
+
+namespace headroom::app::window {
+
+using backend::RunState;
+
+RunControl::RunControl(const experiments::DemoInfo& demo, backend::Backend* backend, std::string fixed_settings)
+    : demo_(&demo), backend_(backend), fixed_settings_(std::move(fixed_settings)), params_(demo.schema) {}
+
+void RunControl::show_params(const std::map<std::string, std::string>& params) {
+  // A recording of another version may have keys or values that this one lacks: those keep their defaults.
+  for (const auto& [key, value] : params)
+    if (params_.has(key)) (void)params_.set(key, std::string_view(value));
+}
+
+record::Status RunControl::set(std::string_view key, std::string_view value) {
+  if (!fixed_settings_.empty()) return record::Error{fixed_settings_};
+  if (std::string reason = why_not(key, value); !reason.empty())
+    return record::Error{std::move(reason), record::ErrorKind::kRefused};
+  return params_.set(key, value);
+}
+
+std::string RunControl::why_not(std::string_view key, std::string_view value) const {
+  record::Params wanted = params_;
+  if (!wanted.set(key, value)) return {};  // of another kind, or out of range: set() says that
+  const experiments::Conflict* conflict = experiments::conflict_in(wanted);
+  if (conflict == nullptr || experiments::conflict_in(params_) != nullptr) return {};
+  return lessons::conflict_in_words(wanted, key);
+}
+
+bool RunControl::busy() const {
+  if (backend_ == nullptr) return false;
+  const RunState state = backend_->state();
+  return state == RunState::kStarting || state == RunState::kRunning || state == RunState::kCancelling;
+}
+
+bool RunControl::cancelling() const { return in_run_ && backend_->state() == RunState::kCancelling; }
+
+record::Status RunControl::start(double now) {
+  if (backend_ == nullptr) return record::Error{"There is nothing here to run on.", record::ErrorKind::kRefused};
+  backend::RunRequest request;
+  request.demo = demo_->id;
+  request.params = params_;
+  const record::Status status = backend_->start(request);
+  if (!status) return status;
+  in_run_ = true;
+  started_at_ = now;
+  started_with_ = params_;
+  recording_ = backend_->recording();
+  outcome_.reset();
+  return status;
+}
+
+void RunControl::cancel() {
+  if (running()) backend_->cancel();
+}
+
+bool RunControl::poll(double now, bool news) {
+  if (!in_run_) return false;
+  recording_ = backend_->recording();
+  if (backend_->state() != RunState::kFinished) return news;
+  in_run_ = false;
+  last_seconds_ = now - started_at_;
+  if (recording_ != nullptr) outcome_ = recording_->outcome();
+  if (outcome_ && outcome_->kind == record::OutcomeKind::kCompleted) timed_params_ = started_with_;
+  return true;
+}
+
+const backend::RunProgress* RunControl::progress() const { return running() ? &backend_->progress() : nullptr; }
+
+std::optional<double> RunControl::estimate() const {
+  if (!timed_params_ || !(*timed_params_ == params_)) return std::nullopt;
+  return last_seconds_;
+}
+
+const std::optional<std::string>& RunControl::trouble() const {
+  static const std::optional<std::string> none;
+  return backend_ == nullptr ? none : backend_->trouble();
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,74 @@
+#include "app/paint/files/export.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/paint/files/svg.h"
+#include "app/paint/files/table.h"
+#include "app/paint/layout/layout.h"
+#include "app/paint/scene/fonts.h"
+#ifdef HEADROOM_WITH_CAIRO
+#include "app/paint/files/cairo_paint.h"
+#endif
+
+namespace headroom::app::paint {
+namespace {
+
+// A timeline is as wide as a screen; bars and lanes take a line each. Narrow pictures, for a column of print, are
+// taller.
+float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
+  if (!figure.bars.empty()) return 116 + 40 * static_cast<float>(figure.bars.size());
+  if (!figure.rows.empty()) return 150 + 92 * static_cast<float>(figure.rows.size());
+  const float share = figure.charts.size() > 3 ? 0.68f : 0.5625f;  // rows of charts need more height
+  return std::round(std::clamp(options.width * share, 280.0f, 1200.0f));
+}
+
+Scene scene_of(const lessons::FigureData& figure, const ExportOptions& options, const TextMeasure& measure, float scale,
+               bool whole_pixels) {
+  Frame frame;
+  frame.width = std::round(options.width) * scale;
+  frame.height = height_for(figure, options) * scale;
+  frame.scale = scale;
+  frame.palette = options.palette;
+  frame.compact = options.width < 900;
+  frame.whole_pixels = whole_pixels;
+  frame.measure = &measure;
+  return layout(figure, frame);
+}
+
+#ifdef HEADROOM_WITH_CAIRO
+constexpr bool kHasCairo = true;
+
+record::Result<std::string> drawn_by_cairo(const lessons::FigureData& figure, Format format,
+                                           const ExportOptions& options, const TextMeasure& measure) {
+  const FileFacts facts{provenance_json(figure), options.assets};
+  if (format == Format::kPdf) return to_pdf(scene_of(figure, options, measure, 1, false), facts);
+  constexpr float kPixelsPerPx = 2;  // of a PNG, so that it is sharp in print and on fine screens
+  return to_png(scene_of(figure, options, measure, kPixelsPerPx, true), facts);
+}
+#else
+constexpr bool kHasCairo = false;
+
+record::Result<std::string> drawn_by_cairo(const lessons::FigureData&, Format, const ExportOptions&,
+                                           const TextMeasure&) {
+  return record::Error{"This build writes no PDF and no PNG: build with cairo and pango, or take SVG.",
+                       record::ErrorKind::kRefused};
+}
+#endif
+
+}  // namespace
+
+bool can_write(Format format) { return kHasCairo || (format != Format::kPdf && format != Format::kPng); }
+
+record::Result<std::string> render(const lessons::FigureData& figure, Format format, const ExportOptions& options) {
+  if (format == Format::kCsv) return to_csv(figure);
+  if (format == Format::kJson) return to_json(figure);
+  const auto measure = FontWidths::load(options.assets);
+  if (!measure) return measure.error();
+  if (format == Format::kSvg) {
+    return to_svg(scene_of(figure, options, measure.value(), 1, false), provenance_json(figure));
+  }
+  return drawn_by_cairo(figure, format, options, measure.value());
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,142 @@
+// Bars of a chart, side by side or on each other, with their whiskers and numbers.
+#include <algorithm>
+#include <array>
+
+#include "app/paint/layout/chart_layout.h"
+#include "app/paint/layout/plot_parts.h"
+
+namespace headroom::app::paint {
+
+using lessons::ChartPoint;
+
+float ChartLayout::bar_pitch() const {
+  const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
+  return std::min(sheet_.px(64), slot * 0.78f / static_cast<float>(std::max<std::size_t>(1, chart_.series.size())));
+}
+
+Rect ChartLayout::bar_of(std::size_t series, const ChartPoint& point) const {
+  int before = 0, there = 0;
+  for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+    const std::vector<ChartPoint>& points = chart_.series[s].points;
+    if (std::none_of(points.begin(), points.end(), [&](const auto& other) { return other.x == point.x; })) continue;
+    before += s < series;
+    ++there;
+  }
+  const float bar = bar_pitch(), from = static_cast<float>(before) - static_cast<float>(there) * 0.5f;
+  const float x0 = sheet_.snap(x_px(point.x) + from * bar + bar * 0.06f);
+  const float x1 = std::max(x0 + sheet_.line_px(1), sheet_.snap(x0 + bar * 0.88f));
+  return {x0, std::min(sheet_.snap(y_px(point.y)), plot_.y1 - sheet_.line_px(2)), x1, plot_.y1};
+}
+
+void ChartLayout::bars() {
+  for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+    for (const ChartPoint& point : chart_.series[s].points) {
+      bars_.push_back(bar_of(s, point));
+      if (!point.label.empty()) bars_.push_back(value_box(point, bars_.back()));
+    }
+  }
+  place_reference_labels();
+  std::vector<Rect> only, said;  // bars without their numbers; numbers that stand
+  for (std::size_t s = 0; s < chart_.series.size(); ++s)
+    for (const ChartPoint& point : chart_.series[s].points) only.push_back(bar_of(s, point));
+  for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+    for (const ChartPoint& point : chart_.series[s].points) {
+      const Rect rect = bar_of(s, point);
+      lay_out_box(sheet_, rect, looks_[s]);
+      whisker(point, rect.center_x(), palette_.text);
+      const Rect box = value_box(point, rect);
+      const auto in_the_way = [&](const Rect& other) { return other.meets(box) && other.x0 != rect.x0; };
+      const bool free = box.x0 >= plot_.x0 && box.x1 <= plot_.x1 &&
+                        std::none_of(only.begin(), only.end(), in_the_way) &&
+                        std::none_of(said.begin(), said.end(), in_the_way);
+      if (free && value_label(point, rect, box.width())) said.push_back(box);
+      sheet_.scene().hits.push_back({{rect.x0, plot_.y0, rect.x1, plot_.y1}, std::nullopt, point.tip});
+    }
+  }
+}
+
+Rect ChartLayout::value_box(const ChartPoint& point, const Rect& bar) const {
+  const float y = std::min(bar.y0, y_px(point.high)) - sheet_.height(kLabelType) - sheet_.px(1);
+  const float half = sheet_.width(kLabelType, point.label) * 0.5f;
+  return {bar.center_x() - half, y, bar.center_x() + half, y + sheet_.height(kLabelType)};
+}
+
+void ChartLayout::stacks() {
+  place_reference_labels();
+  const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low);
+  const float bar = std::min(sheet_.px(64), slot * 0.78f);
+  for (std::size_t place = 0; place < chart_.series.front().points.size(); ++place) {
+    double total = 0;
+    float bottom = plot_.y1;
+    const ChartPoint& last = chart_.series.back().points[place];
+    const float x0 = sheet_.snap(x_px(last.x) - bar * 0.44f), x1 = sheet_.snap(x0 + bar * 0.88f);
+    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
+      total += chart_.series[s].points[place].y;
+      const float top = sheet_.snap(y_px(total));
+      if (bottom - top >= sheet_.line_px(1)) lay_out_box(sheet_, {x0, top, x1, bottom}, looks_[s]);
+      if (bottom - top > 3 * sheet_.line_px(1) && s + 1 < chart_.series.size())
+        sheet_.horizontal(Layer::kBars, x0, x1, top, palette_.well, sheet_.line_px(1));
+      bottom = top;
+    }
+    const Rect rect{x0, bottom, x1, plot_.y1};
+    if (last.out_of_memory) {
+      failed_label(rect, slot);
+    } else {
+      ChartPoint whole = last;
+      whole.high = total;
+      (void)value_label(whole, rect, slot);
+    }
+    sheet_.scene().hits.push_back({{x0, plot_.y0, x1, plot_.y1}, std::nullopt, last.tip});
+  }
+}
+
+void ChartLayout::failed_label(const Rect& bar, float room) {
+  const Rect above{bar.x0, plot_.y0, bar.x1, bar.y0};
+  sheet_.fill(Layer::kBars, above, faded(palette_.danger, palette_.danger_ground));
+  sheet_.hatch(Layer::kBars, {above}, faded(palette_.danger, palette_.danger_hatch), kDangerHatch);
+  if (plot_.height() < 4 * sheet_.height(kStrongType)) return;
+  const std::string word = sheet_.width(kStrongType, "out of memory") < room ? "out of memory" : "OOM";
+  const float middle = std::max(plot_.y0 + sheet_.height(kStrongType), (above.y0 + above.y1) * 0.5f);
+  const float half = sheet_.width(kStrongType, word) * 0.5f + sheet_.px(3), line = sheet_.height(kStrongType) * 0.5f;
+  sheet_.fill(Layer::kLabels, {bar.center_x() - half, middle - line, bar.center_x() + half, middle + line},
+              palette_.well, sheet_.px(3));
+  sheet_.text_mid(Layer::kLabels, kStrongType, palette_.danger, word, bar.center_x(), middle, Anchor::kMiddle);
+}
+
+bool ChartLayout::value_label(const ChartPoint& point, const Rect& bar, float room) {
+  if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return false;
+  const Rect box = value_box(point, bar);
+  // The highest bar's number reaches into the head, as the highest tick's does.
+  if (box.y0 < plot_.y0 - sheet_.height(kLabelType) * 0.5f || !is_free(box)) return false;
+  const auto strikes = [&](float line) { return box.y0 < line && line < box.y1; };
+  bool struck = guess_ && strikes(y_px(*guess_));
+  for (const lessons::ChartReference& reference : chart_.references)
+    struck = struck || (!reference.y.empty() && strikes(y_px(reference.y.back())));
+  numbers_.push_back({box, point.label, struck});
+  return true;
+}
+
+void ChartLayout::draw_numbers() {
+  for (const Number& number : numbers_) {
+    if (number.struck) sheet_.fill(Layer::kLabels, number.box, palette_.well);
+    sheet_.text(Layer::kLabels, kLabelType, palette_.text2, number.text, number.box.center_x(), number.box.y0,
+                Anchor::kMiddle);
+  }
+}
+
+bool ChartLayout::meets_bar(const Rect& box) const {
+  return std::any_of(bars_.begin(), bars_.end(), [&](const Rect& bar) { return bar.meets(box); });
+}
+
+void ChartLayout::whisker(const ChartPoint& point, float x, Color color) {
+  const float top = y_px(point.high), bottom = y_px(point.low), width = sheet_.line_px(1.5f), cap = sheet_.px(4);
+  if (bottom - top < 2 * width) return;
+  const auto stroke = [&](Point from, Point to) {
+    sheet_.add(Layer::kMarks, Polyline{.points = {from, to}, .color = color, .width = width});
+  };
+  stroke({x, top}, {x, bottom});
+  stroke({x - cap, top}, {x + cap, top});
+  stroke({x - cap, bottom}, {x + cap, bottom});
+}
+
+}  // namespace headroom::app::paint

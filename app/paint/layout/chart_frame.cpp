@@ -1,0 +1,186 @@
+// The frame of a chart: ground, axes, references with their names, and the names of its places.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/paint/layout/chart_layout.h"
+#include "app/paint/layout/plot_parts.h"
+
+namespace headroom::app::paint {
+
+using lessons::Chart;
+
+ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optional<double> guess)
+    : sheet_(sheet), palette_(sheet.palette()), chart_(chart), guess_(guess) {
+  looks_ = looks_of(chart);
+  const float line = sheet.snap(sheet.height(kLabelType));
+  const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the label of the highest tick reaches into it
+  float widest = 0;
+  for (const std::string& name : chart.categories) widest = std::max(widest, sheet.width(kLabelType, name));
+  head_ = {area.x0, area.y0, area.x1, area.y0 + head};
+  named_ = !chart.x.name.empty() && area.height() > sheet.px(kLeastNamed);
+  const float named = named_ ? line + sheet.px(2) : 0;
+  const auto fit = [&](float lines) {
+    const float below = line * lines + sheet.px(6) + named;
+    plot_ = {area.x0, area.y0 + head, area.x1, std::max(area.y0 + head + 1, area.y1 - below)};
+    y_ = chart_ticks(chart.y, std::max(2, static_cast<int>(plot_.height() / sheet.px(34))));
+    float labels = 0;
+    for (const Tick& tick : y_.ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
+    plot_.x0 = sheet.snap(plot_.x0 + labels + sheet.px(8));
+    plot_ = {plot_.x0, sheet.snap(plot_.y0), std::max(sheet.snap(plot_.x1), plot_.x0 + 1), sheet.snap(plot_.y1)};
+  };
+  fit(1);
+  const float slot = plot_.width() / static_cast<float>(std::max<std::size_t>(1, chart.categories.size()));
+  staggered_ = widest + sheet.px(8) > slot && chart.categories.size() > 1;
+  if (staggered_) fit(2);
+}
+
+void ChartLayout::draw() {
+  ground();
+  references();
+  if (chart_.stacked)
+    stacks();
+  else if (chart_.bars)
+    bars();
+  else
+    marks();
+  draw_reference_labels();
+  head();
+  x_labels();
+}
+
+float ChartLayout::x_px(double value) const {
+  return plot_.x0 + static_cast<float>(lessons::part_of(chart_.x, value)) * plot_.width();
+}
+
+float ChartLayout::y_px(double value) const {
+  const auto part = static_cast<float>(std::clamp(part_of(chart_.y, value), 0.0, 1.0));
+  return plot_.y1 - part * plot_.height();
+}
+
+void ChartLayout::ground() {
+  sheet_.fill(Layer::kGround, plot_, palette_.well);
+  for (const lessons::ChartSpan& span : chart_.spans) {
+    const Rect band{sheet_.snap(x_px(span.low)), plot_.y0, sheet_.snap(x_px(span.high)), plot_.y1};
+    const auto tone = static_cast<std::size_t>(std::clamp(span.tone, 0, 3));
+    if (span.tone > 0) sheet_.fill(Layer::kGround, band, palette_.phase[tone]);
+    if (sheet_.width(kLabelType, span.label) + sheet_.px(8) < band.width()) {
+      const Rect box = sheet_.text(Layer::kLabels, kLabelType, palette_.text, span.label, band.center_x(),
+                                   plot_.y0 + sheet_.px(3), Anchor::kMiddle);
+      taken_.push_back(box);
+    }
+  }
+  const float height = sheet_.height(kLabelType);
+  // One number makes no scale, least of all 0: where there is room for one only, it is the highest.
+  const bool low = y_.ticks.size() > 1 && y_px(y_.ticks.front().value) - y_px(y_.ticks.back().value) < height;
+  float last = HUGE_VALF;  // where a label stands already
+  for (const Tick& tick : y_.ticks) {
+    const float y = y_px(tick.value);
+    if (y < plot_.y1 - 1)
+      sheet_.horizontal(Layer::kGround, plot_.x0, plot_.x1, sheet_.snap(y), palette_.grid, sheet_.line_px(1));
+    if (last - y < height || (low && &tick != &y_.ticks.back())) continue;
+    sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, tick.label, plot_.x0 - sheet_.px(6), y, Anchor::kEnd);
+    last = y;
+  }
+  sheet_.horizontal(Layer::kAxes, plot_.x0, plot_.x1, plot_.y1, palette_.control, sheet_.line_px(1));
+}
+
+void ChartLayout::head() {
+  float x = head_.x0;
+  if (!chart_.title.empty()) {
+    const Rect title = sheet_.text(Layer::kAxes, kStrongType, palette_.text,
+                                   sheet_.shortened(kStrongType, chart_.title, head_.width()), x, head_.y0);
+    x = title.x1 + sheet_.px(8);
+  }
+  std::string unit = y_.unit;
+  if (!chart_.y.name.empty()) unit = chart_.y.name + (unit.empty() ? "" : ", ") + unit;
+  if (x + sheet_.width(kLabelType, unit) > head_.x1) unit = y_.unit;
+  if (x + sheet_.width(kLabelType, unit) <= head_.x1)
+    sheet_.text(Layer::kAxes, kLabelType, palette_.text3, unit, x, head_.y0);
+}
+
+void ChartLayout::references() {
+  for (const lessons::ChartReference& reference : chart_.references) {
+    Polyline line{
+        .points = {}, .color = palette_.text, .width = sheet_.line_px(1), .dash = sheet_.px(6), .gap = sheet_.px(4)};
+    for (std::size_t i = 0; i < reference.x.size(); ++i)
+      line.points.push_back({x_px(reference.x[i]), y_px(reference.y[i])});
+    sheet_.add(Layer::kLines, std::move(line));
+  }
+}
+
+void ChartLayout::place_reference_labels() {
+  const float pad = sheet_.px(4), height = sheet_.height(kMediumType);
+  for (const lessons::ChartReference& reference : chart_.references) {
+    const float width = sheet_.width(kMediumType, reference.label);
+    const float left = x_px(reference.x.front()), right = x_px(reference.x.back()), line = y_px(reference.y.back());
+    if (reference.label.empty() || right - pad - width < left) continue;
+    const float above = std::max(plot_.y0, line - height - sheet_.px(2)), below = line + sheet_.px(2);
+    const std::array places{
+        Point{right - pad - width, above}, Point{right - pad - width, below},       Point{left + pad, above},
+        Point{left + pad, below},          Point{plot_.x1 - pad - width, plot_.y0}, Point{left + pad, plot_.y0}};
+    const auto box_at = [&](Point at) { return Rect{at.x, at.y, at.x + width, at.y + height}; };
+    const auto fits = [&](Point at) { return is_free(box_at(at)) && !meets_bar(box_at(at)); };
+    const auto place = std::find_if(places.begin(), places.end(), fits);
+    if (place == places.end() && !chart_.bars) continue;  // on a mark it could not be read; over bars it can
+    const Rect box = box_at(place == places.end() ? places.front() : *place);
+    reference_labels_.push_back({box, reference.label});
+    taken_.push_back(box);
+  }
+}
+
+bool ChartLayout::is_free(const Rect& box) const {
+  return std::none_of(taken_.begin(), taken_.end(), [&](const Rect& other) {
+    return box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1;
+  });
+}
+
+void ChartLayout::draw_reference_labels() {
+  const float pad = sheet_.px(3);
+  for (const auto& [box, label] : reference_labels_) {
+    sheet_.fill(Layer::kLabels, {box.x0 - pad, box.y0, box.x1 + pad, box.y1}, palette_.well, pad);
+    sheet_.text(Layer::kLabels, kMediumType, palette_.text, label, box.x0, box.y0);
+  }
+}
+
+void ChartLayout::x_labels() {
+  const float top = plot_.y1 + sheet_.px(4);
+  if (chart_.x.unit == lessons::AxisUnit::kCategory) {
+    category_labels(top);
+  } else {
+    const ChartTicks x = chart_ticks(chart_.x, std::max(1, static_cast<int>(plot_.width() / sheet_.px(70))));
+    for (const Tick& tick : x.ticks) {
+      const float half = sheet_.width(kLabelType, tick.label) * 0.5f;
+      sheet_.text(Layer::kAxes, kLabelType, palette_.text3, tick.label, std::min(x_px(tick.value), plot_.x1 - half),
+                  top, Anchor::kMiddle);
+    }
+  }
+  if (named_)
+    sheet_.text(Layer::kAxes, kLabelType, palette_.text2, sheet_.shortened(kLabelType, chart_.x.name, plot_.width()),
+                plot_.center_x(), top + sheet_.height(kLabelType) * (staggered_ ? 2.0f : 1.0f) + sheet_.px(1),
+                Anchor::kMiddle);
+}
+
+void ChartLayout::category_labels(float top) {
+  const float slot = plot_.width() / static_cast<float>(chart_.x.high - chart_.x.low), gap = sheet_.px(6);
+  const std::size_t turn = staggered_ ? 2 : 1, count = chart_.categories.size();
+  const auto half = [&](const std::string& name) { return sheet_.width(kLabelType, name) * 0.5f; };
+  // Within the plot, also where few places have long names.
+  const auto middle = [&](std::size_t i, const std::string& name) {
+    return std::max(std::min(x_px(static_cast<double>(i)), plot_.x1 - half(name)), plot_.x0 + half(name));
+  };
+  const auto meet = [&](std::size_t i, std::size_t j) {
+    const std::string &a = chart_.categories[i], &b = chart_.categories[j];
+    return middle(j, b) - middle(i, a) < half(a) + half(b) + gap;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool tight = (i >= turn && meet(i - turn, i)) || (i + turn < count && meet(i, i + turn));
+    const bool at_end = i == 0 || i + 1 == count;  // has room on one side only
+    const float room = tight ? slot * (at_end && staggered_ ? 1.5f : static_cast<float>(turn)) - gap : plot_.width();
+    const std::string name = sheet_.shortened(kLabelType, chart_.categories[i], room);
+    sheet_.text(Layer::kAxes, kLabelType, palette_.text3, name, middle(i, name),
+                top + (i % turn == 1 ? sheet_.height(kLabelType) : 0.0f), Anchor::kMiddle);
+  }
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,85 @@
+// What a series of a chart looks like. Ink is the fused form, grey what it is compared with: colour belongs to memory.
+#include "app/paint/layout/chart_look.h"
+
+#include <utility>
+
+#include "app/paint/layout/plot_parts.h"
+
+namespace headroom::app::paint {
+
+using lessons::Chart;
+using lessons::ChartSeries;
+using lessons::SeriesKind;
+
+namespace {
+
+constexpr HatchRule kWideHatch{5, 1.4f, 1};
+
+}  // namespace
+
+std::vector<Look> looks_of(const Chart& chart) {
+  std::vector<Look> looks;
+  for (const ChartSeries& series : chart.series) {
+    Look look{series.kind, series.ghost, 0, series.category};
+    for (const Look& other : looks) look.turn += other.kind == look.kind && other.ghost == look.ghost;
+    looks.push_back(look);
+  }
+  return looks;
+}
+
+Color line_color(const Palette& palette, const Look& look) {
+  if (look.ghost) return palette.text3;
+  if (look.kind == SeriesKind::kFused) return palette.ink;
+  return look.kind == SeriesKind::kEager ? palette.control : palette.text2;
+}
+
+void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look) {
+  if (look.category) return lay_out_kind(sheet, rect, *look.category);
+  const Palette& palette = sheet.palette();
+  const float width = sheet.line_px(1), half = width * 0.5f;
+  const Color color = line_color(palette, look);
+  const bool solid = !look.ghost && look.turn == 0;
+  if (solid && look.kind == SeriesKind::kFused) return sheet.fill(Layer::kBars, rect, palette.ink);
+  if (solid && look.kind == SeriesKind::kEager) sheet.fill(Layer::kBars, rect, palette.phase[3]);
+  if (solid && look.kind == SeriesKind::kOther) return sheet.fill(Layer::kBars, rect, palette.text3);
+  if (look.turn == 1) sheet.hatch(Layer::kBars, {rect}, color, kWideHatch);
+  if (look.kind == SeriesKind::kLibrary && !look.ghost) sheet.hatch(Layer::kBars, {rect}, color, {9, 1, 0.8f});
+  if (rect.width() <= 2 * width || rect.height() <= 2 * width) return sheet.fill(Layer::kBars, rect, color);
+  const float dash = look.ghost ? sheet.px(3) : 0;
+  sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
+                                  .color = color,
+                                  .width = width,
+                                  .radius = 0,
+                                  .dash = dash,
+                                  .gap = dash});
+}
+
+void lay_out_mark(Sheet& sheet, Point at, const Look& look) {
+  const Palette& palette = sheet.palette();
+  const Color color = line_color(palette, look);
+  const float radius = sheet.frame().scale * 4, width = sheet.line_px(1.5f);
+  const Color fill = look.ghost || look.turn > 0 ? palette.well : color;
+  if (look.kind == SeriesKind::kFused) {
+    sheet.add(Layer::kMarks,
+              Disc{.center = at, .radius = radius, .fill = fill, .stroke = color, .stroke_width = width});
+    return;
+  }
+  const float half = look.kind == SeriesKind::kLibrary ? radius * 0.6f : radius * 0.9f;
+  const Rect rect{at.x - half, at.y - half, at.x + half, at.y + half};
+  sheet.fill(Layer::kMarks, rect, fill);
+  sheet.add(Layer::kMarks, Outline{.rect = rect, .color = color, .width = width});
+}
+
+void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look) {
+  const bool fused = look.kind == SeriesKind::kFused && !look.ghost;
+  const float dash = look.ghost ? 3.0f : look.kind == SeriesKind::kLibrary ? 5.0f : look.turn > 0 ? 8.0f : 0.0f;
+  sheet.add(Layer::kLines, Polyline{.points = std::move(points),
+                                    .color = line_color(sheet.palette(), look),
+                                    .width = sheet.line_px(fused        ? 2
+                                                           : look.ghost ? 1
+                                                                        : 1.5f),
+                                    .dash = sheet.px(dash),
+                                    .gap = sheet.px(dash * 0.7f)});
+}
+
+}  // namespace headroom::app::paint

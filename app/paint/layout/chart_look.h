@@ -1,0 +1,29 @@
+// What a series of a chart looks like, as a bar, a mark or a line; legends show the same.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/paint/layout/sheet.h"
+#include "lessons/figure.h"
+
+namespace headroom::app::paint {
+
+// What a series looks like. `turn` tells series of one kind apart: 0 the first, 1 the second, …
+struct Look {
+  lessons::SeriesKind kind = lessons::SeriesKind::kOther;
+  bool ghost = false;
+  int turn = 0;
+  std::optional<record::Category> category = {};
+};
+
+std::vector<Look> looks_of(const lessons::Chart& chart);
+Color line_color(const Palette& palette, const Look& look);
+
+// A bar, or a legend's sample of one.
+void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look);
+// A mark, or a legend's sample of one. Filled: measured here; hollow: published elsewhere.
+void lay_out_mark(Sheet& sheet, Point at, const Look& look);
+void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look);
+
+}  // namespace headroom::app::paint

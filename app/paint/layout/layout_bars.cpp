@@ -1,0 +1,88 @@
+// Horizontal bars, one a kind of memory, from the largest to the smallest.
+#include <algorithm>
+
+#include "app/paint/layout/sheet.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::Bar;
+
+constexpr Type kName{Face::kMedium, 13}, kValue{Face::kSemiBold, 13}, kNote{Face::kRegular, 12};
+
+// Name, bar, and value with note: the columns are as wide as their widest entry.
+struct BarColumns {
+  float from = 0, to = 0;  // of the bars
+  float value_x = 0;       // right end of the values
+  float note_x = 0;        // left end of the notes
+};
+
+BarColumns columns_for(const Sheet& sheet, const std::vector<Bar>& bars, Rect area) {
+  float names = 0, values = 0, notes = 0;
+  for (const Bar& bar : bars) {
+    names = std::max(names, sheet.width(kName, bar.label));
+    values = std::max(values, sheet.width(kValue, bar.value_text));
+    notes = std::max(notes, sheet.width(kNote, bar.note));
+  }
+  const float gap = sheet.px(12);
+  BarColumns columns;
+  columns.from = sheet.snap(area.x0 + names + gap);
+  const float with_notes = values + notes + 2 * gap;
+  const bool room = area.x1 - columns.from - with_notes >= sheet.px(120);
+  columns.note_x = room ? area.x1 - notes : area.x1 + 1;
+  columns.value_x = room ? columns.note_x - gap : area.x1;
+  columns.to = sheet.snap(columns.value_x - values - gap);
+  return columns;
+}
+
+void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double axis_high, Rect row) {
+  const Palette& palette = sheet.palette();
+  const float middle = row.center_y(), half = std::min(sheet.px(12), row.height() * 0.36f);
+  sheet.text_mid(Layer::kBars, kName, palette.text, bar.label, row.x0, middle);
+  const float length = static_cast<float>(bar.value / axis_high) * (columns.to - columns.from);
+  const Rect rect{columns.from, sheet.snap(middle - half),
+                  columns.from + std::max(sheet.snap(length), sheet.line_px(2)), sheet.snap(middle + half)};
+  lay_out_kind(sheet, rect, bar.category, std::min(sheet.px(2), rect.width() * 0.5f));
+  if (bar.ghost) {  // what run A had, as an outline
+    const float ghost = static_cast<float>(*bar.ghost / axis_high) * (columns.to - columns.from);
+    const Rect before{columns.from, rect.y0 - sheet.px(3), columns.from + std::max(sheet.snap(ghost), sheet.line_px(2)),
+                      rect.y1 + sheet.px(3)};
+    sheet.add(Layer::kBars, Outline{.rect = before, .color = palette.text3, .width = sheet.line_px(1.5f)});
+  }
+  sheet.text_mid(Layer::kBars, kValue, palette.text, bar.value_text, columns.value_x, middle, Anchor::kEnd);
+  if (columns.note_x < row.x1) sheet.text_mid(Layer::kBars, kNote, palette.text2, bar.note, columns.note_x, middle);
+  sheet.scene().hits.push_back({row, bar.category, bar.label + ", " + bar.note});
+}
+
+}  // namespace
+
+void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius) {
+  const KindColors& kind = sheet.palette().of(category);
+  sheet.fill(Layer::kBars, rect, kind.fill, radius);
+  if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, kKindHatch);
+  const float width = sheet.line_px(1), inset = width * 0.5f;
+  if (!kind.outlined || rect.width() <= 2 * width || rect.height() <= 2 * width) return;
+  sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + inset, rect.y0 + inset, rect.x1 - inset, rect.y1 - inset},
+                                  .color = kind.edge,
+                                  .width = width,
+                                  .radius = radius});
+}
+
+void lay_out_bars(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
+  const Palette& palette = sheet.palette();
+  if (figure.peak) {
+    sheet.text(Layer::kBars, {Face::kSemiBold, 13}, palette.text, figure.peak->label, area.x0, area.y0);
+    area.y0 += sheet.px(30);
+  }
+  const float pitch = std::clamp(area.height() / static_cast<float>(figure.bars.size()), sheet.px(20), sheet.px(44));
+  const BarColumns columns = columns_for(sheet, figure.bars, area);
+  float y = area.y0;
+  for (const Bar& bar : figure.bars) {
+    sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.hairline, sheet.line_px(1));
+    lay_out_bar(sheet, bar, columns, figure.x.high, {area.x0, y, area.x1, y + pitch});
+    y += pitch;
+  }
+  sheet.vertical(Layer::kBars, columns.from - sheet.line_px(1), area.y0, y, palette.control, sheet.line_px(1));
+}
+
+}  // namespace headroom::app::paint

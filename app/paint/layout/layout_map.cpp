@@ -1,0 +1,109 @@
+// Maps: a number in each cell, one grey ramp from the least to the most; several stand side by side.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/paint/layout/plot_parts.h"
+#include "app/paint/layout/sheet.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::HeatMap;
+
+constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of the text's colour over the ground
+constexpr float kLightWords = 0.5f;                // from here on the words in a cell are the ground's colour
+
+float place_of(const HeatMap& map, double value) {
+  if (!(map.high > map.low)) return 0;
+  return static_cast<float>(std::clamp((value - map.low) / (map.high - map.low), 0.0, 1.0));
+}
+
+// The ramp with what its ends mean.
+void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
+  const Palette& palette = sheet.palette();
+  constexpr int kParts = 12;
+  const Rect low = sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.low_text, line.x0, line.center_y());
+  const float width = std::min(sheet.px(120), line.width() * 0.3f), from = low.x1 + sheet.px(8);
+  for (int i = 0; i < kParts; ++i) {
+    const float x0 = from + width * static_cast<float>(i) / kParts,
+                x1 = from + width * static_cast<float>(i + 1) / kParts;
+    const float share = kPalest + (kDarkest - kPalest) * static_cast<float>(i) / (kParts - 1);
+    sheet.fill(Layer::kBars,
+               {sheet.snap(x0), line.center_y() - sheet.px(5), sheet.snap(x1), line.center_y() + sheet.px(5)},
+               mixed(palette.well, palette.text, share));
+  }
+  sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
+}
+
+// "100", "12", "3.4"
+std::string cell_text(double value) { return fmt::format("{:.{}f}", value, std::abs(value) < 10 ? 1 : 0); }
+
+float widest_number(const Sheet& sheet, const HeatMap& map) {
+  float widest = 0;
+  for (const auto& row : map.cells)
+    for (const double value : row)
+      if (std::isfinite(value)) widest = std::max(widest, sheet.width(kLabelType, cell_text(value)));
+  return widest;
+}
+
+void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
+  const Palette& palette = sheet.palette();
+  const float line = sheet.px(22);
+  sheet.text_mid(Layer::kHeader, kStrongType, palette.text, sheet.shortened(kStrongType, map.title, area.width()),
+                 area.x0, area.y0 + line * 0.5f);
+  area.y0 += line;
+  lay_out_ramp(sheet, map, {area.x0, area.y1 - line, area.x1, area.y1});
+  area.y1 -= line + sheet.px(4);
+  float names = 0;
+  for (const std::string& row : map.rows) names = std::max(names, sheet.width(kLabelType, row));
+  if (names > 0) area.x0 += names + sheet.px(8);
+  if (!map.columns.empty()) area.y1 -= line;
+  std::size_t columns = 0;
+  for (const auto& row : map.cells) columns = std::max(columns, row.size());
+  if (columns == 0 || map.cells.empty() || area.height() <= 0) return;
+  const float width = area.width() / static_cast<float>(columns),
+              height = area.height() / static_cast<float>(map.cells.size());
+  const float gap = width > sheet.px(16) && height > sheet.px(10) ? sheet.line_px(1) : 0;
+  // In all cells or in none.
+  const bool numbers = map.numbers && widest_number(sheet, map) + sheet.px(4) < width;
+  for (std::size_t r = 0; r < map.cells.size(); ++r)
+    for (std::size_t c = 0; c < map.cells[r].size(); ++c) {
+      const double value = map.cells[r][c];
+      const Rect cell{sheet.snap(area.x0 + width * static_cast<float>(c)),
+                      sheet.snap(area.y0 + height * static_cast<float>(r)),
+                      sheet.snap(area.x0 + width * static_cast<float>(c + 1)) - gap,
+                      sheet.snap(area.y0 + height * static_cast<float>(r + 1)) - gap};
+      if (!std::isfinite(value)) continue;
+      const float place = place_of(map, value);
+      sheet.fill(Layer::kBars, cell, mixed(palette.well, palette.text, kPalest + (kDarkest - kPalest) * place));
+      if (r < map.tips.size() && c < map.tips[r].size())
+        sheet.scene().hits.push_back({cell, std::nullopt, map.tips[r][c]});
+      const std::string number = cell_text(value);
+      if (numbers && cell.height() > sheet.px(14))
+        sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number,
+                       cell.center_x(), cell.center_y(), Anchor::kMiddle);
+    }
+  for (std::size_t r = 0; r < map.rows.size(); ++r)
+    sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),
+                   area.y0 + height * (static_cast<float>(r) + 0.5f), Anchor::kEnd);
+  const auto every = static_cast<std::size_t>(map.named_every);
+  for (std::size_t c = every / 2; c < map.columns.size(); c += every)
+    sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.columns[c],
+                   area.x0 + width * (static_cast<float>(c) + 0.5f), area.y1 + line * 0.5f, Anchor::kMiddle);
+}
+
+}  // namespace
+
+void lay_out_maps(Sheet& sheet, const std::vector<HeatMap>& maps, Rect area) {
+  const float gap = sheet.px(28);
+  const auto count = static_cast<float>(maps.size());
+  const float width = (area.width() - gap * (count - 1)) / std::max(count, 1.0f);
+  for (const HeatMap& map : maps) {
+    lay_out_one(sheet, map, {area.x0, area.y0, area.x0 + width, area.y1});
+    area.x0 += width + gap;
+  }
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,175 @@
+// A memory timeline: phases above, axes, the stack with its hatches and edges, limit, lines, veil, cursor, and the
+// labels that find a place.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/paint/layout/plot_labels.h"
+#include "app/paint/layout/plot_parts.h"
+#include "app/paint/layout/sheet.h"
+#include "app/paint/scene/ticks.h"
+#include "lessons/alive.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::Band;
+using lessons::FigureData;
+
+// Where everything goes: the bands' row, the plot, and room for the ticks of both axes.
+struct PlotAreas {
+  Rect bands;
+  PlotMap map;
+  std::vector<Tick> y_ticks;
+};
+
+PlotAreas divide(const Sheet& sheet, const FigureData& figure, Rect area) {
+  PlotAreas areas;
+  const float band = sheet.snap(sheet.height(kMediumType) + sheet.px(8)), gap = sheet.px(4);
+  const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
+  areas.map.x = figure.x;
+  areas.map.y = figure.y;
+  Rect& plot = areas.map.plot;
+  plot = {area.x0, area.y0 + band + gap, area.x1, area.y1 - below};
+  const ByteUnit unit = byte_unit(figure.y.high);
+  const int most = std::max(2, static_cast<int>(plot.height() / sheet.px(46)));
+  areas.y_ticks = byte_ticks(figure.y, unit, most);
+  float labels = sheet.width(kMediumType, unit.name);
+  for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
+  plot.x0 = sheet.snap(plot.x0 + labels + sheet.px(10));
+  plot = {plot.x0, sheet.snap(plot.y0), std::max(sheet.snap(plot.x1), plot.x0 + 1),
+          std::max(sheet.snap(plot.y1), plot.y0 + 1)};
+  areas.bands = {plot.x0, area.y0, plot.x1, area.y0 + band};
+  return areas;
+}
+
+void lay_out_band(Sheet& sheet, const PlotAreas& areas, const Band& band) {
+  const Rect& row = areas.bands;
+  const float gap = sheet.line_px(2);
+  const float x0 = std::clamp(sheet.snap(areas.map.x_px(band.begin)), row.x0, row.x1);
+  float x1 = std::clamp(sheet.snap(areas.map.x_px(band.end)), row.x0, row.x1);
+  if (x1 - x0 < sheet.line_px(1)) return;
+  x1 = std::max(x1 - gap, x0 + sheet.line_px(1));
+  const Rect rect{x0, band.half ? sheet.snap(row.center_y()) : row.y0, x1, row.y1};
+  const Color color = sheet.palette().phase[static_cast<std::size_t>(std::clamp(band.tone, 0, 3))];
+  sheet.fill(Layer::kBands, rect, color, std::min(sheet.px(band.half ? 1 : 3), rect.width() * 0.5f));
+  sheet.scene().hits.push_back({rect, std::nullopt, band.label});
+}
+
+void lay_out_band_label(Sheet& sheet, const PlotAreas& areas, const Band& band) {
+  const Rect& row = areas.bands;
+  const float x0 = std::clamp(areas.map.x_px(band.begin), row.x0, row.x1);
+  const float x1 = std::clamp(areas.map.x_px(band.end), row.x0, row.x1) - sheet.line_px(2);
+  for (const std::string& label : {band.label, band.short_label}) {
+    for (const float smaller : {0.0f, 1.0f}) {
+      const Type type{kMediumType.face, kMediumType.em - smaller};
+      if (label.empty() || sheet.width(type, label) > x1 - x0 - sheet.px(smaller > 0 ? 2 : 6)) continue;
+      sheet.text_mid(Layer::kBands, type, sheet.palette().text, label, (x0 + x1) * 0.5f, row.center_y(),
+                     Anchor::kMiddle);
+      return;
+    }
+  }
+}
+
+void lay_out_bands(Sheet& sheet, const FigureData& figure, const PlotAreas& areas) {
+  for (const bool half : {false, true}) {  // recompute lies on the backward band
+    for (const Band& band : figure.bands) {
+      if (band.half == half) lay_out_band(sheet, areas, band);
+    }
+  }
+  for (const Band& band : figure.bands) {
+    if (!band.half) lay_out_band_label(sheet, areas, band);
+  }
+}
+
+void lay_out_ground(Sheet& sheet, const PlotAreas& areas) {
+  const Rect& plot = areas.map.plot;
+  sheet.fill(Layer::kGround, plot, sheet.palette().well);
+  for (const Tick& tick : areas.y_ticks) {
+    const float y = sheet.snap(areas.map.y_px(tick.value));
+    if (tick.value > 0 && y > plot.y0) {
+      sheet.horizontal(Layer::kGround, plot.x0, plot.x1, y, sheet.palette().grid, sheet.line_px(1));
+    }
+  }
+}
+
+}  // namespace
+
+void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& map, Rect chip) {
+  const Rect& plot = map.plot;
+  const TimeTicks ticks = time_ticks(figure.x, std::max(1, static_cast<int>(plot.width() / sheet.px(90))));
+  bool unit_said = false;
+  for (auto tick = ticks.ticks.rbegin(); tick != ticks.ticks.rend(); ++tick) {
+    const std::string label = unit_said ? tick->label : tick->label + " " + std::string(ticks.unit);
+    const float x = map.x_px(tick->value), half = sheet.width(kLabelType, label) * 0.5f;
+    const bool fits = x - half >= plot.x0 && x + half <= plot.x1 + sheet.px(2);
+    const bool under_chip = chip.width() > 0 && x + half + sheet.px(4) > chip.x0 && x - half - sheet.px(4) < chip.x1;
+    // 0 stands at the left end already, as the lowest label of the other axis.
+    if (!fits || under_chip || tick->value <= 0) continue;
+    sheet.text(Layer::kAxes, kLabelType, sheet.palette().text3, label, x, plot.y1 + sheet.px(4), Anchor::kMiddle);
+    unit_said = true;
+  }
+}
+
+namespace {
+
+void lay_out_ticks(Sheet& sheet, const FigureData& figure, const PlotAreas& areas, Rect chip) {
+  const Rect& plot = areas.map.plot;
+  const Palette& palette = sheet.palette();
+  sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, plot.y1, palette.control, sheet.line_px(1));
+  const float right = plot.x0 - sheet.px(7);
+  sheet.text_mid(Layer::kAxes, kMediumType, palette.text3, std::string(byte_unit(figure.y.high).name), right,
+                 areas.bands.center_y(), Anchor::kEnd);
+  for (const Tick& tick : areas.y_ticks) {
+    sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, tick.label, right, areas.map.y_px(tick.value),
+                   Anchor::kEnd);
+  }
+  lay_out_time_ticks(sheet, figure, areas.map, chip);
+}
+
+// Where the cursor's chip goes; empty without a cursor.
+Rect chip_of(const Sheet& sheet, const FigureData& figure, const PlotMap& map, std::string& label) {
+  if (!figure.cursor || !figure.cursor->at_cursor) return {};
+  const float x = map.x_px(figure.cursor->position);
+  if (x < map.plot.x0 - 1 || x > map.plot.x1 + 1) return {};
+  label = lessons::position_text(figure.cursor->position, figure.x.unit);
+  const float half = sheet.width(kStrongType, label) * 0.5f + sheet.px(6);
+  const float middle = std::max(map.plot.x0 + half, std::min(x, map.plot.x1 - half));
+  const float top = map.plot.y1 + sheet.px(3);
+  return {sheet.snap(middle - half), top, sheet.snap(middle + half),
+          top + sheet.snap(sheet.height(kStrongType) + sheet.px(3))};
+}
+
+}  // namespace
+
+void lay_out_plot(Sheet& sheet, const FigureData& figure, Rect area) {
+  const PlotAreas areas = divide(sheet, figure, area);
+  const PlotMap& map = areas.map;
+  sheet.scene().map = map;
+  const std::vector<PxColumn> columns = px_columns(figure, map, sheet.frame().whole_pixels);
+  lay_out_bands(sheet, figure, areas);
+  lay_out_ground(sheet, areas);
+  lay_out_danger_zone(sheet, figure, map);
+  lay_out_stack(sheet, figure, map, columns);
+  lay_out_failed(sheet, figure, map);
+  const auto below_veil = static_cast<std::ptrdiff_t>(sheet.scene().items.size());
+  lay_out_veil(sheet, figure, map);
+  std::string time;
+  const Rect chip = chip_of(sheet, figure, map, time);
+  if (chip.width() > 0) lay_out_cursor(sheet, figure, map, columns, areas.bands.y1);
+  const std::vector<bool> named = lay_out_labels(sheet, figure, map, columns);
+  // What lines there are is known once their labels have been placed, but they lie below those, and below the veil.
+  auto& items = sheet.scene().items;
+  const auto first_line = static_cast<std::ptrdiff_t>(items.size());
+  lay_out_lines(sheet, figure, map, named);
+  std::rotate(items.begin() + below_veil, items.begin() + first_line, items.end());
+  lay_out_ticks(sheet, figure, areas, chip);
+  if (chip.width() > 0) {
+    sheet.fill(Layer::kMarks, chip, sheet.palette().ink, sheet.px(4));
+    sheet.text_mid(Layer::kMarks, kStrongType, sheet.palette().on_ink, time, chip.center_x(), chip.center_y(),
+                   Anchor::kMiddle);
+  }
+}
+
+}  // namespace headroom::app::paint

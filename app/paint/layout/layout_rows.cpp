@@ -1,0 +1,148 @@
+// A kernel timeline: a row for the host and one for each stream, boxes where something ran, time below. Ink is a kernel
+// of this repository, the greys what others brought, hollow what only moves memory: colour belongs to memory.
+#include <algorithm>
+
+#include "app/paint/layout/plot_parts.h"
+#include "app/paint/layout/sheet.h"
+#include "app/paint/scene/ticks.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::TimeBox;
+using lessons::TimeRow;
+using lessons::Work;
+
+struct BoxLook {
+  Color fill, text;
+  bool hollow = false;
+};
+
+BoxLook look_of(const Palette& palette, Work work) {
+  switch (work) {
+    case Work::kOurs:
+      return {palette.ink, palette.on_ink, false};
+    case Work::kProduct:
+      return {palette.control, palette.well, false};
+    case Work::kOther:
+      return {palette.phase[3], palette.text, false};
+    case Work::kMove:
+      return {palette.well, palette.text, true};
+    case Work::kHost:
+      break;
+  }
+  return {palette.phase[1], palette.text, false};
+}
+
+std::string_view name_of(Work work, bool on_cpu) {
+  switch (work) {
+    case Work::kOurs:
+      return "fused, of this program";
+    case Work::kProduct:
+      return "products, attention";
+    case Work::kOther:
+      return on_cpu ? "other operators" : "other kernels";
+    case Work::kMove:
+      return "copies";
+    case Work::kHost:
+      return "calls of the host";
+  }
+  return "";
+}
+
+void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row) {
+  const float x0 = std::clamp(map.x_px(box.begin), map.plot.x0, map.plot.x1);
+  const float x1 = std::clamp(map.x_px(box.end), map.plot.x0, map.plot.x1);
+  if (box.end < map.x.low || box.begin > map.x.high) return;
+  const float hair = sheet.line_px(1);
+  const float left = sheet.snap(x0);
+  // A gap of a hair stays between neighbours where they are wide enough to have one.
+  const float right = std::max(sheet.snap(x1) - (x1 - x0 > 4 * hair ? hair : 0), left + hair);
+  const Rect rect{left, row.y0, right, row.y1};
+  const BoxLook look = look_of(sheet.palette(), box.work);
+  sheet.fill(Layer::kBars, rect, look.fill);
+  if (look.hollow && rect.width() > 2 * hair) {
+    const float half = hair * 0.5f;
+    sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
+                                    .color = sheet.palette().control,
+                                    .width = hair});
+  } else if (look.hollow) {
+    sheet.fill(Layer::kBars, rect, sheet.palette().control);
+  }
+  const float room = rect.width() - sheet.px(6);
+  if (!box.label.empty() && room > sheet.px(18)) {
+    const std::string label = sheet.shortened(kLabelType, box.label, room);
+    constexpr std::size_t kWorthReading = 9;  // bytes, the dots included
+    if (label.size() >= kWorthReading || label == box.label)
+      sheet.text_mid(Layer::kLabels, kLabelType, look.text, label, rect.center_x(), rect.center_y(), Anchor::kMiddle);
+  }
+  sheet.scene().hits.push_back({rect, std::nullopt, box.tip});
+}
+
+// One line: a sample and its word for each kind that is there.
+void lay_out_legend(Sheet& sheet, const std::vector<TimeRow>& rows, Rect line) {
+  float x = line.x0;
+  bool on_cpu = true;
+  for (const TimeRow& row : rows)
+    for (const TimeBox& box : row.boxes) on_cpu = on_cpu && box.work != Work::kHost;
+  for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kHost}) {
+    const bool there = std::any_of(rows.begin(), rows.end(), [work](const TimeRow& row) {
+      return std::any_of(row.boxes.begin(), row.boxes.end(), [work](const TimeBox& box) { return box.work == work; });
+    });
+    const std::string name(name_of(work, on_cpu));
+    const float width = sheet.px(12) + sheet.px(6) + sheet.width(kLabelType, name);
+    if (!there || x + width > line.x1) continue;
+    const Rect sample{x, sheet.snap(line.center_y() - sheet.px(5)), x + sheet.px(12),
+                      sheet.snap(line.center_y() + sheet.px(5))};
+    const BoxLook look = look_of(sheet.palette(), work);
+    sheet.fill(Layer::kAxes, sample, look.fill);
+    if (look.hollow)
+      sheet.add(Layer::kAxes, Outline{.rect = sample, .color = sheet.palette().control, .width = sheet.line_px(1)});
+    sheet.text_mid(Layer::kAxes, kLabelType, sheet.palette().text2, name, x + sheet.px(18), line.center_y());
+    x += width + sheet.px(16);
+  }
+}
+
+}  // namespace
+
+void lay_out_rows(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
+  const Palette& palette = sheet.palette();
+  const float line = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
+  float names = 0;
+  int notes = 0;
+  for (const TimeRow& row : figure.rows) {
+    names = std::max(names, sheet.width(kMediumType, row.label));
+    notes += !row.note.empty();
+  }
+  PlotMap& map = sheet.scene().map;
+  map.x = figure.x;
+  map.plot = {sheet.snap(area.x0 + names + sheet.px(12)), area.y0 + line, area.x1, area.y1 - line};
+  map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
+  lay_out_legend(sheet, figure.rows, {area.x0, area.y0, area.x1, area.y0 + line});
+
+  const float gap = sheet.px(6);
+  const auto count = static_cast<float>(figure.rows.size());
+  const float room = map.plot.height() - static_cast<float>(notes) * line - count * gap;
+  const float height = sheet.snap(std::clamp(room / std::max(count, 1.0f), sheet.px(10), sheet.px(72)));
+  float y = map.plot.y0;
+  for (const TimeRow& row : figure.rows) {
+    if (!row.note.empty()) {
+      const std::string note = sheet.shortened(kStrongType, row.note, map.plot.width());
+      sheet.text_mid(Layer::kLabels, kStrongType, row.ghost ? palette.text2 : palette.text, note, map.plot.x0,
+                     y + line * 0.5f);
+      y += line;
+    }
+    const Rect rect{map.plot.x0, sheet.snap(y), map.plot.x1, sheet.snap(y + height)};
+    sheet.fill(Layer::kGround, rect, palette.well);
+    sheet.horizontal(Layer::kGround, rect.x0, rect.x1, rect.y1, palette.grid, sheet.line_px(1));
+    sheet.text_mid(Layer::kAxes, kMediumType, palette.text2, row.label, map.plot.x0 - sheet.px(8), rect.center_y(),
+                   Anchor::kEnd);
+    for (const TimeBox& box : row.boxes) lay_out_box(sheet, map, box, rect);
+    y += height + gap;
+  }
+  map.plot.y1 = std::max(y - gap, map.plot.y0 + 1);
+  sheet.horizontal(Layer::kAxes, map.plot.x0, map.plot.x1, map.plot.y1, palette.control, sheet.line_px(1));
+  lay_out_time_ticks(sheet, figure, map, {});
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,177 @@
+// What is alive, ranked, and the ladder from requested bytes to the whole device.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/paint/layout/sheet.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::FigureData;
+using lessons::ListRow;
+
+constexpr Type kHead{Face::kSemiBold, 13}, kName{Face::kMedium, 13}, kNote{Face::kRegular, 12},
+    kSmall{Face::kRegular, 11};
+
+void swatch(Sheet& sheet, const KindColors& kind, Rect rect) {
+  sheet.fill(Layer::kList, rect, kind.fill, sheet.px(2));
+  if (kind.hatched) sheet.hatch(Layer::kList, {rect}, kind.edge, {4, kKindHatch.width, kKindHatch.opacity});
+  if (!kind.outlined) return;
+  const float width = sheet.line_px(1), half = width * 0.5f;
+  sheet.add(Layer::kList, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
+                                  .color = kind.edge,
+                                  .width = width,
+                                  .radius = sheet.px(2)});
+}
+
+std::string tensors_text(std::uint64_t count) {
+  return record::format_count(static_cast<std::int64_t>(count)) + (count == 1 ? " tensor" : " tensors");
+}
+
+class AliveLayout {
+ public:
+  AliveLayout(Sheet& sheet, const FigureData& figure, Rect area)
+      : sheet_(sheet),
+        palette_(sheet.palette()),
+        list_(*figure.cursor),
+        area_(area),
+        title_(title_of(figure)),
+        unit_(byte_unit(static_cast<double>(list_.total))),
+        row_height_(sheet.px(sheet.frame().compact ? 26 : 42)) {}
+
+  void draw() {
+    float y = head();
+    const float more = sheet_.px(26);
+    const auto fitting = static_cast<std::size_t>(std::max(0.0f, (area_.y1 - y - more) / row_height_));
+    const std::size_t shown = std::min(fitting, list_.rows.size());
+    for (std::size_t i = 0; i < shown; ++i, y += row_height_) row(list_.rows[i], y);
+    fold(shown, y);
+  }
+
+ private:
+  static const char* title_of(const FigureData& figure) {
+    if (figure.cursor->at_cursor || figure.veil_from) return "Alive here";
+    return figure.failed ? "Alive when it ran out" : "Alive at the peak";
+  }
+
+  // Title and total, and below them the moment. Returns where rows begin.
+  float head() {
+    const std::string total = in_unit(static_cast<double>(list_.total), unit_, 2) + " " + std::string(unit_.name);
+    const float room = area_.width() - sheet_.width(kHead, total) - sheet_.px(8);
+    sheet_.text(Layer::kList, kHead, palette_.text, sheet_.shortened(kHead, title_, room), area_.x0, area_.y0);
+    sheet_.text(Layer::kList, kHead, palette_.text, total, area_.x1, area_.y0, Anchor::kEnd);
+    const float y = area_.y0 + sheet_.px(20);
+    sheet_.text(Layer::kList, kNote, palette_.text2, sheet_.shortened(kNote, list_.when, area_.width()), area_.x0, y);
+    return y + sheet_.px(22);
+  }
+
+  void row(const ListRow& row, float y) {
+    const float line = sheet_.line_px(1), size = sheet_.px(10), indent = sheet_.px(18);
+    const bool compact = sheet_.frame().compact;
+    sheet_.horizontal(Layer::kList, area_.x0, area_.x1, sheet_.snap(y), palette_.hairline, line);
+    const float middle = compact ? y + row_height_ * 0.5f : y + sheet_.px(15);
+    const float top = sheet_.snap(middle - size * 0.5f);
+    swatch(sheet_, palette_.of(row.category), {area_.x0, top, area_.x0 + size, top + size});
+    const std::string value = in_unit(static_cast<double>(row.bytes), unit_, 2);
+    const float room = area_.width() - indent - sheet_.width(kHead, value) - sheet_.px(8);
+    const std::string name = sheet_.shortened(kName, row.name, room);
+    sheet_.text_mid(Layer::kList, kName, palette_.text, name, area_.x0 + indent, middle);
+    sheet_.text_mid(Layer::kList, kHead, palette_.text, value, area_.x1, middle, Anchor::kEnd);
+    if (!compact) second_line(row, y);
+    const bool layered = row.where.rfind("layer", 0) == 0;
+    const Rect hit{area_.x0, y, area_.x1, y + row_height_};
+    sheet_.scene().hits.push_back(
+        {hit, row.category, row.name + ", " + row.where + (layered ? ", " + tensors_text(row.tensors) : "")});
+  }
+
+  // Where the bytes are, and a bar on the common scale of the list.
+  void second_line(const ListRow& row, float y) {
+    const float indent = sheet_.px(18), bar_from = area_.x0 + sheet_.snap(area_.width() * 0.54f);
+    sheet_.text(Layer::kList, kSmall, palette_.text2,
+                sheet_.shortened(kSmall, row.where, bar_from - area_.x0 - indent - sheet_.px(8)), area_.x0 + indent,
+                y + sheet_.px(23));
+    const auto largest = static_cast<float>(std::max<record::Bytes>(list_.rows.front().bytes, 1));
+    const float length = (area_.x1 - bar_from) * static_cast<float>(row.bytes) / largest;
+    const KindColors& kind = palette_.of(row.category);
+    const float top = sheet_.snap(y + sheet_.px(29)), thick = sheet_.px(3);
+    // A bar this thin shows no hatch: where the fill alone is too pale it takes its edge's colour.
+    sheet_.fill(Layer::kList, {bar_from, top, bar_from + std::max(length, sheet_.px(2)), top + thick},
+                kind.hatched ? kind.edge : kind.fill, thick * 0.5f);
+  }
+
+  void fold(std::size_t shown, float y) {
+    std::uint64_t count = list_.more_count;
+    record::Bytes bytes = list_.more_bytes;
+    for (std::size_t i = shown; i < list_.rows.size(); ++i) {
+      bytes += list_.rows[i].bytes;
+      count += list_.rows[i].tensors;
+    }
+    sheet_.horizontal(Layer::kList, area_.x0, area_.x1, sheet_.snap(y), palette_.hairline, sheet_.line_px(1));
+    if (count == 0) return;
+    const float middle = y + sheet_.px(13);
+    sheet_.text_mid(
+        Layer::kList, kNote, palette_.text2,
+        record::format_count(static_cast<std::int64_t>(count)) + (count == 1 ? " more tensor" : " more tensors"),
+        area_.x0, middle);
+    sheet_.text_mid(Layer::kList, kNote, palette_.text2, in_unit(static_cast<double>(bytes), unit_, 2), area_.x1,
+                    middle, Anchor::kEnd);
+  }
+
+  Sheet& sheet_;
+  const Palette& palette_;
+  const lessons::AliveList& list_;
+  Rect area_;
+  const char* title_;
+  ByteUnit unit_;
+  float row_height_;
+};
+
+float ladder_height(const Sheet& sheet, const FigureData& figure) {
+  return sheet.px(24) + sheet.px(24) * static_cast<float>(figure.ladder.size());
+}
+
+void lay_out_ladder(Sheet& sheet, const FigureData& figure, Rect area) {
+  const Palette& palette = sheet.palette();
+  record::Bytes most = 1;
+  float names = 0, values = 0;
+  for (const lessons::LadderRung& rung : figure.ladder) most = std::max(most, rung.bytes);
+  const ByteUnit unit = byte_unit(static_cast<double>(most));
+  for (const lessons::LadderRung& rung : figure.ladder) {
+    names = std::max(names, sheet.width(kNote, rung.label));
+    values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(rung.bytes), unit, 2)));
+  }
+  sheet.text(Layer::kLadder, kHead, palette.text, "Ladder", area.x0, area.y0);
+  sheet.text(Layer::kLadder, kNote, palette.text2, fmt::format("from tensor to device, {}", unit.name), area.x1,
+             area.y0 + sheet.px(1), Anchor::kEnd);
+  const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));
+  float y = area.y0 + sheet.px(24);
+  for (const lessons::LadderRung& rung : figure.ladder) {
+    const float height = sheet.px(24), middle = y + height * 0.5f;
+    sheet.horizontal(Layer::kLadder, area.x0, area.x1, sheet.snap(y), palette.hairline, sheet.line_px(1));
+    sheet.text_mid(Layer::kLadder, kNote, palette.text2, rung.label, area.x0, middle);
+    const float length = (to - from) * static_cast<float>(rung.bytes) / static_cast<float>(most);
+    const float top = sheet.snap(middle - sheet.px(1.5f)), thick = sheet.px(3);
+    sheet.fill(Layer::kLadder, {from, top, from + std::max(length, 0.0f), top + thick}, palette.control, thick * 0.5f);
+    sheet.text_mid(Layer::kLadder, kName, palette.text, in_unit(static_cast<double>(rung.bytes), unit, 2), area.x1,
+                   middle, Anchor::kEnd);
+    y += height;
+  }
+}
+
+}  // namespace
+
+void lay_out_side(Sheet& sheet, const FigureData& figure, Rect area) {
+  const Frame& frame = sheet.frame();
+  if (frame.parts.ladder && !figure.ladder.empty()) {
+    const float height = ladder_height(sheet, figure);
+    // The list comes first: the ladder takes what three rows of it leave.
+    if (!frame.parts.alive || area.height() - height >= sheet.px(200)) {
+      lay_out_ladder(sheet, figure, {area.x0, area.y1 - height, area.x1, area.y1});
+      area.y1 -= height + sheet.px(16);
+    }
+  }
+  if (frame.parts.alive && figure.cursor) AliveLayout(sheet, figure, area).draw();
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,83 @@
+// A table: names with a line of explanation on the left, numbers under heads on the right.
+#include <algorithm>
+
+#include "app/paint/layout/sheet.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::Table;
+using lessons::TableRow;
+
+constexpr Type kHead{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13},
+    kNote{Face::kRegular, 12};
+
+void lay_out_swatch(Sheet& sheet, record::Category category, Rect rect) {
+  const KindColors& kind = sheet.palette().of(category);
+  sheet.fill(Layer::kBars, rect, kind.fill, sheet.px(2));
+  if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, {4, kKindHatch.width, kKindHatch.opacity});
+}
+
+// Right ends of the columns.
+std::vector<float> column_ends(const Sheet& sheet, const Table& table, Rect area) {
+  std::vector<float> ends(table.columns.size());
+  float x = area.x1;
+  for (std::size_t i = table.columns.size(); i-- > 0;) {
+    float width = sheet.width(kHead, table.columns[i]);
+    for (const TableRow& row : table.rows)
+      if (i < row.cells.size()) width = std::max(width, sheet.width(kCell, row.cells[i]));
+    ends[i] = x;
+    x -= width + sheet.px(20);
+  }
+  return ends;
+}
+
+float names_end(const Sheet& sheet, const Table& table, const std::vector<float>& ends, Rect area) {
+  if (ends.empty()) return area.x1;
+  float width = sheet.width(kHead, table.columns.front());
+  for (const TableRow& row : table.rows)
+    if (!row.cells.empty()) width = std::max(width, sheet.width(kCell, row.cells.front()));
+  return ends.front() - width - sheet.px(16);
+}
+
+}  // namespace
+
+void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
+  const Palette& palette = sheet.palette();
+  const float line = sheet.line_px(1), head = sheet.px(26);
+  const float foot = table.foot.empty() ? 0 : sheet.px(28);
+  const std::vector<float> ends = column_ends(sheet, table, area);
+  const float words_end = names_end(sheet, table, ends, area);
+  float y = area.y0;
+  sheet.text_mid(Layer::kBars, kHead, palette.text2, table.head, area.x0, y + head * 0.5f);
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    sheet.text_mid(Layer::kBars, kHead, palette.text2, table.columns[i], ends[i], y + head * 0.5f, Anchor::kEnd);
+  y += head;
+  sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.control, line);
+  const auto rows = static_cast<float>(std::max<std::size_t>(1, table.rows.size()));
+  const float height = std::clamp((area.y1 - foot - y) / rows, sheet.px(34), sheet.px(54));
+  for (const TableRow& row : table.rows) {
+    if (y + height > area.y1 - foot + 1) break;
+    const float indent = row.category ? sheet.px(20) : 0;
+    const float name_y = y + height * 0.5f - (row.note.empty() ? 0 : sheet.px(8));
+    if (row.category) {
+      const float size = sheet.px(10), top = sheet.snap(name_y - size * 0.5f);
+      lay_out_swatch(sheet, *row.category, {area.x0, top, area.x0 + size, top + size});
+    }
+    const float room = words_end - area.x0 - indent;
+    sheet.text_mid(Layer::kBars, kName, palette.text, sheet.shortened(kName, row.name, room), area.x0 + indent, name_y);
+    if (!row.note.empty())
+      sheet.text_mid(Layer::kBars, kNote, palette.text2, sheet.shortened(kNote, row.note, room), area.x0 + indent,
+                     y + height * 0.5f + sheet.px(9));
+    for (std::size_t i = 0; i < row.cells.size() && i < ends.size(); ++i)
+      sheet.text_mid(Layer::kBars, kCell, palette.text, row.cells[i], ends[i], y + height * 0.5f, Anchor::kEnd);
+    sheet.scene().hits.push_back({{area.x0, y, area.x1, y + height}, row.category, row.tip + ". " + row.note});
+    y += height;
+    sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.hairline, line);
+  }
+  if (!table.foot.empty())
+    sheet.text_mid(Layer::kBars, kNote, palette.text2, sheet.shortened(kNote, table.foot, area.width()), area.x0,
+                   y + foot * 0.5f + sheet.px(2));
+}
+
+}  // namespace headroom::app::paint

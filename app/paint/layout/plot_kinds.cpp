@@ -1,0 +1,199 @@
+#include "app/paint/layout/plot_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "lessons/names.h"
+
+namespace headroom::app::paint {
+namespace {
+
+class KindLabels {
+ public:
+  KindLabels(LabelPen& pen, const lessons::FigureData& figure, const std::vector<PxColumn>& columns, const PlotMap& map,
+             const ByteUnit& unit)
+      : pen_(pen),
+        sheet_(pen.sheet()),
+        palette_(sheet_.palette()),
+        placer_(pen.placer()),
+        figure_(figure),
+        columns_(columns),
+        map_(map),
+        unit_(unit) {}
+
+  void draw() {
+    if (columns_.empty()) return;
+    std::array<int, record::kNumCategories> order{};
+    std::iota(order.begin(), order.end(), 0);
+    std::array<float, record::kNumCategories> thickest{};
+    for (const PxColumn& column : columns_) {
+      for (int kind : order) {
+        auto& most = thickest[static_cast<std::size_t>(kind)];
+        most = std::max(most, column.thickness(kind));
+      }
+    }
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+      return thickest[static_cast<std::size_t>(a)] > thickest[static_cast<std::size_t>(b)];
+    });
+    for (const int kind : order) {
+      if (thickest[static_cast<std::size_t>(kind)] < sheet_.px(4)) break;
+      if (!inside(kind)) with_leader(kind);
+    }
+  }
+
+ private:
+  std::string name_of_kind(int kind) const {
+    return lessons::capitalised(record::label_of(static_cast<record::Category>(kind)));
+  }
+
+  std::string value_of(const PxColumn& column, int kind) const {
+    return in_unit(static_cast<double>(column.source->high[static_cast<std::size_t>(kind)]), unit_, 2);
+  }
+
+  // In the band: what stands still at its left end and with its size, what moves where it is thickest.
+  bool inside(int kind) {
+    const std::string name = name_of_kind(kind);
+    const bool still = figure_.quiet[static_cast<std::size_t>(kind)];
+    const float value_width = still ? sheet_.px(8) + sheet_.width(kLabelType, value_of(columns_.front(), kind)) : 0;
+    return (still && inside(kind, name, value_width)) || inside(kind, name, 0);
+  }
+
+  bool inside(int kind, const std::string& name, float extra) {
+    const float width = pen_.box_at(kStrongType, name, 0, 0).width() + extra, height = sheet_.height(kStrongType);
+    const bool still = figure_.quiet[static_cast<std::size_t>(kind)];
+    struct Place {
+      Rect box;
+      float room;
+    };
+    std::vector<Place> places;
+    for (float x = columns_.front().x0 + sheet_.px(6); x + width < columns_.back().x1 - sheet_.px(2);
+         x += sheet_.px(4)) {
+      const Rect room = clearance(columns_, kind, x, width);
+      if (room.height() < height * 0.95f) continue;  // letters are lower than their line
+      const float y = sheet_.snap(room.center_y() - height * 0.5f);
+      places.push_back({{x, y, x + width, y + height}, still ? 0 : std::min(room.height(), 3 * height)});
+    }
+    std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.room > b.room; });
+    std::vector<Rect> candidates;
+    for (const Place& place : places) candidates.push_back(place.box);
+    const auto box = placer_.place_inside(candidates);
+    if (!box) return false;
+    const KindColors& colors = palette_.kinds[static_cast<std::size_t>(kind)];
+    const Color on = is_quiet(sheet_.frame(), figure_, kind) ? colors.on_quiet : colors.on_fill;
+    // From the letters' tops down: the edge of the kind may run right above them.
+    const Rect patch{box->x0, box->y0 + 0.15f * box->height(), box->x1, box->y1};
+    sheet_.fill(Layer::kLabels, patch, fill_of(sheet_.frame(), figure_, kind), sheet_.px(2));
+    const Rect text = sheet_.text(Layer::kLabels, kStrongType, on, name, box->x0 + pen_.pad_x(), box->y0);
+    if (extra > 0) {
+      sheet_.text(Layer::kLabels, kLabelType, on, value_of(columns_.front(), kind), text.x1 + sheet_.px(8), box->y0);
+    }
+    return true;
+  }
+
+  struct Leader {
+    Rect label;
+    Point dot, end;
+
+    float length() const { return std::abs(dot.x - end.x) + std::abs(dot.y - end.y); }
+    Rect line() const {
+      return {std::min(dot.x, end.x) - 1, std::min(dot.y, end.y) - 1, std::max(dot.x, end.x) + 1,
+              std::max(dot.y, end.y) + 1};
+    }
+  };
+
+  // Columns where the kind is thick enough to be pointed at, the thickest first; few, spread over the plot.
+  std::vector<const PxColumn*> anchors(int kind) const {
+    std::vector<const PxColumn*> all;
+    for (const PxColumn& column : columns_) {
+      if (column.thickness(kind) >= sheet_.px(3)) all.push_back(&column);
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [kind](const PxColumn* a, const PxColumn* b) { return a->thickness(kind) > b->thickness(kind); });
+    std::vector<const PxColumn*> few;
+    for (const PxColumn* column : all) {
+      const bool near = std::any_of(few.begin(), few.end(), [&](const PxColumn* other) {
+        return std::abs(other->x0 - column->x0) < sheet_.px(24);
+      });
+      if (!near) few.push_back(column);
+      if (few.size() == 16) break;
+    }
+    return few;
+  }
+
+  // Right or left of the dot at its height, else above it.
+  std::vector<Leader> leaders(const PxColumn& column, int kind, const std::string& text) const {
+    const Rect band = column.of(kind), size = pen_.box_at(kStrongType, text, 0, 0);
+    const Point dot{sheet_.snap((band.x0 + band.x1) * 0.5f), sheet_.snap(band.center_y())};
+    std::vector<Leader> all;
+    for (const float away : {14.0f, 24.0f, 40.0f, 64.0f}) {
+      const float dx = sheet_.px(away), top = dot.y - size.height() * 0.5f;
+      all.push_back({pen_.box_at(kStrongType, text, dot.x + dx, top), dot, {dot.x + dx, dot.y}});
+      all.push_back({pen_.box_at(kStrongType, text, dot.x - dx - size.width(), top), dot, {dot.x - dx, dot.y}});
+    }
+    for (const float up : {10.0f, 16.0f, 24.0f, 34.0f, 46.0f, 60.0f}) {
+      for (const float share : {0.5f, 0.2f, 0.8f}) {
+        const float bottom = column.top() - sheet_.px(up);
+        all.push_back(
+            {pen_.box_at(kStrongType, text, sheet_.snap(dot.x - size.width() * share), bottom - size.height()),
+             dot,
+             {dot.x, bottom}});
+      }
+    }
+    return all;
+  }
+
+  // The shortest way out counts, a label that covers no line, and a dot where the kind is thick.
+  void with_leader(int kind) {
+    const std::vector<const PxColumn*> columns = anchors(kind);
+    std::optional<Leader> best;
+    const PxColumn* at = nullptr;
+    float least = 0;
+    const float longest = std::max(sheet_.px(60), map_.plot.height() * 0.3f);
+    for (const PxColumn* column : columns) {
+      const float thin = 1 - column->thickness(kind) / columns.front()->thickness(kind);
+      for (const Leader& leader : leaders(*column, kind, name_of_kind(kind) + " " + value_of(*column, kind))) {
+        if (!placer_.is_free(leader.label) || !placer_.clear_of_data(leader.label)) continue;
+        if (!placer_.is_free(leader.line()) || leader.length() > longest) continue;
+        float cost = leader.length() + sheet_.px(80) * thin;
+        if (placer_.crosses_line(leader.label)) cost += sheet_.px(60);
+        if (placer_.crosses_line(leader.line())) cost += sheet_.px(30);
+        if (best && cost >= least) continue;
+        best = leader;
+        at = column;
+        least = cost;
+      }
+    }
+    if (best) draw_leader(*best, name_of_kind(kind) + " " + value_of(*at, kind));
+  }
+
+  void draw_leader(const Leader& leader, const std::string& text) {
+    const float width = sheet_.line_px(1);
+    sheet_.add(Layer::kLabels, Polyline{.points = {leader.dot, leader.end}, .color = palette_.text, .width = width});
+    sheet_.add(Layer::kLabels,
+               Disc{.center = leader.dot, .radius = sheet_.px(2.5f), .fill = palette_.text, .stroke = {}});
+    pen_.put(leader.label, kStrongType, palette_.text, palette_.well, text);
+    placer_.take(leader.label);
+    placer_.take(leader.line());
+  }
+
+  LabelPen& pen_;
+  Sheet& sheet_;
+  const Palette& palette_;
+  LabelPlacer& placer_;
+  const lessons::FigureData& figure_;
+  const std::vector<PxColumn>& columns_;
+  const PlotMap& map_;
+  const ByteUnit unit_;
+};
+
+}  // namespace
+
+void label_kinds(LabelPen& pen, const lessons::FigureData& figure, const std::vector<PxColumn>& columns,
+                 const PlotMap& map, const ByteUnit& unit) {
+  KindLabels(pen, figure, columns, map, unit).draw();
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,330 @@
+#include "app/paint/layout/plot_labels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/paint/layout/plot_kinds.h"
+#include "app/paint/layout/plot_parts.h"
+#include "app/paint/scene/label_pen.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::FigureData;
+
+class PlotLabels {
+ public:
+  PlotLabels(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns)
+      : sheet_(sheet),
+        palette_(sheet.palette()),
+        figure_(figure),
+        map_(map),
+        columns_(columns),
+        unit_(byte_unit(figure.y.high)),
+        pen_(sheet, map.plot),
+        placer_(pen_.placer()) {
+    for (const PxColumn& column : columns) placer_.data_top(column.x0, column.x1, column.top());
+    for (const lessons::StepLine& line : figure.lines) {
+      line_rects_.push_back(rects_of(line));
+      for (const Rect& rect : line_rects_.back()) placer_.avoid(rect);
+    }
+    if (cap_shown()) avoid_horizontal(figure.cap->y);
+    if (figure.guess) avoid_horizontal(*figure.guess);
+  }
+
+  // Returns which lines are named.
+  std::vector<bool> draw() {
+    if (const Rect rect = failed_rect(sheet_, figure_, map_); rect.width() > 0) placer_.take(rect);
+    guess();
+    failed();
+    limit();
+    peak();
+    std::vector<bool> named;
+    for (std::size_t i = 0; i < figure_.lines.size(); ++i) {
+      named.push_back(line_label(i));
+      if (!named.back()) line_rects_[i].clear();  // it is not drawn
+    }
+    label_kinds(pen_, figure_, columns_, map_, unit_);
+    ghost_peak();
+    return named;
+  }
+
+ private:
+  bool cap_shown() const { return figure_.cap && figure_.cap->y < map_.y.high; }
+
+  void avoid_horizontal(double value) {
+    const float y = map_.y_px(value);
+    placer_.avoid({map_.plot.x0, y - 1, map_.plot.x1, y + 2});
+  }
+
+  std::vector<Rect> rects_of(const lessons::StepLine& line) const {
+    const std::vector<Point> points = step_points(line, map_, sheet_.frame().whole_pixels, 0);
+    std::vector<Rect> rects;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      const Point &a = points[i - 1], &b = points[i];
+      rects.push_back({std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x) + 1, std::max(a.y, b.y) + 2});
+    }
+    return rects;
+  }
+
+  // Another line than this one, or the limit, runs through the box.
+  bool crosses_other(Rect box, std::size_t line) const {
+    if (cap_shown() && std::abs(map_.y_px(figure_.cap->y) - box.center_y()) < box.height() * 0.5f + 1) return true;
+    for (std::size_t i = 0; i < line_rects_.size(); ++i) {
+      const auto meets = [&](const Rect& rect) { return rect.meets(box); };
+      if (i != line && std::any_of(line_rects_[i].begin(), line_rects_[i].end(), meets)) return true;
+    }
+    return false;
+  }
+
+  // --- the question -----------------------------------------------------------------------------------------------
+
+  void guess() {
+    if (!figure_.guess) return;
+    const float y = std::clamp(sheet_.snap(map_.y_px(*figure_.guess)), map_.plot.y0, map_.plot.y1);
+    const float from = figure_.guess_locked || !figure_.veil_from
+                           ? map_.plot.x0
+                           : std::clamp(map_.x_px(*figure_.veil_from), map_.plot.x0, map_.plot.x1);
+    sheet_.add(Layer::kMarks, Polyline{.points = {{from, y}, {map_.plot.x1, y}},
+                                       .color = palette_.text,
+                                       .width = sheet_.line_px(2),
+                                       .dash = sheet_.px(7),
+                                       .gap = sheet_.px(4)});
+    const std::string value = in_unit(*figure_.guess, unit_, 1) + " " + std::string(unit_.name);
+    if (figure_.guess_locked) {
+      you_said("you said " + value, y);
+    } else {
+      pill("your guess " + value, from, y);
+    }
+  }
+
+  void you_said(const std::string& text, float y) {
+    const Rect size = pen_.box_at(kMediumType, text, 0, 0);
+    std::vector<Rect> candidates;
+    for (const float share : {0.56f, 0.7f, 0.84f, 0.4f, 0.25f, 0.1f}) {
+      const float x = map_.plot.x0 + map_.plot.width() * share - size.width() * 0.5f;
+      candidates.push_back(pen_.box_at(kMediumType, text, sheet_.snap(x), sheet_.snap(y - size.height() * 0.5f)));
+    }
+    // At the very top or bottom of the plot the line has no room around it.
+    candidates.push_back(pen_.box_at(kMediumType, text, map_.plot.x0 + sheet_.px(6), y + sheet_.px(3)));
+    candidates.push_back(pen_.box_at(kMediumType, text, map_.plot.x0 + sheet_.px(6), y - size.height() - sheet_.px(2)));
+    for (const bool careful : {true, false}) {  // on the line, clear of the others, if there is such a place
+      for (const Rect& box : candidates) {
+        if (!placer_.is_free(box)) continue;
+        if (careful && (!placer_.clear_of_data(box) || crosses_other(box, line_rects_.size()))) continue;
+        placer_.take(box);
+        pen_.put(box, kMediumType, palette_.text, palette_.well, text);
+        return;
+      }
+    }
+  }
+
+  void pill(const std::string& text, float from, float y) {
+    const Type type = kPeakType;
+    const float width = sheet_.snap(sheet_.width(type, text) + sheet_.px(38)), height = sheet_.px(30);
+    const float middle = std::clamp((from + map_.plot.x1) * 0.5f, map_.plot.x0 + width * 0.5f + sheet_.px(2),
+                                    std::max(map_.plot.x1 - width * 0.5f - sheet_.px(2), map_.plot.x0 + width * 0.5f));
+    const float x0 = sheet_.snap(middle - width * 0.5f);
+    const float y0 = sheet_.snap(std::clamp(y - height * 0.5f, map_.plot.y0, map_.plot.y1 - height));
+    const Rect box{x0, y0, x0 + width, y0 + height};
+    sheet_.fill(Layer::kMarks, {box.x0, box.y0 + sheet_.px(2), box.x1, box.y1 + sheet_.px(3)}, palette_.shadow,
+                height * 0.5f);
+    sheet_.fill(Layer::kMarks, box, palette_.ink, height * 0.5f);
+    for (int dot = 0; dot < 6; ++dot) {  // the grip
+      const Point at{box.x0 + sheet_.px(15) + sheet_.px(5) * static_cast<float>(dot % 2),
+                     box.center_y() + sheet_.px(5) * static_cast<float>(dot / 2 - 1)};
+      sheet_.add(Layer::kMarks,
+                 Disc{.center = at, .radius = sheet_.px(1), .fill = faded(palette_.on_ink, 0.7f), .stroke = {}});
+    }
+    sheet_.text_mid(Layer::kLabels, type, palette_.on_ink, text, box.x0 + sheet_.px(28), box.center_y());
+    chevron(box.center_x(), box.y0 - sheet_.px(8), -1);
+    chevron(box.center_x(), box.y1 + sheet_.px(8), 1);
+    placer_.take({box.x0, box.y0 - sheet_.px(12), box.x1, box.y1 + sheet_.px(12)});
+    sheet_.scene().guess = box;
+  }
+
+  void chevron(float x, float y, float way) {
+    const float w = sheet_.px(3);
+    if (y - w < map_.plot.y0 || y + w > map_.plot.y1) return;
+    sheet_.add(Layer::kMarks, Polyline{.points = {{x - w, y}, {x, y + way * w}, {x + w, y}},
+                                       .color = palette_.text2,
+                                       .width = 1.25f * sheet_.frame().scale});
+  }
+
+  // --- limit, failure, peak ---------------------------------------------------------------------------------------
+
+  void limit() {
+    if (!figure_.cap) return;
+    const Type type = kStrongType;
+    if (!cap_shown()) {  // off the axis: say where it is
+      const std::string text = figure_.cap->label + " ↑";
+      const float width = pen_.box_at(type, text, 0, 0).width();
+      pen_.place({pen_.box_at(type, text, map_.plot.x1 - width - sheet_.px(4), map_.plot.y0 + sheet_.px(3))}, type,
+                 palette_.danger, text, true);
+      return;
+    }
+    const Rect size = pen_.box_at(type, figure_.cap->label, 0, 0);
+    const float y = map_.y_px(figure_.cap->y);
+    const float right = map_.plot.x1 - size.width() - sheet_.px(4), left = map_.plot.x0 + sheet_.px(4);
+    const float aside = map_.plot.x1 - map_.plot.width() * 0.08f - size.width();  // of an allocation that failed
+    const float above = sheet_.snap(y - size.height() - sheet_.px(3)), below = sheet_.snap(y + sheet_.px(4));
+    const auto at = [&](float x, float top) { return pen_.box_at(type, figure_.cap->label, x, top); };
+    pen_.place({at(right, above), at(aside, above), at(left, above), at(right, below), at(left, below)}, type,
+               palette_.danger, figure_.cap->label, true);
+  }
+
+  void failed() {
+    const Rect rect = failed_rect(sheet_, figure_, map_);
+    if (rect.width() <= 0) return;
+    const Type type = kStrongType;
+    const Rect size = pen_.box_at(type, figure_.failed->label, 0, 0);
+    const float left = rect.x0 - size.width() - sheet_.px(6), middle = rect.center_y() - size.height() * 0.5f;
+    std::vector<Rect> candidates;
+    for (const float shift : {0.0f, -1.2f, 1.2f, -2.4f}) {
+      candidates.push_back(pen_.box_at(type, figure_.failed->label, left, sheet_.snap(middle + shift * size.height())));
+    }
+    const float end = rect.x1 - size.width();
+    candidates.push_back(
+        pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y0 - size.height() - sheet_.px(3))));
+    candidates.push_back(pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y1 + sheet_.px(3))));
+    pen_.place(candidates, type, palette_.danger, figure_.failed->label, true);
+  }
+
+  void ring(const lessons::PeakMark& mark, float radius, float width) {
+    const float x = map_.x_px(mark.x), y = map_.y_px(mark.y);
+    sheet_.add(
+        Layer::kMarks,
+        Disc{
+            .center = {x, y}, .radius = radius, .fill = palette_.well, .stroke = palette_.text, .stroke_width = width});
+    placer_.take({x - radius - 1, y - radius - 1, x + radius + 1, y + radius + 1});
+  }
+
+  bool in_plot(const lessons::PeakMark& mark) const {
+    const float x = map_.x_px(mark.x);
+    return x >= map_.plot.x0 - 1 && x <= map_.plot.x1 + 1 && mark.y <= map_.y.high;
+  }
+
+  // Beside a ring, then further and further above and below.
+  std::vector<Rect> around(const lessons::PeakMark& mark, Type type) const {
+    const Rect size = pen_.box_at(type, mark.label, 0, 0);
+    const float x = map_.x_px(mark.x), y = map_.y_px(mark.y), gap = sheet_.px(8);
+    std::vector<Rect> boxes;
+    for (const float shift : {0.0f, -0.4f, 0.4f, -1.0f, -1.5f, -2.0f, 1.0f}) {
+      const float top = sheet_.snap(y + (shift - 0.5f) * size.height());
+      boxes.push_back(pen_.box_at(type, mark.label, sheet_.snap(x - gap - size.width()), top));
+      boxes.push_back(pen_.box_at(type, mark.label, sheet_.snap(x + gap), top));
+    }
+    boxes.push_back(
+        pen_.box_at(type, mark.label, sheet_.snap(x - size.width() * 0.5f), sheet_.snap(y - size.height() - gap)));
+    return boxes;
+  }
+
+  // Not beside the ring of the other run's peak, whose label it would seem to be.
+  void peak() {
+    if (!figure_.peak || !in_plot(*figure_.peak)) return;
+    ring(*figure_.peak, sheet_.px(4.5f), 2 * sheet_.frame().scale);
+    std::vector<Rect> boxes = around(*figure_.peak, kPeakType);
+    if (figure_.ghost_peak && in_plot(*figure_.ghost_peak)) {
+      const Point other{map_.x_px(figure_.ghost_peak->x), map_.y_px(figure_.ghost_peak->y)};
+      const float near = sheet_.px(14);
+      std::erase_if(boxes, [&](const Rect& box) {
+        return Rect{box.x0 - near, box.y0 - 1, box.x1 + near, box.y1 + 1}.contains(other);
+      });
+    }
+    name_ring(*figure_.peak, boxes.empty() ? around(*figure_.peak, kPeakType) : boxes, kPeakType);
+  }
+
+  void ghost_peak() {
+    if (!figure_.ghost_peak || !in_plot(*figure_.ghost_peak)) return;
+    ring(*figure_.ghost_peak, sheet_.px(4), 1.5f * sheet_.frame().scale);
+    name_ring(*figure_.ghost_peak, around(*figure_.ghost_peak, kMediumType), kMediumType);
+  }
+
+  // With a line to its ring where the name does not stand beside it.
+  void name_ring(const lessons::PeakMark& mark, const std::vector<Rect>& boxes, Type type) {
+    const auto box = placer_.place(boxes, true);
+    if (!box) return;
+    pen_.put(*box, type, palette_.text, palette_.well, mark.label);
+    const Point at{map_.x_px(mark.x), map_.y_px(mark.y)};
+    if (box->y0 <= at.y && at.y <= box->y1) return;
+    const bool above = box->y1 < at.y;
+    const float radius = sheet_.px(5), pad = pen_.pad_x();
+    const Point from{at.x, above ? at.y - radius : at.y + radius};
+    const Point to{std::clamp(at.x, box->x0 + pad, box->x1 - pad), above ? box->y1 : box->y0};
+    sheet_.add(Layer::kMarks, Polyline{.points = {from, to}, .color = palette_.text, .width = sheet_.line_px(1)});
+  }
+
+  // --- lines ------------------------------------------------------------------------------------------------------
+
+  // On the line where it is level, else just above it or below; the long words first.
+  bool line_label(std::size_t index) {
+    const lessons::StepLine& line = figure_.lines[index];
+    if (line.label.empty()) return true;
+    const std::vector<Point> points = step_points(line, map_, sheet_.frame().whole_pixels, 0);
+    for (const std::string* text : {&line.label, &line.short_label}) {
+      LinePlaces places;
+      for (const float share : {0.80f, 0.65f, 0.5f, 0.35f, 0.2f, 0.92f, 0.1f, 0.02f}) {
+        add_line_places(*text, points, share, places);
+      }
+      for (const Rect& box : places.in_order()) {
+        if (!placer_.is_free(box) || !placer_.clear_of_data(box) || crosses_other(box, index)) continue;
+        placer_.take(box);
+        pen_.put(box, kMediumType, palette_.text2, palette_.well, *text);
+        return true;
+      }
+    }
+    return line.style == lessons::LineStyle::kGhost;  // the other run's: its colour tells
+  }
+
+  struct LinePlaces {
+    std::vector<Rect> on, above, below;
+
+    std::vector<Rect> in_order() const {
+      std::vector<Rect> all = on;
+      all.insert(all.end(), above.begin(), above.end());
+      all.insert(all.end(), below.begin(), below.end());
+      return all;
+    }
+  };
+
+  void add_line_places(const std::string& text, const std::vector<Point>& points, float share,
+                       LinePlaces& places) const {
+    const Rect size = pen_.box_at(kMediumType, text, 0, 0);
+    const float x = sheet_.snap(map_.plot.x0 + (map_.plot.width() - size.width()) * share);
+    float highest = map_.plot.y1, lowest = map_.plot.y0;
+    bool covered = false;
+    for (std::size_t i = 1; i < points.size(); i += 2) {
+      const Point &a = points[i - 1], &b = points[i];
+      if (b.x <= x || a.x >= x + size.width()) continue;
+      covered = true;
+      highest = std::min(highest, a.y);
+      lowest = std::max(lowest, a.y);
+    }
+    if (!covered || points.front().x > x || points.back().x < x + size.width()) return;
+    if (lowest - highest < 1)
+      places.on.push_back(pen_.box_at(kMediumType, text, x, sheet_.snap(highest - size.height() * 0.5f)));
+    places.above.push_back(pen_.box_at(kMediumType, text, x, sheet_.snap(highest - size.height() - sheet_.px(2))));
+    places.below.push_back(pen_.box_at(kMediumType, text, x, sheet_.snap(lowest + sheet_.px(3))));
+  }
+
+  Sheet& sheet_;
+  const Palette& palette_;
+  const FigureData& figure_;
+  const PlotMap& map_;
+  const std::vector<PxColumn>& columns_;
+  ByteUnit unit_;
+  LabelPen pen_;
+  LabelPlacer& placer_;
+  std::vector<std::vector<Rect>> line_rects_;  // of each of the figure's lines
+};
+
+}  // namespace
+
+std::vector<bool> lay_out_labels(Sheet& sheet, const FigureData& figure, const PlotMap& map,
+                                 const std::vector<PxColumn>& columns) {
+  return PlotLabels(sheet, figure, map, columns).draw();
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,16 @@
+// The labels that stand on a timeline, each where it belongs or not at all.
+#pragma once
+
+#include <vector>
+
+#include "app/paint/layout/sheet.h"
+#include "app/paint/scene/stack.h"
+
+namespace headroom::app::paint {
+
+// By priority: guess, limit, failed request, peak, lines, kinds of memory from the largest down, the other run's peak.
+// Returns for each of the figure's lines whether it is named: false where its label found no place.
+std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+                                 const std::vector<PxColumn>& columns);
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,274 @@
+#include "app/paint/layout/plot_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::FigureData;
+
+constexpr int kKinds = record::kNumCategories;
+
+// Upper (or lower) edge of one kind over neighbouring columns, as connected lines with vertical joins where both
+// neighbours have the kind.
+std::vector<Polyline> edge_lines(const std::vector<PxColumn>& columns, int kind, bool upper, Color color, float width,
+                                 float least) {
+  std::vector<Polyline> lines;
+  float last_x = -1;
+  const float shift = upper ? width * 0.5f : -width * 0.5f;
+  for (const PxColumn& column : columns) {
+    if (column.thickness(kind) < least) {
+      last_x = -1;
+      continue;
+    }
+    const float y = column.y[static_cast<std::size_t>(upper ? kind + 1 : kind)] + shift;
+    if (last_x < 0 || column.x0 - last_x > 0.01f) lines.push_back({.points = {}, .color = color, .width = width});
+    lines.back().points.push_back({column.x0, y});
+    lines.back().points.push_back({column.x1, y});
+    last_x = column.x1;
+  }
+  return lines;
+}
+
+// Drops points on a straight line: shorter files, fewer vertices.
+void add_line(Sheet& sheet, Layer layer, Polyline line) {
+  std::vector<Point> kept;
+  for (const Point& p : line.points) {
+    while (kept.size() >= 2) {
+      const Point &a = kept[kept.size() - 2], &b = kept.back();
+      const bool straight = (a.x == b.x && b.x == p.x) || (a.y == b.y && b.y == p.y);
+      if (!straight) break;
+      kept.pop_back();
+    }
+    if (kept.empty() || !(kept.back() == p)) kept.push_back(p);
+  }
+  line.points = std::move(kept);
+  if (line.points.size() >= 2) sheet.add(layer, std::move(line));
+}
+
+// The sides of a kind at its ends: a hatched kind is outlined all around.
+void add_sides(Sheet& sheet, const std::vector<PxColumn>& columns, int kind, Color color, float width, float least) {
+  float last_x = -1;
+  Rect last{};
+  const auto side = [&](float x, const Rect& rect) {
+    sheet.vertical(Layer::kStack, x, rect.y0, rect.y1, color, width);
+  };
+  for (const PxColumn& column : columns) {
+    if (column.thickness(kind) < least) continue;
+    const Rect rect = column.of(kind);
+    if (last_x < 0 || column.x0 - last_x > 0.01f) {
+      if (last_x >= 0) side(last.x1 - width, last);
+      side(rect.x0, rect);
+    }
+    last = rect;
+    last_x = column.x1;
+  }
+  if (last_x >= 0) side(last.x1 - width, last);
+}
+
+void lay_out_fill(Sheet& sheet, const FigureData& figure, const std::vector<PxColumn>& columns, int kind) {
+  Columns shape{
+      .category = static_cast<record::Category>(kind), .color = fill_of(sheet.frame(), figure, kind), .rects = {}};
+  for (const PxColumn& column : columns) {
+    const Rect rect = column.of(kind);
+    if (rect.height() <= 0) continue;
+    auto& rects = shape.rects;
+    if (!rects.empty() && rects.back().y0 == rect.y0 && rects.back().y1 == rect.y1 && rects.back().x1 == rect.x0) {
+      rects.back().x1 = rect.x1;
+    } else {
+      rects.push_back(rect);
+    }
+  }
+  if (shape.rects.empty()) return;
+  const std::vector<Rect> rects = shape.rects;
+  sheet.add(Layer::kStack, std::move(shape));
+  const KindColors& colors = sheet.palette().kinds[static_cast<std::size_t>(kind)];
+  if (colors.hatched && !is_quiet(sheet.frame(), figure, kind))
+    sheet.hatch(Layer::kStack, rects, colors.edge, kKindHatch);
+}
+
+// What stands between a kind and the next: an edge of 2 px under a line of ground (quiet), an outline, or a line of
+// ground.
+void lay_out_border(Sheet& sheet, const FigureData& figure, const std::vector<PxColumn>& columns, int kind) {
+  const Palette& palette = sheet.palette();
+  const KindColors& colors = palette.kinds[static_cast<std::size_t>(kind)];
+  const float thin = sheet.line_px(1), least = 2 * thin;
+  if (is_quiet(sheet.frame(), figure, kind)) {
+    const float thick = sheet.line_px(2);
+    for (Polyline& line : edge_lines(columns, kind, true, colors.edge, thick, least))
+      add_line(sheet, Layer::kStack, std::move(line));
+    for (Polyline& line : edge_lines(columns, kind, true, palette.well, thin, least)) {
+      for (Point& point : line.points) point.y -= thin;
+      add_line(sheet, Layer::kStack, std::move(line));
+    }
+  } else if (colors.outlined) {
+    for (Polyline& line : edge_lines(columns, kind, true, colors.edge, thin, least))
+      add_line(sheet, Layer::kStack, std::move(line));
+    for (Polyline& line : edge_lines(columns, kind, false, colors.edge, thin, least))
+      add_line(sheet, Layer::kStack, std::move(line));
+    add_sides(sheet, columns, kind, colors.edge, thin, least);
+  } else {
+    for (Polyline& line : edge_lines(columns, kind, true, faded(palette.well, 0.9f), thin, least)) {
+      add_line(sheet, Layer::kStack, std::move(line));
+    }
+  }
+}
+
+// 1 px around the whole stack, and down to the axis where the data ends.
+void lay_out_outline(Sheet& sheet, const PlotMap& map, const std::vector<PxColumn>& columns) {
+  const float width = sheet.line_px(1), half = width * 0.5f;
+  Polyline line{.points = {}, .color = sheet.palette().text, .width = width};
+  float last_x = -1;
+  const auto finish = [&] {
+    if (line.points.empty()) return;
+    add_line(sheet, Layer::kStack, line);
+    line.points.clear();
+  };
+  for (const PxColumn& column : columns) {
+    if (column.top() >= map.plot.y1) {
+      finish();
+      continue;
+    }
+    if (column.x0 - last_x > 0.01f) finish();
+    line.points.push_back({column.x0, column.top() + half});
+    line.points.push_back({column.x1, column.top() + half});
+    last_x = column.x1;
+  }
+  if (!line.points.empty() && map.plot.x1 - last_x > 1) {
+    line.points.back().x -= half;
+    line.points.push_back({last_x - half, map.plot.y1});
+  }
+  finish();
+}
+
+Color line_color(const Palette& palette, lessons::LineStyle style) {
+  return style == lessons::LineStyle::kGhost ? palette.text3 : palette.text2;
+}
+
+}  // namespace
+
+bool is_quiet(const Frame& frame, const FigureData& figure, int kind) {
+  if (!frame.palette->quiet_kinds) return false;
+  if (frame.lit) return static_cast<int>(*frame.lit) != kind;
+  return figure.quiet[static_cast<std::size_t>(kind)];
+}
+
+Color fill_of(const Frame& frame, const FigureData& figure, int kind) {
+  const KindColors& colors = frame.palette->kinds[static_cast<std::size_t>(kind)];
+  return is_quiet(frame, figure, kind) ? colors.quiet : colors.fill;
+}
+
+Rect failed_rect(const Sheet& sheet, const FigureData& figure, const PlotMap& map) {
+  if (!figure.failed) return {};
+  const float x0 = sheet.snap(map.x_px(figure.failed->x));
+  if (x0 < map.plot.x0 || x0 >= map.plot.x1) return {};
+  const float x1 = std::min(map.plot.x1, x0 + std::max(sheet.px(20), map.plot.width() * 0.05f));
+  const float base = std::clamp(sheet.snap(map.y_px(figure.failed->base)), map.plot.y0, map.plot.y1);
+  float top = std::clamp(sheet.snap(map.y_px(figure.failed->base + figure.failed->bytes)), map.plot.y0, map.plot.y1);
+  top = std::max(map.plot.y0, std::min(top, base - sheet.px(4)));  // a small request is seen too
+  return {x0, top, sheet.snap(x1), base};
+}
+
+std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width) {
+  std::vector<Point> points;
+  const auto snap = [&](float v) { return whole_pixels ? std::round(v) : v; };
+  for (std::size_t i = 0; i < line.x.size(); ++i) {
+    const double next = i + 1 < line.x.size() ? line.x[i + 1] : line.end;
+    const float x0 = std::clamp(snap(map.x_px(line.x[i])), map.plot.x0, map.plot.x1);
+    const float x1 = std::clamp(snap(map.x_px(next)), map.plot.x0, map.plot.x1);
+    if (x1 <= x0) continue;
+    const float y = std::clamp(snap(map.y_px(line.y[i])), map.plot.y0, map.plot.y1) + width * 0.5f;
+    points.push_back({x0, y});
+    points.push_back({x1, y});
+  }
+  return points;
+}
+
+void lay_out_danger_zone(Sheet& sheet, const FigureData& figure, const PlotMap& map) {
+  if (!figure.cap || figure.cap->y >= map.y.high) return;
+  const Palette& palette = sheet.palette();
+  const Rect zone{map.plot.x0, map.plot.y0, map.plot.x1, sheet.snap(map.y_px(figure.cap->y))};
+  sheet.fill(Layer::kGround, zone, faded(palette.danger, palette.danger_ground));
+  sheet.hatch(Layer::kGround, {zone}, faded(palette.danger, palette.danger_hatch), kDangerHatch);
+}
+
+void lay_out_stack(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns) {
+  for (int kind = 0; kind < kKinds; ++kind) lay_out_fill(sheet, figure, columns, kind);
+  for (int kind = 0; kind < kKinds; ++kind) lay_out_border(sheet, figure, columns, kind);
+  if (figure.cap && figure.cap->y < map.y.high) {
+    std::vector<Rect> over;
+    const float cap = map.y_px(figure.cap->y);
+    for (const PxColumn& column : columns) {
+      if (column.top() < cap - 1) over.push_back({column.x0, column.top(), column.x1, cap});
+    }
+    sheet.hatch(Layer::kStack, over, sheet.palette().dark ? sheet.palette().well : kOverCap, kOverCapHatch);
+  }
+  lay_out_outline(sheet, map, columns);
+}
+
+void lay_out_failed(Sheet& sheet, const FigureData& figure, const PlotMap& map) {
+  const Rect rect = failed_rect(sheet, figure, map);
+  if (rect.width() <= 0) return;
+  const Palette& palette = sheet.palette();
+  const float width = sheet.line_px(1.5f), half = width * 0.5f;
+  sheet.fill(Layer::kStack, rect, mixed(palette.well, palette.danger, 0.18f));
+  sheet.hatch(Layer::kStack, {rect}, palette.danger, {5, 1.2f, 0.7f});
+  sheet.add(Layer::kStack, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
+                                   .color = palette.danger,
+                                   .width = width,
+                                   .radius = 0,
+                                   .dash = sheet.px(4),
+                                   .gap = sheet.px(3)});
+}
+
+void lay_out_lines(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<bool>& named) {
+  for (std::size_t i = 0; i < figure.lines.size(); ++i) {
+    if (!named[i]) continue;
+    const lessons::StepLine& line = figure.lines[i];
+    const float width = sheet.line_px(line.style == lessons::LineStyle::kProcess ? 1 : 1.5f);
+    const float dash = line.style == lessons::LineStyle::kProcess ? sheet.px(2) : 0;
+    add_line(sheet, Layer::kLines,
+             {.points = step_points(line, map, sheet.frame().whole_pixels, width),
+              .color = line_color(sheet.palette(), line.style),
+              .width = width,
+              .dash = dash,
+              .gap = dash});
+  }
+  if (!figure.cap || figure.cap->y >= map.y.high) return;
+  sheet.horizontal(Layer::kLines, map.plot.x0, map.plot.x1, sheet.snap(map.y_px(figure.cap->y)), sheet.palette().danger,
+                   sheet.line_px(2));
+}
+
+void lay_out_veil(Sheet& sheet, const FigureData& figure, const PlotMap& map) {
+  if (!figure.veil_from) return;
+  const Palette& palette = sheet.palette();
+  const float x = std::clamp(sheet.snap(map.x_px(*figure.veil_from)), map.plot.x0, map.plot.x1);
+  sheet.fill(Layer::kVeil, {x, map.plot.y0, map.plot.x1, map.plot.y1}, faded(palette.canvas, palette.veil));
+  const float width = sheet.line_px(1), dash = sheet.px(3);
+  sheet.add(Layer::kVeil, Polyline{.points = {{x + width * 0.5f, map.plot.y0}, {x + width * 0.5f, map.plot.y1}},
+                                   .color = palette.text2,
+                                   .width = width,
+                                   .dash = dash,
+                                   .gap = dash});
+}
+
+void lay_out_cursor(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns,
+                    float from_y) {
+  const Palette& palette = sheet.palette();
+  const float width = sheet.line_px(1);
+  const float x = std::min(sheet.snap(map.x_px(figure.cursor->position)), map.plot.x1 - width);
+  sheet.vertical(Layer::kMarks, x, from_y, map.plot.y1, palette.text, width);
+  const float center = x + width * 0.5f;
+  const auto column = std::find_if(columns.begin(), columns.end(), [&](const PxColumn& c) { return c.x1 > x; });
+  if (column == columns.end() || column->x0 > x + 1) return;
+  // At the peak stands its ring already.
+  if (figure.peak && std::abs(map.x_px(figure.peak->x) - center) < sheet.px(8)) return;
+  sheet.add(Layer::kMarks, Disc{.center = {center, column->top()},
+                                .radius = sheet.px(4),
+                                .fill = palette.text,
+                                .stroke = palette.well,
+                                .stroke_width = 1.5f * sheet.frame().scale});
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,36 @@
+// What a timeline's plot is made of, below its labels.
+#pragma once
+
+#include <vector>
+
+#include "app/paint/layout/sheet.h"
+#include "app/paint/scene/stack.h"
+
+namespace headroom::app::paint {
+
+// Types of a plot's text.
+inline constexpr Type kLabelType{Face::kRegular, 12}, kMediumType{Face::kMedium, 12}, kStrongType{Face::kSemiBold, 12},
+    kPeakType{Face::kSemiBold, 13};
+
+// True where the figure or the pointer makes this kind step back.
+bool is_quiet(const Frame& frame, const lessons::FigureData& figure, int kind);
+Color fill_of(const Frame& frame, const lessons::FigureData& figure, int kind);
+
+// Where the allocation that failed is drawn; empty where there is none.
+Rect failed_rect(const Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+// The corner points of a step function inside the plot.
+std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width);
+
+// Of the x axis, below the plot: labels that fit and do not stand under the cursor's chip; the last one says the unit.
+void lay_out_time_ticks(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, Rect chip);
+void lay_out_danger_zone(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+void lay_out_stack(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+                   const std::vector<PxColumn>& columns);
+void lay_out_failed(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+// The limit, and of the figure's lines those with a name beside them: of others nobody could tell which is which.
+void lay_out_lines(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const std::vector<bool>& named);
+void lay_out_veil(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+void lay_out_cursor(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+                    const std::vector<PxColumn>& columns, float from_y);
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,100 @@
+#include "app/paint/layout/sheet.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace headroom::app::paint {
+
+float Sheet::snap(float v) const { return frame_.whole_pixels ? std::round(v) : v; }
+
+float Sheet::line_px(float design) const {
+  return frame_.whole_pixels ? std::max(1.0f, std::round(design * frame_.scale)) : design * frame_.scale;
+}
+
+std::string Sheet::shortened(Type type, std::string text, float width_limit) const {
+  if (width(type, text) <= width_limit) return text;
+  while (!text.empty()) {
+    // A whole UTF-8 character at a time.
+    do {
+      const auto last = static_cast<unsigned char>(text.back());
+      text.pop_back();
+      if ((last & 0xC0) != 0x80) break;
+    } while (!text.empty());
+    while (!text.empty() && (text.back() == ' ' || text.back() == ',')) text.pop_back();
+    if (width(type, text + "…") <= width_limit) break;
+  }
+  return text.empty() ? text : text + "…";
+}
+
+void Sheet::fill(Layer layer, Rect rect, Color color, float radius) {
+  if (rect.width() > 0 && rect.height() > 0) add(layer, Fill{rect, color, radius});
+}
+
+void Sheet::horizontal(Layer layer, float x0, float x1, float y, Color color, float width) {
+  fill(layer, {x0, y, x1, y + width}, color);
+}
+
+void Sheet::vertical(Layer layer, float x, float y0, float y1, Color color, float width) {
+  fill(layer, {x, y0, x + width, y1}, color);
+}
+
+Rect Sheet::text(Layer layer, Type type, Color color, std::string text, float x, float top, Anchor anchor) {
+  const float w = width(type, text);
+  const float left = anchor == Anchor::kStart ? x : anchor == Anchor::kMiddle ? x - w * 0.5f : x - w;
+  const Rect box{left, top, left + w, top + height(type)};
+  add(layer, Text{.at = {x, snap(top + em(type) * ascent_of(type.face))},
+                  .text = std::move(text),
+                  .face = type.face,
+                  .em = em(type),
+                  .color = color,
+                  .anchor = anchor,
+                  .box = box});
+  return box;
+}
+
+Rect Sheet::text_mid(Layer layer, Type type, Color color, std::string words, float x, float middle, Anchor anchor) {
+  return text(layer, type, color, std::move(words), x, middle - height(type) * 0.5f, anchor);
+}
+
+void Sheet::hatch(Layer layer, const std::vector<Rect>& rects, Color color, const HatchRule& rule) {
+  if (rects.empty()) return;
+  const float step = rule.step * frame_.scale;
+  Segments lines{.pieces = {}, .color = faded(color, rule.opacity), .width = rule.width * frame_.scale};
+  float top = rects.front().y0, bottom = rects.front().y1;
+  for (const Rect& rect : rects) {
+    top = std::min(top, rect.y0);
+    bottom = std::max(bottom, rect.y1);
+  }
+  const float first = std::ceil((rects.front().x0 + top) / step), last = std::floor((rects.back().x1 + bottom) / step);
+  for (float k = first; k <= last; ++k) {
+    const float sum = k * step;  // the line x + y = sum
+    auto rect =
+        std::lower_bound(rects.begin(), rects.end(), sum - bottom, [](const Rect& r, float x) { return r.x1 < x; });
+    bool open = false;  // the last piece may go on in the next rectangle
+    for (; rect != rects.end() && rect->x0 <= sum - top; ++rect) {
+      const float from = std::max(rect->x0, sum - rect->y1), to = std::min(rect->x1, sum - rect->y0);
+      if (from >= to) {
+        open = false;
+        continue;
+      }
+      if (open && from - lines.pieces.back().to.x < 0.01f) {
+        lines.pieces.back().to = {to, sum - to};
+      } else {
+        lines.pieces.push_back({{from, sum - from}, {to, sum - to}});
+      }
+      open = true;
+    }
+  }
+  if (!lines.pieces.empty()) add(layer, std::move(lines));
+}
+
+std::string in_unit(double bytes, const ByteUnit& unit, int decimals) {
+  std::string text = fmt::format("{:.{}f}", bytes / unit.bytes, unit.bytes > 1 ? decimals : 0);
+  const std::size_t whole = std::min(text.find('.'), text.size());
+  for (std::size_t at = whole; at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,83 @@
+// Builds a scene: px of the design to px of the frame, text with its measured box, hatches cut to shapes.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/paint/layout/layout.h"
+#include "app/paint/scene/scene.h"
+
+namespace headroom::app::paint {
+
+// A face at an em of the design (px at scale 1).
+struct Type {
+  Face face = Face::kRegular;
+  float em = 12;
+};
+
+class Sheet {
+ public:
+  Sheet(Scene& scene, const Frame& frame) : scene_(scene), frame_(frame) {}
+
+  Scene& scene() { return scene_; }
+  const Frame& frame() const { return frame_; }
+  const Palette& palette() const { return *frame_.palette; }
+
+  // px of the design in px of the frame; lines are never thinner than a pixel of the screen.
+  float px(float design) const { return snap(design * frame_.scale); }
+  float line_px(float design) const;
+  // Whole pixels on a screen.
+  float snap(float v) const;
+
+  float width(Type type, std::string_view text) const { return frame_.measure->width(type.face, em(type), text); }
+  float height(Type type) const { return em(type) * line_of(type.face); }
+  float em(Type type) const { return type.em * frame_.scale; }
+  // The text, cut with "…" so that it is at most `width` wide.
+  std::string shortened(Type type, std::string text, float width) const;
+
+  void add(Layer layer, Shape shape) { scene_.items.push_back({layer, std::move(shape)}); }
+  void fill(Layer layer, Rect rect, Color color, float radius = 0);
+  void horizontal(Layer layer, float x0, float x1, float y, Color color, float width);  // y: upper edge
+  void vertical(Layer layer, float x, float y0, float y1, Color color, float width);    // x: left edge
+  // `top` is the upper edge of the line box; x what the anchor says.
+  Rect text(Layer layer, Type type, Color color, std::string text, float x, float top, Anchor anchor = Anchor::kStart);
+  // Vertically centred on `middle`.
+  Rect text_mid(Layer layer, Type type, Color color, std::string text, float x, float middle,
+                Anchor anchor = Anchor::kStart);
+
+  // The hatch of a row of rectangles (by ascending x); lines go on from one to its neighbour.
+  void hatch(Layer layer, const std::vector<Rect>& rects, Color color, const HatchRule& rule);
+
+ private:
+  Scene& scene_;
+  const Frame& frame_;
+};
+
+// Parts of a figure, each into its rectangle.
+void lay_out_plot(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_bars(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_rows(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_rungs(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_table(Sheet& sheet, const lessons::Table& table, Rect area);
+void lay_out_maps(Sheet& sheet, const std::vector<lessons::HeatMap>& maps, Rect area);
+void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+// "your guess 21.3 GiB", a value of `axis`, around `at` but inside; once it is locked, "you said …".
+struct GuessPill {
+  Rect box;
+  std::string text;
+};
+GuessPill guess_pill(const Sheet& sheet, const lessons::FigureData& figure, const lessons::Axis& axis, Point at,
+                     const Rect& within);
+void draw_pill(Sheet& sheet, const lessons::FigureData& figure, const GuessPill& pill);
+// Returns the height that it took.
+float lay_out_header(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_side(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+
+// A rectangle of one kind of memory: its colour, with its hatch and outline.
+void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius = 0);
+
+// "13.81", "1,465.88": bytes in that unit.
+std::string in_unit(double bytes, const ByteUnit& unit, int decimals);
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,13 @@
+#include "app/paint/scene/scene.h"
+
+#include <array>
+
+namespace headroom::app::paint {
+
+std::string_view name_of(Layer layer) {
+  static constexpr std::array<std::string_view, 12> kNames{"ground", "stack", "lines",  "veil", "marks",  "labels",
+                                                           "axes",   "bands", "header", "list", "ladder", "bars"};
+  return kNames.at(static_cast<std::size_t>(layer));
+}
+
+}  // namespace headroom::app::paint

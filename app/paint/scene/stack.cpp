@@ -1,0 +1,90 @@
+#include "app/paint/scene/stack.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::StackColumn;
+
+record::Bytes total(const StackColumn& column) {
+  return std::accumulate(column.high.begin(), column.high.end(), record::Bytes{0});
+}
+
+// For each pixel of the plot the column that it shows; null: none.
+std::vector<const StackColumn*> column_of_pixel(const lessons::FigureData& figure, const PlotMap& map) {
+  const auto pixels = static_cast<std::size_t>(std::max(0.0f, std::round(map.plot.width())));
+  std::vector<const StackColumn*> shown(pixels, nullptr);
+  for (const StackColumn& column : figure.stack) {
+    const auto pixel = [&](double x) {
+      const float at = std::round(map.x_px(x) - map.plot.x0);
+      return static_cast<std::size_t>(std::clamp(at, 0.0f, static_cast<float>(pixels)));
+    };
+    const std::size_t first = std::min(pixel(column.begin), pixels == 0 ? 0 : pixels - 1);
+    const std::size_t last = std::max(pixel(column.end), std::min(first + 1, pixels));
+    for (std::size_t i = first; i < last; ++i) {
+      if (shown[i] == nullptr || total(column) > total(*shown[i])) shown[i] = &column;
+    }
+  }
+  return shown;
+}
+
+// Appends, or widens the last column if it looks the same and ends where this one begins.
+void append(std::vector<PxColumn>& columns, const PxColumn& column) {
+  if (column.x1 <= column.x0) return;
+  if (!columns.empty() && columns.back().y == column.y && column.x0 - columns.back().x1 < 0.005f) {
+    columns.back().x1 = column.x1;
+  } else {
+    columns.push_back(column);
+  }
+}
+
+}  // namespace
+
+std::vector<PxColumn> px_columns(const lessons::FigureData& figure, const PlotMap& map, bool whole_pixels) {
+  std::vector<PxColumn> columns;
+  const auto at = [&](float x0, float x1, const StackColumn& column) {
+    PxColumn px{.x0 = x0, .x1 = x1, .y = {}, .source = &column};
+    double sum = 0;
+    for (std::size_t k = 0; k <= column.high.size(); ++k) {
+      const float y = std::clamp(map.y_px(sum), map.plot.y0, map.plot.y1);
+      px.y[k] = whole_pixels ? std::round(y) : y;
+      if (k < column.high.size()) sum += static_cast<double>(column.high[k]);
+    }
+    return px;
+  };
+  if (whole_pixels) {
+    const auto shown = column_of_pixel(figure, map);
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const float x = map.plot.x0 + static_cast<float>(i);
+      if (shown[i] != nullptr && i > 0 && shown[i] == shown[i - 1]) {
+        columns.back().x1 = x + 1;
+      } else if (shown[i] != nullptr) {
+        append(columns, at(x, x + 1, *shown[i]));
+      }
+    }
+    return columns;
+  }
+  for (const StackColumn& column : figure.stack) {
+    const auto x = [&](double value) { return std::clamp(map.x_px(value), map.plot.x0, map.plot.x1); };
+    append(columns, at(x(column.begin), x(column.end), column));
+  }
+  return columns;
+}
+
+Rect clearance(const std::vector<PxColumn>& columns, int kind, float x, float width) {
+  auto column =
+      std::lower_bound(columns.begin(), columns.end(), x, [](const PxColumn& c, float at) { return c.x1 <= at; });
+  if (column == columns.end() || column->x0 > x || columns.back().x1 < x + width) return {};
+  Rect room = column->of(kind);
+  for (; column != columns.end() && column->x0 < x + width; ++column) {
+    room.y0 = std::max(room.y0, column->of(kind).y0);
+    room.y1 = std::min(room.y1, column->of(kind).y1);
+  }
+  if (room.y1 <= room.y0) return {};
+  return {x, room.y0, x + width, room.y1};
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,147 @@
+#include "app/paint/scene/ticks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace headroom::app::paint {
+namespace {
+
+struct TimeUnit {
+  std::string_view name;
+  double nanoseconds;
+};
+
+TimeUnit time_unit(double span) {
+  if (span >= 2e9) return {"s", 1e9};
+  if (span >= 2e6) return {"ms", 1e6};
+  if (span >= 2e3) return {"µs", 1e3};
+  return {"ns", 1};
+}
+
+// The smallest of 1, 2, 4, 5 (for times), 10, … of which at most `most` fit into `span`.
+double round_step(double span, int most) {
+  const double least = span / std::max(most, 1);
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
+
+// Digits after the point that a multiple of `step` needs.
+int decimals_of(double step) {
+  return step >= 1 ? 0 : std::min(6, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
+}
+
+// The unit in which a number of the size `high` reads well, and how many of the axis's own units it is.
+struct ChartUnit {
+  std::string_view name;
+  double size = 1;
+};
+
+ChartUnit chart_unit(lessons::AxisUnit unit, double high) {
+  using lessons::AxisUnit;
+  switch (unit) {
+    case AxisUnit::kBytesPerSecond:
+      return high >= 2e12 ? ChartUnit{"TB/s", 1e12} : ChartUnit{"GB/s", 1e9};
+    case AxisUnit::kFlopsPerSecond:
+      return high >= 2e12 ? ChartUnit{"TFLOP/s", 1e12} : ChartUnit{"GFLOP/s", 1e9};
+    case AxisUnit::kFlopsPerByte:
+      return {"FLOP/B", 1};
+    case AxisUnit::kPercent:
+      return {"%", 1};
+    case AxisUnit::kNanoseconds: {
+      const TimeUnit time = time_unit(high);
+      return {time.name, time.nanoseconds};
+    }
+    case AxisUnit::kBytes: {
+      const ByteUnit bytes = byte_unit(high);
+      return {bytes.name, bytes.bytes};
+    }
+    case AxisUnit::kNumber:
+      return high >= 1e-3 ? ChartUnit{} : high >= 1e-6 ? ChartUnit{"millionths", 1e-6} : ChartUnit{"billionths", 1e-9};
+    case AxisUnit::kEvents:
+    case AxisUnit::kSteps:
+    case AxisUnit::kCategory:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, int most) {
+  constexpr std::array kSteps{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096};
+  const double span = axis.high / unit.bytes;
+  double step = kSteps.back();
+  for (const int each : kSteps) {
+    if (span / each <= std::max(most, 1)) {
+      step = each;
+      break;
+    }
+  }
+  std::vector<Tick> ticks;
+  for (double value = 0; value <= span * (1 + 1e-9) && ticks.size() < 1000; value += step) {
+    ticks.push_back({value * unit.bytes, fmt::format("{:.0f}", value)});
+  }
+  return ticks;
+}
+
+TimeTicks time_ticks(const lessons::Axis& axis, int most) {
+  const bool events = axis.unit == lessons::AxisUnit::kEvents;
+  const TimeUnit unit = events ? TimeUnit{"events", 1} : time_unit(axis.high - axis.low);
+  const double low = axis.low / unit.nanoseconds, high = axis.high / unit.nanoseconds;
+  double step = round_step(high - low, most);
+  if (events) step = std::max(1.0, step);
+  std::vector<Tick> ticks;
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high && ticks.size() < 1000; ++k) {
+    const double value = k * step;
+    const std::string text = decimals_of(step) == 0 ? record::format_count(std::llround(value))
+                                                    : fmt::format("{:.{}f}", value, decimals_of(step));
+    ticks.push_back({value * unit.nanoseconds, text});
+  }
+  return {std::move(ticks), unit.name};
+}
+
+ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
+  // Speeds over decades are counted in the unit of the slowest: 1, 10, …, 10,000 GB/s, and not 0.001, … TB/s.
+  const bool decades_of_speed = axis.logarithmic && axis.unit == lessons::AxisUnit::kBytesPerSecond;
+  const double largest = std::max(std::abs(axis.low), std::abs(axis.high));
+  const ChartUnit unit = chart_unit(axis.unit, decades_of_speed ? axis.low : largest);
+  ChartTicks result{.ticks = {}, .unit = std::string(unit.name)};
+  if (axis.unit == lessons::AxisUnit::kCategory) return result;
+  if (axis.unit == lessons::AxisUnit::kBytes) {
+    result.ticks = byte_ticks(axis, byte_unit(axis.high), most);
+    return result;
+  }
+  if (axis.logarithmic) {
+    const int first = static_cast<int>(std::ceil(std::log10(axis.low) - 1e-9));
+    const int last = static_cast<int>(std::floor(std::log10(axis.high) + 1e-9));
+    const int step = 1 + (last - first) / std::max(1, most);
+    for (int decade = first; decade <= last; decade += step) {
+      const double value = std::pow(10, decade);
+      const double shown = value / unit.size;
+      result.ticks.push_back({value, shown < 1     ? fmt::format("{:g}", shown)
+                                     : shown < 1e6 ? record::format_count(std::llround(shown))
+                                                   : record::format_count(std::llround(shown / 1e6)) + " M"});
+    }
+    return result;
+  }
+  const double low = axis.low / unit.size, high = axis.high / unit.size;
+  double step = round_step(high - low, most);
+  if (axis.unit == lessons::AxisUnit::kSteps) step = std::max(1.0, step);  // there are no halves
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high * (1 + 1e-9) && result.ticks.size() < 1000; ++k) {
+    const double value = k * step;
+    const double size = std::abs(value);
+    std::string label = decimals_of(step) == 0 ? record::format_count(std::llround(size))
+                                               : fmt::format("{:.{}f}", size, decimals_of(step));
+    if (value < -step / 2) label.insert(0, "−");
+    result.ticks.push_back({value * unit.size, std::move(label)});
+  }
+  return result;
+}
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,217 @@
+// Controls that hold a value: select, segmented, toggle, slider, text field.
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/draw/widgets.h"
+#include "imgui_internal.h"  // SetKeyOwner: arrow keys belong to a focused slider, not to keyboard navigation
+#include "misc/cpp/imgui_stdlib.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr float kControlRadius = 6;
+constexpr float kListPadding = 8;
+
+// One row of a pull-down's list.
+bool option_row(int index, const Rect& rect, std::string_view label, bool current, std::string_view refused) {
+  ImGui::PushID(index);
+  const Hit state = hit("option", rect);
+  ImGui::PopID();
+  if (state.held || state.hovered) fill(rect, state.held ? theme().active : theme().hover, kControlRadius);
+  if (current) draw_icon(Icon::kCheck, rect.x0 + px(16), rect.centre_y(), theme().text, 14);
+  Rect words{rect.x0 + px(30), rect.y0, rect.x1 - px(8), rect.y1};
+  if (!refused.empty()) {
+    const Rect why = words.cut_bottom(22);
+    words.y0 += px(4);
+    text_in(Face::kRegular, 12, {why.x0, why.y0 - px(4), why.x1, why.y1 - px(4)}, theme().text2,
+            shortened(Face::kRegular, 12, refused, why.width()));
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(refused);
+  }
+  text_in(current ? Face::kSemiBold : Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled,
+          label);
+  if (state.focused) outline(rect, theme().focus, kControlRadius, 2);
+  if (current && ImGui::IsWindowAppearing()) ImGui::SetItemDefaultFocus();
+  return state.clicked;
+}
+
+}  // namespace
+
+bool select(const char* id, const Rect& rect, std::span<const std::string> options, int& selected, Icon icon,
+            std::span<const std::string> refused) {
+  const Hit state = hit(id, rect, !options.empty());
+  fill(rect, state.held ? theme().active : state.hovered ? theme().hover : theme().card, kControlRadius);
+  outline(rect, theme().control, kControlRadius);
+  float x = rect.x0 + px(10);
+  if (icon != Icon::kNone) {
+    draw_icon(icon, x + px(7), rect.centre_y(), theme().text2, 14);
+    x += px(20);
+  }
+  const float end = rect.x1 - px(26);
+  const std::string_view value = selected >= 0 && selected < static_cast<int>(options.size())
+                                     ? std::string_view(options[static_cast<std::size_t>(selected)])
+                                     : std::string_view();
+  const std::string shown = shortened(Face::kMedium, 13, value, end - x);
+  text_in(Face::kMedium, 13, {x, rect.y0, end, rect.y1}, theme().text, shown);
+  if (shown != value && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(value);
+  draw_icon(Icon::kChevronDown, rect.x1 - px(14), rect.centre_y(), theme().text2, 14);
+  if (state.focused) focus_ring(rect, kControlRadius);
+
+  ImGui::PushID(id);
+  if (state.clicked) ImGui::OpenPopup("list");
+  bool changed = false;
+  float width = rect.width();
+  for (const std::string& option : options)
+    width = std::max(width, text_width(Face::kSemiBold, 13, option) + px(30 + 16 + 16));
+  float height = px(2 * kListPadding);
+  const auto reason = [&](int i) {
+    return i < static_cast<int>(refused.size()) ? std::string_view(refused[static_cast<std::size_t>(i)])
+                                                : std::string_view();
+  };
+  const auto row_height = [&](int i) { return px(reason(i).empty() ? 32.0f : 50.0f); };
+  for (int i = 0; i < static_cast<int>(options.size()); ++i) {
+    height += row_height(i);
+    if (!reason(i).empty())
+      width = std::max(width, std::min(px(620), text_width(Face::kRegular, 12, reason(i)) + px(70)));
+  }
+  if (begin_popup("list", popup_place(rect, {width, height}), kListPadding)) {
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    float y = from.y;
+    for (int i = 0; i < static_cast<int>(options.size()); ++i) {
+      if (option_row(i, {from.x, y, from.x + width - px(2 * kListPadding), y + row_height(i)},
+                     options[static_cast<std::size_t>(i)], i == selected, reason(i))) {
+        changed = i != selected;
+        selected = i;
+        ImGui::CloseCurrentPopup();
+      }
+      y += row_height(i);
+    }
+    end_popup();
+  }
+  ImGui::PopID();
+  return changed;
+}
+
+float segmented_width(std::span<const std::string> options) {
+  float width = 0;
+  for (const std::string& option : options) width += text_width(Face::kSemiBold, 12, option) + px(24);
+  return width;
+}
+
+bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
+               std::span<const std::string> refused) {
+  const Theme& t = theme();
+  fill(rect, t.track, kControlRadius);
+  if (t.high_contrast) outline(rect, t.control, kControlRadius);
+  float words = 0;
+  for (const std::string& option : options) words += text_width(Face::kSemiBold, 12, option);
+  const float padding = (rect.width() - words) / std::max<float>(1, static_cast<float>(options.size()));
+  bool changed = false;
+  float x = rect.x0;
+  ImGui::PushID(id);
+  for (int i = 0; i < static_cast<int>(options.size()); ++i) {
+    const std::string& option = options[static_cast<std::size_t>(i)];
+    const float width = text_width(Face::kSemiBold, 12, option) + padding;
+    const Rect segment{std::round(x), rect.y0, std::round(x + width), rect.y1};
+    x += width;
+    const Hit state = hit(option.c_str(), segment);
+    if (state.clicked && i != selected) {
+      selected = i;
+      changed = true;
+    }
+    const Rect inner = segment.inset(2);
+    const bool current = i == selected;
+    if (current) {
+      fill(inner, t.high_contrast ? t.ink : t.dark ? t.active : t.card, 5);
+      if (!t.high_contrast) outline(inner, t.control, 5);
+    } else if (state.hovered) {
+      fill(inner, t.hover, 5);
+    }
+    const std::string_view why = i < static_cast<int>(refused.size())
+                                     ? std::string_view(refused[static_cast<std::size_t>(i)])
+                                     : std::string_view();
+    if (!why.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(why);
+    const ImU32 label = current ? (t.high_contrast ? t.on_ink : t.text) : why.empty() ? t.text2 : t.disabled;
+    text_in(current ? Face::kSemiBold : Face::kMedium, 12, segment, label, option, 0.5f);
+    if (state.focused) focus_ring(segment, kControlRadius);
+  }
+  ImGui::PopID();
+  return changed;
+}
+
+bool toggle(const char* id, const Rect& rect, bool& on) {
+  const Rect body{rect.x0, rect.centre_y() - px(9), rect.x0 + px(32), rect.centre_y() + px(9)};
+  const Hit state = hit(id, {rect.x0, rect.y0, std::max(rect.x1, body.x1), rect.y1});
+  if (state.clicked) on = !on;
+  const ImU32 ink = on ? (state.hovered ? theme().ink_hover : theme().ink) : theme().control;
+  if (on) {
+    fill(body, ink, 9);
+  } else {
+    fill(body, state.hovered ? theme().hover : theme().card, 9);
+    outline(body, ink, 9, 1.5f);
+  }
+  canvas()->AddCircleFilled({on ? body.x1 - px(9) : body.x0 + px(9), body.centre_y()}, px(on ? 6 : 5),
+                            on ? theme().on_ink : ink);
+  text_in(Face::kMedium, 13, {body.x1 + px(10), rect.y0, rect.x1, rect.y1}, theme().text, on ? "on" : "off");
+  if (state.focused) focus_ring(body, 9);
+  return state.clicked;
+}
+
+bool slider(const char* id, const Rect& rect, float& position, int steps) {
+  const Hit state = hit(id, rect);
+  const float knob = px(7), span = std::max(1.0f, rect.width() - 2 * knob);
+  bool changed = false;
+  const auto set = [&](float value) {
+    value = std::clamp(value, 0.0f, 1.0f);
+    changed = changed || value != position;
+    position = value;
+  };
+  if (state.held && ImGui::IsMouseDown(ImGuiMouseButton_Left)) set((ImGui::GetIO().MousePos.x - rect.x0 - knob) / span);
+  if (ImGui::IsItemFocused()) {
+    const ImGuiID owner = ImGui::GetItemID();
+    const float step = steps > 1 ? 1.0f / static_cast<float>(steps - 1) : 0.01f;
+    ImGui::SetKeyOwner(ImGuiKey_LeftArrow, owner);
+    ImGui::SetKeyOwner(ImGuiKey_RightArrow, owner);
+    if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow, ImGuiInputFlags_Repeat, owner)) set(position - step);
+    if (ImGui::IsKeyPressed(ImGuiKey_RightArrow, ImGuiInputFlags_Repeat, owner)) set(position + step);
+  }
+  const float y = rect.centre_y(), x = rect.x0 + knob + span * position;
+  const Rect track{rect.x0, y - px(2), rect.x1, y + px(2)};
+  fill(track, theme().track, 2);
+  outline(track, with_alpha(theme().control, 0.55f), 2);
+  fill({track.x0, track.y0, x, track.y1}, theme().ink, 2);
+  if (state.hovered || state.held) canvas()->AddCircleFilled({x, y}, knob + px(4), with_alpha(theme().ink, 0.14f));
+  if (state.focused) canvas()->AddCircle({x, y}, knob + px(4), theme().focus, 0, line_px(2));
+  canvas()->AddCircleFilled({x, y}, knob, theme().card);
+  canvas()->AddCircle({x, y}, knob, theme().ink, 0, line_px(2));
+  return changed;
+}
+
+bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now,
+                std::string_view hint) {
+  fill(rect, theme().card, kControlRadius);
+  const float unit_width = unit.empty() ? 0 : text_width(Face::kRegular, 12, unit) + px(10);
+  const float size = font_size(Face::kSemiBold, 14);
+  ImGui::PushFont(font_of(Face::kSemiBold), size);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(px(10), (rect.height() - size) * 0.5f));
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0f);
+  for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_NavCursor})
+    ImGui::PushStyleColor(colour, 0);
+  ImGui::SetCursorScreenPos(rect.min());
+  ImGui::SetNextItemWidth(rect.width() - unit_width);
+  if (focus_now) ImGui::SetKeyboardFocusHere();
+  const bool entered = ImGui::InputText((std::string("##") + id).c_str(), &text,
+                                        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+  const bool done = entered || ImGui::IsItemDeactivatedAfterEdit();
+  const bool active = ImGui::IsItemActive(), focused = ImGui::IsItemFocused() && ImGui::GetIO().NavVisible;
+  ImGui::PopStyleColor(4);
+  ImGui::PopStyleVar(2);
+  ImGui::PopFont();
+  if (text.empty() && !active) text_in(Face::kRegular, 13, rect.inset(10, 0), theme().text3, hint);
+  outline(rect, active ? theme().ink : theme().control, kControlRadius, active ? 2 : 1);
+  text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(10), rect.y1}, theme().text3, unit, 1);
+  if (focused && !active) focus_ring(rect, kControlRadius);
+  return done;
+}
+
+}  // namespace headroom::app::window

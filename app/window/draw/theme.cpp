@@ -1,0 +1,137 @@
+// The current look.
+#include "app/window/draw/theme.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/paint/scene/palette.h"
+#include "app/window/draw/type.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+Look current;
+
+ImU32 as_u32(paint::Color colour) { return IM_COL32(colour.r, colour.g, colour.b, colour.a); }
+
+Theme theme_of(ThemeId id) {
+  const paint::Palette& p = palette_of(id);
+  Theme t{};
+  t.id = id;
+  t.dark = p.dark;
+  t.high_contrast = id == ThemeId::kHighContrast;
+  t.rail = as_u32(p.rail), t.canvas = as_u32(p.canvas), t.card = as_u32(p.card);
+  t.raised = as_u32(p.raised);
+  t.hairline = as_u32(p.hairline), t.control = as_u32(p.control);
+  t.hover = as_u32(p.hover), t.active = as_u32(p.active);
+  t.selected = as_u32(p.selected), t.track = as_u32(p.track);
+  t.text = as_u32(p.text), t.text2 = as_u32(p.text2), t.text3 = as_u32(p.text3), t.disabled = as_u32(p.disabled);
+  t.ink = as_u32(p.ink), t.ink_hover = as_u32(p.ink_hover);
+  t.ink_active = as_u32(p.ink_active), t.on_ink = as_u32(p.on_ink);
+  t.danger = as_u32(p.danger), t.danger_soft = as_u32(p.danger_soft);
+  t.focus = as_u32(p.focus), t.shadow = as_u32(p.shadow), t.scrim = as_u32(p.scrim);
+  for (std::size_t i = 0; i < record::kNumCategories; ++i) t.kind[i] = as_u32(p.kinds[i].fill);
+  return t;
+}
+
+void set_sizes(ImGuiStyle& s) {
+  s.FontSizeBase = 13 * paint::line_of(paint::Face::kRegular);
+  s.WindowPadding = {16, 16}, s.WindowRounding = 0, s.WindowBorderSize = 0, s.WindowMinSize = {32, 32};
+  s.ChildRounding = 8, s.ChildBorderSize = 1;
+  s.PopupRounding = 8, s.PopupBorderSize = 1;
+  s.FramePadding = {10, 7}, s.FrameRounding = 6, s.FrameBorderSize = 1;
+  s.ItemSpacing = {8, 8}, s.ItemInnerSpacing = {8, 4}, s.CellPadding = {8, 6};
+  s.IndentSpacing = 16;
+  s.ScrollbarSize = 10, s.ScrollbarRounding = 5, s.ScrollbarPadding = 2;
+  s.GrabMinSize = 16, s.GrabRounding = 8;
+  s.SeparatorTextBorderSize = 1, s.SeparatorTextPadding = {0, 8};
+  s.SelectableTextAlign = {0, 0.5f}, s.SelectableRounding = 6;
+  s.DisabledAlpha = 1;  // what is disabled has a colour of its own, no fade
+  s.HoverDelayShort = 0.15f, s.HoverDelayNormal = 0.40f, s.HoverStationaryDelay = 0.12f;
+}
+
+void set_colours(ImGuiStyle& s, const Theme& t) {
+  constexpr ImU32 kNothing = 0;
+  for (ImVec4& colour : s.Colors) colour = as_vec4(t.text);
+  const auto set = [&s](ImU32 colour, std::initializer_list<ImGuiCol> slots) {
+    for (const ImGuiCol slot : slots) s.Colors[slot] = as_vec4(colour);
+  };
+  set(t.text, {ImGuiCol_Text, ImGuiCol_TextLink, ImGuiCol_UnsavedMarker});
+  set(t.disabled, {ImGuiCol_TextDisabled});
+  set(t.canvas, {ImGuiCol_WindowBg, ImGuiCol_DockingEmptyBg, ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected,
+                 ImGuiCol_TableHeaderBg});
+  set(kNothing, {ImGuiCol_ChildBg, ImGuiCol_BorderShadow, ImGuiCol_ScrollbarBg, ImGuiCol_ResizeGrip,
+                 ImGuiCol_TableRowBg, ImGuiCol_TableRowBgAlt});
+  set(t.raised, {ImGuiCol_PopupBg});
+  set(t.hairline, {ImGuiCol_Border, ImGuiCol_Separator, ImGuiCol_TableBorderLight, ImGuiCol_TreeLines});
+  set(t.card, {ImGuiCol_FrameBg, ImGuiCol_Button});
+  set(t.hover, {ImGuiCol_FrameBgHovered, ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered, ImGuiCol_TabHovered});
+  set(t.active, {ImGuiCol_FrameBgActive, ImGuiCol_ButtonActive, ImGuiCol_HeaderActive});
+  set(t.selected, {ImGuiCol_Header, ImGuiCol_DragDropTargetBg});
+  set(t.rail, {ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed, ImGuiCol_MenuBarBg, ImGuiCol_Tab,
+               ImGuiCol_TabDimmed});
+  set(t.control, {ImGuiCol_ScrollbarGrab, ImGuiCol_SeparatorHovered, ImGuiCol_ResizeGripHovered,
+                  ImGuiCol_TabDimmedSelectedOverline, ImGuiCol_TableBorderStrong});
+  set(t.text3, {ImGuiCol_ScrollbarGrabHovered});
+  set(t.text2, {ImGuiCol_ScrollbarGrabActive, ImGuiCol_PlotLines});
+  set(t.on_ink, {ImGuiCol_CheckMark});
+  set(t.ink, {ImGuiCol_CheckboxSelectedBg, ImGuiCol_SliderGrab, ImGuiCol_InputTextCursor, ImGuiCol_TabSelectedOverline,
+              ImGuiCol_PlotLinesHovered, ImGuiCol_PlotHistogram, ImGuiCol_SeparatorActive, ImGuiCol_ResizeGripActive,
+              ImGuiCol_DragDropTarget});
+  set(t.ink_active, {ImGuiCol_SliderGrabActive});
+  set(t.ink_hover, {ImGuiCol_PlotHistogramHovered});
+  set(with_alpha(t.ink, 0.25f), {ImGuiCol_DockingPreview});
+  set(with_alpha(t.ink, 0.22f), {ImGuiCol_TextSelectedBg});
+  set(t.focus, {ImGuiCol_NavCursor, ImGuiCol_NavWindowingHighlight});
+  set(t.scrim, {ImGuiCol_NavWindowingDimBg, ImGuiCol_ModalWindowDimBg});
+}
+
+}  // namespace
+
+std::string_view key_of(ThemeId id) {
+  constexpr std::array<std::string_view, kNumThemes> kKeys{"light", "dark", "high_contrast"};
+  return kKeys[static_cast<std::size_t>(id)];
+}
+
+ThemeId theme_from(std::string_view key) {
+  for (int i = 0; i < kNumThemes; ++i)
+    if (key == key_of(static_cast<ThemeId>(i))) return static_cast<ThemeId>(i);
+  return ThemeId::kLight;
+}
+
+const paint::Palette& palette_of(ThemeId id) {
+  switch (id) {
+    case ThemeId::kLight:
+      return paint::kLight;
+    case ThemeId::kDark:
+      return paint::kDark;
+    case ThemeId::kHighContrast:
+      return paint::kHighContrast;
+  }
+  return paint::kLight;
+}
+
+const Look& look() { return current; }
+
+ImU32 with_alpha(ImU32 colour, float alpha) {
+  const float a = static_cast<float>(colour >> IM_COL32_A_SHIFT) * alpha;
+  return (colour & ~IM_COL32_A_MASK) | (static_cast<ImU32>(a + 0.5f) << IM_COL32_A_SHIFT);
+}
+
+ImVec4 as_vec4(ImU32 colour) { return ImGui::ColorConvertU32ToFloat4(colour); }
+
+void apply_look(ThemeId id, float scale) {
+  current.theme = theme_of(id);
+  current.scale = scale;
+  ImGuiStyle style;  // fresh: ScaleAllSizes is cumulative
+  set_sizes(style);
+  style.ScaleAllSizes(scale);
+  style.FontSizeBase *= scale;
+  style.ChildBorderSize = style.PopupBorderSize = style.FrameBorderSize = std::max(1.0f, std::floor(scale));
+  style.FontScaleMain = style.FontScaleDpi = 1;  // sizes are asked for in device px, see font_size()
+  set_colours(style, current.theme);
+  ImGui::GetStyle() = style;
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,137 @@
+// Buttons, badges and small marks.
+#include "app/window/draw/widgets.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr float kControlRadius = 6;
+constexpr float kPill = 100;  // more than half of any badge's height
+
+struct ButtonColours {
+  ImU32 ground = 0, label = 0;
+};
+
+ButtonColours colours_of(ButtonKind kind, const Hit& state, bool enabled) {
+  const Theme& t = theme();
+  if (!enabled) return {kind == ButtonKind::kGhost ? 0 : t.hover, t.disabled};
+  if (kind == ButtonKind::kPrimary) return {state.held ? t.ink_active : state.hovered ? t.ink_hover : t.ink, t.on_ink};
+  const ImU32 resting = kind == ButtonKind::kGhost ? 0 : t.card;
+  return {state.held ? t.active : state.hovered ? t.hover : resting, t.text};
+}
+
+float hint_width(std::string_view keys) { return keys.empty() ? 0 : text_width(Face::kMedium, 11, keys) + px(18); }
+
+struct BadgeFacts {
+  std::string_view word;
+  Icon icon;
+};
+constexpr std::array<BadgeFacts, 4> kBadges{{{"Formula", Icon::kFormula},
+                                             {"Predicted", Icon::kPredicted},
+                                             {"Recorded", Icon::kRecorded},
+                                             {"Live", Icon::kLive}}};
+
+}  // namespace
+
+Hit hit(const char* id, const Rect& rect, bool enabled) {
+  ImGui::SetCursorScreenPos(rect.min());
+  if (!enabled) ImGui::BeginDisabled();
+  ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);  // the ring is ours: focus_ring()
+  Hit state;
+  state.clicked = ImGui::InvisibleButton(id, {std::max(1.0f, rect.width()), std::max(1.0f, rect.height())},
+                                         ImGuiButtonFlags_EnableNav);
+  state.hovered = ImGui::IsItemHovered();
+  state.held = ImGui::IsItemActive();
+  state.focused = ImGui::IsItemFocused() && ImGui::GetIO().NavVisible;
+  ImGui::PopStyleColor();
+  if (!enabled) ImGui::EndDisabled();
+  return state;
+}
+
+void focus_ring(const Rect& rect, float radius) {
+  const float gap = px(3);
+  outline({rect.x0 - gap, rect.y0 - gap, rect.x1 + gap, rect.y1 + gap}, theme().focus, radius + 3, 2);
+}
+
+float button_width(const ButtonText& text) {
+  if (text.label.empty()) return px(32);
+  return text_width(Face::kMedium, 13, text.label) + px(24) + (text.icon == Icon::kNone ? 0 : px(22)) +
+         hint_width(text.keys);
+}
+
+bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind kind, bool enabled) {
+  const Hit state = hit(id, rect, enabled);
+  const auto [ground, label] = colours_of(kind, state, enabled);
+  if (ground != 0) fill(rect, ground, kControlRadius);
+  if (kind == ButtonKind::kSecondary && enabled) outline(rect, theme().control, kControlRadius);
+  if (state.focused) focus_ring(rect, kControlRadius);
+
+  const float words = text_width(Face::kMedium, 13, text.label), hint = hint_width(text.keys);
+  const float icon = text.icon == Icon::kNone ? 0 : px(16), gap = icon > 0 && !text.label.empty() ? px(6) : 0;
+  float x = rect.centre_x() - (words + icon + gap + hint) * 0.5f;
+  const bool solid = text.icon == Icon::kPlay || text.icon == Icon::kStop;
+  draw_icon(text.icon, x + icon * 0.5f, rect.centre_y(), label, solid ? 13 : 16);
+  x += icon + gap;
+  text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, label, text.label);
+  if (hint > 0) {
+    const Rect cap{x + words + px(8), rect.centre_y() - px(9), x + words + hint, rect.centre_y() + px(9)};
+    outline(cap, with_alpha(label, 0.45f), 4);
+    text_in(Face::kMedium, 11, cap, label, text.keys, 0.5f);
+  }
+  if (!text.tooltip.empty() && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled))
+    tooltip(text.tooltip);
+  return state.clicked && enabled;
+}
+
+void keycap(float& x, float centre_y, std::string_view key) {
+  const float width = std::max(px(20), text_width(Face::kMedium, 11, key) + px(10));
+  const Rect cap{x, centre_y - px(9), x + width, centre_y + px(9)};
+  fill(cap, theme().card, 4);
+  outline(cap, theme().control, 4);
+  text_in(Face::kMedium, 11, cap, theme().text2, key, 0.5f);
+  x += width + px(4);
+}
+
+void progress_bar(const Rect& rect, float fraction) {
+  fill(rect, theme().track, kPill);
+  if (fraction <= 0) return;
+  const float end = rect.x0 + std::max(rect.height(), rect.width() * std::clamp(fraction, 0.0f, 1.0f));
+  fill({rect.x0, rect.y0, end, rect.y1}, theme().ink, kPill);
+}
+
+float source_badge_width(record::Source source) {
+  return px(8) + px(14) + px(5) + text_width(Face::kMedium, 12, kBadges[static_cast<std::size_t>(source)].word) +
+         px(10);
+}
+
+float source_badge(float x, float centre_y, record::Source source) {
+  const BadgeFacts& facts = kBadges[static_cast<std::size_t>(source)];
+  const float height = px(22), top = std::round(centre_y - height * 0.5f);
+  const Rect badge{x, top, x + source_badge_width(source), top + height};
+  ImU32 label = theme().text;
+  switch (source) {
+    case record::Source::kFormula:
+      outline(badge, theme().control, kPill);
+      break;
+    case record::Source::kPredicted:
+      dashed_outline(badge, theme().control, 11);
+      break;
+    case record::Source::kRecorded:
+      fill(badge, theme().selected, kPill);
+      if (theme().high_contrast) outline(badge, theme().control, kPill);
+      break;
+    case record::Source::kLive:
+      fill(badge, theme().ink, kPill);
+      label = theme().on_ink;
+      break;
+  }
+  draw_icon(facts.icon, badge.x0 + px(8) + px(7), badge.centre_y(), label, 14);
+  text_in(Face::kMedium, 12, {badge.x0 + px(27), badge.y0, badge.x1, badge.y1}, label, facts.word);
+  return badge.x1;
+}
+
+}  // namespace headroom::app::window

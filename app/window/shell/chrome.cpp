@@ -1,0 +1,221 @@
+// What surrounds every page.
+#include "app/window/shell/chrome.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/page/page_model.h"
+#include "app/window/draw/widgets.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+// A stack below a line: the room between them is the headroom.
+void draw_mark(float x, float centre_y, float size) {
+  const float unit = size * look().scale / 20;
+  const auto bar = [&](float x0, float y0, float x1, float y1) {
+    fill({x + x0 * unit, centre_y + (y0 - 10) * unit, x + x1 * unit, centre_y + (y1 - 10) * unit}, theme().text, 1);
+  };
+  bar(0, 1, 20, 3);
+  bar(1, 13, 5.5f, 19);
+  bar(7.75f, 7, 12.25f, 19);
+  bar(14.5f, 10, 19, 19);
+}
+
+bool contains(std::span<const lessons::Page* const> pages, const lessons::Page* page) {
+  return std::find(pages.begin(), pages.end(), page) != pages.end();
+}
+
+// The pages of the chapter that is open, under its row. Returns the page that was clicked, or −1.
+int draw_pages(const lessons::Chapter& chapter, int current, Rect& column, std::span<const lessons::Page* const> read) {
+  int clicked = -1;
+  for (int i = 0; i < static_cast<int>(chapter.pages.size()); ++i) {
+    const lessons::Page* page = chapter.pages[static_cast<std::size_t>(i)];
+    const Rect row = column.cut_top(30);
+    const Rect body{row.x0 + px(8), row.y0, row.x1 - px(9), row.y1};
+    ImGui::PushID(i);
+    const Hit state = hit("page", body);
+    ImGui::PopID();
+    if (state.clicked) clicked = i;
+    if (state.hovered) fill(body, theme().hover, 6);
+    if (state.focused) focus_ring(body, 6);
+    vertical_line(row.x0 + px(27.5f), row.y0, row.y1, theme().hairline);
+    const bool on = i == current;
+    if (on) fill({row.x0 + px(27), row.y0 + px(4), row.x0 + px(29.5f), row.y1 - px(4)}, theme().ink, 1);
+    const Face face = on ? Face::kMedium : Face::kRegular;
+    const ImU32 colour = on ? theme().text : contains(read, page) ? theme().text2 : theme().text3;
+    const float x = row.x0 + px(50);
+    const std::string shown = shortened(face, 13, page->title, body.x1 - px(4) - x);
+    text_in(face, 13, {x, row.y0, body.x1, row.y1}, colour, shown);
+    if (state.hovered && shown != page->title) tooltip(page->title);
+  }
+  column.cut_top(4);
+  return clicked;
+}
+
+int read_of(const lessons::Chapter& chapter, std::span<const lessons::Page* const> read) {
+  return static_cast<int>(std::count_if(chapter.pages.begin(), chapter.pages.end(),
+                                        [&](const lessons::Page* page) { return contains(read, page); }));
+}
+
+// One chapter's row. True if it was clicked.
+bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool wide, Rect& column,
+                  std::span<const lessons::Page* const> read) {
+  const Rect row = column.cut_top(wide ? 36 : 34);
+  const Rect body{row.x0 + px(8), row.y0 + px(1), row.x1 - px(9), row.y1 - px(1)};
+  ImGui::PushID(index);
+  const Hit state = hit("chapter", body);
+  ImGui::PopID();
+  if (current)
+    fill(body, theme().selected, 6);
+  else if (state.hovered)
+    fill(body, theme().hover, 6);
+  if (state.focused) focus_ring(body, 6);
+  const int done = read_of(chapter, read), pages = static_cast<int>(chapter.pages.size());
+  const Face face = current ? Face::kSemiBold : Face::kRegular;
+  const std::string number = fmt::format("{}", index + 1);
+  const ImU32 colour = current ? theme().text : theme().text2;
+  if (wide) {
+    const Rect mark{row.x0 + px(14), row.y0, row.x0 + px(42), row.y1};
+    if (done == pages)
+      draw_icon(Icon::kCheck, mark.centre_x(), mark.centre_y(), theme().text2);
+    else
+      text_in(face, 13, mark, current ? theme().text : theme().text3, number, 0.5f);
+    const float x = row.x0 + px(50), end = body.x1 - px(current ? 44 : 12);
+    text_in(face, 13, {x, row.y0, end, row.y1}, colour, shortened(face, 13, chapter.title, end - x));
+    if (current)
+      text_in(Face::kMedium, 12, {x, row.y0, body.x1 - px(12), row.y1}, theme().text2,
+              fmt::format("{}/{}", done, pages), 1);
+  } else {
+    text_in(current ? Face::kSemiBold : Face::kMedium, 13, body, current ? theme().text : theme().text3, number, 0.5f);
+    if (done == pages) draw_icon(Icon::kCheck, body.x1 - px(6), row.y0 + px(10), theme().text2, 10);
+    if (state.hovered) tooltip(chapter.title);
+  }
+  return state.clicked;
+}
+
+void draw_progress(const Rect& rail, int read, int pages) {
+  const Rect foot{rail.x0 + px(20), rail.y1 - px(52), rail.x1 - px(21), rail.y1};
+  horizontal_line(rail.x0, rail.x1 - 1, foot.y0 - px(8), theme().hairline);
+  text_in(Face::kMedium, 12, foot.top(20), theme().text2, "Course");
+  text_in(Face::kMedium, 12, foot.top(20), theme().text2,
+          fmt::format("{} of {} {}", read, pages, pages == 1 ? "page" : "pages"), 1);
+  progress_bar({foot.x0, foot.y0 + px(26), foot.x1, foot.y0 + px(30)},
+               pages == 0 ? 0 : static_cast<float>(read) / static_cast<float>(pages));
+}
+
+Icon icon_of(ThemeId id) {
+  return id == ThemeId::kLight ? Icon::kMoon : id == ThemeId::kDark ? Icon::kContrast : Icon::kSun;
+}
+
+std::string_view name_of(ThemeId id) {
+  return id == ThemeId::kLight ? "light" : id == ThemeId::kDark ? "dark" : "high contrast";
+}
+
+}  // namespace
+
+PageLayout page_layout(const Rect& window, Width width) {
+  PageLayout layout;
+  Rect rest = window;
+  layout.rail = rest.cut_left(width == Width::kWide ? 264 : 56);
+  layout.top = rest.cut_top(48);
+  layout.status = rest.cut_bottom(28);
+  layout.page = width == Width::kWide ? rest.inset(24, 22) : rest.inset(14, 12);
+  return layout;
+}
+
+PageChoice draw_rail(const Frame& frame, const Rect& rect, std::span<const lessons::Page* const> read) {
+  const bool wide = frame.width == Width::kWide;
+  fill(rect, theme().rail);
+  vertical_line(rect.x1 - 1, rect.y0, rect.y1, theme().hairline);
+  Rect column = rect;
+  const Rect head = column.cut_top(48);
+  draw_mark(rect.x0 + px(wide ? 20 : 18), head.centre_y(), 20);
+  if (wide) text_in(Face::kDisplay, 16, {rect.x0 + px(50), head.y0, rect.x1, head.y1}, theme().text, "Headroom");
+  column.cut_top(8);
+  if (wide) {
+    const Rect label = column.cut_top(28);
+    text_in(Face::kMedium, 12, {rect.x0 + px(20), label.y0, label.x1, label.y1}, theme().text3, "Chapters");
+  }
+  PageChoice choice;
+  int pages = 0;
+  ImGui::PushID("rail");
+  const auto chapters = lessons::chapters();
+  for (int i = 0; i < static_cast<int>(chapters.size()); ++i) {
+    const lessons::Chapter& chapter = *chapters[static_cast<std::size_t>(i)];
+    pages += static_cast<int>(chapter.pages.size());
+    const bool current = i == frame.place.chapter;
+    if (draw_chapter(i, chapter, current, wide, column, read) && !current) choice = {i, 0};
+    if (!current || !wide) continue;
+    if (const int page = draw_pages(chapter, frame.place.page, column, read); page >= 0) choice = {i, page};
+  }
+  ImGui::PopID();
+  if (wide) draw_progress(rect, static_cast<int>(read.size()), pages);
+  return choice;
+}
+
+void draw_top_bar(Frame& frame, const Rect& rect) {
+  horizontal_line(rect.x0, rect.x1, rect.y1 - 1, theme().hairline);
+  float x = rect.x0 + px(24);
+  x = text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text3,
+              fmt::format("Chapter {}", frame.place.chapter + 1))
+          .x1 +
+      px(8);
+  draw_icon(Icon::kChevronRight, x + px(5), rect.centre_y(), theme().text3, 12);
+  x += px(18);
+  const float room = rect.x1 - px(16 + 3 * 36 + 16) - x;
+  text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text,
+          shortened(Face::kMedium, 13, frame.place.chapter_title, room));
+
+  float right = rect.x1 - px(16);
+  const auto icon_button = [&](const char* id, Icon icon, std::string_view what) {
+    const Rect at{right - px(32), rect.centre_y() - px(16), right, rect.centre_y() + px(16)};
+    right -= px(36);
+    return button(id, at, {"", icon, "", what}, ButtonKind::kGhost);
+  };
+  const std::string to_theme = fmt::format("Theme: {} next", name_of(next(frame.ui.theme)));
+  if (icon_button("theme", icon_of(frame.ui.theme), to_theme)) frame.ui.theme = next(frame.ui.theme);
+  if (icon_button("keys", Icon::kKeys, "Keys (?)")) frame.ui.keys_open = true;
+  if (icon_button("export", Icon::kExport, "Export this figure (Ctrl E)")) frame.ui.export_open = true;
+}
+
+void draw_status_bar(const Frame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices) {
+  fill(rect, theme().rail);
+  horizontal_line(rect.x0, rect.x1, rect.y0, theme().hairline);
+  const bool wide = frame.width == Width::kWide;
+  float x = rect.x0 + px(16);
+  const auto say = [&](Face face, ImU32 colour, std::string_view words) {
+    x = text_in(face, 12, {x, rect.y0, rect.x1, rect.y1}, colour, words).x1 + px(8);
+  };
+  if (!devices.empty()) {
+    const protocol::DeviceFacts& device = devices.front();
+    draw_icon(Icon::kChip, x + px(7), rect.centre_y(), theme().text2, 14);
+    x += px(20);
+    say(Face::kMedium, theme().text2, device.name);
+    if (device.free_memory > 0 && device.free_memory != device.memory) {
+      const std::string free = wide ? fmt::format("{} of {} free", record::format_bytes(device.free_memory, 1),
+                                                  record::format_bytes(device.memory, 1))
+                                    : record::format_bytes(device.free_memory, 1) + " free";
+      say(Face::kRegular, theme().text2, free);
+    } else if (device.memory > 0) {
+      say(Face::kRegular, theme().text2, record::format_bytes(device.memory, 1));
+    }
+  }
+  const std::string_view focus = frame.ui.timeline_focus ? "timeline" : "page";
+  const std::string keys = !wide                     ? fmt::format("Focus: {}   ? keys", focus)
+                           : frame.ui.timeline_focus ? "Focus: timeline   W/S zoom   A/D pan   F fit   ? keys"
+                                                     : "Focus: page   Space on   PgUp back   ? keys";
+  const float keys_at =
+      text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(16), rect.y1}, theme().text3, keys, 1).x0;
+  const std::string status = frame.page.status_line();
+  if (status.empty()) return;
+  if (!devices.empty()) {
+    vertical_line(x + px(2), rect.y0 + px(8), rect.y1 - px(8), theme().hairline);
+    x += px(12);
+  }
+  say(Face::kRegular, theme().text2, shortened(Face::kRegular, 12, status, keys_at - px(16) - x));
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,26 @@
+// What surrounds every page: rail, top bar, status bar, and where everything stands.
+#pragma once
+
+#include <span>
+
+#include "app/window/draw/draw.h"
+#include "app/window/shell/ui_state.h"
+#include "demos/protocol/messages.h"
+#include "lessons/chapter.h"
+
+namespace headroom::app::window {
+
+struct PageLayout {
+  Rect rail, top, status, page;
+};
+PageLayout page_layout(const Rect& window, Width width);
+
+// Which page was clicked; −1 and −1: none.
+struct PageChoice {
+  int chapter = -1, page = -1;
+};
+PageChoice draw_rail(const Frame& frame, const Rect& rect, std::span<const lessons::Page* const> read);
+void draw_top_bar(Frame& frame, const Rect& rect);
+void draw_status_bar(const Frame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices);
+
+}  // namespace headroom::app::window

@@ -1,0 +1,203 @@
+// The keyboard.
+#include "app/window/shell/keys.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/page/page_model.h"
+#include "app/window/draw/widgets.h"
+#include "app/window/views/settings_view.h"
+#include "app/window/views/text_column.h"
+#include "imgui_internal.h"  // SetKeyOwner
+
+namespace headroom::app::window {
+
+namespace {
+
+struct KeyLine {
+  std::string_view keys;  // separated by blanks
+  std::string_view does;
+};
+
+constexpr std::array kAnywhere{
+    KeyLine{"?", "these keys"},
+    KeyLine{"Ctrl R", "run"},
+    KeyLine{"Esc", "close, clear, cancel the run"},
+    KeyLine{"Ctrl E", "export this figure"},
+    KeyLine{"Ctrl T", "next theme"},
+    KeyLine{"Ctrl + −", "larger, smaller"},
+    KeyLine{"Ctrl 0", "normal size"},
+    KeyLine{"Tab", "next control; Enter presses it"},
+    KeyLine{"← →", "move a slider"},
+};
+constexpr std::array kPage{
+    KeyLine{"Space PgDn", "read on"},        KeyLine{"PgUp", "back"},
+    KeyLine{"Enter", "lock the answer"},     KeyLine{"↑ ↓", "move the guess"},
+    KeyLine{"G", "next figure of the page"}, KeyLine{"T", "predicted or measured"},
+    KeyLine{"C", "pin as run A; unpin it"},
+};
+constexpr std::array kTimeline{
+    KeyLine{"W S", "zoom; so does the wheel"},      KeyLine{"A D", "pan; so does a right drag"},
+    KeyLine{"F", "fit what is measured, else all"}, KeyLine{"Home", "fit all"},
+    KeyLine{", .", "previous, next change"},
+};
+
+bool chord(ImGuiKeyChord keys) { return ImGui::IsKeyChordPressed(keys); }
+bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key, false); }
+
+bool typed_question_mark() {
+  const ImVector<ImWchar>& typed = ImGui::GetIO().InputQueueCharacters;
+  return std::find(typed.begin(), typed.end(), ImWchar('?')) != typed.end();
+}
+
+void take_scale_keys(UiState& ui) {
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_Equal) || chord(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Equal) ||
+      chord(ImGuiMod_Ctrl | ImGuiKey_KeypadAdd))
+    ui.font_scale = next_font_scale(ui.font_scale, +1);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_Minus) || chord(ImGuiMod_Ctrl | ImGuiKey_KeypadSubtract))
+    ui.font_scale = next_font_scale(ui.font_scale, -1);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_0) || chord(ImGuiMod_Ctrl | ImGuiKey_Keypad0)) ui.font_scale = 1;
+}
+
+// One layer of what is open, at each press.
+void peel(Frame& frame) {
+  TimelineView& view = frame.page.view();
+  if (frame.ui.drawer)
+    frame.ui.drawer = false;
+  else if (view.measure())
+    view.set_measure(std::nullopt);
+  else if (view.zoomed())
+    view.fit_all();
+  else if (frame.page.control().running())
+    frame.page.cancel();
+  else if (frame.ui.reading_more)
+    frame.ui.reading_more = false;
+}
+
+void move_guess(Frame& frame, const FigureCard& figure, int direction) {
+  Question& question = frame.page.question();
+  if (!question.hides() || !question.guess()) return;
+  const lessons::FigureData& asked = frame.page.figure(figure.columns());
+  if (!asked.guess) return;  // another figure is looked at
+  const lessons::Axis& axis = lessons::guess_axis(asked);
+  const double part = lessons::part_of(axis, *question.guess()) + direction * 0.01;
+  question.set_guess(lessons::value_at(axis, std::clamp(part, 0.0, 1.0)));
+}
+
+// The next page of the words, else what stands beyond them.
+Turn go_on(Frame& frame) {
+  UiState& ui = frame.ui;
+  const bool narrow = frame.width == Width::kNarrow;
+  if (ui.words_below && !(narrow && ui.figure_face))
+    ui.scroll_words = +1;
+  else if (narrow && !ui.figure_face)
+    ui.figure_face = true;
+  else if (narrow && !frame.place.has_next)
+    ui.figure_face = false;
+  else if (!frame.page.question().hides())
+    return Turn::kOn;
+  return Turn::kStay;
+}
+
+Turn go_back(Frame& frame) {
+  UiState& ui = frame.ui;
+  const bool narrow = frame.width == Width::kNarrow;
+  if (narrow && ui.figure_face)
+    ui.figure_face = false;
+  else if (ui.words_above)
+    ui.scroll_words = -1;
+  else
+    return Turn::kBack;
+  return Turn::kStay;
+}
+
+Turn take_page_keys(Frame& frame, FigureCard& figure) {
+  // Enter and Space press a control that has the keyboard's focus; elsewhere they belong to the page.
+  const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
+  if (!control_focused && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter))) lock_answer(frame);
+  if (pressed(ImGuiKey_T) && has_run_button(frame) && !frame.page.question().hides())
+    frame.page.show_prediction(!frame.page.shows_prediction());
+  if (pressed(ImGuiKey_C)) frame.page.toggle_pin();
+  if (pressed(ImGuiKey_G)) {
+    const int figures = static_cast<int>(frame.page.page().figures.size());
+    frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
+  }
+  if (!control_focused && frame.page.question().hides()) {
+    if (owned_key(ImGuiKey_UpArrow)) move_guess(frame, figure, +1);
+    if (owned_key(ImGuiKey_DownArrow)) move_guess(frame, figure, -1);
+  }
+  const bool back = owned_key(ImGuiKey_PageUp), on = owned_key(ImGuiKey_PageDown);
+  if (back) return go_back(frame);
+  if (on || (!control_focused && pressed(ImGuiKey_Space))) return go_on(frame);
+  return Turn::kStay;
+}
+
+void draw_group(std::string_view head, std::span<const KeyLine> lines, Rect& column) {
+  text_in(Face::kMedium, 12, column.cut_top(22), theme().text3, head);
+  for (const KeyLine& line : lines) {
+    const Rect row = column.cut_top(28);
+    float x = row.x0;
+    std::string_view keys = line.keys;
+    while (!keys.empty()) {
+      const std::size_t end = keys.find(' ');
+      keycap(x, row.centre_y(), keys.substr(0, end));
+      keys.remove_prefix(end == std::string_view::npos ? keys.size() : end + 1);
+    }
+    const float text_x = std::max(x + px(4), row.x0 + px(110));
+    text_in(Face::kRegular, 13, {text_x, row.y0, row.x1, row.y1}, theme().text, line.does);
+  }
+  column.cut_top(12);
+}
+
+}  // namespace
+
+float next_font_scale(float now, int direction) {
+  constexpr std::array kScales{0.75f, 0.875f, 1.0f, 1.125f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f};
+  if (direction > 0) {
+    const auto above = std::find_if(kScales.begin(), kScales.end(), [now](float s) { return s > now + 0.01f; });
+    return above == kScales.end() ? kScales.back() : *above;
+  }
+  const auto below = std::find_if(kScales.rbegin(), kScales.rend(), [now](float s) { return s < now - 0.01f; });
+  return below == kScales.rend() ? kScales.front() : *below;
+}
+
+bool owned_key(ImGuiKey key) {
+  const ImGuiID owner = ImGui::GetID("page keys");
+  ImGui::SetKeyOwner(key, owner);
+  return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
+}
+
+Turn take_keys(Frame& frame, FigureCard& figure) {
+  take_scale_keys(frame.ui);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_R) && has_run_button(frame)) frame.page.run(frame.now);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_T)) frame.ui.theme = next(frame.ui.theme);
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool popup = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  if (io.WantTextInput || popup || io.KeyCtrl) return Turn::kStay;
+  if (typed_question_mark()) frame.ui.keys_open = true;
+  if (pressed(ImGuiKey_Escape)) peel(frame);
+  if (figure.take_keys(frame)) return Turn::kStay;
+  return take_page_keys(frame, figure);
+}
+
+void draw_keys(Frame& frame) {
+  if (frame.ui.keys_open) ImGui::OpenPopup("keys page");
+  frame.ui.keys_open = false;
+  constexpr float kPadding = 24;
+  const float screen = ImGui::GetMainViewport()->Size.x;
+  const bool two = screen >= px(760);
+  const float width = std::min(px(two ? 720 : 380), screen), inner = width - px(2 * kPadding);
+  if (!begin_centred_popup("keys page", width, kPadding, 20)) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(2000)};
+  draw_group("Anywhere", kAnywhere, left);
+  Rect right = two ? Rect{at.x + inner * 0.5f, at.y, at.x + inner, at.y + px(2000)} : left;
+  draw_group("Page", kPage, right);
+  draw_group("Timeline", kTimeline, right);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({inner, std::max(left.y0, right.y0) - at.y - px(12)});
+  end_popup();
+}
+
+}  // namespace headroom::app::window

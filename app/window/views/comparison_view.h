@@ -1,0 +1,14 @@
+// Run B against run A, below the figure.
+#pragma once
+
+#include "app/window/draw/draw.h"
+#include "app/window/shell/ui_state.h"
+
+namespace headroom::app::window {
+
+// px at scale 1; 0: there is nothing to compare.
+float comparison_height(const Frame& frame);
+// Wide: both runs and the difference, a line each. Else one line: what changed.
+void draw_comparison(Frame& frame, const Rect& rect);
+
+}  // namespace headroom::app::window

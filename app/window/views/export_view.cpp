@@ -1,0 +1,105 @@
+// Writes the figure that is shown, as files.
+#include "app/window/views/export_view.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "app/common/whole_file.h"
+#include "app/page/page_model.h"
+#include "app/paint/files/export.h"
+#include "app/window/draw/widgets.h"
+
+namespace headroom::app::window {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct FormatChoice {
+  paint::Format format;
+  const char* name;
+  const char* ending;
+};
+constexpr std::array<FormatChoice, 5> kFormats{{{paint::Format::kSvg, "SVG", "svg"},
+                                                {paint::Format::kPdf, "PDF", "pdf"},
+                                                {paint::Format::kPng, "PNG", "png"},
+                                                {paint::Format::kCsv, "CSV", "csv"},
+                                                {paint::Format::kJson, "JSON", "json"}}};
+constexpr int kExportColumns = 1000;
+
+// What is on the screen, in each format that is chosen. Says in one sentence what became of it.
+std::string write_figure(Frame& frame) {
+  const fs::path folder = frame.ui.export_folder;
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) return fmt::format("The folder {} cannot be made: {}.", folder.string(), failed.message());
+  const lessons::FigureData& figure = frame.page.figure(kExportColumns);
+  if (!figure.empty_reason.empty()) return "There is no figure to write yet: run, or look at a stored run.";
+  paint::ExportOptions options;
+  options.assets = frame.ui.assets;
+  std::string written;
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    if (!frame.ui.export_formats[i]) continue;
+    const auto bytes = paint::render(figure, kFormats[i].format, options);
+    if (!bytes) return bytes.error().message;
+    const std::string name = fmt::format("{}.{}", figure.id, kFormats[i].ending);
+    const record::Status status = write_whole(folder / name, bytes.value());
+    if (!status) return status.error().message;
+    written += (written.empty() ? "" : ", ") + name;
+  }
+  if (written.empty()) return "Choose at least one format.";
+  return fmt::format("Written to {}: {}.", fs::absolute(folder).string(), written);
+}
+
+void draw_formats(Frame& frame, Rect row) {
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    if (!paint::can_write(kFormats[i].format)) continue;
+    const ButtonText text{kFormats[i].name, frame.ui.export_formats[i] ? Icon::kCheck : Icon::kNone};
+    const float width = px(70);
+    const Rect at{row.x0, row.y0, row.x0 + width, row.y1};
+    if (button(kFormats[i].name, at, text)) frame.ui.export_formats[i] = !frame.ui.export_formats[i];
+    row.x0 = at.x1 + px(8);
+  }
+}
+
+}  // namespace
+
+void draw_export(Frame& frame) {
+  if (frame.ui.export_open) {
+    ImGui::OpenPopup("export page");
+    frame.ui.export_result.clear();
+  }
+  frame.ui.export_open = false;
+  constexpr float kPadding = 20;
+  const float width = std::min(px(440), ImGui::GetMainViewport()->Size.x), inner_width = width - px(2 * kPadding);
+  if (!begin_centred_popup("export page", width, kPadding, 16)) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Rect inner{at.x, at.y, at.x + inner_width, at.y + px(1000)};
+  text_in(Face::kSemiBold, 15, inner.cut_top(24), theme().text, "Export this figure");
+  inner.cut_top(6);
+  inner.y0 =
+      paragraph(Face::kRegular, 13, 1.5f, inner, theme().text2,
+                "As it is shown now, with where it comes from inside each file. The same numbers are in CSV and JSON.");
+  inner.cut_top(12);
+  draw_formats(frame, inner.cut_top(32));
+  inner.cut_top(12);
+  text_in(Face::kMedium, 12, inner.cut_top(20), theme().text2, "Folder");
+  text_field("folder", inner.cut_top(32), frame.ui.export_folder, "");
+  inner.cut_top(12);
+  const ButtonText write{"Write files", Icon::kExport};
+  const Rect row = inner.cut_top(32);
+  if (button("write", {row.x0, row.y0, row.x0 + button_width(write), row.y1}, write, ButtonKind::kPrimary))
+    frame.ui.export_result = write_figure(frame);
+  if (!frame.ui.export_result.empty()) {
+    inner.cut_top(8);
+    inner.y0 = paragraph(Face::kRegular, 12, 1.5f, inner, theme().text2, frame.ui.export_result);
+  }
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({inner_width, inner.y0 - at.y});
+  end_popup();
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,10 @@
+// Writes the figure that is shown, as files: the same description that is on the screen.
+#pragma once
+
+#include "app/window/shell/ui_state.h"
+
+namespace headroom::app::window {
+
+void draw_export(Frame& frame);
+
+}  // namespace headroom::app::window

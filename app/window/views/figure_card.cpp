@@ -1,0 +1,253 @@
+// The figure of a page in its card.
+#include "app/window/views/figure_card.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/page/page_model.h"
+#include "app/paint/layout/layout.h"
+#include "app/window/draw/scene_painter.h"
+#include "app/window/draw/widgets.h"
+#include "app/window/shell/keys.h"
+#include "app/window/views/ladder_view.h"
+#include "app/window/views/report_view.h"
+#include "imgui_internal.h"  // SetItemKeyOwner: the wheel belongs to the timeline, not to scrolling
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr double kWheelZoom = 0.85;  // one notch
+constexpr double kKeyZoom = 0.7, kKeyPan = 0.15;
+constexpr float kGrab = 9;  // px around the guess line that take hold of it
+
+std::string in_axis_unit(const lessons::Axis& axis, double value) {
+  return axis.unit == lessons::AxisUnit::kNanoseconds ? record::format_duration(std::llround(value))
+                                                      : record::format_count(std::llround(value)) + " events";
+}
+
+// Charts and rungs have no time to move along.
+bool is_timeline(const lessons::FigureData& figure) { return figure.charts.empty() && figure.rungs.empty(); }
+
+std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
+
+// Why there is no picture, and what makes one.
+void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
+  const PageModel& page = frame.page;
+  const bool laddered = LadderView::serves(page), report = ReportView::serves(page);
+  const bool can_run = page.control().can_run() && !page.shows_prediction() && !laddered && !report;
+  std::string reason = figure.empty_reason;
+  if (page.runs().empty() && laddered)
+    reason = "No ladder is stored for this page. \"Run the ladder\" climbs one on this machine.";
+  else if (page.runs().empty() && report)
+    reason = "No report is stored for this page. \"Run the report\" makes one on this machine.";
+  else if (page.runs().empty())
+    reason = can_run ? "No run is stored for this page. Run records one on this machine."
+                     : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();
+  if (page.shows_prediction())
+    reason = page.why_no_prediction();
+  else if (page.control().running())
+    reason = "The first step is on its way.";
+  if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) frame.page.run(frame.now);
+}
+
+}  // namespace
+
+void FigureCard::lay_out(Frame& frame, const lessons::FigureData& figure, const Rect& rect) {
+  const LaidOutFor now{frame.page.revision(), rect.size(), look().scale, theme().id, frame.ui.lit};
+  if (now == laid_out_for_) return;
+  const AtlasMeasure measure;
+  paint::Frame layout;
+  layout.width = rect.width();
+  layout.height = rect.height();
+  layout.scale = look().scale;
+  layout.palette = &palette_of(theme().id);
+  layout.compact = frame.width != Width::kWide;
+  layout.parts = {
+      .header = false, .plot = true, .alive = frame.width != Width::kNarrow, .ladder = frame.width == Width::kWide};
+  layout.measure = &measure;
+  layout.lit = frame.ui.lit;
+  scene_ = paint::layout(figure, layout);
+  laid_out_for_ = now;
+  ++layouts_;
+  if (scene_.map.plot.width() > 0) plot_width_ = scene_.map.plot.width();
+}
+
+void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
+  const bool had_focus = std::exchange(frame.ui.timeline_focus, false);  // only a timeline that is there can have it
+  const lessons::FigureData& figure = frame.page.figure(columns());
+  if (frame.page.question().hides() && frame.page.tab() != 0) {
+    empty_state(rect, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
+    return;
+  }
+  if (!figure.empty_reason.empty()) {
+    draw_empty(frame, rect, figure);
+    return;
+  }
+  lay_out(frame, figure, rect);
+  canvas()->PushClipRect(rect.min(), rect.max(), true);
+  paint_scene(*canvas(), scene_, rect.min());
+  draw_measure(frame, rect);
+  canvas()->PopClipRect();
+  if (scene_.map.plot.width() > 0 && is_timeline(figure)) frame.ui.timeline_focus = had_focus;
+  interact(frame, figure, rect);
+}
+
+void FigureCard::draw_drawer(Frame& frame, const Rect& rect) {
+  const lessons::FigureData& figure = frame.page.figure(columns());
+  fill({rect.x0, rect.y0 + px(2), rect.x1 + px(2), rect.y1 + px(4)}, theme().shadow, 8);
+  fill(rect, theme().raised, 8);
+  outline(rect, theme().control, 8);
+  const Rect inner = rect.inset(12);
+  const AtlasMeasure measure;
+  paint::Frame layout;
+  layout.width = inner.width();
+  layout.height = inner.height();
+  layout.scale = look().scale;
+  layout.palette = &palette_of(theme().id);
+  layout.compact = true;
+  layout.parts = {.header = false, .plot = false, .alive = true, .ladder = false};
+  layout.measure = &measure;
+  paint_scene(*canvas(), paint::layout(figure, layout), inner.min());
+}
+
+void FigureCard::start_drag(Frame& frame, const lessons::FigureData& figure, ImVec2 mouse) {
+  const paint::PlotMap& map = scene_.map;
+  drag_ = is_timeline(figure) ? Drag::kMeasure : Drag::kNone;
+  drag_from_ = map.x_at(mouse.x);
+  frame.page.view().set_measure(std::nullopt);
+  if (!frame.page.question().hides() || !figure.guess) return;
+  const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
+  const bool open = figure.veil_from ? mouse.x > map.x_px(*figure.veil_from) : !is_timeline(figure);
+  const float off = scene_.guess_along_x ? mouse.x - map.x_px(*figure.guess) : mouse.y - map.y_px(*figure.guess);
+  const bool on_line = open && std::abs(off) < px(kGrab);
+  if (on_pill || on_line) drag_ = Drag::kGuess;
+}
+
+void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const Rect& rect) {
+  const paint::PlotMap& map = scene_.map;
+  TimelineView& view = frame.page.view();
+  const ImGuiIO& io = ImGui::GetIO();
+  const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0};  // in the scene
+  point_at(ImGui::IsWindowHovered() && rect.contains(io.MousePos) ? mouse : ImVec2{-1, -1});
+  if (map.plot.width() <= 0) return;  // bars: nothing to zoom
+
+  ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
+  ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);
+  ImGui::InvisibleButton(
+      "timeline", {map.plot.width(), map.plot.height()},
+      ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_EnableNav);
+  ImGui::PopStyleColor();
+  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+  const bool hovered = ImGui::IsItemHovered();
+  if (io.NavVisible) frame.ui.timeline_focus = ImGui::IsItemFocused();
+  if (frame.ui.timeline_focus && io.NavVisible) {
+    focus_ring({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0, rect.x0 + map.plot.x1, rect.y0 + map.plot.y1}, 0);
+  }
+  const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || (hovered && moved)) frame.ui.timeline_focus = hovered;
+
+  if (ImGui::IsItemActivated()) {
+    if (ImGui::IsMouseDown(ImGuiMouseButton_Right))
+      drag_ = Drag::kPan;
+    else if (ImGui::IsMouseDown(ImGuiMouseButton_Left))
+      start_drag(frame, figure, mouse);
+  }
+  if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
+  const bool timeline = is_timeline(figure);  // elsewhere only the guess can be dragged
+  if (!timeline) {
+    frame.ui.timeline_focus = false;
+    if (drag_ != Drag::kGuess) drag_ = Drag::kNone;
+  }
+  const double x = map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1));
+  switch (drag_) {
+    case Drag::kGuess:
+      frame.page.question().set_guess(scene_.guess_along_x ? map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1))
+                                                           : map.y_at(std::clamp(mouse.y, map.plot.y0, map.plot.y1)));
+      break;
+    case Drag::kMeasure:
+      // What is veiled cannot be measured.
+      if (const double to = std::min(x, figure.veil_from.value_or(x));
+          drag_from_ < figure.veil_from.value_or(HUGE_VAL) && ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
+        view.set_measure(TimelineView::Range{std::min(to, drag_from_), std::max(to, drag_from_)});
+      break;
+    case Drag::kPan:
+      view.pan(-static_cast<double>(io.MouseDelta.x) / map.plot.width() * view.visible().length());
+      break;
+    case Drag::kNone:
+      break;
+  }
+  if (hovered && timeline && io.MouseWheel != 0) view.zoom(x, std::pow(kWheelZoom, io.MouseWheel));
+  const bool known = !figure.veil_from || x < *figure.veil_from;
+  if (hovered && timeline && moved && drag_ != Drag::kGuess && known) view.set_cursor(x);
+  if (hovered && scene_.guess && scene_.guess->contains({mouse.x, mouse.y}))
+    ImGui::SetMouseCursor(scene_.guess_along_x ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
+}
+
+// Bands and rows light their kind everywhere; what does not fit on the thing itself is said in a tooltip.
+void FigureCard::point_at(ImVec2 mouse) {
+  pointed_at_.reset();
+  for (const paint::HitArea& area : scene_.hits) {
+    if (!area.rect.contains({mouse.x, mouse.y})) continue;
+    if (area.category && !scene_.map.plot.contains({mouse.x, mouse.y})) pointed_at_ = area.category;
+    if (!area.tip.empty()) tooltip(area.tip);
+  }
+}
+
+void FigureCard::draw_measure(Frame& frame, const Rect& rect) {
+  const auto range = frame.page.view().measure();
+  if (!range || scene_.map.plot.width() <= 0) return;
+  const paint::PlotMap& map = scene_.map;
+  const float x0 = rect.x0 + std::clamp(map.x_px(range->begin), map.plot.x0, map.plot.x1);
+  const float x1 = rect.x0 + std::clamp(map.x_px(range->end), map.plot.x0, map.plot.x1);
+  const Rect area{x0, rect.y0 + map.plot.y0, x1, rect.y0 + map.plot.y1};
+  fill(area, with_alpha(theme().ink, 0.10f));
+  vertical_line(x0, area.y0, area.y1, theme().ink);
+  vertical_line(x1, area.y0, area.y1, theme().ink);
+  const auto measured = frame.page.measured();
+  if (!measured) return;
+  const std::string words = fmt::format("{}, {}, highest {}", in_axis_unit(map.x, measured->length),
+                                        signed_bytes(measured->change), record::format_bytes(measured->peak));
+  const float width = text_width(Face::kSemiBold, 12, words) + px(16);
+  const float left = std::clamp(area.centre_x() - width * 0.5f, rect.x0 + map.plot.x0,
+                                rect.x0 + std::max(map.plot.x0, map.plot.x1 - width));
+  const Rect chip{left, area.y0 + px(6), left + width, area.y0 + px(28)};
+  fill(chip, theme().ink, 4);
+  text_in(Face::kSemiBold, 12, chip, theme().on_ink, words, 0.5f);
+}
+
+bool FigureCard::take_keys(Frame& frame) {
+  if (!frame.ui.timeline_focus) return false;
+  TimelineView& view = frame.page.view();
+  const TimelineView::Range now = view.visible();
+  const double middle = view.cursor() && *view.cursor() > now.begin && *view.cursor() < now.end
+                            ? *view.cursor()
+                            : (now.begin + now.end) / 2;
+  const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key); };
+  const bool home = owned_key(ImGuiKey_Home);  // the focus stays where it is
+  if (pressed(ImGuiKey_W))
+    view.zoom(middle, kKeyZoom);
+  else if (pressed(ImGuiKey_S))
+    view.zoom(middle, 1 / kKeyZoom);
+  else if (pressed(ImGuiKey_A))
+    view.pan(-now.length() * kKeyPan);
+  else if (pressed(ImGuiKey_D))
+    view.pan(now.length() * kKeyPan);
+  else if (pressed(ImGuiKey_F))
+    view.fit();
+  else if (home)
+    view.fit_all();
+  else if (pressed(ImGuiKey_Period))
+    frame.page.step_cursor(+1);
+  else if (pressed(ImGuiKey_Comma))
+    frame.page.step_cursor(-1);
+  else
+    return false;
+  return true;
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,69 @@
+// The figure of a page in its card: head, picture, and what mouse and keyboard do with a timeline.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/paint/scene/scene.h"
+#include "app/window/draw/draw.h"
+#include "app/window/shell/ui_state.h"
+#include "lessons/figure.h"
+
+namespace headroom::app::window {
+
+// The settings of the figure on show that a reader chooses beside it: its time axis, its kernel, …
+std::vector<const record::ParamSpec*> figure_choices(const PageModel& page);
+void draw_figure_choice(PageModel& page, const record::ParamSpec& spec, const Rect& rect);
+
+class FigureCard {
+ public:
+  // Title, source, which run, time axis, predicted or measured.
+  void draw_head(Frame& frame, const Rect& rect);
+  // The picture with its list; fills the rectangle.
+  void draw_picture(Frame& frame, const Rect& rect);
+  // Narrow pages: the list of what is alive, over the picture.
+  void draw_drawer(Frame& frame, const Rect& rect);
+
+  // The picture as last drawn, for tests and for the unit of the guess.
+  const paint::Scene& scene() const { return scene_; }
+  // How many columns of data the plot has room for.
+  int columns() const { return static_cast<int>(plot_width_); }
+  int layouts() const { return layouts_; }  // how often the picture was laid out anew
+
+  // The kind whose band or row the mouse is on.
+  std::optional<record::Category> pointed_at() const { return pointed_at_; }
+
+  // Letters that act on the timeline. True if one did.
+  bool take_keys(Frame& frame);
+
+ private:
+  struct LaidOutFor {
+    int revision = -1;
+    ImVec2 size{};
+    float scale = 0;
+    ThemeId theme = ThemeId::kLight;
+    std::optional<record::Category> lit;
+
+    bool operator==(const LaidOutFor& o) const {
+      return revision == o.revision && size.x == o.size.x && size.y == o.size.y && scale == o.scale &&
+             theme == o.theme && lit == o.lit;
+    }
+  };
+  enum class Drag { kNone, kGuess, kMeasure, kPan };
+
+  void lay_out(Frame& frame, const lessons::FigureData& figure, const Rect& rect);
+  void interact(Frame& frame, const lessons::FigureData& figure, const Rect& rect);
+  void start_drag(Frame& frame, const lessons::FigureData& figure, ImVec2 mouse);
+  void draw_measure(Frame& frame, const Rect& rect);
+  void point_at(ImVec2 mouse);
+
+  paint::Scene scene_;
+  LaidOutFor laid_out_for_;
+  int layouts_ = 0;
+  float plot_width_ = 800;  // of the last layout: how many columns are worth making
+  Drag drag_ = Drag::kNone;
+  double drag_from_ = 0;  // axis position where the drag began
+  std::optional<record::Category> pointed_at_;
+};
+
+}  // namespace headroom::app::window

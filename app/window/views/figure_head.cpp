@@ -1,0 +1,182 @@
+// The head of a figure's card: which figure, where its numbers are from, which run, its own settings, measured or
+// predicted.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/page/page_model.h"
+#include "app/window/draw/widgets.h"
+#include "app/window/views/figure_card.h"
+#include "app/window/views/settings_view.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr float kLeastTitle = 100;  // px that the figure's name needs beside the choice of the axis
+constexpr float kArrow = 24;        // px of a list of runs that is an arrow only
+
+bool runs_to_choose(const PageModel& page) {
+  return !page.shows_prediction() && page.runs().size() > 1 && !page.question().hides();
+}
+
+std::string count_of_runs(const PageModel& page) { return fmt::format("{} runs", page.runs().size()); }
+float width_of_runs(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
+
+// The page's figures as words side by side, the one on show being the title; a pull-down where they would not leave
+// `rest` px beside them. Returns where they end.
+float draw_tabs(Frame& frame, const Rect& rect, float rest) {
+  const float em = frame.width == Width::kWide ? 15 : 13;
+  const auto& ids = frame.page.page().figures;
+  std::vector<std::string> titles;
+  float all = 0, widest = 0;
+  for (const std::string_view id : ids) {
+    const lessons::Figure* figure = lessons::find_figure(id);
+    titles.emplace_back(figure == nullptr ? id : figure->title);
+    const float width = text_width(Face::kSemiBold, em, titles.back());
+    all += width + px(16);
+    widest = std::max(widest, width);
+  }
+  if (all + rest > rect.width() && titles.size() > 1) {
+    int tab = frame.page.tab();
+    const float y = rect.centre_y(), end = std::min(rect.x1, rect.x0 + widest + px(36));
+    if (select("figures", {rect.x0, y - px(14), end, y + px(14)}, titles, tab)) frame.page.show_tab(tab);
+    return end + px(8);
+  }
+  float x = rect.x0;
+  for (int i = 0; i < static_cast<int>(titles.size()); ++i) {
+    const std::string& title = titles[static_cast<std::size_t>(i)];
+    const bool current = i == frame.page.tab();
+    const Face face = current ? Face::kSemiBold : Face::kMedium;
+    const Rect words{x, rect.y0, x + text_width(face, em, title), rect.y1};
+    ImGui::PushID(i);
+    const Hit state = hit("tab", words);
+    ImGui::PopID();
+    text_in(face, em, words, current || state.hovered ? theme().text : theme().text3, title);
+    if (ids.size() > 1 && current)
+      horizontal_line(words.x0, words.x1, words.centre_y() + px(em * 0.75f), theme().ink, 2);
+    if (state.focused) focus_ring(words, 4);
+    if (state.clicked) frame.page.show_tab(i);
+    x = words.x1 + px(16);
+  }
+  return x;
+}
+
+// Which run is looked at: its provenance, and the others in a list.
+void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
+  PageModel& page = frame.page;
+  if (!runs_to_choose(page)) {
+    if (rect.width() <= px(80)) return;
+    text_in(Face::kRegular, 12, rect, theme().text2,
+            shortened(Face::kRegular, 12, figure.provenance_line, rect.width()));
+    const bool cut = text_width(Face::kRegular, 12, figure.provenance_line) > rect.width();
+    if (cut && ImGui::IsMouseHoveringRect(rect.min(), rect.max()) && ImGui::IsWindowHovered())
+      tooltip(figure.provenance_line);
+    return;
+  }
+  // Too little room for words that would tell runs apart: their number, or the arrow alone, and the words in the tooltip.
+  const std::string& label = page.on_show()->label;
+  const bool room = rect.width() >= px(220);
+  std::string shown = room ? shortened(Face::kRegular, 12, label, rect.width() - px(36)) : count_of_runs(page);
+  const bool arrow_only = width_of_runs(shown) > rect.width();
+  if (arrow_only) shown.clear();
+  const float width_shown = arrow_only ? px(kArrow) : width_of_runs(shown);
+  const Rect at{rect.x0, rect.centre_y() - px(14), rect.x0 + width_shown, rect.centre_y() + px(14)};
+  const Hit state = hit("runs", at);
+  if (state.hovered) fill(at, theme().hover, 6);
+  if (state.focused) focus_ring(at, 6);
+  text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
+  draw_icon(Icon::kChevronDown, at.x1 - px(14), at.centre_y(), theme().text2, 14);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    tooltip(room ? "Look at another run" : label + ". Look at another run");
+  if (state.clicked) ImGui::OpenPopup("run list");
+  float width = px(280);
+  for (const RunOnShow& run : page.runs()) width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
+  constexpr float kPadding = 8;
+  const float height = px(32) * static_cast<float>(page.runs().size()) + px(2 * kPadding);
+  if (!begin_popup("run list", popup_place(at, {width, height}), kPadding)) return;
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  for (int i = 0; i < static_cast<int>(page.runs().size()); ++i) {
+    const Rect row{from.x, from.y + px(32) * static_cast<float>(i), from.x + width - px(2 * kPadding),
+                   from.y + px(32) * static_cast<float>(i + 1)};
+    ImGui::PushID(i);
+    const Hit over = hit("run", row);
+    ImGui::PopID();
+    if (over.hovered) fill(row, theme().hover, 6);
+    if (over.focused) outline(row, theme().focus, 6, 2);
+    const bool current = i == page.shown_run();
+    if (current) draw_icon(Icon::kCheck, row.x0 + px(16), row.centre_y(), theme().text, 14);
+    text_in(current ? Face::kSemiBold : Face::kMedium, 13, {row.x0 + px(30), row.y0, row.x1, row.y1}, theme().text,
+            page.runs()[static_cast<std::size_t>(i)].label);
+    if (over.clicked) {
+      page.show_run(i);
+      ImGui::CloseCurrentPopup();
+    }
+  }
+  end_popup();
+}
+
+// The figure's own settings, from the right, as far as there is room. Returns where they begin.
+float draw_figure_choices(Frame& frame, Rect rect) {
+  const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
+  for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
+    float widest = 0;
+    for (const record::Choice& choice : (*spec)->choices)
+      widest = std::max(widest, text_width(Face::kMedium, 13, choice.label));
+    const Rect at{rect.x1 - widest - px(40), rect.centre_y() - px(14), rect.x1, rect.centre_y() + px(14)};
+    if (at.x0 - rect.x0 < px(kLeastTitle)) break;
+    draw_figure_choice(frame.page, **spec, at);
+    rect.x1 = at.x0 - px(8);
+  }
+  return rect.x1;
+}
+
+}  // namespace
+
+std::vector<const record::ParamSpec*> figure_choices(const PageModel& page) {
+  std::vector<const record::ParamSpec*> specs;
+  if (page.shows_prediction()) return specs;
+  const record::Params& params = page.figure_params();
+  for (const record::ParamSpec& spec : params.schema())
+    if (spec.kind == record::ParamKind::kChoice && spec.key != "show" && params.in_use(spec.key))
+      specs.push_back(&spec);
+  return specs;
+}
+
+void draw_figure_choice(PageModel& page, const record::ParamSpec& spec, const Rect& rect) {
+  std::vector<std::string> labels;
+  int selected = 0;
+  for (std::size_t i = 0; i < spec.choices.size(); ++i) {
+    labels.emplace_back(spec.choices[i].label);
+    if (spec.choices[i].key == page.figure_params().text(spec.key)) selected = static_cast<int>(i);
+  }
+  if (select(std::string(spec.key).c_str(), rect, labels, selected))
+    page.set_figure_param(spec.key, spec.choices[static_cast<std::size_t>(selected)].key);
+  else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    tooltip(spec.help);
+}
+
+void FigureCard::draw_head(Frame& frame, const Rect& rect) {
+  PageModel& page = frame.page;
+  const lessons::FigureData& figure = page.figure(columns());
+  Rect head = rect;
+  if (page.has_predictions() && has_run_button(frame) && !page.question().hides()) {  // a sweep is not predicted
+    const std::vector<std::string> layers{"Predicted", "Measured"};
+    int layer = page.shows_prediction() ? 0 : 1;
+    const float width = segmented_width(layers);
+    const Rect at{head.x1 - width, head.centre_y() - px(14), head.x1, head.centre_y() + px(14)};
+    if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
+    head.x1 = at.x0 - px(8);
+  }
+  if (frame.width != Width::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they stand in the settings
+  const float badge = figure.empty_reason.empty() ? source_badge_width(figure.source) + px(8) : 0;
+  const bool to_choose = runs_to_choose(page);
+  head.x0 = draw_tabs(frame, head, badge + (to_choose ? width_of_runs(count_of_runs(page)) : 0));
+  if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
+    head.x0 = source_badge(head.x0, head.centre_y(), figure.source) + px(8);
+  if (to_choose || badge > 0) draw_run_choice(frame, head, figure);
+}
+
+}  // namespace headroom::app::window

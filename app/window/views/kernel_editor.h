@@ -1,0 +1,45 @@
+// The source of a kernel that the reader writes, with line numbers and the lines that the compiler objects to; and what
+// became of it. On pages whose demo is edit_kernel.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/window/views/figure_card.h"
+#include "demos/record/kernel_report.h"
+
+namespace headroom::app::window {
+
+class KernelEditor {
+ public:
+  static bool serves(const PageModel& page);
+  // Takes its part of `rect`: all of a low one, unless the reader looks at the figure instead. False: nothing is left.
+  bool draw(Frame& frame, Rect& rect);
+
+  // What is in the editor now.
+  const std::string& text() const { return text_; }
+  // Lines with an error in the source as it was compiled last; none once that source was changed.
+  std::vector<std::int64_t> marked_lines() const;
+
+ private:
+  void follow(PageModel& page);
+  void draw_editor(Frame& frame, const Rect& head, Rect rect);
+  void draw_head(Frame& frame, Rect rect);
+  void draw_source(Frame& frame, const Rect& rect);
+  void draw_lines(const Rect& gutter, const Rect& source, float line_height) const;
+  void draw_report(const Frame& frame, const Rect& rect);
+
+  std::string exercise_;
+  std::string text_;
+  std::map<std::string, std::string> own_;  // what the reader has written, by exercise
+  bool figure_face_ = false;                // where there is no room for both, the figure is looked at
+  bool solution_ = false;                   // the editor shows one way to do it, not the reader's
+  float scroll_y_ = 0;                      // of the source, in the frame before
+  std::int64_t go_to_ = 0;                  // a line to scroll to; 0: none
+  std::optional<record::KernelReport> report_;
+  bool report_fits_ = false;  // it is about the source that is in the editor
+};
+
+}  // namespace headroom::app::window

@@ -1,0 +1,67 @@
+// The report's experiment, run from its page.
+#include "app/window/views/report_view.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/common/report_plan.h"
+#include "app/page/page_model.h"
+#include "app/window/views/param_control.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr SweepWords kWords{.run = "Run the report",
+                            .does = "Runs every point of the three strategies on this machine",
+                            .point = "Point",
+                            .stored = "the stored reports"};
+
+// Empty: there is a GPU, or no engine has said yet what there is.
+std::string no_gpu(const PageModel& page) {
+  const backend::Backend* const backend = page.control().backend();
+  if (backend == nullptr || backend->devices().empty()) return {};
+  const auto& devices = backend->devices();
+  const bool there = std::any_of(devices.begin(), devices.end(),
+                                 [](const auto& device) { return device.kind == record::DeviceKind::kGpu; });
+  return there ? std::string() : "There is no GPU here: the tiny model runs on the CPU.";
+}
+
+}  // namespace
+
+bool ReportView::serves(const PageModel& page) { return !page.page().command.empty(); }
+
+void ReportView::draw(Frame& frame, Rect rect) {
+  const bool wide = frame.width == Width::kWide;
+  Rect run = rect.cut_right(wide ? 196 : 150);
+  rect.cut_right(wide ? 28 : 16);
+  run.cut_top(kLabelHeight);
+
+  text_in(Face::kMedium, 12, rect.cut_top(kLabelHeight), theme().text2, "The whole experiment");
+  const std::array<std::string, 2> sizes{"Tiny model, CPU", "Llama 3.2 1B, GPU"};
+  const std::array<std::string, 2> refused{std::string(), no_gpu(frame.page)};
+  if (!refused[1].empty()) quick_ = true;
+  int size = quick_ ? 0 : 1;
+  Rect line = rect.cut_top(32);
+  if (segmented("report size", {line.x0, line.y0, line.x0 + segmented_width(sizes), line.y1}, sizes, size, refused))
+    quick_ = size == 0 || !refused[1].empty();
+  line.x0 += segmented_width(sizes) + px(12);
+  // The cap of the plan, 23.2 GiB, and 19.8·10⁹ B of the host: docs/results/offload-h200.md.
+  const std::string takes = quick_ ? "about a minute" : "some minutes; 24 GB of the GPU, 20 GB of the host";
+  text_in(Face::kRegular, 12, line, theme().text2, shortened(Face::kRegular, 12, takes, line.width()));
+
+  rect.cut_top(8);
+  const std::string command = fmt::format("{}{}", frame.page.page().command, quick_ ? " --quick" : "");
+  text_in(Face::kMono, 12, rect.cut_top(18), theme().text, shortened(Face::kMono, 12, command, rect.width()));
+  const std::string keeps = "does the same, keeps figures, tables and recordings, and goes on where it stopped.";
+  text_in(Face::kRegular, 12, rect.cut_top(18), theme().text2, shortened(Face::kRegular, 12, keeps, rect.width()));
+
+  if (!sweep_.draw(frame, run, kWords)) return;
+  const record::Params base = report_settings(frame.page.control().demo(), quick_);
+  sweep_.start(frame.page, plan_report(base, quick_));
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,297 @@
+// The settings of the demo, drawn from its schema, and Run.
+#include "app/window/views/settings_view.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/common/summary.h"
+#include "app/page/page_model.h"
+#include "app/page/param_scale.h"
+#include "app/window/draw/widgets.h"
+#include "app/window/views/figure_card.h"
+#include "app/window/views/kernel_editor.h"
+#include "app/window/views/ladder_view.h"
+#include "app/window/views/param_control.h"
+#include "app/window/views/report_view.h"
+#include "demos/experiments/setting_groups.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+using record::ParamKind;
+using record::ParamSpec;
+
+constexpr float kCellHeight = 52, kCellGap = 12;
+constexpr std::size_t kShownCells = 8;
+
+// All that can be set now: the page's own switches first, then what is not folded away, then the rest.
+std::vector<const ParamSpec*> params_in_use(const Frame& frame) {
+  const record::Params& params = frame.page.control().params();
+  const auto& switches = frame.page.page().switches;
+  const auto turn = [&](const ParamSpec& spec) {
+    const auto at = std::find(switches.begin(), switches.end(), spec.key);
+    return at != switches.end() ? at - switches.begin() : std::ssize(switches) + (spec.advanced ? 1 : 0);
+  };
+  std::vector<const ParamSpec*> specs;
+  for (const ParamSpec& spec : params.schema()) {
+    const bool no_choice = spec.kind == ParamKind::kChoice && spec.choices.size() < 2;
+    const bool in_editor = spec.key == "source" && KernelEditor::serves(frame.page);
+    if (params.in_use(spec.key) && !no_choice && !in_editor) specs.push_back(&spec);
+  }
+  std::stable_sort(specs.begin(), specs.end(), [&](const auto* a, const auto* b) { return turn(*a) < turn(*b); });
+  return specs;
+}
+
+// What stands in two rows of four, but for the button to the rest.
+std::vector<const ParamSpec*> shown_params(const Frame& frame) {
+  std::vector<const ParamSpec*> specs = params_in_use(frame);
+  // A ladder switches the others itself.
+  const bool only_these = LadderView::serves(frame.page);
+  const auto& switches = frame.page.page().switches;
+  std::erase_if(specs, [&](const ParamSpec* spec) {
+    return (spec->advanced || only_these) && std::find(switches.begin(), switches.end(), spec->key) == switches.end();
+  });
+  if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
+  return specs;
+}
+
+std::vector<const ParamSpec*> folded_params(const Frame& frame) {
+  std::vector<const ParamSpec*> specs = params_in_use(frame);
+  const std::vector<const ParamSpec*> shown = shown_params(frame);
+  std::erase_if(specs,
+                [&](const ParamSpec* spec) { return std::find(shown.begin(), shown.end(), spec) != shown.end(); });
+  return specs;
+}
+
+// Settings under the head of their group; groups with nothing to set are left out.
+struct GroupOnShow {
+  std::string_view title;
+  std::vector<const ParamSpec*> specs;
+  int changed = 0;  // are not at their defaults
+};
+
+std::vector<GroupOnShow> grouped(const Frame& frame, const std::vector<const ParamSpec*>& specs) {
+  const auto groups = experiments::setting_groups(frame.page.control().demo().id);
+  std::vector<GroupOnShow> shown;
+  for (const experiments::SettingGroup& group : groups) shown.push_back({group.title, {}, 0});
+  if (shown.empty()) shown.push_back({});
+  const record::Params& params = frame.page.control().params();
+  const record::Params defaults(params.schema());
+  for (const ParamSpec* spec : specs) {
+    const auto holds = [&](const experiments::SettingGroup& group) {
+      return std::find(group.keys.begin(), group.keys.end(), spec->key) != group.keys.end();
+    };
+    const auto at = std::find_if(groups.begin(), groups.end(), holds);
+    GroupOnShow& group = shown[at == groups.end() ? 0 : static_cast<std::size_t>(at - groups.begin())];
+    group.specs.push_back(spec);
+    group.changed += params.as_text(spec->key) != defaults.as_text(spec->key);
+  }
+  std::erase_if(shown, [](const GroupOnShow& group) { return group.specs.empty(); });
+  return shown;
+}
+
+void draw_grid(Frame& frame, const std::vector<const ParamSpec*>& specs, const Rect& rect, int columns, float gap) {
+  const float width = (rect.width() - px(gap) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
+    const float x = std::round(rect.x0 + static_cast<float>(i % columns) * (width + px(gap)));
+    const float y = rect.y0 + static_cast<float>(i / columns) * px(kCellHeight + kCellGap);
+    draw_param(frame, *specs[static_cast<std::size_t>(i)], {x, y, std::round(x + width), y + px(kCellHeight)});
+  }
+}
+
+constexpr float kGroupHeads = 190;
+
+// The groups' names; the one that is open is marked, and a number says how many of its settings were changed.
+void draw_group_heads(Frame& frame, const std::vector<GroupOnShow>& groups, Rect column, std::size_t& open) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const GroupOnShow& group = groups[i];
+    const Rect row = column.cut_top(32);
+    const Rect body{row.x0, row.y0 + px(1), row.x1, row.y1 - px(1)};
+    const Hit state = hit(("group " + std::string(group.title)).c_str(), body);
+    if (i == open || state.hovered) fill(body, i == open ? theme().selected : theme().hover, 6);
+    if (state.focused) focus_ring(body, 6);
+    text_in(i == open ? Face::kSemiBold : Face::kMedium, 13, body.inset(10, 0), theme().text, group.title);
+    if (group.changed > 0) {
+      const std::string number = fmt::format("{} set", group.changed);
+      text_in(Face::kRegular, 12, body.inset(10, 0), theme().text2, number, 1);
+    }
+    if (!state.clicked) continue;
+    open = i;
+    frame.ui.settings_group = group.title;
+  }
+}
+
+void draw_more(Frame& frame, const Rect& button_rect) {
+  const std::vector<const ParamSpec*> specs = folded_params(frame);
+  if (specs.empty()) return;
+  const ButtonText more{"More settings", Icon::kNone, "", "All the other switches, and what the run needs"};
+  if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
+  constexpr float kPadding = 16, kColumns = 408, kRow = 32;
+  const std::vector<GroupOnShow> groups = grouped(frame, specs);
+  std::size_t most = 0;
+  for (const GroupOnShow& group : groups) most = std::max(most, group.specs.size());
+  const float heads = groups.size() > 1 ? kGroupHeads : 0;
+  const float height = std::max(static_cast<float>((most + 1) / 2) * (kCellHeight + kCellGap) - kCellGap,
+                                heads > 0 ? static_cast<float>(groups.size()) * kRow : 0);
+  const Rect place = popup_place(button_rect, {px(kColumns + heads + 2 * kPadding), px(height + 2 * kPadding)});
+  if (!begin_popup("more", place, kPadding)) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect inner{at.x, at.y, at.x + place.width() - px(2 * kPadding), at.y + px(height)};
+  Rect grid = inner;
+  std::size_t open = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (groups[i].title == frame.ui.settings_group) open = i;
+  if (heads > 0) draw_group_heads(frame, groups, grid.cut_left(heads - 24), open);
+  if (heads > 0) grid.cut_left(24);
+  draw_grid(frame, groups[open].specs, grid, 2, 24);
+  ImGui::SetCursorScreenPos(inner.min());
+  ImGui::Dummy(inner.size());
+  end_popup();
+}
+
+// "0.7 s left", "2 min left"
+std::string time_left(record::Nanoseconds left) {
+  if (left < 0) return {};
+  const double seconds = static_cast<double>(left) * 1e-9;
+  return seconds < 90 ? fmt::format("{:.1f} s left", seconds) : fmt::format("{:.0f} min left", seconds / 60);
+}
+
+void draw_progress(const backend::RunProgress& progress, Rect rect) {
+  rect.cut_top(8);
+  progress_bar(rect.cut_top(4), static_cast<float>(progress.fraction));
+  rect.cut_top(6);
+  const Rect line = rect.cut_top(18);
+  text_in(Face::kMedium, 12, line, theme().text, fmt::format("{:.0f} %", progress.fraction * 100));
+  text_in(Face::kRegular, 12, line, theme().text2, time_left(progress.time_left), 1);
+}
+
+// The run on show becomes run A, against which the next ones are seen.
+void draw_pin(Frame& frame, Rect rect) {
+  PageModel& page = frame.page;
+  if (page.pinned() == nullptr && !page.can_pin()) return;
+  text_in(Face::kMedium, 12, rect.cut_top(kLabelHeight), theme().text2, "Compare");
+  const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
+  const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
+  if (button("pin", rect.top(32), page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
+}
+
+void draw_run(Frame& frame, Rect rect) {
+  const RunControl& control = frame.page.control();
+  const Rect label = rect.cut_top(kLabelHeight);
+  const Rect at = rect.cut_top(32);
+  rect.cut_top(kCellGap);
+  if (control.running()) {
+    text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
+    if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
+      frame.page.cancel();
+    // Gone if the run has ended with this very click.
+    if (const backend::RunProgress* progress = control.progress()) draw_progress(*progress, rect);
+    return;
+  }
+  const bool stored = !control.fixed_settings().empty();
+  text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
+  if (stored && ImGui::IsMouseHoveringRect(label.min(), label.max())) tooltip(control.fixed_settings());
+  if (const auto estimate = control.estimate())
+    text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
+  const std::string_view verb = stored ? "Play" : control.outcome() ? "Run again" : "Run";
+  const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
+                               : stored                 ? std::string_view(control.fixed_settings())
+                                                        : "Ctrl R";
+  const ButtonText run{verb, Icon::kPlay, frame.width == Width::kWide ? "Ctrl R" : "", why};
+  if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
+  draw_pin(frame, rect);
+}
+
+}  // namespace
+
+void draw_settings(Frame& frame, const Rect& rect) {
+  Rect grid = rect;
+  const bool wide = frame.width == Width::kWide;
+  const Rect run = grid.cut_right(wide ? 196 : 150);
+  grid.cut_right(wide ? 28 : 16);
+  const std::vector<const ParamSpec*> specs = shown_params(frame);
+  const float gap = wide ? 24 : 14;
+  draw_grid(frame, specs, grid, 4, gap);
+  const float cell = (grid.width() - px(gap) * 3) / 4;
+  const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
+  const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
+  if (frame.page.control().fixed_settings().empty() && !LadderView::serves(frame.page)) draw_more(frame, last);
+  if (!LadderView::serves(frame.page))
+    draw_run(frame, run);
+  else  // the list has a button of its own
+    draw_pin(frame, run);
+}
+
+bool has_run_button(const Frame& frame) { return !LadderView::serves(frame.page) && !ReportView::serves(frame.page); }
+
+std::string settings_summary(const Frame& frame) {
+  const auto lower_case = [](std::string_view label) {
+    std::string words(label);
+    words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
+    return words;
+  };
+  std::string summary;
+  const record::Params& params = frame.page.control().params();
+  for (const ParamSpec* spec : shown_params(frame)) {
+    // What is left to the program, or limits nothing, is not worth its room.
+    if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
+    if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
+    if (!summary.empty()) summary += ", ";
+    // A bare "off" or "16" says nothing without its name.
+    const std::string value = shown_value(*spec, params);
+    const bool bare = value == "off" || value == "on" || spec->kind == ParamKind::kReal ||
+                      (spec->kind == ParamKind::kInteger && spec->unit.empty());
+    if (bare) summary += lower_case(spec->label) + " ";
+    summary += shown_value(*spec, params);
+  }
+  return summary;
+}
+
+void draw_settings_folded(Frame& frame, const Rect& rect) {
+  if (ReportView::serves(frame.page)) {
+    const std::string command(frame.page.page().command);
+    text_in(Face::kMono, 13, rect, theme().text, shortened(Face::kMono, 13, command, rect.width()));
+    return;
+  }
+  const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
+  const ButtonText summary{words, Icon::kChip};
+  if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
+  constexpr float kPadding = 16, kWidth = 680, kThreeColumns = 560;
+  const int columns = ImGui::GetMainViewport()->Size.x >= px(kThreeColumns) ? 3 : 2;
+  const std::vector<const ParamSpec*> specs = shown_params(frame);
+  const std::vector<const ParamSpec*> choices = figure_choices(frame.page);
+  const int shown = static_cast<int>(specs.size()), of_figure = static_cast<int>(choices.size());
+  const int cells = shown + of_figure + 2;  // the last ones are "More settings" and the pin
+  const float height = static_cast<float>((cells + columns - 1) / columns) * (kCellHeight + kCellGap) - kCellGap;
+  const Rect place = popup_place(rect, {px(kWidth), px(height + 2 * kPadding)});
+  if (!begin_popup("folded settings", place, kPadding)) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect inner{at.x, at.y, at.x + place.width() - px(2 * kPadding), at.y + px(height)};
+  draw_grid(frame, specs, inner, columns, 20);
+  const float cell = (inner.width() - px(20) * (columns - 1)) / columns;
+  const auto cell_at = [&](int i) {
+    const float x = inner.x0 + static_cast<float>(i % columns) * (cell + px(20));
+    const float y = inner.y0 + static_cast<float>(i / columns) * px(kCellHeight + kCellGap);
+    return Rect{std::round(x), y, std::round(x + cell), y + px(kCellHeight)};
+  };
+  for (int i = 0; i < of_figure; ++i) {
+    Rect choice = cell_at(shown + i);
+    draw_label(*choices[static_cast<std::size_t>(i)], choice.cut_top(kLabelHeight));
+    draw_figure_choice(frame.page, *choices[static_cast<std::size_t>(i)], choice);
+  }
+  Rect more = cell_at(shown + of_figure);
+  more.cut_top(kLabelHeight);
+  const bool fixed = !frame.page.control().fixed_settings().empty();
+  if (!fixed) draw_more(frame, more);
+  draw_pin(frame, cell_at(shown + of_figure + (fixed ? 0 : 1)));
+  ImGui::SetCursorScreenPos(inner.min());
+  ImGui::Dummy(inner.size());
+  end_popup();
+}
+
+}  // namespace headroom::app::window

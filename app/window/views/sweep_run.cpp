@@ -1,0 +1,78 @@
+// Sweeps of the window.
+#include "app/window/views/sweep_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/page/page_model.h"
+
+namespace headroom::app::window {
+
+void SweepRun::start(PageModel& page, record::Result<SweepPlan> plan) {
+  driver_.reset();  // else a plan that fails would show the last sweep on this page
+  refusal_.clear();
+  page_ = &page;
+  shown_.reset();
+  if (!plan) {
+    refusal_ = plan.error().message;
+    return;
+  }
+  auto opened = SweepDriver::open(std::move(plan).value(), make_);
+  if (!opened) {
+    refusal_ = opened.error().message;
+    return;
+  }
+  driver_.emplace(std::move(opened).value());
+}
+
+bool SweepRun::poll() {
+  if (!driver_) return false;
+  const bool changed = driver_->poll();
+  if (driver_->recording() != nullptr && driver_->recording() != shown_) {
+    shown_ = driver_->recording();
+    if (!shown_->sweep_points().empty()) page_->show_made(shown_);
+  }
+  return changed;
+}
+
+bool SweepRun::running() const {
+  return driver_ && (driver_->state() == SweepState::kRunning || driver_->state() == SweepState::kStopping);
+}
+
+void SweepRun::draw_progress(Rect rect, const SweepWords& words) {
+  const std::size_t points = driver_->plan().points.size();
+  const float part = driver_->progress() == nullptr ? 0 : static_cast<float>(driver_->progress()->fraction);
+  rect.cut_top(8);
+  progress_bar(rect.cut_top(4),
+               (static_cast<float>(driver_->done()) + part) / std::max(1.0f, static_cast<float>(points)));
+  text_in(Face::kRegular, 12, rect.top(20), theme().text2,
+          fmt::format("{} {} of {}", words.point, std::min(driver_->done() + 1, points), points));
+}
+
+bool SweepRun::draw(Frame& frame, Rect rect, const SweepWords& words) {
+  const Rect at = rect.cut_top(32);
+  if (runs_for(frame.page)) {
+    const bool stopping = driver_->state() == SweepState::kStopping;
+    if (button("stop sweep", at, {stopping ? "Stopping" : "Stop", Icon::kStop}, ButtonKind::kSecondary, !stopping))
+      driver_->stop();
+    draw_progress(rect, words);
+    return false;
+  }
+  const RunControl& control = frame.page.control();
+  const bool busy = running() || control.running() || control.busy_elsewhere();
+  const std::string none =
+      make_ ? std::string() : fmt::format("There is no engine here: {} can be looked at.", words.stored);
+  const std::string_view why = !make_ ? std::string_view(none)
+                               : busy ? "A run is on: wait for it, or cancel it."
+                                      : words.does;
+  const bool clicked = button("run sweep", at, {words.run, Icon::kPlay, "", why}, ButtonKind::kPrimary, make_ && !busy);
+  if (!refusal_.empty() && page_ == &frame.page) {
+    rect.cut_top(4);
+    text_in(Face::kRegular, 12, rect.top(20), theme().text2, shortened(Face::kRegular, 12, refusal_, rect.width()));
+  }
+  return clicked;
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,18 @@
+// The reading side of a page: words, question, answer, notices, and the way to the next page.
+#pragma once
+
+#include "app/window/draw/draw.h"
+#include "app/window/shell/ui_state.h"
+
+namespace headroom::app::window {
+
+// Says where the reader wants to go.
+Turn draw_text_column(Frame& frame, const Rect& rect);
+
+// What went wrong, if anything did, at the top of a rectangle. Returns where the rest begins.
+float draw_notice(const Frame& frame, const Rect& at);
+
+// Enter and the button do the same.
+void lock_answer(Frame& frame);
+
+}  // namespace headroom::app::window

@@ -1,0 +1,249 @@
+// Cases to measurements.
+#include "demos/engine/experiments/bench_run.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+
+#include "demos/record/scope.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+using record::Bytes;
+using record::DeviceKind;
+using record::Measurement;
+
+// Forward first: what backward keeps of it must not lie in memory before.
+constexpr std::array<const char*, 3> kPasses{"forward", "full", "backward"};
+constexpr std::int64_t kErrorRows = 256;       // errors are worked out on at most so many rows, in float64
+constexpr std::int64_t kErrorWidth = 1 << 18;  // and, of what is not in rows, so many numbers
+constexpr Bytes kLargeCopy = Bytes{1} << 30;   // bytes read; as many are written
+constexpr Bytes kLargeCopyCpu = Bytes{1} << 28;
+
+// The largest deviation as a part of the largest number, over all results; negative: nothing was compared.
+double relative_error(const std::vector<at::Tensor>& results, const std::vector<at::Tensor>& exact) {
+  double worst = -1;
+  for (std::size_t i = 0; i < std::min(results.size(), exact.size()); ++i) {
+    if (!exact[i].defined() || !results[i].defined()) continue;
+    const double largest = exact[i].abs().max().item<double>();
+    const double off = (results[i].detach().to(at::kDouble) - exact[i].detach()).abs().max().item<double>();
+    if (largest > 0) worst = std::max(worst, off / largest);
+  }
+  return worst;
+}
+
+// A copy whose reads and writes add up to `bytes`.
+BenchCall copy_of(Bytes bytes, at::Device device) {
+  const at::TensorOptions options = at::TensorOptions().device(device).dtype(at::kByte);
+  const at::Tensor from = at::zeros({bytes / 2}, options), to = at::empty({bytes / 2}, options);
+  return [from, to] { to.copy_(from); };
+}
+
+// Two forms of one pass, each with its samplers.
+struct Timed {
+  const BenchSubject* subject;  // null: the copy
+  BenchCall call;
+  Bytes extra_memory = -1;
+};
+
+}  // namespace
+
+BenchRun::BenchRun(const record::Params& params, const RunSetting& setting, std::vector<BenchCase> cases)
+    : device_(setting.place.device),
+      kind_(setting.place.target),
+      cancel_(setting.cancel),
+      memory_(setting.memory),
+      quick_(params.on("quick")),
+      threads_before_(at::get_num_threads()),
+      clock_(device_),
+      cases_(std::move(cases)) {
+  if (params.text("cores") == "all")
+    at::set_num_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+BenchRun::~BenchRun() { at::set_num_threads(threads_before_); }
+
+int BenchRun::marks_per_step() const { return static_cast<int>(kPasses.size()) + 2; }
+
+bool BenchRun::cancelled() const { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); }
+
+BenchPatience BenchRun::patience(std::size_t forms) const {
+  const auto each = static_cast<double>(forms);
+  if (quick_) return {.least = 5, .most = 20, .seconds = 0.1 * each};
+  return {.least = 10, .most = 100, .seconds = (clock_.gpu() ? 0.1 : 0.5) * each};
+}
+
+Measurement BenchRun::row(const BenchCase& one, const std::string& variant, const std::string& pass,
+                          const std::string& timing, const BenchTime& time) const {
+  return {.panel = one.panel,
+          .kernel = one.kernel,
+          .variant = variant,
+          .pass = pass,
+          .timing = timing,
+          .storage = one.storage,
+          .label = one.label,
+          .rows = one.rows,
+          .width = one.width,
+          .vocab = one.vocab,
+          .median = time.median,
+          .low = time.low,
+          .high = time.high,
+          .samples = time.samples};
+}
+
+StepResult BenchRun::step(int index) {
+  rows_.clear();
+  record::mark_step(index);
+  bool whole = false;
+  if (index == 0) {
+    whole = measure_copy();
+  } else {
+    const BenchCase& one = cases_[static_cast<std::size_t>(index - 1)];
+    try {
+      whole = measure(one);
+    } catch (const c10::OutOfMemoryError&) {
+      rows_.push_back(row(one, "", "", clock_.gpu() ? "cold" : "wall", {}));
+      whole = true;
+    }
+  }
+  clock_.wait();
+  clock_.release();
+  record::mark_step(-1);
+  return whole ? StepResult::kDone : StepResult::kCancelled;
+}
+
+StepReport BenchRun::report() { return {.loss = {}, .tokens = {}, .measurements = std::move(rows_)}; }
+
+bool BenchRun::measure_copy() {
+  const Bytes bytes = 2 * (clock_.gpu() ? kLargeCopy : kLargeCopyCpu);
+  const BenchCall copy = copy_of(bytes, device_);
+  copy();
+  const std::array samplers{clock_.gpu() ? clock_.cold(copy) : clock_.wall(copy)};
+  const auto times = time_in_turns(samplers, patience(1), [this] { return cancelled(); });
+  if (!times) return false;
+  const BenchCase one{.panel = "copy", .kernel = "", .storage = "", .label = {}, .rows = 1, .width = bytes / 2};
+  rows_.push_back(row(one, "copy", "forward", clock_.gpu() ? "cold" : "wall", times->front()));
+  rows_.back().bytes = bytes;
+  return true;
+}
+
+void BenchRun::measure_errors(const BenchCase& one) {
+  errors_.clear();
+  BenchCase small = one;
+  small.rows = std::min(one.rows, kErrorRows);
+  const bool of_weights = one.kernel == "adamw" || one.kernel == "adamw_8bit" || one.kernel == "nf4";
+  if (of_weights) small.width = std::min(one.width, kErrorWidth);
+  if (one.batch > 0) return;  // whole MLPs: their products would be compared, not the kernel
+  const BenchSubjects subjects = bench_subjects(small, device_);
+  for (const char* pass : kPasses) {
+    std::vector<at::Tensor> exact;  // before anybody works in place
+    for (const BenchSubject& subject : subjects.subjects) {
+      if (subject.pass != pass || subject.variant == "matmul") continue;
+      if (exact.empty()) exact = subjects.reference(pass);
+      errors_[{subject.variant, pass}] = relative_error(subject.call(), exact);
+    }
+  }
+}
+
+bool BenchRun::measure(const BenchCase& one) {
+  measure_errors(one);
+  clock_.release();
+  BenchSubjects subjects = bench_subjects(one, device_);
+  for (const char* pass : kPasses) {
+    record::mark(std::string_view(pass) == "backward" ? record::Phase::kBackward : record::Phase::kForward);
+    if (cancelled() || !measure_pass(one, subjects, pass)) return false;
+    std::erase_if(subjects.subjects, [&](const BenchSubject& subject) { return subject.pass == pass; });
+  }
+  return true;
+}
+
+bool BenchRun::measure_pass(const BenchCase& one, BenchSubjects& subjects, const std::string& pass) {
+  const char* main_timing = clock_.gpu() ? "cold" : "wall";
+  // What backward needs from forward would count as its own.
+  const bool counts_memory = memory_ != nullptr && (pass != "backward" || one.kernel == "embedding_backward");
+  std::vector<Timed> forms;
+  for (const BenchSubject& subject : subjects.subjects) {
+    if (subject.pass != pass) continue;
+    try {
+      Timed form{.subject = &subject, .call = [&subject] { (void)subject.call(); }};
+      form.call();  // takes what is taken once: workspaces, algorithms, a graph for backward
+      clock_.wait();
+      if (counts_memory && subject.variant != "matmul") {
+        memory_->reset();
+        const Bytes before = memory_->allocated();
+        form.call();
+        form.extra_memory = memory_->peak() - before - subject.not_counted;
+      }
+      forms.push_back(std::move(form));
+    } catch (const c10::OutOfMemoryError&) {
+      rows_.push_back(row(one, subject.variant, pass, main_timing, {}));
+    }
+    clock_.release();
+  }
+  if (forms.empty()) return true;
+  const BenchWork work = subjects.work(pass);
+  if (subjects.of_memory) forms.push_back({.subject = nullptr, .call = copy_of(work.bytes, device_)});
+
+  const auto stop = [this] { return cancelled(); };
+  const auto measure_by = [&](const char* timing, auto&& sampler_of) {
+    std::vector<BenchSampler> samplers;
+    std::vector<const Timed*> timed;
+    for (const Timed& form : forms) {
+      std::optional<BenchSampler> sampler = sampler_of(form);
+      if (!sampler) continue;
+      samplers.push_back(std::move(*sampler));
+      timed.push_back(&form);
+    }
+    const auto times = time_in_turns(samplers, patience(samplers.size()), stop);
+    if (!times) return false;
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+      const Timed& form = *timed[i];
+      const std::string variant = form.subject == nullptr ? "copy" : form.subject->variant;
+      Measurement& made = rows_.emplace_back(row(one, variant, pass, timing, (*times)[i]));
+      made.bytes = work.bytes;
+      if (form.subject == nullptr) continue;
+      made.flops = work.flops;
+      made.extra_memory = form.extra_memory;
+      if (const auto error = errors_.find({variant, pass}); error != errors_.end()) made.error = error->second;
+    }
+    return true;
+  };
+  if (!clock_.gpu())
+    return measure_by("wall", [&](const Timed& form) { return std::optional(clock_.wall(form.call)); });
+  if (!measure_by("cold", [&](const Timed& form) { return std::optional(clock_.cold(form.call)); })) return false;
+  if (one.of_report()) return true;  // as the report has them: one time a point
+  const auto none = std::optional<BenchSampler>();
+  if (!measure_by("wall", [&](const Timed& form) {
+        return form.subject == nullptr ? none : std::optional(clock_.wall(form.call));
+      }))
+    return false;
+  return !subjects.graphs || measure_by("graph", [&](const Timed& form) {
+    return form.subject == nullptr ? none : clock_.graph(form.call);
+  });
+}
+
+namespace {
+
+record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+  if (setting.place.device.is_meta()) {
+    return record::Error{"bench measures time, which cannot be predicted: run it.", record::ErrorKind::kRefused};
+  }
+  std::vector<BenchCase> cases = bench_plan(params, setting.place.target);
+  if (cases.empty()) {
+    return record::Error{"The report has no panel of " + params.text("kernel") + ", or none for this device.",
+                         record::ErrorKind::kRefused};
+  }
+  return std::unique_ptr<DemoRun>(std::make_unique<BenchRun>(params, setting, std::move(cases)));
+}
+
+}  // namespace
+
+extern const DemoRunner kBenchRunner;
+constinit const DemoRunner kBenchRunner = {.id = "bench", .make = &make};
+
+}  // namespace headroom::experiments

@@ -1,0 +1,107 @@
+// Real moments of the tiny model, quantised with two maps in blocks of three sizes.
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "demos/engine/experiments/demo_run.h"
+#include "demos/engine/llama/step/data.h"
+#include "demos/engine/llama/step/quantisation_error.h"
+#include "demos/engine/llama/step/train_step.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+constexpr std::array kBlocks{64, 256, 2048};  // 256: ours; 2048: the paper's
+
+class MomentsRun final : public DemoRun {
+ public:
+  MomentsRun(const record::Params& params, const RunSetting& setting, std::string text)
+      : text_(std::move(text)),
+        batch_(params.integer("batch")),
+        seq_(params.integer("seq")),
+        seed_(static_cast<std::uint64_t>(params.integer("seed"))),
+        steps_(static_cast<int>(params.integer("steps"))),
+        options_{.cancel = setting.cancel},
+        model_(llama::make_model(*llama::find_config("tiny"), {},
+                                 {.device = setting.place.device, .target = setting.place.target}, seq_, seed_,
+                                 setting.cancel)),
+        optimizer_(llama::parameters(model_), {.learning_rate = params.real("learning_rate")}) {}
+
+  StepResult step(int index) override {
+    const at::Tensor tokens_2BT = llama::make_batch(text_, batch_, seq_, seed_, index);
+    try {
+      loss_ = llama::train_step(model_, optimizer_, tokens_2BT, options_, index);
+    } catch (const llama::Cancelled&) {
+      return StepResult::kCancelled;
+    }
+    last_ = index;
+    return StepResult::kDone;
+  }
+  int steps() const override { return steps_; }
+  int marks_per_step() const override { return llama::marks_per_step(model_.config, options_); }
+  StepReport report() override {
+    StepReport report{.loss = loss_.item<double>(), .tokens = batch_ * seq_};
+    if (last_ + 1 == steps_) report.histograms = histograms();
+    return report;
+  }
+
+ private:
+  std::vector<record::Histogram> histograms() const {
+    std::vector<at::Tensor> first, second;
+    for (std::size_t i = 0; i < optimizer_.parameters().size(); ++i) {
+      first.push_back(optimizer_.first_moment(i));
+      second.push_back(optimizer_.second_moment(i));
+    }
+    const record::Scope scope(record::Category::kWorkspace, record::intern_operator("moments.quantise"));
+    std::vector<record::Histogram> all;
+    const auto add = [&](const char* moment, std::span<const at::Tensor> tensors, bool is_signed) {
+      for (const auto& [name, map] : {std::pair("linear", llama::QuantisationMap::kLinear),
+                                      std::pair("dynamic", llama::QuantisationMap::kDynamic)}) {
+        for (const int block : kBlocks) {
+          const std::string full_name = std::string(moment) + "." + name + "." + std::to_string(block);
+          all.push_back(llama::quantisation_error(full_name, tensors, map, is_signed, block));
+          all.back().step = last_;
+        }
+      }
+    };
+    add("first_moment", first, /*is_signed=*/true);
+    add("second_moment", second, /*is_signed=*/false);
+    return all;
+  }
+
+  std::string text_;
+  std::int64_t batch_, seq_;
+  std::uint64_t seed_;
+  int steps_, last_ = 0;
+  llama::TrainOptions options_;
+  llama::Model model_;
+  llama::AdamW optimizer_;
+  at::Tensor loss_;
+};
+
+record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+  if (setting.place.device.is_meta())
+    return record::Error{"Moments can be measured, not predicted.", record::ErrorKind::kRefused};
+  record::Result<std::string> text = llama::read_text(setting.course_text);
+  if (!text) return text.error();
+  record::mark(record::Phase::kSetup);
+  try {
+    return std::unique_ptr<DemoRun>(std::make_unique<MomentsRun>(params, setting, std::move(text).value()));
+  } catch (const llama::Cancelled&) {
+    return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
+  }
+}
+
+std::map<std::string, std::string> facts(const record::Params&, const std::filesystem::path& course_text) {
+  return llama::text_facts(course_text);
+}
+
+}  // namespace
+
+extern const DemoRunner kMomentsRunner;
+constinit const DemoRunner kMomentsRunner = {.id = "moments", .make = &make, .facts = &facts};
+
+}  // namespace headroom::experiments

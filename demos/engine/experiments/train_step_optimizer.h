@@ -1,0 +1,33 @@
+// What steps the weights of `train_step`, by its parameters: the optimizer, the loss scale, and who counts magnitudes.
+#pragma once
+
+#include <memory>
+
+#include "demos/engine/experiments/demo_run.h"
+#include "demos/engine/llama/host/offload.h"
+#include "demos/engine/llama/optimizers/optimizer_in_backward.h"
+#include "demos/engine/llama/step/loss_scaling.h"
+#include "demos/engine/llama/step/magnitudes.h"
+
+namespace headroom::experiments {
+
+class StepOptimizer {
+ public:
+  // Takes the memory of the optimizer's state, and installs in `options` what belongs to it; outlives the steps. After
+  // Offload::install.
+  StepOptimizer(const record::Params& params, const llama::Model& model, llama::Offload& offload,
+                llama::TrainOptions& options);
+
+  llama::Optimizer& optimizer() { return *optimizer_; }
+  // Loss scale, skipped steps, histograms of this step, which was the last. Waits for the device.
+  void add_to(StepReport& report, int step);
+
+ private:
+  std::unique_ptr<llama::LossScale> loss_scale_;  // null: none
+  std::unique_ptr<llama::Optimizer> optimizer_;
+  llama::HostAdamW* host_ = nullptr;                      // the same, where it steps on the host
+  std::unique_ptr<llama::StepMagnitudes> magnitudes_;     // null: nobody counts
+  std::unique_ptr<llama::UpdateInBackward> in_backward_;  // null: the step ends with the optimizer
+};
+
+}  // namespace headroom::experiments

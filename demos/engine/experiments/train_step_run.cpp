@@ -1,0 +1,284 @@
+// Parameters to model, optimizer, text and steps.
+#include "demos/engine/experiments/train_step_run.h"
+
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <ATen/ATen.h>
+
+#include "demos/engine/experiments/train_step_optimizer.h"
+#include "demos/engine/llama/host/offload.h"
+#include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/meta_kernels.h"
+#include "demos/engine/llama/step/data.h"
+#include "demos/engine/llama/step/train_step.h"
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/train_step_model.h"
+
+namespace headroom::experiments {
+
+namespace {
+
+llama::FusedKernels fused_of(const record::Params& params) {
+  const auto on = [&](const char* key) { return params.text(key) == "on"; };
+  const std::string_view attention = params.text("attention");
+  return {.rms_norm = on("fused.rms_norm"),
+          .rope = on("fused.rope"),
+          .swiglu = on("fused.swiglu"),
+          .cross_entropy = on("fused.cross_entropy"),
+          .embedding = on("fused.embedding"),
+          .attention = attention == "eager"   ? llama::Attention::kEager
+                       : attention == "cudnn" ? llama::Attention::kCudnn
+                                              : llama::Attention::kFlash};
+}
+
+at::ScalarType type_of(std::string_view precision) {
+  if (precision == "fp32") return at::kFloat;
+  return precision == "fp16_mixed" ? at::kHalf : at::kBFloat16;
+}
+
+llama::Checkpointing checkpointing_of(std::string_view which) {
+  if (which == "off") return llama::Checkpointing::kOff;
+  return which == "selective" ? llama::Checkpointing::kSelective : llama::Checkpointing::kLayer;
+}
+
+llama::LossOptions loss_of(const record::Params& params) {
+  const std::string_view path = params.text("loss");
+  if (path == "hf_2024") return {.path = llama::LossPath::kHf2024};
+  if (path == "hf_2025") return {.path = llama::LossPath::kHf2025};
+  if (path != "flce") return {};
+  const std::string_view mode = params.text("loss_mode");
+  return {.path = llama::LossPath::kFlce,
+          .mode = mode == "lean"     ? kernels::FlceMode::kLean
+                  : mode == "report" ? kernels::FlceMode::kReport
+                                     : kernels::FlceMode::kChunked,
+          .chunk = params.integer("loss_chunk"),
+          .fp32_weight_gradient = params.text("weight_gradient") == "fp32"};
+}
+
+llama::AdapterOptions adapters_of(const record::Params& params) {
+  const std::string_view kind = params.text("adapters"), targets = params.text("lora_targets");
+  return {.kind = kind == "lora"    ? llama::AdapterKind::kLora
+                  : kind == "qlora" ? llama::AdapterKind::kQlora
+                                    : llama::AdapterKind::kOff,
+          .rank = params.integer("lora_rank"),
+          .alpha = static_cast<double>(params.integer("lora_alpha")),
+          .targets = targets == "attention" ? llama::AdapterTargets::kAttention
+                     : targets == "mlp"     ? llama::AdapterTargets::kMlp
+                                            : llama::AdapterTargets::kAll};
+}
+
+llama::OffloadOptions offload_of(const record::Params& params) {
+  return {.parameters = params.text("offload.parameters") == "on",
+          .optimizer = params.text("offload.optimizer") != "off",
+          .checkpoints = params.text("offload.checkpoints") == "on"};
+}
+
+std::filesystem::path text_of(const record::Params& params, const std::filesystem::path& course_text) {
+  return params.text("data").empty() ? course_text : std::filesystem::path(params.text("data"));
+}
+
+// What the run's device has taken of the host's memory; empty where that has its own.
+std::function<record::Bytes()> taken_of_host(const RunSetting& setting) {
+  if (!setting.place.device.is_cpu() || setting.memory == nullptr) return {};
+  return [memory = setting.memory, before = setting.memory->allocated()] { return memory->allocated() - before; };
+}
+
+// Where the loss's kernels report a target that cannot be; undefined where PyTorch's operators compute the loss.
+at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::FusedKernels& fused, at::Device device) {
+  const bool kernel_of_its_own = options.loss.path == llama::LossPath::kPlain && fused.cross_entropy;
+  if (!kernel_of_its_own && options.loss.path != llama::LossPath::kFlce) return {};
+  const record::Scope scope(record::Category::kOther, llama::operators().nll);
+  return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
+}
+
+// One flag a layer. Without kernels of our own nobody looks.
+at::Tensor make_not_finite(const record::Params& params, const llama::Config& config, at::Device device) {
+  if (params.text("fused.adamw") != "on") return {};
+  const record::Scope scope(record::Category::kOther, llama::operators().finite_check);
+  return at::zeros({config.num_layers}, at::TensorOptions().device(device).dtype(at::kInt));
+}
+
+// Waits for the device.
+std::string where_not_finite(const at::Tensor& layers, int step) {
+  const std::string when = "The loss is no number from step " + std::to_string(step) + " on: ";
+  if (!layers.defined()) return when + "a lower learning_rate may help.";
+  const at::Tensor flags = layers.cpu();
+  for (std::int64_t i = 0; i < flags.numel(); ++i) {
+    if (flags[i].item<int>() == 0) continue;
+    return when + "an infinity or a NaN first came out of layer " + std::to_string(i) +
+           "; a lower learning_rate may help.";
+  }
+  return when +
+         "all layers gave numbers, and the infinity or NaN first came behind them, in the final norm or the loss; "
+         "a lower learning_rate may help.";
+}
+
+// The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.
+void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* graph) {
+  if (!placement.device.is_cuda()) return;
+  if (graph != nullptr) return graph->on_stream([&] { take_blas_workspace(placement, nullptr); });
+  const record::Scope scope(record::Category::kWorkspace, llama::operators().blas_workspace);
+  const at::Tensor small = at::zeros({16, 16}, at::TensorOptions().device(placement.device).dtype(placement.type));
+  at::mm(small, small);
+}
+
+}  // namespace
+
+struct TrainStepRun::State {
+  std::string text;
+  std::int64_t samples = 0, seq = 0;  // samples: a micro-batch's times their number
+  std::uint64_t seed = 0;
+  int steps = 0;
+  std::unique_ptr<llama::Offload> offload;  // model, optimizer and steps refer to it
+  std::unique_ptr<llama::StepGraph> graph;  // null: none
+  llama::TrainOptions options;
+  llama::Model model;
+  std::unique_ptr<StepOptimizer> optimizer;
+  int last_step = 0;
+  at::Tensor tokens_2BT;  // of the last step, on the host, where its labels are checked after the step
+  at::Tensor loss;        // of the last step, on the device
+  at::Tensor output;      // of the last forward, where the loop keeps it
+  std::string trouble;    // where numbers first were none
+};
+
+TrainStepRun::TrainStepRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TrainStepRun::~TrainStepRun() = default;
+
+record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record::Params& params,
+                                                                   const RunSetting& setting) {
+  const RunPlace& place = setting.place;
+  record::Result<TrainStepModel> chosen = train_step_model(params);
+  if (!chosen) return chosen.error();
+  const llama::Config config = chosen.value().config;
+  const std::optional<llama::StoredWeights>& weights = chosen.value().weights;
+  record::Result<std::string> text = llama::read_text(text_of(params, setting.course_text));
+  if (!text) return text.error();
+
+  if (auto refused = refused_combination(params, place.target))
+    return record::Error{*refused, record::ErrorKind::kRefused};
+  if (place.device.is_meta()) llama::install_meta_kernels();
+  const llama::Placement placement{
+      .device = place.device,
+      .target = place.target,
+      .type = type_of(params.text("precision")),
+  };
+  const std::int64_t seq = params.integer("seq");
+  const auto seed = static_cast<std::uint64_t>(params.integer("seed"));
+  llama::TrainOptions options{
+      .checkpointing = checkpointing_of(params.text("checkpointing")),
+      .checkpoint_every = params.text("checkpointing") == "every" ? params.integer("checkpoint_every") : 1,
+      .loss = loss_of(params),
+      .micro_batches = params.integer("accumulate"),
+      .cancel = setting.cancel,
+  };
+  auto graph = params.text("cuda_graph") == "on" ? std::make_unique<llama::StepGraph>(place.device) : nullptr;
+  options.graph = graph.get();
+  record::mark(record::Phase::kSetup);
+  take_blas_workspace(placement, graph.get());
+  options.loss.error_flag = make_error_flag(options, fused_of(params), place.device);
+  options.not_finite = make_not_finite(params, config, place.device);
+  auto offload =
+      std::make_unique<llama::Offload>(offload_of(params), place.device, setting.host_memory, taken_of_host(setting));
+  llama::Model model;
+  try {
+    model = llama::make_model(config, fused_of(params), placement, seq, seed, setting.cancel,
+                              {.files = weights ? &*weights : nullptr,
+                               .adapters = adapters_of(params),
+                               .layer_made = offload->layer_made(config, options)});
+  } catch (const llama::Cancelled&) {
+    return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
+  } catch (const llama::FileChanged& changed) {
+    return record::Error{changed.what(), record::ErrorKind::kBadInput};
+  }
+  offload->install(model, params.integer("batch"), seq, options);
+  auto optimizer = std::make_unique<StepOptimizer>(params, model, *offload, options);
+  auto state = std::make_unique<State>(State{
+      .text = std::move(text).value(),
+      .samples = params.integer("batch") * params.integer("accumulate"),
+      .seq = seq,
+      .seed = seed,
+      .steps = static_cast<int>(params.integer("steps")),
+      .offload = std::move(offload),
+      .graph = std::move(graph),
+      .options = options,
+      .model = std::move(model),
+      .optimizer = std::move(optimizer),
+      .last_step = 0,
+      .tokens_2BT = {},
+      .loss = {},
+      .output = {},
+      .trouble = {},
+  });
+  if (params.text("keep_output") == "on") state->options.loss.output = &state->output;
+  return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::move(state)));
+}
+
+StepResult TrainStepRun::step(int index) {
+  State& s = *state_;
+  s.last_step = index;
+  s.loss = s.tokens_2BT = at::Tensor();  // the step before's
+  s.tokens_2BT = llama::make_batch(s.text, s.samples, s.seq, s.seed, index);
+  try {
+    s.loss = llama::train_step(s.model, s.optimizer->optimizer(), s.tokens_2BT, s.options, index);
+  } catch (const llama::Cancelled&) {
+    return StepResult::kCancelled;
+  }
+  if (s.model.embed_tokens_VH.is_cpu())
+    s.tokens_2BT = at::Tensor();  // on the CPU a label that cannot be throws at once
+  return StepResult::kDone;
+}
+
+int TrainStepRun::steps() const { return state_->steps; }
+
+std::int64_t TrainStepRun::tokens_per_step() const { return state_->samples * state_->seq; }
+
+std::int64_t TrainStepRun::num_parameters() const { return llama::num_parameters(state_->model.config); }
+
+int TrainStepRun::marks_per_step() const { return llama::marks_per_step(state_->model.config, state_->options); }
+
+double TrainStepRun::loss() const {
+  const State& s = *state_;
+  if (!s.tokens_2BT.defined()) return s.loss.item<double>();
+  return llama::read_loss(s.loss, s.options.loss.error_flag, s.tokens_2BT.select(0, 1), s.model.config.vocab_size);
+}
+
+std::string TrainStepRun::note() const {
+  const State& s = *state_;
+  if (!s.trouble.empty()) return s.trouble;
+  if (!s.graph || s.graph->pool_bytes() == 0) return s.offload->trouble();
+  return "Step " + std::to_string(llama::StepGraph::kWarmUp) +
+         " was recorded as a CUDA graph, and later steps replay it: " +
+         "what they allocate is what it allocated, in a pool of " + record::format_bytes(s.graph->pool_bytes()) + ".";
+}
+
+StepReport TrainStepRun::report() {
+  StepReport report{.loss = loss(), .tokens = tokens_per_step()};
+  if (!std::isfinite(*report.loss) && state_->trouble.empty()) {
+    state_->trouble = where_not_finite(state_->options.not_finite, state_->last_step);
+  }
+  state_->optimizer->add_to(report, state_->last_step);
+  return report;
+}
+
+namespace {
+
+record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
+  auto run = TrainStepRun::create(params, setting);
+  if (!run) return run.error();
+  return std::unique_ptr<DemoRun>(std::move(run).value());
+}
+
+std::map<std::string, std::string> facts(const record::Params& params, const std::filesystem::path& course_text) {
+  return llama::text_facts(text_of(params, course_text));
+}
+
+}  // namespace
+
+extern const DemoRunner kTrainStepRunner;
+constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make, .facts = &facts};
+
+}  // namespace headroom::experiments

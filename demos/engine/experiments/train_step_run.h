@@ -1,0 +1,35 @@
+// Runs `train_step`: a Llama, its optimizer state and its data on one device, advanced one training step at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "demos/engine/experiments/demo_run.h"
+
+namespace headroom::experiments {
+
+class TrainStepRun final : public DemoRun {
+ public:
+  // Checks the parameters (demos/experiments/train_step_info.cpp) and the text, then builds weights, optimizer state
+  // and tables in phase setup. Refused with one sentence: a shape that cannot be, a text that cannot be read.
+  static record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& params, const RunSetting& setting);
+  ~TrainStepRun() override;
+
+  // Batch, forward, loss, backward, optimizer. Never waits for the device.
+  StepResult step(int index) override;
+  int steps() const override;
+  int marks_per_step() const override;
+  StepReport report() override;
+  std::string note() const override;
+
+  std::int64_t tokens_per_step() const;  // batch · micro-batches · seq
+  std::int64_t num_parameters() const;
+  double loss() const;  // the last step's, in nats a token. Waits for the device.
+
+ private:
+  struct State;
+  explicit TrainStepRun(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headroom::experiments

@@ -1,0 +1,167 @@
+// The CUDA allocator's probe.
+#include "demos/engine/live/probes/cuda_probe.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <ATen/Context.h>
+
+namespace headroom::live {
+
+using cuda_allocator::Trace;
+using cuda_allocator::TraceKind;
+using record::Bytes;
+using record::DeviceKind;
+using record::EventKind;
+
+namespace {
+
+CudaProbe* g_probe = nullptr;  // leaked: the allocator keeps calling until the process ends
+
+}  // namespace
+
+CudaProbe& CudaProbe::install(EventSink& sink, int device) {
+  if (g_probe != nullptr) {
+    if (&g_probe->sink_ != &sink || g_probe->device_ != device) throw std::logic_error("there is one CUDA probe only");
+    return *g_probe;
+  }
+  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);  // hooks attached earlier would never be called
+  g_probe = new CudaProbe(sink, device);
+  cuda_allocator::attach_trace_hook([](const Trace& trace) { g_probe->on_trace(trace); });
+  return *g_probe;
+}
+
+void CudaProbe::start() {
+  storages_.clear();
+  segments_.clear();
+  waiting_ = {};
+  unreported_ = 0;
+  Bytes reserved = 0;
+  Bytes allocated = 0;
+  for (const cuda_allocator::Segment& segment : cuda_allocator::segments(device_)) {
+    const LiveStorage held{.address = segment.address, .id = sink_.next_id(), .block = segment.size};
+    segments_.insert(held);
+    reserved += segment.size;
+    sink_.push_existing(event_of(EventKind::kSegmentAlloc, held));
+    for (const cuda_allocator::Block& block : segment.blocks) {
+      const LiveStorage storage{.address = block.address,
+                                .id = sink_.next_id(),
+                                .requested = block.requested,
+                                .block = block.size,
+                                .stream = stream_number(block.stream)};
+      storages_.insert(storage);
+      allocated += block.size;
+      record::MemEvent event = event_of(EventKind::kAlloc, storage);
+      event.allocator_allocated = allocated;
+      event.allocator_reserved = reserved;
+      sink_.push_existing(event);
+    }
+  }
+  recording_.store(true, std::memory_order_relaxed);
+}
+
+void CudaProbe::relabel(const void* data, record::Category category) {
+  LiveStorage* storage = storages_.find(reinterpret_cast<std::uintptr_t>(data));
+  if (storage == nullptr || storage->category == category) return;
+  storage->category = category;
+  if (recording_.load(std::memory_order_relaxed)) sink_.push(event_of(EventKind::kRelabel, *storage));
+}
+
+record::MemEvent CudaProbe::event_of(EventKind kind, const LiveStorage& storage) const {
+  record::MemEvent event;
+  event.kind = kind;
+  event.device = DeviceKind::kGpu;
+  event.storage = storage.id;
+  event.requested = storage.requested;
+  event.block = storage.block;
+  event.category = storage.category;
+  event.stream = storage.stream;
+  return event;
+}
+
+// 0 is the first stream seen, which is the default stream where nobody chose another.
+std::uint8_t CudaProbe::stream_number(const void* stream) {
+  auto found = std::find(streams_.begin(), streams_.end(), stream);
+  if (found == streams_.end()) found = streams_.insert(streams_.end(), stream);
+  return static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(found - streams_.begin(), 255));
+}
+
+void CudaProbe::on_trace(const Trace& trace) {
+  if (!recording_.load(std::memory_order_relaxed) || trace.device != device_) return;
+  switch (trace.kind) {
+    case TraceKind::kAlloc:
+    case TraceKind::kFreeRequested:
+      complete_unreported();
+      waiting_ = trace;
+      return;
+    case TraceKind::kSegmentAlloc:
+    case TraceKind::kSegmentFree:
+      on_segment(trace);
+      return;
+    case TraceKind::kOther:
+      return;
+  }
+}
+
+void CudaProbe::on_segment(const Trace& trace) {
+  if (trace.kind == TraceKind::kSegmentAlloc) {
+    const LiveStorage segment{
+        .address = trace.address, .id = sink_.next_id(), .block = trace.bytes, .stream = stream_number(trace.stream)};
+    segments_.insert(segment);
+    sink_.push(event_of(EventKind::kSegmentAlloc, segment));
+    return;
+  }
+  LiveStorage segment = segments_.erase(trace.address);
+  segment.block = trace.bytes;  // an expandable segment may shrink by less than it grew
+  sink_.push(event_of(EventKind::kSegmentFree, segment));
+}
+
+void CudaProbe::on_block(std::uintptr_t address, Bytes change, Bytes allocated, Bytes reserved, int device) {
+  if (device != device_ || waiting_.kind == TraceKind::kOther || waiting_.address != address) return;
+  complete(change < 0 ? -change : change, allocated, reserved);
+}
+
+void CudaProbe::complete(Bytes block, Bytes allocated, Bytes reserved) {
+  const Trace trace = std::exchange(waiting_, Trace{});
+  record::MemEvent event;
+  if (trace.kind == TraceKind::kAlloc) {
+    const LiveStorage storage{.address = trace.address,
+                              .id = sink_.next_id(),
+                              .requested = trace.bytes,
+                              .block = block,
+                              .category = EventSink::category_now(),
+                              .stream = stream_number(trace.stream)};
+    storages_.insert(storage);
+    event = event_of(EventKind::kAlloc, storage);
+  } else {
+    event = event_of(EventKind::kFree, storages_.erase(trace.address));
+  }
+  event.allocator_allocated = allocated;
+  event.allocator_reserved = reserved;
+  sink_.push(event);
+}
+
+void CudaProbe::complete_unreported() {
+  if (waiting_.kind == TraceKind::kOther) return;
+  ++unreported_;
+  constexpr Bytes kRounding = 512;  // kMinBlockSize
+  complete((waiting_.bytes + kRounding - 1) / kRounding * kRounding, record::kUnknownBytes, record::kUnknownBytes);
+}
+
+void CudaProbe::on_out_of_memory(Bytes asked, Bytes allocated, Bytes reserved, int device) {
+  if (device != device_) return;
+  const Bytes segment = cuda_allocator::segment_bytes(asked);
+  const bool cap_refused = cap_ != 0 && reserved + segment > cap_;
+  sink_.refused(
+      {.requested = asked,
+       .segment = cap_refused ? 0 : segment,
+       .limit = cap_refused ? cap_ : 0,
+       .allocated = allocated,
+       .reserved = reserved,
+       .by_category = recording_.load(std::memory_order_relaxed) ? storages_.by_category() : record::ByCategory{},
+       .tag = record::current_tag()},
+      DeviceKind::kGpu);
+}
+
+}  // namespace headroom::live

@@ -1,0 +1,81 @@
+// Where the probes put what they see: events get their time and place here, and marks their position among the events.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "demos/engine/live/probes/ring.h"
+#include "demos/engine/live/probes/spin_lock.h"
+#include "demos/record/mem_event.h"
+#include "demos/record/recording.h"
+#include "demos/record/scope.h"
+
+namespace headroom::live {
+
+// What the allocator said when it refused, and where the worker was.
+struct Refused {
+  record::Bytes requested = 0;
+  record::Bytes segment = 0;  // what the device was asked for and would not give; 0: a cap refused
+  record::Bytes limit = 0;    // the cap, or what the device could give; 0: all that it has
+  record::Bytes allocated = 0;
+  record::Bytes reserved = 0;
+  record::ByCategory by_category{};  // zero where storages are not followed (a run that is not recorded)
+  record::Tag tag;
+};
+
+// One a process. Open between the start and the end of a recorded run. push() may be called inside an allocator's lock:
+// it takes a spin lock of its own, copies and returns.
+class EventSink {
+ public:
+  explicit EventSink(std::size_t capacity = EventRing::kDefaultCapacity) : ring_(capacity) {}
+
+  // Starts the clock of a run. `recorded`: push() takes events until close(). The ring is left alone, since its
+  // consumer may be at work; whoever reads it has taken the last run's events by now.
+  void open(bool recorded);
+  void close() { open_.store(false, std::memory_order_relaxed); }
+  bool is_open() const { return open_.load(std::memory_order_relaxed); }
+
+  record::Nanoseconds now() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
+  }
+  // A number for a new storage or segment; never given twice.
+  std::uint64_t next_id() { return next_id_.fetch_add(1, std::memory_order_relaxed); }
+
+  // Fills in time, phase, layer, micro-batch and operator; for an allocation also the category.
+  void push(record::MemEvent event) noexcept;
+  // As push(), for what was alive before the run: outside the phases and layers, category as given.
+  void push_existing(record::MemEvent event) noexcept;
+  // Returns the mark with its time and its position among the events.
+  record::Mark mark(const record::Tag& tag, std::int32_t step);
+  // The run's last event.
+  void refused(const Refused& refusal, record::DeviceKind device) noexcept;
+
+  // The first refusal since open(), recorded or not.
+  std::optional<Refused> first_refusal() const;
+
+  EventRing& ring() { return ring_; }
+  // The category that an allocation of the calling thread gets now.
+  static record::Category category_now() { return record::current_tag().category; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void push_locked(const record::MemEvent& event) noexcept {
+    if (ring_.push(event)) ++accepted_;
+  }
+
+  Clock::time_point start_ = Clock::now();
+  std::atomic<bool> open_{false};
+  std::atomic<std::uint64_t> next_id_{1};
+  mutable SpinLock lock_;  // guards what follows, and makes producers one at a time
+  EventRing ring_;
+  std::uint64_t accepted_ = 0;
+  std::optional<Refused> refusal_;
+};
+
+}  // namespace headroom::live

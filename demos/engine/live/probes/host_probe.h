@@ -1,0 +1,28 @@
+// Memory of the host that a run takes beside its device's, as events of the host's own.
+#pragma once
+
+#include "demos/engine/live/probes/event_sink.h"
+#include "demos/engine/live/probes/spin_lock.h"
+#include "demos/engine/live/probes/storage_table.h"
+
+namespace headroom::live {
+
+// Lives as long as a run is listened to; what it takes before and gives back after that is not told.
+class HostProbe {
+ public:
+  explicit HostProbe(EventSink& sink) : sink_(sink) {}
+
+  void born(const void* block, record::Bytes bytes);
+  void died(const void* block);
+  record::Bytes live() const;
+
+ private:
+  void tell(record::EventKind kind, const LiveStorage& storage);
+
+  EventSink& sink_;
+  mutable SpinLock lock_;
+  StorageTable storages_;
+  record::Bytes live_ = 0;
+};
+
+}  // namespace headroom::live

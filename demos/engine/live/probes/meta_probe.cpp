@@ -1,0 +1,84 @@
+// The allocator of meta tensors.
+#include "demos/engine/live/probes/meta_probe.h"
+
+#include <cstdint>
+#include <mutex>
+#include <stdexcept>
+
+#include <c10/core/Device.h>
+
+namespace headroom::live {
+
+using record::EventKind;
+
+namespace {
+
+MetaProbe* g_probe = nullptr;  // leaked, like the CPU's
+
+}  // namespace
+
+MetaProbe& MetaProbe::install(EventSink& sink) {
+  if (g_probe != nullptr) throw std::logic_error("the meta probe is installed twice");
+  g_probe = new MetaProbe(sink);
+  constexpr std::uint8_t kAboveLibTorchsOwn = 10;
+  c10::SetAllocator(c10::kMeta, g_probe, kAboveLibTorchsOwn);
+  return *g_probe;
+}
+
+record::MemEvent MetaProbe::event_of(EventKind kind, const LiveStorage& storage) const {
+  record::MemEvent event;
+  event.kind = kind;
+  event.device = target_;
+  event.storage = storage.id;
+  event.requested = storage.requested;
+  event.block = storage.block;
+  event.category = storage.category;
+  return event;
+}
+
+void MetaProbe::start() {
+  std::lock_guard guard(lock_);
+  for (const LiveStorage& storage : storages_.in_order_of_birth()) {
+    sink_.push_existing(event_of(EventKind::kAlloc, storage));
+  }
+  recording_ = true;
+}
+
+void MetaProbe::relabel(const void* context, record::Category category) {
+  std::lock_guard guard(lock_);
+  LiveStorage* storage = storages_.find(reinterpret_cast<std::uintptr_t>(context));
+  if (storage == nullptr || storage->category == category) return;
+  storage->category = category;
+  if (recording_) sink_.push(event_of(EventKind::kRelabel, *storage));
+}
+
+c10::DataPtr MetaProbe::allocate(std::size_t bytes) {
+  const c10::Device meta(c10::kMeta);
+  if (bytes == 0) return {nullptr, nullptr, &free, meta};
+  LiveStorage storage;
+  storage.id = sink_.next_id();
+  storage.address = static_cast<std::uintptr_t>(storage.id) * 64;  // made up; blocks of a real allocator are aligned
+  storage.requested = static_cast<record::Bytes>(bytes);
+  storage.block = storage.requested;  // no rounding: predictions show what is asked for
+  storage.category = EventSink::category_now();
+  {
+    std::lock_guard guard(lock_);
+    storages_.insert(storage);
+    live_ += storage.block;
+    if (recording_) sink_.push(event_of(EventKind::kAlloc, storage));
+  }
+  return {nullptr, reinterpret_cast<void*>(storage.address), &free, meta};
+}
+
+void MetaProbe::free(void* context) {
+  if (context == nullptr) return;
+  MetaProbe& probe = *g_probe;
+  std::lock_guard guard(probe.lock_);
+  const LiveStorage storage = probe.storages_.erase(reinterpret_cast<std::uintptr_t>(context));
+  probe.live_ -= storage.block;
+  if (probe.recording_ && storage.address != 0) probe.sink_.push(probe.event_of(EventKind::kFree, storage));
+}
+
+void MetaProbe::copy_data(void*, const void*, std::size_t) const {}
+
+}  // namespace headroom::live

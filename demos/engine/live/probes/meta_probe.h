@@ -1,0 +1,49 @@
+// The allocator of meta tensors for the planner: nothing is computed and no byte is taken, but every storage that a
+// real step would allocate is born and dies here.
+#pragma once
+
+#include <cstddef>
+
+#include <c10/core/Allocator.h>
+
+#include "demos/engine/live/probes/event_sink.h"
+#include "demos/engine/live/probes/probe.h"
+#include "demos/engine/live/probes/spin_lock.h"
+#include "demos/engine/live/probes/storage_table.h"
+
+namespace headroom::live {
+
+// Storages on meta have no data. Their DataPtr's context is a made-up address instead, the same role that the block's
+// address has on the CPU and on CUDA; relabel() takes that.
+class MetaProbe final : public c10::Allocator, public Probe {
+ public:
+  // Becomes LibTorch's allocator of meta tensors. Once a process; never removed.
+  static MetaProbe& install(EventSink& sink);
+
+  // Whose allocations the meta tensors stand for: the events say this device.
+  void set_target(record::DeviceKind target) { target_ = target; }
+
+  void start() override;
+  void stop() override { recording_ = false; }
+  void relabel(const void* context, record::Category category) override;
+
+  record::Bytes live_bytes() const { return live_; }
+
+  c10::DataPtr allocate(std::size_t bytes) override;
+  void copy_data(void* destination, const void* source, std::size_t bytes) const override;
+
+ private:
+  explicit MetaProbe(EventSink& sink) : sink_(sink) {}
+
+  record::MemEvent event_of(record::EventKind kind, const LiveStorage& storage) const;
+  static void free(void* context);
+
+  EventSink& sink_;
+  mutable SpinLock lock_;
+  StorageTable storages_;
+  record::Bytes live_ = 0;
+  record::DeviceKind target_ = record::DeviceKind::kCpu;
+  bool recording_ = false;
+};
+
+}  // namespace headroom::live

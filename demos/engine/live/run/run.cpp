@@ -1,0 +1,343 @@
+// Training and outcome of a run.
+#include "demos/engine/live/run/run.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include "demos/engine/experiments/demo_run.h"
+#include "demos/engine/live/probes/host_probe.h"
+#include "demos/engine/live/run/progress_meter.h"
+#include "demos/engine/live/run/run_errors.h"
+#include "demos/engine/live/run/run_plan.h"
+#include "demos/engine/live/run/sampler.h"
+#include "demos/engine/live/trace/operator_trace.h"
+#include "demos/record/scope.h"
+
+namespace headroom::live {
+
+using experiments::DemoRun;
+using experiments::StepReport;
+using experiments::StepResult;
+using record::Bytes;
+using record::DeviceKind;
+using record::MetricKind;
+using record::OutcomeKind;
+
+namespace {
+
+// Every step allocates the same, so a prediction of three says what a thousand would.
+constexpr int kMostPredictedSteps = 3;
+
+// How the training went, in plain values: an exception that is held holds tensors.
+struct Ending {
+  OutcomeKind kind = OutcomeKind::kCompleted;
+  std::string message;
+};
+
+std::string first_line(std::string text) {
+  text.resize(std::min(text.find('\n'), text.size()));
+  return text;
+}
+
+// What runs on the device, or on the CPU, between begin and end; told step by step.
+class Tracing {
+ public:
+  Tracing(const RunContext& context, const Traces& traces)
+      : context_(context), kernels_(traces.kernels ? context.machine.kernel_trace() : nullptr) {
+    if (!traces.any()) return;
+    if (kernels_ != nullptr) kernels_->begin(context_.sink.now());
+    operators_.emplace(kernels_, [this] { return context_.sink.now(); });
+  }
+  ~Tracing() {
+    if (kernels_ != nullptr) kernels_->end();
+  }
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+
+  bool on() const { return operators_.has_value(); }
+  void set_step(std::int32_t step) {
+    if (kernels_ != nullptr) kernels_->set_step(step);
+    if (operators_) operators_->set_step(step);
+  }
+  // The device has nothing more to do.
+  void tell() {
+    if (kernels_ != nullptr) context_.feed.add(kernels_->collect(), kernels_->take_dropped());
+    if (operators_) context_.feed.add(operators_->collect(), 0);
+  }
+
+ private:
+  const RunContext& context_;
+  KernelTrace* kernels_;
+  std::optional<OperatorTrace> operators_;
+};
+
+// Hears of marks and relabels while a run is on.
+class Listener final : public record::ScopeListener {
+ public:
+  Listener(const RunContext& context, bool recorded, Probe& probe, DeviceClock* clock, Tracing& tracing)
+      : context_(context), recorded_(recorded), probe_(probe), host_(context.sink), clock_(clock), tracing_(tracing) {}
+
+  void on_mark(const record::Tag& tag, std::int32_t step) override {
+    context_.beats.fetch_add(1, std::memory_order_relaxed);
+    tracing_.set_step(step);
+    if (progress_ != nullptr) {
+      progress_->on_mark();
+      context_.feed.add(progress_->at(context_.sink.now()));
+    }
+    if (!recorded_) return;
+    record::Mark mark = context_.sink.mark(tag, step);
+    const bool timed = clock_ != nullptr && !DeviceClock::stream_is_recorded();
+    if (!timed) mark.device_time = mark.host_time;
+    context_.feed.add(mark);
+    if (timed) clock_->record(mark.host_time);
+  }
+  void on_relabel(const void* data, record::Category category) override {
+    if (recorded_) probe_.relabel(data, category);
+  }
+  void on_host_alloc(const void* block, Bytes bytes) override {
+    host_.born(block, bytes);
+    context_.machine.keeps_on_host(host_.live());
+  }
+  void on_host_free(const void* block) override {
+    host_.died(block);
+    context_.machine.keeps_on_host(host_.live());
+  }
+  void follow(ProgressMeter* progress) { progress_ = progress; }
+
+ private:
+  const RunContext& context_;
+  const bool recorded_;
+  Probe& probe_;
+  HostProbe host_;
+  DeviceClock* clock_;
+  Tracing& tracing_;
+  ProgressMeter* progress_ = nullptr;  // none yet while the model is built
+};
+
+// Around the training: everything that listens is there, and is gone afterwards however it went.
+class Watching {
+ public:
+  Watching(const RunContext& context, const RunPlan& plan)
+      : context_(context),
+        probe_(context.machine.probe(plan.kind())),
+        cap_(context.machine, plan.kind(), plan.cap),
+        opened_(open(context.sink, plan.recorded)),
+        tracing_(context, traces_of(plan, context.machine)),
+        listener_(context, plan.recorded, probe_, clock_of(context, plan), tracing_) {
+    record::mark_step(-1);  // a run that broke off in the middle of a step left it as it was
+    if (plan.recorded) {
+      probe_.start();
+      if (DeviceClock* clock = clock_of(context, plan)) {
+        clock->restart();
+        sampler_.emplace(*clock, context.machine.driver(), context.sink, context.feed);
+      }
+    }
+    record::set_scope_listener(&listener_);
+  }
+  ~Watching() {
+    stop_events();
+    record::set_scope_listener(nullptr);
+  }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+  Listener& listener() { return listener_; }
+  Tracing& tracing() { return tracing_; }
+  // The events end here: what is freed later belongs to the taking down.
+  void stop_events() {
+    probe_.stop();
+    context_.sink.close();
+  }
+
+ private:
+  // The run's clock starts here.
+  static bool open(EventSink& sink, bool recorded) {
+    sink.open(recorded);
+    return true;
+  }
+  static DeviceClock* clock_of(const RunContext& context, const RunPlan& plan) {
+    const bool on_gpu = plan.kind() == DeviceKind::kGpu && !context.machine.planner();
+    return on_gpu && plan.recorded ? context.machine.clock() : nullptr;
+  }
+
+  const RunContext& context_;
+  Probe& probe_;
+  Machine::CapGuard cap_;
+  bool opened_;
+  Tracing tracing_;
+  Listener listener_;
+  std::optional<Sampler> sampler_;
+};
+
+void report_step(const RunContext& context, DemoRun& run, int index, record::Nanoseconds begun, Tracing& tracing) {
+  const StepReport report = run.report();  // waits for the device: the step is over now
+  const record::Nanoseconds now = context.sink.now();
+  const auto add = [&](MetricKind kind, double value) {
+    context.feed.add(record::MetricSample{.time = now, .value = value, .step = index, .kind = kind});
+  };
+  if (report.loss) add(MetricKind::kLoss, *report.loss);
+  if (report.loss_scale) add(MetricKind::kLossScale, *report.loss_scale);
+  if (report.skipped_steps) add(MetricKind::kSkippedSteps, static_cast<double>(*report.skipped_steps));
+  if (!tracing.on()) {
+    add(MetricKind::kStepNanoseconds, static_cast<double>(now - begun));
+    if (report.tokens) {
+      add(MetricKind::kTokensPerSecond, static_cast<double>(*report.tokens) * 1e9 / static_cast<double>(now - begun));
+    }
+  }
+  tracing.tell();
+  for (const record::Measurement& measurement : report.measurements) context.feed.add(measurement);
+  for (const record::Histogram& histogram : report.histograms) context.feed.add(histogram);
+  if (report.kernel_report) context.feed.add(*report.kernel_report);
+}
+
+// The allocator of the run's device, for demos that ask what one call takes.
+class MachineMeter final : public experiments::MemoryMeter {
+ public:
+  MachineMeter(Machine& machine, DeviceKind kind) : machine_(machine), kind_(kind) {}
+  Bytes allocated() const override { return machine_.live_bytes(kind_); }
+  Bytes peak() const override { return machine_.peak_bytes(kind_); }
+  void reset() override { machine_.reset_peak(kind_); }
+
+ private:
+  Machine& machine_;
+  DeviceKind kind_;
+};
+
+c10::Device torch_device(const RunPlan& plan, const Machine& machine) {
+  if (machine.planner()) return c10::Device(c10::kMeta);
+  return plan.kind() == DeviceKind::kGpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
+}
+
+// Builds what the demo needs and runs its steps. Every tensor of the run dies inside.
+Ending train(const RunPlan& plan, const RunContext& context, Watching& watching) {
+  MachineMeter meter(context.machine, plan.kind());
+  const experiments::RunSetting setting{
+      .place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
+      .course_text = context.course_text,
+      .cancel = &context.cancel,
+      .host_memory = context.machine.host_memory(),
+      .memory = context.machine.planner() ? nullptr : &meter,
+  };
+  auto created = plan.runner->make(plan.params, setting);
+  if (!created && context.cancel) return {OutcomeKind::kCancelled, ""};
+  if (!created) return {OutcomeKind::kRefused, created.error().message};
+  DemoRun& run = *created.value();
+  const int steps = context.machine.planner() ? std::min(run.steps(), kMostPredictedSteps) : run.steps();
+  ProgressMeter progress(steps, run.marks_per_step());
+  watching.listener().follow(&progress);
+  for (int index = 0; index < steps; ++index) {
+    const record::Nanoseconds begun = context.sink.now();
+    progress.begin_step(index, begun);
+    if (context.cancel || run.step(index) == StepResult::kCancelled) {
+      watching.stop_events();
+      return {OutcomeKind::kCancelled, ""};
+    }
+    if (!context.machine.planner()) report_step(context, run, index, begun, watching.tracing());
+    progress.end_step(context.sink.now());
+  }
+  watching.stop_events();
+  return {OutcomeKind::kCompleted, run.note()};
+}
+
+// "lm_head in layer 3 (forward)"; "The run (setup)" where no operator is named.
+std::string who_asked(const record::Tag& tag) {
+  const std::string_view op = record::operator_name(tag.op);
+  std::string who(op.empty() ? "The run" : op);
+  if (tag.layer != record::kNoLayer) who += fmt::format(" in layer {}", tag.layer);
+  return who + fmt::format(" ({})", record::label_of(tag.phase));
+}
+
+// What refused, as the beginning of "… 24.0 GiB."
+const char* limit_named(const Refused& refused, DeviceKind kind) {
+  if (refused.segment == 0) return "the cap is";
+  return kind == DeviceKind::kGpu ? "the device has" : "this machine could give";
+}
+
+record::Outcome out_of_memory(const Refused& refused, const RunPlan& plan) {
+  const Bytes limit = refused.limit != 0 ? refused.limit : plan.device->memory;
+  record::Outcome outcome{.kind = OutcomeKind::kOutOfMemory, .message = {}, .out_of_memory = {}};
+  outcome.out_of_memory = record::OutOfMemoryFacts{.requested = refused.requested,
+                                                   .allocated = refused.allocated,
+                                                   .reserved = refused.reserved,
+                                                   .limit = limit,
+                                                   .op = std::string(record::operator_name(refused.tag.op)),
+                                                   .phase = refused.tag.phase,
+                                                   .layer = refused.tag.layer,
+                                                   .by_category = refused.by_category};
+  outcome.message = fmt::format("{} asked for {} more while {} were in use; {} {}.", who_asked(refused.tag),
+                                record::format_bytes(refused.requested), record::format_bytes(refused.allocated),
+                                limit_named(refused, plan.kind()), record::format_bytes(limit));
+  return outcome;
+}
+
+// Exceptions end here, in values; whoever recovers does so after this has returned, with nothing held.
+Ending train_and_catch(const RunPlan& plan, const RunContext& context, Watching& watching) {
+  try {
+    return train(plan, context, watching);
+  } catch (const c10::Error& error) {
+    return {is_out_of_memory(error) ? OutcomeKind::kOutOfMemory : OutcomeKind::kFailed,
+            first_line(error.what_without_backtrace())};
+  } catch (const std::bad_alloc&) {
+    return {OutcomeKind::kFailed, "This machine's own memory (not the GPU's) ran out."};
+  } catch (const std::exception& error) {
+    return {OutcomeKind::kFailed, first_line(error.what())};
+  }
+}
+
+RunResult refused(std::string message) {
+  return {.outcome = {.kind = OutcomeKind::kRefused, .message = std::move(message), .out_of_memory = {}}, .retire = {}};
+}
+
+RunResult failed(std::string message, int exit_code) {
+  return {.outcome = {.kind = OutcomeKind::kFailed, .message = std::move(message), .out_of_memory = {}},
+          .retire = exit_code};
+}
+
+}  // namespace
+
+RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
+  Machine& machine = context.machine;
+  const record::Result<RunPlan> understood = understand(start, machine);
+  if (!understood) return refused(understood.error().message);
+  const RunPlan& plan = understood.value();
+  const bool on_gpu = plan.kind() == DeviceKind::kGpu && !machine.planner();
+  context.computes = !on_gpu;
+  record::RunInfo info = info_of(start, plan, machine);
+  if (plan.runner->facts != nullptr) info.provenance.merge(plan.runner->facts(plan.params, context.course_text));
+  context.feed.add(std::move(info));
+  context.feed.add(
+      protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});
+
+  Ending ending;
+  Bytes before = 0;
+  bool device_answers = false;
+  try {
+    if (on_gpu) machine.start_cuda();
+    before = machine.live_bytes(plan.kind());
+    Watching watching(context, plan);
+    ending = train_and_catch(plan, context, watching);
+    // Before the listeners go: the last marks get their device times.
+    device_answers = machine.clean_up(plan.kind());
+  } catch (const std::exception& error) {
+    return failed(fmt::format("The {} could not be prepared: {}", on_gpu ? "GPU" : "run", first_line(error.what())),
+                  kLostContext);
+  }
+  if (!device_answers) return failed(fmt::format("The GPU no longer answers: {}", ending.message), kLostContext);
+
+  RunResult result{.outcome = {.kind = ending.kind, .message = ending.message, .out_of_memory = {}}, .retire = {}};
+  if (ending.kind == OutcomeKind::kOutOfMemory) {
+    if (const auto refusal = context.sink.first_refusal()) result.outcome = out_of_memory(*refusal, plan);
+  }
+  // On the CPU a first run may leave LibTorch's own small tables behind; a GPU must be back to the byte.
+  if (on_gpu && machine.live_bytes(plan.kind()) != before) result.retire = kMemoryNotBack;
+  return result;
+}
+
+}  // namespace headroom::live

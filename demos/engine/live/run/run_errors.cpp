@@ -1,0 +1,21 @@
+// Exceptions of LibTorch, told apart.
+#include "demos/engine/live/run/run_errors.h"
+
+#include <string_view>
+
+#include <c10/util/Exception.h>
+#include <cuda_runtime_api.h>
+
+namespace headroom::live {
+
+bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
+  if (const auto* cuda = dynamic_cast<const c10::AcceleratorError*>(&error))
+    return cuda->get_error_code() == cudaErrorMemoryAllocation;
+  // cuBLAS's status is in the text alone.
+  const auto* torch = dynamic_cast<const c10::Error*>(&error);
+  return torch != nullptr &&
+         std::string_view(torch->what_without_backtrace()).find("CUBLAS_STATUS_ALLOC_FAILED") != std::string_view::npos;
+}
+
+}  // namespace headroom::live

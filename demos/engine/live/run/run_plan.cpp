@@ -1,0 +1,109 @@
+// Requests to plans.
+#include "demos/engine/live/run/run_plan.h"
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "demos/engine/live/trace/kernel_support.h"
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+
+namespace headroom::live {
+
+using record::DeviceKind;
+using record::Error;
+using record::ErrorKind;
+
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+// Why a run in 16 bits cannot be on this GPU; empty where it can. PyTorch's flash attention is for Ampere and later.
+std::string lacks_16_bits(const RunPlan& plan, const Machine& machine) {
+  constexpr double kAmpere = 8.0;
+  const auto& facts = machine.facts().facts;
+  const auto capability = facts.find("compute_capability");
+  const std::string precision = plan.params.has("precision") ? plan.params.text("precision") : "fp32";
+  const bool in_16_bits = precision == "bf16" || precision.ends_with("_mixed");
+  if (!in_16_bits || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
+  if (std::strtod(capability->second.c_str(), nullptr) >= kAmpere) return {};
+  return fmt::format("{} has compute capability {}, and {} needs 8.0: take precision=fp32, or device=cpu.",
+                     plan.device->name, capability->second, precision.substr(0, 4));
+}
+
+}  // namespace
+
+record::Result<RunPlan> understand(const protocol::StartRun& start, const Machine& machine) {
+  const experiments::DemoInfo* demo = experiments::find_demo(start.demo);
+  const experiments::DemoRunner* runner = experiments::find_runner(start.demo);
+  if (demo == nullptr || runner == nullptr) {
+    return Error{
+        fmt::format(
+            "This engine has no demo '{}': app and engine are of different builds; build both again with ./run.",
+            start.demo),
+        ErrorKind::kRefused};
+  }
+  record::Result<record::Params> params = record::Params::from_map(demo->schema, start.params);
+  if (!params) return params.error();
+  RunPlan plan{.runner = runner, .recorded = start.record && demo->records_memory, .params = std::move(params).value()};
+  plan.device = machine.device(plan.params.text("device"));
+  if (plan.device == nullptr) {
+    return Error{
+        "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
+        ErrorKind::kRefused};
+  }
+  if (const std::string lack = lacks_16_bits(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
+  if (auto refused = experiments::refused_combination(plan.params, plan.kind()))
+    return Error{*refused, ErrorKind::kRefused};
+  if (const std::string lack = lacks_kernels(*plan.device, machine.facts()); !lack.empty()) {
+    if (demo->needs_kernels) return Error{lack + ": take device=cpu.", ErrorKind::kRefused};
+    if (const std::string alone = only_by_kernels(plan.params); !alone.empty())
+      return Error{lack + "; " + alone, ErrorKind::kRefused};
+    if (compose(plan.params)) plan.kernels_trouble = lack + ": PyTorch's operators take their place in this run.";
+  }
+  if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");
+  return plan;
+}
+
+Traces traces_of(const RunPlan& plan, const Machine& machine) {
+  if (!plan.params.has("trace") || plan.params.text("trace") != "on" || !plan.recorded || machine.planner()) return {};
+  const KernelTrace* tracer = machine.kernel_trace();
+  if (tracer == nullptr) return {.trouble = "This engine was not started with --trace, so it traces nothing."};
+  if (plan.kind() != DeviceKind::kGpu) return {.operators = true};
+  return {.kernels = tracer->trouble().empty(), .trouble = tracer->trouble()};
+}
+
+record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, const Machine& machine) {
+  record::RunInfo info{.demo = start.demo,
+                       .params = plan.params.to_map(),
+                       .provenance = machine.facts().facts,
+                       .device = plan.kind(),
+                       .source = machine.planner() ? record::Source::kPredicted : record::Source::kLive,
+                       .cap = plan.cap,
+                       .device_memory = plan.device->memory};
+  if (plan.kind() == DeviceKind::kCpu) {
+    for (const char* key : {"gpu", "gpu_trouble", "compute_capability", "driver", "driver_cuda"})
+      info.provenance.erase(key);
+  }
+  info.provenance["device"] = plan.device->name;
+  info.provenance["created"] = utc_now();
+  const Traces traces = traces_of(plan, machine);
+  if (traces.kernels) info.provenance["traced"] = "kernels, by " + machine.kernel_trace()->version();
+  if (traces.operators) info.provenance["traced"] = "operators";
+  if (!plan.kernels_trouble.empty()) info.provenance["kernels_trouble"] = plan.kernels_trouble;
+  if (!traces.trouble.empty()) info.provenance["trace_trouble"] = traces.trouble;
+  return info;
+}
+
+}  // namespace headroom::live

@@ -1,0 +1,42 @@
+// LibTorch's operators as they run on the calling thread: how long each computed on the CPU, and how many bytes its
+// tensors have, which on a GPU belong to the kernel that it launched.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <ATen/record_function.h>
+
+#include "demos/engine/live/trace/kernel_trace.h"
+#include "demos/record/kernel_span.h"
+
+namespace headroom::live {
+
+// One at a time in a process; made, asked and destroyed on the thread whose operators it hears.
+class OperatorTrace {
+ public:
+  // `kernels`: who traces the device; null: the CPU computes, and operators are the spans. `now`: the recording's clock.
+  OperatorTrace(KernelTrace* kernels, std::function<record::Nanoseconds()> now);
+  ~OperatorTrace();
+  OperatorTrace(const OperatorTrace&) = delete;
+  OperatorTrace& operator=(const OperatorTrace&) = delete;
+
+  void set_step(std::int32_t step) { step_ = step; }
+  // Everything since the last time, by start.
+  std::vector<record::KernelSpan> collect();
+
+ private:
+  struct Frame;
+  static std::unique_ptr<at::ObserverContext> begins(const at::RecordFunction& function);
+  static void ends(const at::RecordFunction& function, at::ObserverContext* context);
+  void leave(const at::RecordFunction& function, const Frame& frame);
+
+  KernelTrace* kernels_;
+  std::function<record::Nanoseconds()> now_;
+  std::int32_t step_ = -1;
+  std::vector<record::KernelSpan> spans_;
+  at::CallbackHandle handle_;
+};
+
+}  // namespace headroom::live

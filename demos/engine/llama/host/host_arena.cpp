@@ -1,0 +1,111 @@
+// Host memory by mmap, locked for CUDA by cudaHostRegister. PyTorch's own locked allocator rounds a block up to a power
+// of two: 18 MiB would take 32.
+#include "demos/engine/llama/host/host_arena.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <cuda_runtime_api.h>
+
+#include "demos/record/scope.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using record::Bytes;
+
+// Blocks on meta have addresses that nobody reads, and that no other block has.
+void* made_up_address() {
+  static std::atomic<std::uintptr_t> next{1};
+  constexpr std::uintptr_t kPage = 4096;
+  return reinterpret_cast<void*>(next.fetch_add(1, std::memory_order_relaxed) * kPage);
+}
+
+HostArena::PageLock cuda_lock() {
+  return {.lock =
+              [](void* block, std::size_t bytes) {
+                if (cudaHostRegister(block, bytes, cudaHostRegisterDefault) == cudaSuccess) return true;
+                (void)cudaGetLastError();  // or the next launch would report it
+                return false;
+              },
+          .unlock = [](void* block) { (void)cudaHostUnregister(block); }};
+}
+
+std::string full_sentence(Bytes wanted, Bytes most) {
+  const std::string what = "What this run keeps on the host needs " + record::format_bytes(wanted);
+  return most == 0 ? what + " more, and the system has refused it."
+                   : what + " of memory, and this machine can give " + record::format_bytes(most) + ".";
+}
+
+}  // namespace
+
+struct HostArena::Block {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+  bool mapped = false;              // false: on meta
+  void (*unlock)(void*) = nullptr;  // null: not locked
+  std::shared_ptr<std::atomic<Bytes>> taken;
+};
+
+void HostArena::free_block(void* context) {
+  const auto* block = static_cast<Block*>(context);
+  record::host_freed(block->data);
+  if (block->unlock != nullptr) block->unlock(block->data);
+  if (block->mapped) munmap(block->data, block->bytes);
+  *block->taken -= static_cast<Bytes>(block->bytes);
+  delete block;
+}
+
+HostArena::HostArena(at::Device device, Bytes most)
+    : HostArena(device, most, device.is_cuda() ? cuda_lock() : PageLock{}) {}
+
+HostArena::HostArena(at::Device device, Bytes most, PageLock lock)
+    : device_(device), most_(most), lock_(std::move(lock)) {}
+
+void HostArena::map(Block& block, HostPages pages) {
+  const auto bytes = static_cast<Bytes>(block.bytes);
+  const Bytes left = most_ - (somebody_ ? somebody_() : 0);
+  if (most_ != 0 && *taken_ + bytes > left) throw HostMemoryFull(full_sentence(*taken_ + bytes, left));
+  block.data = mmap(nullptr, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, 0);
+  if (block.data == MAP_FAILED) throw HostMemoryFull(full_sentence(bytes, 0));
+  block.mapped = true;
+  (void)madvise(block.data, block.bytes, MADV_HUGEPAGE);  // fewer page faults; a refusal costs nothing
+  if (pages != HostPages::kLocked || !lock_.lock || !trouble_.empty()) return;
+  if (lock_.lock(block.data, block.bytes)) {
+    block.unlock = lock_.unlock;
+  } else {
+    trouble_ =
+        "Host memory is too small for page-locked buffers: copies go through ordinary pages, slower and not "
+        "beside the device's work.";
+  }
+}
+
+at::Tensor HostArena::empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages) {
+  const Bytes bytes = c10::multiply_integers(sizes) * static_cast<Bytes>(c10::elementSize(type));
+  auto block = std::make_unique<Block>(Block{.bytes = static_cast<std::size_t>(bytes), .taken = taken_});
+  if (device_.is_meta()) {
+    block->data = made_up_address();
+  } else {
+    map(*block, pages);
+  }
+  *taken_ += bytes;
+  record::host_allocated(block->data, bytes);
+  const bool meta = device_.is_meta();
+  const at::Device where = meta ? at::kMeta : at::kCPU;
+  void* const data = meta ? nullptr : block->data;
+  c10::Storage storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes),
+                       c10::DataPtr(data, block.release(), &free_block, where), /*allocator=*/nullptr,
+                       /*resizable=*/false);
+  const c10::DispatchKeySet keys(meta ? c10::DispatchKey::Meta : c10::DispatchKey::CPU);
+  at::Tensor tensor =
+      at::detail::make_tensor<c10::TensorImpl>(std::move(storage), keys, c10::scalarTypeToTypeMeta(type));
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return tensor;
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,41 @@
+// Puts a run's offloading together.
+#include "demos/engine/llama/host/offload.h"
+
+#include <utility>
+
+namespace headroom::llama {
+
+Offload::Offload(const OffloadOptions& options, at::Device device, record::Bytes host_memory,
+                 std::function<record::Bytes()> of_device)
+    : options_(options), device_(device), arena_(device, host_memory) {
+  arena_.shares_with(std::move(of_device));
+}
+
+std::function<void(LayerWeights&)> Offload::layer_made(const Config& config, const TrainOptions& step) {
+  if (!options_.parameters) return {};
+  TORCH_CHECK(options_.optimizer && step.checkpointing == Checkpointing::kLayer,
+              "weights on the host are stepped there, and layers must be run again in backward");
+  parameters_ = std::make_unique<ParameterStream>(config, device_, step.checkpoint_every, arena_);
+  return [this](LayerWeights& layer) { parameters_->take(layer); };
+}
+
+void Offload::install(const Model& model, std::int64_t batch, std::int64_t seq, TrainOptions& step) {
+  if (parameters_) step.hooks.push_back(parameters_.get());
+  if (!options_.checkpoints) return;
+  TORCH_CHECK(step.checkpointing == Checkpointing::kLayer, "there are no checkpoints to move");
+  const std::int64_t every = step.checkpoint_every;
+  checkpoints_ = std::make_unique<HostCheckpoints>((model.config.num_layers + every - 1) / every,
+                                                   at::IntArrayRef{batch, seq, model.config.hidden_size},
+                                                   model.embed_tokens_VH.scalar_type(), device_, arena_);
+  step.checkpoints = checkpoints_.get();
+}
+
+std::unique_ptr<Optimizer> Offload::make_optimizer(std::vector<Parameter> parameters, HostAdamWOptions how,
+                                                   TrainOptions& step) {
+  how.layers_on_host = options_.parameters;
+  auto optimizer = std::make_unique<HostAdamW>(std::move(parameters), device_, std::move(how), arena_);
+  step.hooks.insert(step.hooks.begin(), optimizer.get());  // gradients leave before the weights do
+  return optimizer;
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,345 @@
+// The CPU's half of a step: a thread of its own takes gradients as they arrive.
+#include "demos/engine/llama/host/offload_optimizer.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include <ATen/Parallel.h>
+
+#include "demos/engine/llama/model/labels.h"
+#include "kernels/gradient_check/gradient_check.h"
+#include "kernels/gradient_check/gradient_check_ops.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using record::Category;
+using record::Phase;
+using record::Scope;
+
+// What travels at a time: 16 Mi weights in 16 bits are 32 MiB, 0.6 ms on PCIe 5. The embedding's 2⁸·10⁶ weights would
+// else wait for each other at the end of a step, copy for step and step for copy.
+constexpr std::int64_t kPiece = std::int64_t{1} << 24;
+// With the states in a file three pieces are in memory, of 12 bytes a weight.
+constexpr std::int64_t kPieceInFile = std::int64_t{1} << 22;
+struct Names {
+  std::uint16_t master = record::intern_operator("adamw.master");
+  std::uint16_t gradient = record::intern_operator("adamw.gradient");
+  std::uint16_t working = record::intern_operator("adamw.weights");
+  std::uint16_t overflow = record::intern_operator("adamw.overflow");
+};
+const Names& names() {
+  static const Names table;
+  return table;
+}
+
+at::ScalarType gradient_type(const at::Tensor& weight, const HostAdamWOptions& options) {
+  return weight.is_same(options.fp32_gradient) ? at::kFloat : weight.scalar_type();
+}
+
+std::int64_t most_to_widen(const std::vector<Parameter>& parameters, const HostAdamWOptions& options) {
+  std::int64_t most = 0;
+  for (const Parameter& parameter : parameters) {
+    if (gradient_type(parameter.tensor, options) != options.state_type) most = std::max(most, parameter.tensor.numel());
+  }
+  return most;
+}
+
+}  // namespace
+
+HostAdamW::HostAdamW(std::vector<Parameter> parameters, at::Device device, HostAdamWOptions options, HostArena& arena)
+    : Optimizer(std::move(parameters)),
+      device_(device),
+      options_(std::move(options)),
+      arena_(arena),
+      adamw_(options_.adamw, options_.state_type, most_to_widen(this->parameters(), options_), arena),
+      to_host_(device),
+      to_device_(device),
+      scale_(options_.loss_scale.defined() ? static_cast<float>(options_.first_loss_scale) : 1) {
+  const at::AutoGradMode grad_mode(false);
+  for (const Parameter& parameter : this->parameters()) make_state(parameter);
+  if (options_.loss_scale.defined()) {
+    const Scope scope(Category::kOptimizerState, names().overflow);
+    const auto groups = static_cast<std::int64_t>(states_.size());
+    overflow_ = at::zeros({groups}, at::TensorOptions().device(device).dtype(at::kInt));
+    overflow_here_ = arena.empty({groups}, at::kInt, HostPages::kLocked);
+  }
+  if (options_.in_file) make_file();
+  handed_over_.resize(states_.size());
+  if (device.is_meta()) return;
+  step_threads_.emplace(at::get_num_threads());
+  worker_ = std::thread([this] { work(); });
+}
+
+HostAdamW::~HostAdamW() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wakes_.notify_all();
+  if (worker_.joinable()) worker_.join();
+  step_threads_.reset();
+  to_host_.finish();  // what is being copied may go now
+  to_device_.finish();
+}
+
+void HostAdamW::make_state(const Parameter& parameter) {
+  const bool on_host = options_.layers_on_host && parameter.layer != record::kNoLayer;
+  const at::Tensor weight = parameter.tensor.detach().view({-1});
+  const auto block = [&](Category category, std::uint16_t op, at::ScalarType type, HostPages pages) {
+    record::Tag tag = state_tag(parameter, op);
+    tag.category = category;
+    const Scope scope(tag);
+    return arena_.empty({weight.numel()}, type, pages);
+  };
+  State state;
+  if (on_host) {
+    state.host.working = weight;
+  } else {
+    state.device = weight;
+    state.host.working = block(Category::kWeights, names().working, weight.scalar_type(), HostPages::kLocked);
+    if (!weight.is_meta()) state.host.working.copy_(weight);
+  }
+  const auto moment = [&](std::uint16_t op) {
+    const at::Tensor zeros = block(Category::kOptimizerState, op, options_.state_type, HostPages::kPageable);
+    return zeros.is_meta() ? zeros : zeros.zero_();
+  };
+  const bool has_master = weight.scalar_type() != options_.state_type;
+  if (!has_master) state.host.master = state.host.working;
+  if (!options_.in_file) {
+    if (has_master) {
+      state.host.master = block(Category::kOptimizerState, names().master, options_.state_type, HostPages::kPageable);
+      if (!weight.is_meta()) state.host.master.copy_(state.host.working);
+    }
+    state.host.first_moment = moment(operators().adamw_first_moment);
+    state.host.second_moment = moment(operators().adamw_second_moment);
+  }
+  state.host.gradient =
+      block(Category::kGradients, names().gradient, gradient_type(parameter.tensor, options_), HostPages::kLocked);
+  states_.push_back(std::move(state));
+}
+
+std::int64_t HostAdamW::piece_size() const { return options_.in_file ? kPieceInFile : kPiece; }
+
+std::vector<HostAdamW::Piece> HostAdamW::pieces_of(std::size_t weight) const {
+  std::vector<Piece> pieces;
+  const std::int64_t size = states_[weight].host.gradient.numel();
+  for (std::int64_t begin = 0; begin < size; begin += piece_size())
+    pieces.push_back(
+        {.weight = weight, .begin = begin, .size = std::min(piece_size(), size - begin), .gradient_here = {}});
+  return pieces;
+}
+
+record::Bytes HostAdamW::bytes_of(const Piece& piece) const {
+  const int parts = states_[piece.weight].host.master.defined() ? 2 : 3;
+  return parts * piece.size * static_cast<record::Bytes>(c10::elementSize(options_.state_type));
+}
+
+record::Bytes HostAdamW::place_of(const Piece& piece) const {
+  const Piece whole{.weight = piece.weight, .begin = 0, .size = piece_size(), .gradient_here = {}};
+  return states_[piece.weight].in_file + piece.begin / piece_size() * StateFile::room(bytes_of(whole));
+}
+
+CpuAdamWState HostAdamW::read_state(const Piece& piece, const at::Tensor& memory) const {
+  const CpuAdamWState& host = states_[piece.weight].host;
+  const at::Tensor parts = memory.view(options_.state_type);
+  const auto of_piece = [&](const at::Tensor& whole) { return whole.narrow(0, piece.begin, piece.size); };
+  CpuAdamWState state{.master = {},
+                      .first_moment = parts.narrow(0, 0, piece.size),
+                      .second_moment = parts.narrow(0, piece.size, piece.size),
+                      .gradient = of_piece(host.gradient),
+                      .working = of_piece(host.working)};
+  if (host.master.defined())
+    state.master = state.working;
+  else
+    state.master = parts.narrow(0, 2 * piece.size, piece.size);
+  return state;
+}
+
+void HostAdamW::make_file() {
+  record::Bytes size = 0, largest = 0;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    states_[i].in_file = size;
+    for (const Piece& piece : pieces_of(i)) {
+      largest = std::max(largest, bytes_of(piece));
+      size = place_of(piece) + StateFile::room(bytes_of(piece));
+    }
+  }
+  if (device_.is_meta()) {
+    file_ = std::make_unique<StateFile>(nullptr, largest, arena_);
+    return;
+  }
+  record::Result<std::unique_ptr<DirectFile>> file = DirectFile::create(options_.file, size);
+  if (!file) throw std::runtime_error(file.error().message);
+  file_ = std::make_unique<StateFile>(std::move(file).value(), largest, arena_);
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].host.master.defined()) continue;  // moments begin as zeros, and so does a file
+    for (const Piece& piece : pieces_of(i)) {
+      file_->ahead(place_of(piece), bytes_of(piece));
+      const CpuAdamWState state = read_state(piece, file_->take());
+      at::Tensor master = state.master;
+      master.copy_(state.working);
+      file_->put_back();
+    }
+  }
+  file_->finish();
+}
+
+void HostAdamW::after_layer(std::int64_t /*layer*/, Phase phase) {
+  if (phase == Phase::kRecompute) let_gradients_go();  // before this layer's own come
+}
+
+void HostAdamW::gradients_ready(std::int64_t layer) {
+  begin_if_new();
+  hand_over(group(layer));
+}
+
+void HostAdamW::update(std::span<const std::size_t> which) {
+  begin_if_new();
+  std::vector<std::size_t> rest;
+  for (const std::size_t i : which) {
+    if (!handed_over_[i] && parameters()[i].tensor.grad().defined()) rest.push_back(i);
+  }
+  if (!rest.empty()) hand_over(rest);
+}
+
+void HostAdamW::begin_if_new() {
+  if (std::exchange(in_step_, true)) return;
+  overflowing_ = 0;  // the CPU's half is at rest
+  std::fill(handed_over_.begin(), handed_over_.end(), false);
+  if (overflow_.defined()) overflow_.zero_();
+}
+
+void HostAdamW::hand_over(std::span<const std::size_t> which) {
+  const at::AutoGradMode grad_mode(false);
+  let_gradients_go();
+  if (which.empty()) return;
+  for (const std::size_t i : which) leaving_.push_back(parameters()[i].tensor.grad().view({-1}));
+  const at::Tensor overflow = look_at(leaving_, which.front());
+  to_host_.wait_for_device();
+  Job job;
+  if (overflow.defined()) {
+    job.overflow = overflow_here_.narrow(0, static_cast<std::int64_t>(which.front()), 1);
+    to_host_.copy(job.overflow, overflow);
+  }
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    for (Piece& piece : pieces_of(which[k])) {
+      to_host_.copy(states_[which[k]].host.gradient.narrow(0, piece.begin, piece.size),
+                    leaving_[k].narrow(0, piece.begin, piece.size));
+      piece.gradient_here = to_host_.done();
+      job.pieces.push_back(std::move(piece));
+    }
+    handed_over_[which[k]] = true;
+  }
+  left_ = to_host_.done();
+  drop_gradients(which);
+  if (device_.is_meta()) return;
+  const std::lock_guard lock(mutex_);
+  jobs_.push_back(std::move(job));
+  wakes_.notify_all();
+}
+
+// On the device: an H200's memory is thirty times as fast as that of its host, which the optimizer needs for itself.
+at::Tensor HostAdamW::look_at(std::span<const at::Tensor> gradients, std::size_t number) {
+  if (!overflow_.defined()) return {};
+  const Scope scope(names().overflow);
+  const at::Tensor flag = overflow_.narrow(0, static_cast<std::int64_t>(number), 1);
+  kernels::check_finite_(gradients, flag);
+  return flag;
+}
+
+void HostAdamW::let_gradients_go() {
+  if (leaving_.empty()) return;
+  left_.device_waits();  // what takes this memory next is queued behind the copy
+  leaving_.clear();
+}
+
+void HostAdamW::end_step() {
+  let_gradients_go();
+  in_step_ = false;
+  if (device_.is_meta()) return;
+  std::unique_lock lock(mutex_);
+  finished_.wait(lock, [this] { return trouble_ || (jobs_.empty() && !busy_); });
+  if (trouble_) std::rethrow_exception(trouble_);
+  step_threads_->wait();
+  to_device_.done().device_waits();
+  if (file_) file_->finish();
+  overflowed_ = overflowing_;
+  if (!options_.loss_scale.defined()) return;
+  last_scale_ = scale_;
+  std::int32_t overflow = overflowed_ > 0 ? 1 : 0;
+  kernels::update_loss_scale({.scale = &scale_,
+                              .inverse_scale = &inverse_scale_,
+                              .good_steps = &good_steps_,
+                              .overflow = &overflow,
+                              .skipped = &skipped_},
+                             {.growth_interval = options_.scale_window});
+  options_.loss_scale.fill_(scale_);
+}
+
+void HostAdamW::work() {
+  const at::AutoGradMode grad_mode(false);
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wakes_.wait(lock, [this] { return stop_ || !jobs_.empty(); });
+    if (stop_) return;
+    const Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    if (trouble_) continue;  // the step fails at its end, and what arrives until then is left alone
+    busy_ = true;
+    lock.unlock();
+    std::exception_ptr trouble;
+    try {
+      run(job);
+    } catch (...) {
+      trouble = std::current_exception();
+    }
+    lock.lock();
+    busy_ = false;
+    if (trouble) {
+      trouble_ = trouble;
+      jobs_.clear();
+    }
+    finished_.notify_all();
+  }
+}
+
+void HostAdamW::run(const Job& job) {
+  const auto ahead = [&](std::size_t k) {
+    if (file_ && k < job.pieces.size()) file_->ahead(place_of(job.pieces[k]), bytes_of(job.pieces[k]));
+  };
+  job.pieces.front().gradient_here.host_waits();  // and what came before it
+  if (job.overflow.defined() && *job.overflow.const_data_ptr<std::int32_t>() != 0) {
+    ++overflowing_;
+    return;
+  }
+  ahead(0);
+  for (std::size_t k = 0; k < job.pieces.size(); ++k) {
+    ahead(k + 1);
+    job.pieces[k].gradient_here.host_waits();
+    step_piece(job.pieces[k]);
+    if (!file_) continue;
+    step_threads_->wait();  // a few pieces are in memory at a time
+    file_->put_back();
+  }
+}
+
+void HostAdamW::step_piece(const Piece& piece) {
+  State& state = states_[piece.weight];
+  if (piece.begin == 0) ++state.steps;
+  const CpuAdamWStep how{.t = state.steps, .loss_scale = scale_, .decays = decays(parameters()[piece.weight].tensor)};
+  const auto goes_back = [this, &state, begin = piece.begin, size = piece.size] {
+    if (!state.device.defined()) return;
+    to_device_.copy(state.device.narrow(0, begin, size), state.host.working.narrow(0, begin, size));
+  };
+  if (file_)
+    adamw_.step(read_state(piece, file_->take()), 0, piece.size, how, *step_threads_, goes_back);
+  else
+    adamw_.step(state.host, piece.begin, piece.size, how, *step_threads_, goes_back);
+}
+
+}  // namespace headroom::llama

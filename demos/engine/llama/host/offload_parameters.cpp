@@ -1,0 +1,113 @@
+// Fetching layers one ahead, and letting them go.
+#include "demos/engine/llama/host/offload_parameters.h"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::llama {
+
+namespace {
+
+using record::Category;
+using record::Phase;
+using record::Scope;
+using record::Tag;
+
+// Forward takes the layers in order; backward the segments from the last to the first, in each of them in order.
+std::vector<std::int64_t> order_of_layers(std::int64_t layers, std::int64_t every) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < layers; ++i) order.push_back(i);
+  for (std::int64_t first = (layers - 1) / every * every; first >= 0; first -= every) {
+    for (std::int64_t i = first; i < std::min(first + every, layers); ++i) order.push_back(i);
+  }
+  return order;
+}
+
+std::array<at::Tensor*, 9> weights_of(LayerWeights& w) {
+  return {&w.attention_norm_H, &w.q_proj_QH,    &w.k_proj_KH,  &w.v_proj_KH,   &w.o_proj_HQ,
+          &w.mlp_norm_H,       &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
+}
+
+Tag tag(Phase phase, std::size_t layer) {
+  static const std::uint16_t op = record::intern_operator("layer.weights");
+  return {.phase = phase, .category = Category::kWeights, .layer = static_cast<std::uint16_t>(layer), .op = op};
+}
+
+at::Tensor part(const at::Tensor& flat, std::int64_t offset, const at::Tensor& like) {
+  return flat.narrow(0, offset, like.numel()).view(like.sizes());
+}
+
+}  // namespace
+
+ParameterStream::ParameterStream(const Config& config, at::Device device, std::int64_t checkpoint_every,
+                                 HostArena& arena)
+    : device_(device),
+      arena_(arena),
+      to_device_(device),
+      order_(order_of_layers(config.num_layers, checkpoint_every)) {}
+
+ParameterStream::~ParameterStream() { to_device_.finish(); }
+
+void ParameterStream::take(LayerWeights& weights) {
+  const at::AutoGradMode grad_mode(false);
+  constexpr std::int64_t kAlignment = 128;  // elements: a weight begins where a tensor of its own could
+  Layer layer;
+  std::int64_t size = 0;
+  for (const at::Tensor* weight : weights_of(weights)) {
+    layer.weights.push_back(*weight);
+    layer.offsets.push_back(size);
+    size += (weight->numel() + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  const Scope scope(tag(Phase::kSetup, layers_.size()));
+  layer.host = arena_.empty({size}, layer.weights.front().scalar_type(), HostPages::kLocked);
+  for (std::size_t i = 0; i < layer.weights.size(); ++i) {
+    at::Tensor& weight = layer.weights[i];
+    layer.on_host.push_back(part(layer.host, layer.offsets[i], weight));
+    if (!weight.is_meta()) layer.on_host[i].copy_(weight.detach());
+    weight.set_data(layer.on_host[i]);
+  }
+  layers_.push_back(std::move(layer));
+}
+
+void ParameterStream::fetch(std::int64_t number) {
+  Layer& layer = layers_[static_cast<std::size_t>(number)];
+  if (layer.device.defined()) return;
+  const at::AutoGradMode grad_mode(false);
+  {
+    const Scope scope(tag(Phase::kCopies, static_cast<std::size_t>(number)));
+    layer.device = at::empty(layer.host.sizes(), layer.host.options().device(device_));
+  }
+  to_device_.wait_for_device();  // this memory may be what the device still reads for somebody else
+  to_device_.copy(layer.device, layer.host);
+  layer.arrived = to_device_.done();
+}
+
+void ParameterStream::drop(std::int64_t number) {
+  Layer& layer = layers_[static_cast<std::size_t>(number)];
+  for (std::size_t i = 0; i < layer.weights.size(); ++i) layer.weights[i].set_data(layer.on_host[i]);
+  layer.device = at::Tensor();
+}
+
+void ParameterStream::before_layer(std::int64_t number, Phase phase) {
+  const std::size_t half = order_.size() / 2;
+  if (phase == Phase::kForward && number == 0)
+    place_ = 0;
+  else
+    ++place_;
+  TORCH_INTERNAL_ASSERT(
+      place_ < order_.size() && order_[place_] == number && (place_ < half) == (phase == Phase::kForward),
+      "the layers came in another order");
+  fetch(number);
+  Layer& layer = layers_[static_cast<std::size_t>(number)];
+  layer.arrived.device_waits();
+  for (std::size_t i = 0; i < layer.weights.size(); ++i)
+    layer.weights[i].set_data(part(layer.device, layer.offsets[i], layer.weights[i]));
+  if (next() >= 0) fetch(next());
+}
+
+void ParameterStream::after_layer(std::int64_t layer, Phase phase) {
+  const bool done = phase == Phase::kBackward || (phase == Phase::kForward && next() != layer);
+  if (done) drop(layer);
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,132 @@
+// Makes adapters and takes them away.
+#include "demos/engine/llama/model/adapters.h"
+
+#include <mutex>
+#include <utility>
+
+#include <c10/util/Exception.h>
+
+#include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/model.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using record::Category;
+using record::Scope;
+
+constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15u;  // away from the seed that drew the weights
+
+std::uint16_t op_of(ProjectionKind kind) {
+  const Operators& op = operators();
+  const std::array<std::uint16_t, kProjectionKinds> ops{op.q_proj,    op.k_proj,  op.v_proj,   op.o_proj,
+                                                        op.gate_proj, op.up_proj, op.down_proj};
+  return ops[static_cast<std::size_t>(kind)];
+}
+
+std::array<at::Tensor*, kProjectionKinds> weights_of(LayerWeights& w) {
+  return {&w.q_proj_QH, &w.k_proj_KH, &w.v_proj_KH, &w.o_proj_HQ, &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
+}
+
+const at::Tensor& weight_of(const LayerWeights& w, ProjectionKind kind) {
+  const std::array<const at::Tensor*, kProjectionKinds> all{
+      &w.q_proj_QH, &w.k_proj_KH, &w.v_proj_KH, &w.o_proj_HQ, &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
+  return *all[static_cast<std::size_t>(kind)];
+}
+
+std::array<std::int64_t, 2> shape_of(const Config& c, ProjectionKind kind) {
+  const std::int64_t h = c.hidden_size, f = c.intermediate_size;
+  const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
+  const std::array<std::array<std::int64_t, 2>, kProjectionKinds> shapes{
+      {{queries, h}, {keys, h}, {keys, h}, {h, queries}, {f, h}, {f, h}, {h, f}}};
+  return shapes[static_cast<std::size_t>(kind)];
+}
+
+record::Tag weight_tag(std::int64_t layer, ProjectionKind kind) {
+  return {.phase = record::Phase::kSetup,
+          .category = Category::kWeights,
+          .layer = static_cast<std::uint16_t>(layer),
+          .op = op_of(kind)};
+}
+
+Adapter make_adapter(const Model& model, std::int64_t layer, ProjectionKind kind) {
+  const auto [outputs, inputs] = shape_of(model.config, kind);
+  const std::int64_t rank = model.adapter_options.rank;
+  const at::TensorOptions options = model.embed_tokens_VH.options();
+  const Scope scope(weight_tag(layer, kind));
+  return {.a_RI = at::empty({rank, inputs}, options).normal_(0, 1 / static_cast<double>(rank)).requires_grad_(true),
+          .b_OR = at::empty({outputs, rank}, options).zero_().requires_grad_(true)};
+}
+
+void set_seed(at::Device device, std::uint64_t seed) {
+  if (device.is_meta()) return;
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+}  // namespace
+
+bool has_adapter(AdapterTargets targets, ProjectionKind kind) {
+  const bool attention = kind <= ProjectionKind::kO;
+  return targets == AdapterTargets::kAll || attention == (targets == AdapterTargets::kAttention);
+}
+
+Projection projection(const Model& model, std::int64_t layer, ProjectionKind kind) {
+  const auto i = static_cast<std::size_t>(layer), k = static_cast<std::size_t>(kind);
+  Projection p{.weight_OI = weight_of(model.layers[i], kind), .op = op_of(kind)};
+  if (model.adapters.empty()) return p;
+  const LayerAdapters& adapters = model.adapters[i];
+  if (adapters.quantised[k]) p.quantised = &*adapters.quantised[k];
+  p.a_RI = adapters.beside[k].a_RI;
+  p.b_OR = adapters.beside[k].b_OR;
+  p.scale = model.adapter_options.alpha / static_cast<double>(model.adapter_options.rank);
+  return p;
+}
+
+void quantise_layer(Model& model, std::int64_t layer) {
+  const at::AutoGradMode grad_mode(false);
+  const auto weights = weights_of(model.layers[static_cast<std::size_t>(layer)]);
+  for (std::size_t k = 0; k < kProjectionKinds; ++k) {
+    const Scope scope(weight_tag(layer, static_cast<ProjectionKind>(k)));
+    model.adapters[static_cast<std::size_t>(layer)].quantised[k] = kernels::nf4_quantise(weights[k]->detach());
+    *weights[k] = at::Tensor();
+  }
+}
+
+void add_adapters(Model& model, const AdapterOptions& options, std::uint64_t seed) {
+  const at::AutoGradMode grad_mode(false);
+  model.adapter_options = options;
+  model.adapters.resize(model.layers.size());
+  for (Parameter& parameter : parameters(model)) parameter.tensor.requires_grad_(false);
+  set_seed(model.embed_tokens_VH.device(), seed + kSeedStep);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const auto layer = static_cast<std::int64_t>(i);
+    if (options.kind == AdapterKind::kQlora && model.layers[i].q_proj_QH.defined()) quantise_layer(model, layer);
+    for (std::size_t k = 0; k < kProjectionKinds; ++k) {
+      const auto kind = static_cast<ProjectionKind>(k);
+      if (has_adapter(options.targets, kind)) model.adapters[i].beside[k] = make_adapter(model, layer, kind);
+    }
+  }
+}
+
+void merge_adapters(Model& model) {
+  const at::AutoGradMode grad_mode(false);
+  for (std::size_t i = 0; i < model.adapters.size(); ++i) {
+    const auto weights = weights_of(model.layers[i]);
+    for (std::size_t k = 0; k < kProjectionKinds; ++k) {
+      const auto kind = static_cast<ProjectionKind>(k);
+      const Scope scope(weight_tag(static_cast<std::int64_t>(i), kind));
+      const Projection p = projection(model, static_cast<std::int64_t>(i), kind);
+      if (p.quantised != nullptr)
+        *weights[k] = kernels::nf4_dequantise(*p.quantised, model.embed_tokens_VH.scalar_type());
+      if (p.a_RI.defined()) weights[k]->addmm_(p.b_OR, p.a_RI, /*beta=*/1, /*alpha=*/p.scale);
+    }
+  }
+  model.adapters.clear();
+  model.adapter_options = {};
+  for (Parameter& parameter : parameters(model)) parameter.tensor.requires_grad_(true);
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,187 @@
+// Autograd functions around the fused kernels, each allocation under its label.
+#include "demos/engine/llama/model/fused.h"
+
+#include <optional>
+
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/linear.h"
+#include "kernels/add_rms_norm/add_rms_norm_ops.h"
+#include "kernels/rms_norm/rms_norm_ops.h"
+#include "kernels/swiglu/swiglu_ops.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using record::Category;
+using record::Scope;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// The graph takes no undefined tensors.
+std::optional<at::Tensor> if_defined(const at::Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; }
+
+// dx in dy's memory, and the weight's gradient, which a frozen one does not keep.
+kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& norm_H,
+                                     const at::Tensor& rstd, const at::Tensor& d_stream, std::uint16_t op) {
+  const Scope scope(Category::kWorkspace, op);
+  kernels::NormGradients gradients = kernels::rms_norm_backward(dy, x, norm_H, rstd, d_stream, /*overwrite_dy=*/true);
+  if (norm_H.requires_grad()) {
+    relabel(gradients.dweight, Category::kGradients);
+  } else {
+    gradients.dweight = at::Tensor();
+  }
+  return gradients;
+}
+
+struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction> {
+  // `tensors` are the projections', for the graph.
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const std::optional<at::Tensor>& residual,
+                               const at::Tensor& norm_H, at::TensorList /*tensors*/, const NormedWeights& w,
+                               double eps) {
+    ctx->set_materialize_grads(false);
+    at::Tensor stream, y, rstd;
+    {
+      const Scope scope(Category::kActivations, w.norm_op);
+      if (residual) {
+        const kernels::AddRmsNormOut out = kernels::add_rms_norm_forward(x, *residual, norm_H, eps);
+        stream = out.sum, y = out.y, rstd = out.rstd;
+      } else {
+        const kernels::RmsNormOut out = kernels::rms_norm_forward(x, norm_H, eps);
+        stream = x, y = out.y, rstd = out.rstd;
+      }
+    }
+    variable_list outputs{stream}, saved{stream, norm_H, rstd};
+    for (const Projection& p : w.projections) {
+      const Projected projected = project(y, p, Category::kActivations);
+      outputs.push_back(projected.y);
+      append_saved(saved, p, projected.low_NR);
+    }
+    ctx->save_for_backward(std::move(saved));
+    ctx->saved_data["norm_op"] = std::int64_t{w.norm_op};
+    ctx->saved_data["added"] = residual.has_value();
+    ctx->saved_data["projections"] = c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(w.projections));
+    return outputs;
+  }
+
+  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &stream = saved[0], &norm_H = saved[1], &rstd = saved[2];
+    const auto norm_op = static_cast<std::uint16_t>(ctx->saved_data["norm_op"].toInt());
+    std::vector<SavedProjection> projections;
+    bool reads_y = false;
+    for (const Projection& p :
+         static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule()).without_tensors) {
+      projections.push_back(read_saved(p, std::span(saved).subspan(3 + kSavedPerProjection * projections.size())));
+      reads_y = reads_y || needs_input(projections.back().projection);
+    }
+    at::Tensor y, dy;
+    {
+      const Scope scope(Category::kActivations, norm_op);
+      if (reads_y) y = kernels::rms_norm_rebuild(stream, norm_H, rstd);
+      dy = at::empty(stream.sizes(), stream.options());
+    }
+    at::Tensor dy_NH = rows(dy);
+    variable_list of_projections;
+    for (std::size_t i = 0; i < projections.size(); ++i) {
+      const auto& [p, low_NR] = projections[i];
+      const at::Tensor& dz = gradients[i + 1];
+      const at::Tensor dlow_NR = input_gradient(dz, p, dy_NH, /*adds=*/i > 0);
+      append_gradients(of_projections, p, trained_gradients(dz, y, low_NR, dlow_NR, p));
+      gradients[i + 1] = at::Tensor();  // read; the next products need the memory
+    }
+    y = at::Tensor();
+    const kernels::NormGradients norm = norm_backward(dy, stream, norm_H, rstd, gradients[0], norm_op);
+    variable_list result{norm.dx, ctx->saved_data["added"].toBool() ? norm.dx : at::Tensor(), norm.dweight};
+    result.insert(result.end(), of_projections.begin(), of_projections.end());
+    result.insert(result.end(), 2, at::Tensor());
+    return result;
+  }
+};
+
+struct NormFunction : torch::autograd::Function<NormFunction> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& norm_H, double eps,
+                            std::uint16_t op) {
+    const Scope scope(Category::kActivations, op);
+    ctx->set_materialize_grads(false);
+    const kernels::RmsNormOut out = kernels::rms_norm_forward(x, norm_H, eps);
+    ctx->save_for_backward({x, norm_H, out.rstd});
+    ctx->saved_data["op"] = std::int64_t{op};
+    return out.y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    const variable_list saved = ctx->get_saved_variables();
+    const auto op = static_cast<std::uint16_t>(ctx->saved_data["op"].toInt());
+    const kernels::NormGradients norm = norm_backward(gradients[0], saved[0], saved[1], saved[2], /*d_stream=*/{}, op);
+    return {norm.dx, norm.dweight, at::Tensor(), at::Tensor()};
+  }
+};
+
+struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> {
+  // `tensors` are the projection's, for the graph.
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& gate_BTF, const at::Tensor& up_BTF,
+                            at::TensorList /*tensors*/, const Projection& down, std::uint16_t swiglu_op) {
+    ctx->set_materialize_grads(false);
+    at::Tensor h_BTF;
+    {
+      const Scope scope(Category::kActivations, swiglu_op);
+      h_BTF = kernels::swiglu_forward(gate_BTF, up_BTF);
+    }
+    const Projected projected = project(h_BTF, down, Category::kActivations);
+    variable_list saved{gate_BTF, up_BTF};
+    append_saved(saved, down, projected.low_NR);
+    ctx->save_for_backward(std::move(saved));
+    ctx->saved_data["swiglu_op"] = std::int64_t{swiglu_op};
+    ctx->saved_data["down"] = c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(std::span(&down, 1)));
+    return projected.y;
+  }
+
+  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    const variable_list saved = ctx->get_saved_variables();
+    const at::Tensor &gate_BTF = saved[0], &up_BTF = saved[1];
+    const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["down"].toCapsule());
+    const auto [down, low_NR] = read_saved(holder.without_tensors[0], std::span(saved).subspan(2));
+    const auto swiglu_op = static_cast<std::uint16_t>(ctx->saved_data["swiglu_op"].toInt());
+    at::Tensor dh_BTF, dlow_NR;
+    {
+      const Scope scope(Category::kActivations, down.op);
+      dh_BTF = at::empty(gate_BTF.sizes(), gate_BTF.options());
+      at::Tensor dh_NF = rows(dh_BTF);
+      dlow_NR = input_gradient(gradients[0], down, dh_NF, /*adds=*/false);
+    }
+    kernels::GatedGradients gated;
+    {
+      const Scope scope(Category::kActivations, swiglu_op);
+      gated = kernels::swiglu_backward(dh_BTF, gate_BTF, up_BTF, /*rebuild_h=*/needs_input(down), /*in_place=*/true);
+    }
+    variable_list result{gated.dgate, gated.dup};
+    append_gradients(result, down, trained_gradients(gradients[0], gated.h, low_NR, dlow_NR, down));
+    result.insert(result.end(), 2, at::Tensor());
+    return result;
+  }
+};
+
+}  // namespace
+
+NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residual, const NormedWeights& w,
+                                   double eps) {
+  const std::vector<at::Tensor> tensors = tensors_of(w.projections);
+  const variable_list outputs =
+      NormedProductsFunction::apply(x, if_defined(residual), w.norm_H, at::TensorList(tensors), w, eps);
+  return {.stream = outputs[0], .y = {outputs[1], outputs[2], outputs.size() > 3 ? outputs[3] : at::Tensor()}};
+}
+
+at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps, std::uint16_t op) {
+  return NormFunction::apply(x, norm_H, eps, op);
+}
+
+at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const Projection& down,
+                                std::uint16_t swiglu_op) {
+  const std::vector<at::Tensor> tensors = tensors_of(std::span(&down, 1));
+  return SwigluProductFunction::apply(gate_BTF, up_BTF, at::TensorList(tensors), down, swiglu_op);
+}
+
+}  // namespace headroom::llama

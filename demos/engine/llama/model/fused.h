@@ -1,0 +1,53 @@
+// Pieces of a layer around the fused kernels: what backward can build again is not kept.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "demos/engine/llama/model/attention.h"
+
+#include "demos/engine/llama/model/projection.h"
+
+namespace headroom::llama {
+
+// Which operations of the step run as one kernel each; the others are composed from PyTorch's operators.
+struct FusedKernels {
+  bool rms_norm = false;
+  bool rope = false;
+  bool swiglu = false;
+  bool cross_entropy = false;  // of loss path kPlain
+  bool embedding = false;      // its gradient
+  Attention attention = Attention::kFlash;
+};
+
+// The residual stream behind a norm, and the products that read the normed stream.
+struct NormedProducts {
+  at::Tensor stream;            // x, or x + residual
+  std::array<at::Tensor, 3> y;  // of norm(stream); undefined where there is no such projection
+};
+
+// A norm and the two or three projections that read what it gives.
+struct NormedWeights {
+  at::Tensor norm_H;
+  std::uint16_t norm_op = 0;
+  std::vector<Projection> projections;
+};
+
+// RMSNorm of x (+ residual, which may be undefined) and the products behind it as one node of the graph. Keeps the
+// stream and one fp32 a row; backward builds the normed stream again where something is trained, sums the products'
+// gradients where they arise, and adds the gradient that came along the stream in the norm's own pass. Use `stream` for
+// everything behind the norm.
+NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residual, const NormedWeights& w, double eps);
+
+// norm(x), keeping x and one fp32 a row.
+at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps, std::uint16_t op);
+
+// The projection of silu(gate) ⊙ up. Keeps gate and up; backward builds the product again where something is trained and
+// overwrites gate and up with their gradients, so nobody else may keep them. Shazeer 2020, arXiv:2002.05202.
+at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const Projection& down,
+                                std::uint16_t swiglu_op);
+
+}  // namespace headroom::llama

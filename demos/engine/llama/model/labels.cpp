@@ -1,0 +1,67 @@
+// Labels of allocations: the table of names, and identity functions that speak up in backward.
+#include "demos/engine/llama/model/labels.h"
+
+#include <optional>
+
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace headroom::llama {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// Lives between two autograd nodes, so no block of code can hold it.
+thread_local std::optional<record::Scope> t_backward_label;
+
+struct Call : torch::CustomClassHolder {
+  explicit Call(std::function<void()> f) : function(std::move(f)) {}
+  std::function<void()> function;
+};
+
+struct IdentityFunction : torch::autograd::Function<IdentityFunction> {
+  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const c10::intrusive_ptr<Call>& call) {
+    ctx->saved_data["call"] = c10::IValue::make_capsule(call);
+    return x;
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    static_cast<Call&>(*ctx->saved_data["call"].toCapsule()).function();
+    return {gradients[0], at::Tensor()};
+  }
+};
+
+}  // namespace
+
+const Operators& operators() {
+  static const Operators table;
+  return table;
+}
+
+void relabel(const at::Tensor& tensor, record::Category category) {
+  record::relabel(tensor.storage().data_ptr().get_context(), category);
+}
+
+at::Tensor on_backward(const at::Tensor& x, std::function<void()> call) {
+  if (!at::GradMode::is_enabled()) return x;  // a checkpoint's forward: backward never comes here
+  return IdentityFunction::apply(x, c10::make_intrusive<Call>(std::move(call)));
+}
+
+at::Tensor label_backward(const at::Tensor& y, record::Category category, std::uint16_t op) {
+  return on_backward(y, [category, op] { set_backward_label(category, op); });
+}
+
+void set_backward_label(record::Category category, std::uint16_t op) {
+  t_backward_label.reset();  // before the new one looks at what to restore
+  t_backward_label.emplace(category, op);
+}
+
+void mark_backward(record::Phase phase, std::uint16_t layer, std::uint16_t micro_batch) {
+  t_backward_label.reset();
+  record::mark(phase, layer, micro_batch);
+}
+
+BackwardLabels::~BackwardLabels() { t_backward_label.reset(); }
+
+}  // namespace headroom::llama

@@ -1,0 +1,25 @@
+// Linear layers and the embedding as autograd functions of our own: each product runs under its own label.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/ATen.h>
+
+#include "demos/engine/llama/model/projection.h"
+#include "demos/record/units.h"
+
+namespace headroom::llama {
+
+// y of a projection. x [..., I], y [..., O]. Keeps x if the weight is trained or has an adapter, and then x Aᵀ. In
+// backward, dx is an activation, dW, dA and dB are gradients. `output` is the category of y: activations, or logits for
+// the language model head.
+at::Tensor linear(const at::Tensor& x, const Projection& projection, record::Category output);
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, record::Category output, std::uint16_t op);
+
+// Rows of the table. ids [B, T] int64, weight [V, H], result [B, T, H]. Keeps ids. Its gradient is a whole table [V, H];
+// `fused`: by the kernel of kernels/embedding_backward, which adds to the weight's `.grad` where there is one (a tied
+// head's), and needs no second table. A frozen table gets none; backward comes to the result all the same, because
+// adapters behind it are trained.
+at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op);
+
+}  // namespace headroom::llama

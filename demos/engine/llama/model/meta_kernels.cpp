@@ -1,0 +1,182 @@
+// Meta kernels: shapes and allocations of the real ones, in their order, and nothing else.
+#include "demos/engine/llama/model/meta_kernels.h"
+
+#include <array>
+#include <tuple>
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/add_meta_dispatch.h>
+#include <ATen/record_function.h>
+#include <torch/library.h>
+
+namespace headroom::llama {
+
+namespace {
+
+using at::Tensor;
+using OptionalTensor = std::optional<Tensor>;
+
+thread_local int t_open_nodes = 0;     // autograd nodes that are running, one inside another
+thread_local int t_engine_level = -1;  // t_open_nodes when the innermost engine call began; -1: no engine
+
+std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// [B, heads, T, D] whose memory is [B, T, heads, D], as the attention kernels make their results.
+Tensor empty_like_transposed(const Tensor& x) {
+  return at::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
+}
+
+// --- operators that only Python knows on meta
+
+Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index) {
+  std::vector<std::int64_t> shape = self.sizes().vec();
+  shape[static_cast<std::size_t>(dim < 0 ? dim + self.dim() : dim)] = index.numel();
+  return at::empty(shape, self.options());
+}
+
+Tensor embedding_dense_backward(const Tensor& gradient, const Tensor&, std::int64_t num_weights, std::int64_t, bool) {
+  return at::empty({num_weights, gradient.size(-1)}, gradient.options());
+}
+
+// --- attention on the CPU: aten/src/ATen/native/cpu/FlashAttentionKernel.cpp
+
+struct CpuTiles {
+  std::int64_t queries, keys;
+};
+
+CpuTiles cpu_tiles(std::int64_t length) {
+  const std::int64_t queries = length >= 768 ? 256 : length >= 192 ? 64 : 32;
+  return {.queries = std::min(queries, length), .keys = std::min<std::int64_t>(512, length)};
+}
+
+std::tuple<Tensor, Tensor> cpu_flash(const Tensor& q, const Tensor&, const Tensor& v, double, bool,
+                                     const OptionalTensor&, std::optional<double>) {
+  const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
+  const auto fp32 = q.options().dtype(at::kFloat);
+  const Tensor out = at::empty({batch, length, heads, dim}, q.options());
+  const Tensor log_sum_exp = at::empty({batch, length, heads}, fp32);
+  const CpuTiles tile = cpu_tiles(length);
+  const Tensor scratch = at::empty({at::get_num_threads(), tile.queries * (tile.keys + 2 + dim)},
+                                   fp32);  // scores, row maxima and sums, out
+  Tensor probabilities;                    // in 16 bits, an even number a row
+  if (q.scalar_type() != at::kFloat) {
+    probabilities = at::empty({at::get_num_threads(), tile.queries, round_up(tile.keys, 2)}, q.options());
+  }
+  return {out.transpose(1, 2), log_sum_exp.transpose(1, 2)};
+}
+
+std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tensor& q, const Tensor& k, const Tensor& v,
+                                                      const Tensor&, const Tensor&, double, bool, const OptionalTensor&,
+                                                      std::optional<double>) {
+  const Tensor dq = empty_like_transposed(q), dk = empty_like_transposed(k), dv = empty_like_transposed(v);
+  const CpuTiles tile = cpu_tiles(q.size(2));
+  const auto fp32 = q.options().dtype(at::kFloat);
+  const std::array<std::int64_t, 4> tiles{at::get_num_threads(), 2, tile.queries, tile.keys};
+  const Tensor scratch = at::empty(tiles, fp32);
+  Tensor in_16_bits;  // the same again, rounded for the products
+  if (q.scalar_type() != at::kFloat) in_16_bits = at::empty(tiles, q.options());
+  std::vector<Tensor> row_sums;  // one a thread
+  for (int i = 0; i < at::get_num_threads(); ++i) row_sums.push_back(at::empty({tile.queries}, fp32));
+  return {dq, dk, dv};
+}
+
+// --- attention on CUDA: aten/src/ATen/native/transformers/cuda
+
+using FlashResult = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
+
+// Without the buffers of split keys, which the kernel takes only when few blocks would leave the GPU idle.
+FlashResult cuda_flash(const Tensor& q, const Tensor& k, const Tensor& v, double, bool, bool, std::optional<double>) {
+  const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
+  const Tensor out = at::empty({batch, length, heads, dim}, q.options()).transpose(1, 2);
+  const Tensor log_sum_exp = at::empty({batch, heads, length}, q.options().dtype(at::kFloat));
+  const auto random = q.options().dtype(at::kUInt64);
+  const Tensor state = at::empty({2}, random), unused = at::empty({}, random);
+  return {out, log_sum_exp, Tensor(), Tensor(), length, k.size(2), state, unused, at::empty({0}, q.options())};
+}
+
+std::tuple<Tensor, Tensor, Tensor> cuda_flash_backward(const Tensor&, const Tensor& q, const Tensor& k, const Tensor& v,
+                                                       const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                                                       c10::SymInt, c10::SymInt, double, bool, const Tensor&,
+                                                       const Tensor&, std::optional<double>) {
+  const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = q.size(3);
+  const Tensor dq = empty_like_transposed(q), dk = empty_like_transposed(k), dv = empty_like_transposed(v);
+  const auto fp32 = q.options().dtype(at::kFloat);
+  const std::int64_t rows = round_up(length, 128);
+  const std::int64_t width = round_up(dim, dim <= 128 ? 32 : 64);
+  const Tensor row_sums = at::empty({batch, heads, rows}, fp32);
+  const Tensor dq_accumulator = at::empty({batch, rows, heads, width}, fp32);
+  Tensor dk_expanded, dv_expanded;  // a query head writes its own; summed over the heads that share a key
+  if (k.size(1) != heads) {
+    dk_expanded = at::empty({batch, k.size(2), heads, dim}, q.options());
+    dv_expanded = at::empty({batch, k.size(2), heads, dim}, q.options());
+  }
+  return {dq, dk, dv};
+}
+
+using EfficientResult = std::tuple<Tensor, Tensor, Tensor, Tensor>;
+
+EfficientResult cuda_efficient(const Tensor& q, const Tensor&, const Tensor& v, const OptionalTensor&, bool, double,
+                               bool, std::optional<double>) {
+  const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
+  const Tensor out = at::empty({batch, length, heads, dim}, q.options()).transpose(1, 2);
+  const Tensor log_sum_exp = at::empty({batch, heads, round_up(length, 32)}, q.options().dtype(at::kFloat));
+  const auto integers = q.options().dtype(at::kLong);
+  return {out, log_sum_exp, at::empty({}, integers), at::empty({}, integers)};
+}
+
+EfficientResult cuda_efficient_backward(const Tensor&, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor&,
+                                        const Tensor&, const Tensor& log_sum_exp, const Tensor&, const Tensor&, double,
+                                        std::array<bool, 4>, bool, std::optional<double>) {
+  const Tensor dq = empty_like_transposed(q), dk = empty_like_transposed(k), dv = empty_like_transposed(v);
+  const Tensor row_sums = at::empty({q.size(0), q.size(1), q.size(2)}, log_sum_exp.options());
+  return {dq, dk, dv, Tensor()};
+}
+
+// --- the sum of two gradients
+
+// InputBuffer::accumulate adds in place where the buffer holds the last reference, except for tensors that it takes for
+// subclasses, and it counts meta among them. Handing back the buffer is what adding in place comes to.
+Tensor add(const Tensor& self, const Tensor& other, const at::Scalar& alpha) {
+  const bool called_by_engine = !at::GradMode::is_enabled() && t_engine_level >= 0 && t_open_nodes == t_engine_level;
+  if (called_by_engine && self.use_count() == 1 && self.storage().use_count() == 1 &&
+      self.is_non_overlapping_and_dense() && self.sizes() == other.sizes() &&
+      self.scalar_type() == other.scalar_type()) {
+    return self;
+  }
+  return at::meta::add(self, other, alpha);
+}
+
+std::unique_ptr<at::ObserverContext> node_begins(const at::RecordFunction&) {
+  ++t_open_nodes;
+  return nullptr;
+}
+
+void node_ends(const at::RecordFunction&, at::ObserverContext*) { --t_open_nodes; }
+
+torch::Library register_kernels() {
+  torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__);
+  library.impl("index_select", TORCH_FN(index_select));
+  library.impl("embedding_dense_backward", TORCH_FN(embedding_dense_backward));
+  library.impl("_scaled_dot_product_flash_attention_for_cpu", TORCH_FN(cpu_flash));
+  library.impl("_scaled_dot_product_flash_attention_for_cpu_backward", TORCH_FN(cpu_flash_backward));
+  library.impl("_scaled_dot_product_flash_attention", TORCH_FN(cuda_flash));
+  library.impl("_scaled_dot_product_flash_attention_backward", TORCH_FN(cuda_flash_backward));
+  library.impl("_scaled_dot_product_efficient_attention", TORCH_FN(cuda_efficient));
+  library.impl("_scaled_dot_product_efficient_attention_backward", TORCH_FN(cuda_efficient_backward));
+  library.impl("add.Tensor", TORCH_FN(add));
+  at::addGlobalCallback(
+      at::RecordFunctionCallback(node_begins, node_ends).scopes({at::RecordScope::BACKWARD_FUNCTION}));
+  return library;
+}
+
+}  // namespace
+
+void install_meta_kernels() { static const torch::Library library = register_kernels(); }
+
+EngineCall::EngineCall() : outer_(t_engine_level) { t_engine_level = t_open_nodes; }
+
+EngineCall::~EngineCall() { t_engine_level = outer_; }
+
+}  // namespace headroom::llama

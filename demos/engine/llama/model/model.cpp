@@ -1,0 +1,134 @@
+// The layers of Llama 3. Its weights are made in weights.cpp.
+#include "demos/engine/llama/model/model.h"
+
+#include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/linear.h"
+#include "demos/engine/llama/model/rebuilt.h"
+#include "kernels/rope/rope_ops.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using record::Category;
+using record::Scope;
+
+// Each projection of norm(x + residual); without a residual, of norm(x).
+NormedProducts normed_products(const Model& model, const at::Tensor& x, const at::Tensor& residual,
+                               std::uint16_t residual_op, const NormedWeights& w, bool selective) {
+  const double eps = model.config.rms_norm_eps;
+  if (model.fused.rms_norm) return fused_norm_products(x, residual, w, eps);
+  NormedProducts result{.stream = x, .y = {}};
+  if (residual.defined()) {
+    const Scope scope(residual_op);
+    result.stream = residual + x;
+  }
+  const auto norm = [weight_H = w.norm_H, eps, op = w.norm_op](const Inputs& stream) {
+    return rms_norm(stream[0], weight_H, eps, op);
+  };
+  const Rebuilt normed({result.stream}, norm, selective);
+  for (std::size_t i = 0; i < w.projections.size(); ++i) {
+    result.y[i] = normed.read_by(linear(normed.value(), w.projections[i], Category::kActivations));
+  }
+  normed.discard();
+  return result;
+}
+
+struct QueriesAndKeys {
+  at::Tensor q_BTAD, k_BTKD;
+};
+
+QueriesAndKeys rotated(const Model& model, const at::Tensor& q_BTAD, const at::Tensor& k_BTKD) {
+  if (!model.fused.rope) {
+    return {.q_BTAD = rope(q_BTAD, model.cos, model.sin), .k_BTKD = rope(k_BTKD, model.cos, model.sin)};
+  }
+  const Scope scope(Category::kActivations, operators().rope);
+  const auto [q, k] = kernels::rope_(q_BTAD, k_BTKD, model.cos, model.sin);
+  return {.q_BTAD = label_backward(q, Category::kActivations, operators().rope), .k_BTKD = k};
+}
+
+// Queries, keys and values [B, T, Q or K·D] to the attention block's output [B, T, H].
+at::Tensor attention_block(const Model& model, const Projection& o_proj, const std::array<at::Tensor, 3>& qkv,
+                           bool selective) {
+  const Config& c = model.config;
+  const std::int64_t batch = qkv[0].size(0), length = qkv[0].size(1);
+  const auto heads = [&](const at::Tensor& x, std::int64_t count) {
+    return x.view({batch, length, count, c.head_dim});
+  };
+  const auto [q_BTAD, k_BTKD] = rotated(model, heads(qkv[0], c.num_heads), heads(qkv[1], c.num_kv_heads));
+  const at::Tensor v_BTKD = heads(qkv[2], c.num_kv_heads);
+  const auto attend = [kernel = model.attention, mask_TT = model.mask_TT](const Inputs& heads_first) {
+    const at::Tensor o_BATD = causal_attention(heads_first[0], heads_first[1], heads_first[2], kernel, mask_TT);
+    return o_BATD.transpose(1, 2).reshape({o_BATD.size(0), o_BATD.size(2), -1});
+  };
+  // What a fused kernel keeps is no more than its inputs and its result.
+  const bool again = selective && model.attention == AttentionKernel::kEager;
+  const Rebuilt o_BTQ({q_BTAD.transpose(1, 2), k_BTKD.transpose(1, 2), v_BTKD.transpose(1, 2)}, attend, again);
+  const at::Tensor y_BTH = o_BTQ.read_by(linear(o_BTQ.value(), o_proj, Category::kActivations));
+  o_BTQ.discard();
+  return y_BTH;
+}
+
+at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF) {
+  const Operators& op = operators();
+  at::Tensor activated_BTF;
+  {
+    const Scope scope(op.silu);
+    activated_BTF = label_backward(at::silu(gate_BTF), Category::kActivations, op.silu);
+  }
+  const Scope scope(op.product);
+  return label_backward(activated_BTF * up_BTF, Category::kActivations, op.product);
+}
+
+// SwiGLU: down(silu(gate) ⊙ up). Shazeer 2020, arXiv:2002.05202.
+at::Tensor mlp_block(const Model& model, const Projection& down_proj, const at::Tensor& gate_BTF,
+                     const at::Tensor& up_BTF, bool selective) {
+  if (model.fused.swiglu) return fused_swiglu_product(gate_BTF, up_BTF, down_proj, operators().product);
+  const auto product = [](const Inputs& gate_and_up) { return swiglu(gate_and_up[0], gate_and_up[1]); };
+  const Rebuilt product_BTF({gate_BTF, up_BTF}, product, selective);
+  const at::Tensor y_BTH = product_BTF.read_by(linear(product_BTF.value(), down_proj, Category::kActivations));
+  product_BTF.discard();
+  return y_BTH;
+}
+
+}  // namespace
+
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps, std::uint16_t op) {
+  const Scope scope(Category::kActivations, op);
+  const at::Tensor x_fp32 = x.to(at::kFloat);
+  const at::Tensor reciprocal = at::rsqrt(x_fp32.pow(2).mean(-1, /*keepdim=*/true) + eps);
+  const at::Tensor y = weight_H * (x_fp32 * reciprocal).to(x.scalar_type());
+  return label_backward(y, Category::kActivations, op);
+}
+
+at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::Tensor& sin_T1D) {
+  const Scope scope(Category::kActivations, operators().rope);
+  const std::int64_t half = x_BTAD.size(-1) / 2;
+  const at::Tensor first = x_BTAD.narrow(-1, 0, half);
+  const at::Tensor second = x_BTAD.narrow(-1, half, half);
+  const at::Tensor quarter_turn = at::cat({-second, first}, -1);
+  return label_backward(x_BTAD * cos_T1D + quarter_turn * sin_T1D, Category::kActivations, operators().rope);
+}
+
+at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, bool selective) {
+  const LayerWeights& w = model.layers[static_cast<std::size_t>(layer)];
+  const Operators& op = operators();
+  const auto of = [&](ProjectionKind kind) { return projection(model, layer, kind); };
+  const NormedProducts attention =
+      normed_products(model, x_BTH, /*residual=*/{}, record::kNoOperator,
+                      {.norm_H = w.attention_norm_H,
+                       .norm_op = op.attention_norm,
+                       .projections = {of(ProjectionKind::kQ), of(ProjectionKind::kK), of(ProjectionKind::kV)}},
+                      selective);
+  const at::Tensor attended_BTH = attention_block(model, of(ProjectionKind::kO), attention.y, selective);
+  const NormedProducts mlp = normed_products(model, attended_BTH, attention.stream, op.attention_residual,
+                                             {.norm_H = w.mlp_norm_H,
+                                              .norm_op = op.mlp_norm,
+                                              .projections = {of(ProjectionKind::kGate), of(ProjectionKind::kUp)}},
+                                             selective);
+  const at::Tensor y_BTH = mlp_block(model, of(ProjectionKind::kDown), mlp.y[0], mlp.y[1], selective);
+  const Scope scope(op.mlp_residual);
+  return mlp.stream + y_BTH;
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,108 @@
+// Llama 3 as plain tensors and functions.
+// Shapes in this folder: B samples, T tokens a sample, N = B·T, H hidden, F feed-forward, V vocabulary, L layers,
+// A query heads, K key/value heads, D head width, Q = A·D.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "demos/engine/llama/model/adapters.h"
+#include "demos/engine/llama/model/attention.h"
+#include "demos/engine/llama/model/fused.h"
+#include "demos/llama/config.h"
+#include "demos/llama/hugging_face.h"
+#include "demos/record/scope.h"
+#include "demos/record/units.h"
+
+namespace headroom::llama {
+
+struct LayerWeights {
+  at::Tensor attention_norm_H;
+  at::Tensor q_proj_QH;
+  at::Tensor k_proj_KH;  // rows: K·D
+  at::Tensor v_proj_KH;  // rows: K·D
+  at::Tensor o_proj_HQ;
+  at::Tensor mlp_norm_H;
+  at::Tensor gate_proj_FH;
+  at::Tensor up_proj_FH;
+  at::Tensor down_proj_HF;
+};
+
+struct Model {
+  Config config;
+  AttentionKernel attention = AttentionKernel::kCpuFlash;
+  FusedKernels fused;
+  at::Tensor embed_tokens_VH;
+  std::vector<LayerWeights> layers;
+  at::Tensor final_norm_H;
+  at::Tensor lm_head_VH;  // the embedding table itself where embeddings are tied
+  at::Tensor mask_TT;     // of eager attention
+  AdapterOptions adapter_options;
+  std::vector<LayerAdapters> adapters;  // one a layer; none: all weights are trained
+  at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
+};
+
+// A weight under the name it has in Hugging Face checkpoints ("model.layers.0.self_attn.q_proj.weight").
+struct Parameter {
+  std::string name;
+  at::Tensor tensor;
+  std::uint16_t layer = record::kNoLayer;
+  std::uint16_t op = record::kNoOperator;
+};
+
+// Where the model lies, and whose allocations it makes: see experiments::RunPlace.
+struct Placement {
+  at::Device device = at::kCPU;
+  record::DeviceKind target = record::DeviceKind::kCpu;
+  at::ScalarType type = at::kFloat;  // of weights, activations, gradients: fp32, bf16 or fp16
+};
+
+// Leaves make_model and train_step when their `cancel` became true. A step that is left drops its gradients; weights are
+// as before it, except those of layers that an optimizer within backward has stepped.
+class Cancelled : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the run was cancelled"; }
+};
+
+// Where a model's weights come from and which of them are trained.
+struct ModelSource {
+  const StoredWeights* files = nullptr;  // a checkpoint of this config, not owned; null: drawn at random
+  AdapterOptions adapters;
+  std::function<void(LayerWeights&)>
+      layer_made;  // called when a layer has its values, before the next one; may be empty
+};
+
+// Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(); or those of a checkpoint, in the
+// model's type, read one after the other. The numbers drawn depend on the device. On the meta device no file is read.
+// `cancel` (may be null) is read before every layer. Throws Cancelled, and FileChanged.
+Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
+                 std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
+
+// Every weight once, in the order of the forward pass, each layer's adapters behind its weights; a tied head is the
+// embedding. Weights in NF4 are no tensors and are not among them.
+std::vector<Parameter> parameters(const Model& model);
+// Those that a step trains: all, or the adapters.
+std::vector<Parameter> trainable_parameters(const Model& model);
+
+// x / √(mean(x²) + ε) · w over the last dimension, from plain operators, as the eager Hugging Face model: in bf16 it
+// keeps x in fp32, its 1/√ and the normalised x. Zhang and Sennrich 2019, arXiv:1910.07467.
+at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps, std::uint16_t op);
+
+// Rotates pairs (j, j + D/2) of every head by position · frequency_j. x [B, T, heads, D]. Su et al. 2021,
+// arXiv:2104.09864; the pairing is that of Hugging Face weights.
+at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::Tensor& sin_T1D);
+
+// The frequencies θ^(−2j/D), j < D/2, stretched as the config says.
+std::vector<float> rope_frequencies(const Config& config);
+
+// `selective`: what is cheap to compute again (norms, SwiGLU's product, eager attention's scores) is not kept, see
+// rebuilt.h; the results of the products are. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
+at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, bool selective = false);
+
+}  // namespace headroom::llama

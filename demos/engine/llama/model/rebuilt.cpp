@@ -1,0 +1,97 @@
+// Values that are made again in backward: a storage that is emptied, and filled from a nested graph.
+#include "demos/engine/llama/model/rebuilt.h"
+
+#include <utility>
+
+#include <ATen/core/ivalue.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/meta_kernels.h"
+#include "demos/record/scope.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+void release(void* storage) { delete static_cast<c10::Storage*>(storage); }
+
+// `to` has the memory of `from`, whose storage lives as long.
+void share(const c10::Storage& to, const c10::Storage& from) {
+  to.set_data_ptr(at::DataPtr(from.data_ptr().get(), new c10::Storage(from), &release, from.device()));
+}
+
+}  // namespace
+
+struct Rebuilt::State {
+  State(Inputs i, std::function<at::Tensor(const Inputs&)> f) : inputs(std::move(i)), function(std::move(f)) {}
+
+  // Once: by whichever reader comes first.
+  void rebuild() {
+    if (result.defined()) return;
+    const record::Scope phase(record::Phase::kRecompute);
+    const at::AutoGradMode grad_mode(true);
+    for (at::Tensor& input : inputs) input = input.detach().requires_grad_(true);
+    result = function(inputs);
+    share(storage, result.storage());
+  }
+
+  Inputs inputs;
+  std::function<at::Tensor(const Inputs&)> function;
+  c10::Storage storage;  // of the value that the readers keep
+  at::Tensor result;     // in backward, with its graph
+};
+
+struct Rebuilt::Holder : torch::CustomClassHolder {
+  explicit Holder(std::shared_ptr<State> s) : state(std::move(s)) {}
+  std::shared_ptr<State> state;
+};
+
+struct Rebuilt::Function : torch::autograd::Function<Rebuilt::Function> {
+  static at::Tensor forward(AutogradContext* ctx, at::TensorList inputs, const c10::intrusive_ptr<Holder>& holder) {
+    ctx->set_materialize_grads(false);
+    ctx->saved_data["state"] = c10::IValue::make_capsule(holder);
+    return holder->state->function(inputs.vec());  // autograd is off in here
+  }
+
+  static variable_list backward(AutogradContext* ctx, variable_list gradients) {
+    State& state = *static_cast<Holder&>(*ctx->saved_data["state"].toCapsule()).state;
+    {
+      const EngineCall engine_call;
+      torch::autograd::backward({std::exchange(state.result, at::Tensor())},
+                                {std::exchange(gradients[0], at::Tensor())});
+    }
+    variable_list result;
+    for (const at::Tensor& input : std::exchange(state.inputs, {})) result.push_back(input.grad());
+    result.emplace_back();
+    return result;
+  }
+};
+
+Rebuilt::Rebuilt(const Inputs& inputs, std::function<at::Tensor(const Inputs&)> f, bool again) {
+  if (!again || !at::GradMode::is_enabled()) {
+    value_ = f(inputs);
+    return;
+  }
+  Inputs detached;
+  detached.reserve(inputs.size());
+  for (const at::Tensor& input : inputs) detached.push_back(input.detach());
+  state_ = std::make_shared<State>(std::move(detached), std::move(f));
+  value_ = Function::apply(at::TensorList(inputs), c10::make_intrusive<Holder>(state_));
+  state_->storage = value_.storage();
+}
+
+at::Tensor Rebuilt::read_by(const at::Tensor& output) const {
+  if (!state_) return output;
+  return on_backward(output, [state = state_] { state->rebuild(); });
+}
+
+void Rebuilt::discard() const {
+  if (state_) state_->storage.set_data_ptr(at::DataPtr(nullptr, state_->storage.device()));
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,259 @@
+// Makes a Llama's weights and tables on a device, each allocation under its name.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <numbers>
+
+#include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/model.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using record::Category;
+using record::Scope;
+
+constexpr double kInitialDeviation = 0.02;  // initializer_range of the published configs
+
+class WeightMaker {
+ public:
+  // draw: false leaves the memory as it is, for load().
+  WeightMaker(const Placement& placement, std::uint64_t seed, bool draw)
+      : options_(at::TensorOptions().device(placement.device).dtype(placement.type)), draw_(draw) {
+    if (placement.device.is_meta()) return;
+    at::Generator generator = at::globalContext().defaultGenerator(placement.device);
+    const std::lock_guard lock(generator.mutex());
+    generator.set_current_seed(seed);
+  }
+
+  // Weights of this layer come next.
+  void enter(std::uint16_t layer) { layer_ = layer; }
+
+  at::Tensor matrix(std::int64_t rows, std::int64_t columns, std::uint16_t op) const {
+    const Scope scope(tag(op));
+    at::Tensor weight = at::empty({rows, columns}, options_);
+    if (draw_) weight.normal_(0, kInitialDeviation);
+    return weight.requires_grad_(true);
+  }
+
+  at::Tensor ones(std::int64_t size, std::uint16_t op) const {
+    const Scope scope(tag(op));
+    return at::empty({size}, options_).fill_(1).requires_grad_(true);
+  }
+
+ private:
+  record::Tag tag(std::uint16_t op) const {
+    return {.phase = record::Phase::kSetup, .category = Category::kWeights, .layer = layer_, .op = op};
+  }
+
+  at::TensorOptions options_;
+  bool draw_;
+  std::uint16_t layer_ = record::kNoLayer;
+};
+
+LayerWeights make_layer(const WeightMaker& make, const Config& c) {
+  const Operators& op = operators();
+  const std::int64_t queries = c.num_heads * c.head_dim;
+  const std::int64_t keys = c.num_kv_heads * c.head_dim;
+  return {
+      .attention_norm_H = make.ones(c.hidden_size, op.attention_norm),
+      .q_proj_QH = make.matrix(queries, c.hidden_size, op.q_proj),
+      .k_proj_KH = make.matrix(keys, c.hidden_size, op.k_proj),
+      .v_proj_KH = make.matrix(keys, c.hidden_size, op.v_proj),
+      .o_proj_HQ = make.matrix(c.hidden_size, queries, op.o_proj),
+      .mlp_norm_H = make.ones(c.hidden_size, op.mlp_norm),
+      .gate_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.gate_proj),
+      .up_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.up_proj),
+      .down_proj_HF = make.matrix(c.hidden_size, c.intermediate_size, op.down_proj),
+  };
+}
+
+at::ScalarType type_of(StoredType type) {
+  switch (type) {
+    case StoredType::kF32:
+      return at::kFloat;
+    case StoredType::kF16:
+      return at::kHalf;
+    case StoredType::kBf16:
+      break;
+  }
+  return at::kBFloat16;
+}
+
+// The stored weight in the memory of `weight`, converted to its type, a piece at a time: towards a GPU, LibTorch converts
+// on the host, in as much memory as the piece takes.
+void load(const StoredWeights& files, const Parameter& parameter) {
+  if (parameter.tensor.is_meta()) return;
+  constexpr std::uint64_t kPiece = std::uint64_t{16} << 20;
+  const StoredTensor& stored = files.tensors.find(parameter.name)->second;
+  const auto element = static_cast<std::uint64_t>(bytes_of(stored.type));
+  const at::Tensor weight = parameter.tensor.detach().view({-1});
+  std::vector<std::byte> piece(std::min(kPiece, stored.bytes));
+  for (std::uint64_t begin = 0; begin < stored.bytes; begin += kPiece) {
+    piece.resize(std::min(kPiece, stored.bytes - begin));
+    read_stored(files, stored, begin, piece);
+    const auto count = static_cast<std::int64_t>(piece.size() / element);
+    weight.narrow(0, static_cast<std::int64_t>(begin / element), count)
+        .copy_(at::from_blob(piece.data(), {count}, type_of(stored.type)));
+  }
+}
+
+// The values on the device. Goes through no PyTorch operator that would allocate on a real device only.
+at::Tensor upload(std::vector<float>& values, at::Device device) {
+  const at::Tensor host = at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
+  return at::empty(host.sizes(), host.options().device(device)).copy_(host);
+}
+
+// cos and sin of position · frequency, worked out in fp32. PyTorch's operators take them as wide as a head and in the
+// model's type, [T, 1, D]; the fused kernel takes fp32, [T, D/2].
+void make_rope_tables(Model& model, const Placement& placement, std::int64_t seq) {
+  const Scope scope(Category::kOther, operators().rope_tables);
+  std::vector<float> frequencies = rope_frequencies(model.config);  // [D/2]
+  std::vector<float> positions(static_cast<std::size_t>(seq));
+  for (std::size_t t = 0; t < positions.size(); ++t) positions[t] = static_cast<float>(t);
+  const at::Tensor position_T1 = upload(positions, placement.device).view({-1, 1});
+  const at::Tensor frequency_1J = upload(frequencies, placement.device).view({1, -1});
+  const at::Tensor angle_TJ = position_T1 * frequency_1J;
+  if (model.fused.rope) {
+    model.cos = angle_TJ.cos();
+    model.sin = angle_TJ.sin();
+    return;
+  }
+  const at::Tensor angle_T1D = at::cat({angle_TJ, angle_TJ}, -1).unsqueeze(1);
+  model.cos = angle_T1D.cos().to(placement.type);
+  model.sin = angle_T1D.sin().to(placement.type);
+}
+
+}  // namespace
+
+std::vector<float> rope_frequencies(const Config& config) {
+  std::vector<float> frequencies(static_cast<std::size_t>(config.head_dim / 2));
+  for (std::size_t j = 0; j < frequencies.size(); ++j) {
+    const double exponent = 2.0 * static_cast<double>(j) / static_cast<double>(config.head_dim);
+    double frequency = std::pow(config.rope_theta, -exponent);
+    if (config.rope_scaling) {
+      const RopeScaling& scaling = *config.rope_scaling;
+      const double wavelength = 2 * std::numbers::pi / frequency;
+      if (wavelength > scaling.original_length / scaling.low_frequency_factor) {
+        frequency /= scaling.factor;
+      } else if (wavelength >= scaling.original_length / scaling.high_frequency_factor) {
+        const double kept = (scaling.original_length / wavelength - scaling.low_frequency_factor) /
+                            (scaling.high_frequency_factor - scaling.low_frequency_factor);
+        frequency *= (1 - kept) / scaling.factor + kept;
+      }
+    }
+    frequencies[j] = static_cast<float>(frequency);
+  }
+  return frequencies;
+}
+
+namespace {
+
+// Embedding, final norm and, where it is a table of its own, the head.
+std::vector<Parameter> outer_parameters(const Model& model) {
+  const Operators& op = operators();
+  std::vector<Parameter> all{{.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding},
+                             {.name = "model.norm.weight", .tensor = model.final_norm_H, .op = op.final_norm}};
+  if (!model.config.tie_word_embeddings) {
+    all.push_back({.name = "lm_head.weight", .tensor = model.lm_head_VH, .op = op.lm_head});
+  }
+  return all;
+}
+
+std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
+  const Operators& op = operators();
+  const LayerWeights& w = model.layers[i];
+  std::vector<Parameter> all;
+  const auto add = [&](const std::string& name, const at::Tensor& tensor, std::uint16_t name_of_op) {
+    if (!tensor.defined()) return;
+    all.push_back({.name = "model.layers." + std::to_string(i) + "." + name + ".weight",
+                   .tensor = tensor,
+                   .layer = static_cast<std::uint16_t>(i),
+                   .op = name_of_op});
+  };
+  add("input_layernorm", w.attention_norm_H, op.attention_norm);
+  add("self_attn.q_proj", w.q_proj_QH, op.q_proj);
+  add("self_attn.k_proj", w.k_proj_KH, op.k_proj);
+  add("self_attn.v_proj", w.v_proj_KH, op.v_proj);
+  add("self_attn.o_proj", w.o_proj_HQ, op.o_proj);
+  add("post_attention_layernorm", w.mlp_norm_H, op.mlp_norm);
+  add("mlp.gate_proj", w.gate_proj_FH, op.gate_proj);
+  add("mlp.up_proj", w.up_proj_FH, op.up_proj);
+  add("mlp.down_proj", w.down_proj_HF, op.down_proj);
+  if (model.adapters.empty()) return all;
+  constexpr std::array<const char*, kProjectionKinds> kNames{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+                                                             "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
+                                                             "mlp.down_proj"};
+  for (std::size_t k = 0; k < kProjectionKinds; ++k) {
+    const Projection p = projection(model, static_cast<std::int64_t>(i), static_cast<ProjectionKind>(k));
+    add(std::string(kNames[k]) + ".lora_A", p.a_RI, p.op);
+    add(std::string(kNames[k]) + ".lora_B", p.b_OR, p.op);
+  }
+  return all;
+}
+
+}  // namespace
+
+Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
+                 std::uint64_t seed, const std::atomic<bool>* cancel, const ModelSource& source) {
+  const at::AutoGradMode grad_mode(false);
+  const Operators& op = operators();
+  const auto stop_if_cancelled = [cancel] {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) throw Cancelled();
+  };
+  const auto load_all = [&source](const std::vector<Parameter>& some) {
+    for (const Parameter& parameter : some)
+      if (source.files != nullptr) load(*source.files, parameter);
+  };
+  Model model;
+  model.config = config;
+  model.fused = fused;
+  // What cuDNN will take for itself nobody tells without a GPU; flash takes at least as much.
+  const bool unknown = fused.attention == Attention::kCudnn && placement.device.is_meta();
+  model.attention = attention_kernel(unknown ? Attention::kFlash : fused.attention, placement.target, placement.type);
+  make_rope_tables(model, placement, seq);
+  if (model.attention == AttentionKernel::kEager) {
+    model.mask_TT = causal_mask(seq, at::TensorOptions().device(placement.device).dtype(placement.type));
+  }
+  WeightMaker make(placement, seed, /*draw=*/source.files == nullptr);
+  model.embed_tokens_VH = make.matrix(config.vocab_size, config.hidden_size, op.embedding);
+  if (source.adapters.kind == AdapterKind::kQlora) model.adapters.resize(static_cast<std::size_t>(config.num_layers));
+  for (std::int64_t i = 0; i < config.num_layers; ++i) {
+    stop_if_cancelled();
+    make.enter(static_cast<std::uint16_t>(i));
+    model.layers.push_back(make_layer(make, config));
+    load_all(layer_parameters(model, static_cast<std::size_t>(i)));
+    if (source.adapters.kind == AdapterKind::kQlora) quantise_layer(model, i);
+    if (source.layer_made) source.layer_made(model.layers.back());
+  }
+  stop_if_cancelled();
+  make.enter(record::kNoLayer);
+  model.final_norm_H = make.ones(config.hidden_size, op.final_norm);
+  model.lm_head_VH = config.tie_word_embeddings ? model.embed_tokens_VH
+                                                : make.matrix(config.vocab_size, config.hidden_size, op.lm_head);
+  load_all(outer_parameters(model));
+  if (source.adapters.kind != AdapterKind::kOff) add_adapters(model, source.adapters, seed);
+  return model;
+}
+
+std::vector<Parameter> parameters(const Model& model) {
+  std::vector<Parameter> all = outer_parameters(model);
+  const auto head = all.begin() + 1;  // behind the embedding come the layers
+  std::vector<Parameter> layers;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    std::vector<Parameter> layer = layer_parameters(model, i);
+    layers.insert(layers.end(), std::make_move_iterator(layer.begin()), std::make_move_iterator(layer.end()));
+  }
+  all.insert(head, std::make_move_iterator(layers.begin()), std::make_move_iterator(layers.end()));
+  return all;
+}
+
+std::vector<Parameter> trainable_parameters(const Model& model) {
+  std::vector<Parameter> all = parameters(model);
+  std::erase_if(all, [](const Parameter& parameter) { return !parameter.tensor.requires_grad(); });
+  return all;
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,45 @@
+// 8-bit AdamW by the kernel of kernels/adamw_8bit.
+#include "demos/engine/llama/optimizers/adamw_8bit.h"
+
+#include <utility>
+
+#include "demos/engine/llama/model/labels.h"
+#include "kernels/adamw_8bit/adamw_8bit_ops.h"
+
+namespace headroom::llama {
+
+AdamW8bit::AdamW8bit(std::vector<Parameter> parameters, const AdamWOptions& options)
+    : AdamWFamily(std::move(parameters), options) {
+  const at::AutoGradMode grad_mode(false);
+  const Operators& op = operators();
+  for (const Parameter& parameter : this->parameters()) {
+    const std::int64_t n = parameter.tensor.numel(), blocks = kernels::quantised_blocks(n);
+    states_.push_back({.m_codes = zeros(parameter, op.adamw_first_moment, {n}, at::kByte),
+                       .m_absmax = zeros(parameter, op.adamw_first_moment, {blocks}, at::kFloat),
+                       .v_codes = zeros(parameter, op.adamw_second_moment, {n}, at::kByte),
+                       .v_absmax = zeros(parameter, op.adamw_second_moment, {blocks}, at::kFloat)});
+  }
+}
+
+void AdamW8bit::update(std::span<const std::size_t> which) {
+  const at::AutoGradMode grad_mode(false);
+  const kernels::AdamWControl control = control_for(which);
+  const record::Scope scope(operators().adamw);
+  std::vector<kernels::AdamW8bitParameter> weights;
+  weights.reserve(which.size());
+  for (const std::size_t i : which) {
+    const at::Tensor& weight = parameters()[i].tensor;
+    weights.push_back({.param = stepped(i),
+                       .gradient = weight.grad(),
+                       .m_codes = states_[i].m_codes,
+                       .m_absmax = states_[i].m_absmax,
+                       .v_codes = states_[i].v_codes,
+                       .v_absmax = states_[i].v_absmax,
+                       .decays = decays(weight),
+                       .working = working(i),
+                       .number = static_cast<std::int64_t>(i)});
+  }
+  kernels::adamw_8bit(weights, step_constants(), control);
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,142 @@
+// GaLore from matrix products, PyTorch's eigenvectors and the kernel of kernels/adamw.
+#include "demos/engine/llama/optimizers/galore.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "demos/engine/llama/model/labels.h"
+
+namespace headroom::llama {
+
+namespace {
+
+struct GaLoreOperators {
+  std::uint16_t projection = record::intern_operator("galore.projection");
+  std::uint16_t update = record::intern_operator("galore.update");
+};
+
+const GaLoreOperators& galore_operators() {
+  static const GaLoreOperators table;
+  return table;
+}
+
+// Eigenvectors of a symmetric matrix as columns, their eigenvalues rising.
+at::Tensor eigenvectors(const at::Tensor& square) {
+  if (!square.is_meta()) return std::get<1>(at::linalg_eigh(square));
+  // As on the CPU (aten/src/ATen/native/BatchLinearAlgebraKernel.cpp): results, then the work arrays of LAPACK's syevd,
+  // of the sizes that its documentation asks for (one number each where n = 1), the first told in fp32 and rounded up.
+  // What cuSOLVER takes depends on the device and is not known here.
+  const std::int64_t n = square.size(0);
+  const at::Tensor vectors = at::empty({n, n}, square.options()), values = at::empty({n}, square.options());
+  const float told =
+      std::nextafter(static_cast<float>(n == 1 ? 1 : 1 + 6 * n + 2 * n * n), std::numeric_limits<float>::infinity());
+  const at::Tensor work = at::empty({static_cast<std::int64_t>(std::ceil(told))}, square.options());
+  const at::Tensor integers = at::empty({n == 1 ? 1 : 3 + 5 * n}, square.options().dtype(at::kInt));
+  return vectors;
+}
+
+bool is_wide(const at::Tensor& matrix) { return matrix.size(0) <= matrix.size(1); }
+
+}  // namespace
+
+GaLore::GaLore(std::vector<Parameter> parameters, const AdamWOptions& adamw, const GaLoreOptions& galore)
+    : AdamWFamily(std::move(parameters), adamw), galore_(galore), updates_(this->parameters().size()) {
+  const at::AutoGradMode grad_mode(false);
+  const Operators& op = operators();
+  for (std::size_t i = 0; i < this->parameters().size(); ++i) {
+    const Parameter& parameter = this->parameters()[i];
+    const at::Tensor& weight = parameter.tensor;
+    std::vector<std::int64_t> shape = weight.sizes().vec();
+    at::ScalarType type = moment_type(i);
+    State state;
+    if (weight.dim() == 2 && parameter.layer != record::kNoLayer) {
+      std::int64_t& shorter = *std::min_element(shape.begin(), shape.end());
+      const std::int64_t side = shorter;
+      shorter = std::min(galore_.rank, side);
+      type = at::kFloat;
+      state.projection = zeros(parameter, galore_operators().projection, {side, shorter}, type);
+    }
+    state.first_moment = zeros(parameter, op.adamw_first_moment, shape, type);
+    state.second_moment = zeros(parameter, op.adamw_second_moment, shape, type);
+    states_.push_back(std::move(state));
+  }
+}
+
+void GaLore::update(std::span<const std::size_t> which) {
+  const at::AutoGradMode grad_mode(false);
+  const kernels::AdamWControl control = control_for(which);
+  std::vector<std::size_t> plain;
+  for (const std::size_t i : which) {
+    if (states_[i].projection.defined()) {
+      projected_update(i, control);
+    } else {
+      plain.push_back(i);
+    }
+  }
+  adamw_update(plain, control);
+}
+
+void GaLore::adamw_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) {
+  const record::Scope scope(operators().adamw);
+  std::vector<kernels::AdamWParameter> weights;
+  for (const std::size_t i : which) {
+    const at::Tensor& weight = parameters()[i].tensor;
+    weights.push_back({.param = stepped(i),
+                       .gradient = weight.grad(),
+                       .first_moment = states_[i].first_moment,
+                       .second_moment = states_[i].second_moment,
+                       .decays = decays(weight),
+                       .working = working(i),
+                       .number = static_cast<std::int64_t>(i)});
+  }
+  kernels::adamw(weights, step_constants(), control);
+}
+
+void GaLore::projected_update(std::size_t i, const kernels::AdamWControl& control) {
+  const Parameter& parameter = parameters()[i];
+  State& state = states_[i];
+  const at::Tensor& projection = state.projection;
+  const record::Scope scope(record::Tag{.phase = record::Phase::kOptimizer,
+                                        .category = record::Category::kWorkspace,
+                                        .layer = parameter.layer,
+                                        .op = galore_operators().update});
+  at::Tensor gradient = parameter.tensor.grad().to(at::kFloat);
+  if (updates_[i]++ % galore_.interval == 0) refresh(state.projection, gradient, parameter.layer);
+  const bool wide = is_wide(gradient);
+  const at::Tensor projected = wide ? at::mm(projection.t(), gradient) : at::mm(gradient, projection);
+  gradient = at::Tensor();
+  // Adam's step from nothing: −η m̂ / (√v̂ + ε).
+  const at::Tensor change = at::zeros_like(projected);
+  kernels::adamw(std::vector<kernels::AdamWParameter>{{.param = change,
+                                                       .gradient = projected,
+                                                       .first_moment = state.first_moment,
+                                                       .second_moment = state.second_moment,
+                                                       .decays = false}},
+                 step_constants(), control);
+  at::Tensor weight = stepped(i).detach().to(at::kFloat);
+  const at::Tensor left = wide ? projection : change;
+  const at::Tensor right = wide ? change : projection.t();
+  // Decayed by itself: whether a matrix product rounds its β W before it adds depends on the library and the processor.
+  // A sum with W alone is rounded once everywhere, as kernels/adamw does it.
+  weight.mul_(step_constants().decay).addmm_(left, right, /*beta=*/1, /*alpha=*/galore_.scale);
+  if (!weight.is_alias_of(parameter.tensor)) parameter.tensor.detach().copy_(weight);
+}
+
+void GaLore::refresh(at::Tensor& projection, const at::Tensor& gradient, std::uint16_t layer) const {
+  const std::int64_t rank = projection.size(1);
+  if (galore_.identity) {
+    at::eye_out(projection, projection.size(0), rank);
+    return;
+  }
+  const record::Scope scope(record::Tag{.phase = record::Phase::kOptimizer,
+                                        .category = record::Category::kWorkspace,
+                                        .layer = layer,
+                                        .op = galore_operators().projection});
+  const at::Tensor square = is_wide(gradient) ? at::mm(gradient, gradient.t()) : at::mm(gradient.t(), gradient);
+  const at::Tensor vectors = eigenvectors(square);
+  projection.copy_(vectors.narrow(1, vectors.size(1) - rank, rank));
+}
+
+}  // namespace headroom::llama

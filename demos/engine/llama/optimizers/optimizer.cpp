@@ -1,0 +1,164 @@
+// What optimizers share, and AdamW by the kernel of kernels/adamw.
+#include "demos/engine/llama/optimizers/optimizer.h"
+
+#include <numeric>
+#include <utility>
+
+#include "demos/engine/llama/model/labels.h"
+
+namespace headroom::llama {
+
+Optimizer::Optimizer(std::vector<Parameter> parameters) : parameters_(std::move(parameters)), all_(parameters_.size()) {
+  std::iota(all_.begin(), all_.end(), std::size_t{0});
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const std::uint16_t layer = parameters_[i].layer;
+    groups_[layer == record::kNoLayer ? kOuterLayer : std::int64_t{layer}].push_back(i);
+  }
+}
+
+void Optimizer::step() {
+  std::vector<std::size_t> waiting;
+  for (const std::size_t i : all_) {
+    if (parameters_[i].tensor.grad().defined()) waiting.push_back(i);
+  }
+  begin_step();
+  update(waiting);
+  end_step();
+}
+
+std::span<const std::size_t> Optimizer::group(std::int64_t layer) const {
+  const auto found = groups_.find(layer);
+  return found == groups_.end() ? std::span<const std::size_t>() : found->second;
+}
+
+void Optimizer::drop_gradients(std::span<const std::size_t> which) {
+  for (const std::size_t i : which) parameters_[i].tensor.mutable_grad() = at::Tensor();
+}
+
+void Optimizer::drop_gradients() { drop_gradients(all_); }
+
+record::Tag state_tag(const Parameter& parameter, std::uint16_t op) {
+  return {.phase = record::Phase::kSetup,
+          .category = record::Category::kOptimizerState,
+          .layer = parameter.layer,
+          .op = op};
+}
+
+AdamWFamily::AdamWFamily(std::vector<Parameter> parameters, const AdamWOptions& options)
+    : Optimizer(std::move(parameters)), options_(options) {
+  static const std::uint16_t master_operator = record::intern_operator("adamw.master");
+  static const std::uint16_t count_operator = record::intern_operator("adamw.step_count");
+  const at::AutoGradMode grad_mode(false);
+  for (const Parameter& parameter : this->parameters()) {
+    const bool master = options_.masters && parameter.tensor.scalar_type() != at::kFloat;
+    const record::Scope scope(state_tag(parameter, master_operator));
+    masters_.push_back(master ? parameter.tensor.detach().to(at::kFloat) : at::Tensor());
+  }
+  if ((options_.loss_scale == nullptr && !options_.count_on_device) || this->parameters().empty()) return;
+  const record::Scope scope(record::Category::kOptimizerState, count_operator);
+  step_count_ = at::zeros({1}, this->parameters().front().tensor.options().dtype(at::kLong).requires_grad(false));
+}
+
+void AdamWFamily::begin_step() {
+  if (std::exchange(in_step_, true)) return;
+  counted_ = false;
+  ++steps_;
+  step_ = kernels::adamw_step_constants(options_.learning_rate, options_.beta1, options_.beta2, options_.epsilon,
+                                        options_.weight_decay, steps_);
+}
+
+void AdamWFamily::end_step() {
+  in_step_ = false;
+  if (options_.loss_scale != nullptr) options_.loss_scale->update();
+}
+
+at::ScalarType AdamWFamily::moment_type(std::size_t i) const {
+  return options_.moments.value_or(stepped(i).scalar_type());
+}
+
+at::Tensor AdamWFamily::zeros(const Parameter& parameter, std::uint16_t op, at::IntArrayRef shape,
+                              at::ScalarType type) {
+  const record::Scope scope(state_tag(parameter, op));
+  return at::zeros(shape, parameter.tensor.options().dtype(type).requires_grad(false));
+}
+
+kernels::AdamWControl AdamWFamily::control_for(std::span<const std::size_t> which) {
+  kernels::AdamWControl control{.stochastic_rounding = options_.stochastic_rounding, .seed = options_.seed};
+  if (options_.loss_scale != nullptr) {
+    std::vector<at::Tensor> gradients;
+    gradients.reserve(which.size());
+    for (const std::size_t i : which) gradients.push_back(parameters()[i].tensor.grad());
+    options_.loss_scale->look_at(gradients);
+    control.inverse_scale = options_.loss_scale->inverse();
+    control.overflow = options_.loss_scale->overflow();
+  }
+  if (step_count_.defined()) {
+    if (!std::exchange(counted_, true)) kernels::advance_step_count_(step_count_, control.overflow);
+    control.step_count = step_count_;
+  }
+  return control;
+}
+
+AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& options)
+    : AdamWFamily(std::move(parameters), options) {
+  const at::AutoGradMode grad_mode(false);
+  for (std::size_t i = 0; i < this->parameters().size(); ++i) {
+    const Parameter& parameter = this->parameters()[i];
+    const at::IntArrayRef shape = parameter.tensor.sizes();
+    states_.push_back({.first_moment = zeros(parameter, operators().adamw_first_moment, shape, moment_type(i)),
+                       .second_moment = zeros(parameter, operators().adamw_second_moment, shape, moment_type(i))});
+  }
+}
+
+void AdamW::update(std::span<const std::size_t> which) {
+  const at::AutoGradMode grad_mode(false);
+  if (!options().fused) {
+    for (const std::size_t i : which) eager_update(i);
+    return;
+  }
+  const kernels::AdamWControl control = control_for(which);
+  if (observer_ == nullptr) return fused_update(which, control);
+  for (const std::size_t i : which) observed_update(i, control);
+}
+
+void AdamW::fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) {
+  const record::Scope scope(operators().adamw);  // nothing is allocated, but a trace wants to know
+  std::vector<kernels::AdamWParameter> weights;
+  weights.reserve(which.size());
+  for (const std::size_t i : which) {
+    const at::Tensor& weight = parameters()[i].tensor;
+    weights.push_back({.param = stepped(i),
+                       .gradient = weight.grad(),
+                       .first_moment = states_[i].first_moment,
+                       .second_moment = states_[i].second_moment,
+                       .decays = decays(weight),
+                       .working = working(i),
+                       .number = static_cast<std::int64_t>(i)});
+  }
+  kernels::adamw(weights, step_constants(), control);
+}
+
+void AdamW::observed_update(std::size_t i, const kernels::AdamWControl& control) {
+  const record::Scope scope(record::Category::kWorkspace, operators().adamw);
+  const at::Tensor& weight = parameters()[i].tensor;
+  const at::Tensor before = weight.detach().clone();
+  fused_update(std::span(&i, 1), control);
+  observer_->updated(before, weight.detach(), states_[i].first_moment, states_[i].second_moment, step_constants(),
+                     control, decays(weight));
+}
+
+void AdamW::eager_update(std::size_t i) {
+  const record::Scope scope(record::Category::kWorkspace, operators().adamw);
+  const kernels::AdamWStep& step = step_constants();
+  const State& state = states_[i];
+  at::Tensor weight = stepped(i);
+  const at::Tensor gradient = parameters()[i].tensor.grad().to(state.first_moment.scalar_type());
+  state.first_moment.mul_(step.beta1).add_(gradient, 1 - step.beta1);
+  state.second_moment.mul_(step.beta2).addcmul_(gradient, gradient, 1 - step.beta2);
+  const at::Tensor denominator = state.second_moment.sqrt().mul_(step.second_moment_scale).add_(step.epsilon);
+  if (decays(weight)) weight.mul_(step.decay);
+  weight.addcdiv_(state.first_moment, denominator, -step.step_size);
+  if (at::Tensor copy = working(i); copy.defined()) copy.copy_(weight);
+}
+
+}  // namespace headroom::llama

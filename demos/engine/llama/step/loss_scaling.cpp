@@ -1,0 +1,44 @@
+// The loss scale and what moves it, by the kernels of kernels/gradient_check.
+#include "demos/engine/llama/step/loss_scaling.h"
+
+#include "demos/record/scope.h"
+#include "kernels/gradient_check/gradient_check_ops.h"
+
+namespace headroom::llama {
+
+namespace {
+
+std::uint16_t loss_scale_operator() {
+  static const std::uint16_t op = record::intern_operator("loss_scale");
+  return op;
+}
+
+}  // namespace
+
+LossScale::LossScale(double initial, std::int64_t window, at::Device device) : window_(window) {
+  const record::Scope scope(record::Category::kOptimizerState, loss_scale_operator());
+  const auto on = at::TensorOptions().device(device);
+  scale_ = at::full({}, initial, on.dtype(at::kFloat));
+  inverse_ = at::full({}, 1 / initial, on.dtype(at::kFloat));
+  last_scale_ = at::full({}, initial, on.dtype(at::kFloat));
+  good_steps_ = at::zeros({1}, on.dtype(at::kInt));
+  overflow_ = at::zeros({1}, on.dtype(at::kInt));
+  skipped_ = at::zeros({1}, on.dtype(at::kLong));
+}
+
+void LossScale::look_at(std::span<const at::Tensor> gradients) {
+  const record::Scope scope(loss_scale_operator());
+  kernels::check_finite_(gradients, overflow_);
+}
+
+void LossScale::update() {
+  const record::Scope scope(loss_scale_operator());
+  last_scale_.copy_(scale_);
+  kernels::update_loss_scale_(scale_, inverse_, good_steps_, overflow_, skipped_, window_);
+}
+
+double LossScale::last_scale() const { return last_scale_.item<double>(); }
+
+std::int64_t LossScale::skipped_steps() const { return skipped_.item<std::int64_t>(); }
+
+}  // namespace headroom::llama

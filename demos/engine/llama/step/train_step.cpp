@@ -1,0 +1,233 @@
+// One training step, with its marks.
+#include "demos/engine/llama/step/train_step.h"
+
+#include <algorithm>
+#include <span>
+
+#include <c10/core/AutogradState.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "demos/engine/llama/model/checkpoint.h"
+#include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/linear.h"
+#include "demos/engine/llama/model/meta_kernels.h"
+#include "kernels/gradient_check/gradient_check_ops.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using record::Category;
+using record::Phase;
+using record::Scope;
+
+// Backward runs on the calling thread, on CUDA too: one thread makes every allocation, in one order, and cuBLAS keeps
+// one workspace instead of two.
+class SingleThreadedBackward {
+ public:
+  SingleThreadedBackward() : before_(c10::AutogradState::get_tls_state().get_multithreading_enabled()) {
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+  }
+  ~SingleThreadedBackward() { c10::AutogradState::get_tls_state().set_multithreading_enabled(before_); }
+  SingleThreadedBackward(const SingleThreadedBackward&) = delete;
+  SingleThreadedBackward& operator=(const SingleThreadedBackward&) = delete;
+
+ private:
+  bool before_;
+};
+
+void stop_if_cancelled(const TrainOptions& options) {
+  if (options.cancel != nullptr && options.cancel->load(std::memory_order_relaxed)) throw Cancelled();
+}
+
+std::uint16_t tag_of(std::int64_t layer) { return static_cast<std::uint16_t>(layer); }
+
+// Forward and backward of one micro-batch. Backward's calls refer to it, so it outlives them.
+struct Pass {
+  const Model& model;
+  const TrainOptions& options;
+  std::uint16_t micro_batch = 0;
+  at::Tensor upstream;  // what backward begins with, fp32 []; undefined: 1
+
+  bool last() const { return micro_batch + 1 == options.micro_batches; }
+  void mark(Phase phase, std::uint16_t layer = record::kNoLayer) const { mark_backward(phase, layer, micro_batch); }
+};
+
+// A norm's gradient comes out of PyTorch's own backward, among activations.
+void relabel_norm_gradient(const at::Tensor& weight) {
+  if (weight.grad().defined()) relabel(weight.grad(), Category::kGradients);
+}
+
+// x before layer i (i = L: before the final norm). In backward, what stands behind this border is done.
+at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
+  stop_if_cancelled(pass.options);
+  const auto backward = [&pass, i] {
+    stop_if_cancelled(pass.options);
+    if (i < pass.model.config.num_layers) {
+      const LayerWeights& done = pass.model.layers[static_cast<std::size_t>(i)];
+      relabel_norm_gradient(done.attention_norm_H);
+      relabel_norm_gradient(done.mlp_norm_H);
+      for (LayerHooks* hooks : pass.options.hooks) {
+        hooks->after_layer(i, Phase::kBackward);
+        if (pass.last()) hooks->gradients_ready(i);
+      }
+    } else {
+      relabel_norm_gradient(pass.model.final_norm_H);
+    }
+    pass.mark(Phase::kBackward, i > 0 ? tag_of(i - 1) : record::kNoLayer);
+  };
+  return on_backward(x, backward);
+}
+
+void look_for_not_finite(const TrainOptions& options, std::int64_t layer, const at::Tensor& x_BTH) {
+  if (!options.not_finite.defined()) return;
+  const Scope scope(operators().finite_check);  // nothing is allocated, but a trace wants to know
+  const at::Tensor x = x_BTH.detach();
+  kernels::check_finite_(std::span(&x, 1), options.not_finite.narrow(0, layer, 1));
+}
+
+// Layers [first, end), in forward or again in backward.
+at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at::Tensor x_BTH, Phase phase) {
+  for (std::int64_t i = first; i < end; ++i) {
+    if (i > first) x_BTH = border(pass, i, x_BTH);
+    pass.mark(phase, tag_of(i));
+    for (LayerHooks* hooks : pass.options.hooks) hooks->before_layer(i, phase);
+    x_BTH = layer_forward(pass.model, i, x_BTH, pass.options.checkpointing == Checkpointing::kSelective);
+    if (phase == Phase::kForward) look_for_not_finite(pass.options, i, x_BTH);
+    for (LayerHooks* hooks : pass.options.hooks) hooks->after_layer(i, phase);
+  }
+  return x_BTH;
+}
+
+at::Tensor run_segment(const Pass& pass, std::int64_t first, std::int64_t end, const at::Tensor& x_BTH) {
+  if (pass.options.checkpointing != Checkpointing::kLayer) return run_layers(pass, first, end, x_BTH, Phase::kForward);
+  return checkpoint(x_BTH,
+                    {.layers = [&pass, first, end](const at::Tensor& x,
+                                                   Phase phase) { return run_layers(pass, first, end, x, phase); },
+                     .before_backward = [&pass, end] { pass.mark(Phase::kBackward, tag_of(end - 1)); },
+                     .store = pass.options.checkpoints,
+                     .number = first / pass.options.checkpoint_every});
+}
+
+at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
+  const Operators& op = operators();
+  const Model& model = pass.model;
+  const std::int64_t layers = model.config.num_layers;
+  const std::int64_t stride = pass.options.checkpointing == Checkpointing::kLayer ? pass.options.checkpoint_every : 1;
+  pass.mark(Phase::kForward);
+  at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, op.embedding);
+  for (std::int64_t first = 0; first < layers; first += stride) {
+    x_BTH = border(pass, first, x_BTH);
+    x_BTH = run_segment(pass, first, std::min(first + stride, layers), x_BTH);
+  }
+  x_BTH = border(pass, layers, x_BTH);
+  pass.mark(Phase::kForward);
+  const auto norm = model.fused.rms_norm ? &fused_norm : &rms_norm;
+  x_BTH = norm(x_BTH, model.final_norm_H, model.config.rms_norm_eps, op.final_norm);
+  pass.mark(Phase::kLoss);
+  return lm_loss(model, x_BTH, targets_BT, pass.options.loss, pass.upstream);
+}
+
+// A backward that ends in an exception leaves the nodes that were ready to run, with their gradients and the graph
+// behind them, in a queue of the engine's that belongs to this thread. The engine throws them away before it runs
+// anything else: here a backward through nothing, which allocates nothing either.
+void drop_pending_backward() {
+  const at::AutoGradMode grad_mode(true);
+  const SingleThreadedBackward single_threaded;
+  const at::Tensor nothing = at::empty({0}).requires_grad_(true);
+  torch::autograd::backward({nothing}, {at::empty({0})});
+}
+
+// The loss, detached; its gradients are added to what lies in `.grad`.
+at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
+  const at::Tensor loss = forward(pass, ids_BT, targets_BT);
+  const BackwardLabels labels;
+  pass.mark(Phase::kBackward);
+  set_backward_label(Category::kLogits, operators().nll);
+  try {
+    const EngineCall engine_call;
+    torch::autograd::backward({loss}, {pass.upstream});
+  } catch (...) {
+    drop_pending_backward();
+    throw;
+  }
+  return loss.detach();
+}
+
+// The loss is a mean over micro-batches, and multiplied by the loss scale.
+at::Tensor upstream_of(const TrainOptions& options, at::Device device) {
+  if (options.micro_batches == 1) return options.loss_scale;
+  const Scope scope(Category::kOther, operators().nll);
+  const double share = 1.0 / static_cast<double>(options.micro_batches);
+  if (options.loss_scale.defined()) return options.loss_scale * share;
+  return at::full({}, share, at::TensorOptions().device(device).dtype(at::kFloat));
+}
+
+at::Tensor upload(const at::Tensor& host_tokens, at::Device device) {
+  const Scope scope(Category::kOther, operators().tokens);
+  // From pageable memory the driver has taken the bytes when this returns, and the host does not wait for the device.
+  return host_tokens.to(device, /*non_blocking=*/true);
+}
+
+at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& tokens_2BT,
+                          const TrainOptions& options) {
+  at::Tensor loss;
+  try {
+    loss = forward_backward(model, tokens_2BT.select(0, 0), tokens_2BT.select(0, 1), options);
+  } catch (...) {
+    optimizer.drop_gradients();  // of the layers that were done
+    throw;
+  }
+  record::mark(Phase::kOptimizer);
+  optimizer.step();
+  optimizer.drop_gradients();
+  return loss;
+}
+
+}  // namespace
+
+at::Tensor forward_backward(const Model& model, const at::Tensor& ids_BT, const at::Tensor& targets_BT,
+                            const TrainOptions& options) {
+  const at::AutoGradMode grad_mode(true);
+  const SingleThreadedBackward single_threaded;
+  const Scope scope(Category::kActivations);  // of everything that says nothing else
+  const std::int64_t portions = options.micro_batches;
+  TORCH_CHECK(ids_BT.size(0) % portions == 0, ids_BT.size(0), " samples are not ", portions, " equal micro-batches");
+  const std::int64_t samples = ids_BT.size(0) / portions;
+  const at::Tensor upstream = upstream_of(options, ids_BT.device());
+  at::Tensor loss_sum;
+  for (std::int64_t m = 0; m < portions; ++m) {
+    const Pass pass{.model = model, .options = options, .micro_batch = tag_of(m), .upstream = upstream};
+    const auto portion = [&](const at::Tensor& tokens_BT) { return tokens_BT.narrow(0, m * samples, samples); };
+    const at::Tensor loss = one_pass(pass, portion(ids_BT), portion(targets_BT));
+    loss_sum = m == 0 ? loss : loss_sum.add_(loss);
+  }
+  for (LayerHooks* hooks : options.hooks) hooks->gradients_ready(kOuterLayer);
+  return portions == 1 ? loss_sum : loss_sum.div_(portions);
+}
+
+at::Tensor train_step(Model& model, Optimizer& optimizer, const at::Tensor& host_tokens_2BT,
+                      const TrainOptions& options, int index) {
+  record::mark_step(index);
+  const auto uploaded = [&] { return upload(host_tokens_2BT, model.embed_tokens_VH.device()); };
+  if (options.graph != nullptr && options.graph->recorded()) record::mark(Phase::kForward);
+  const at::Tensor tokens_2BT = options.graph == nullptr ? uploaded() : options.graph->load(host_tokens_2BT, uploaded);
+  const auto step = [&] { return step_on_device(model, optimizer, tokens_2BT, options); };
+  const at::Tensor loss = options.graph == nullptr ? step() : options.graph->run(step);
+  record::mark_step(-1);
+  return loss;
+}
+
+int marks_per_step(const Config& config, const TrainOptions& options) {
+  // Embedding, layers, final norm, loss; backward's head, layers, embedding.
+  const auto layers = static_cast<int>(config.num_layers);
+  int pass = 5 + 2 * layers;
+  if (options.checkpointing == Checkpointing::kLayer) {
+    const auto every = static_cast<int>(options.checkpoint_every);
+    pass += layers + (layers + every - 1) / every;  // each layer again, and each segment's backward
+  }
+  for (const LayerHooks* hooks : options.hooks) pass += hooks->marks_per_pass(config);
+  return 3 + static_cast<int>(options.micro_batches) * pass;  // begin, optimizer, end
+}
+
+}  // namespace headroom::llama

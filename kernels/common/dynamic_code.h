@@ -1,0 +1,116 @@
+// Eight bits for a number in [−1, 1]: dynamic tree quantisation (Dettmers et al. 2022, arXiv:2110.02861, section 1.3
+// and appendix F), the map of 8-bit optimizers. Shared by CPU and CUDA, which get the same bits.
+//
+// A signed code is  s 0…0 1 f…f  : a sign, e zeros, an indicator bit, and the F = 6 − e bits that are left. The zeros
+// are a decimal exponent, the bits behind the indicator a linear fraction: [0.1, 1] is cut into 2^F equal parts, and
+// the code k stands for the middle of its part,
+//   value = ± 10^−e · (0.1 + 0.9 (k + ½) / 2^F),   e = 0 … 6, F = 6 − e.
+// So the largest numbers have 64 steps to a decade and the smallest one: relative precision where it counts, and seven
+// decades altogether. That makes 2 · (64 + 32 + … + 1) = 254 codes; the two that have no indicator bit are 0 (0000
+// 0000) and, instead of −0, the 1 that an absmax divided by itself gives (1000 0000). −1 has no code; −0.993 is next to
+// it.
+//
+// Second moments are never negative, so the unsigned map gives the sign's bit to the fraction: F = 7 − e, e = 0 … 6,
+// again 128 + 64 + … + 2 = 254 codes, with 0 (0000 0000) and 1 (0000 0001, which would be e = 7).
+//
+// Worked example: 0.05 signed. e = 1, for 0.05 · 10 = 0.5 lies in [0.1, 1]; F = 5; k = ⌊(0.5 − 0.1) / 0.9 · 32⌋ = 14;
+// code 0 01 01110 = 0x2e; value 0.1 · (0.1 + 0.9 · 14.5 / 32) = 0.05078.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/common/both.h"
+
+namespace headroom::kernels {
+
+inline constexpr int kDecades = 7;
+
+constexpr int fraction_bits(bool is_signed, int e) { return (is_signed ? 6 : 7) - e; }
+
+constexpr double ten_to_minus(int e) {
+  double power = 1;
+  for (int i = 0; i < e; ++i) power *= 10;
+  return 1 / power;
+}
+
+constexpr double dynamic_value(bool is_signed, int e, double k) {
+  return ten_to_minus(e) * (0.1 + 0.9 * (k + 0.5) / (1 << fraction_bits(is_signed, e)));
+}
+
+// Half way between the smallest value of decade e and the next smaller one, of the decade below; e = −1: between the
+// largest value and 1. A magnitude below threshold e is not in decade e or above.
+constexpr double dynamic_threshold(bool is_signed, int e) {
+  const double above = e < 0 ? 1 : dynamic_value(is_signed, e, 0);
+  const int below = e + 1;
+  if (below == kDecades) return above / 2;  // 0 is the next
+  return (above + dynamic_value(is_signed, below, (1 << fraction_bits(is_signed, below)) - 1)) / 2;
+}
+
+// A magnitude a in decade e has the code ⌊a · scale + base⌋, without its sign.
+struct DynamicDecade {
+  float scale, base;
+};
+
+// A map's numbers, as kernels keep them at hand.
+struct DynamicMap {
+  float value[256];  // by code
+  DynamicDecade decade[kDecades];
+};
+
+constexpr DynamicMap dynamic_map(bool is_signed) {
+  DynamicMap map{};
+  for (int e = 0; e < kDecades; ++e) {
+    const int parts = 1 << fraction_bits(is_signed, e);
+    for (int k = 0; k < parts; ++k) {
+      const auto value = static_cast<float>(dynamic_value(is_signed, e, k));
+      map.value[parts + k] = value;
+      if (is_signed) map.value[128 + parts + k] = -value;
+    }
+    // parts, the indicator bit, and k = ⌊(a 10^e − 0.1) / 0.9 · parts⌋
+    map.decade[e] = {.scale = static_cast<float>(parts / 0.9 / ten_to_minus(e)),
+                     .base = static_cast<float>(parts - parts / 9.0)};
+  }
+  map.value[is_signed ? 128 : 1] = 1;
+  return map;
+}
+
+template <bool kSigned, int kE>
+struct DynamicThreshold {
+  static constexpr float kValue = static_cast<float>(dynamic_threshold(kSigned, kE));
+};
+
+// How many of decades 0 … 5 the magnitude lies below, which is the number of its own.
+template <bool kSigned, int... kE>
+HEADROOM_BOTH int dynamic_decade(float magnitude, std::integer_sequence<int, kE...>) {
+  return (0 + ... + static_cast<int>(magnitude < DynamicThreshold<kSigned, kE>::kValue));
+}
+
+// The code whose value is nearest to x, |x| ≤ 1; with the unsigned map, to |x|, but never 0 for a number above 0: a
+// second moment of 0 would leave ε alone below the fraction, and the step would explode. `decades` are the map's. A NaN
+// gets some code other than 0.
+template <bool kSigned>
+HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
+  const float given = float_of(bits_of(x) & 0x7fffffffu);
+  const float magnitude = given < 1.0f ? given : 1.0f;  // a NaN becomes 1, which has an integer
+  const int e = dynamic_decade<kSigned>(magnitude, std::make_integer_sequence<int, kDecades - 1>{});
+  const int end = (kSigned ? 128 : 256) >> e;  // of the decade's codes
+  int code = static_cast<int>(magnitude * decades[e].scale + decades[e].base);
+  code = code < end ? code : end - 1;
+  if (kSigned) {
+    code |= static_cast<int>(bits_of(x) >> 24 & 0x80u);
+    if (magnitude < DynamicThreshold<kSigned, kDecades - 1>::kValue) code = 0;
+    if (x >= DynamicThreshold<kSigned, -1>::kValue) code = 128;
+  } else {
+    code = code > 2 ? code : 2;
+    if (magnitude == 0.0f) code = 0;
+    if (magnitude >= DynamicThreshold<kSigned, -1>::kValue) code = 1;
+  }
+  return static_cast<std::uint8_t>(code);
+}
+
+// What a block's numbers are multiplied by before they are coded. 0 where 1 / absmax is beyond fp32 or not a number:
+// finite numbers then get code 0, and the value 0, or NaN through the absmax.
+HEADROOM_BOTH float inverse_absmax(float absmax) { return absmax >= 0x1p-126f ? 1.0f / absmax : 0.0f; }
+
+}  // namespace headroom::kernels

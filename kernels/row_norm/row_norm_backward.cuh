@@ -1,0 +1,399 @@
+// Backward of the norms of rows. A persistent grid walks the rows. A thread has the same columns in every row, so it
+// keeps their sums for the gradients of weight and bias in registers until the end. While a row is worked on, the next
+// is on its way into shared memory (cp.async). The blocks' sums are added up by a second, small kernel.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/row_norm/row_norm_parts.cuh"
+#include "kernels/row_norm/row_norm_wide.cuh"
+
+namespace headroom::kernels::row_norm {
+
+constexpr int kStages = 2;  // rows of a group in shared memory: one to work on, one on its way
+// Measured on an H200: with up to two vectors of a row a thread keeps them, and the weight, in registers between its
+// two walks over the row; with four it would spill, and takes them from shared memory a second time.
+constexpr int kHeldVectors = 2;
+
+__device__ __forceinline__ void copy_async(void* to_shared, const void* from, bool there) {
+  // Reads nothing and writes zeros where the row has ended.
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to_shared))),
+      "l"(from), "r"(there ? kVectorBytes : 0)
+      : "memory");
+}
+__device__ __forceinline__ void end_of_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int kStillUnderWay>
+__device__ __forceinline__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kStillUnderWay) : "memory");
+}
+
+// Sums over the threads of a group, the same bits in all of them and in every run. Of two successive sums each has
+// memory of its own, so that one barrier a sum is enough.
+template <int kSums>
+class GroupSum {
+ public:
+  // Room for the warps of all groups, a group's rounded up to four.
+  static constexpr int kRoom = 64;
+  struct Memory {
+    float4 part[2][kSums][kRoom / 4];
+  };
+
+  __device__ explicit GroupSum(Memory& memory) : memory_(memory), fours_((blockDim.x / kWarp + 3) / 4) {
+    float* const all = reinterpret_cast<float*>(&memory);
+    for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < 2 * kSums * kRoom; i += blockDim.x * blockDim.y)
+      all[i] = 0;
+    __syncthreads();
+  }
+
+  __device__ void operator()(float (&value)[kSums]) {
+#pragma unroll
+    for (int s = 0; s < kSums; ++s) value[s] = warp_sum(value[s]);
+    if (blockDim.x == kWarp) return;
+    const int first = threadIdx.y * fours_;
+    if (threadIdx.x % kWarp == 0) {
+#pragma unroll
+      for (int s = 0; s < kSums; ++s) {
+        reinterpret_cast<float*>(memory_.part[turn_][s] + first)[threadIdx.x / kWarp] = value[s];
+      }
+    }
+    group_barrier();
+#pragma unroll
+    for (int s = 0; s < kSums; ++s) {
+      value[s] = 0;
+      for (int i = 0; i < fours_; ++i) {
+        const float4 four = memory_.part[turn_][s][first + i];
+        value[s] += (four.x + four.y) + (four.z + four.w);
+      }
+    }
+    turn_ ^= 1;
+  }
+
+ private:
+  Memory& memory_;
+  const int fours_;
+  int turn_ = 0;
+};
+
+// The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors a thread. A thread
+// fetches what it reads itself, so no barrier is needed.
+template <int kStreams, int kVectors>
+class Ring {
+ public:
+  static constexpr int kSlots = kStages * kStreams * kVectors;  // vectors a thread
+
+  __device__ Ring(uint4* memory, const void* const (&tensors)[kStreams], std::int64_t row, std::int64_t step,
+                  std::int64_t rows, int row_vectors)
+      : threads_(blockDim.x * blockDim.y),
+        row_vectors_(row_vectors),
+        at_(row * row_vectors),
+        step_(step * row_vectors),
+        end_(rows * row_vectors) {
+    mine_ = memory + threadIdx.y * blockDim.x + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < kStreams; ++i) tensors_[i] = static_cast<const uint4*>(tensors[i]);
+#pragma unroll
+    for (int stage = 0; stage < kStages; ++stage) {
+      stage_ = stage;
+      fetch();
+    }
+    stage_ = 0;
+  }
+
+  // Fetches the next row that has not been fetched to where the present one lies; zeros behind the last.
+  __device__ __forceinline__ void fetch() {
+#pragma unroll
+    for (int stream = 0; stream < kStreams; ++stream) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        const int column = v * blockDim.x + threadIdx.x;
+        const bool there = at_ < end_ && column < row_vectors_;
+        copy_async(place(stream, v), tensors_[stream] + (there ? at_ + column : 0), there);
+      }
+    }
+    at_ += step_;
+    end_of_copies();
+  }
+  __device__ __forceinline__ void wait() { wait_for_copies<kStages - 1>(); }
+  __device__ __forceinline__ void next() { stage_ = stage_ + 1 == kStages ? 0 : stage_ + 1; }
+  __device__ __forceinline__ uint4* place(int stream, int v) {
+    return mine_ + ((stage_ * kStreams + stream) * kVectors + v) * threads_;
+  }
+
+ private:
+  const uint4* tensors_[kStreams];
+  uint4* mine_;
+  const int threads_, row_vectors_;
+  std::int64_t at_;
+  const std::int64_t step_, end_;
+  int stage_ = 0;
+};
+
+// dx of all rows, and this block's row of the partial sums of dweight (and dbias).
+// With g = dy · w and x̂ = (x − mean) · rstd: dx = rstd · (g − [LayerNorm: mean(g)] − x̂ · mean(g · x̂)) + d_sum,
+// dweight = Σ dy · x̂ and dbias = Σ dy over the rows.
+template <typename T, bool kMean, bool kAddSum, int kVectors>
+__global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward norm) {
+  constexpr int kWidth = kElements<T>;
+  constexpr int kStreams = kAddSum ? 3 : 2;
+  constexpr int kSums = kMean ? 2 : 1;
+  constexpr bool kHeld = kVectors <= kHeldVectors;
+  using Rows = Ring<kStreams, kVectors>;
+  extern __shared__ uint4 shared_memory[];
+  __shared__ typename GroupSum<kSums>::Memory sum_memory;
+  const int row_vectors = static_cast<int>(norm.width / kWidth);
+  const float part_of_mean = 1.0f / static_cast<float>(norm.width);
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.y;
+  std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+
+  const void* const tensors[3] = {norm.x, norm.dy, norm.d_sum};
+  const void* streams[kStreams];
+#pragma unroll
+  for (int i = 0; i < kStreams; ++i) streams[i] = tensors[i];
+  Rows ring(shared_memory, streams, row, step, norm.rows, row_vectors);
+
+  const int threads = blockDim.x * blockDim.y;
+  uint4* const shared_weight = shared_memory + Rows::kSlots * threads + threadIdx.y * blockDim.x + threadIdx.x;
+  uint4 weight[kVectors];
+  float dweight[kVectors][kWidth];
+  float dbias[kMean ? kVectors : 1][kWidth];
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const int column = v * blockDim.x + threadIdx.x;
+    weight[v] = column < row_vectors ? static_cast<const uint4*>(norm.weight)[column] : uint4{};
+    if constexpr (!kHeld) shared_weight[v * threads] = weight[v];
+#pragma unroll
+    for (int e = 0; e < kWidth; ++e) {
+      dweight[v][e] = 0;
+      if constexpr (kMean) dbias[v][e] = 0;
+    }
+  }
+
+  float rstd = row < norm.rows ? norm.rstd[row] : 0;
+  float mean = kMean && row < norm.rows ? norm.mean[row] : 0;
+  GroupSum<kSums> group_sum(sum_memory);
+  // All groups of a block take as many turns, so that they meet as many barriers: one behind the last row adds zeros.
+  for (; row - threadIdx.y < norm.rows; row += step) {
+    const std::int64_t next_row = row + step;
+    const float next_rstd = next_row < norm.rows ? norm.rstd[next_row] : 0;
+    const float next_mean = kMean && next_row < norm.rows ? norm.mean[next_row] : 0;
+    const float shift = -mean * rstd;
+    uint4 x[kVectors], dy[kVectors], d_sum[kAddSum ? kVectors : 1];
+    const auto take = [&](int v) {
+      x[v] = *ring.place(0, v);
+      dy[v] = *ring.place(1, v);
+      if constexpr (kAddSum) d_sum[v] = *ring.place(2, v);
+      if constexpr (!kHeld) weight[v] = shared_weight[v * threads];
+    };
+    ring.wait();
+    float sums[kSums] = {};
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      take(v);
+      keep_packed(weight[v]);
+      const Numbers<T> numbers(x[v]), upstream(dy[v]), weights(weight[v]);
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) {
+        const float normal = numbers.at[e] * rstd + shift;
+        const float g = upstream.at[e] * weights.at[e];
+        dweight[v][e] += upstream.at[e] * normal;
+        sums[0] += g * normal;
+        if constexpr (kMean) {
+          dbias[v][e] += upstream.at[e];
+          sums[1] += g;
+        }
+      }
+    }
+    group_sum(sums);
+    asm volatile("" ::: "memory");  // what is taken again is read again
+    if constexpr (kHeld) ring.fetch();
+
+    // rstd · (g − level − x̂ · along)
+    const float along = -rstd * sums[0] * part_of_mean;
+    const float level = kMean ? -rstd * sums[kSums - 1] * part_of_mean : 0.0f;
+    const std::int64_t begin = row * row_vectors;
+    const int columns = row < norm.rows ? row_vectors : 0;
+    if constexpr (kHeld) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        keep_packed(x[v]);
+        keep_packed(dy[v]);
+        keep_packed(weight[v]);
+      }
+    }
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const int column = v * blockDim.x + threadIdx.x;
+      if constexpr (!kHeld) take(v);
+      const Numbers<T> numbers(x[v]), upstream(dy[v]), weights(weight[v]);
+      Numbers<T> dx;
+#pragma unroll
+      for (int e = 0; e < kWidth; ++e) {
+        const float normal = numbers.at[e] * rstd + shift;
+        const float g = upstream.at[e] * weights.at[e];
+        dx.at[e] = g * rstd + (kMean ? normal * along + level : normal * along);
+      }
+      if constexpr (kAddSum) {
+        const Numbers<T> around(d_sum[v]);
+#pragma unroll
+        for (int e = 0; e < kWidth; ++e) dx.at[e] += around.at[e];
+      }
+      if (column < columns) static_cast<uint4*>(norm.dx)[begin + column] = dx.packed();
+    }
+    if constexpr (!kHeld) ring.fetch();
+    ring.next();
+    rstd = next_rstd;
+    mean = next_mean;
+  }
+
+  if (blockDim.y == 1) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const int column = v * blockDim.x + threadIdx.x;
+      if (column >= row_vectors) continue;
+      const std::int64_t first = blockIdx.x * norm.width + std::int64_t{column} * kWidth;
+#pragma unroll
+      for (int e = 0; e < kWidth; e += 4) {
+        *reinterpret_cast<float4*>(norm.dweight_partials + first + e) =
+            make_float4(dweight[v][e], dweight[v][e + 1], dweight[v][e + 2], dweight[v][e + 3]);
+        if constexpr (kMean) {
+          *reinterpret_cast<float4*>(norm.dbias_partials + first + e) =
+              make_float4(dbias[v][e], dbias[v][e + 1], dbias[v][e + 2], dbias[v][e + 3]);
+        }
+      }
+    }
+    return;
+  }
+  // The groups' sums are added up in the ring's memory, which has room for them: kStages · 2 vectors of 16 bytes of
+  // bf16 for two fp32 sums of 8 columns. Four columns at a time, the groups take turns.
+  float* const shared = reinterpret_cast<float*>(shared_memory);
+  const int mine = threadIdx.y * blockDim.x + threadIdx.x;
+  constexpr int kColumns = kVectors * kWidth;
+  static_assert(kSums * kColumns * sizeof(float) <= Rows::kSlots * kVectorBytes);
+  wait_for_copies<0>();
+  __syncthreads();
+#pragma unroll
+  for (int c = 0; c < kColumns; ++c) {
+    shared[c * threads + mine] = dweight[c / kWidth][c % kWidth];
+    if constexpr (kMean) shared[(kColumns + c) * threads + mine] = dbias[c / kWidth][c % kWidth];
+  }
+  __syncthreads();
+  for (int c = 4 * threadIdx.y; c < kSums * kColumns; c += 4 * blockDim.y) {
+    float sum[4] = {};
+    for (int group = 0; group < blockDim.y; ++group) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sum[i] += shared[(c + i) * threads + group * blockDim.x + threadIdx.x];
+    }
+    const int of = c % kColumns;
+    const std::int64_t vector = of / kWidth * blockDim.x + threadIdx.x;
+    float* const partials = c < kColumns ? norm.dweight_partials : norm.dbias_partials;
+    if (vector < row_vectors) {
+      *reinterpret_cast<float4*>(partials + blockIdx.x * norm.width + vector * kWidth + of % kWidth) =
+          make_float4(sum[0], sum[1], sum[2], sum[3]);
+    }
+  }
+}
+
+// dweight (blockIdx.y 0) and dbias (1) from the partial sums: 32 columns a block, a part of the parts each warp.
+constexpr int kColumnWarps = 16;
+
+template <typename T>
+__global__ void __launch_bounds__(kWarp* kColumnWarps) column_sum_kernel(NormBackward norm, int parts) {
+  __shared__ float shared[kColumnWarps][kWarp];
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();  // the launch may run ahead of the kernel that makes the partial sums
+#endif
+  const std::int64_t column = std::int64_t{blockIdx.x} * kWarp + threadIdx.x;
+  const float* const partials = blockIdx.y == 0 ? norm.dweight_partials : norm.dbias_partials;
+  float part[kMostPartialRows / kColumnWarps];  // all on their way at once
+#pragma unroll
+  for (int i = 0; i < kMostPartialRows / kColumnWarps; ++i) {
+    const int row = i * kColumnWarps + threadIdx.y;
+    part[i] = row < parts && column < norm.width ? partials[row * norm.width + column] : 0.0f;
+  }
+  float sum = 0;
+#pragma unroll
+  for (const float value : part) sum += value;
+  shared[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y > 0 || column >= norm.width) return;
+  for (int warp = 1; warp < kColumnWarps; ++warp) sum += shared[warp][threadIdx.x];
+  store(static_cast<T*>(blockIdx.y == 0 ? norm.dweight : norm.dbias)[column], sum);
+}
+
+// From compute capability 9.0 on the launch overlaps with the end of the kernel before it.
+template <typename T>
+cudaError_t launch_column_sum(const NormBackward& norm, int parts, cudaStream_t stream) {
+  int device = 0, major = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>((norm.width + kWarp - 1) / kWarp), norm.dbias == nullptr ? 1 : 2);
+  config.blockDim = dim3(kWarp, kColumnWarps);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = major >= 9 ? 1 : 0;
+  return cudaLaunchKernelEx(&config, &column_sum_kernel<T>, norm, parts);
+}
+
+// Lets a kernel have `bytes` of shared memory a block beside what it declares; false where the device has less.
+template <typename Kernel>
+bool take_shared(Kernel* kernel, int bytes) {
+  if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess) return true;
+  cudaGetLastError();  // an answer, not an error
+  return false;
+}
+
+// dx and the partial sums by `blocks` blocks; false: the device has not the shared memory for it.
+template <typename T, bool kMean, bool kAddSum, int kVectors>
+bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
+  constexpr auto* kernel = &backward_kernel<T, kMean, kAddSum, kVectors>;
+  // Two small blocks end sooner than a large one; partial_rows has room for two a multiprocessor.
+  const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
+  const bool two = half.x <= kBlockThreads / 2;
+  const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kBlockThreads);
+  const int slots = Ring < kAddSum ? 3 : 2, kVectors > ::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
+  const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
+  if (!take_shared(kernel, shared)) return false;
+  // As few blocks as take no more turns: they end together, and leave fewer parts to add up.
+  const std::int64_t most = std::min<std::int64_t>((two ? 2 : 1) * multiprocessors(), kMostPartialRows);
+  const std::int64_t turns_of_all = (norm.rows + block.y - 1) / block.y;
+  const std::int64_t turns = (turns_of_all + most - 1) / most;
+  blocks = static_cast<unsigned>((turns_of_all + turns - 1) / turns);
+  kernel<<<blocks, block, shared, stream>>>(norm);
+  return true;
+}
+
+template <typename T, bool kMean, bool kAddSum>
+bool launch_backward_whole(const NormBackward& norm, cudaStream_t stream, unsigned& blocks) {
+  const std::int64_t row_vectors = norm.width / kElements<T>;
+  const bool whole = norm.width % kElements<T> == 0 && aligned(norm.dy) && aligned(norm.x) && aligned(norm.weight) &&
+                     aligned(norm.d_sum) && aligned(norm.dx);
+  if (!whole || row_vectors > 4 * kBlockThreads) return false;
+  if (row_vectors > 2 * kBlockThreads) return launch_backward_rows<T, kMean, kAddSum, 4>(norm, stream, blocks);
+  return launch_backward_rows<T, kMean, kAddSum, 2>(norm, stream, blocks);
+}
+
+template <typename T, bool kMean>
+int launch_backward(const NormBackward& norm, cudaStream_t stream) {
+  unsigned blocks = 0;
+  bool whole = false;
+  if constexpr (kMean) {
+    whole = launch_backward_whole<T, kMean, false>(norm, stream, blocks);
+  } else {
+    whole = norm.d_sum == nullptr ? launch_backward_whole<T, kMean, false>(norm, stream, blocks)
+                                  : launch_backward_whole<T, kMean, true>(norm, stream, blocks);
+  }
+  if (!whole) {
+    blocks = static_cast<unsigned>(std::min<std::int64_t>(2 * multiprocessors(), partial_rows(norm.rows)));
+    launch_wide_backward<T, kMean>(norm, blocks, stream);
+  }
+  const cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? launch_column_sum<T>(norm, static_cast<int>(blocks), stream) : error;
+}
+
+}  // namespace headroom::kernels::row_norm

@@ -1,0 +1,230 @@
+// Every pair of a training step's switches runs and follows the plain step, or is refused with its reason.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <ATen/Parallel.h>
+
+#include "demos/engine/experiments/train_step_run.h"
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using experiments::RunPlace;
+using experiments::TrainStepRun;
+using record::ParamKind;
+using record::Params;
+using record::ParamSpec;
+
+const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
+const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
+const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kGpu};
+
+// A switch away from its default.
+struct Position {
+  const ParamSpec* spec;
+  std::string value;
+
+  std::string text() const { return std::string(spec->key) + "=" + value; }
+};
+
+// What is trained, for how long and where is no technique.
+bool is_technique(const ParamSpec& spec) {
+  static const std::set<std::string_view> kNone{"model", "batch", "seq",     "device", "cap",          "steps",
+                                                "trace", "seed",  "weights", "data",   "offload_file", "learning_rate"};
+  return !kNone.contains(spec.key) && spec.needs_key != "model";
+}
+
+std::vector<Position> positions() {
+  // Of the numbers: what is tried beside the default.
+  static const std::map<std::string_view, std::string> kNumbers{
+      {"checkpoint_every", "3"},  {"loss_chunk", "16"}, {"accumulate", "2"},      {"loss_scale", "1024"},
+      {"loss_scale_window", "1"}, {"galore_rank", "8"}, {"galore_interval", "1"}, {"galore_scale", "1"},
+      {"lora_rank", "4"},         {"lora_alpha", "8"}};
+  std::vector<Position> result;
+  for (const ParamSpec& spec : experiments::find_demo("train_step")->schema) {
+    if (!is_technique(spec)) continue;
+    if (spec.kind != ParamKind::kChoice) {
+      CAPTURE(spec.key);
+      REQUIRE(kNumbers.contains(spec.key));
+      result.push_back({&spec, kNumbers.at(spec.key)});
+      continue;
+    }
+    for (const record::Choice& choice : spec.choices) {
+      if (choice.key != spec.default_text) result.push_back({&spec, std::string(choice.key)});
+    }
+  }
+  return result;
+}
+
+Params micro() {
+  Params params(experiments::find_demo("train_step")->schema);
+  for (const char* assignment : {"model=custom", "hidden_size=16", "num_layers=3", "num_heads=2", "num_kv_heads=1",
+                                 "head_dim=8", "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"}) {
+    REQUIRE(params.set_assignment(assignment).ok());
+  }
+  return params;
+}
+
+void set(Params& params, const std::string& assignment) {
+  CAPTURE(assignment);
+  REQUIRE(params.set_assignment(assignment).ok());
+}
+
+// Without whatever a switch needs, it says nothing.
+void set_needs(Params& params, const ParamSpec& spec) {
+  if (spec.key == "offload.parameters" || spec.key == "offload.checkpoints") set(params, "checkpointing=layer");
+  if (spec.key == "offload.parameters") set(params, "offload.optimizer=host");
+  if (spec.needs_key.empty()) return;
+  set(params, std::string(spec.needs_key) + "=" + std::string(spec.needs_value.substr(0, spec.needs_value.find('|'))));
+}
+
+std::array<double, 2> losses(const Params& params) {
+  auto run = TrainStepRun::create(params, {.place = kCpu, .course_text = kText});
+  if (!run) throw std::runtime_error(run.error().message);
+  std::array<double, 2> result{};
+  for (int i = 0; i < 2; ++i) {
+    run.value()->step(i);
+    result[static_cast<std::size_t>(i)] = run.value()->loss();
+  }
+  return result;
+}
+
+// The plain step in the same type over as many samples, with the same positions in its loss.
+std::array<double, 2> plain_losses(const Params& params) {
+  static std::map<std::string, std::array<double, 2>> known;
+  Params plain = micro();
+  const bool hugging_face = params.text("loss").starts_with("hf_");
+  if (hugging_face) set(plain, "loss=hf_2025");
+  set(plain, "batch=" + std::to_string(2 * params.integer("accumulate")));
+  // The numbers that weights are drawn as depend on the type.
+  set(plain, "precision=" + params.as_text("precision"));
+  const std::string key = plain.as_text("loss") + plain.as_text("batch") + plain.as_text("precision");
+  if (!known.contains(key)) known[key] = losses(plain);
+  return known[key];
+}
+
+// How far the losses of the first and second step may be from the plain step's, relative.
+std::array<double, 2> tolerance(const Params& params) {
+  const bool rounds = params.text("precision") != "fp32";
+  const bool quantises = params.text("adapters") == "qlora";
+  const bool steps_otherwise = params.text("optimizer") != "adamw" || params.text("adapters") != "off" ||
+                               params.text("moments") == "bf16" || params.text("fused.adamw") == "off";
+  return {quantises ? 2e-2 : rounds ? 5e-3 : 1e-4, quantises || rounds || steps_otherwise ? 3e-2 : 1e-3};
+}
+
+void run_for_two_steps(const Params& params) {
+  try {
+    const std::array<double, 2> plain = plain_losses(params), ours = losses(params), most = tolerance(params);
+    for (std::size_t i = 0; i < 2; ++i) {
+      CAPTURE(i, ours[i], plain[i]);
+      CHECK(std::abs(ours[i] - plain[i]) < most[i] * plain[i]);
+    }
+  } catch (const std::exception& error) {
+    FAIL_CHECK(error.what());
+  }
+}
+
+bool takes_a_gpu(Params params) {
+  set(params, "device=cpu");
+  return experiments::refused_combination(params).has_value();
+}
+
+void plan_for_five_steps(const Params& params) {
+  try {
+    auto run = TrainStepRun::create(params, {.place = kPlanForGpu, .course_text = kText});
+    REQUIRE(run.ok());
+    for (int i = 0; i < 5; ++i) run.value()->step(i);
+  } catch (const std::exception& error) {
+    FAIL_CHECK(error.what());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every pair of switches follows the plain step, or is refused with its reason") {
+  at::set_num_threads(1);
+  const std::vector<Position> all = positions();
+  REQUIRE(all.size() > 40);
+  int ran = 0, refused = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = i; j < all.size(); ++j) {  // j = i: by itself
+      Params params = micro();
+      set_needs(params, *all[i].spec);
+      set_needs(params, *all[j].spec);
+      set(params, all[i].text());
+      set(params, all[j].text());
+      const bool both =
+          params.as_text(all[i].spec->key) == all[i].value && params.as_text(all[j].spec->key) == all[j].value;
+      if (!both || !params.in_use(all[i].spec->key) || !params.in_use(all[j].spec->key)) continue;
+      const std::string pair = all[i].text() + " " + all[j].text();
+      CAPTURE(pair);
+      if (const auto reason = experiments::refused_combination(params)) {
+        CHECK(reason->size() > 40);
+        CHECK(i != j);
+        ++refused;
+      } else if (takes_a_gpu(params)) {
+        plan_for_five_steps(params);
+        ++ran;
+      } else {
+        run_for_two_steps(params);
+        ++ran;
+      }
+    }
+  }
+  std::cout << ran << " pairs ran, " << refused << " were refused\n";
+  CHECK(ran > 500);
+  CHECK(refused > 20);
+}
+
+TEST_CASE("a refusal names both settings and says why") {
+  Params params = micro();
+  CHECK_FALSE(experiments::refused_combination(params));
+  set(params, "offload.checkpoints=on");
+  CHECK(experiments::refused_combination(params).value_or("") ==
+        "offload.checkpoints=on does not go with checkpointing=off: there are no checkpoints to move.");
+  set(params, "checkpointing=layer");
+  CHECK_FALSE(experiments::refused_combination(params));
+}
+
+TEST_CASE("the table speaks of settings and values that there are") {
+  const Params params = micro();
+  for (const experiments::Conflict& conflict : experiments::train_step_conflicts()) {
+    for (const auto& [key, values] :
+         {std::pair(conflict.key, conflict.value), {conflict.other, conflict.other_value}}) {
+      CAPTURE(key, values);
+      REQUIRE(params.has(key));
+      for (std::string_view rest = values.substr(values.starts_with('!') ? 1 : 0); !rest.empty();) {
+        const std::string_view value = rest.substr(0, rest.find('|'));
+        Params tried = params;
+        CHECK(tried.set(key, value).ok());
+        rest.remove_prefix(std::min(rest.size(), value.size() + 1));
+      }
+    }
+    CHECK_FALSE(conflict.reason.empty());
+    CHECK_FALSE(conflict.reason.ends_with('.'));
+  }
+}
+
+TEST_CASE("what only a GPU has is refused on the CPU with its reason") {
+  const auto [setting, reason] =
+      GENERATE(std::pair("cuda_graph=on", "cuda_graph=on does not go with device=cpu: only a GPU has CUDA graphs."),
+               std::pair("attention=cudnn", "attention=cudnn does not go with device=cpu: cuDNN runs on GPUs only."));
+  Params params = micro();
+  set(params, setting);
+  const auto run = TrainStepRun::create(params, {.place = kCpu, .course_text = kText});
+  REQUIRE_FALSE(run.ok());
+  CHECK(run.error().kind == record::ErrorKind::kRefused);
+  CHECK(run.error().message == reason);
+}
