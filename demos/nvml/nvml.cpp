@@ -33,34 +33,34 @@ constexpr unsigned long long kNotAvailable = ~0ull;
 
 template <class Function>
 Function Driver::find(const char* name) const {
-  return reinterpret_cast<Function>(dlsym(library_, name));
+  return reinterpret_cast<Function>(dlsym(handle_, name));
 }
 
 std::optional<Driver> Driver::open() {
   Driver driver;
-  driver.library_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (driver.library_ == nullptr) return std::nullopt;
+  driver.handle_ = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (driver.handle_ == nullptr) return std::nullopt;
   const auto init = driver.find<Return (*)()>("nvmlInit_v2");
   if (init == nullptr || init() != kSuccess) {
-    dlclose(std::exchange(driver.library_, nullptr));
+    dlclose(std::exchange(driver.handle_, nullptr));
     return std::nullopt;
   }
   return driver;
 }
 
 Driver::Driver(Driver&& other) noexcept
-    : library_(std::exchange(other.library_, nullptr)), device_(std::exchange(other.device_, nullptr)) {}
+    : handle_(std::exchange(other.handle_, nullptr)), device_(std::exchange(other.device_, nullptr)) {}
 
 Driver& Driver::operator=(Driver&& other) noexcept {
-  std::swap(library_, other.library_);
+  std::swap(handle_, other.handle_);
   std::swap(device_, other.device_);
   return *this;
 }
 
 Driver::~Driver() {
-  if (library_ == nullptr) return;
+  if (handle_ == nullptr) return;
   if (const auto shutdown = find<Return (*)()>("nvmlShutdown")) shutdown();
-  dlclose(library_);
+  dlclose(handle_);
 }
 
 std::string Driver::version() const {

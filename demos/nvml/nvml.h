@@ -44,7 +44,7 @@ class Driver {
   template <class Function>
   Function find(const char* name) const;
 
-  void* library_ = nullptr;
+  void* handle_ = nullptr;
   void* device_ = nullptr;
 };
 
