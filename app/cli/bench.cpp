@@ -9,11 +9,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/bench.h"
 #include "app/cli/bench_step.h"
 #include "app/cli/bench_table.h"
 #include "app/cli/bench_train_step.h"
-#include "app/cli/commands.h"
 #include "app/cli/drive.h"
+#include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/suggest.h"
 #include "app/common/session.h"
@@ -29,6 +30,19 @@ using record::Params;
 
 namespace {
 
+void declare(BenchOptions& options, OptionList& list) {
+  list.words("KERNEL", options.kernels,
+             "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
+             "its kernels, `train_step` one beside what no step can be faster than");
+  list.set("Parameters of the demo `bench`: panel, storage, rows, width, …");
+  list.device();
+  list.record("Keep the measurements as a recording");
+  list.time_limit("Stop after this long for each KERNEL; exit code 5");
+  list.quick("One shape a kernel and few repeats");
+  list.json();
+  list.engine();
+}
+
 record::Status check_kernel(const std::string& name) {
   if (kernels::find_kernel(name) != nullptr) return record::Ok{};
   if (name == "step" || name == "train_step")
@@ -43,10 +57,7 @@ record::Result<std::vector<Params>> runs_of(const BenchOptions& options) {
   const auto* demo = experiments::find_demo("bench");
   Params params(demo->schema);
   if (auto set = params.set("cores", "all"); !set) return set.error();
-  for (const std::string& assignment : options.set)
-    if (auto set = params.set_assignment(assignment); !set) return set.error();
-  if (options.device)
-    if (auto set = params.set("device", std::string_view(*options.device)); !set) return set.error();
+  if (auto set = set_params(params, demo->id, options); !set) return set.error();
   if (options.quick)
     if (auto set = params.set("quick", "on"); !set) return set.error();
   if (options.kernels.empty()) return std::vector{params};
@@ -115,11 +126,22 @@ nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) 
           {"params", info.params}, {"provenance", info.provenance},      {"measurements", std::move(rows)}};
 }
 
-}  // namespace
+bool names_only(const BenchOptions& options, const std::string& word) {
+  return options.kernels == std::vector<std::string>{word};
+}
+
+record::Status check(const BenchOptions& options) {
+  if (names_only(options, "step") || names_only(options, "train_step")) {
+    Params params(experiments::find_demo("train_step")->schema);
+    return set_params(params, "train_step", options);
+  }
+  const auto runs = runs_of(options);
+  return runs ? record::Status(record::Ok{}) : runs.error();
+}
 
 record::Result<ExitCode> bench(const BenchOptions& options) {
-  if (options.kernels == std::vector<std::string>{"step"}) return bench_step(options);
-  if (options.kernels == std::vector<std::string>{"train_step"}) return bench_train_step(options);
+  if (names_only(options, "step")) return bench_step(options);
+  if (names_only(options, "train_step")) return bench_train_step(options);
   const auto runs = runs_of(options);
   if (!runs) return runs.error();
   if (options.record) {
@@ -160,5 +182,13 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
   if (time_limit_met && outcome == OutcomeKind::kCancelled) return ExitCode::kTimeLimit;
   return exit_code_of(outcome);
 }
+
+}  // namespace
+
+extern const Command kBench;
+constinit const Command kBench{.name = "bench",
+                               .summary = "Time kernels: fused, eager, and beside a copy",
+                               .example = "headroom bench rms_norm swiglu --record b.hrec",
+                               .make = make_invocation<BenchOptions, declare, bench, check>};
 
 }  // namespace headroom::app

@@ -40,10 +40,7 @@ record::Result<Params> params_for(const BenchOptions& options, bool trace) {
     if (auto set = params.set_assignment(assignment); !set) return set.error();
   const int steps = options.quick ? kQuickSteps : trace ? kTracedSteps : kSteps;
   if (auto set = params.set("steps", std::string_view(std::to_string(steps))); !set) return set.error();
-  if (options.device)
-    if (auto set = params.set("device", std::string_view(*options.device)); !set) return set.error();
-  for (const std::string& assignment : options.set)
-    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  if (auto set = set_params(params, "train_step", options); !set) return set.error();
   if (auto set = params.set("trace", std::string_view(trace ? "on" : "off")); !set) return set.error();
   return params;
 }

@@ -1,9 +1,7 @@
 // headroom bench step: a whole training step beside the sum of its kernels.
 #pragma once
 
-#include "app/cli/options.h"
-#include "app/common/exit_codes.h"
-#include "demos/record/result.h"
+#include "app/cli/bench.h"
 
 namespace headroom::app {
 

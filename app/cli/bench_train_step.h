@@ -1,9 +1,7 @@
 // headroom bench train_step: a whole training step beside what no step of its shape can be faster than.
 #pragma once
 
-#include "app/cli/options.h"
-#include "app/common/exit_codes.h"
-#include "demos/record/result.h"
+#include "app/cli/bench.h"
 
 namespace headroom::app {
 

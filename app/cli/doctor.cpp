@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commands.h"
 #include "app/cli/drive.h"
+#include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
@@ -217,9 +217,12 @@ json report_json(const std::vector<Check>& checks, const EngineReport& engine, b
   return document;
 }
 
-}  // namespace
+void declare(CommonOptions&, OptionList& list) {
+  list.json();
+  list.engine();
+}
 
-record::Result<ExitCode> doctor(const DoctorOptions& options) {
+record::Result<ExitCode> doctor(const CommonOptions& options) {
   const InterruptGuard guard;
   const EngineReport engine = ask_engine(options.engine);
   if (interrupted()) return ExitCode::kInterrupted;
@@ -238,5 +241,13 @@ record::Result<ExitCode> doctor(const DoctorOptions& options) {
     put_checks(checks);
   return well ? ExitCode::kDone : ExitCode::kFailed;
 }
+
+}  // namespace
+
+extern const Command kDoctor;
+constinit const Command kDoctor{.name = "doctor",
+                                .summary = "What this machine has, what is missing and how to mend it",
+                                .example = "",
+                                .make = make_invocation<CommonOptions, declare, doctor>};
 
 }  // namespace headroom::app

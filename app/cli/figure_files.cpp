@@ -92,7 +92,7 @@ std::string file_name(const lessons::FigureData& figure, const std::string& reco
 
 }  // namespace
 
-record::Result<FileStyle> file_style(const FiguresOptions& options) {
+record::Result<FileStyle> file_style(const FileOptions& options) {
   if (options.out.empty()) return Error{"Say where the figures go: --out FOLDER."};
   auto formats = parse_formats(options.format);
   if (!formats) return formats.error();

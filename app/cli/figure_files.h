@@ -2,15 +2,23 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "app/cli/options.h"
 #include "app/paint/files/export.h"
 #include "demos/record/result.h"
 #include "lessons/figure.h"
 
 namespace headroom::app {
+
+// As the command line has it.
+struct FileOptions {
+  std::string out;
+  std::string format = "svg";  // several with commas
+  std::string theme = "light";
+  std::optional<std::string> width;
+};
 
 // Formats, look and folder of all files of one command, checked.
 struct FileStyle {
@@ -19,7 +27,7 @@ struct FileStyle {
   paint::ExportOptions options;
   bool dark = false;
 };
-record::Result<FileStyle> file_style(const FiguresOptions& options);
+record::Result<FileStyle> file_style(const FileOptions& options);
 
 class FigureFiles {
  public:

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commands.h"
 #include "app/cli/drive.h"
 #include "app/cli/figure_files.h"
+#include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/suggest.h"
 #include "app/common/assets.h"
@@ -30,6 +30,28 @@ using record::Error;
 using record::ErrorKind;
 
 namespace {
+
+struct FiguresOptions : CommonOptions {
+  std::vector<std::string> ids;
+  std::optional<int> chapter;  // from 1
+  std::optional<std::string> from;
+  std::optional<std::string> against;  // run A
+  FileOptions files;
+};
+
+void declare(FiguresOptions& options, OptionList& list) {
+  list.words("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
+  list.number("--chapter", options.chapter, 1, 999, "a chapter's number", "Only the figures of this chapter", "NUMBER");
+  list.text("--from", options.from, "Draw this recording (default: the stored ones of the pages)", "FILE");
+  list.text("--against", options.against, "Run A, drawn behind each run and compared with it", "FILE");
+  list.text("--out", options.files.out, "Folder to write to; made if missing", "FOLDER");
+  list.text("--format", options.files.format, "svg, pdf, png, csv, json, several with commas (default: svg)", "LIST");
+  list.set("Parameters of the figures");
+  list.text("--theme", options.files.theme, "light or dark (default: light)");
+  list.text("--width", options.files.width, "Width: 900 (pixels), 3.33in or 85mm", "WIDTH");
+  list.json();
+  list.engine();
+}
 
 // The figures to draw of one recording.
 struct Sheet {
@@ -253,11 +275,20 @@ void say_what_is_cut(const std::vector<Sheet>& sheets) {
                       sheet.name));
 }
 
-}  // namespace
+record::Status check(const FiguresOptions& options) {
+  if (auto style = file_style(options.files); !style) return style.error();
+  if (auto pages = pages_of(options.chapter); !pages) return pages.error();
+  const auto named = figures_named(options.ids);
+  if (!named) return named.error();
+  const auto all = lessons::figures();
+  const Sheet sheet{"", nullptr, named.value().empty() ? std::vector(all.begin(), all.end()) : named.value()};
+  const auto drawings = plan_drawings({sheet}, options.set);
+  return drawings ? record::Status(record::Ok{}) : drawings.error();
+}
 
 record::Result<ExitCode> figures(const FiguresOptions& options) {
   const InterruptGuard guard;
-  auto style = file_style(options);
+  auto style = file_style(options.files);
   if (!style) return style.error();
   const auto sheets = choose_sheets(options);
   if (!sheets) return sheets.error();
@@ -285,5 +316,13 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   if (interrupted()) return ExitCode::kInterrupted;
   return drawn.value() ? ExitCode::kDone : ExitCode::kFailed;
 }
+
+}  // namespace
+
+extern const Command kFigures;
+constinit const Command kFigures{.name = "figures",
+                                 .summary = "Write figures of the chapters to files",
+                                 .example = "headroom figures memory_timeline --from a.hrec --out out --format svg,pdf",
+                                 .make = make_invocation<FiguresOptions, declare, figures, check>};
 
 }  // namespace headroom::app

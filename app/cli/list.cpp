@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commands.h"
+#include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "demos/experiments/demo.h"
 #include "kernels/kernel.h"
@@ -110,9 +110,9 @@ json catalogue_json() {
   return document;
 }
 
-}  // namespace
+void declare(CommonOptions&, OptionList& options) { options.json(); }
 
-record::Result<ExitCode> list(const ListOptions& options) {
+record::Result<ExitCode> list(const CommonOptions& options) {
   if (options.json) {
     put(catalogue_json().dump(2) + "\n");
     return ExitCode::kDone;
@@ -137,5 +137,13 @@ record::Result<ExitCode> list(const ListOptions& options) {
   for (const auto* kernel : kernels::kernels()) put(fmt::format("  {:<20} {}\n", kernel->id, kernel->title));
   return ExitCode::kDone;
 }
+
+}  // namespace
+
+extern const Command kList;
+constinit const Command kList{.name = "list",
+                              .summary = "Chapters, figures, demos with their keys, kernels",
+                              .example = "",
+                              .make = make_invocation<CommonOptions, declare, list>};
 
 }  // namespace headroom::app

@@ -1,9 +1,9 @@
 // headroom: explore, run and export without a window; with no command it opens the window.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <string_view>
 
-#include "app/cli/commands.h"
+#include "app/cli/grammar.h"
 #include "app/cli/output.h"
 
 namespace {
@@ -11,28 +11,10 @@ namespace {
 using namespace headroom;
 using app::ExitCode;
 
-struct Execute {
-  record::Result<ExitCode> operator()(const app::PrintText& print) const {
-    app::put(print.text);
-    return ExitCode::kDone;
-  }
-  record::Result<ExitCode> operator()(const app::WindowOptions& options) const { return app::open_window(options); }
-  record::Result<ExitCode> operator()(const app::ListOptions& options) const { return app::list(options); }
-  record::Result<ExitCode> operator()(const app::RunOptions& options) const { return app::run(options); }
-  record::Result<ExitCode> operator()(const app::SweepOptions& options) const { return app::sweep(options); }
-  record::Result<ExitCode> operator()(const app::BenchOptions& options) const { return app::bench(options); }
-  record::Result<ExitCode> operator()(const app::ReportOptions& options) const { return app::report(options); }
-  record::Result<ExitCode> operator()(const app::FiguresOptions& options) const { return app::figures(options); }
-  record::Result<ExitCode> operator()(const app::DoctorOptions& options) const { return app::doctor(options); }
-};
-
 ExitCode run_main(int argc, char** argv) {
-  bool json = false;
-  for (int i = 1; i < argc; ++i) json = json || std::string_view(argv[i]) == "--json";
-  const auto command = app::parse_command_line(argc, argv);
-  record::Result<ExitCode> result =
-      command ? std::visit(Execute{}, command.value()) : record::Result<ExitCode>(command.error());
-  if (!result) app::show_error(result.error().message, app::exit_code_of(result.error()), json);
+  const app::CommandLine line = app::parse({argv + std::min(argc, 1), argv + argc});
+  const record::Result<ExitCode> result = line.invocation ? line.invocation.value()->run() : line.invocation.error();
+  if (!result) app::show_error(result.error().message, app::exit_code_of(result.error()), line.json);
   if (!app::all_arrived()) {
     app::say("Standard output could not be written: its disk is full or it was closed.");
     return ExitCode::kNotWritten;

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commands.h"
 #include "app/cli/drive_sweep.h"
 #include "app/cli/figure_files.h"
+#include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/report_text.h"
 #include "app/cli/sweep_table.h"
@@ -25,6 +25,22 @@ namespace fs = std::filesystem;
 using record::Error;
 
 namespace {
+
+struct ReportOptions : CommonOptions {
+  std::string out;
+};
+
+void declare(ReportOptions& options, OptionList& list) {
+  list.text("--out", options.out, "Folder for figures, tables and recordings; the same command goes on with it",
+            "FOLDER");
+  list.set("Parameters of all runs, other than the report's");
+  list.device();
+  list.quick("The tiny model on the CPU, in less than two minutes");
+  list.restart("Measure anew what FOLDER has instead of going on with it");
+  list.time_limit("Stop after this long; exit code 5");
+  list.json();
+  list.engine();
+}
 
 constexpr std::string_view kSweepFile = "report.hrec", kTimelines = "timelines", kText = "report.md";
 
@@ -100,14 +116,15 @@ record::Status write_all(FigureFiles& files, const record::Recording& sweep, con
 
 record::Result<record::Params> settings_of(const experiments::DemoInfo& demo, const ReportOptions& options) {
   record::Params params = report_settings(demo, options.quick);
-  for (const std::string& assignment : options.set)
-    if (auto set = params.set_assignment(assignment); !set) return set.error();
-  if (options.device)
-    if (auto set = params.set("device", std::string_view(*options.device)); !set) return set.error();
+  if (auto set = set_params(params, demo.id, options); !set) return set.error();
   return params;
 }
 
-}  // namespace
+record::Status check(const ReportOptions& options) {
+  if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
+  const auto params = settings_of(*experiments::find_demo("train_step"), options);
+  return params ? record::Status(record::Ok{}) : params.error();
+}
 
 record::Result<ExitCode> report(const ReportOptions& options) {
   if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
@@ -118,10 +135,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
   if (auto kept = check_kept(plan, params.value(), options.set); !kept) return kept.error();
   const EngineChoice engine = choose_engine(options.engine);
   if (auto usable = check_files(plan, engine); !usable) return usable.error();
-  FiguresOptions look;
-  look.out = options.out;
-  look.format = all_formats();
-  auto style = file_style(look);
+  auto style = file_style({.out = options.out, .format = all_formats()});
   if (!style) return style.error();
   auto files = FigureFiles::open(std::move(style).value());
   if (!files) return files.error();
@@ -150,5 +164,13 @@ record::Result<ExitCode> report(const ReportOptions& options) {
   }
   return exit_code_of(driven.value());
 }
+
+}  // namespace
+
+extern const Command kReport;
+constinit const Command kReport{.name = "report",
+                                .summary = "Run the report's experiment again, beside its published points",
+                                .example = "",
+                                .make = make_invocation<ReportOptions, declare, report, check>};
 
 }  // namespace headroom::app

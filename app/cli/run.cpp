@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "app/cli/check_files.h"
-#include "app/cli/commands.h"
 #include "app/cli/drive.h"
+#include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/suggest.h"
 #include "app/common/session.h"
@@ -24,6 +24,26 @@ using record::Params;
 
 namespace {
 
+struct RunOptions : CommonOptions {
+  std::string demo;
+  std::optional<std::string> data;
+  bool trace = false, fail_on_oom = false;
+};
+
+void declare(RunOptions& options, OptionList& list) {
+  list.word("DEMO", options.demo, "What to run; `headroom list` shows the demos and their keys");
+  list.set("Parameters of the demo");
+  list.device();
+  list.cap();
+  list.text("--data", options.data, "UTF-8 text to train on (default: the text that ships with Headroom)", "FILE");
+  list.record("Keep the run as a recording");
+  list.time_limit("Cancel the run after this long; exit code 5");
+  list.flag("--trace", options.trace, "Record every kernel and launch, too; the speed then does not count");
+  list.flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when memory runs out");
+  list.json();
+  list.engine();
+}
+
 record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& options) {
   if (options.demo.empty())
     return Error{
@@ -34,20 +54,10 @@ record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& option
   return Error{unknown_name("demo", options.demo, known)};
 }
 
-// --device, --cap, --data and --trace are parameters with a flag of their own.
-record::Status set_flag(Params& params, std::string_view demo, std::string_view key,
-                        const std::optional<std::string>& value) {
-  if (!value) return record::Ok{};
-  if (!params.has(key)) return Error{fmt::format("{} has no {}: leave --{} out.", demo, key, key)};
-  return params.set(key, std::string_view(*value));
-}
-
+// --data and --trace are parameters with a flag of their own.
 record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunOptions& options) {
   Params params(demo.schema);
-  for (const std::string& assignment : options.set)
-    if (auto set = params.set_assignment(assignment); !set) return set.error();
-  if (auto set = set_flag(params, demo.id, "device", options.device); !set) return set.error();
-  if (auto set = set_flag(params, demo.id, "cap", options.cap); !set) return set.error();
+  if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (auto set = set_flag(params, demo.id, "data", options.data); !set) return set.error();
   if (options.trace)
     if (auto set = set_flag(params, demo.id, "trace", "on"); !set) return set.error();
@@ -117,7 +127,12 @@ void put_summary(const DrivenRun& run, const RunOptions& options) {
                     record::format_bytes(static_cast<record::Bytes>(size))));
 }
 
-}  // namespace
+record::Status check(const RunOptions& options) {
+  const auto demo = demo_named(options);
+  if (!demo) return demo.error();
+  const auto params = params_from(*demo.value(), options);
+  return params ? record::Status(record::Ok{}) : params.error();
+}
 
 record::Result<ExitCode> run(const RunOptions& options) {
   const auto demo = demo_named(options);
@@ -145,5 +160,13 @@ record::Result<ExitCode> run(const RunOptions& options) {
   put_summary(driven.value(), options);
   return exit_code_of(driven.value(), options.fail_on_oom);
 }
+
+}  // namespace
+
+extern const Command kRun;
+constinit const Command kRun{.name = "run",
+                             .summary = "Run a demo once and sum it up",
+                             .example = "headroom run train_step --set model=tiny batch=4 --record a.hrec",
+                             .make = make_invocation<RunOptions, declare, run, check>};
 
 }  // namespace headroom::app

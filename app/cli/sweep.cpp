@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commands.h"
 #include "app/cli/drive_sweep.h"
+#include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/suggest.h"
 #include "app/cli/sweep_table.h"
@@ -20,6 +20,26 @@ using record::Params;
 
 namespace {
 
+struct SweepOptions : CommonOptions {
+  std::string demo;               // or "ladder"
+  std::vector<std::string> over;  // key=value,value,…
+  std::optional<std::string> order;
+};
+
+void declare(SweepOptions& options, OptionList& list) {
+  list.word("DEMO", options.demo, "What to run; or `ladder`: one technique after the other switched on");
+  list.texts("--over", options.over, "A parameter and its values; several for all combinations", "KEY=VALUE,VALUE,…");
+  list.text("--order", options.order, "The ladder's switches, from the first", "SWITCH,SWITCH,…");
+  list.set("Parameters of all runs");
+  list.device();
+  list.cap();
+  list.record("Keep the sweep as a recording; the same command goes on with it");
+  list.restart("Replace what FILE has instead of going on with it");
+  list.time_limit("Stop after this long; exit code 5");
+  list.json();
+  list.engine();
+}
+
 record::Result<const experiments::DemoInfo*> demo_of(const SweepOptions& options) {
   if (options.demo.empty())
     return Error{"Name what to sweep first, as in `headroom sweep train_step --over batch=1,4,8`, or `sweep ladder`."};
@@ -28,17 +48,6 @@ record::Result<const experiments::DemoInfo*> demo_of(const SweepOptions& options
   std::vector<std::string_view> known{"ladder"};
   for (const auto* demo : experiments::demos()) known.push_back(demo->id);
   return Error{unknown_name("demo", options.demo, known)};
-}
-
-record::Status set_all(Params& params, const SweepOptions& options) {
-  for (const std::string& assignment : options.set)
-    if (auto set = params.set_assignment(assignment); !set) return set.error();
-  for (const auto& [key, value] : {std::pair{"device", &options.device}, std::pair{"cap", &options.cap}}) {
-    if (!*value) continue;
-    if (!params.has(key)) return Error{fmt::format("{} has no {}: leave --{} out.", options.demo, key, key)};
-    if (auto set = params.set(key, std::string_view(**value)); !set) return set.error();
-  }
-  return record::Ok{};
 }
 
 // "a,b,c"
@@ -52,12 +61,15 @@ std::vector<std::string> words_of(const std::string& list) {
   return words;
 }
 
-record::Result<SweepPlan> plan_of(const experiments::DemoInfo& demo, const SweepOptions& options) {
+record::Result<SweepPlan> plan_of(const SweepOptions& options) {
+  const auto named = demo_of(options);
+  if (!named) return named.error();
+  const experiments::DemoInfo& demo = *named.value();
   const bool ladder = options.demo == "ladder";
   if (ladder && !options.over.empty()) return Error{"The ladder goes over switches: leave --over out."};
   if (!ladder && options.order) return Error{"--order is the order of the ladder's switches: `headroom sweep ladder`."};
   Params params = ladder ? naive_settings(demo) : Params(demo.schema);
-  if (auto set = set_all(params, options); !set) return set.error();
+  if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (ladder) return plan_ladder(params, words_of(options.order.value_or("")));
   auto plan = plan_over(demo, params, options.over);
   if (!plan) return plan;
@@ -65,12 +77,13 @@ record::Result<SweepPlan> plan_of(const experiments::DemoInfo& demo, const Sweep
   return plan;
 }
 
-}  // namespace
+record::Status check(const SweepOptions& options) {
+  const auto plan = plan_of(options);
+  return plan ? record::Status(record::Ok{}) : plan.error();
+}
 
 record::Result<ExitCode> sweep(const SweepOptions& options) {
-  const auto demo = demo_of(options);
-  if (!demo) return demo.error();
-  auto plan = plan_of(*demo.value(), options);
+  auto plan = plan_of(options);
   if (!plan) return plan.error();
   const EngineChoice engine = choose_engine(options.engine);
   if (auto usable = check_files(plan.value(), engine); !usable) return usable.error();
@@ -86,5 +99,13 @@ record::Result<ExitCode> sweep(const SweepOptions& options) {
     put(sweep_table(sweep));
   return exit_code_of(driven.value());
 }
+
+}  // namespace
+
+extern const Command kSweep;
+constinit const Command kSweep{.name = "sweep",
+                               .summary = "Run a demo with many settings, or the ladder of techniques",
+                               .example = "headroom sweep train_step --over batch=1,4,8 --record s.hrec",
+                               .make = make_invocation<SweepOptions, declare, sweep, check>};
 
 }  // namespace headroom::app

@@ -7,12 +7,17 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/commands.h"
+#include "app/cli/grammar.h"
 #include "app/common/assets.h"
 
 namespace headroom::app {
 
-record::Result<ExitCode> open_window(const WindowOptions& options) {
+namespace {
+
+void declare(CommonOptions&, OptionList& list) { list.engine(); }
+
+// Becomes headroom-window; returns only if that fails.
+record::Result<ExitCode> open_window(const CommonOptions& options) {
   const std::string window = (executable_folder() / "headroom-window").string();
   if (access(window.c_str(), X_OK) != 0)
     return record::Error{
@@ -24,5 +29,13 @@ record::Result<ExitCode> open_window(const WindowOptions& options) {
   execl(window.c_str(), "headroom-window", static_cast<char*>(nullptr));
   return record::Error{fmt::format("{} cannot be started: {}.", window, std::strerror(errno))};
 }
+
+}  // namespace
+
+extern const Command kWindow;
+constinit const Command kWindow{.name = "",
+                                .summary = "",
+                                .example = "headroom                                                the window",
+                                .make = make_invocation<CommonOptions, declare, open_window>};
 
 }  // namespace headroom::app

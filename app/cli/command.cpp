@@ -1,0 +1,22 @@
+// The common options, applied.
+#include "app/cli/command.h"
+
+#include <fmt/format.h>
+
+namespace headroom::app {
+
+record::Status set_flag(record::Params& params, std::string_view demo, std::string_view key,
+                        const std::optional<std::string>& value) {
+  if (!value) return record::Ok{};
+  if (!params.has(key)) return record::Error{fmt::format("{} has no {}: leave --{} out.", demo, key, key)};
+  return params.set(key, std::string_view(*value));
+}
+
+record::Status set_params(record::Params& params, std::string_view demo, const CommonOptions& options) {
+  for (const std::string& assignment : options.set)
+    if (auto set = params.set_assignment(assignment); !set) return set;
+  if (auto set = set_flag(params, demo, "device", options.device); !set) return set;
+  return set_flag(params, demo, "cap", options.cap);
+}
+
+}  // namespace headroom::app

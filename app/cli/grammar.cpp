@@ -1,0 +1,266 @@
+// The command line's grammar, by CLI11; its errors become sentences.
+#include "app/cli/grammar.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "app/cli/output.h"
+#include "demos/record/text.h"
+#include "headroom_build.h"
+
+namespace headroom::app {
+
+using record::Error;
+using record::Ok;
+using record::Status;
+
+namespace {
+
+constexpr std::string_view kFooter = R"(
+Exit codes: 0 done (running out of memory is a result), 1 a figure or check failed, 2 cannot start as asked,
+3 no suitable device or a refused combination, 4 out of memory with --fail-on-oom, 5 time limit, 6 output not
+written, 7 the engine failed, 130 interrupted. With --json stdout holds exactly one JSON document.
+
+Examples:)";
+
+const std::string kJson = "--json";
+
+bool is_assignment(const std::string& word) { return word.find('=') != std::string::npos; }
+
+template <class Number>
+record::Result<Number> number_from(std::string_view option, const std::string& text, Number low, Number high,
+                                   std::string_view what) {
+  Number number{};
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+  if (!whole || !(number >= low) || !(number <= high))
+    return Error{fmt::format("{} {}: it takes {} from {} to {}.", option, record::quoted(text), what, low, high)};
+  return number;
+}
+
+// What --help and --version do.
+struct PrintText final : Invocation {
+  explicit PrintText(std::string printed) : text(std::move(printed)) {}
+  void declare(OptionList&) override {}
+  CommonOptions& common() override { return options; }
+  Status check() const override { return Ok{}; }
+  record::Result<ExitCode> run() const override {
+    put(text);
+    return ExitCode::kDone;
+  }
+
+  CommonOptions options;
+  std::string text;
+};
+
+std::unique_ptr<Invocation> print(std::string text) { return std::make_unique<PrintText>(std::move(text)); }
+
+// A command as CLI11 has it. Without a name it is the program itself.
+struct Declared {
+  CLI::App* app;
+  std::unique_ptr<Invocation> invocation;
+  OptionList options;
+};
+
+struct Grammar {
+  CLI::App app{"Headroom shows where GPU memory goes when a Llama trains.", "headroom"};
+  bool version = false;
+  std::vector<Declared> commands;
+};
+
+std::string footer() {
+  std::string text(kFooter);
+  for (const Command* command : commands())
+    if (!command->example.empty()) text += fmt::format("\n  {}", command->example);
+  return text;
+}
+
+void declare(Grammar& grammar) {
+  CLI::App& app = grammar.app;
+  app.require_subcommand(0, 1);
+  app.footer(footer());  // commands take it over when they are added
+  app.add_flag("--version", grammar.version, "Print the version");
+  for (const Command* command : commands()) {
+    CLI::App* const declared =
+        command->name.empty() ? &app : app.add_subcommand(std::string(command->name), std::string(command->summary));
+    auto invocation = command->make();
+    OptionList options(*declared, invocation->common());
+    grammar.commands.push_back({declared, std::move(invocation), std::move(options)});
+    grammar.commands.back().invocation->declare(grammar.commands.back().options);
+    // Unknown words are collected rather than refused, so that the message can name the nearest known one.
+    declared->allow_extras();
+  }
+}
+
+std::string help_command(const CLI::App* command) {
+  return command == nullptr ? "headroom --help" : fmt::format("headroom {} --help", command->get_name());
+}
+
+// "--recrod" → "There is no option "--recrod" of headroom run; the nearest is --record."
+Error unknown_word(CLI::App& app, CLI::App* command, const std::string& word) {
+  std::vector<std::string> known;
+  const bool option = word.size() > 1 && word.front() == '-';
+  if (option) {
+    for (const CLI::Option* each : (command != nullptr ? *command : app).get_options())
+      for (const std::string& name : each->get_lnames()) known.push_back("--" + name);
+  } else if (command == nullptr) {
+    for (const CLI::App* each : app.get_subcommands({})) known.push_back(each->get_name());
+  } else {
+    return {fmt::format("headroom {} has no use for {}: `{}` shows what it takes.", command->get_name(),
+                        record::quoted(word), help_command(command))};
+  }
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  const std::string name = word.substr(0, word.find('='));
+  return {fmt::format("There is no {} {}; the nearest is {}, and `{}` shows all.", option ? "option" : "command",
+                      record::quoted(name), record::nearest(name, views), help_command(command))};
+}
+
+// The command that was parsed, with its options read.
+record::Result<std::unique_ptr<Invocation>> take_parsed(Grammar& grammar, const CLI::App* command) {
+  const auto declared = [&](const CLI::App* app) {
+    return std::find_if(grammar.commands.begin(), grammar.commands.end(),
+                        [&](const auto& each) { return each.app == app; });
+  };
+  const auto program = declared(&grammar.app), chosen = command == nullptr ? program : declared(command);
+  if (auto finished = chosen->options.finish(); !finished) return finished.error();
+  // --engine may stand in front of the command, too.
+  CommonOptions& options = chosen->invocation->common();
+  if (options.engine.empty()) options.engine = program->invocation->common().engine;
+  return std::move(chosen->invocation);
+}
+
+record::Result<std::unique_ptr<Invocation>> parse_words(std::vector<std::string> words) {
+  Grammar grammar;
+  declare(grammar);
+  CLI::App& app = grammar.app;
+  const auto command = [&]() -> CLI::App* {
+    const auto parsed = app.get_subcommands();
+    return parsed.empty() ? nullptr : parsed.back();
+  };
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    return print(command() != nullptr ? command()->help("headroom") : app.help());
+  } catch (const CLI::ParseError& error) {
+    return Error{fmt::format("{}; `{}` shows how it is used.", error.what(), help_command(command()))};
+  }
+  if (grammar.version) return print(fmt::format("headroom {} ({})\n", build::kVersion, build::revision()));
+  if (const auto rest = app.remaining(/*recurse=*/true); !rest.empty())
+    return unknown_word(app, command(), rest.front());
+  return take_parsed(grammar, command());
+}
+
+}  // namespace
+
+void OptionList::word(const std::string& name, std::string& value, const std::string& help) {
+  app_.add_option(name, value, help);
+  finish_.push_back([&value, &set = common_.set]() -> Status {
+    if (!value.empty() || set.empty() || is_assignment(set.back())) return Ok{};
+    value = set.back();
+    set.pop_back();
+    return Ok{};
+  });
+}
+
+void OptionList::words(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  app_.add_option(name, values, help);
+  finish_.push_back([&values, &set = common_.set]() -> Status {
+    const auto others = std::stable_partition(set.begin(), set.end(), is_assignment);
+    values.insert(values.end(), others, set.end());
+    set.erase(others, set.end());
+    return Ok{};
+  });
+}
+
+void OptionList::flag(const std::string& name, bool& value, const std::string& help) {
+  app_.add_flag(name, value, help);
+}
+
+namespace {
+
+template <class Value>
+void add(CLI::App& app, const std::string& name, Value& value, const std::string& help, const std::string& type) {
+  CLI::Option* const option = app.add_option(name, value, help);
+  if (!type.empty()) option->type_name(type);
+}
+
+}  // namespace
+
+void OptionList::text(const std::string& name, std::optional<std::string>& value, const std::string& help,
+                      const std::string& type) {
+  add(app_, name, value, help, type);
+}
+
+void OptionList::text(const std::string& name, std::string& value, const std::string& help, const std::string& type) {
+  add(app_, name, value, help, type);
+}
+
+void OptionList::texts(const std::string& name, std::vector<std::string>& values, const std::string& help,
+                       const std::string& type) {
+  add(app_, name, values, help, type);
+}
+
+// CLI11 keeps the text, so that a bad number gets our sentence.
+template <class Number>
+void OptionList::add_number(const std::string& name, std::optional<Number>& value, Number low, Number high,
+                            const std::string& what, const std::string& help, const std::string& type) {
+  const auto text = std::make_shared<std::string>();
+  add(app_, name, *text, help, type);
+  finish_.push_back([=, &value]() -> Status {
+    if (text->empty()) return Ok{};
+    auto number = number_from<Number>(name, *text, low, high, what);
+    if (!number) return number.error();
+    value = number.value();
+    return Ok{};
+  });
+}
+
+void OptionList::number(const std::string& name, std::optional<int>& value, int low, int high, const std::string& what,
+                        const std::string& help, const std::string& type) {
+  add_number(name, value, low, high, what, help, type);
+}
+
+void OptionList::set(const std::string& help) { texts("--set", common_.set, help, "KEY=VALUE"); }
+
+void OptionList::device() {
+  text("--device", common_.device, "Where to run: auto (the GPU where there is one), cpu or cuda");
+}
+
+void OptionList::cap() {
+  text("--cap", common_.cap, "Let the device have no more memory than this, e.g. 24GiB", "SIZE");
+}
+
+void OptionList::record(const std::string& help) { text("--record", common_.record, help, "FILE"); }
+
+void OptionList::time_limit(const std::string& help) {
+  add_number("--time-limit", common_.time_limit, 0.001, 1e9, "a number of seconds", help, "SECONDS");
+}
+
+void OptionList::quick(const std::string& help) { flag("--quick", common_.quick, help); }
+
+void OptionList::restart(const std::string& help) { flag("--restart", common_.restart, help); }
+
+void OptionList::json() { flag(kJson, common_.json, "One JSON document on stdout"); }
+
+void OptionList::engine() {
+  text("--engine", common_.engine, "The engine to use, e.g. \"ssh HOST headroom-engine\"", "COMMAND");
+}
+
+Status OptionList::finish() const {
+  for (const auto& each : finish_)
+    if (auto done = each(); !done) return done;
+  return Ok{};
+}
+
+CommandLine parse(const std::vector<std::string>& words) {
+  // A line that cannot be parsed says by this one word, wherever it is, how its error is to be shown.
+  const bool json = std::find(words.begin(), words.end(), kJson) != words.end();
+  return {parse_words(words), json};
+}
+
+}  // namespace headroom::app
