@@ -1,10 +1,8 @@
-// Sweeps: plans, the driver over a made-up backend, and `headroom sweep` and `headroom report` with a scripted engine.
+// Sweeps: plans, and the driver over a made-up backend.
 #include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <memory>
-
-#include <nlohmann/json.hpp>
 
 #include "app/common/ladder.h"
 #include "app/common/report_plan.h"
@@ -18,7 +16,6 @@ using namespace headroom::tests;
 using app::SweepDriver;
 using app::SweepPlan;
 using app::SweepState;
-using nlohmann::json;
 using record::OutcomeKind;
 using Words = std::vector<std::string>;
 
@@ -102,13 +99,6 @@ SweepDriver open(Script& script, SweepPlan plan, std::optional<std::string> file
 void finish(SweepDriver& driver) {
   for (int i = 0; i < 1000 && driver.state() == SweepState::kRunning; ++i) driver.poll();
   REQUIRE(driver.state() != SweepState::kRunning);
-}
-
-RunOptions with_engine(const std::string& script) {
-  RunOptions options;
-  options.environment["HEADROOM_ENGINE"] = HEADROOM_SCRIPTED_ENGINE;
-  options.environment["HEADROOM_SCRIPT"] = script;
-  return options;
 }
 
 }  // namespace
@@ -290,45 +280,6 @@ TEST_CASE("what an engine refused is tried again, what the table of combinations
   CHECK(open(script, plan_over({"offload.checkpoints=on,off"}), other).state() == SweepState::kFinished);
 }
 
-TEST_CASE("a file that a sweep cannot use is bad input, in one sentence, and nothing is written") {
-  const TemporaryFolder folder;
-  const auto one_sentence = [](const Ran& ran, const std::string& part) {
-    INFO(ran.err);
-    CHECK(ran.exit_code == 2);
-    CHECK(holds(ran.err, part));
-    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
-  };
-  one_sentence(run_headroom({"sweep", "train_step", "--over", "batch=1,4", "--set", "weights=" + (folder / "none"),
-                             "--record", folder / "s.hrec"},
-                            with_engine("completed")),
-               "config.json cannot be read");
-  one_sentence(run_headroom({"report", "--quick", "--set", "data=" + (folder / "none"), "--out", folder / "report"},
-                            with_engine("completed")),
-               "There is no data file");
-  CHECK(folder.files().empty());
-}
-
-TEST_CASE("a setting that the plan goes over cannot be set beside it") {
-  const TemporaryFolder folder;
-  for (const Words& command :
-       {Words{"sweep", "train_step", "--over", "batch=1,4", "--set", "batch=2"},
-        Words{"report", "--quick", "--out", folder / "report", "--set", "steps=2", "loss=plain"}}) {
-    const Ran ran = run_headroom(command, with_engine("completed"));
-    INFO(ran.err);
-    CHECK(ran.exit_code == 2);
-    CHECK(holds(ran.err, "point by point; leave it out."));
-  }
-  CHECK(folder.files().empty());
-}
-
-TEST_CASE("the same reason of many points is said once") {
-  const Ran ran = run_headroom({"sweep", "train_step", "--over", "batch=1,2,3", "--set", "offload.checkpoints=on"},
-                               with_engine("completed"));
-  CHECK(ran.exit_code == 3);
-  CHECK(holds(ran.err, "batch=1 and 2 more: offload.checkpoints=on does not go with"));
-  CHECK_FALSE(holds(ran.err, "batch=2"));
-}
-
 TEST_CASE("a file of another sweep is refused, and stays as it was") {
   const TemporaryFolder folder;
   const std::string file = folder / "s.hrec";
@@ -360,107 +311,4 @@ TEST_CASE("a file of another sweep is refused, and stays as it was") {
   REQUIRE(replaced);
   finish(replaced.value());
   CHECK(record::Recording::read(file).value().sweep_points().size() == 3);
-}
-
-TEST_CASE("headroom sweep runs, tells a table or JSON, and goes on with its file") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "s.hrec";
-  const Words command{"sweep", "train_step", "--over", "batch=1,4", "--record", file};
-  const Ran ran = run_headroom(command, with_engine("completed"));
-  INFO(ran.err);
-  REQUIRE(ran.exit_code == 0);
-  for (const char* part : {"batch=1", "batch=4", "done", "32.00 MiB", "200.0", "5.2500"}) CHECK(holds(ran.out, part));
-  Words as_json = command;
-  as_json.push_back("--json");
-  const Ran again = run_headroom(as_json, with_engine("silent_death"));  // no engine is needed any more
-  REQUIRE(again.exit_code == 0);
-  const json document = json::parse(again.out);
-  REQUIRE(document["points"].size() == 2);
-  CHECK(document["points"][1]["params"]["batch"] == "4");
-  CHECK(document["points"][1]["peak_bytes"] == kSmallPeak);
-  CHECK(document["planned"] == 2);
-  CHECK(holds(again.err, "2 of 2 points were in"));
-  const Ran other =
-      run_headroom({"sweep", "train_step", "--over", "batch=1,8", "--record", file}, with_engine("completed"));
-  CHECK(other.exit_code == 2);
-  CHECK(holds(other.err, "--restart"));
-}
-
-TEST_CASE("headroom sweep keeps its exit codes") {
-  CHECK(run_headroom({"sweep"}).exit_code == 2);
-  CHECK(run_headroom({"sweep", "train_stp", "--over", "batch=1"}).exit_code == 2);
-  CHECK(run_headroom({"sweep", "train_step"}).exit_code == 2);
-  CHECK(run_headroom({"sweep", "train_step", "--over", "batch=1", "--order", "flce"}).exit_code == 2);
-  CHECK(run_headroom({"sweep", "ladder", "--over", "batch=1"}).exit_code == 2);
-  const Words one{"sweep", "train_step", "--over", "batch=1,4"};
-  CHECK(run_headroom(one, with_engine("out_of_memory")).exit_code == 0);  // a result
-  CHECK(run_headroom(one, with_engine("killed")).exit_code == 7);
-  const Ran refused = run_headroom({"sweep", "train_step", "--over", "batch=1,4", "--set", "offload.parameters=on"},
-                                   with_engine("completed"));
-  CHECK(refused.exit_code == 3);
-  CHECK(holds(refused.err, "offload.parameters=on does not go with"));
-  Words into = one;
-  into.insert(into.end(), {"--record", "/no/such/folder/s.hrec"});
-  CHECK(run_headroom(into, with_engine("completed")).exit_code == 6);
-  Words limited = one;
-  limited.insert(limited.end(), {"--time-limit", "0.5"});
-  CHECK(run_headroom(limited, with_engine("cancelled")).exit_code == 5);
-  RunOptions interrupt = with_engine("cancelled");
-  interrupt.send_interrupt_at = "step 1 of 2";
-  CHECK(run_headroom(one, interrupt).exit_code == 130);
-}
-
-TEST_CASE("headroom sweep ladder takes an order") {
-  const Ran ran = run_headroom({"sweep", "ladder", "--order", "bf16,flce", "--json"}, with_engine("completed"));
-  REQUIRE(ran.exit_code == 0);
-  const json points = json::parse(ran.out)["points"];
-  REQUIRE(points.size() == 3);
-  CHECK(points[0]["label"] == "naive");
-  CHECK(points[1]["params"]["precision"] == "bf16");
-  CHECK(points[1]["params"]["loss"] == "plain");
-  CHECK(points[2]["params"]["loss"] == "flce");
-  CHECK(run_headroom({"sweep", "ladder", "--order", "bf61"}).exit_code == 2);
-}
-
-TEST_CASE("headroom report writes its sweep, figures in every format, tables and words") {
-  const TemporaryFolder folder;
-  const std::string out = folder / "report";
-  const Ran ran = run_headroom({"report", "--quick", "--out", out}, with_engine("completed"));
-  INFO(ran.err);
-  REQUIRE(ran.exit_code == 0);
-  const Words files = folder.files();
-  const auto has = [&](const std::string& name) {
-    return std::any_of(files.begin(), files.end(), [&](const std::string& file) { return file.ends_with(name); });
-  };
-  for (const char* figure : {"report_estimate__figure_7", "report_batch__figure_13", "report_sequence__figure_14",
-                             "report_batch__figure_16", "report_sequence__figure_17"})
-    for (const char* format : {".svg", ".csv", ".json", ".pdf", ".png"}) {
-      INFO(figure << format);
-      CHECK((has(std::string(figure) + format) || (!kWritesPdf && (format[1] == 'p'))));
-    }
-  CHECK(has("memory_timeline__liger_all_b4_t128_beside_hf.svg"));
-  CHECK(has("liger_all_b4_t128.hrec"));
-  CHECK(holds(read_file(out + "/report.md"), "| hf | 1 × 128 |"));
-  CHECK(holds(ran.out, "liger_without_flce"));
-
-  const Ran again = run_headroom({"report", "--quick", "--out", out, "--json"}, with_engine("silent_death"));
-  REQUIRE(again.exit_code == 0);
-  const json document = json::parse(again.out);
-  CHECK(document["points"].size() == document["planned"]);
-  CHECK(document["files"]["files"].size() > 20);
-  CHECK(run_headroom({"report"}).exit_code == 2);
-  CHECK(run_headroom({"report", "--quick", "--out", "/proc/no/folder"}).exit_code == 6);
-}
-
-TEST_CASE("a report of which nothing was measured leaves no figures") {
-  const TemporaryFolder folder;
-  const Ran refused = run_headroom({"report", "--quick", "--out", folder / "refused", "--set", "cuda_graph=on"},
-                                   with_engine("completed"));
-  CHECK(refused.exit_code == 3);
-  CHECK(holds(refused.err, "cuda_graph=on does not go with"));
-  const Ran elsewhere =
-      run_headroom({"report", "--quick", "--out", folder / "no_gpu", "--device", "cuda"}, with_engine("completed"));
-  CHECK(elsewhere.exit_code == 3);
-  for (const std::string& file : folder.files()) CHECK(file.ends_with("report.hrec"));
-  CHECK_FALSE(std::filesystem::exists(folder / "no_gpu/timelines"));
 }

@@ -160,6 +160,7 @@ int main(int argc, char** argv) {
   headroom::test::drive_elementwise(driver);
   headroom::test::drive_loss(driver);
   headroom::test::drive_optimizer(driver);
+  headroom::test::drive_embedding_backward(driver);
   headroom::test::drive_exponent_counts(driver);
   std::printf("%d failures\n", driver.failures());
   return driver.failures() == 0 ? 0 : 1;

@@ -69,6 +69,7 @@ void drive_norms(KernelDriver& driver);
 void drive_elementwise(KernelDriver& driver);
 void drive_loss(KernelDriver& driver);
 void drive_optimizer(KernelDriver& driver);
+void drive_embedding_backward(KernelDriver& driver);
 void drive_exponent_counts(KernelDriver& driver);
 
 }  // namespace headroom::test
