@@ -36,9 +36,9 @@ if(HEADROOM_STATIC)
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
-# Warnings of our own code; third-party targets do not link this.
+# Warnings for our code; third-party targets do not link this.
 add_library(headroom_warnings INTERFACE)
-# Designated initialisers name what matters and leave the rest at its default: g++ 12 calls that a missing initialiser.
+# Designated initializers name what matters and leave the rest at its default: g++ 12 calls that a missing initializer.
 set(_warnings -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wvla
   -Wno-missing-field-initializers)
 if(HEADROOM_WERROR)
@@ -78,8 +78,8 @@ endfunction()
 
 # headroom_test(<name> LABEL fast|torch|gui|gpu|slow SOURCES … [LINK …] [TORCH] [SERIAL]
 #               [ENVIRONMENT A=b …] [TIMEOUT seconds])
-# One executable of Catch2 tests; CTest runs each case by itself under the label. gpu: one CTest entry an executable, with a
-# main of its own that exits with 77 (Skipped) where there is no device. TORCH as for libraries. SERIAL: nothing runs beside
+# One executable of Catch2 tests; CTest runs each case by itself under the label. gpu: one CTest entry per executable, with a
+# separate main that exits with 77 (Skipped) if there is no device. TORCH as for libraries. SERIAL: nothing runs beside
 # its cases, which measure time. A test's code finds the repository as HEADROOM_SOURCE_DIR and the executables as
 # HEADROOM_BIN_DIR, both string literals.
 function(headroom_test name)
@@ -126,7 +126,7 @@ endfunction()
 # headroom_catalogue(<out_var> KIND Chapter HEADER lessons/chapter.h NAMESPACE headroom::lessons FUNCTION chapters
 #                    ITEMS memory_in_one_step …)
 # Writes the source that lists constant records in display order, and puts its path into <out_var>. The item foo_bar is
-# `extern const KIND kFooBar;` in a .cpp of its own; HEADER declares `std::span<const KIND* const> FUNCTION();`.
+# `extern const KIND kFooBar;` in a separate .cpp; HEADER declares `std::span<const KIND* const> FUNCTION();`.
 function(headroom_catalogue out_var)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND;HEADER;NAMESPACE;FUNCTION" "ITEMS")
   set(declarations "")

@@ -35,7 +35,7 @@ target_include_directories(imgui INTERFACE ${CMAKE_SOURCE_DIR}/cmake/imgui)
 target_compile_definitions(imgui INTERFACE "IMGUI_USER_CONFIG=\"headroom_imconfig.h\"")
 target_link_libraries(imgui INTERFACE glfw Threads::Threads ${CMAKE_DL_LIBS})
 
-# Object libraries: their objects are on every link line, wherever the libraries that call them stand.
+# Object libraries: their objects are on every link line, whatever the order of the libraries that call them.
 function(_imgui_variant target)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL
     ${_imgui}/imgui.cpp ${_imgui}/imgui_draw.cpp ${_imgui}/imgui_tables.cpp ${_imgui}/imgui_widgets.cpp

@@ -1,4 +1,4 @@
-// Kernels of our own: what each computes and what it must move. Constant data, no torch and no CUDA.
+// Our kernels: what each computes and what it must move. Constant data, no torch and no CUDA.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct KernelInfo {
   std::string_view formula;  // as a person writes it
   std::string_view shapes;   // with the letters of the course
   std::string_view source;   // paper and equation
-  // What one pass must read and write at least, and its arithmetic, with `element_bytes` bytes an element. A kernel
+  // What one pass must read and write at least, and its arithmetic, with `element_bytes` bytes per element. A kernel
   // without a backward (an optimizer) answers 0 for it.
   std::int64_t (*bytes)(const Shape& shape, Pass pass, std::int64_t element_bytes);
   std::int64_t (*flops)(const Shape& shape, Pass pass);

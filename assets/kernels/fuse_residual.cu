@@ -1,12 +1,12 @@
-// sum = x + residual, y = RMSNorm(sum): as it stands, in two launches. The sum is
-// written by the first and read again by the second.
+// sum = x + residual, y = RMSNorm(sum): so far in two launches. The first writes
+// the sum, the second reads it again.
 //
 // Exercise: write one kernel that does both, and delete the other two:
 //
 //   extern "C" __global__ void add_rms_norm(const float* x, const float* residual, const float* weight,
 //                                           float* sum, float* y, float epsilon)
 //
-// with one block a row, as rms_norm has. It is launched alone as soon as it exists.
+// with one block per row, as rms_norm has. It is launched alone as soon as it exists.
 
 // The sum of `value` over the block, in every thread.
 __device__ float block_sum(float value) {

@@ -1,4 +1,4 @@
-// out[i] = a[i] + b[i], one number a thread.
+// out[i] = a[i] + b[i], one number per thread.
 //
 // `count` is no multiple of the threads in a block, so the last block has more
 // threads than numbers. The mask sends them home. Take it out, and press Run.

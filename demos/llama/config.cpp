@@ -11,7 +11,7 @@ namespace {
 // Llama 3.2 1B and 3B: config.json of meta-llama/Llama-3.2-1B and -3B. Llama 3 8B: config.json of
 // meta-llama/Meta-Llama-3-8B (the 3.1 release differs only in its RoPE scaling, factor 8).
 // tiny is ours: bytes as tokens use 256 of its ids, and its vocabulary is wider than that so that logits weigh against
-// the layers about as in Llama 3.2 1B (12·V against L·(16H + …) bytes a token, 0.6 to 1; there 0.9 to 1).
+// the layers about as in Llama 3.2 1B (12·V against L·(16H + …) bytes per token, 0.6 to 1; there 0.9 to 1).
 constexpr std::array<Config, 4> kPublished{{
     {.id = "tiny",
      .hidden_size = 256,
@@ -86,7 +86,7 @@ record::Status check(const Config& config) {
   }
   if (config.num_layers > kMaxLayers) {
     return refused("num_layers=" + text(config.num_layers) + " is more than " + text(kMaxLayers) +
-                   ", which is as many as a recording can tell apart.");
+                   ", the most that a recording can number.");
   }
   if (config.num_heads % config.num_kv_heads != 0) {
     return refused("num_heads=" + text(config.num_heads) + " is not a multiple of num_kv_heads=" +

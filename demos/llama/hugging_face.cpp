@@ -116,7 +116,7 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
   const bool plain = !name.empty() && !relative.is_absolute() &&
                      std::ranges::none_of(relative, [](const fs::path& part) { return part == ".."; });
   const Error outside{
-      fmt::format("{} names the shard {}, which lies outside its folder; a shard must lie in {} itself: "
+      fmt::format("{} names the shard {}, which is outside its folder; a shard must be in {} itself: "
                   "put it there and correct the index.",
                   index.string(), record::quoted(name), folder.string())};
   if (!plain) return outside;
@@ -134,8 +134,8 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
   // A Hugging Face cache: NAME/snapshots/REVISION/file links to NAME/blobs/hash.
   const bool cache = root.parent_path().filename() == "snapshots";
   if (cache && lies_in(real, root.parent_path().parent_path() / "blobs")) return file;
-  return Error{fmt::format("{} is a link to {}, which lies outside its folder; put the file itself there.",
-                           file.string(), real.string())};
+  return Error{fmt::format("{} is a link to {}, which is outside its folder; put the file itself there.", file.string(),
+                           real.string())};
 }
 
 // Which file each tensor is in, by the index; the names are those of the files.

@@ -29,7 +29,7 @@ struct StoredWeights {
   StoredTensors tensors;
 };
 
-// Headers of `model.safetensors`, or of the shards that `model.safetensors.index.json` names. A shard lies in the folder
+// Headers of `model.safetensors`, or of the shards that `model.safetensors.index.json` names. A shard is in the folder
 // itself; a link may lead into the `blobs` of the same entry of a Hugging Face cache, and nowhere else outside.
 // Exactly the weights of `config`, in their shapes; with tied embeddings the file may repeat the table as
 // "lm_head.weight", which is not read then.

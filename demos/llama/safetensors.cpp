@@ -128,7 +128,7 @@ record::Result<StoredTensor> tensor_of(const std::string& name, const json& entr
   const auto begin = static_cast<std::uint64_t>((*offsets)[0]), end = static_cast<std::uint64_t>((*offsets)[1]);
   if (begin > end || end > header.data_bytes)
     return Error{
-        fmt::format("Tensor {} should lie at bytes {} to {} of the data in {}, which has {}; the file is cut or "
+        fmt::format("Tensor {} should be at bytes {} to {} of the data in {}, which has {}; the file is cut or "
                     "damaged: download it again.",
                     name, begin, end, file, header.data_bytes)};
   const std::optional<std::uint64_t> bytes = size_of(*type, *shape);

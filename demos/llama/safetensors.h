@@ -32,7 +32,7 @@ std::string text_of(const std::vector<std::int64_t>& shape);
 
 using StoredTensors = std::map<std::string, StoredTensor, std::less<>>;
 
-// Reads and checks the header: every tensor has a type and a shape that can be, lies inside the file, and together they
+// Reads and checks the header: every tensor has a valid type and shape and is inside the file, and together they
 // fill it without overlap or gap. Reads none of their bytes. The error is one sentence with file, tensor and cure.
 record::Result<StoredTensors> read_safetensors_header(const std::filesystem::path& file);
 

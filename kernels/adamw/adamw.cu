@@ -4,8 +4,8 @@
 // Precision   p fp32, bf16 or fp16; g like p (or its copy) or fp32; m, v fp32 or bf16; arithmetic fp32, not contracted,
 //             so that the CPU has the same bits; moments are rounded to storage after use; p to nearest, or, bf16 with
 //             stochastic rounding, up or down by a hash of (seed, t, tensor, element)
-// Memory      allocates nothing; moves 2 p + g + 2 m + 2 v: 7·n·s bytes where all have s bytes an element (+ the copy)
-// Variants    one: eight elements a thread and step where all four pointers are on 16 bytes, single elements where not
+// Memory      allocates nothing; moves 2 p + g + 2 m + 2 v: 7·n·s bytes where all have s bytes per element (+ the copy)
+// Variants    one: eight elements per thread and step where all four pointers are on 16 bytes, single elements where not
 //             and in the tail. The list of tensors travels as the kernel's argument, so nothing is copied beforehand
 // Source      Loshchilov, Hutter 2019, arXiv:1711.05101, Algorithm 2
 // Checked by  tests/kernels/adamw_gpu_test.cpp

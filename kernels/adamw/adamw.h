@@ -11,7 +11,7 @@ struct CUstream_st;  // cudaStream_t without CUDA's headers
 
 namespace headroom::kernels {
 
-// Everything that does not differ from element to element; worked out once a step on the host.
+// Everything that does not differ from element to element; worked out once per step on the host.
 struct AdamWStep {
   float decay;  // 1 − η λ
   float beta1, beta2;
@@ -65,7 +65,7 @@ struct AdamWTensor {
 void adamw_cpu(const AdamWTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
                const AdamWStep& step, const AdamWSwitches& switches);
 
-// Queues all tensors on the stream, kMostTensors a launch; allocates nothing. Returns the first failed launch's
+// Queues all tensors on the stream, kMostTensors per launch; allocates nothing. Returns the first failed launch's
 // cudaError_t (0: queued).
 int adamw_cuda(std::span<const AdamWTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
                const AdamWSwitches& switches, CUstream_st* stream);

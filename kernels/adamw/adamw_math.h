@@ -41,7 +41,7 @@ struct RoundingKey {
   std::uint32_t low = 0, high = 0;
 };
 
-// SplitMix64's finaliser (Steele, Lea, Flood 2014).
+// SplitMix64's finalizer (Steele, Lea, Flood 2014).
 HEADROOM_BOTH std::uint64_t mixed64(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;

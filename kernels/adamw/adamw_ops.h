@@ -18,8 +18,8 @@ struct AdamWParameter {
   // Undefined: none. Else a bf16 or fp16 copy of the weight, rounded to nearest and written in the same pass: param is
   // then the fp32 master, and the gradient has the copy's type or fp32.
   at::Tensor working;
-  // The weight's number in the random numbers of stochastic rounding; -1: its place in the list. With numbers of its
-  // own a weight gets the same bits whether it is stepped alone or with all others.
+  // The weight's number in the random numbers of stochastic rounding; -1: its place in the list. With an explicit
+  // number, a weight gets the same bits whether it is stepped alone or with all others.
   std::int64_t number = -1;
 };
 

@@ -1,12 +1,12 @@
-// Computes    AdamW (kernels/adamw) on moments that lie in memory as one byte an element and one fp32 absmax a block of
-//             256; block-wise quantisation and its reverse by themselves
+// Computes    AdamW (kernels/adamw) on moments stored as one byte per element and one fp32 absmax per block of 256;
+//             block-wise quantization and its reverse by themselves
 // Shapes      any number of tensors p, g, codes [n], absmax [n/256], contiguous; a launch takes 320 of them
 // Precision   p fp32, bf16 or fp16; g like p (or its copy) or fp32; arithmetic fp32, not contracted, so that the CPU
 //             has the same codes; the parameter's step is taken with the moments before they are coded again, its root
 //             and quotient right to two units in the last place
 // Memory      allocates nothing; moves 2 p + g + 4 n + 16 n/256 bytes, with bf16 10.06 an element; the moments are
 //             fp32 in registers only
-// Variants    one: a warp takes a block of 256, eight neighbouring elements a lane where all pointers are on 16 bytes
+// Variants    one: a warp takes a block of 256, eight neighboring elements per lane where all pointers are on 16 bytes
 //             and the block is whole, every 32nd element where not
 // Source      Dettmers et al. 2022, arXiv:2110.02861, sections 1.3 and 2; the map in kernels/common/dynamic_code.h
 // Checked by  tests/kernels/adamw_8bit_gpu_test.cpp
@@ -25,7 +25,7 @@ namespace headroom::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPack = 8;  // elements of a lane; 32 lanes are a quantised block
+constexpr int kPack = 8;  // elements of a lane; 32 lanes are a quantized block
 static_assert(kPack * kWarp == kQuantisedBlock);
 constexpr int kWarps = kThreads / kWarp;
 constexpr int kBlocksOfWarp = 4;
@@ -66,7 +66,7 @@ __device__ __forceinline__ float encode(const float (&values)[kPack], const Shar
   return absmax;
 }
 
-// Where a lane's eight elements of a block lie: neighbours, or every 32nd and not all of them there.
+// Offsets of a lane's eight elements of a block: neighbors, or every 32nd and possibly fewer.
 template <bool kWhole>
 struct Place {
   std::int64_t first;  // of the block
@@ -159,7 +159,7 @@ __device__ __forceinline__ void step_block(const AdamW8bitTensor& tensor, const 
   }
 }
 
-// Block b takes kBlockElements elements of one tensor, each of its warps kBlocksOfWarp quantised blocks.
+// Block b takes kBlockElements elements of one tensor, each of its warps kBlocksOfWarp quantized blocks.
 template <typename P, typename G, typename W>
 __global__ void __launch_bounds__(kThreads)
     adamw_8bit_kernel(const __grid_constant__ Batch batch, AdamWStep step, AdamWSwitches switches) {
@@ -222,7 +222,7 @@ struct Launch {
   }
 };
 
-// A warp takes a quantised block.
+// A warp takes a quantized block.
 template <typename T, bool kSigned>
 __global__ void __launch_bounds__(kThreads) quantise_kernel(const T* x, QuantisedArray array) {
   __shared__ SharedMap map;

@@ -1,4 +1,4 @@
-// One AdamW step with moments in eight bits, and block-wise quantisation by itself, on raw memory. No torch.
+// One AdamW step with moments in eight bits, and block-wise quantization by itself, on raw memory. No torch.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct AdamW8bitTensor {
 void adamw_8bit_cpu(const AdamW8bitTensor& tensor, const AdamWTypes& types, std::int64_t begin, std::int64_t end,
                     const AdamWStep& step, const AdamWSwitches& switches);
 
-// Queues all tensors on the stream, kMostTensors a launch; allocates nothing. Returns the first failed launch's
+// Queues all tensors on the stream, kMostTensors per launch; allocates nothing. Returns the first failed launch's
 // cudaError_t (0: queued).
 int adamw_8bit_cuda(std::span<const AdamW8bitTensor> tensors, const AdamWTypes& types, const AdamWStep& step,
                     const AdamWSwitches& switches, CUstream_st* stream);

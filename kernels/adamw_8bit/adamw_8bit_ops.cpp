@@ -1,4 +1,4 @@
-// Takes AdamW with 8-bit moments, and block-wise quantisation, to the kernels of their device.
+// Takes AdamW with 8-bit moments, and block-wise quantization, to the kernels of their device.
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"
 
 #include <algorithm>

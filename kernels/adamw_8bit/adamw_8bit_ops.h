@@ -1,4 +1,4 @@
-// AdamW whose moments take one byte an element, on tensors; block-wise quantisation by itself; plain references.
+// AdamW whose moments take one byte per element, on tensors; block-wise quantization by itself; plain references.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace headroom::kernels {
 
-// Bytes of both moments of n elements: 2 n + 8 ⌈n/256⌉, that is 2.031 an element.
+// Bytes of both moments of n elements: 2 n + 8 ⌈n/256⌉, that is 2.031 per element.
 constexpr std::int64_t adamw_8bit_state_bytes(std::int64_t n) { return 2 * n + 8 * quantised_blocks(n); }
 
 // One weight of n elements and what its step reads; all contiguous, on one device. param, gradient, working, decays and
@@ -36,7 +36,7 @@ struct BlockQuantised {
   at::Tensor absmax;  // fp32 [quantised_blocks(n)]
 };
 
-// Block-wise dynamic quantisation of x (fp32, bf16 or fp16, contiguous, any shape) as the optimizer does it; the
+// Block-wise dynamic quantization of x (fp32, bf16 or fp16, contiguous, any shape) as the optimizer does it; the
 // unsigned map takes |x| and never lets a number above zero become zero. A block with inf or NaN has nothing finite
 // afterwards.
 BlockQuantised quantise_blockwise(const at::Tensor& x, bool is_signed);
@@ -47,8 +47,8 @@ at::Tensor dequantise_blockwise(const at::Tensor& codes, const at::Tensor& absma
 // The 256 values of a map by their codes, float64 on the CPU, written down bit by bit as the paper describes them.
 at::Tensor dynamic_map_reference(bool is_signed);
 
-// The same step from plain tensor operations in float64, on the parameter's device; state goes in and out dequantised,
-// the result not yet quantised again.
+// The same step from plain tensor operations in float64, on the parameter's device; state goes in and out dequantized,
+// the result not yet quantized again.
 AdamWReference adamw_8bit_reference(const AdamW8bitParameter& parameter, double learning_rate, double beta1,
                                     double beta2, double epsilon, double weight_decay, std::int64_t t);
 

@@ -1,9 +1,9 @@
-// Eight bits for a number in [−1, 1]: dynamic tree quantisation (Dettmers et al. 2022, arXiv:2110.02861, section 1.3
+// Eight bits for a number in [−1, 1]: dynamic tree quantization (Dettmers et al. 2022, arXiv:2110.02861, section 1.3
 // and appendix F), the map of 8-bit optimizers. Shared by CPU and CUDA, which get the same bits.
 //
 // A signed code is  s 0…0 1 f…f  : a sign, e zeros, an indicator bit, and the F = 6 − e bits that are left. The zeros
 // are a decimal exponent, the bits behind the indicator a linear fraction: [0.1, 1] is cut into 2^F equal parts, and
-// the code k stands for the middle of its part,
+// the code k means the middle of its part,
 //   value = ± 10^−e · (0.1 + 0.9 (k + ½) / 2^F),   e = 0 … 6, F = 6 − e.
 // So the largest numbers have 64 steps to a decade and the smallest one: relative precision where it counts, and seven
 // decades altogether. That makes 2 · (64 + 32 + … + 1) = 254 codes; the two that have no indicator bit are 0 (0000
@@ -13,7 +13,7 @@
 // Second moments are never negative, so the unsigned map gives the sign's bit to the fraction: F = 7 − e, e = 0 … 6,
 // again 128 + 64 + … + 2 = 254 codes, with 0 (0000 0000) and 1 (0000 0001, which would be e = 7).
 //
-// Worked example: 0.05 signed. e = 1, for 0.05 · 10 = 0.5 lies in [0.1, 1]; F = 5; k = ⌊(0.5 − 0.1) / 0.9 · 32⌋ = 14;
+// Worked example: 0.05 signed. e = 1, since 0.05 · 10 = 0.5 is in [0.1, 1]; F = 5; k = ⌊(0.5 − 0.1) / 0.9 · 32⌋ = 14;
 // code 0 01 01110 = 0x2e; value 0.1 · (0.1 + 0.9 · 14.5 / 32) = 0.05078.
 #pragma once
 
@@ -80,7 +80,7 @@ struct DynamicThreshold {
   static constexpr float kValue = static_cast<float>(dynamic_threshold(kSigned, kE));
 };
 
-// How many of decades 0 … 5 the magnitude lies below, which is the number of its own.
+// How many of decades 0 … 5 are above the magnitude, which is its decade's number.
 template <bool kSigned, int... kE>
 HEADROOM_BOTH int dynamic_decade(float magnitude, std::integer_sequence<int, kE...>) {
   return (0 + ... + static_cast<int>(magnitude < DynamicThreshold<kSigned, kE>::kValue));

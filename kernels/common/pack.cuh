@@ -8,7 +8,7 @@
 
 namespace headroom::kernels {
 
-// N elements in whole pieces of 16 bytes (or one of 8), or, with N = 1, one element wherever it lies.
+// N elements in whole pieces of 16 bytes (or one of 8), or, with N = 1, one element at any address.
 template <typename T, int N>
 struct PackLayout {
   static constexpr int kBytes = static_cast<int>(N * sizeof(T));

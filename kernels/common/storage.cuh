@@ -32,7 +32,7 @@ struct alignas(kVectorBytes) Vector {
   T element[kWidth];
 };
 
-// 16 bytes that nobody reads again soon: past the L1 cache, first to leave the L2.
+// 16 bytes that are not read again soon: they bypass the L1 cache and leave the L2 first.
 template <typename T>
 __device__ __forceinline__ Vector<T> load_streaming(const Vector<T>* place) {
   const int4 bits = __ldcs(reinterpret_cast<const int4*>(place));
@@ -57,7 +57,7 @@ __device__ __forceinline__ float warp_max(float value) {
   return value;
 }
 
-// Multiprocessors of the current device; asked once a device.
+// Multiprocessors of the current device; asked once per device.
 int multiprocessors();
 
 }  // namespace headroom::kernels

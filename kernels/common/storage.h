@@ -5,15 +5,15 @@
 
 namespace headroom::kernels {
 
-// How elements lie in memory. Arithmetic is fp32 whatever the storage.
+// Number format of elements in memory. Arithmetic is fp32 whatever the storage.
 enum class Storage : std::uint8_t { kFp32, kBf16, kFp16 };
 
-// A bf16 number as it lies in memory: the upper half of an fp32.
+// A bf16 number in memory: the upper half of an fp32.
 struct Bf16 {
   std::uint16_t bits;
 };
 
-// An IEEE half as it lies in memory.
+// An IEEE half in memory.
 struct Fp16 {
   std::uint16_t bits;
 };

@@ -1,5 +1,5 @@
-// Tells LibTorch's observers, a profiler or the tracer of demos/live, of an operator of our own: PyTorch's tell of
-// themselves, since they are called through its dispatcher.
+// Reports our operators to LibTorch's observers (a profiler, or the engine's tracer). PyTorch's own operators are
+// reported by its dispatcher; ours do not go through it.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 
 namespace headroom::kernels {
 
-// Around the launch: from here to the end of the block. Costs a few nanoseconds where nobody listens.
+// Around the launch: from here to the end of the block. Costs a few nanoseconds without an observer.
 class Traced {
  public:
   // `touched`: each tensor as often as it must be read or written; undefined ones do not count.
@@ -22,7 +22,7 @@ class Traced {
     values_.assign(touched.begin(), touched.end());
     begin(name);
   }
-  // The same, where naming them takes time: `each` is called with what takes a tensor, and only if somebody listens.
+  // The same if listing the tensors takes time: `each` passes them one by one, and runs only if there is an observer.
   template <class Each>
   requires(!std::convertible_to<Each, std::initializer_list<at::Tensor>>) Traced(const char* name, Each each)
       : function_(at::RecordScope::USER_SCOPE) {

@@ -1,9 +1,9 @@
 // Computes    loss_i = log Σ_j exp(x_ij) − x_it, t = target of row i;  dx_ij = s (exp(x_ij) / Σ − [j = t]), over x if asked
 // Shapes      x, dx [N, V] with rows `stride` apart; targets, loss [N]
 // Precision   storage fp32, bf16 or fp16; all arithmetic, sums and the loss in fp32
-// Memory      allocates nothing; moves 2·N·V·s bytes with the gradient, N·V·s without, s = bytes an element
-// Variants    one read, held: one block keeps the row in registers (any chip, up to 128 KiB a row);
-//             one read, spread over a cluster (cross_entropy_spread.cu; Hopper and later, from 16 KiB a row);
+// Memory      allocates nothing; moves 2·N·V·s bytes with the gradient, N·V·s without, s = bytes per element
+// Variants    one read, held: one block keeps the row in registers (any chip, up to 128 KiB per row);
+//             one read, spread over a cluster (cross_entropy_spread.cu; Hopper and later, from 16 KiB per row);
 //             two reads: as many rows in flight as multiprocessors, so that the second read finds the row in the L2
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (the running maximum); label smoothing: Szegedy et al. 2016,
 //             arXiv:1512.00567, section 7
@@ -30,7 +30,7 @@ __device__ __forceinline__ void keep_packed(RowVector<T> (&vectors)[kCount]) {
   for (RowVector<T>& vector : vectors) vector.keep_packed();
 }
 
-// One block holds a row in registers: `kHeld` vectors a thread, and a single element in the first threads. Places behind
+// One block holds a row in registers: `kHeld` vectors per thread, and a single element in the first threads. Places behind
 // the row's end hold −∞.
 template <typename T, int kHeld>
 __global__ void __launch_bounds__(kHeld == 8 ? kMostThreads : 512, kHeld == 8 ? 1 : 3)

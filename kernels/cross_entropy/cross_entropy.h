@@ -51,7 +51,7 @@ struct ScaleGradientArgs {
   Storage storage = Storage::kFp32;
   void* gradient = nullptr;  // [rows, width]
   std::int64_t rows = 0, width = 0;
-  const float* upstream = nullptr;  // one number, or one a row
+  const float* upstream = nullptr;  // one number, or one per row
   bool upstream_per_row = false;
   const float* made_for = nullptr;  // likewise; null: 1
   bool made_for_per_row = false;

@@ -26,7 +26,7 @@ Storage checked_storage(const at::Tensor& logits, const at::Tensor& targets, con
   TORCH_CHECK(logits.size(1) > 0, "cross_entropy: the vocabulary is empty");
   TORCH_CHECK(targets.dim() == 1 && targets.size(0) == logits.size(0) && targets.scalar_type() == at::kLong &&
                   targets.is_contiguous(),
-              "cross_entropy: the targets are int64, contiguous, one a row of the logits");
+              "cross_entropy: the targets are int64, contiguous, one per row of the logits");
   TORCH_CHECK(targets.device() == logits.device(), "cross_entropy: logits and targets are on two devices");
   TORCH_CHECK(options.label_smoothing >= 0 && options.label_smoothing <= 1,
               "cross_entropy: label smoothing is from 0 to 1, not ", options.label_smoothing);
@@ -208,7 +208,7 @@ void scale_gradient_(const at::Tensor& gradient, const at::Tensor& upstream, con
     if (!factor->defined()) continue;
     TORCH_CHECK(factor->scalar_type() == at::kFloat && factor->device() == gradient.device() &&
                     (factor->numel() == 1 || factor->numel() == gradient.size(0)),
-                "scale_gradient_: upstream gradients are fp32, on the gradient's device, one or one a row");
+                "scale_gradient_: upstream gradients are fp32, on the gradient's device, one or one per row");
   }
   if (gradient.is_meta() || gradient.numel() == 0) return;
   const at::Tensor factors = upstream.contiguous(), made = made_for.defined() ? made_for.contiguous() : at::Tensor();

@@ -48,7 +48,7 @@ at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_
 std::string error_text(const at::Tensor& error_flag, const at::Tensor& targets_N, std::int64_t vocab);
 
 // gradient *= upstream / made_for, on the device and in place; nothing is moved where the factor is 1. `upstream` is one
-// fp32 number or one a row; `made_for` one fp32 number, or undefined for 1.
+// fp32 number or one per row; `made_for` one fp32 number, or undefined for 1.
 void scale_gradient_(const at::Tensor& gradient, const at::Tensor& upstream, const at::Tensor& made_for = {});
 
 struct CrossEntropyReference {

@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(kSpreadThreads, kSpreadBlocks)
     }
   }
   if (thread == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");  // all gradients are written
-  Cluster::sync();  // nobody leaves while another may still write to its shared memory
+  Cluster::sync();  // a block must not exit while another may still write to its shared memory
 #endif
 }
 

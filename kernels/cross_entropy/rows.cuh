@@ -1,4 +1,4 @@
-// What the kernels of cross entropy do with whole rows: rows that do not count, and gradients of rows that lie askew.
+// What the kernels of cross entropy do with whole rows: ignored rows, and gradients of unaligned rows.
 #pragma once
 
 #include <cstdint>

@@ -83,7 +83,7 @@ struct Word<Fp16> {
   }
 };
 
-// 16 bytes of a row as they lie in registers: elements of 16 bits stay two a register until they are computed with.
+// 16 bytes of a row in registers: elements of 16 bits stay packed, two per register, until they are used.
 template <typename T>
 struct RowVector {
   static constexpr int kWords = 4;
@@ -263,7 +263,7 @@ __device__ __forceinline__ void to_gradient(const RowGradient& row, RowVector<T>
 // A row as 16-byte vectors with up to `Vector<T>::kWidth − 1` single elements before the first and after the last.
 struct RowPlan {
   std::int64_t head = 0, vectors = 0, tail = 0;
-  std::int64_t in_vectors = 0;  // columns that lie in vectors
+  std::int64_t in_vectors = 0;  // columns in whole vectors
 
   // Column of the i-th of the head + tail single elements.
   __device__ std::int64_t single_column(std::int64_t i) const { return i < head ? i : in_vectors + i; }

@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kThreads) zero_kernel(EmbeddingBackwardArgs ar
   }
 }
 
-// Puts a row's tokens into `tokens` in ascending order; by the warp, two a lane.
+// Puts a row's tokens into `tokens` in ascending order; by the warp, two per lane.
 __device__ __forceinline__ void sort_tokens(const std::int32_t* list, int count, int* unsorted, int* tokens) {
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   for (int i = lane; i < count; i += kWarp) unsorted[i] = list[i];

@@ -29,7 +29,7 @@ Storages checked(const at::Tensor& dy, const at::Tensor& ids, const at::Tensor& 
               "embedding_backward: dy is [N, H], ids [N], dweight [V, H]");
   TORCH_CHECK(ids.scalar_type() == at::kLong, "embedding_backward: ids are int64, not ", ids.scalar_type());
   TORCH_CHECK(dy.device() == ids.device() && dy.device() == dweight.device(),
-              "embedding_backward: dy, ids and dweight lie on different devices");
+              "embedding_backward: dy, ids and dweight are on different devices");
   TORCH_CHECK(dy.is_contiguous() && ids.is_contiguous() && dweight.is_contiguous(),
               "embedding_backward: takes contiguous tensors");
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();

@@ -1,11 +1,11 @@
-// Computes    counts[field(x · factor)] += 1, field being the exponent in fp32's bits, with a bin of its own for zeros;
+// Computes    counts[field(x · factor)] += 1, field being the exponent in fp32's bits, with a separate bin for zeros;
 //             and the same of the changes that AdamW (see kernels/adamw) wanted to make,
 //             d = −η λ p − η m̂ / (√v̂ + ε), once of all d and once of those not zero whose p stayed as it was
 // Shapes      x, or p before and after and m, v: [n], contiguous; counts int64 [257]
 // Precision   fp32, bf16 or fp16 (m, v fp32 or bf16); arithmetic fp32, not contracted, so that the CPU counts the same
 // Memory      allocates nothing; reads each element once: n·s bytes, of changes those of 2 p + m + v; a block adds up to
 //             257 numbers
-// Variants    one: eight elements a thread and step where all pointers are on 16 bytes, single elements where not and
+// Variants    one: eight elements per thread and step where all pointers are on 16 bytes, single elements where not and
 //             in the tail. Gradients fall into some twenty of the bins, so that the threads of a warp meet: a block has
 //             eight histograms in shared memory, each for every eighth lane, four banks apart. Whole numbers add up
 //             to the same in any order
@@ -30,7 +30,7 @@ constexpr int kBlocksPerMultiprocessor = 2048 / kThreads;
 constexpr int kCopies = 8;
 constexpr int kStride = 260;  // 4 more than a multiple of 32 banks
 
-// A block's counts. 2^32 elements a block and more would overflow them: some 4e12 in all.
+// A block's counts. 2^32 elements per block and more would overflow them: some 4e12 in all.
 class BlockCounts {
  public:
   __device__ void clear() {

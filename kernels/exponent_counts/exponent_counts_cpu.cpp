@@ -13,11 +13,11 @@ namespace headroom::kernels {
 namespace {
 
 constexpr std::int64_t kPiece = 1024;
-constexpr int kCopies = 4;  // neighbours fall into the same bin: it need not wait for itself
+constexpr int kCopies = 4;  // neighbors often fall into one bin; copies break that dependency
 
 using Bins = std::array<std::uint16_t, kPiece>;
 
-// A thread's own counts; kExponentBins stands for a number that is not counted.
+// A thread's own counts; kExponentBins marks a number that is not counted.
 class LocalCounts {
  public:
   void add(const Bins& bins, std::int64_t count) {

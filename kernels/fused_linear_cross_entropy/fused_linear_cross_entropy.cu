@@ -3,7 +3,7 @@
 // Shapes      targets [N]; x, dx [N, H]; a slice of the logits [N, v] with rows `stride` apart; parts [4, N] fp32
 // Precision   storage fp32, bf16 or fp16; arithmetic, parts and losses fp32
 // Memory      allocates nothing; gather and scatter move 2·n·H·s bytes, a slice's parts N·v·s, its gradient 2·N·v·s
-// Variants    one each; 16 bytes a thread where rows begin so, single elements elsewhere
+// Variants    one each; 16 bytes per thread where rows begin so, single elements elsewhere
 // Source      Milakov, Gimelshein 2018, arXiv:1805.02867 (softmax in parts)
 // Checked by  tests/kernels/fused_linear_cross_entropy_gpu_test.cpp
 #include <algorithm>
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kRowThreads) slice_gradient_kernel(const FlceS
 // Calls launch(type, by warp, blocks).
 template <typename Launch>
 int launch_rows(const FlceSlice& slice, Launch&& launch) {
-  constexpr std::int64_t kMostByWarp = 32 << 10;  // bytes of a row: 64 vectors a thread
+  constexpr std::int64_t kMostByWarp = 32 << 10;  // bytes of a row: 64 vectors per thread
   const bool by_warp = slice.columns * bytes_of(slice.storage) <= kMostByWarp;
   const int rows = by_warp ? RowWorkers<true>::kRows : RowWorkers<false>::kRows;
   const auto blocks = static_cast<unsigned>((slice.rows + rows - 1) / rows);

@@ -186,7 +186,7 @@ void Call::chunks() {
   }
 }
 
-// Logits, their gradient in place, then dW and only then dX, which may lie where the chunk's x does.
+// Logits, their gradient in place, then dW and only then dX, which may overwrite the chunk's x.
 void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const bool gathers = flce_gathers(problem_);
   const std::int64_t hidden = problem_.hidden, vocab = problem_.vocab;

@@ -28,7 +28,7 @@ void check(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targ
               weight.scalar_type());
   TORCH_CHECK(targets.dim() == 1 && targets.size(0) == x.size(0) && targets.scalar_type() == at::kLong &&
                   targets.is_contiguous(),
-              "flce: the targets are int64, contiguous, one a row of x");
+              "flce: the targets are int64, contiguous, one per row of x");
   TORCH_CHECK(x.device() == weight.device() && x.device() == targets.device(),
               "flce: x, weight and targets are on different devices");
   TORCH_CHECK(options.reduction != Reduction::kNone, "flce: the reduction is mean or sum");
@@ -133,7 +133,7 @@ FlceTensors run(const at::Tensor& x, const at::Tensor& weight, const at::Tensor&
   return tensors;
 }
 
-// What was added to a caller's buffer stands for one upstream gradient only.
+// What was added to a caller's buffer is right for one upstream gradient only.
 void check_upstream(const at::Tensor& upstream, const at::Tensor& made_for, const at::Tensor& error_flag) {
   if (upstream.is_meta()) return;
   if (upstream.is_cuda()) {

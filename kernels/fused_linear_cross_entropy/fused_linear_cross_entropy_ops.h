@@ -26,7 +26,7 @@ struct FlceOptions {
       dweight;  // where the weight's gradient goes, [V, H]: a tied embedding's or a persistent buffer. Undefined: new
   bool weight_gradient = true;  // false: the weight is frozen, and neither dweight nor the product for it is made
   bool accumulate = false;      // adds to `dweight` instead of overwriting it
-  bool dx_over_x = false;       // the input's gradient overwrites x (not kLean): for an x that nobody reads again
+  bool dx_over_x = false;       // the input's gradient overwrites x (not kLean): for an x that is not read again
   at::Tensor error_flag;        // as in CrossEntropyOptions
   bool search = true;           // time a few cuBLASLt algorithms once a shape; false: take the first it proposes
 };

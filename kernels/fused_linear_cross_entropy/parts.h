@@ -17,7 +17,7 @@ struct FlceScalars {
   float one, zero;
 };
 
-// Where things lie in the scratch memory, in bytes from its begin.
+// Layout of the scratch memory, in bytes from its begin.
 struct FlceScratchPlan {
   std::int64_t scalars = 0;                              // FlceScalars
   std::int64_t row_loss = 0;                             // fp32 [N]

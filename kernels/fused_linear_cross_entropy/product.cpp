@@ -1,5 +1,5 @@
-// cuBLASLt counts in columns: a matrix that lies row by row is to it the transpose of one that lies column by column. So
-// D = A·B by rows is asked for as Dᵀ = Bᵀ·Aᵀ by columns, with the operands exchanged and nothing moved.
+// cuBLASLt is column-major: it reads a row-major matrix as its transpose. So the row-major D = A·B is computed as the
+// column-major Dᵀ = Bᵀ·Aᵀ, with the operands exchanged and nothing moved.
 #include "kernels/fused_linear_cross_entropy/product.h"
 
 #include <algorithm>
@@ -108,7 +108,7 @@ cublasStatus_t propose(const Device& device, Description& d, const ProductMemory
     if (status != CUBLAS_STATUS_SUCCESS) return;
     status = cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value));
   };
-  // Partial sums stay fp32: a result that is added up in its own 16 bits would be rounded once a part.
+  // Partial sums stay fp32: a result that is added up in its own 16 bits would be rounded once per part.
   const std::uint32_t reductions =
       CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(memory.workspace_bytes));
@@ -144,7 +144,7 @@ bool capturing(CUstream_st* stream) {
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-// Milliseconds of a run, over some that follow each other as in earnest; negative: it does not run.
+// Mean time in ms over back-to-back launches; negative if the algorithm fails.
 float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm,
                      const ProductMemory& memory, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
   for (int run = 0; run <= kTimedRuns; ++run) {

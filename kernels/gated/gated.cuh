@@ -31,7 +31,7 @@ namespace gated {
 
 constexpr int kThreads = 256;
 
-// One pack of kWidth elements, wherever it lies.
+// One pack of kWidth elements, at any address.
 template <typename Activation, typename T, int kWidth>
 struct Forward {
   using Args = GatedForward;

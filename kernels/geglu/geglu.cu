@@ -6,7 +6,7 @@
 //             hardware's tanh has 11 bits
 // Memory      allocates nothing; forward moves 3·n·s bytes, backward 5·n·s, 6·n·s with h. Backward may write dgate over
 //             gate, dup over up, h over dh
-// Variants    16 bytes a thread and array where all pointers allow it, else single elements; kernels/gated/gated.cuh
+// Variants    16 bytes per thread and array where all pointers allow it, else single elements; kernels/gated/gated.cuh
 // Source      Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6; Hendrycks, Gimpel 2016,
 //             arXiv:1606.08415, section 2
 // Checked by  tests/kernels/gated_gpu_test.cpp

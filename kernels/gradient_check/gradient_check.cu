@@ -2,7 +2,7 @@
 // Shapes      any number of tensors [n], contiguous; a launch takes 1024 of them
 // Precision   fp32, bf16 or fp16; only the exponents' bits are looked at
 // Memory      allocates nothing; reads each element once and writes one flag
-// Variants    one: 16 bytes a thread and step, single elements before and after. Every block that finds something
+// Variants    one: 16 bytes per thread and step, single elements before and after. Every block that finds something
 //             writes the same 1, so that their order does not matter
 // Source      Micikevicius et al. 2018, arXiv:1710.03740, section 3.2
 // Checked by  tests/kernels/gradient_check_gpu_test.cpp

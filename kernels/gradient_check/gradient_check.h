@@ -24,7 +24,7 @@ HEADROOM_BOTH std::uint32_t exponent_bits(Storage storage) {
 // Whether elements [begin, end) are all finite.
 bool all_finite_cpu(const CheckedTensor& tensor, Storage storage, std::int64_t begin, std::int64_t end);
 
-// Queues a search through all tensors, kMostTensors a launch, that sets *overflow to 1. Returns the first failed
+// Queues a search through all tensors, kMostTensors per launch, that sets *overflow to 1. Returns the first failed
 // launch's cudaError_t (0: queued).
 int check_finite_cuda(std::span<const CheckedTensor> tensors, Storage storage, std::int32_t* overflow,
                       CUstream_st* stream);

@@ -1,9 +1,9 @@
 // Computes    y = (x − mean) · rstd · w + b with rstd = 1 / √(mean((x − mean)²) + ε); backward dx, dw, db
 // Shapes      x, y, dy, dx [rows, width]; w, b, dw, db [width]; mean, rstd [rows] fp32
-// Precision   storage fp32, bf16 or fp16; arithmetic and sums fp32; the variance from the centred row,
+// Precision   storage fp32, bf16 or fp16; arithmetic and sums fp32; the variance from the centered row,
 //             not E[x²] − E[x]²
 // Memory      moves 2·rows·width elements forward, 3 backward;
-//             backward uses fp32 partial sums of dw and db, a row a block each
+//             backward uses fp32 partial sums of dw and db, one row of each per block
 // Variants    rows of whole 16-byte vectors (row_norm_forward.cuh, row_norm_backward.cuh); any width and address
 //             (row_norm_wide.cuh)
 // Source      Ba, Kiros, Hinton 2016, arXiv:1607.06450, equation 4

@@ -14,7 +14,7 @@ std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   return pass == Pass::kForward ? 2 * tensor + 2 * parameter + statistics : 3 * tensor + 3 * parameter + statistics;
 }
 
-// Per element forward: mean 1, centre 1, square and add 2, scale and shift 3. Backward: x̂ 2, g 1, its two sums 3, dw 2,
+// Per element forward: mean 1, center 1, square and add 2, scale and shift 3. Backward: x̂ 2, g 1, its two sums 3, dw 2,
 // db 1, dx 4.
 std::int64_t flops(const Shape& shape, Pass pass) {
   return (pass == Pass::kForward ? 7 : 13) * shape.rows * shape.width;

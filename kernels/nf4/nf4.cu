@@ -3,8 +3,8 @@
 // Shapes      w [n] contiguous, codes [n/2], absmax codes [n/64], their scales [n/64/256], one mean
 // Precision   w fp32, bf16 or fp16; arithmetic fp32, not contracted, so that the CPU has the same bits; the mean's sum
 //             in double
-// Memory      quantising: one fp32 a block of 64 as scratch. Dequantising allocates nothing; moves n s + 0.516 n bytes
-// Variants    one each: eight weights a thread, one 4-byte load of codes and 16-byte accesses to weights where pointers
+// Memory      quantizing: one fp32 per block of 64 as scratch. Dequantizing allocates nothing; moves n s + 0.516 n bytes
+// Variants    one each: eight weights per thread, one 4-byte load of codes and 16-byte accesses to weights where pointers
 //             allow and all eight are there, single bytes and weights where not
 // Source      Dettmers et al. 2023, arXiv:2305.14314, section 3 and appendix E
 // Checked by  tests/kernels/nf4_gpu_test.cpp
@@ -23,7 +23,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kPack = 8;                            // weights of a thread
 constexpr int kLanes = kNf4Block / kPack;           // threads of a block of weights
-constexpr int kSteps = 4;                           // packs of a thread when it dequantises
+constexpr int kSteps = 4;                           // packs of a thread when it dequantizes
 constexpr int kScalePack = kNf4ScaleBlock / kWarp;  // absmaxes of a lane
 constexpr unsigned kAllLanes = 0xffffffffu;
 

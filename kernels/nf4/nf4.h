@@ -1,4 +1,4 @@
-// NF4 with double quantisation on raw memory: what the CPU and CUDA kernels have in common. No torch.
+// NF4 with double quantization on raw memory: what the CPU and CUDA kernels have in common. No torch.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What NF4's dequantisation computes and moves.
+// What NF4's dequantization computes and moves.
 #include "kernels/kernel.h"
 #include "kernels/nf4/nf4.h"
 
@@ -14,7 +14,7 @@ std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   return n * element_bytes + (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4;
 }
 
-// A product a weight; the absmax costs two a block of 64.
+// One product per weight, and two per block of 64 for the absmax.
 std::int64_t flops(const Shape& shape, Pass pass) {
   const std::int64_t n = shape.rows * shape.width;
   return pass == Pass::kForward ? n + 2 * nf4_blocks(n) : 0;

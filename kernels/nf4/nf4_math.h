@@ -29,7 +29,7 @@ HEADROOM_BOTH unsigned nf4_code(float x, const float* middle) {
   return code;
 }
 
-// Partial sums of the absmaxes' mean: number i adds up those whose index is i modulo this, and then neighbours at half
+// Partial sums of the absmaxes' mean: number i adds up those whose index is i modulo this, and then neighbors at half
 // the distance each time. In double and in a fixed order, so that CPU and CUDA get the same mean.
 inline constexpr int kMeanParts = 1024;
 

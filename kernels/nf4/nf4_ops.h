@@ -1,4 +1,4 @@
-// Weights in four bits: NF4 with double quantisation, on tensors (Dettmers et al. 2023, arXiv:2305.14314).
+// Weights in four bits: NF4 with double quantization, on tensors (Dettmers et al. 2023, arXiv:2305.14314).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Nf4Matrix {
   std::vector<std::int64_t> shape;
 };
 
-// Bytes of the four tensors for n elements: about 0.516 n (4.127 bits an element).
+// Bytes of the four tensors for n elements: about 0.516 n (4.127 bits per element).
 constexpr std::int64_t nf4_bytes(std::int64_t n) { return (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4; }
 
 // weight: fp32, bf16 or fp16, contiguous, on CPU, CUDA or meta. For as long as it runs it also holds fp32 [⌈n/64⌉]. An
@@ -32,7 +32,7 @@ Nf4Matrix nf4_quantise(const at::Tensor& weight);
 at::Tensor nf4_dequantise(const Nf4Matrix& matrix, at::ScalarType type);
 
 // Both together in float64 on the CPU from plain tensor operations: the nearest level of each weight divided by its
-// block's absmax, times the absmax as double quantisation leaves it.
+// block's absmax, times the absmax as double quantization leaves it.
 at::Tensor nf4_reference(const at::Tensor& weight);
 
 }  // namespace headroom::kernels

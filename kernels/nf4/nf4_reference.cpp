@@ -1,4 +1,4 @@
-// NF4 with double quantisation from plain tensor operations, in float64.
+// NF4 with double quantization from plain tensor operations, in float64.
 #include <vector>
 
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"

@@ -3,7 +3,7 @@
 // Shapes      q [B, T, A, D], k [B, T, K, D], strides free but for D; cos, sin [T, D/2]
 // Precision   q and k fp32, bf16 or fp16; table fp32; arithmetic fp32
 // Memory      in place, allocates nothing; moves 2·B·T·(A + K)·D·s bytes and, mostly from caches, the table
-// Variants    16 bytes a thread where pointers, strides and D/2 allow it, else single elements. A thread turns the same
+// Variants    16 bytes per thread where pointers, strides and D/2 allow it, else single elements. A thread turns the same
 //             pairs of kHeads heads of a token, so that it reads its angles once and has 2·kHeads loads under way
 // Source      Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34; pairs (j, j + D/2) as in Hugging Face weights
 // Checked by  tests/kernels/rope_gpu_test.cpp
@@ -25,7 +25,7 @@ constexpr int kMostTokens = 8;                 // of a block
 constexpr std::int64_t kMostGridRows = 65535;  // of gridDim.y
 
 // blockIdx.y walks the batch, blockIdx.x tiles of blockDim.y tokens; threadIdx.x is a piece of kWidth pairs of a group
-// of heads. Head g + i·groups is the i-th of group g, so neighbouring threads touch neighbouring memory.
+// of heads. Head g + i·groups is the i-th of group g, so neighboring threads touch neighboring memory.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kMostThreads) rope_kernel(RopeArgs args, int groups, int pieces) {
   const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
@@ -76,7 +76,7 @@ int launch(const RopeArgs& args, CUstream_st* stream) {
   const auto groups = static_cast<int>((all_heads + kHeads - 1) / kHeads);
   const auto pieces = static_cast<int>(args.head_dim / 2 / kWidth);
   const int items = std::min(groups * pieces, kMostThreads);
-  // Worked example: 32 + 8 heads of 64 in bf16: 8 groups · 4 pieces = 32 threads a token, 4 tokens a block.
+  // Worked example: 32 + 8 heads of 64 in bf16: 8 groups · 4 pieces = 32 threads per token, 4 tokens per block.
   int tokens = std::clamp(kMostThreads / items, 1, kMostTokens);
   tokens = static_cast<int>(std::min<std::int64_t>(tokens, args.length));
   const dim3 block(static_cast<unsigned>(items), static_cast<unsigned>(tokens));

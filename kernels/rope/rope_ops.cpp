@@ -28,7 +28,7 @@ void check(const at::Tensor& q, const at::Tensor& k, const at::Tensor& cos, cons
                 "rope: q and k differ in B, T or D");
     TORCH_CHECK(x->scalar_type() == q.scalar_type() && x->device() == q.device(),
                 "rope: q and k differ in type or device");
-    TORCH_CHECK(x->size(3) <= 1 || x->stride(3) == 1, "rope: the elements of a head lie side by side");
+    TORCH_CHECK(x->size(3) <= 1 || x->stride(3) == 1, "rope: the elements of a head must be contiguous");
     // An expanded tensor's memory would be turned more than once.
     TORCH_CHECK(at::has_internal_overlap(*x) != at::MemOverlap::Yes,
                 "rope: several elements share one place in memory");
@@ -56,7 +56,7 @@ at::Tensor same_memory(const at::Tensor& x) { return x.variable_data(); }
 // Whether nothing but this handle leads to the memory.
 bool exclusive(const at::Tensor& x) { return x.use_count() == 1 && x.storage().use_count() == 1; }
 
-// What a gradient can be turned in: itself, or a copy of it where somebody else may still read it.
+// The tensor to rotate in place: the gradient itself, or a copy if another tensor may still read it.
 at::Tensor to_turn(const at::Tensor& gradient) {
   const bool takes = gradient.stride(3) == 1 && gradient.is_non_overlapping_and_dense();
   return takes && exclusive(gradient) ? gradient : gradient.clone(at::MemoryFormat::Contiguous);
@@ -68,7 +68,7 @@ struct RopeFunction : torch::autograd::Function<RopeFunction> {
     ctx->save_for_backward({cos, sin});
     rope_apply_(q, k, cos, sin, /*inverse=*/false);
     // Not mark_dirty: for a view that would be a copy of the whole base in backward, and is refused with two results.
-    // Who has saved q or k for its own backward is told by the version.
+    // The version counter reports the change to any operator that saved q or k for its backward.
     q.unsafeGetTensorImpl()->bump_version();
     k.unsafeGetTensorImpl()->bump_version();
     return {same_memory(q), same_memory(k)};

@@ -14,8 +14,8 @@ namespace headroom::kernels {
 void rope_apply_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::Tensor& cos_TD2,
                  const at::Tensor& sin_TD2, bool inverse);
 
-// The same with a gradient. The results lie in q's and k's memory, which must not be read under its old name again;
-// views are taken. The gradient is turned in place where nobody else holds it, else in a copy.
+// The same with a gradient. The results are in q's and k's memory, which must not be read under its old name again;
+// views are taken. The gradient is turned in place if this is its only reference, else in a copy.
 std::pair<at::Tensor, at::Tensor> rope_(const at::Tensor& q_BTAD, const at::Tensor& k_BTKD, const at::Tensor& cos_TD2,
                                         const at::Tensor& sin_TD2);
 

@@ -29,8 +29,8 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kStillUnderWay) : "memory");
 }
 
-// Sums over the threads of a group, the same bits in all of them and in every run. Of two successive sums each has
-// memory of its own, so that one barrier a sum is enough.
+// Sums over the threads of a group, the same bits in all of them and in every run. Two successive sums use
+// separate memory, so that one barrier per sum is enough.
 template <int kSums>
 class GroupSum {
  public:
@@ -76,12 +76,12 @@ class GroupSum {
   int turn_ = 0;
 };
 
-// The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors a thread. A thread
+// The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors per thread. A thread
 // fetches what it reads itself, so no barrier is needed.
 template <int kStreams, int kVectors>
 class Ring {
  public:
-  static constexpr int kSlots = kStages * kStreams * kVectors;  // vectors a thread
+  static constexpr int kSlots = kStages * kStreams * kVectors;  // vectors per thread
 
   __device__ Ring(uint4* memory, const void* const (&tensors)[kStreams], std::int64_t row, std::int64_t step,
                   std::int64_t rows, int row_vectors)
@@ -101,7 +101,7 @@ class Ring {
     stage_ = 0;
   }
 
-  // Fetches the next row that has not been fetched to where the present one lies; zeros behind the last.
+  // Fetches the next row into the place of the present one; zeros behind the last.
   __device__ __forceinline__ void fetch() {
 #pragma unroll
     for (int stream = 0; stream < kStreams; ++stream) {

@@ -8,7 +8,7 @@
 
 namespace headroom::kernels::row_norm {
 
-// `omp simd` lets the compiler split a sum over vector lanes, and tells it that dx over dy is no obstacle.
+// `omp simd` lets the compiler split a sum over vector lanes, and assume that dx over dy is no obstacle.
 
 template <typename T, NormKind kKind>
 HEADROOM_INLINE void forward_row(const NormForward& norm, std::int64_t row) {
@@ -55,7 +55,7 @@ HEADROOM_INLINE void forward_row(const NormForward& norm, std::int64_t row) {
   }
 }
 
-// dx of one row; its share of dweight (and dbias) is added to the partial sums. The formula stands in
+// dx of one row; its share of dweight (and dbias) is added to the partial sums. The formula is in
 // row_norm_backward.cuh.
 template <typename T, bool kMean>
 HEADROOM_INLINE void backward_row(const NormBackward& norm, std::int64_t row, float* dweight, float* dbias) {

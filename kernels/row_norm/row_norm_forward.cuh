@@ -14,7 +14,7 @@ constexpr int kForwardBlocks = 3;   // a multiprocessor: 40 registers a thread
 
 // Mean and 1 / √(variance + ε) of a group's row with one barrier: every warp squares about a pivot near its own mean,
 // and the parts are joined after Chan, Golub and LeVeque 1979, equation 2.1b. The pivot is the mean of the warp's first
-// vector, which lies at most √(n / elements of a vector) standard deviations from the mean of its n ≤ 1024 elements:
+// vector, which is at most √(n / elements of a vector) standard deviations from the mean of its n ≤ 1024 elements:
 // the difference of squares loses at most 7 of fp32's 24 bits, in a row made for it, and about one in others.
 template <typename T, int kVectors>
 __device__ __forceinline__ float2 group_moments(uint4 (&x)[kVectors], int row_vectors, float width, float epsilon,
@@ -85,7 +85,7 @@ __device__ __forceinline__ float group_rstd(const uint4 (&x)[kVectors], float wi
   return rsqrtf(square / width + epsilon);
 }
 
-// y of one row a group. Many small groups with the row in few registers: while some wait for a sum, others load.
+// y of one row per group. Many small groups with the row in few registers: while some wait for a sum, others load.
 template <typename T, NormKind kKind>
 __global__ void __launch_bounds__(kBlockThreads, kForwardBlocks) forward_kernel(NormForward norm) {
   constexpr int kVectors = kForwardVectors;

@@ -1,4 +1,4 @@
-// What the forward and the backward kernels of the norms of rows share: how a row lies over threads, and its numbers.
+// What the forward and the backward kernels of the norms of rows share: how a row is spread over threads, and its numbers.
 //
 // A row belongs to a group of threads, threadIdx.y of a block, and 16-byte vector v of thread t is vector
 // v · blockDim.x + t of the row, in every row.
@@ -15,7 +15,7 @@ namespace headroom::kernels::row_norm {
 constexpr int kBlockThreads = 512;  // at most, in any block
 constexpr int kMostGroups = 15;     // a block has 16 barriers: one each, and that of __syncthreads
 
-// How a pass is cut: `block.x` threads a row, `block.y` rows a block.
+// How a pass is cut: `block.x` threads per row, `block.y` rows per block.
 inline dim3 cut(std::int64_t row_vectors, int vectors_a_thread, int block_threads) {
   const std::int64_t threads = (row_vectors + vectors_a_thread - 1) / vectors_a_thread;
   const int row_threads = static_cast<int>((threads + kWarp - 1) / kWarp * kWarp);

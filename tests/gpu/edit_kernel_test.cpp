@@ -107,7 +107,7 @@ TEST_CASE("numbers that are never written are wrong") {
   CHECK(run.report.sentence == "It never writes 2 of the 1,024,007 numbers of `out`.");
 }
 
-TEST_CASE("without its mask the vector addition writes behind its buffer, and the canaries tell") {
+TEST_CASE("without its mask the vector addition writes behind its buffer, and the canaries show it") {
   const EditedRun run = on_gpu({{"source", with(source_of("vector_add"), "i < count", "true")}});
   INFO(run.report.sentence);
   CHECK(run.report.verdict == KernelVerdict::kOutOfBounds);
@@ -117,7 +117,7 @@ TEST_CASE("without its mask the vector addition writes behind its buffer, and th
   CHECK(run.measurements.empty());
 }
 
-TEST_CASE("a write in front of a buffer, and one beside an input, are told as well") {
+TEST_CASE("a write in front of a buffer, and one beside an input, are reported as well") {
   const EditedRun before = on_gpu({{"source", with(source_of("vector_add"), "  if (i < count) {",
                                                    "  if (i == 0) out[-3] = 1;\n  if (i < count) {")}});
   CHECK(before.report.sentence.find("before the beginning of `out`, the first at out[-3]") != std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("a write in front of a buffer, and one beside an input, are told as we
   CHECK(input.report.sentence.find("`b`") != std::string::npos);
 }
 
-TEST_CASE("a kernel that the device refuses to start is told, and the next one runs") {
+TEST_CASE("a kernel that the device refuses to start is reported, and the next one runs") {
   const std::string greedy =
       with(source_of("rms_norm"), "void rms_norm(", "void __launch_bounds__(64) rms_norm(");  // launched with 256
   const EditedRun refused = on_gpu({{"exercise", "rms_norm"}, {"source", greedy}});
@@ -160,7 +160,7 @@ TEST_CASE("an endless kernel is killed at the deadline with its engine; another 
   CHECK(other->facts().at("pid") == other_pid);
 }
 
-TEST_CASE("a kernel that ends the device's context is told with its reason, and a fresh engine runs the next") {
+TEST_CASE("a kernel that ends the device's context is reported with its reason, and a fresh engine runs the next") {
   const auto mine = backend::make_engine({{engine()}});
   const std::string wild = with(source_of("vector_add"), "  if (i < count) {",
                                 "  if (i == 0) *reinterpret_cast<float*>(16) = 1;\n  if (i < count) {");

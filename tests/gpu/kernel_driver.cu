@@ -21,7 +21,7 @@ void must(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-__device__ std::uint64_t mixed(std::uint64_t z) {  // SplitMix64's finaliser
+__device__ std::uint64_t mixed(std::uint64_t z) {  // SplitMix64's finalizer
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
   return z ^ (z >> 31);

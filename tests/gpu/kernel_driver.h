@@ -49,7 +49,7 @@ class KernelDriver {
 
   // A launch outside of timing: fails the program on a CUDA error, now or when the device comes to it.
   void run(const std::string& name, const std::function<int()>& launch);
-  // Median and [0.2, 0.8] quantiles with a cold L2 by CUDA events, bytes a second, and that as a part of a device copy
+  // Median and [0.2, 0.8] quantiles with a cold L2 by CUDA events, bytes per second, and that as a part of a device copy
   // whose reads and writes add up to `bytes`, timed in turns with it.
   void time(const std::string& name, std::int64_t bytes, const std::function<int()>& launch);
   // The same for products: TFLOP/s.

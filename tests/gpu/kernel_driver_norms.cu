@@ -26,7 +26,7 @@ struct Size {
   std::int64_t offset = 0;  // elements by which every tensor starts behind its memory: 1 is no address for 16 bytes
 };
 
-// One tensor in memory of its own, `offset` elements into it.
+// One tensor in a separate buffer, `offset` elements into it.
 class Tensor {
  public:
   Tensor(Storage storage, std::int64_t n, std::int64_t offset, std::uint64_t seed)

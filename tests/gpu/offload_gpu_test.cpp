@@ -160,7 +160,7 @@ double adamw_alone() {
 
 }  // namespace
 
-TEST_CASE("on a GPU it changes no bit where weights, checkpoints and states lie", "[gpu]") {
+TEST_CASE("on a GPU the place of weights, checkpoints and states changes no bit", "[gpu]") {
   const Settings base{
       "model=custom",        "hidden_size=256", "num_layers=5",      "num_heads=4",           "num_kv_heads=2",
       "head_dim=64",         "batch=2",         "seq=128",           "intermediate_size=512", "vocab_size=1000",

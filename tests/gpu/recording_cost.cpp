@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
                100 * (median / base - 1), median - base);
   }
   fmt::print(
-      "\nMarks a step: {}. Device marks and counters alone: {:+.3f} ms a step. Events dropped: {}. Encoded: {} "
+      "\nMarks a step: {}. Device marks and counters alone: {:+.3f} ms per step. Events dropped: {}. Encoded: {} "
       "bytes.\n",
       listener.marks / rounds, quantile(step_ms[kProbeAndMarks], 0.5) - quantile(step_ms[kProbe], 0.5),
       sink.ring().dropped(), encoded.load());

@@ -104,7 +104,7 @@ std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view 
 
 }  // namespace
 
-TEST_CASE("a traced run says so and tells no speed") {
+TEST_CASE("a traced run says so and gives no speed") {
   for (const auto& recording : {traced().eager, traced().fused}) {
     REQUIRE(recording->info().provenance.count("traced") == 1);
     CHECK(recording->info().provenance.at("traced").find("CUPTI") != std::string::npos);
@@ -168,7 +168,7 @@ TEST_CASE("a fused kernel is one launch where the eager composition has several,
   CHECK(eager.size() >= 4);
   REQUIRE(fused.size() == 1);
   CHECK(traced().fused->op_name(fused[0].name).find("headroom::kernels") != std::string_view::npos);
-  // x and the residual in, their sum and the norm out, [1024, 2048] in bf16; the weight and a number a row.
+  // x and the residual in, their sum and the norm out, [1024, 2048] in bf16; the weight and a number per row.
   CHECK(fused[0].bytes == 4 * 1024 * 2048 * 2 + 2048 * 2 + 1024 * 4);
   Bytes moved = 0;
   for (const KernelSpan& span : eager) moved += std::max<Bytes>(span.bytes, 0);

@@ -1,4 +1,4 @@
-// AdamW with 8-bit moments, and block-wise quantisation, on any device.
+// AdamW with 8-bit moments, and block-wise quantization, on any device.
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -24,7 +24,7 @@ at::Tensor decoded(const at::Tensor& codes, const at::Tensor& absmax, bool is_si
 
 }  // namespace
 
-TEST_CASE("every code stands for the value that its bits spell") {
+TEST_CASE("every code means the value that its bits spell") {
   const bool is_signed = GENERATE(true, false);
   const at::Tensor codes = at::arange(256).to(at::kByte).to(test::tested_device());
   const at::Tensor one = at::ones({1}, codes.options().dtype(at::kFloat));
@@ -44,7 +44,7 @@ TEST_CASE("a map's own values get their own codes") {
   CHECK(kernels::quantise_blockwise(map, is_signed).codes.cpu().equal(at::arange(256).to(at::kByte)));
 }
 
-TEST_CASE("quantisation takes the nearest value") {
+TEST_CASE("quantization takes the nearest value") {
   const bool is_signed = GENERATE(true, false);
   const std::int64_t n = GENERATE(1, 255, 256, 257, 100'003);
   const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);

@@ -33,7 +33,7 @@ bool same_bits(const kernels::AdamW8bitParameter& a, const kernels::AdamW8bitPar
 void step_8bit(const kernels::AdamW8bitParameter& p, std::int64_t t, const kernels::AdamWControl& control = {});
 kernels::AdamWReference reference_8bit(const kernels::AdamW8bitParameter& before, std::int64_t t);
 
-// How much farther `values`, coded and decoded, lie from `exact` than the nearest value of the map, at most, relative
+// How much farther `values`, coded and decoded, are from `exact` than the nearest value of the map, at most, relative
 // to the block's absmax and beyond a millionth of the value itself (fp32's rounding); both [n], anywhere.
 double beyond_nearest(const at::Tensor& values, const at::Tensor& exact, bool is_signed);
 

@@ -29,7 +29,7 @@ TEST_CASE("8-bit AdamW refuses what does not fit") {
   CHECK_THROWS(kernels::dequantise_blockwise(at::zeros({4}, at::kByte), at::zeros({2}), true, 4));
 }
 
-TEST_CASE("on meta 8-bit AdamW checks, and quantisation allocates what it does elsewhere") {
+TEST_CASE("on meta 8-bit AdamW checks, and quantization allocates what it does elsewhere") {
   const auto meta = at::TensorOptions().device(at::kMeta);
   const at::Tensor x = at::zeros({1000}, meta);
   const kernels::BlockQuantised q = kernels::quantise_blockwise(x, true);
@@ -44,7 +44,7 @@ TEST_CASE("on meta 8-bit AdamW checks, and quantisation allocates what it does e
   CHECK_THROWS(test::step_8bit(p, 1));
 }
 
-TEST_CASE("the state of 8-bit AdamW takes 2.031 bytes a parameter") {
+TEST_CASE("the state of 8-bit AdamW takes 2.031 bytes per parameter") {
   CHECK(kernels::adamw_8bit_state_bytes(256) == 520);
   CHECK(kernels::adamw_8bit_state_bytes(1) == 10);
   CHECK(kernels::adamw_8bit_state_bytes(1'235'814'400) / 1'235'814'400.0 == Approx(2.03125));

@@ -65,7 +65,7 @@ TEST_CASE("bf16 results are rounded to nearest, ties to even, and NaN stays NaN"
     step_one({p, g, m, v}, step);
     return p.to(at::kFloat).item<float>();
   };
-  // Below 2 neighbours are 2^-7 apart, so a step of 2^-8 ends half way; below 1 it is one place.
+  // Below 2 neighbors are 2^-7 apart, so a step of 2^-8 ends half way; below 1 it is one place.
   CHECK(stored(2.0f) == 2.0f);
   CHECK(stored(2.0f - 0x1p-7f) == 2.0f - 0x1p-6f);
   CHECK(stored(1.0f) == 1.0f - 0x1p-8f);
@@ -112,9 +112,9 @@ TEST_CASE("bias corrections are what the paper's powers give") {
   }
 }
 
-TEST_CASE("stochastic rounding takes one of the two neighbours and keeps the mean") {
+TEST_CASE("stochastic rounding takes one of the two neighbors and keeps the mean") {
   constexpr std::int64_t kCount = 400'000;
-  // A step of a third of a place below 2, where places are 2^-7 apart: 1 to 2 in the lower neighbour's favour.
+  // A step of a third of a place below 2, where places are 2^-7 apart: 1 to 2 in the lower neighbor's favor.
   const auto stepped = [&](std::uint64_t seed, std::int64_t t, std::int64_t number) {
     const at::Tensor p = at::full({kCount}, 1.5f, at::kBFloat16), m = at::zeros({kCount}), v = at::zeros({kCount});
     const kernels::AdamWParameter one{.param = p,
@@ -173,7 +173,7 @@ TEST_CASE("stochastic rounding leaves exact values, infinity and NaN alone, and 
   CHECK(test::same_bits(second, two[1]));
 }
 
-TEST_CASE("the step counter stands still at an overflow") {
+TEST_CASE("the step counter does not move at an overflow") {
   const at::Tensor counter = at::zeros({1}, at::kLong), overflow = at::zeros({1}, at::kInt);
   kernels::advance_step_count_(counter);
   kernels::advance_step_count_(counter, overflow);

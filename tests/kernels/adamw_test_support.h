@@ -59,7 +59,7 @@ kernels::AdamWStep adamw_constants(std::int64_t t);
 // The tensors on another device, as they are.
 kernels::AdamWParameter on_device(const kernels::AdamWParameter& tensors, at::Device device);
 
-// Whether all that the step writes has the same bits, wherever it lies.
+// Whether all that the step writes has the same bits, at any address.
 bool same_bits(const kernels::AdamWParameter& a, const kernels::AdamWParameter& b);
 
 // inverse_scale 2^-k, overflow `overflow`, step_count t, on `device`.

@@ -18,7 +18,7 @@ TEST_CASE("the fused linear cross entropy on a GPU errs no more than twice the p
 
 TEST_CASE("the fused linear cross entropy on a GPU leaves ignored rows out") { test::check_flce_ignored(at::kCUDA); }
 
-TEST_CASE("the fused linear cross entropy on a GPU writes where it is told") { test::check_flce_memory(at::kCUDA); }
+TEST_CASE("the fused linear cross entropy on a GPU writes where it is asked to") { test::check_flce_memory(at::kCUDA); }
 
 TEST_CASE("the fused linear cross entropy on a GPU follows the upstream gradient") {
   test::check_flce_upstream(at::kCUDA);

@@ -13,7 +13,9 @@ TEST_CASE("the fused linear cross entropy on the CPU errs no more than twice the
 
 TEST_CASE("the fused linear cross entropy on the CPU leaves ignored rows out") { test::check_flce_ignored(at::kCPU); }
 
-TEST_CASE("the fused linear cross entropy on the CPU writes where it is told") { test::check_flce_memory(at::kCPU); }
+TEST_CASE("the fused linear cross entropy on the CPU writes where it is asked to") {
+  test::check_flce_memory(at::kCPU);
+}
 
 TEST_CASE("the fused linear cross entropy on the CPU follows the upstream gradient") {
   test::check_flce_upstream(at::kCPU);

@@ -1,4 +1,4 @@
-// How far a result lies from float64, and whether it is no worse than PyTorch's own.
+// How far a result is from float64, and whether it is no worse than PyTorch's own.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -45,7 +45,7 @@ TEST_CASE("NF4 of a weight is what float64 makes of it, but for ties") {
   const at::Tensor weight = random_weight({n}, type, offset);
   const at::Tensor exact = kernels::nf4_reference(weight), ours = there_and_back(weight).cpu().to(at::kDouble);
   const at::Tensor apart = (ours - exact).abs() > 1e-6 * weight.abs().max().cpu().to(at::kDouble);
-  // fp32 decides the few that lie in the middle between two levels otherwise, and is then as far off.
+  // fp32 decides the few in the middle between two levels otherwise, and is then as far off.
   CHECK(apart.sum().item<std::int64_t>() <= n / 1000);
   const at::Tensor w = weight.cpu().to(at::kDouble);
   const at::Tensor worse = (ours - w).abs() - (exact - w).abs();
@@ -91,7 +91,7 @@ TEST_CASE("zeros stay zeros in NF4, and nothing finite is left beside inf or NaN
   CHECK_FALSE(there_and_back(weight).isfinite().any().item<bool>());
 }
 
-TEST_CASE("double quantisation of absmax is the dynamic map on what its mean leaves") {
+TEST_CASE("double quantization of absmax is the dynamic map on what its mean leaves") {
   const at::Tensor weight = random_weight({40'000}, at::kFloat);
   const kernels::Nf4Matrix matrix = kernels::nf4_quantise(weight);
   const at::Tensor absmax = weight.cpu().view({625, 64}).abs().amax(1);

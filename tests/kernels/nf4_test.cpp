@@ -19,7 +19,7 @@ TEST_CASE("the levels of NF4 are the published ones bit for bit") {
   for (int i = 0; i < 16; ++i) CHECK(std::bit_cast<std::uint32_t>(kernels::kNf4Levels[i]) == kBits[i]);
 }
 
-TEST_CASE("NF4 takes 4.127 bits a weight") {
+TEST_CASE("NF4 takes 4.127 bits per weight") {
   CHECK(kernels::nf4_bytes(1) == 1 + 1 + 4 + 4);
   CHECK(kernels::nf4_bytes(64 * 256) == 8192 + 256 + 4 + 4);
   CHECK(8.0 * static_cast<double>(kernels::nf4_bytes(1 << 24)) / (1 << 24) == Approx(4.127).epsilon(1e-4));

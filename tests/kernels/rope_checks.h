@@ -13,6 +13,6 @@ RopeTables rope_tables(std::int64_t length, std::int64_t head_dim, at::Device de
 
 void check_rope_errors(at::Device device);
 void check_rope_packed(at::Device device);    // views of one product of queries, keys and values
-void check_rope_autograd(at::Device device);  // gradients that nobody else holds, and shared ones
+void check_rope_autograd(at::Device device);  // gradients with a single reference, and shared ones
 
 }  // namespace headroom::test

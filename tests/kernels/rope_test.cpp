@@ -42,7 +42,7 @@ TEST_CASE("what RoPE cannot turn is refused") {
   CHECK_THROWS(kernels::rope_(leaf, k, tables.cos, tables.sin));
 }
 
-TEST_CASE("who kept the unturned queries for a gradient is told") {
+TEST_CASE("an operator that kept the unturned queries for its gradient gets an error") {
   const test::RopeTables tables = test::rope_tables(3, 8, at::kCPU);
   const at::Tensor x = at::ones({2, 3, 4, 8}).requires_grad_();
   const at::Tensor q = x.exp();  // exp keeps its result

@@ -219,7 +219,7 @@ TEST_CASE("threads do not change 8-bit AdamW's bits") {
   });
 }
 
-TEST_CASE("threads do not change quantised bits") {
+TEST_CASE("threads do not change quantized bits") {
   const at::ScalarType type = any_type();
   const at::Tensor x = random({kElements}, type, 0.02);
   check_threads([&] {

@@ -297,7 +297,7 @@ TEST_CASE("adapters take the bytes of their formulas") {
   constexpr Bytes kUnlogged = 8;  // a matrix' mean and, of so few blocks, one scale: too small for the log
   for (const std::int64_t area : kAreas) quantised += kLayers * (kernels::nf4_bytes(area) - kUnlogged);
   CHECK(level(qlora.setup, Category::kWeights).last == bytes(kOtherElements + adapter_elements()) + quantised);
-  // NF4 and its constants twice quantised: 4 + 8/64 + 32/(64·256) bits, and a mean a matrix.
+  // NF4 and its constants twice quantized: 4 + 8/64 + 32/(64·256) bits, and a mean a matrix.
   CHECK(kernels::nf4_bytes(2048 * 2048) == 2048 * 2048 / 2 + 65536 + 1024 + 4);
   for (const Logs* log : {&lora, &qlora}) {
     CHECK(level(log->setup, Category::kOptimizerState).last == bytes(2 * adapter_elements()));
@@ -309,7 +309,7 @@ TEST_CASE("QLoRA never has two layers' weights in the model's type") {
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   const Logs qlora =
       logs(params({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}), kPlanForCpu);
-  // Of the largest matrix, 64 × 96, a copy at a time; norms have a little workspace of their own.
+  // Of the largest matrix, 64 × 96, a copy at a time; norms add a little workspace.
   const Level workspace = level(qlora.third_step, Category::kWorkspace);
   CHECK(workspace.last == 0);
   CHECK(workspace.peak >= 4 * 64 * 96);

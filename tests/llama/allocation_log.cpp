@@ -93,7 +93,7 @@ struct MetaAllocator final : c10::Allocator {
   }
   c10::DataPtr allocate(std::size_t bytes) override {
     if (bytes == 0) return {nullptr, nullptr, &c10::detail::deleteNothing, c10::Device(c10::kMeta)};
-    char* const context = new char;  // nothing but an address of its own
+    char* const context = new char;  // nothing but a unique address
     the_log().born(context, bytes, LoggedDevice::kMeta);
     return {nullptr, context, &free, c10::Device(c10::kMeta)};
   }

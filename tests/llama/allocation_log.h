@@ -22,7 +22,7 @@ std::string to_string(const Allocation& allocation);
 
 enum class LoggedDevice : std::uint8_t { kCpu, kMeta };
 
-// Becomes LibTorch's allocator on both devices and the listener of relabels. Before the first tensor, once a process.
+// Becomes LibTorch's allocator on both devices and the listener of relabels. Before the first tensor, once per process.
 void install_allocation_log();
 void start_log(LoggedDevice device);
 // What happened since start_log, without scalars (8 bytes or fewer): PyTorch wraps numbers into tensors that are on the

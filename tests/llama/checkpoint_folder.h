@@ -16,14 +16,14 @@
 
 namespace headroom::test {
 
-// A folder of its own in the folder for temporary files, gone with the object.
+// A new folder in the folder for temporary files, removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "headroom-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
-  // Not remove_all(): LibTorch has one of its own, of another compiler, which crashes.
+  // Not remove_all(): LibTorch exports its own, built by another compiler, which crashes.
   ~TemporaryFolder() {
     std::vector<std::filesystem::path> all{path_};
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) all.push_back(entry.path());

@@ -22,7 +22,7 @@ using llama::DirectFile;
 using llama::HostArena;
 using llama::StateFile;
 
-// A folder of its own, gone afterwards.
+// A new folder, removed afterwards.
 class Folder {
  public:
   explicit Folder(std::filesystem::path parent = std::filesystem::temp_directory_path()) {
@@ -30,7 +30,7 @@ class Folder {
     REQUIRE(mkdtemp(name.data()) != nullptr);
     path_ = name;
   }
-  ~Folder() {  // LibTorch brings a remove_all of its own that does not work
+  ~Folder() {  // LibTorch exports its own remove_all, which does not work
     unlink(file().c_str());
     rmdir(path_.c_str());
   }

@@ -1,4 +1,4 @@
-// Host memory of offload: what is taken, what is told, and what happens when the host will not give it.
+// Host memory of offload: what is taken, what is reported, and what happens when the host refuses it.
 #include <map>
 #include <string>
 
@@ -39,7 +39,7 @@ class Heard final : public record::ScopeListener {
 
 }  // namespace
 
-TEST_CASE("a host block has exactly its bytes, is told under the tag it was taken with, and goes by itself") {
+TEST_CASE("a host block has exactly its bytes, is reported under the tag it was taken with, and frees itself") {
   const at::Device device = GENERATE(at::Device(at::kCPU), at::Device(at::kMeta));
   CAPTURE(device);
   const Heard heard;

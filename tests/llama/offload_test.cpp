@@ -134,7 +134,7 @@ TEST_CASE("a step with its state on the host follows the loss of the plain one")
   }
 }
 
-TEST_CASE("where weights and checkpoints lie changes no bit") {
+TEST_CASE("the place of weights and checkpoints changes no bit") {
   const Settings host{"offload.optimizer=host", "checkpointing=layer"};
   const std::vector<double> state = losses(host, 6);
   CHECK(losses(joined(host, {"offload.parameters=on"}), 6) == state);
@@ -331,6 +331,6 @@ TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more 
   CHECK(peak(1, {}) + kBlasWorkspace <= 1'770'000'000);
   CHECK(peak(8, {}) + kBlasWorkspace <= 2'970'000'000);
   CHECK(peak(112, {}) + kBlasWorkspace <= 20'870'000'000);
-  CHECK((peak(144, {}) - peak(112, {})) / (32 * 1024) <= 158'150);                  // bytes a token
+  CHECK((peak(144, {}) - peak(112, {})) / (32 * 1024) <= 158'150);                  // bytes per token
   CHECK(peak(200, {"offload.checkpoints=on"}) + kBlasWorkspace <= 24'910'810'317);  // 23.2 GiB
 }

@@ -167,7 +167,7 @@ TEST_CASE("every optimizer's allocations are planned, in their order") {
   same(log_of(settings, kCpu, 2), log_of(settings, kPlanForCpu, 2));
 }
 
-TEST_CASE("what stands between steps, in bytes a parameter") {
+TEST_CASE("what stays between steps, in bytes per parameter") {
   test::install_allocation_log();
   const std::int64_t parameters = llama::num_parameters(*llama::find_config("tiny"));
   const auto bytes = [&](const Settings& settings, Category category) {

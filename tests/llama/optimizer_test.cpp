@@ -210,7 +210,7 @@ TEST_CASE("portions of a step are the step, whatever their order") {
 TEST_CASE("stochastic rounding moves weights that rounding to nearest leaves alone") {
   const std::vector<Parameter> nearest = weights(at::kBFloat16), random = weights(at::kBFloat16);
   const std::vector<at::Tensor> before = values(nearest);
-  const double rate = 1e-6;  // of weights around 0.02, whose neighbours in bf16 are 1e-4 away
+  const double rate = 1e-6;  // of weights around 0.02, whose neighbors in bf16 are 1e-4 away
   AdamW one(nearest, {.learning_rate = rate, .weight_decay = 0});
   AdamW other(random, {.learning_rate = rate, .weight_decay = 0, .stochastic_rounding = true, .seed = 3});
   run(one, nearest, 40);
@@ -234,7 +234,7 @@ TEST_CASE("GaLore with the identity as projection and a scale of 1 is AdamW, bit
   }
 }
 
-TEST_CASE("GaLore's first step lies in the span of the gradient's top singular vectors") {
+TEST_CASE("GaLore's first step is in the span of the gradient's top singular vectors") {
   const std::vector<Parameter> all = weights();
   const std::vector<at::Tensor> before = values(all);
   constexpr std::int64_t kRank = 5;

@@ -1,4 +1,4 @@
-// A meta step makes the allocations of a real one; every allocation is labelled.
+// A meta step makes the allocations of a real one; every allocation is labeled.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -161,7 +161,7 @@ TEST_CASE("the plan of a GPU step takes the GPU's attention kernels") {
 
 TEST_CASE("memory a token of Llama 3.2 1B in bf16 is what was measured for the eager Hugging Face model") {
   test::install_allocation_log();
-  // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes a token, and 1,621,004 with every layer
+  // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes per token, and 1,621,004 with every layer
   // checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H in place of the first.
   const auto peak = [](const char* batch, const char* checkpointing) {
     return test::sum(test::peak_by_category(

@@ -174,7 +174,7 @@ TEST_CASE("a checkpoint's weights are the model's, whatever type they are stored
   check_values(loaded(folder.path(), kSmall, type), stored, type);
 }
 
-TEST_CASE("tensors may lie at odd addresses and in any order") {
+TEST_CASE("tensors may be at odd addresses and in any order") {
   const TemporaryFolder folder;
   write_config(folder.path(), kSmall);
   std::vector<TensorBytes> tensors = tensors_of(kSmall);
@@ -245,7 +245,7 @@ TEST_CASE("each defect of a safetensors file is named") {
   CHECK_THAT(refusal(file([](std::string& all) { all.resize(5); })), ContainsSubstring("is cut: it has 5 bytes"));
   CHECK_THAT(refusal(file([](std::string& all) { all.resize(100); })), ContainsSubstring("is cut: its header has"));
   CHECK_THAT(refusal(file([](std::string& all) { all.resize(all.size() - 1); })),
-             ContainsSubstring("Tensor lm_head.weight should lie at bytes"));
+             ContainsSubstring("Tensor lm_head.weight should be at bytes"));
   CHECK_THAT(refusal(file([](std::string& all) { all += "tail"; })),
              ContainsSubstring("4 bytes that belong to no tensor"));
   CHECK_THAT(refusal(file([](std::string& all) { all.replace(0, 8, test::length_of(100'000'001)); })),
@@ -274,7 +274,7 @@ TEST_CASE("each defect of a safetensors file is named") {
   CHECK_THAT(refusal(header([](json& all) { all[kQ]["shape"] = json::array({(std::int64_t{1} << 62) + 256}); })),
              ContainsSubstring("does not make the 1024 bytes"));
   CHECK_THAT(refusal(header([](json& all) { std::swap(all[kQ]["data_offsets"][0], all[kQ]["data_offsets"][1]); })),
-             ContainsSubstring("Tensor " + kQ + " should lie at bytes"));
+             ContainsSubstring("Tensor " + kQ + " should be at bytes"));
   CHECK_THAT(refusal(header([](json& all) {
                all[kQ]["data_offsets"] = {std::uint64_t{1} << 63, (std::uint64_t{1} << 63) + 1024};
              })),
@@ -302,11 +302,11 @@ TEST_CASE("a shard is a file of the folder, and has what the index says") {
   const auto renamed = [](const char* name) {
     return [name](const std::filesystem::path&, json& index) { index["weight_map"]["lm_head.weight"] = name; };
   };
-  CHECK_THAT(shard_refusal(renamed("../b.safetensors")), ContainsSubstring("lies outside its folder"));
-  CHECK_THAT(shard_refusal(renamed("sub/../../b.safetensors")), ContainsSubstring("lies outside its folder"));
+  CHECK_THAT(shard_refusal(renamed("../b.safetensors")), ContainsSubstring("is outside its folder"));
+  CHECK_THAT(shard_refusal(renamed("sub/../../b.safetensors")), ContainsSubstring("is outside its folder"));
   CHECK_THAT(shard_refusal(renamed("/etc/hostname")),
-             ContainsSubstring("the shard \"/etc/hostname\", which lies outside"));
-  CHECK_THAT(shard_refusal(renamed("")), ContainsSubstring("lies outside its folder"));
+             ContainsSubstring("the shard \"/etc/hostname\", which is outside"));
+  CHECK_THAT(shard_refusal(renamed("")), ContainsSubstring("is outside its folder"));
   CHECK_THAT(shard_refusal(renamed("c.safetensors")), ContainsSubstring("c.safetensors is missing"));
   CHECK_THAT(shard_refusal(renamed("a.safetensors")), ContainsSubstring("does not list it there"));
   CHECK_THAT(shard_refusal([](const auto&, json& index) { index["weight_map"]["more"] = "a.safetensors"; }),
@@ -346,7 +346,7 @@ TEST_CASE("a config that cannot be computed here is refused by its field") {
   CHECK_THAT(llama::find_weights(empty.path() / "none", kSmall).error().message, ContainsSubstring("is no folder"));
 }
 
-TEST_CASE("a pipe in a file's place is refused, and nobody waits for it") {
+TEST_CASE("a pipe in a file's place is refused at once") {
   const test::TemporaryFolder folder;
   const std::string pipe = (folder.path() / "config.json").string();
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);

@@ -1,4 +1,4 @@
-// The threads of the CPU's optimizer: each part once, what follows behind the last one, and nobody else's threads changed.
+// The threads of the CPU's optimizer: each part once, what follows behind the last one, and no other threads changed.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -261,7 +261,7 @@ TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {
   CHECK(again.front() == (k == 1 ? 3 : k == 2 ? 2 : 3));
 }
 
-TEST_CASE("selective checkpointing keeps the results of products, and rebuilds what lies between") {
+TEST_CASE("selective checkpointing keeps the results of products, and rebuilds what is between") {
   test::install_allocation_log();
   // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes; A = 8 heads.
   constexpr Bytes kWide = 4 * 128 * 704 * 4, kStream = 4 * 128 * 256 * 4, kScores = 4 * 8 * 128 * 128 * 4;
@@ -341,7 +341,7 @@ TEST_CASE("hooks hear of each layer, in segments too") {
   CHECK(calls({.micro_batches = 2}) == "f0 f1 f2 f3 b3 b2 b1 b0 f0 f1 f2 f3 b3 g3 b2 g2 b1 g1 b0 g0 g-1 ");
 }
 
-TEST_CASE("checkpoints may lie elsewhere between forward and backward") {
+TEST_CASE("checkpoints may be elsewhere between forward and backward") {
   struct Store final : llama::CheckpointStore {
     std::map<std::int64_t, at::Tensor> kept;
     std::size_t most = 0;
@@ -369,7 +369,7 @@ TEST_CASE("checkpoints may lie elsewhere between forward and backward") {
   CHECK(store.kept.empty());
 }
 
-TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes a token for Llama 3.2 1B, four tensors of logits") {
+TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes per token for Llama 3.2 1B, four tensors of logits") {
   test::install_allocation_log();
   constexpr double kVocab = 128'256;
   constexpr std::int64_t kTokens = 8 * 1024;
@@ -392,7 +392,7 @@ TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes a token for Llama 3.2 1B, 
   CHECK(later == Approx(14 * kVocab + 81'948).epsilon(0.02));
 }
 
-TEST_CASE("a loss that is no number is told with the step and the layer where it came from") {
+TEST_CASE("a loss that is no number is reported with the step and the layer where it came from") {
   const llama::Config config{.id = "custom",
                              .hidden_size = 16,
                              .intermediate_size = 24,

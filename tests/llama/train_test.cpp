@@ -1,4 +1,4 @@
-// The step trains on real text, stops when told to, and refuses what cannot be.
+// The step trains on real text, stops when asked to, and refuses what cannot be.
 #include <algorithm>
 #include <array>
 #include <atomic>

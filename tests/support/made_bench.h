@@ -19,7 +19,7 @@ struct MadeBench {
   bool finished = true;  // false: still running
 };
 
-// A copy moves 4e12 bytes a second on the GPU; fused forms take 5/4 of its time, LibTorch's own 2, eager ones 8 times.
+// A copy moves 4e12 bytes per second on the GPU; fused forms take 5/4 of its time, LibTorch's own 2, eager ones 8 times.
 inline constexpr double kMadeCopyRate = 4e12;
 inline constexpr double kMadeFused = 1.25, kMadeLibrary = 2, kMadeEager = 8;
 

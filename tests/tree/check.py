@@ -3,15 +3,18 @@
 
     layers    what each layer may include, through all headers of ours
     listed    every source file is in its folder's CMakeLists.txt, so that no code and no test is forgotten
-    notices   every package, font and licence text is in THIRD_PARTY_NOTICES.md, and every link there leads somewhere
+    notices   every package, font and license text is in THIRD_PARTY_NOTICES.md, and every link there leads somewhere
     lock      every pinned file has a hash, a size and a set; nothing that sets up or builds names a server
     text      the text that runs train on by default is the one that the shipped recordings trained on
+    words     comments, messages and texts avoid what words.py lists
 """
 import hashlib
 import json
 import re
 import sys
 from pathlib import Path
+
+from words import words
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 CUDA = r"cuda|cublas|cupti|nvrtc|nccl|nvml\.h|nv/|cub/|thrust/"
@@ -136,7 +139,8 @@ def text(root):
 
 def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
-    problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text}[check](root))
+    problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text,
+                     "words": words}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/fetch.py on small archives in a cache of their own: what is unpacked, and what happens when something is
+"""Tests of tools/fetch.py on small archives in a separate cache: what is unpacked, and what happens when something is
 damaged, interrupted or too big."""
 import contextlib
 import hashlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of ./run and tools/setup.sh: the real scripts in a tree of their own, where stand-ins for dpkg-query, apt-get, cmake,
+"""Tests of ./run and tools/setup.sh: the real scripts in a separate tree, where stand-ins for dpkg-query, apt-get, cmake,
 ninja and tools/fetch.py write down what they were asked for."""
 import os
 import shutil

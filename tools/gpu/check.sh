@@ -24,7 +24,7 @@ common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"
   record llama-3.2-1b_h200_b4_checkpointing completed $common batch=4 checkpointing=layer
   record llama-3.2-1b_h200_b8_24gib_oom out_of_memory $common batch=8 cap=24GiB
 }
-# Kernels of a step, eager and fused: traced, so that they tell launches and kernel times, but no speed.
+# Kernels of a step, eager and fused: traced, so that they give launches and kernel times, but no speed.
 fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on loss=flce"
 # shellcheck disable=SC2086
 {
@@ -42,7 +42,7 @@ step record_edit_kernel "$build/bin/headroom" run edit_kernel --set exercise=rms
 echo "headroom run edit_kernel --set exercise=rms_norm --device cuda --record edit_kernel_rms_norm_h200.hrec" \
   >>"$out/recordings/commands.txt"
 step bench_step "$build/bin/headroom" bench step --device cuda
-# Kernels beside eager compositions, LibTorch's own and a copy; the table stands in the log.
+# Kernels beside eager compositions, LibTorch's own and a copy; the table is in the log.
 bench="bench --device cuda --set panel=all"
 [ -z "$quick" ] || bench="$bench --quick"
 # shellcheck disable=SC2086

@@ -55,7 +55,7 @@ step() {
   echo '|---|---|---|'
 } >"$summary"
 
-# must_end OUTCOME COMMAND…: runs it; its JSON must tell this outcome. Exit code 0 alone may also be out of memory.
+# must_end OUTCOME COMMAND…: runs it; its JSON must have this outcome. Exit code 0 alone may also be out of memory.
 must_end() {
   expected=$1; shift
   summary_json=$("$@") || return

@@ -16,7 +16,7 @@ step bench_train_step "$build/bin/headroom" bench train_step --device cuda
 fused="fused.rms_norm=on fused.rope=on fused.swiglu=on fused.embedding=on"
 step_1b="model=llama-3.2-1b seq=1024 device=cuda"
 
-# speed NAME SETTINGS…: tokens a second and the peak of the 1B, in bf16 with bf16 moments, all kernels on.
+# speed NAME SETTINGS…: tokens per second and the peak of the 1B, in bf16 with bf16 moments, all kernels on.
 speed() {
   name=$1; shift
   sets=
@@ -74,7 +74,7 @@ fi
 
 {
   echo
-  echo "## Tokens a second and peaks"
+  echo "## Tokens per second and peaks"
   echo
   for log in "$out"/logs/speed_*.log; do
     echo "- $(basename "$log" .log): $(grep -E '"(tokens_per_second|peak_bytes|peak_reserved_bytes)":' "$log" | tr -s ' \n' ' ')"

@@ -19,7 +19,7 @@ namespace {
 
 using record::Bytes;
 
-// Blocks on meta have addresses that nobody reads, and that no other block has.
+// Blocks on meta have unique addresses that are never read.
 void* made_up_address() {
   static std::atomic<std::uintptr_t> next{1};
   constexpr std::uintptr_t kPage = 4096;
@@ -69,7 +69,7 @@ HostArena::HostArena(at::Device device, Bytes most, PageLock lock)
 
 void HostArena::map(Block& block, HostPages pages) {
   const auto bytes = static_cast<Bytes>(block.bytes);
-  const Bytes left = most_ - (somebody_ ? somebody_() : 0);
+  const Bytes left = most_ - (other_ ? other_() : 0);
   if (most_ != 0 && *taken_ + bytes > left) throw HostMemoryFull(full_sentence(*taken_ + bytes, left));
   block.data = mmap(nullptr, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, 0);
   if (block.data == MAP_FAILED) throw HostMemoryFull(full_sentence(bytes, 0));

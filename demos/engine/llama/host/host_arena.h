@@ -30,22 +30,22 @@ enum class HostPages : std::uint8_t {
 
 class HostArena {
  public:
-  // Keeps pages in place and tells the device; false: it would not. `unlock` undoes it.
+  // Page-locks memory and registers it with the device; false: refused. `unlock` undoes it.
   struct PageLock {
     std::function<bool(void* block, std::size_t bytes)> lock;
     void (*unlock)(void* block) = nullptr;
   };
 
   // `device`: of the run. On CUDA locked pages are really locked; the CPU as a device copies from any memory; on meta
-  // there is no memory at all, but blocks are told all the same. `most`: bytes that the host can give, 0 not known.
+  // there is no memory at all, but blocks are reported all the same. `most`: bytes that the host can give; 0: unknown.
   explicit HostArena(at::Device device, record::Bytes most = 0);
   HostArena(at::Device device, record::Bytes most, PageLock lock);
 
-  // Bytes that somebody else takes of the same memory, asked before each block: the device, where that is the CPU.
-  void shares_with(std::function<record::Bytes()> somebody) { somebody_ = std::move(somebody); }
+  // Bytes of the same memory that are taken elsewhere, asked before each block: by the device, if that is the CPU.
+  void shares_with(std::function<record::Bytes()> other) { other_ = std::move(other); }
 
-  // Contiguous, on the CPU (on meta where the run is), not initialised. Told to the listener (record::host_allocated)
-  // under the calling thread's tag; gives its memory back by itself, and may outlive the arena. Throws HostMemoryFull.
+  // Contiguous, on the CPU (on meta for a run on meta), not initialized. Reported to the listener (record::host_allocated)
+  // under the calling thread's tag. Frees itself, and may outlive the arena. Throws HostMemoryFull.
   at::Tensor empty(at::IntArrayRef sizes, at::ScalarType type, HostPages pages);
 
   // Bytes that are taken now.
@@ -60,7 +60,7 @@ class HostArena {
 
   at::Device device_;
   record::Bytes most_;
-  std::function<record::Bytes()> somebody_;  // may be empty
+  std::function<record::Bytes()> other_;  // may be empty
   PageLock lock_;
   std::shared_ptr<std::atomic<record::Bytes>> taken_ = std::make_shared<std::atomic<record::Bytes>>(0);
   std::string trouble_;

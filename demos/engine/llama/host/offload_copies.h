@@ -21,9 +21,9 @@ class CopyDone {
   std::shared_ptr<const Event> event_;  // null: reached
 };
 
-// Copies that run one after the other on a stream of their own, one lane a direction. On the CPU a copy is made when it
-// is asked for, on meta none is made. Both tensors of a copy are contiguous, of one size and type, and somebody holds
-// them until it is done: no `record_stream`, which frees blocks late and at a moment that nobody can foretell.
+// Copies that run one after the other on a separate stream, one lane per direction. On the CPU a copy is made when it
+// is asked for, on meta none is made. Both tensors of a copy are contiguous, of one size and type, and the caller holds
+// them until it is done. `record_stream` is not used: it frees blocks late, at an unpredictable moment.
 class CopyLane {
  public:
   explicit CopyLane(at::Device device);

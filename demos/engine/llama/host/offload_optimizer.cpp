@@ -1,4 +1,4 @@
-// The CPU's half of a step: a thread of its own takes gradients as they arrive.
+// The CPU's half of a step: a separate thread takes gradients as they arrive.
 #include "demos/engine/llama/host/offload_optimizer.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using record::Scope;
 // What travels at a time: 16 Mi weights in 16 bits are 32 MiB, 0.6 ms on PCIe 5. The embedding's 2⁸·10⁶ weights would
 // else wait for each other at the end of a step, copy for step and step for copy.
 constexpr std::int64_t kPiece = std::int64_t{1} << 24;
-// With the states in a file three pieces are in memory, of 12 bytes a weight.
+// With the states in a file three pieces are in memory, of 12 bytes per weight.
 constexpr std::int64_t kPieceInFile = std::int64_t{1} << 22;
 struct Names {
   std::uint16_t master = record::intern_operator("adamw.master");

@@ -1,4 +1,4 @@
-// AdamW on the CPU while the device goes on with backward: masters and moments lie in host memory, gradients come to
+// AdamW on the CPU while the device goes on with backward: masters and moments are in host memory, gradients come to
 // them and weights go back. Ren et al. 2021 (ZeRO-Offload), arXiv:2101.06840, section 4.
 #pragma once
 
@@ -31,7 +31,7 @@ struct HostAdamWOptions {
   // Of masters and moments. Another type than the weights' makes masters; else the host's copy of a weight is the
   // weight.
   at::ScalarType state_type = at::kFloat;
-  // The layers' weights lie on the host already (ParameterStream); those of no layer go back to the device in any case.
+  // The layers' weights are on the host already (ParameterStream); those of no layer go back to the device in any case.
   bool layers_on_host = false;
   // fp32 [] on the run's device, what the loss is multiplied by; undefined: gradients are as they are. Doubled after
   // `scale_window` steps without overflow, halved after one with.
@@ -40,12 +40,12 @@ struct HostAdamWOptions {
   std::int64_t scale_window = 1000;
   // One of the weights, whose gradient comes in fp32: the head, where its chunks add up so. Undefined: none.
   at::Tensor fp32_gradient;
-  // Masters and moments lie in a file and pass through memory piece by piece. Empty path: among temporary files.
+  // Masters and moments are in a file and pass through memory piece by piece. Empty path: among temporary files.
   bool in_file = false;
   std::filesystem::path file;
 };
 
-// Steps each layer as soon as backward is done with it. With a loss scale a layer whose gradients hold an infinity or a
+// Steps each layer as soon as backward is done with it. With a loss scale per layer whose gradients hold an infinity or a
 // NaN is left as it is, decided layer by layer as they arrive, and the step does not count for its bias corrections; a
 // step that has its optimizer on the device is skipped as a whole. The arithmetic is PyTorch's fused Adam, which rounds
 // otherwise than kernels/adamw does.
@@ -75,7 +75,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
 
  private:
   struct State {
-    CpuAdamWState host;         // master (beside 16-bit weights) and moments are undefined where they lie in a file
+    CpuAdamWState host;         // master (beside 16-bit weights) and moments are undefined if they are in a file
     at::Tensor device;          // the weight there, [n]; undefined: it has none
     record::Bytes in_file = 0;  // where its pieces begin there
     std::int64_t steps = 0;     // that it took; t of the bias corrections
@@ -88,7 +88,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   };
   struct Job {  // of one group
     std::vector<Piece> pieces;
-    at::Tensor overflow;  // int32 [1] on the host, there before the first piece; undefined: nobody looks
+    at::Tensor overflow;  // int32 [1] on the host, there before the first piece; undefined: not checked
   };
 
   void make_state(const Parameter& parameter);
@@ -105,7 +105,7 @@ class HostAdamW final : public Optimizer, public LayerHooks {
   void work();
   void run(const Job& job);
   void step_piece(const Piece& piece);
-  // Of those in the file: where a piece lies there, and its state once it is in memory.
+  // Of those in the file: a piece's offset, and its state once it is in memory.
   record::Bytes place_of(const Piece& piece) const;
   record::Bytes bytes_of(const Piece& piece) const;
   CpuAdamWState read_state(const Piece& piece, const at::Tensor& memory) const;

@@ -50,7 +50,7 @@ ParameterStream::~ParameterStream() { to_device_.finish(); }
 
 void ParameterStream::take(LayerWeights& weights) {
   const at::AutoGradMode grad_mode(false);
-  constexpr std::int64_t kAlignment = 128;  // elements: a weight begins where a tensor of its own could
+  constexpr std::int64_t kAlignment = 128;  // elements: a weight begins where a separate tensor could
   Layer layer;
   std::int64_t size = 0;
   for (const at::Tensor* weight : weights_of(weights)) {
@@ -77,7 +77,7 @@ void ParameterStream::fetch(std::int64_t number) {
     const Scope scope(tag(Phase::kCopies, static_cast<std::size_t>(number)));
     layer.device = at::empty(layer.host.sizes(), layer.host.options().device(device_));
   }
-  to_device_.wait_for_device();  // this memory may be what the device still reads for somebody else
+  to_device_.wait_for_device();  // the device may still be reading this memory for an earlier tensor
   to_device_.copy(layer.device, layer.host);
   layer.arrived = to_device_.done();
 }

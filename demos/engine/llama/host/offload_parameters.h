@@ -22,8 +22,8 @@ class ParameterStream final : public LayerHooks {
   ParameterStream(const Config& config, at::Device device, std::int64_t checkpoint_every, HostArena& arena);
   ~ParameterStream() override;
 
-  // Moves a layer's weights to the host: the tensors stay who they are and lie there from now on, all of a layer's in
-  // one block. Layers come in order, each before the next one is made.
+  // Moves a layer's weights to the host: the tensors keep their identity and point there from now on, all of a layer's
+  // in one block. Layers come in order, each before the next one is made.
   void take(LayerWeights& layer);
 
   void before_layer(std::int64_t layer, record::Phase phase) override;

@@ -60,7 +60,7 @@ void add_adapters(Model& model, const AdapterOptions& options, std::uint64_t see
 // One layer's part of kQlora, for a model that is being built: its 16-bit weights are never all there at once.
 void quantise_layer(Model& model, std::int64_t layer);
 
-// W + α/r · B A into the weights, in the model's type (NF4: dequantised), which are trained again; no adapters are left.
+// W + α/r · B A into the weights, in the model's type (NF4: dequantized), which are trained again; no adapters are left.
 void merge_adapters(Model& model);
 
 }  // namespace headroom::llama

@@ -23,7 +23,7 @@ constexpr bool kCausal = true;
 // What a kernel's forward leaves for its backward, besides q, k and v.
 struct Kept {
   at::Tensor out_BATD;
-  at::Tensor log_sum_exp;   // fp32, one a row
+  at::Tensor log_sum_exp;   // fp32, one per row
   at::Tensor seed, offset;  // of dropout; CUDA kernels make them even without
 };
 

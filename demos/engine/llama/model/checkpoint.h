@@ -10,11 +10,11 @@
 
 namespace headroom::llama {
 
-// Where kept inputs lie between forward and backward, for somebody who moves them off the device.
+// Holds kept inputs between forward and backward; an implementation may move them off the device.
 class CheckpointStore {
  public:
   virtual ~CheckpointStore() = default;
-  // In forward, in the order of the segments: nobody reads this x again before take() of the same segment.
+  // In forward, in the order of the segments. This x is not read again before take() of the same segment.
   virtual void keep(std::int64_t segment, const at::Tensor& x) = 0;
   // In backward, in the opposite order: x again, on the device.
   virtual at::Tensor take(std::int64_t segment) = 0;

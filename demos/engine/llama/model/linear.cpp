@@ -65,7 +65,7 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     const at::Tensor &ids_BT = saved[0], &weight_VH = saved[1];
     const std::uint16_t op = operator_of(ctx);
     if (ctx->saved_data["fused"].toBool()) return {fused_gradient(gradients[0], ids_BT, weight_VH, op), {}, {}, {}, {}};
-    // On CUDA the operator sorts the ids and adds up in fp32 buffers of its own: those are workspace.
+    // On CUDA the operator sorts the ids and adds up in its own fp32 buffers: those are workspace.
     const Scope scope(Category::kWorkspace, op);
     at::Tensor dw_VH = at::embedding_dense_backward(gradients[0], ids_BT, weight_VH.size(0), /*padding_idx=*/-1,
                                                     /*scale_grad_by_freq=*/false);

@@ -1,4 +1,4 @@
-// Linear layers and the embedding as autograd functions of our own: each product runs under its own label.
+// Linear layers and the embedding as our autograd functions: each matrix multiplication runs under its own label.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ enum class LossPath : std::uint8_t {
 
 struct LossOptions {
   LossPath path = LossPath::kPlain;
-  // Of kHf2024 and kHf2025: where the model's output, the logits, goes. What lies there is let go when the loss has been
-  // computed, as by a loop that says `output = model(batch)`. Null: the loop takes the loss and lets the logits go. Not
+  // Of kHf2024 and kHf2025: where the model's output, the logits, goes. The previous output is released when the loss has been
+  // computed, as by a loop that says `output = model(batch)`. Null: the loop takes the loss and releases the logits. Not
   // owned.
   at::Tensor* output = nullptr;
   // Of kFlce:
@@ -28,7 +28,7 @@ struct LossOptions {
   std::int64_t chunk = 0;             // 0: the mode's own
   bool fp32_weight_gradient = false;  // else the head's gradient has the model's type
   // Where a kernel reports a target outside the vocabulary, int64 [1] on the model's device; see read_loss. Undefined: a
-  // new one each time, which nobody reads. On the CPU such a target throws at once.
+  // new one each time, never read. On the CPU such a target throws at once.
   at::Tensor error_flag;
 };
 
@@ -40,7 +40,7 @@ struct LossOptions {
 // kFlce: makes the gradients at once. x is overwritten, and the head's gradient is in its `.grad` when this returns:
 // added to what was there.
 // kHf2024: the logits in fp32 take the place of those in the model's type and are the output; a contiguous copy without
-// each sample's last position; its log-softmax, which is kept. Forward holds 12·V bytes a token, and 4·V more while the
+// each sample's last position; its log-softmax, which is kept. Forward holds 12·V bytes per token, and 4·V more while the
 // step before's output is still there.
 // kHf2025: the logits in the model's type are the output; in fp32 inside the loss, where the targets are shifted and the
 // last position ignored. Both leave out each sample's last target, which a model given T ids does not know.

@@ -60,7 +60,7 @@ std::tuple<Tensor, Tensor> cpu_flash(const Tensor& q, const Tensor&, const Tenso
   const CpuTiles tile = cpu_tiles(length);
   const Tensor scratch = at::empty({at::get_num_threads(), tile.queries * (tile.keys + 2 + dim)},
                                    fp32);  // scores, row maxima and sums, out
-  Tensor probabilities;                    // in 16 bits, an even number a row
+  Tensor probabilities;                    // in 16 bits, an even number per row
   if (q.scalar_type() != at::kFloat) {
     probabilities = at::empty({at::get_num_threads(), tile.queries, round_up(tile.keys, 2)}, q.options());
   }
@@ -77,7 +77,7 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
   const Tensor scratch = at::empty(tiles, fp32);
   Tensor in_16_bits;  // the same again, rounded for the products
   if (q.scalar_type() != at::kFloat) in_16_bits = at::empty(tiles, q.options());
-  std::vector<Tensor> row_sums;  // one a thread
+  std::vector<Tensor> row_sums;  // one per thread
   for (int i = 0; i < at::get_num_threads(); ++i) row_sums.push_back(at::empty({tile.queries}, fp32));
   return {dq, dk, dv};
 }

@@ -4,10 +4,10 @@
 
 namespace headroom::llama {
 
-// Registers our kernels for the meta device with PyTorch's dispatcher, once a process; real devices are not touched.
+// Registers our kernels for the meta device with PyTorch's dispatcher, once per process; real devices are not touched.
 void install_meta_kernels();
 
-// Around every call of the autograd engine, nested ones included: tells the sum that the engine makes of two gradients
+// Around every call of the autograd engine, nested ones included: distinguishes the engine's own sum of two gradients
 // from sums that a node makes. The engine adds in place on real devices and out of place on meta.
 class EngineCall {
  public:

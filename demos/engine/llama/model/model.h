@@ -1,5 +1,5 @@
 // Llama 3 as plain tensors and functions.
-// Shapes in this folder: B samples, T tokens a sample, N = B·T, H hidden, F feed-forward, V vocabulary, L layers,
+// Shapes in this folder: B samples, T tokens per sample, N = B·T, H hidden, F feed-forward, V vocabulary, L layers,
 // A query heads, K key/value heads, D head width, Q = A·D.
 #pragma once
 
@@ -44,7 +44,7 @@ struct Model {
   at::Tensor lm_head_VH;  // the embedding table itself where embeddings are tied
   at::Tensor mask_TT;     // of eager attention
   AdapterOptions adapter_options;
-  std::vector<LayerAdapters> adapters;  // one a layer; none: all weights are trained
+  std::vector<LayerAdapters> adapters;  // one per layer; none: all weights are trained
   at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
 
@@ -56,15 +56,15 @@ struct Parameter {
   std::uint16_t op = record::kNoOperator;
 };
 
-// Where the model lies, and whose allocations it makes: see experiments::RunPlace.
+// Where the model's memory is, and whose allocations it makes: see experiments::RunPlace.
 struct Placement {
   at::Device device = at::kCPU;
   record::DeviceKind target = record::DeviceKind::kCpu;
   at::ScalarType type = at::kFloat;  // of weights, activations, gradients: fp32, bf16 or fp16
 };
 
-// Leaves make_model and train_step when their `cancel` became true. A step that is left drops its gradients; weights are
-// as before it, except those of layers that an optimizer within backward has stepped.
+// Thrown by make_model and train_step once `cancel` is set. A cancelled step drops its gradients; weights are as before
+// it, except those of layers that an optimizer within backward has stepped.
 class Cancelled : public std::exception {
  public:
   const char* what() const noexcept override { return "the run was cancelled"; }
@@ -91,7 +91,7 @@ std::vector<Parameter> parameters(const Model& model);
 std::vector<Parameter> trainable_parameters(const Model& model);
 
 // x / √(mean(x²) + ε) · w over the last dimension, from plain operators, as the eager Hugging Face model: in bf16 it
-// keeps x in fp32, its 1/√ and the normalised x. Zhang and Sennrich 2019, arXiv:1910.07467.
+// keeps x in fp32, its 1/√ and the normalized x. Zhang and Sennrich 2019, arXiv:1910.07467.
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight_H, double eps, std::uint16_t op);
 
 // Rotates pairs (j, j + D/2) of every head by position · frequency_j. x [B, T, heads, D]. Su et al. 2021,

@@ -10,7 +10,7 @@ namespace {
 using record::Category;
 using record::Scope;
 
-// The weight in `type`. A quantised one is made for the caller alone and dies with it.
+// The weight in `type`. A quantized one is made for the caller alone and dies with it.
 at::Tensor dense_weight(const Projection& p, at::ScalarType type) {
   if (p.weight_OI.defined()) return p.weight_OI;
   const Scope scope(Category::kWorkspace, p.op);

@@ -17,7 +17,7 @@ namespace headroom::llama {
 
 // y = x Wᵀ + scale · x Aᵀ Bᵀ. Hu et al. 2021, arXiv:2106.09685, §4.1.
 struct Projection {
-  at::Tensor weight_OI;                           // undefined where it is quantised
+  at::Tensor weight_OI;                           // undefined where it is quantized
   const kernels::Nf4Matrix* quantised = nullptr;  // not owned: the model's
   at::Tensor a_RI, b_OR;                          // undefined: no adapter
   double scale = 0;                               // α / r
@@ -35,7 +35,7 @@ struct Projected {
   at::Tensor low_NR;  // x Aᵀ, which backward needs; undefined without an adapter
 };
 
-// x [..., I]. `output` is the category of y. A quantised weight exists in x's type, as workspace, for the product only.
+// x [..., I]. `output` is the category of y. A quantized weight exists in x's type, as workspace, for the product only.
 Projected project(const at::Tensor& x, const Projection& p, record::Category output);
 
 // dx_NI = dy W + scale · dy B A, or that added to it. dy [..., O]. Returns scale · dy B, [N, R], for

@@ -151,7 +151,7 @@ std::vector<float> rope_frequencies(const Config& config) {
 
 namespace {
 
-// Embedding, final norm and, where it is a table of its own, the head.
+// Embedding, final norm and, if it is not tied to the embedding, the head.
 std::vector<Parameter> outer_parameters(const Model& model) {
   const Operators& op = operators();
   std::vector<Parameter> all{{.name = "model.embed_tokens.weight", .tensor = model.embed_tokens_VH, .op = op.embedding},
@@ -210,7 +210,7 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
   Model model;
   model.config = config;
   model.fused = fused;
-  // What cuDNN will take for itself nobody tells without a GPU; flash takes at least as much.
+  // cuDNN's own memory is unknown without a GPU; flash takes at least as much.
   const bool unknown = fused.attention == Attention::kCudnn && placement.device.is_meta();
   model.attention = attention_kernel(unknown ? Attention::kFlash : fused.attention, placement.target, placement.type);
   make_rope_tables(model, placement, seq);

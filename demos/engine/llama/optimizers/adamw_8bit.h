@@ -1,4 +1,4 @@
-// AdamW whose two moments take one byte an element and one fp32 absmax for 256: 2.031 bytes a weight.
+// AdamW whose two moments take one byte per element and one fp32 absmax for 256: 2.031 bytes per weight.
 // Dettmers et al. 2022, 8-bit Optimizers via Block-wise Quantization, arXiv:2110.02861 (blocks of 2048 there).
 #pragma once
 

@@ -1,4 +1,4 @@
-// AdamW on the CPU by PyTorch's fused kernel, on weights whose states lie in host memory.
+// AdamW on the CPU by PyTorch's fused kernel, on weights whose states are in host memory.
 #pragma once
 
 #include <cstdint>

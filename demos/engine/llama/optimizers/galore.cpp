@@ -26,7 +26,7 @@ const GaLoreOperators& galore_operators() {
 at::Tensor eigenvectors(const at::Tensor& square) {
   if (!square.is_meta()) return std::get<1>(at::linalg_eigh(square));
   // As on the CPU (aten/src/ATen/native/BatchLinearAlgebraKernel.cpp): results, then the work arrays of LAPACK's syevd,
-  // of the sizes that its documentation asks for (one number each where n = 1), the first told in fp32 and rounded up.
+  // of the sizes that its documentation asks for (one number each if n = 1), the first returned in fp32 and rounded up.
   // What cuSOLVER takes depends on the device and is not known here.
   const std::int64_t n = square.size(0);
   const at::Tensor vectors = at::empty({n, n}, square.options()), values = at::empty({n}, square.options());

@@ -30,7 +30,7 @@ class GaLore final : public AdamWFamily {
 
   // One matrix at a time: beside its gradient in fp32 (and its weight, where that is 16-bit without a master), the
   // projected gradient and update. In a refresh the square matrix of its shorter side several times over, under
-  // "galore.projection"; there CUDA waits for the device, which tells whether the eigenvectors converged. Throws
+  // "galore.projection"; there CUDA waits for the device to report whether the eigenvectors converged. Throws
   // c10::Error where they did not, as for a gradient with infinities.
   void update(std::span<const std::size_t> which) override;
 

@@ -122,7 +122,7 @@ void AdamW::update(std::span<const std::size_t> which) {
 }
 
 void AdamW::fused_update(std::span<const std::size_t> which, const kernels::AdamWControl& control) {
-  const record::Scope scope(operators().adamw);  // nothing is allocated, but a trace wants to know
+  const record::Scope scope(operators().adamw);  // allocates nothing; names the launch in traces
   std::vector<kernels::AdamWParameter> weights;
   weights.reserve(which.size());
   for (const std::size_t i : which) {

@@ -34,7 +34,7 @@ struct AdamWOptions {
   bool stochastic_rounding = false;  // of bf16 weights without masters
   std::uint64_t seed = 0;            // of its random bits
   LossScale* loss_scale = nullptr;   // what the gradients' loss was multiplied by; null: 1. Not owned.
-  bool count_on_device = false;      // t lies on the device, for a step that is replayed; with a loss scale always
+  bool count_on_device = false;      // t is on the device, for a step that is replayed; with a loss scale always
 };
 
 // A step is begin_step(), update() of every weight once, in whatever order and portions, end_step().
@@ -72,8 +72,8 @@ class Optimizer {
 // The tag of a parameter's optimizer state.
 record::Tag state_tag(const Parameter& parameter, std::uint16_t op);
 
-// Told about each weight's step: what it was before, and the moments it was stepped with. `control` says what the device
-// alone knows: t, and whether the step was skipped.
+// Sees each weight's step: the weight before it, and the moments it was stepped with. `control` has what only the device
+// knows: t, and whether the step was skipped.
 class UpdateObserver {
  public:
   virtual ~UpdateObserver() = default;
@@ -85,7 +85,7 @@ class UpdateObserver {
 // What AdamW's relatives share: masters, t, and what the device must know about a step.
 class AdamWFamily : public Optimizer {
  public:
-  // Once a step; more often does nothing, so that whoever comes first may call it.
+  // Once per step; further calls do nothing, so that any caller may be the first.
   void begin_step() override;
   // With a loss scale this moves it.
   void end_step() override;
@@ -128,8 +128,7 @@ class AdamW final : public AdamWFamily {
 
   const at::Tensor& first_moment(std::size_t i) const { return states_[i].first_moment; }
   const at::Tensor& second_moment(std::size_t i) const { return states_[i].second_moment; }
-  // From now on weights are stepped one by one, each kept until the observer has seen what became of it. Null: no more.
-  // Not owned.
+  // While set, updates weight by weight and passes the observer a copy from before. Null: off. Not owned.
   void observe(UpdateObserver* observer) { observer_ = observer; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace headroom::llama {
 
-// The last of a step's hooks: nobody finds the gradients after it. At most one layer's are alive, besides those of the
+// The last of a step's hooks: the gradients are gone after it. At most one layer's are alive, besides those of the
 // weights that belong to no layer, which come first and go last.
 //
 // With a loss scale an overflow counts from the layer on where it appears, and for all that come after it in this step;

@@ -13,7 +13,7 @@ namespace headroom::llama {
 
 namespace {
 
-// at::set_num_threads would tell every thread that begins later, too, wherever it belongs.
+// at::set_num_threads would also change every thread that starts later, whatever it does.
 void be_alone() {
   (void)at::get_num_threads();  // a thread's first look sets what PyTorch's loops have; not after this
   omp_set_num_threads(1);

@@ -13,7 +13,7 @@
 namespace headroom::llama {
 
 // Each takes the next part as soon as it is free, also of work that was asked for later. A parallel loop for every piece
-// of weights would let all of them wait at its end for the slowest one, a hundred and sixty times a step of the 1B model;
+// of weights would let all of them wait at its end for the slowest one, 160 times per step of the 1B model;
 // and beside the main thread's own loops it would make two OpenMP teams of more threads than there are cores, which
 // OpenMP puts to sleep after each loop.
 class StepThreads {
@@ -22,13 +22,13 @@ class StepThreads {
 
   // `threads`: 1 to kMost, more count as kMost.
   explicit StepThreads(int threads);
-  // Parts that nobody has begun are dropped.
+  // Parts that have not begun are dropped.
   ~StepThreads() = default;
 
   using Part = std::function<void(std::size_t thread, std::int64_t part)>;
-  // Returns at once. Parts [0, parts), in this order and behind those asked for before, each on one thread, on which
-  // PyTorch's operators find themselves alone; `thread` is below kMost. Who does the last one goes on with `then`, which
-  // may share more. Nothing is done any more once a part has thrown.
+  // Returns at once. Runs parts [0, parts) FIFO after earlier work, one thread per part, with PyTorch's intra-op
+  // parallelism off; `thread` is below kMost. The thread of the last part goes on with `then`, which may share more.
+  // No further part runs after one has thrown.
   void share(std::int64_t parts, Part part, std::function<void()> then = {});
   // Until nothing is left; throws what a part threw. Not from a part.
   void wait();

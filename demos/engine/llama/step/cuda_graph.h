@@ -12,11 +12,11 @@
 namespace headroom::llama {
 
 // The first kWarmUp steps run as they are, on the graph's own stream, so that libraries make their handles and choose
-// their algorithms; the next one is recorded and replayed, and all later ones are replayed. What a step allocates lies in
+// their algorithms; the next one is recorded and replayed, and all later ones are replayed. What a step allocates is in
 // a pool that belongs to the graph from then on. On meta the first kWarmUp + 1 steps run, later ones do nothing.
 //
 // A step must do everything on the device: no value is read back, what changes from step to step (tokens, the optimizer's
-// count) lies in tensors that were there before.
+// count) is in tensors that were there before.
 class StepGraph {
  public:
   static constexpr int kWarmUp = 3;

@@ -1,5 +1,5 @@
 // Dynamic loss scaling: fp16 gradients below 6.0e-8 would vanish, so backward runs on a multiple of the loss. The whole
-// of it happens on the device; the host never waits to hear whether a step overflowed.
+// of it happens on the device; the host never waits to learn whether a step overflowed.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ class MagnitudeCounts {
   at::Tensor counts_;
 };
 
-// The first of a step's hooks: it looks at gradients before anybody drops them. They are counted as they are without
+// The first of a step's hooks: it looks at gradients before another hook drops them. They are counted as they are without
 // loss scale ("gradients"). Where the optimizer is AdamW also the changes that it wants to make to the weights
 // ("updates"), and those of weights that rounding left as they were ("updates.lost"); of a step that was skipped none.
 class StepMagnitudes final : public LayerHooks, public UpdateObserver {

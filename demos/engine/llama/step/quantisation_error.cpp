@@ -1,4 +1,4 @@
-// Quantising and counting with plain tensor operators.
+// Quantizing and counting with plain tensor operators.
 #include "demos/engine/llama/step/quantisation_error.h"
 
 #include <algorithm>

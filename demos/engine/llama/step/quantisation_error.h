@@ -1,4 +1,4 @@
-// What block-wise quantisation to 8 bits does to real numbers, by their magnitude.
+// What block-wise quantization to 8 bits does to real numbers, by their magnitude.
 #pragma once
 
 #include <cstdint>

@@ -58,7 +58,7 @@ void relabel_norm_gradient(const at::Tensor& weight) {
   if (weight.grad().defined()) relabel(weight.grad(), Category::kGradients);
 }
 
-// x before layer i (i = L: before the final norm). In backward, what stands behind this border is done.
+// x before layer i (i = L: before the final norm). In backward, the layers after this border are done.
 at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
   stop_if_cancelled(pass.options);
   const auto backward = [&pass, i] {
@@ -81,7 +81,7 @@ at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
 
 void look_for_not_finite(const TrainOptions& options, std::int64_t layer, const at::Tensor& x_BTH) {
   if (!options.not_finite.defined()) return;
-  const Scope scope(operators().finite_check);  // nothing is allocated, but a trace wants to know
+  const Scope scope(operators().finite_check);  // allocates nothing; names the launch in traces
   const at::Tensor x = x_BTH.detach();
   kernels::check_finite_(std::span(&x, 1), options.not_finite.narrow(0, layer, 1));
 }
@@ -138,7 +138,7 @@ void drop_pending_backward() {
   torch::autograd::backward({nothing}, {at::empty({0})});
 }
 
-// The loss, detached; its gradients are added to what lies in `.grad`.
+// The loss, detached; its gradients are added to `.grad`.
 at::Tensor one_pass(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor& targets_BT) {
   const at::Tensor loss = forward(pass, ids_BT, targets_BT);
   const BackwardLabels labels;

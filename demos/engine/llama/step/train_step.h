@@ -21,8 +21,8 @@ enum class Checkpointing : std::uint8_t {
   kLayer,  // one input in `checkpoint_every` layers is kept, and the layers behind it are computed again in backward
 };
 
-// Who moves weights and gradients around while a step runs. Calls come from the step's own thread, in the order of the
-// work; a hook may mark phases and queue work of its own.
+// Moves weights and gradients around while a step runs. Calls come from the step's own thread, in the order of the
+// work; a hook may mark phases and queue further work.
 class LayerHooks {
  public:
   virtual ~LayerHooks() = default;
