@@ -54,7 +54,7 @@ void declare(FiguresOptions& options, OptionList& list) {
 }
 
 // The figures to draw of one recording.
-struct Sheet {
+struct RunFigures {
   std::string name;  // the recording's, in file names
   std::shared_ptr<const record::Recording> recording;
   std::vector<const Figure*> figures;
@@ -101,45 +101,45 @@ std::vector<const Figure*> figures_of(const Page& page, const std::vector<const 
   return list;
 }
 
-Sheet& sheet_of(std::vector<Sheet>& sheets, const std::string& name) {
-  for (Sheet& sheet : sheets)
-    if (sheet.name == name) return sheet;
-  return sheets.emplace_back(Sheet{name, nullptr, {}});
+RunFigures& figures_of_run(std::vector<RunFigures>& runs, const std::string& name) {
+  for (RunFigures& run : runs)
+    if (run.name == name) return run;
+  return runs.emplace_back(RunFigures{name, nullptr, {}});
 }
 
 // With --from: the named figures, else those of the pages, of that one recording.
-record::Result<std::vector<Sheet>> given_sheet(const fs::path& from, const std::vector<const Page*>& pages,
-                                               const std::vector<const Figure*>& named) {
+record::Result<std::vector<RunFigures>> given_figures(const fs::path& from, const std::vector<const Page*>& pages,
+                                                      const std::vector<const Figure*>& named) {
   auto recording = load_recording(from);
   if (!recording) return recording.error();
-  Sheet sheet{from.stem().string(), std::move(recording).value(), named};
+  RunFigures run{from.stem().string(), std::move(recording).value(), named};
   if (named.empty())
     for (const Page* page : pages)
-      for (const Figure* figure : figures_of(*page, {})) add_once(sheet.figures, figure);
-  return std::vector<Sheet>{std::move(sheet)};
+      for (const Figure* figure : figures_of(*page, {})) add_once(run.figures, figure);
+  return std::vector<RunFigures>{std::move(run)};
 }
 
 // Without --from: what the pages show, of the recordings that they name and that are here.
-record::Result<std::vector<Sheet>> stored_sheets(const std::vector<const Page*>& pages,
-                                                 const std::vector<const Figure*>& named) {
+record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const Page*>& pages,
+                                                       const std::vector<const Figure*>& named) {
   const auto assets = find_assets();
   if (!assets) return assets.error();
-  std::vector<Sheet> sheets;
+  std::vector<RunFigures> runs;
   for (const Page* page : pages) {
     const auto list = figures_of(*page, named);
     for (const std::string_view name : page->recordings) {
       const fs::path path = recording_path(assets.value(), name);
       std::error_code ignored;
       if (list.empty() || !fs::exists(path, ignored)) continue;
-      Sheet& sheet = sheet_of(sheets, std::string(name));
-      for (const Figure* figure : list) add_once(sheet.figures, figure);
-      if (sheet.recording) continue;
+      RunFigures& run = figures_of_run(runs, std::string(name));
+      for (const Figure* figure : list) add_once(run.figures, figure);
+      if (run.recording) continue;
       auto recording = load_recording(path);
       if (!recording) return recording.error();
-      sheet.recording = std::move(recording).value();
+      run.recording = std::move(recording).value();
     }
   }
-  return sheets;
+  return runs;
 }
 
 // The smallest model on the CPU: seconds everywhere.
@@ -162,9 +162,9 @@ record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Ba
 }
 
 // No recording is stored for these pages: a new run, if there is an engine.
-record::Result<std::vector<Sheet>> made_sheets(const std::vector<const Page*>& pages,
-                                               const std::vector<const Figure*>& named,
-                                               const std::string& engine_asked) {
+record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Page*>& pages,
+                                                     const std::vector<const Figure*>& named,
+                                                     const std::string& engine_asked) {
   Session session(choose_engine(engine_asked));
   if (!session.has_engine())
     return Error{
@@ -172,59 +172,59 @@ record::Result<std::vector<Sheet>> made_sheets(const std::vector<const Page*>& p
         "build the engine with `./run`."};
   backend::Backend& engine = *session.runner();
   if (auto ready = wait_for_engine(engine); !ready) return ready.error();
-  std::vector<Sheet> sheets;
+  std::vector<RunFigures> runs;
   for (const Page* page : pages) {
     const auto list = figures_of(*page, named);
     if (list.empty() || page->demo.empty() || interrupted()) continue;
-    Sheet& sheet = sheet_of(sheets, fmt::format("{}_tiny_cpu", page->demo));
-    if (!sheet.recording) {
+    RunFigures& run = figures_of_run(runs, fmt::format("{}_tiny_cpu", page->demo));
+    if (!run.recording) {
       auto made = record_tiny(engine, page->demo);
       if (!made) return made.error();
-      sheet.recording = std::move(made).value();
+      run.recording = std::move(made).value();
     }
-    for (const Figure* figure : list) add_once(sheet.figures, figure);
+    for (const Figure* figure : list) add_once(run.figures, figure);
   }
-  return sheets;
+  return runs;
 }
 
-record::Result<std::vector<Sheet>> choose_sheets(const FiguresOptions& options) {
+record::Result<std::vector<RunFigures>> choose_figures(const FiguresOptions& options) {
   const auto named = figures_named(options.ids);
   if (!named) return named.error();
   const auto pages = pages_of(options.chapter);
   if (!pages) return pages.error();
-  if (options.from) return given_sheet(*options.from, pages.value(), named.value());
-  auto stored = stored_sheets(pages.value(), named.value());
+  if (options.from) return given_figures(*options.from, pages.value(), named.value());
+  auto stored = stored_figures(pages.value(), named.value());
   const bool nothing_stored = stored && stored.value().empty();
-  return nothing_stored ? made_sheets(pages.value(), named.value(), options.engine) : std::move(stored);
+  return nothing_stored ? made_figures(pages.value(), named.value(), options.engine) : std::move(stored);
 }
 
 // A figure to draw: its parameters are checked before the first file is written.
 struct Drawing {
   const Figure* figure;
   record::Params params;
-  const Sheet* sheet;
+  const RunFigures* run;
 };
 
-bool any_figure_has(const std::vector<Sheet>& sheets, std::string_view key) {
-  for (const Sheet& sheet : sheets)
-    for (const Figure* figure : sheet.figures)
+bool any_figure_has(const std::vector<RunFigures>& runs, std::string_view key) {
+  for (const RunFigures& run : runs)
+    for (const Figure* figure : run.figures)
       if (record::Params(figure->schema).has(key)) return true;
   return false;
 }
 
 // Values of --set go to the figures that have such a key; one that no figure has is an error.
-record::Result<std::vector<Drawing>> plan_drawings(const std::vector<Sheet>& sheets,
+record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>& runs,
                                                    const std::vector<std::string>& assignments) {
   std::vector<Drawing> drawings;
-  for (const Sheet& sheet : sheets) {
-    for (const Figure* figure : sheet.figures) {
+  for (const RunFigures& run : runs) {
+    for (const Figure* figure : run.figures) {
       record::Params params(figure->schema);
       for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
-        if (!params.has(key) && any_figure_has(sheets, key)) continue;
+        if (!params.has(key) && any_figure_has(runs, key)) continue;
         if (auto set = params.set_assignment(assignment); !set) return set.error();
       }
-      drawings.push_back({figure, std::move(params), &sheet});
+      drawings.push_back({figure, std::move(params), &run});
     }
   }
   return drawings;
@@ -236,14 +236,14 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<Sheet>& she
 record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Ledger* run_a, bool whatever_fits,
                           FigureFiles& files) {
   bool well = true;
-  const Sheet* sheet = nullptr;
-  std::set<const Sheet*> shown;
+  const RunFigures* run = nullptr;
+  std::set<const RunFigures*> shown;
   std::unique_ptr<record::Ledger> ledger;  // of one recording at a time
   for (const Drawing& drawing : drawings) {
     if (interrupted()) return well;
-    if (drawing.sheet != sheet) {
-      sheet = drawing.sheet;
-      ledger = std::make_unique<record::Ledger>(*sheet->recording);
+    if (drawing.run != run) {
+      run = drawing.run;
+      ledger = std::make_unique<record::Ledger>(*run->recording);
     }
     lessons::FigureInput input;
     input.run = ledger.get();
@@ -251,28 +251,28 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
     input.params = &drawing.params;
     const lessons::FigureData data = drawing.figure->build(input);
     if (data.empty_reason.empty()) {
-      if (auto written = files.write(data, sheet->name); !written) return written.error();
-      shown.insert(sheet);
+      if (auto written = files.write(data, run->name); !written) return written.error();
+      shown.insert(run);
     } else if (!whatever_fits) {
-      say(fmt::format("{} of {}: {}", drawing.figure->id, sheet->name, data.empty_reason));
+      say(fmt::format("{} of {}: {}", drawing.figure->id, run->name, data.empty_reason));
       well = false;
     }
   }
   for (const Drawing& drawing : drawings) {
-    if (!whatever_fits || !shown.insert(drawing.sheet).second) continue;
-    say(fmt::format("No figure has anything to show of {}.", drawing.sheet->name));
+    if (!whatever_fits || !shown.insert(drawing.run).second) continue;
+    say(fmt::format("No figure has anything to show of {}.", drawing.run->name));
     well = false;
   }
   return well;
 }
 
-void say_what_is_cut(const std::vector<Sheet>& sheets) {
-  for (const Sheet& sheet : sheets)
-    if (sheet.recording->truncated())
+void say_what_is_cut(const std::vector<RunFigures>& runs) {
+  for (const RunFigures& run : runs)
+    if (run.recording->truncated())
       say(
           fmt::format("The recording {} was cut off: it is drawn up to its last whole piece; record it again to have "
                       "all of it.",
-                      sheet.name));
+                      run.name));
 }
 
 record::Status check(const FiguresOptions& options) {
@@ -290,9 +290,9 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   const InterruptGuard guard;
   auto style = file_style(options.files);
   if (!style) return style.error();
-  const auto sheets = choose_sheets(options);
-  if (!sheets) return sheets.error();
-  const auto drawings = plan_drawings(sheets.value(), options.set);
+  const auto runs = choose_figures(options);
+  if (!runs) return runs.error();
+  const auto drawings = plan_drawings(runs.value(), options.set);
   if (!drawings) return drawings.error();
   if (interrupted()) return ExitCode::kInterrupted;
 
@@ -304,7 +304,7 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
     against = std::move(loaded).value();
     run_a = std::make_unique<record::Ledger>(*against);
   }
-  say_what_is_cut(sheets.value());
+  say_what_is_cut(runs.value());
   auto files = FigureFiles::open(std::move(style).value());
   if (!files) return files.error();
   const auto drawn = draw(drawings.value(), run_a.get(), options.ids.empty(), files.value());

@@ -15,7 +15,7 @@
 #include "lessons/names.h"
 #include "lessons/sweep.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 namespace {
 
@@ -209,4 +209,4 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
   return comparison;
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

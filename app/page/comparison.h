@@ -8,7 +8,7 @@
 
 #include "demos/record/ledger.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 // The latest value; empty where the run measured none.
 std::optional<double> last_metric(const record::Recording& run, record::MetricKind kind);
@@ -29,4 +29,4 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b);
 // What a training step was told beyond what its provenance says: "Optimizer AdamW, 8-bit moments". Empty: nothing.
 std::string techniques_of(const record::RunInfo& run);
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -5,7 +5,7 @@
 
 #include "app/page/page_model.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 namespace {
 
@@ -161,4 +161,4 @@ std::optional<PageModel::Measured> PageModel::measured() {
   return measured;
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 PageModel::PageModel(const lessons::Page& page, PageText text, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
@@ -233,4 +233,4 @@ std::string PageModel::why_no_prediction() const {
   return "The prediction is on its way.";
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

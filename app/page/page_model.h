@@ -1,5 +1,5 @@
 // One page being read: which run is looked at, the question, the settings, the view of the timeline. No drawing, so
-// that every behaviour can be tested by itself.
+// that every behavior can be tested by itself.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 #include "lessons/chapter.h"
 #include "lessons/figure.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 // A run that can be looked at.
 struct RunOnShow {
@@ -162,4 +162,4 @@ class PageModel {
   std::string refusal_;  // why the last Run did not start
 };
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -8,7 +8,7 @@
 #include "app/page/page_model.h"
 #include "lessons/names.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 namespace {
 
@@ -107,4 +107,4 @@ std::string PageModel::status_line() const {
   return line;
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 namespace {
 
@@ -158,4 +158,4 @@ int count_words(std::string_view markdown) {
   return words;
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

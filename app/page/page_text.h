@@ -11,7 +11,7 @@
 #include "demos/record/result.h"
 #include "demos/record/units.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 // Markdown in which every word of a term `[optimizer state](term:optimizer_state)` stands in a tag of its own,
 // `<term-3>optimizer</term-3>`, so that a line may break inside a term and each word still has a rectangle.
@@ -42,4 +42,4 @@ std::optional<record::Category> category_of_term(std::string_view key);
 // Words that a reader reads: tags, link targets and formulas do not count.
 int count_words(std::string_view markdown);
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

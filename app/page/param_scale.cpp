@@ -8,7 +8,7 @@
 
 #include "demos/record/units.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 using record::ParamKind;
 
@@ -95,4 +95,4 @@ std::string shown_value(const record::ParamSpec& spec, const record::Params& par
   return record::format_bytes(bytes, bytes % unit == 0 ? 0 : 2);
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

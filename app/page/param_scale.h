@@ -7,7 +7,7 @@
 
 #include "demos/record/schema.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 // The stops of a slider for a number; empty: this parameter is typed. Doubling for logarithmic counts, sizes as cards
 // have them for bytes (16, 24, 32, 48, 64 GiB, …; 0 first where it means "no limit").
@@ -23,4 +23,4 @@ std::string_view without_file(const record::ParamSpec& spec);
 std::string typed_value(const record::ParamSpec& spec, double value);
 double number_of(const record::ParamSpec& spec, const record::Params& params);
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -7,7 +7,7 @@
 
 #include "demos/record/units.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 namespace {
 
@@ -86,4 +86,4 @@ bool Question::compare(const record::Ledger& run) {
   return true;
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

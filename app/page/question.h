@@ -8,7 +8,7 @@
 #include "demos/record/result.h"
 #include "lessons/chapter.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 class Question {
  public:
@@ -54,4 +54,4 @@ class Question {
   std::optional<Reveal> reveal_;
 };
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

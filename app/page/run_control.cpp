@@ -6,7 +6,7 @@
 #include "demos/experiments/combinations.h"
 #include "lessons/wording.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 using backend::RunState;
 
@@ -84,4 +84,4 @@ const std::optional<std::string>& RunControl::trouble() const {
   return backend_ == nullptr ? none : backend_->trouble();
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -9,7 +9,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/record/schema.h"
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 class RunControl {
  public:
@@ -71,4 +71,4 @@ class RunControl {
   std::optional<record::Outcome> outcome_;
 };
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 namespace {
 
@@ -52,4 +52,4 @@ void TimelineView::reset() {
   measure_.reset();
 }
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-namespace headroom::app::window {
+namespace headroom::app::page {
 
 class TimelineView {
  public:
@@ -47,4 +47,4 @@ class TimelineView {
   std::optional<Range> measure_;
 };
 
-}  // namespace headroom::app::window
+}  // namespace headroom::app::page

@@ -82,7 +82,7 @@ TEST_CASE("bad input is one sentence with the cure, and changes nothing", "[gui]
   refused("--scale 9" + picture, 2, "0.75 to 4");
   refused("--page nowhere" + picture, 2, "headroom list");
   refused("--from nothing.hrec" + picture, 2, "nothing.hrec");
-  refused("--colour" + picture, 2, "--help");
+  refused("--color" + picture, 2, "--help");
   refused("--headless", 2, "--screenshot");
   refused("--headless --screenshot /proc/nowhere/a.png", 6, "/proc/nowhere/a.png");
 }

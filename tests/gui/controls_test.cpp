@@ -9,7 +9,7 @@
 
 using namespace headroom;
 using namespace headroom::tests;
-using app::window::Question;
+using app::page::Question;
 using app::window::ThemeId;
 
 TEST_CASE("settings: a choice, a slider, a typed value, a value that is refused", "[gui]") {

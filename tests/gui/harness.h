@@ -46,8 +46,8 @@ struct Actor {
   ImGuiTestContext* ctx;
   app::window::App& app;
 
-  app::window::PageModel& page() const { return app.page(); }
-  app::window::Question& question() const { return app.page().question(); }
+  app::page::PageModel& page() const { return app.page(); }
+  app::page::Question& question() const { return app.page().question(); }
   void frames(int count) const { ctx->Yield(count); }
   // A control by its name, wherever on the page it is.
   void click(const std::string& name) const;

@@ -26,7 +26,7 @@ double frames_a_second(int width, int height) {
   int first = -1;  // the frame at which memory was seen to be taken
   std::optional<record::Outcome> outcome;
   const std::vector<FrameTime> times = time_frames(stage, [&](app::window::App& app, int frame) {
-    app::window::PageModel& page = app.page();
+    app::page::PageModel& page = app.page();
     if (frame == 0) page.question().skip();
     if (frame == 0) REQUIRE(page.set_param("steps", "4").ok());
     if (frame == 0) REQUIRE(page.set_param("device", "cpu").ok());

@@ -9,7 +9,7 @@
 #include "tests/support/catch.h"
 
 using namespace headroom;
-using namespace headroom::app::window;
+using namespace headroom::app::page;
 using headroom::tests::ScriptedBackend;
 using headroom::tests::small_run;
 using headroom::tests::SmallRun;

@@ -14,7 +14,7 @@
 #include "tests/support/catch.h"
 
 using namespace headroom;
-using namespace headroom::app::window;
+using namespace headroom::app::page;
 
 namespace {
 

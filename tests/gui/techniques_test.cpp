@@ -36,7 +36,7 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
   scene.stage.page = "offload";
   perform("refused combination", scene.stage, [](Actor& actor) {
     skip_question(actor);
-    const app::window::RunControl& control = actor.page().control();
+    const app::page::RunControl& control = actor.page().control();
     IM_CHECK(control.params().text("offload.parameters") == "on");  // what the page begins with
     IM_CHECK(!control.why_not("checkpointing", "off").empty());
     IM_CHECK(control.why_not("checkpointing", "layer").empty());
@@ -250,7 +250,7 @@ TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars
     IM_CHECK(std::abs(*actor.question().guess() / before - std::pow(10, 0.04)) < 1e-3);  // a hundredth of four decades
     actor.click("lock");
     actor.frames(2);
-    IM_CHECK(actor.question().state() == app::window::Question::State::kAnswered);
+    IM_CHECK(actor.question().state() == app::page::Question::State::kAnswered);
     IM_CHECK_GT(actor.question().reveal()->is, 1e9);
   });
   stage.page = "ladder";
@@ -263,7 +263,7 @@ TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars
       if (&rung != &actor.page().figure(400).rungs.front()) IM_CHECK(rung.value.empty());
     actor.click("lock");
     actor.frames(2);
-    IM_CHECK(actor.question().state() == app::window::Question::State::kAnswered);
+    IM_CHECK(actor.question().state() == app::page::Question::State::kAnswered);
     IM_CHECK(!actor.page().figure(400).rungs.back().value.empty());
   });
 }
@@ -335,7 +335,7 @@ TEST_CASE("in the smallest window every shipped run of a page can be chosen from
         actor.frames(20);  // the others are read after the first
         skip_question(actor);
         std::set<std::string> names;
-        for (const app::window::RunOnShow& run : actor.page().runs()) names.insert(run.label);
+        for (const app::page::RunOnShow& run : actor.page().runs()) names.insert(run.label);
         IM_CHECK_EQ(names.size(), actor.page().runs().size());
         for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
           actor.page().show_tab(tab);
@@ -360,7 +360,7 @@ TEST_CASE("every page of the techniques has a picture in each of its figures, fr
         IM_CHECK(actor.question().hides());
         actor.ctx->KeyPress(ImGuiKey_Enter);
         actor.frames(3);
-        IM_CHECK(actor.question().state() == app::window::Question::State::kAnswered);
+        IM_CHECK(actor.question().state() == app::page::Question::State::kAnswered);
         IM_CHECK(page->bases.empty() || actor.page().pinned() != nullptr);
         actor.picture("shipped " + stage.page + " answered");
       }

@@ -9,7 +9,7 @@
 
 using namespace headroom;
 using namespace headroom::tests;
-using app::window::TimelineView;
+using app::page::TimelineView;
 
 TEST_CASE("the wheel zooms at the cursor, a right drag pans, keys do the same", "[gui]") {
   Scene scene;

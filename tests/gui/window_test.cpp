@@ -9,7 +9,7 @@
 
 using namespace headroom;
 using namespace headroom::tests;
-using app::window::Question;
+using app::page::Question;
 
 TEST_CASE("the page opens with its stored run, half of it veiled", "[gui]") {
   Scene scene;
@@ -197,7 +197,7 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
     actor.click("run");
     actor.wait_for_end_of_run();
     IM_CHECK(actor.page().notice().has_value());
-    IM_CHECK(actor.page().notice()->kind == app::window::Notice::Kind::kOutOfMemory);
+    IM_CHECK(actor.page().notice()->kind == app::page::Notice::Kind::kOutOfMemory);
     IM_CHECK(actor.page().figure(400).failed.has_value());
     IM_CHECK(actor.page().figure(400).cap.has_value());
   });

@@ -9,30 +9,11 @@
 #include <vector>
 
 #include "app/paint/scene/palette.h"
+#include "app/paint/scene/rect.h"
 #include "demos/record/units.h"
 #include "lessons/figure.h"
 
 namespace headroom::app::paint {
-
-// px, x to the right, y downwards, from the scene's upper left corner.
-struct Point {
-  float x = 0, y = 0;
-
-  bool operator==(const Point&) const = default;
-};
-
-struct Rect {
-  float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-
-  float width() const { return x1 - x0; }
-  float height() const { return y1 - y0; }
-  float center_x() const { return (x0 + x1) * 0.5f; }
-  float center_y() const { return (y0 + y1) * 0.5f; }
-  bool contains(Point p) const { return p.x >= x0 && p.x < x1 && p.y >= y0 && p.y < y1; }
-  bool meets(const Rect& o) const { return x0 < o.x1 && o.x0 < x1 && y0 < o.y1 && o.y0 < y1; }
-  bool inside(const Rect& o) const { return x0 >= o.x0 && x1 <= o.x1 && y0 >= o.y0 && y1 <= o.y1; }
-  bool operator==(const Rect&) const = default;
-};
 
 // Faces of assets/fonts. Digits of all but the mono face have one width (OpenType feature tnum).
 enum class Face : std::uint8_t { kRegular, kMedium, kSemiBold, kDisplay, kMono };

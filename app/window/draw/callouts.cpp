@@ -43,15 +43,15 @@ bool empty_state(const Rect& rect, std::string_view head, std::string_view body,
   const float width = std::min(rect.width() - px(32), px(440));
   const float text_height = paragraph(Face::kRegular, 13, 1.5f, {0, 0, width, 0}, 0, body, false);
   const float height = px(28) + text_height + (action.empty() ? 0 : px(44));
-  float y = rect.centre_y() - height * 0.5f;
+  float y = rect.center_y() - height * 0.5f;
   text_in(Face::kSemiBold, 13, {rect.x0, y, rect.x1, y + px(22)}, theme().text, head, 0.5f);
   y += px(28);
-  const float x = rect.centre_x() - std::min(width, text_width(Face::kRegular, 13, body)) * 0.5f;
+  const float x = rect.center_x() - std::min(width, text_width(Face::kRegular, 13, body)) * 0.5f;
   y = paragraph(Face::kRegular, 13, 1.5f, {x, y, x + width, 0}, theme().text2, body);
   if (action.empty()) return false;
   const ButtonText text{action};
   const float half = button_width(text) * 0.5f;
-  return button("empty action", {rect.centre_x() - half, y + px(12), rect.centre_x() + half, y + px(44)}, text);
+  return button("empty action", {rect.center_x() - half, y + px(12), rect.center_x() + half, y + px(44)}, text);
 }
 
 void tooltip(std::string_view text) {
@@ -84,12 +84,12 @@ Rect popup_place(const Rect& anchor, ImVec2 size) {
 }
 
 bool begin_popup(const char* id, const Rect& place, float padding) {
-  ImGui::SetNextWindowPos(place.min(), ImGuiCond_Always);
-  ImGui::SetNextWindowSize(place.size(), ImGuiCond_Always);
+  ImGui::SetNextWindowPos(upper_left(place), ImGuiCond_Always);
+  ImGui::SetNextWindowSize(size_of(place), ImGuiCond_Always);
   return begin_popup_window(id, padding, padding);
 }
 
-bool begin_centred_popup(const char* id, float width, float padding_x, float padding_y) {
+bool begin_centered_popup(const char* id, float width, float padding_x, float padding_y) {
   const ImVec2 screen = ImGui::GetMainViewport()->Size;
   ImGui::SetNextWindowPos({screen.x * 0.5f, screen.y * 0.5f}, ImGuiCond_Always, {0.5f, 0.5f});
   ImGui::SetNextWindowSize({std::min(width, screen.x), 0}, ImGuiCond_Always);

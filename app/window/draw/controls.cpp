@@ -19,10 +19,10 @@ bool option_row(int index, const Rect& rect, std::string_view label, bool curren
   const Hit state = hit("option", rect);
   ImGui::PopID();
   if (state.held || state.hovered) fill(rect, state.held ? theme().active : theme().hover, kControlRadius);
-  if (current) draw_icon(Icon::kCheck, rect.x0 + px(16), rect.centre_y(), theme().text, 14);
+  if (current) draw_icon(Icon::kCheck, rect.x0 + px(16), rect.center_y(), theme().text, 14);
   Rect words{rect.x0 + px(30), rect.y0, rect.x1 - px(8), rect.y1};
   if (!refused.empty()) {
-    const Rect why = words.cut_bottom(22);
+    const Rect why = words.cut_bottom(px(22));
     words.y0 += px(4);
     text_in(Face::kRegular, 12, {why.x0, why.y0 - px(4), why.x1, why.y1 - px(4)}, theme().text2,
             shortened(Face::kRegular, 12, refused, why.width()));
@@ -44,7 +44,7 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
   outline(rect, theme().control, kControlRadius);
   float x = rect.x0 + px(10);
   if (icon != Icon::kNone) {
-    draw_icon(icon, x + px(7), rect.centre_y(), theme().text2, 14);
+    draw_icon(icon, x + px(7), rect.center_y(), theme().text2, 14);
     x += px(20);
   }
   const float end = rect.x1 - px(26);
@@ -54,7 +54,7 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
   const std::string shown = shortened(Face::kMedium, 13, value, end - x);
   text_in(Face::kMedium, 13, {x, rect.y0, end, rect.y1}, theme().text, shown);
   if (shown != value && ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(value);
-  draw_icon(Icon::kChevronDown, rect.x1 - px(14), rect.centre_y(), theme().text2, 14);
+  draw_icon(Icon::kChevronDown, rect.x1 - px(14), rect.center_y(), theme().text2, 14);
   if (state.focused) focus_ring(rect, kControlRadius);
 
   ImGui::PushID(id);
@@ -119,7 +119,7 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
       selected = i;
       changed = true;
     }
-    const Rect inner = segment.inset(2);
+    const Rect inner = segment.inset(px(2));
     const bool current = i == selected;
     if (current) {
       fill(inner, t.high_contrast ? t.ink : t.dark ? t.active : t.card, 5);
@@ -140,7 +140,7 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
 }
 
 bool toggle(const char* id, const Rect& rect, bool& on) {
-  const Rect body{rect.x0, rect.centre_y() - px(9), rect.x0 + px(32), rect.centre_y() + px(9)};
+  const Rect body{rect.x0, rect.center_y() - px(9), rect.x0 + px(32), rect.center_y() + px(9)};
   const Hit state = hit(id, {rect.x0, rect.y0, std::max(rect.x1, body.x1), rect.y1});
   if (state.clicked) on = !on;
   const ImU32 ink = on ? (state.hovered ? theme().ink_hover : theme().ink) : theme().control;
@@ -150,7 +150,7 @@ bool toggle(const char* id, const Rect& rect, bool& on) {
     fill(body, state.hovered ? theme().hover : theme().card, 9);
     outline(body, ink, 9, 1.5f);
   }
-  canvas()->AddCircleFilled({on ? body.x1 - px(9) : body.x0 + px(9), body.centre_y()}, px(on ? 6 : 5),
+  canvas()->AddCircleFilled({on ? body.x1 - px(9) : body.x0 + px(9), body.center_y()}, px(on ? 6 : 5),
                             on ? theme().on_ink : ink);
   text_in(Face::kMedium, 13, {body.x1 + px(10), rect.y0, rect.x1, rect.y1}, theme().text, on ? "on" : "off");
   if (state.focused) focus_ring(body, 9);
@@ -175,7 +175,7 @@ bool slider(const char* id, const Rect& rect, float& position, int steps) {
     if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow, ImGuiInputFlags_Repeat, owner)) set(position - step);
     if (ImGui::IsKeyPressed(ImGuiKey_RightArrow, ImGuiInputFlags_Repeat, owner)) set(position + step);
   }
-  const float y = rect.centre_y(), x = rect.x0 + knob + span * position;
+  const float y = rect.center_y(), x = rect.x0 + knob + span * position;
   const Rect track{rect.x0, y - px(2), rect.x1, y + px(2)};
   fill(track, theme().track, 2);
   outline(track, with_alpha(theme().control, 0.55f), 2);
@@ -195,9 +195,9 @@ bool text_field(const char* id, const Rect& rect, std::string& text, std::string
   ImGui::PushFont(font_of(Face::kSemiBold), size);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(px(10), (rect.height() - size) * 0.5f));
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0f);
-  for (const ImGuiCol colour : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_NavCursor})
-    ImGui::PushStyleColor(colour, 0);
-  ImGui::SetCursorScreenPos(rect.min());
+  for (const ImGuiCol color : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive, ImGuiCol_NavCursor})
+    ImGui::PushStyleColor(color, 0);
+  ImGui::SetCursorScreenPos(upper_left(rect));
   ImGui::SetNextItemWidth(rect.width() - unit_width);
   if (focus_now) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputText((std::string("##") + id).c_str(), &text,
@@ -207,7 +207,7 @@ bool text_field(const char* id, const Rect& rect, std::string& text, std::string
   ImGui::PopStyleColor(4);
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
-  if (text.empty() && !active) text_in(Face::kRegular, 13, rect.inset(10, 0), theme().text3, hint);
+  if (text.empty() && !active) text_in(Face::kRegular, 13, rect.inset(px(10), 0), theme().text3, hint);
   outline(rect, active ? theme().ink : theme().control, kControlRadius, active ? 2 : 1);
   text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(10), rect.y1}, theme().text3, unit, 1);
   if (focused && !active) focus_ring(rect, kControlRadius);

@@ -16,38 +16,36 @@ constexpr float kPi = std::numbers::pi_v<float>;
 // Draws in the units of the grid.
 class Pen {
  public:
-  Pen(float centre_x, float centre_y, ImU32 colour, float size)
-      : x_(centre_x), y_(centre_y), unit_(size * look().scale / 16), colour_(colour), width_(1.5f * unit_) {}
+  Pen(float center_x, float center_y, ImU32 color, float size)
+      : x_(center_x), y_(center_y), unit_(size * look().scale / 16), color_(color), width_(1.5f * unit_) {}
 
   void line(std::initializer_list<ImVec2> points, bool closed = false) const {
     for (const ImVec2& point : points) canvas()->PathLineTo(at(point));
-    canvas()->PathStroke(colour_, width_, closed ? ImDrawFlags_Closed : ImDrawFlags_None);
+    canvas()->PathStroke(color_, width_, closed ? ImDrawFlags_Closed : ImDrawFlags_None);
   }
-  void circle(ImVec2 centre, float radius) const {
-    canvas()->AddCircle(at(centre), radius * unit_, colour_, 0, width_);
-  }
-  void disc(ImVec2 centre, float radius) const { canvas()->AddCircleFilled(at(centre), radius * unit_, colour_); }
+  void circle(ImVec2 center, float radius) const { canvas()->AddCircle(at(center), radius * unit_, color_, 0, width_); }
+  void disc(ImVec2 center, float radius) const { canvas()->AddCircleFilled(at(center), radius * unit_, color_); }
   void box(ImVec2 from, ImVec2 to, float radius) const {
-    canvas()->AddRect(at(from), at(to), colour_, radius * unit_, width_);
+    canvas()->AddRect(at(from), at(to), color_, radius * unit_, width_);
   }
   void block(ImVec2 from, ImVec2 to, float radius) const {
-    canvas()->AddRectFilled(at(from), at(to), colour_, radius * unit_);
+    canvas()->AddRectFilled(at(from), at(to), color_, radius * unit_);
   }
-  void triangle(ImVec2 a, ImVec2 b, ImVec2 c) const { canvas()->AddTriangleFilled(at(a), at(b), at(c), colour_); }
-  void arc(ImVec2 centre, float radius, float from, float to) const {
-    canvas()->PathArcTo(at(centre), radius * unit_, from, to);
-    canvas()->PathStroke(colour_, width_);
+  void triangle(ImVec2 a, ImVec2 b, ImVec2 c) const { canvas()->AddTriangleFilled(at(a), at(b), at(c), color_); }
+  void arc(ImVec2 center, float radius, float from, float to) const {
+    canvas()->PathArcTo(at(center), radius * unit_, from, to);
+    canvas()->PathStroke(color_, width_);
   }
-  void half_disc(ImVec2 centre, float radius) const {
-    canvas()->PathArcTo(at(centre), radius * unit_, -kPi / 2, kPi / 2);
-    canvas()->PathFillConvex(colour_);
+  void half_disc(ImVec2 center, float radius) const {
+    canvas()->PathArcTo(at(center), radius * unit_, -kPi / 2, kPi / 2);
+    canvas()->PathFillConvex(color_);
   }
 
  private:
   ImVec2 at(ImVec2 p) const { return {x_ + (p.x - 8) * unit_, y_ + (p.y - 8) * unit_}; }
 
   float x_, y_, unit_;
-  ImU32 colour_;
+  ImU32 color_;
   float width_;
 };
 
@@ -110,8 +108,8 @@ void draw_book(const Pen& pen) {
 
 }  // namespace
 
-void draw_icon(Icon icon, float centre_x, float centre_y, ImU32 colour, float size) {
-  const Pen pen(centre_x, centre_y, colour, size);
+void draw_icon(Icon icon, float center_x, float center_y, ImU32 color, float size) {
+  const Pen pen(center_x, center_y, color, size);
   switch (icon) {
     case Icon::kNone:
       break;

@@ -1,4 +1,4 @@
-// Icons as strokes on a 16 x 16 grid: crisp at every scale, in the colour of the text beside them.
+// Icons as strokes on a 16 x 16 grid: crisp at every scale, in the color of the text beside them.
 #pragma once
 
 #include "imgui.h"
@@ -31,7 +31,7 @@ enum class Icon : unsigned char {
   kPin,
 };
 
-// Centred; `size` in px at scale 1.
-void draw_icon(Icon icon, float centre_x, float centre_y, ImU32 colour, float size = 16);
+// Centered; `size` in px at scale 1.
+void draw_icon(Icon icon, float center_x, float center_y, ImU32 color, float size = 16);
 
 }  // namespace headroom::app::window

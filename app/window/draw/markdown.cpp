@@ -33,7 +33,7 @@ RichMd::AssetBytes read_face(const std::filesystem::path& fonts, const std::stri
 
 }  // namespace
 
-Markdown::Markdown(std::filesystem::path fonts, Glossary glossary) : glossary_(std::move(glossary)) {
+Markdown::Markdown(std::filesystem::path fonts, page::Glossary glossary) : glossary_(std::move(glossary)) {
   RichMd::HostServices services;
   services.ReadAsset = [fonts = std::move(fonts)](const std::string& asked) { return read_face(fonts, asked); };
   RichMd::SetHostServices(services);
@@ -48,16 +48,16 @@ Markdown::Markdown(std::filesystem::path fonts, Glossary glossary) : glossary_(s
   // The library hands formulas the line box as their em, a fifth too large. 1.12: x-heights of Inter and Latin Modern
   // agree.
   services = RichMd::GetHostServices();
-  services.RenderLatex = [render = services.RenderLatex](const std::string& formula, float size, ImU32 colour,
+  services.RenderLatex = [render = services.RenderLatex](const std::string& formula, float size, ImU32 color,
                                                          bool display) {
-    return render(formula, std::round(size / paint::line_of(Face::kRegular) * 1.12f), colour, display);
+    return render(formula, std::round(size / paint::line_of(Face::kRegular) * 1.12f), color, display);
   };
   RichMd::SetHostServices(services);
 }
 
 Markdown::~Markdown() { RichMd::DestroyContext(); }
 
-void Markdown::render(const MarkedText& text, float em, float line, std::optional<record::Category> lit) {
+void Markdown::render(const page::MarkedText& text, float em, float line, std::optional<record::Category> lit) {
   rendered_ = &text;
   last_y_ = -1;
   lit_ = lit;
@@ -73,7 +73,7 @@ void Markdown::render(const std::string& text, float em, float line) {
   style.errorColor = as_vec4(theme().danger);
   style.linkTooltip = false;
   style.blockGap = 0.45f;
-  for (ImVec4& colour : style.admonitionColors) colour = as_vec4(theme().text);
+  for (ImVec4& color : style.admonitionColors) color = as_vec4(theme().text);
   const float size = font_size(Face::kRegular, em);
   ImGui::PushFont(nullptr, ImGui::GetStyle().FontSizeBase * size / kRegularSize);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8), std::round(px(em * line) - size)));
@@ -107,12 +107,12 @@ void Markdown::end_term(std::size_t index) {
   last_term_ = index;
   last_x_ = to.x;
   last_y_ = y;
-  const auto category = category_of_term(key);
+  const auto category = page::category_of_term(key);
   const bool pointed = ImGui::IsMouseHoveringRect(from, {to.x, y + px(4)}) && ImGui::IsWindowHovered();
   if (category) {
-    const ImU32 colour = theme().kind[static_cast<std::size_t>(*category)];
-    if (pointed || lit_ == category) fill({from.x - px(2), from.y, to.x + px(2), y}, with_alpha(colour, 0.22f), 3);
-    canvas()->AddRectFilled({from.x, y}, {to.x, y + std::max(1.0f, px(2.5f))}, colour);
+    const ImU32 color = theme().kind[static_cast<std::size_t>(*category)];
+    if (pointed || lit_ == category) fill({from.x - px(2), from.y, to.x + px(2), y}, with_alpha(color, 0.22f), 3);
+    canvas()->AddRectFilled({from.x, y}, {to.x, y + std::max(1.0f, px(2.5f))}, color);
   } else {
     for (float x = from.x; x < to.x; x += px(4))
       canvas()->AddRectFilled({x, y}, {std::min(x + px(2), to.x), y + line_px(1)}, theme().control);

@@ -11,7 +11,7 @@ namespace headroom::app::window {
 
 namespace {
 
-ImU32 as_u32(paint::Color colour) { return IM_COL32(colour.r, colour.g, colour.b, colour.a); }
+ImU32 as_u32(paint::Color color) { return IM_COL32(color.r, color.g, color.b, color.a); }
 
 class ScenePainter {
  public:
@@ -36,9 +36,9 @@ class ScenePainter {
   }
 
   void operator()(const paint::Columns& columns) const {
-    const ImU32 colour = as_u32(columns.color);
+    const ImU32 color = as_u32(columns.color);
     for (const paint::Rect& rect : columns.rects)
-      list_.AddRectFilled(at(rect.x0, rect.y0), at(rect.x1, rect.y1), colour);
+      list_.AddRectFilled(at(rect.x0, rect.y0), at(rect.x1, rect.y1), color);
   }
 
   void operator()(const paint::Segments& segments) const {
@@ -72,10 +72,10 @@ class ScenePainter {
   ImVec2 at(float x, float y) const { return {origin_.x + x, origin_.y + y}; }
 
   // Horizontal and vertical pieces are rectangles on whole pixels: sharp, and cheaper than anti-aliased lines.
-  void piece(paint::Point from, paint::Point to, ImU32 colour, float width, float dash, float gap) const {
+  void piece(paint::Point from, paint::Point to, ImU32 color, float width, float dash, float gap) const {
     const bool level = std::abs(from.y - to.y) < 0.01f, upright = std::abs(from.x - to.x) < 0.01f;
     if (!level && !upright) {
-      list_.AddLine(at(from.x, from.y), at(to.x, to.y), colour, width);
+      list_.AddLine(at(from.x, from.y), at(to.x, to.y), color, width);
       return;
     }
     const float start = level ? std::min(from.x, to.x) : std::min(from.y, to.y);
@@ -89,9 +89,9 @@ class ScenePainter {
       const float b = dash > 0 ? std::min(a + dash, end) : end + reach;
       const float low = std::round(a - reach), high = std::max(low + 1, std::round(b));
       if (level)
-        list_.AddRectFilled(at(low, across), at(high, across + thickness), colour);
+        list_.AddRectFilled(at(low, across), at(high, across + thickness), color);
       else
-        list_.AddRectFilled(at(across, low), at(across + thickness, high), colour);
+        list_.AddRectFilled(at(across, low), at(across + thickness, high), color);
     }
   }
 

@@ -13,7 +13,7 @@ namespace {
 
 Look current;
 
-ImU32 as_u32(paint::Color colour) { return IM_COL32(colour.r, colour.g, colour.b, colour.a); }
+ImU32 as_u32(paint::Color color) { return IM_COL32(color.r, color.g, color.b, color.a); }
 
 Theme theme_of(ThemeId id) {
   const paint::Palette& p = palette_of(id);
@@ -47,15 +47,15 @@ void set_sizes(ImGuiStyle& s) {
   s.GrabMinSize = 16, s.GrabRounding = 8;
   s.SeparatorTextBorderSize = 1, s.SeparatorTextPadding = {0, 8};
   s.SelectableTextAlign = {0, 0.5f}, s.SelectableRounding = 6;
-  s.DisabledAlpha = 1;  // what is disabled has a colour of its own, no fade
+  s.DisabledAlpha = 1;  // what is disabled has a color of its own, no fade
   s.HoverDelayShort = 0.15f, s.HoverDelayNormal = 0.40f, s.HoverStationaryDelay = 0.12f;
 }
 
-void set_colours(ImGuiStyle& s, const Theme& t) {
+void set_colors(ImGuiStyle& s, const Theme& t) {
   constexpr ImU32 kNothing = 0;
-  for (ImVec4& colour : s.Colors) colour = as_vec4(t.text);
-  const auto set = [&s](ImU32 colour, std::initializer_list<ImGuiCol> slots) {
-    for (const ImGuiCol slot : slots) s.Colors[slot] = as_vec4(colour);
+  for (ImVec4& color : s.Colors) color = as_vec4(t.text);
+  const auto set = [&s](ImU32 color, std::initializer_list<ImGuiCol> slots) {
+    for (const ImGuiCol slot : slots) s.Colors[slot] = as_vec4(color);
   };
   set(t.text, {ImGuiCol_Text, ImGuiCol_TextLink, ImGuiCol_UnsavedMarker});
   set(t.disabled, {ImGuiCol_TextDisabled});
@@ -114,12 +114,12 @@ const paint::Palette& palette_of(ThemeId id) {
 
 const Look& look() { return current; }
 
-ImU32 with_alpha(ImU32 colour, float alpha) {
-  const float a = static_cast<float>(colour >> IM_COL32_A_SHIFT) * alpha;
-  return (colour & ~IM_COL32_A_MASK) | (static_cast<ImU32>(a + 0.5f) << IM_COL32_A_SHIFT);
+ImU32 with_alpha(ImU32 color, float alpha) {
+  const float a = static_cast<float>(color >> IM_COL32_A_SHIFT) * alpha;
+  return (color & ~IM_COL32_A_MASK) | (static_cast<ImU32>(a + 0.5f) << IM_COL32_A_SHIFT);
 }
 
-ImVec4 as_vec4(ImU32 colour) { return ImGui::ColorConvertU32ToFloat4(colour); }
+ImVec4 as_vec4(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
 void apply_look(ThemeId id, float scale) {
   current.theme = theme_of(id);
@@ -130,7 +130,7 @@ void apply_look(ThemeId id, float scale) {
   style.FontSizeBase *= scale;
   style.ChildBorderSize = style.PopupBorderSize = style.FrameBorderSize = std::max(1.0f, std::floor(scale));
   style.FontScaleMain = style.FontScaleDpi = 1;  // sizes are asked for in device px, see font_size()
-  set_colours(style, current.theme);
+  set_colors(style, current.theme);
   ImGui::GetStyle() = style;
 }
 

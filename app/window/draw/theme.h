@@ -1,4 +1,4 @@
-// The current look: colours of the theme, scale, and Dear ImGui's style made from both. Colours come from app/paint, so
+// The current look: colors of the theme, scale, and Dear ImGui's style made from both. Colors come from app/paint, so
 // that screen and export agree.
 #pragma once
 
@@ -21,7 +21,7 @@ ThemeId theme_from(std::string_view key);  // unknown: light
 inline ThemeId next(ThemeId id) { return static_cast<ThemeId>((static_cast<int>(id) + 1) % kNumThemes); }
 const paint::Palette& palette_of(ThemeId id);
 
-// Colour tokens as ImGui takes them. Interface: ink and greys only; hues belong to memory.
+// Color tokens as ImGui takes them. Interface: ink and grays only; hues belong to memory.
 struct Theme {
   ThemeId id = ThemeId::kLight;
   bool dark = false;
@@ -43,8 +43,8 @@ struct Look {
 const Look& look();
 inline const Theme& theme() { return look().theme; }
 
-ImU32 with_alpha(ImU32 colour, float alpha);
-ImVec4 as_vec4(ImU32 colour);
+ImU32 with_alpha(ImU32 color, float alpha);
+ImVec4 as_vec4(ImU32 color);
 
 // Sets the look and ImGui's style tables (on a fresh style: scaling is cumulative).
 void apply_look(ThemeId id, float scale);

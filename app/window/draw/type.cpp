@@ -31,7 +31,7 @@ const FaceFacts& facts_of(Face face) { return kFacts[static_cast<std::size_t>(fa
 
 ImFont* load(const std::filesystem::path& path, Face face) {
   const FaceFacts& facts = facts_of(face);
-  // Slightly heavier than the rasteriser's own grey, which is thin at 12 and 13 px.
+  // Slightly heavier than the rasteriser's own gray, which is thin at 12 and 13 px.
   constexpr float kWeight = 1.15f;
   constexpr float kReferenceSize = 16.0f;
   static const ImWchar not_digits[] = {0x0001, 0x002F, 0x003A, 0x10FFFF, 0};

@@ -12,11 +12,11 @@ namespace {
 constexpr float kControlRadius = 6;
 constexpr float kPill = 100;  // more than half of any badge's height
 
-struct ButtonColours {
+struct ButtonColors {
   ImU32 ground = 0, label = 0;
 };
 
-ButtonColours colours_of(ButtonKind kind, const Hit& state, bool enabled) {
+ButtonColors colors_of(ButtonKind kind, const Hit& state, bool enabled) {
   const Theme& t = theme();
   if (!enabled) return {kind == ButtonKind::kGhost ? 0 : t.hover, t.disabled};
   if (kind == ButtonKind::kPrimary) return {state.held ? t.ink_active : state.hovered ? t.ink_hover : t.ink, t.on_ink};
@@ -38,7 +38,7 @@ constexpr std::array<BadgeFacts, 4> kBadges{{{"Formula", Icon::kFormula},
 }  // namespace
 
 Hit hit(const char* id, const Rect& rect, bool enabled) {
-  ImGui::SetCursorScreenPos(rect.min());
+  ImGui::SetCursorScreenPos(upper_left(rect));
   if (!enabled) ImGui::BeginDisabled();
   ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);  // the ring is ours: focus_ring()
   Hit state;
@@ -65,20 +65,20 @@ float button_width(const ButtonText& text) {
 
 bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind kind, bool enabled) {
   const Hit state = hit(id, rect, enabled);
-  const auto [ground, label] = colours_of(kind, state, enabled);
+  const auto [ground, label] = colors_of(kind, state, enabled);
   if (ground != 0) fill(rect, ground, kControlRadius);
   if (kind == ButtonKind::kSecondary && enabled) outline(rect, theme().control, kControlRadius);
   if (state.focused) focus_ring(rect, kControlRadius);
 
   const float words = text_width(Face::kMedium, 13, text.label), hint = hint_width(text.keys);
   const float icon = text.icon == Icon::kNone ? 0 : px(16), gap = icon > 0 && !text.label.empty() ? px(6) : 0;
-  float x = rect.centre_x() - (words + icon + gap + hint) * 0.5f;
+  float x = rect.center_x() - (words + icon + gap + hint) * 0.5f;
   const bool solid = text.icon == Icon::kPlay || text.icon == Icon::kStop;
-  draw_icon(text.icon, x + icon * 0.5f, rect.centre_y(), label, solid ? 13 : 16);
+  draw_icon(text.icon, x + icon * 0.5f, rect.center_y(), label, solid ? 13 : 16);
   x += icon + gap;
   text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, label, text.label);
   if (hint > 0) {
-    const Rect cap{x + words + px(8), rect.centre_y() - px(9), x + words + hint, rect.centre_y() + px(9)};
+    const Rect cap{x + words + px(8), rect.center_y() - px(9), x + words + hint, rect.center_y() + px(9)};
     outline(cap, with_alpha(label, 0.45f), 4);
     text_in(Face::kMedium, 11, cap, label, text.keys, 0.5f);
   }
@@ -87,9 +87,9 @@ bool button(const char* id, const Rect& rect, const ButtonText& text, ButtonKind
   return state.clicked && enabled;
 }
 
-void keycap(float& x, float centre_y, std::string_view key) {
+void keycap(float& x, float center_y, std::string_view key) {
   const float width = std::max(px(20), text_width(Face::kMedium, 11, key) + px(10));
-  const Rect cap{x, centre_y - px(9), x + width, centre_y + px(9)};
+  const Rect cap{x, center_y - px(9), x + width, center_y + px(9)};
   fill(cap, theme().card, 4);
   outline(cap, theme().control, 4);
   text_in(Face::kMedium, 11, cap, theme().text2, key, 0.5f);
@@ -108,9 +108,9 @@ float source_badge_width(record::Source source) {
          px(10);
 }
 
-float source_badge(float x, float centre_y, record::Source source) {
+float source_badge(float x, float center_y, record::Source source) {
   const BadgeFacts& facts = kBadges[static_cast<std::size_t>(source)];
-  const float height = px(22), top = std::round(centre_y - height * 0.5f);
+  const float height = px(22), top = std::round(center_y - height * 0.5f);
   const Rect badge{x, top, x + source_badge_width(source), top + height};
   ImU32 label = theme().text;
   switch (source) {
@@ -129,7 +129,7 @@ float source_badge(float x, float centre_y, record::Source source) {
       label = theme().on_ink;
       break;
   }
-  draw_icon(facts.icon, badge.x0 + px(8) + px(7), badge.centre_y(), label, 14);
+  draw_icon(facts.icon, badge.x0 + px(8) + px(7), badge.center_y(), label, 14);
   text_in(Face::kMedium, 12, {badge.x0 + px(27), badge.y0, badge.x1, badge.y1}, label, facts.word);
   return badge.x1;
 }

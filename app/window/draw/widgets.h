@@ -50,10 +50,10 @@ bool slider(const char* id, const Rect& rect, float& position, int steps);
 bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false,
                 std::string_view hint = {});
 
-void keycap(float& x, float centre_y, std::string_view key);
+void keycap(float& x, float center_y, std::string_view key);
 void progress_bar(const Rect& rect, float fraction);
 // Formula, predicted, recorded, live: shape, border, icon and word. Returns the right edge.
-float source_badge(float x, float centre_y, record::Source source);
+float source_badge(float x, float center_y, record::Source source);
 float source_badge_width(record::Source source);
 
 enum class CalloutKind : std::uint8_t { kNote, kTrouble, kOutOfMemory };
@@ -67,7 +67,7 @@ void tooltip(std::string_view text);
 
 // Popups share one look. end_popup() only after one of these was true. Paddings are px at scale 1.
 bool begin_popup(const char* id, const Rect& place, float padding);
-bool begin_centred_popup(const char* id, float width, float padding_x, float padding_y);  // as high as its content
+bool begin_centered_popup(const char* id, float width, float padding_x, float padding_y);  // as high as its content
 void end_popup();
 // Where a popup of this size stands: below its control, above it where there is no room, and always inside the window,
 // cut to its height if need be (it then scrolls).

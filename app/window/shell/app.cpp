@@ -72,7 +72,7 @@ record::Status App::load_look() {
   const record::Status loaded = load_faces(fonts);
   if (!loaded) return loaded;
   apply_look(ui_.theme, ui_.scale());
-  markdown_ = std::make_unique<Markdown>(fonts, read_glossary(options_.assets / "text" / "glossary.md"));
+  markdown_ = std::make_unique<Markdown>(fonts, page::read_glossary(options_.assets / "text" / "glossary.md"));
   return record::Ok{};
 }
 
@@ -86,8 +86,8 @@ std::shared_ptr<const record::Recording> App::stored(std::string_view name) {
   return nullptr;
 }
 
-PageSources App::sources() {
-  PageSources sources;
+page::PageSources App::sources() {
+  page::PageSources sources;
   sources.runner = runner_;
   sources.planner = planner_;
   if (options_.from != nullptr) {
@@ -120,12 +120,12 @@ record::Status App::open(const lessons::Page& page) {
     page_->reopen();
     return record::Ok{};
   }
-  auto text = read_page(options_.assets / "text" / page.text);
+  auto text = page::read_page(options_.assets / "text" / page.text);
   if (!text) return text.error();
   const experiments::DemoInfo* demo = experiments::find_demo(page.demo);
   if (demo == nullptr)
     return record::Error{fmt::format("The page {} names the demo {}, which is not there.", page.id, page.demo)};
-  PageSources sources = this->sources();
+  page::PageSources sources = this->sources();
   // One recording shows at once; the others come while the reader reads.
   auto name = options_.from == nullptr ? page.recordings.begin() : page.recordings.end();
   for (; sources.stored.empty() && name != page.recordings.end(); ++name)
@@ -133,7 +133,7 @@ record::Status App::open(const lessons::Page& page) {
       if (is_base(page, *name)) sources.bases.push_back(recording);
       sources.stored.push_back(std::move(recording));
     }
-  auto model = std::make_unique<PageModel>(page, std::move(text).value(), *demo, std::move(sources));
+  auto model = std::make_unique<page::PageModel>(page, std::move(text).value(), *demo, std::move(sources));
   page_ = model.get();
   for (; name != page.recordings.end(); ++name) to_load_.push_back({page_, *name});
   pages_[&page] = std::move(model);
@@ -180,8 +180,8 @@ void App::before_frame() {
   if (theme().id != ui_.theme || look().scale != ui_.scale()) apply_look(ui_.theme, ui_.scale());
 }
 
-Frame App::frame_of(double now, float effective_width) {
-  Frame frame{ui_, *page_, *markdown_, width_class(effective_width), now, {}};
+PageFrame App::frame_of(double now, float effective_width) {
+  PageFrame frame{ui_, *page_, *markdown_, width_class(effective_width), now, {}};
   const auto chapters = lessons::chapters();
   for (int c = 0; c < static_cast<int>(chapters.size()); ++c) {
     const lessons::Chapter& chapter = *chapters[static_cast<std::size_t>(c)];
@@ -204,31 +204,31 @@ Frame App::frame_of(double now, float effective_width) {
   return frame;
 }
 
-void App::draw_card(Frame& frame, const Rect& rect) {
+void App::draw_card(PageFrame& frame, const Rect& rect) {
   const bool wide = frame.width == Width::kWide;
   card(rect);
-  Rect inner = wide ? rect.inset(20) : rect.inset(12);
-  const Rect head = inner.cut_top(wide ? 30 : 28);
-  inner.cut_top(wide ? 12 : 6);
-  const Rect settings = inner.cut_bottom(2 * 64 - 12);
+  Rect inner = wide ? rect.inset(px(20)) : rect.inset(px(12));
+  const Rect head = inner.cut_top(px(wide ? 30 : 28));
+  inner.cut_top(px(wide ? 12 : 6));
+  const Rect settings = inner.cut_bottom(px(2 * 64 - 12));
   horizontal_line(rect.x0 + 1, rect.x1 - 1, settings.y0 - px(wide ? 16 : 10), theme().hairline);
-  inner.cut_bottom(wide ? 32 : 20);
+  inner.cut_bottom(px(wide ? 32 : 20));
   if (const float height = comparison_height(frame); height > 0) {
-    draw_comparison(frame, inner.cut_bottom(height));
-    inner.cut_bottom(wide ? 12 : 8);
+    draw_comparison(frame, inner.cut_bottom(px(height)));
+    inner.cut_bottom(px(wide ? 12 : 8));
   }
   Rect whole{head.x0, head.y0, head.x1, inner.y1};
   const bool laddered = LadderView::serves(frame.page);
   if (laddered) ladder_.draw(frame, whole);
   if (laddered) {
-    figure_.draw_head(frame, whole.cut_top(wide ? 30 : 28));
-    whole.cut_top(wide ? 12 : 6);
+    figure_.draw_head(frame, whole.cut_top(px(wide ? 30 : 28)));
+    whole.cut_top(px(wide ? 12 : 6));
     figure_.draw_picture(frame, whole);
   } else if (!KernelEditor::serves(frame.page)) {
     figure_.draw_head(frame, head);
     figure_.draw_picture(frame, inner);
   } else if (editor_.draw(frame, whole)) {
-    figure_.draw_head(frame, whole.cut_top(28));
+    figure_.draw_head(frame, whole.cut_top(px(28)));
     figure_.draw_picture(frame, whole);
   }
   if (ReportView::serves(frame.page))
@@ -237,26 +237,26 @@ void App::draw_card(Frame& frame, const Rect& rect) {
     draw_settings(frame, settings);
 }
 
-void App::draw_page(Frame& frame, const Rect& rect, Turn& turn) {
+void App::draw_page(PageFrame& frame, const Rect& rect, Turn& turn) {
   if (frame.width == Width::kNarrow) {
     draw_narrow(frame, rect, turn);
     return;
   }
   const bool wide = frame.width == Width::kWide;
   Rect rest = rect;
-  const Rect text = rest.cut_left(wide ? 416 : 316);
-  rest.cut_left(wide ? 24 : 16);
+  const Rect text = rest.cut_left(px(wide ? 416 : 316));
+  rest.cut_left(px(wide ? 24 : 16));
   turn = draw_text_column(frame, text);
   draw_card(frame, rest);
 }
 
 // Text and figure become two faces of the page.
-void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
-  const Rect head = rect.cut_top(30);
-  rect.cut_top(8);
+void App::draw_narrow(PageFrame& frame, Rect rect, Turn& turn) {
+  const Rect head = rect.cut_top(px(30));
+  rect.cut_top(px(8));
   const std::vector<std::string> faces{"Read", "Figure"};
   int face = ui_.figure_face ? 1 : 0;
-  if (segmented("face", head.left(150), faces, face)) ui_.figure_face = face == 1;
+  if (segmented("face", head.left(px(150)), faces, face)) ui_.figure_face = face == 1;
   if (!ui_.figure_face) {
     ui_.timeline_focus = false;
     turn = draw_text_column(frame, rect);
@@ -275,14 +275,14 @@ void App::draw_narrow(Frame& frame, Rect rect, Turn& turn) {
 
   const bool open = page_->question().hides();
   const bool report = ReportView::serves(frame.page) && !open;
-  Rect foot = rect.cut_bottom(report ? 96 : 34);
-  rect.cut_bottom(10);
+  Rect foot = rect.cut_bottom(px(report ? 96 : 34));
+  rect.cut_bottom(px(10));
   if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
   card(rect);
-  Rect inner = rect.inset(12);
+  Rect inner = rect.inset(px(12));
   if (LadderView::serves(frame.page) && inner.width() > px(560)) ladder_.draw(frame, inner);
   if (!KernelEditor::serves(frame.page) || editor_.draw(frame, inner)) figure_.draw_picture(frame, inner);
-  if (ui_.drawer) figure_.draw_drawer(frame, Rect(rect).inset(8).right(240));
+  if (ui_.drawer) figure_.draw_drawer(frame, Rect(rect).inset(px(8)).right(px(240)));
   if (report) {
     report_.draw(frame, foot);
     return;
@@ -349,7 +349,7 @@ void App::draw(double now) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();  // moves when the page scrolls
   const ImVec2 size = page_size(viewport->Size);
   const Rect whole{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
-  Frame frame = frame_of(now, size.x / look().scale);
+  PageFrame frame = frame_of(now, size.x / look().scale);
   const PageLayout layout = page_layout(whole, frame.width);
   markdown_->begin_frame();
   Turn turn = take_keys(frame, figure_);
@@ -369,8 +369,8 @@ void App::draw(double now) {
   ImGui::Dummy(size);
   ImGui::End();
 
-  const Question::State state = page_->question().state();
-  const bool done = state != Question::State::kOpen && state != Question::State::kWaiting;
+  const page::Question::State state = page_->question().state();
+  const bool done = state != page::Question::State::kOpen && state != page::Question::State::kWaiting;
   if (done && std::find(read_.begin(), read_.end(), &page_->page()) == read_.end()) read_.push_back(&page_->page());
   if (choice.chapter >= 0) {
     const record::Status opened = open(

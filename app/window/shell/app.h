@@ -50,7 +50,7 @@ class App {
   void draw(double now);
 
   UiState& ui() { return ui_; }
-  PageModel& page() { return *page_; }
+  page::PageModel& page() { return *page_; }
   const FigureCard& figure() const { return figure_; }
   const KernelEditor& editor() const { return editor_; }
   const LadderView& ladder() const { return ladder_; }
@@ -61,15 +61,15 @@ class App {
   App(AppOptions options, Session session, SettingsFile* settings);
 
   record::Status open(const lessons::Page& page);
-  PageSources sources();
+  page::PageSources sources();
   void start_engines();
   bool poll_backends();
   std::shared_ptr<const record::Recording> stored(std::string_view name);
   void load_next_recording();
-  Frame frame_of(double now, float effective_width);
-  void draw_page(Frame& frame, const Rect& rect, Turn& turn);
-  void draw_narrow(Frame& frame, Rect rect, Turn& turn);
-  void draw_card(Frame& frame, const Rect& rect);
+  PageFrame frame_of(double now, float effective_width);
+  void draw_page(PageFrame& frame, const Rect& rect, Turn& turn);
+  void draw_narrow(PageFrame& frame, Rect rect, Turn& turn);
+  void draw_card(PageFrame& frame, const Rect& rect);
   void turn_page(Turn turn);
   void keep_settings();
 
@@ -87,11 +87,11 @@ class App {
   backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
   backend::Backend* planner_ = nullptr;
   bool drawn_ = false;  // the first picture stands
-  std::map<const lessons::Page*, std::unique_ptr<PageModel>> pages_;
-  PageModel* page_ = nullptr;
+  std::map<const lessons::Page*, std::unique_ptr<page::PageModel>> pages_;
+  page::PageModel* page_ = nullptr;
   std::vector<const lessons::Page*> read_;
   struct ToLoad {
-    PageModel* page;
+    page::PageModel* page;
     std::string_view recording;
   };
   std::vector<ToLoad> to_load_;

@@ -13,10 +13,10 @@ namespace headroom::app::window {
 namespace {
 
 // A stack below a line: the room between them is the headroom.
-void draw_mark(float x, float centre_y, float size) {
+void draw_mark(float x, float center_y, float size) {
   const float unit = size * look().scale / 20;
   const auto bar = [&](float x0, float y0, float x1, float y1) {
-    fill({x + x0 * unit, centre_y + (y0 - 10) * unit, x + x1 * unit, centre_y + (y1 - 10) * unit}, theme().text, 1);
+    fill({x + x0 * unit, center_y + (y0 - 10) * unit, x + x1 * unit, center_y + (y1 - 10) * unit}, theme().text, 1);
   };
   bar(0, 1, 20, 3);
   bar(1, 13, 5.5f, 19);
@@ -33,7 +33,7 @@ int draw_pages(const lessons::Chapter& chapter, int current, Rect& column, std::
   int clicked = -1;
   for (int i = 0; i < static_cast<int>(chapter.pages.size()); ++i) {
     const lessons::Page* page = chapter.pages[static_cast<std::size_t>(i)];
-    const Rect row = column.cut_top(30);
+    const Rect row = column.cut_top(px(30));
     const Rect body{row.x0 + px(8), row.y0, row.x1 - px(9), row.y1};
     ImGui::PushID(i);
     const Hit state = hit("page", body);
@@ -45,13 +45,13 @@ int draw_pages(const lessons::Chapter& chapter, int current, Rect& column, std::
     const bool on = i == current;
     if (on) fill({row.x0 + px(27), row.y0 + px(4), row.x0 + px(29.5f), row.y1 - px(4)}, theme().ink, 1);
     const Face face = on ? Face::kMedium : Face::kRegular;
-    const ImU32 colour = on ? theme().text : contains(read, page) ? theme().text2 : theme().text3;
+    const ImU32 color = on ? theme().text : contains(read, page) ? theme().text2 : theme().text3;
     const float x = row.x0 + px(50);
     const std::string shown = shortened(face, 13, page->title, body.x1 - px(4) - x);
-    text_in(face, 13, {x, row.y0, body.x1, row.y1}, colour, shown);
+    text_in(face, 13, {x, row.y0, body.x1, row.y1}, color, shown);
     if (state.hovered && shown != page->title) tooltip(page->title);
   }
-  column.cut_top(4);
+  column.cut_top(px(4));
   return clicked;
 }
 
@@ -63,7 +63,7 @@ int read_of(const lessons::Chapter& chapter, std::span<const lessons::Page* cons
 // One chapter's row. True if it was clicked.
 bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool wide, Rect& column,
                   std::span<const lessons::Page* const> read) {
-  const Rect row = column.cut_top(wide ? 36 : 34);
+  const Rect row = column.cut_top(px(wide ? 36 : 34));
   const Rect body{row.x0 + px(8), row.y0 + px(1), row.x1 - px(9), row.y1 - px(1)};
   ImGui::PushID(index);
   const Hit state = hit("chapter", body);
@@ -76,15 +76,15 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
   const int done = read_of(chapter, read), pages = static_cast<int>(chapter.pages.size());
   const Face face = current ? Face::kSemiBold : Face::kRegular;
   const std::string number = fmt::format("{}", index + 1);
-  const ImU32 colour = current ? theme().text : theme().text2;
+  const ImU32 color = current ? theme().text : theme().text2;
   if (wide) {
     const Rect mark{row.x0 + px(14), row.y0, row.x0 + px(42), row.y1};
     if (done == pages)
-      draw_icon(Icon::kCheck, mark.centre_x(), mark.centre_y(), theme().text2);
+      draw_icon(Icon::kCheck, mark.center_x(), mark.center_y(), theme().text2);
     else
       text_in(face, 13, mark, current ? theme().text : theme().text3, number, 0.5f);
     const float x = row.x0 + px(50), end = body.x1 - px(current ? 44 : 12);
-    text_in(face, 13, {x, row.y0, end, row.y1}, colour, shortened(face, 13, chapter.title, end - x));
+    text_in(face, 13, {x, row.y0, end, row.y1}, color, shortened(face, 13, chapter.title, end - x));
     if (current)
       text_in(Face::kMedium, 12, {x, row.y0, body.x1 - px(12), row.y1}, theme().text2,
               fmt::format("{}/{}", done, pages), 1);
@@ -99,8 +99,8 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
 void draw_progress(const Rect& rail, int read, int pages) {
   const Rect foot{rail.x0 + px(20), rail.y1 - px(52), rail.x1 - px(21), rail.y1};
   horizontal_line(rail.x0, rail.x1 - 1, foot.y0 - px(8), theme().hairline);
-  text_in(Face::kMedium, 12, foot.top(20), theme().text2, "Course");
-  text_in(Face::kMedium, 12, foot.top(20), theme().text2,
+  text_in(Face::kMedium, 12, foot.top(px(20)), theme().text2, "Course");
+  text_in(Face::kMedium, 12, foot.top(px(20)), theme().text2,
           fmt::format("{} of {} {}", read, pages, pages == 1 ? "page" : "pages"), 1);
   progress_bar({foot.x0, foot.y0 + px(26), foot.x1, foot.y0 + px(30)},
                pages == 0 ? 0 : static_cast<float>(read) / static_cast<float>(pages));
@@ -119,24 +119,24 @@ std::string_view name_of(ThemeId id) {
 PageLayout page_layout(const Rect& window, Width width) {
   PageLayout layout;
   Rect rest = window;
-  layout.rail = rest.cut_left(width == Width::kWide ? 264 : 56);
-  layout.top = rest.cut_top(48);
-  layout.status = rest.cut_bottom(28);
-  layout.page = width == Width::kWide ? rest.inset(24, 22) : rest.inset(14, 12);
+  layout.rail = rest.cut_left(px(width == Width::kWide ? 264 : 56));
+  layout.top = rest.cut_top(px(48));
+  layout.status = rest.cut_bottom(px(28));
+  layout.page = width == Width::kWide ? rest.inset(px(24), px(22)) : rest.inset(px(14), px(12));
   return layout;
 }
 
-PageChoice draw_rail(const Frame& frame, const Rect& rect, std::span<const lessons::Page* const> read) {
+PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Page* const> read) {
   const bool wide = frame.width == Width::kWide;
   fill(rect, theme().rail);
   vertical_line(rect.x1 - 1, rect.y0, rect.y1, theme().hairline);
   Rect column = rect;
-  const Rect head = column.cut_top(48);
-  draw_mark(rect.x0 + px(wide ? 20 : 18), head.centre_y(), 20);
+  const Rect head = column.cut_top(px(48));
+  draw_mark(rect.x0 + px(wide ? 20 : 18), head.center_y(), 20);
   if (wide) text_in(Face::kDisplay, 16, {rect.x0 + px(50), head.y0, rect.x1, head.y1}, theme().text, "Headroom");
-  column.cut_top(8);
+  column.cut_top(px(8));
   if (wide) {
-    const Rect label = column.cut_top(28);
+    const Rect label = column.cut_top(px(28));
     text_in(Face::kMedium, 12, {rect.x0 + px(20), label.y0, label.x1, label.y1}, theme().text3, "Chapters");
   }
   PageChoice choice;
@@ -156,14 +156,14 @@ PageChoice draw_rail(const Frame& frame, const Rect& rect, std::span<const lesso
   return choice;
 }
 
-void draw_top_bar(Frame& frame, const Rect& rect) {
+void draw_top_bar(PageFrame& frame, const Rect& rect) {
   horizontal_line(rect.x0, rect.x1, rect.y1 - 1, theme().hairline);
   float x = rect.x0 + px(24);
   x = text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text3,
               fmt::format("Chapter {}", frame.place.chapter + 1))
           .x1 +
       px(8);
-  draw_icon(Icon::kChevronRight, x + px(5), rect.centre_y(), theme().text3, 12);
+  draw_icon(Icon::kChevronRight, x + px(5), rect.center_y(), theme().text3, 12);
   x += px(18);
   const float room = rect.x1 - px(16 + 3 * 36 + 16) - x;
   text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text,
@@ -171,7 +171,7 @@ void draw_top_bar(Frame& frame, const Rect& rect) {
 
   float right = rect.x1 - px(16);
   const auto icon_button = [&](const char* id, Icon icon, std::string_view what) {
-    const Rect at{right - px(32), rect.centre_y() - px(16), right, rect.centre_y() + px(16)};
+    const Rect at{right - px(32), rect.center_y() - px(16), right, rect.center_y() + px(16)};
     right -= px(36);
     return button(id, at, {"", icon, "", what}, ButtonKind::kGhost);
   };
@@ -181,17 +181,17 @@ void draw_top_bar(Frame& frame, const Rect& rect) {
   if (icon_button("export", Icon::kExport, "Export this figure (Ctrl E)")) frame.ui.export_open = true;
 }
 
-void draw_status_bar(const Frame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices) {
+void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices) {
   fill(rect, theme().rail);
   horizontal_line(rect.x0, rect.x1, rect.y0, theme().hairline);
   const bool wide = frame.width == Width::kWide;
   float x = rect.x0 + px(16);
-  const auto say = [&](Face face, ImU32 colour, std::string_view words) {
-    x = text_in(face, 12, {x, rect.y0, rect.x1, rect.y1}, colour, words).x1 + px(8);
+  const auto say = [&](Face face, ImU32 color, std::string_view words) {
+    x = text_in(face, 12, {x, rect.y0, rect.x1, rect.y1}, color, words).x1 + px(8);
   };
   if (!devices.empty()) {
     const protocol::DeviceFacts& device = devices.front();
-    draw_icon(Icon::kChip, x + px(7), rect.centre_y(), theme().text2, 14);
+    draw_icon(Icon::kChip, x + px(7), rect.center_y(), theme().text2, 14);
     x += px(20);
     say(Face::kMedium, theme().text2, device.name);
     if (device.free_memory > 0 && device.free_memory != device.memory) {

@@ -19,8 +19,8 @@ PageLayout page_layout(const Rect& window, Width width);
 struct PageChoice {
   int chapter = -1, page = -1;
 };
-PageChoice draw_rail(const Frame& frame, const Rect& rect, std::span<const lessons::Page* const> read);
-void draw_top_bar(Frame& frame, const Rect& rect);
-void draw_status_bar(const Frame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices);
+PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Page* const> read);
+void draw_top_bar(PageFrame& frame, const Rect& rect);
+void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices);
 
 }  // namespace headroom::app::window

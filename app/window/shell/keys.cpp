@@ -60,8 +60,8 @@ void take_scale_keys(UiState& ui) {
 }
 
 // One layer of what is open, at each press.
-void peel(Frame& frame) {
-  TimelineView& view = frame.page.view();
+void peel(PageFrame& frame) {
+  page::TimelineView& view = frame.page.view();
   if (frame.ui.drawer)
     frame.ui.drawer = false;
   else if (view.measure())
@@ -74,8 +74,8 @@ void peel(Frame& frame) {
     frame.ui.reading_more = false;
 }
 
-void move_guess(Frame& frame, const FigureCard& figure, int direction) {
-  Question& question = frame.page.question();
+void move_guess(PageFrame& frame, const FigureCard& figure, int direction) {
+  page::Question& question = frame.page.question();
   if (!question.hides() || !question.guess()) return;
   const lessons::FigureData& asked = frame.page.figure(figure.columns());
   if (!asked.guess) return;  // another figure is looked at
@@ -85,7 +85,7 @@ void move_guess(Frame& frame, const FigureCard& figure, int direction) {
 }
 
 // The next page of the words, else what stands beyond them.
-Turn go_on(Frame& frame) {
+Turn go_on(PageFrame& frame) {
   UiState& ui = frame.ui;
   const bool narrow = frame.width == Width::kNarrow;
   if (ui.words_below && !(narrow && ui.figure_face))
@@ -99,7 +99,7 @@ Turn go_on(Frame& frame) {
   return Turn::kStay;
 }
 
-Turn go_back(Frame& frame) {
+Turn go_back(PageFrame& frame) {
   UiState& ui = frame.ui;
   const bool narrow = frame.width == Width::kNarrow;
   if (narrow && ui.figure_face)
@@ -111,7 +111,7 @@ Turn go_back(Frame& frame) {
   return Turn::kStay;
 }
 
-Turn take_page_keys(Frame& frame, FigureCard& figure) {
+Turn take_page_keys(PageFrame& frame, FigureCard& figure) {
   // Enter and Space press a control that has the keyboard's focus; elsewhere they belong to the page.
   const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
   if (!control_focused && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter))) lock_answer(frame);
@@ -133,20 +133,20 @@ Turn take_page_keys(Frame& frame, FigureCard& figure) {
 }
 
 void draw_group(std::string_view head, std::span<const KeyLine> lines, Rect& column) {
-  text_in(Face::kMedium, 12, column.cut_top(22), theme().text3, head);
+  text_in(Face::kMedium, 12, column.cut_top(px(22)), theme().text3, head);
   for (const KeyLine& line : lines) {
-    const Rect row = column.cut_top(28);
+    const Rect row = column.cut_top(px(28));
     float x = row.x0;
     std::string_view keys = line.keys;
     while (!keys.empty()) {
       const std::size_t end = keys.find(' ');
-      keycap(x, row.centre_y(), keys.substr(0, end));
+      keycap(x, row.center_y(), keys.substr(0, end));
       keys.remove_prefix(end == std::string_view::npos ? keys.size() : end + 1);
     }
     const float text_x = std::max(x + px(4), row.x0 + px(110));
     text_in(Face::kRegular, 13, {text_x, row.y0, row.x1, row.y1}, theme().text, line.does);
   }
-  column.cut_top(12);
+  column.cut_top(px(12));
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ bool owned_key(ImGuiKey key) {
   return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
 }
 
-Turn take_keys(Frame& frame, FigureCard& figure) {
+Turn take_keys(PageFrame& frame, FigureCard& figure) {
   take_scale_keys(frame.ui);
   if (chord(ImGuiMod_Ctrl | ImGuiKey_R) && has_run_button(frame)) frame.page.run(frame.now);
   if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
@@ -181,14 +181,14 @@ Turn take_keys(Frame& frame, FigureCard& figure) {
   return take_page_keys(frame, figure);
 }
 
-void draw_keys(Frame& frame) {
+void draw_keys(PageFrame& frame) {
   if (frame.ui.keys_open) ImGui::OpenPopup("keys page");
   frame.ui.keys_open = false;
   constexpr float kPadding = 24;
   const float screen = ImGui::GetMainViewport()->Size.x;
   const bool two = screen >= px(760);
   const float width = std::min(px(two ? 720 : 380), screen), inner = width - px(2 * kPadding);
-  if (!begin_centred_popup("keys page", width, kPadding, 20)) return;
+  if (!begin_centered_popup("keys page", width, kPadding, 20)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(2000)};
   draw_group("Anywhere", kAnywhere, left);

@@ -7,9 +7,9 @@
 namespace headroom::app::window {
 
 // Acts on this frame's keys. Says where the reader wants to go.
-Turn take_keys(Frame& frame, FigureCard& figure);
+Turn take_keys(PageFrame& frame, FigureCard& figure);
 // The page of keys, while it is open.
-void draw_keys(Frame& frame);
+void draw_keys(PageFrame& frame);
 
 // A key that ImGui's navigation knows as well: true if pressed, and taken from it. To be asked in every frame in which
 // the key has a meaning of ours, since a key's owner is set a frame ahead.

@@ -10,10 +10,13 @@
 #include "app/window/draw/theme.h"
 #include "demos/record/units.h"
 
+namespace headroom::app::page {
+class PageModel;
+}
+
 namespace headroom::app::window {
 
 class Markdown;
-class PageModel;
 
 enum class Width : unsigned char { kNarrow, kCompact, kWide };
 // By the window's width in px at scale 1.
@@ -63,9 +66,9 @@ struct Place {
 enum class Turn : unsigned char { kStay, kBack, kOn };
 
 // What every view gets.
-struct Frame {
+struct PageFrame {
   UiState& ui;
-  PageModel& page;
+  page::PageModel& page;
   Markdown& markdown;
   Width width = Width::kCompact;
   double now = 0;  // seconds

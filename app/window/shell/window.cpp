@@ -34,8 +34,8 @@ Function gl_function(const char* name) {
 void clear(int width, int height) {
   static_assert(sizeof(float) == 4);
   gl_function<void (*)(int, int, int, int)>("glViewport")(0, 0, width, height);
-  const ImVec4 colour = as_vec4(theme().canvas);
-  gl_function<void (*)(float, float, float, float)>("glClearColor")(colour.x, colour.y, colour.z, 1);
+  const ImVec4 color = as_vec4(theme().canvas);
+  gl_function<void (*)(float, float, float, float)>("glClearColor")(color.x, color.y, color.z, 1);
   gl_function<void (*)(unsigned)>("glClear")(kColorBufferBit);
 }
 

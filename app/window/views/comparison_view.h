@@ -7,8 +7,8 @@
 namespace headroom::app::window {
 
 // px at scale 1; 0: there is nothing to compare.
-float comparison_height(const Frame& frame);
+float comparison_height(const PageFrame& frame);
 // Wide: both runs and the difference, a line each. Else one line: what changed.
-void draw_comparison(Frame& frame, const Rect& rect);
+void draw_comparison(PageFrame& frame, const Rect& rect);
 
 }  // namespace headroom::app::window

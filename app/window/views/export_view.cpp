@@ -31,7 +31,7 @@ constexpr std::array<FormatChoice, 5> kFormats{{{paint::Format::kSvg, "SVG", "sv
 constexpr int kExportColumns = 1000;
 
 // What is on the screen, in each format that is chosen. Says in one sentence what became of it.
-std::string write_figure(Frame& frame) {
+std::string write_figure(PageFrame& frame) {
   const fs::path folder = frame.ui.export_folder;
   std::error_code failed;
   fs::create_directories(folder, failed);
@@ -54,7 +54,7 @@ std::string write_figure(Frame& frame) {
   return fmt::format("Written to {}: {}.", fs::absolute(folder).string(), written);
 }
 
-void draw_formats(Frame& frame, Rect row) {
+void draw_formats(PageFrame& frame, Rect row) {
   for (std::size_t i = 0; i < kFormats.size(); ++i) {
     if (!paint::can_write(kFormats[i].format)) continue;
     const ButtonText text{kFormats[i].name, frame.ui.export_formats[i] ? Icon::kCheck : Icon::kNone};
@@ -67,7 +67,7 @@ void draw_formats(Frame& frame, Rect row) {
 
 }  // namespace
 
-void draw_export(Frame& frame) {
+void draw_export(PageFrame& frame) {
   if (frame.ui.export_open) {
     ImGui::OpenPopup("export page");
     frame.ui.export_result.clear();
@@ -75,26 +75,26 @@ void draw_export(Frame& frame) {
   frame.ui.export_open = false;
   constexpr float kPadding = 20;
   const float width = std::min(px(440), ImGui::GetMainViewport()->Size.x), inner_width = width - px(2 * kPadding);
-  if (!begin_centred_popup("export page", width, kPadding, 16)) return;
+  if (!begin_centered_popup("export page", width, kPadding, 16)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Rect inner{at.x, at.y, at.x + inner_width, at.y + px(1000)};
-  text_in(Face::kSemiBold, 15, inner.cut_top(24), theme().text, "Export this figure");
-  inner.cut_top(6);
+  text_in(Face::kSemiBold, 15, inner.cut_top(px(24)), theme().text, "Export this figure");
+  inner.cut_top(px(6));
   inner.y0 =
       paragraph(Face::kRegular, 13, 1.5f, inner, theme().text2,
                 "As it is shown now, with where it comes from inside each file. The same numbers are in CSV and JSON.");
-  inner.cut_top(12);
-  draw_formats(frame, inner.cut_top(32));
-  inner.cut_top(12);
-  text_in(Face::kMedium, 12, inner.cut_top(20), theme().text2, "Folder");
-  text_field("folder", inner.cut_top(32), frame.ui.export_folder, "");
-  inner.cut_top(12);
+  inner.cut_top(px(12));
+  draw_formats(frame, inner.cut_top(px(32)));
+  inner.cut_top(px(12));
+  text_in(Face::kMedium, 12, inner.cut_top(px(20)), theme().text2, "Folder");
+  text_field("folder", inner.cut_top(px(32)), frame.ui.export_folder, "");
+  inner.cut_top(px(12));
   const ButtonText write{"Write files", Icon::kExport};
-  const Rect row = inner.cut_top(32);
+  const Rect row = inner.cut_top(px(32));
   if (button("write", {row.x0, row.y0, row.x0 + button_width(write), row.y1}, write, ButtonKind::kPrimary))
     frame.ui.export_result = write_figure(frame);
   if (!frame.ui.export_result.empty()) {
-    inner.cut_top(8);
+    inner.cut_top(px(8));
     inner.y0 = paragraph(Face::kRegular, 12, 1.5f, inner, theme().text2, frame.ui.export_result);
   }
   ImGui::SetCursorScreenPos(at);

@@ -5,6 +5,6 @@
 
 namespace headroom::app::window {
 
-void draw_export(Frame& frame);
+void draw_export(PageFrame& frame);
 
 }  // namespace headroom::app::window

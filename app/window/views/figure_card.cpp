@@ -36,8 +36,8 @@ bool is_timeline(const lessons::FigureData& figure) { return figure.charts.empty
 std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
 // Why there is no picture, and what makes one.
-void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
-  const PageModel& page = frame.page;
+void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
+  const page::PageModel& page = frame.page;
   const bool laddered = LadderView::serves(page), report = ReportView::serves(page);
   const bool can_run = page.control().can_run() && !page.shows_prediction() && !laddered && !report;
   std::string reason = figure.empty_reason;
@@ -57,8 +57,8 @@ void draw_empty(Frame& frame, const Rect& rect, const lessons::FigureData& figur
 
 }  // namespace
 
-void FigureCard::lay_out(Frame& frame, const lessons::FigureData& figure, const Rect& rect) {
-  const LaidOutFor now{frame.page.revision(), rect.size(), look().scale, theme().id, frame.ui.lit};
+void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
+  const LaidOutFor now{frame.page.revision(), size_of(rect), look().scale, theme().id, frame.ui.lit};
   if (now == laid_out_for_) return;
   const AtlasMeasure measure;
   paint::Frame layout;
@@ -77,7 +77,7 @@ void FigureCard::lay_out(Frame& frame, const lessons::FigureData& figure, const 
   if (scene_.map.plot.width() > 0) plot_width_ = scene_.map.plot.width();
 }
 
-void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
+void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
   const bool had_focus = std::exchange(frame.ui.timeline_focus, false);  // only a timeline that is there can have it
   const lessons::FigureData& figure = frame.page.figure(columns());
   if (frame.page.question().hides() && frame.page.tab() != 0) {
@@ -89,20 +89,20 @@ void FigureCard::draw_picture(Frame& frame, const Rect& rect) {
     return;
   }
   lay_out(frame, figure, rect);
-  canvas()->PushClipRect(rect.min(), rect.max(), true);
-  paint_scene(*canvas(), scene_, rect.min());
+  canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);
+  paint_scene(*canvas(), scene_, upper_left(rect));
   draw_measure(frame, rect);
   canvas()->PopClipRect();
   if (scene_.map.plot.width() > 0 && is_timeline(figure)) frame.ui.timeline_focus = had_focus;
   interact(frame, figure, rect);
 }
 
-void FigureCard::draw_drawer(Frame& frame, const Rect& rect) {
+void FigureCard::draw_drawer(PageFrame& frame, const Rect& rect) {
   const lessons::FigureData& figure = frame.page.figure(columns());
   fill({rect.x0, rect.y0 + px(2), rect.x1 + px(2), rect.y1 + px(4)}, theme().shadow, 8);
   fill(rect, theme().raised, 8);
   outline(rect, theme().control, 8);
-  const Rect inner = rect.inset(12);
+  const Rect inner = rect.inset(px(12));
   const AtlasMeasure measure;
   paint::Frame layout;
   layout.width = inner.width();
@@ -112,10 +112,10 @@ void FigureCard::draw_drawer(Frame& frame, const Rect& rect) {
   layout.compact = true;
   layout.parts = {.header = false, .plot = false, .alive = true, .ladder = false};
   layout.measure = &measure;
-  paint_scene(*canvas(), paint::layout(figure, layout), inner.min());
+  paint_scene(*canvas(), paint::layout(figure, layout), upper_left(inner));
 }
 
-void FigureCard::start_drag(Frame& frame, const lessons::FigureData& figure, ImVec2 mouse) {
+void FigureCard::start_drag(PageFrame& frame, const lessons::FigureData& figure, ImVec2 mouse) {
   const paint::PlotMap& map = scene_.map;
   drag_ = is_timeline(figure) ? Drag::kMeasure : Drag::kNone;
   drag_from_ = map.x_at(mouse.x);
@@ -128,12 +128,12 @@ void FigureCard::start_drag(Frame& frame, const lessons::FigureData& figure, ImV
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
 
-void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const Rect& rect) {
+void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
   const paint::PlotMap& map = scene_.map;
-  TimelineView& view = frame.page.view();
+  page::TimelineView& view = frame.page.view();
   const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0};  // in the scene
-  point_at(ImGui::IsWindowHovered() && rect.contains(io.MousePos) ? mouse : ImVec2{-1, -1});
+  point_at(ImGui::IsWindowHovered() && rect.contains({io.MousePos.x, io.MousePos.y}) ? mouse : ImVec2{-1, -1});
   if (map.plot.width() <= 0) return;  // bars: nothing to zoom
 
   ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
@@ -173,7 +173,7 @@ void FigureCard::interact(Frame& frame, const lessons::FigureData& figure, const
       // What is veiled cannot be measured.
       if (const double to = std::min(x, figure.veil_from.value_or(x));
           drag_from_ < figure.veil_from.value_or(HUGE_VAL) && ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
-        view.set_measure(TimelineView::Range{std::min(to, drag_from_), std::max(to, drag_from_)});
+        view.set_measure(page::TimelineView::Range{std::min(to, drag_from_), std::max(to, drag_from_)});
       break;
     case Drag::kPan:
       view.pan(-static_cast<double>(io.MouseDelta.x) / map.plot.width() * view.visible().length());
@@ -198,7 +198,7 @@ void FigureCard::point_at(ImVec2 mouse) {
   }
 }
 
-void FigureCard::draw_measure(Frame& frame, const Rect& rect) {
+void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   const auto range = frame.page.view().measure();
   if (!range || scene_.map.plot.width() <= 0) return;
   const paint::PlotMap& map = scene_.map;
@@ -213,17 +213,17 @@ void FigureCard::draw_measure(Frame& frame, const Rect& rect) {
   const std::string words = fmt::format("{}, {}, highest {}", in_axis_unit(map.x, measured->length),
                                         signed_bytes(measured->change), record::format_bytes(measured->peak));
   const float width = text_width(Face::kSemiBold, 12, words) + px(16);
-  const float left = std::clamp(area.centre_x() - width * 0.5f, rect.x0 + map.plot.x0,
+  const float left = std::clamp(area.center_x() - width * 0.5f, rect.x0 + map.plot.x0,
                                 rect.x0 + std::max(map.plot.x0, map.plot.x1 - width));
   const Rect chip{left, area.y0 + px(6), left + width, area.y0 + px(28)};
   fill(chip, theme().ink, 4);
   text_in(Face::kSemiBold, 12, chip, theme().on_ink, words, 0.5f);
 }
 
-bool FigureCard::take_keys(Frame& frame) {
+bool FigureCard::take_keys(PageFrame& frame) {
   if (!frame.ui.timeline_focus) return false;
-  TimelineView& view = frame.page.view();
-  const TimelineView::Range now = view.visible();
+  page::TimelineView& view = frame.page.view();
+  const page::TimelineView::Range now = view.visible();
   const double middle = view.cursor() && *view.cursor() > now.begin && *view.cursor() < now.end
                             ? *view.cursor()
                             : (now.begin + now.end) / 2;

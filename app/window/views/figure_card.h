@@ -12,17 +12,17 @@
 namespace headroom::app::window {
 
 // The settings of the figure on show that a reader chooses beside it: its time axis, its kernel, …
-std::vector<const record::ParamSpec*> figure_choices(const PageModel& page);
-void draw_figure_choice(PageModel& page, const record::ParamSpec& spec, const Rect& rect);
+std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page);
+void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect);
 
 class FigureCard {
  public:
   // Title, source, which run, time axis, predicted or measured.
-  void draw_head(Frame& frame, const Rect& rect);
+  void draw_head(PageFrame& frame, const Rect& rect);
   // The picture with its list; fills the rectangle.
-  void draw_picture(Frame& frame, const Rect& rect);
+  void draw_picture(PageFrame& frame, const Rect& rect);
   // Narrow pages: the list of what is alive, over the picture.
-  void draw_drawer(Frame& frame, const Rect& rect);
+  void draw_drawer(PageFrame& frame, const Rect& rect);
 
   // The picture as last drawn, for tests and for the unit of the guess.
   const paint::Scene& scene() const { return scene_; }
@@ -34,7 +34,7 @@ class FigureCard {
   std::optional<record::Category> pointed_at() const { return pointed_at_; }
 
   // Letters that act on the timeline. True if one did.
-  bool take_keys(Frame& frame);
+  bool take_keys(PageFrame& frame);
 
  private:
   struct LaidOutFor {
@@ -51,10 +51,10 @@ class FigureCard {
   };
   enum class Drag { kNone, kGuess, kMeasure, kPan };
 
-  void lay_out(Frame& frame, const lessons::FigureData& figure, const Rect& rect);
-  void interact(Frame& frame, const lessons::FigureData& figure, const Rect& rect);
-  void start_drag(Frame& frame, const lessons::FigureData& figure, ImVec2 mouse);
-  void draw_measure(Frame& frame, const Rect& rect);
+  void lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
+  void interact(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
+  void start_drag(PageFrame& frame, const lessons::FigureData& figure, ImVec2 mouse);
+  void draw_measure(PageFrame& frame, const Rect& rect);
   void point_at(ImVec2 mouse);
 
   paint::Scene scene_;

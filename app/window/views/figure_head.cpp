@@ -18,16 +18,16 @@ namespace {
 constexpr float kLeastTitle = 100;  // px that the figure's name needs beside the choice of the axis
 constexpr float kArrow = 24;        // px of a list of runs that is an arrow only
 
-bool runs_to_choose(const PageModel& page) {
+bool runs_to_choose(const page::PageModel& page) {
   return !page.shows_prediction() && page.runs().size() > 1 && !page.question().hides();
 }
 
-std::string count_of_runs(const PageModel& page) { return fmt::format("{} runs", page.runs().size()); }
+std::string count_of_runs(const page::PageModel& page) { return fmt::format("{} runs", page.runs().size()); }
 float width_of_runs(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
 
 // The page's figures as words side by side, the one on show being the title; a pull-down where they would not leave
 // `rest` px beside them. Returns where they end.
-float draw_tabs(Frame& frame, const Rect& rect, float rest) {
+float draw_tabs(PageFrame& frame, const Rect& rect, float rest) {
   const float em = frame.width == Width::kWide ? 15 : 13;
   const auto& ids = frame.page.page().figures;
   std::vector<std::string> titles;
@@ -41,7 +41,7 @@ float draw_tabs(Frame& frame, const Rect& rect, float rest) {
   }
   if (all + rest > rect.width() && titles.size() > 1) {
     int tab = frame.page.tab();
-    const float y = rect.centre_y(), end = std::min(rect.x1, rect.x0 + widest + px(36));
+    const float y = rect.center_y(), end = std::min(rect.x1, rect.x0 + widest + px(36));
     if (select("figures", {rect.x0, y - px(14), end, y + px(14)}, titles, tab)) frame.page.show_tab(tab);
     return end + px(8);
   }
@@ -56,7 +56,7 @@ float draw_tabs(Frame& frame, const Rect& rect, float rest) {
     ImGui::PopID();
     text_in(face, em, words, current || state.hovered ? theme().text : theme().text3, title);
     if (ids.size() > 1 && current)
-      horizontal_line(words.x0, words.x1, words.centre_y() + px(em * 0.75f), theme().ink, 2);
+      horizontal_line(words.x0, words.x1, words.center_y() + px(em * 0.75f), theme().ink, 2);
     if (state.focused) focus_ring(words, 4);
     if (state.clicked) frame.page.show_tab(i);
     x = words.x1 + px(16);
@@ -65,14 +65,14 @@ float draw_tabs(Frame& frame, const Rect& rect, float rest) {
 }
 
 // Which run is looked at: its provenance, and the others in a list.
-void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& figure) {
-  PageModel& page = frame.page;
+void draw_run_choice(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
+  page::PageModel& page = frame.page;
   if (!runs_to_choose(page)) {
     if (rect.width() <= px(80)) return;
     text_in(Face::kRegular, 12, rect, theme().text2,
             shortened(Face::kRegular, 12, figure.provenance_line, rect.width()));
     const bool cut = text_width(Face::kRegular, 12, figure.provenance_line) > rect.width();
-    if (cut && ImGui::IsMouseHoveringRect(rect.min(), rect.max()) && ImGui::IsWindowHovered())
+    if (cut && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
       tooltip(figure.provenance_line);
     return;
   }
@@ -83,17 +83,18 @@ void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& 
   const bool arrow_only = width_of_runs(shown) > rect.width();
   if (arrow_only) shown.clear();
   const float width_shown = arrow_only ? px(kArrow) : width_of_runs(shown);
-  const Rect at{rect.x0, rect.centre_y() - px(14), rect.x0 + width_shown, rect.centre_y() + px(14)};
+  const Rect at{rect.x0, rect.center_y() - px(14), rect.x0 + width_shown, rect.center_y() + px(14)};
   const Hit state = hit("runs", at);
   if (state.hovered) fill(at, theme().hover, 6);
   if (state.focused) focus_ring(at, 6);
   text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
-  draw_icon(Icon::kChevronDown, at.x1 - px(14), at.centre_y(), theme().text2, 14);
+  draw_icon(Icon::kChevronDown, at.x1 - px(14), at.center_y(), theme().text2, 14);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     tooltip(room ? "Look at another run" : label + ". Look at another run");
   if (state.clicked) ImGui::OpenPopup("run list");
   float width = px(280);
-  for (const RunOnShow& run : page.runs()) width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
+  for (const page::RunOnShow& run : page.runs())
+    width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
   constexpr float kPadding = 8;
   const float height = px(32) * static_cast<float>(page.runs().size()) + px(2 * kPadding);
   if (!begin_popup("run list", popup_place(at, {width, height}), kPadding)) return;
@@ -107,7 +108,7 @@ void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& 
     if (over.hovered) fill(row, theme().hover, 6);
     if (over.focused) outline(row, theme().focus, 6, 2);
     const bool current = i == page.shown_run();
-    if (current) draw_icon(Icon::kCheck, row.x0 + px(16), row.centre_y(), theme().text, 14);
+    if (current) draw_icon(Icon::kCheck, row.x0 + px(16), row.center_y(), theme().text, 14);
     text_in(current ? Face::kSemiBold : Face::kMedium, 13, {row.x0 + px(30), row.y0, row.x1, row.y1}, theme().text,
             page.runs()[static_cast<std::size_t>(i)].label);
     if (over.clicked) {
@@ -119,13 +120,13 @@ void draw_run_choice(Frame& frame, const Rect& rect, const lessons::FigureData& 
 }
 
 // The figure's own settings, from the right, as far as there is room. Returns where they begin.
-float draw_figure_choices(Frame& frame, Rect rect) {
+float draw_figure_choices(PageFrame& frame, Rect rect) {
   const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
   for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
     float widest = 0;
     for (const record::Choice& choice : (*spec)->choices)
       widest = std::max(widest, text_width(Face::kMedium, 13, choice.label));
-    const Rect at{rect.x1 - widest - px(40), rect.centre_y() - px(14), rect.x1, rect.centre_y() + px(14)};
+    const Rect at{rect.x1 - widest - px(40), rect.center_y() - px(14), rect.x1, rect.center_y() + px(14)};
     if (at.x0 - rect.x0 < px(kLeastTitle)) break;
     draw_figure_choice(frame.page, **spec, at);
     rect.x1 = at.x0 - px(8);
@@ -135,7 +136,7 @@ float draw_figure_choices(Frame& frame, Rect rect) {
 
 }  // namespace
 
-std::vector<const record::ParamSpec*> figure_choices(const PageModel& page) {
+std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page) {
   std::vector<const record::ParamSpec*> specs;
   if (page.shows_prediction()) return specs;
   const record::Params& params = page.figure_params();
@@ -145,7 +146,7 @@ std::vector<const record::ParamSpec*> figure_choices(const PageModel& page) {
   return specs;
 }
 
-void draw_figure_choice(PageModel& page, const record::ParamSpec& spec, const Rect& rect) {
+void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect) {
   std::vector<std::string> labels;
   int selected = 0;
   for (std::size_t i = 0; i < spec.choices.size(); ++i) {
@@ -158,15 +159,15 @@ void draw_figure_choice(PageModel& page, const record::ParamSpec& spec, const Re
     tooltip(spec.help);
 }
 
-void FigureCard::draw_head(Frame& frame, const Rect& rect) {
-  PageModel& page = frame.page;
+void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
+  page::PageModel& page = frame.page;
   const lessons::FigureData& figure = page.figure(columns());
   Rect head = rect;
   if (page.has_predictions() && has_run_button(frame) && !page.question().hides()) {  // a sweep is not predicted
     const std::vector<std::string> layers{"Predicted", "Measured"};
     int layer = page.shows_prediction() ? 0 : 1;
     const float width = segmented_width(layers);
-    const Rect at{head.x1 - width, head.centre_y() - px(14), head.x1, head.centre_y() + px(14)};
+    const Rect at{head.x1 - width, head.center_y() - px(14), head.x1, head.center_y() + px(14)};
     if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
     head.x1 = at.x0 - px(8);
   }
@@ -175,7 +176,7 @@ void FigureCard::draw_head(Frame& frame, const Rect& rect) {
   const bool to_choose = runs_to_choose(page);
   head.x0 = draw_tabs(frame, head, badge + (to_choose ? width_of_runs(count_of_runs(page)) : 0));
   if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
-    head.x0 = source_badge(head.x0, head.centre_y(), figure.source) + px(8);
+    head.x0 = source_badge(head.x0, head.center_y(), figure.source) + px(8);
   if (to_choose || badge > 0) draw_run_choice(frame, head, figure);
 }
 

@@ -55,7 +55,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-bool KernelEditor::serves(const PageModel& page) { return page.page().demo == "edit_kernel"; }
+bool KernelEditor::serves(const page::PageModel& page) { return page.page().demo == "edit_kernel"; }
 
 std::vector<std::int64_t> KernelEditor::marked_lines() const {
   std::vector<std::int64_t> lines;
@@ -68,7 +68,7 @@ std::vector<std::int64_t> KernelEditor::marked_lines() const {
 }
 
 // The exercise that is chosen, the reader's source for it, and the report of the run that is looked at.
-void KernelEditor::follow(PageModel& page) {
+void KernelEditor::follow(page::PageModel& page) {
   const std::string& chosen = page.control().params().text("exercise");
   const int shown = page.shown_run();
   const record::Recording* recording =
@@ -92,7 +92,7 @@ void KernelEditor::follow(PageModel& page) {
   report_fits_ = as_parameter(source_of(*recording)) == as_parameter(text_);
 }
 
-void KernelEditor::draw_head(Frame& frame, Rect rect) {
+void KernelEditor::draw_head(PageFrame& frame, Rect rect) {
   const experiments::Exercise& exercise = *experiments::find_exercise(exercise_);
   const bool fixed = !frame.page.control().fixed_settings().empty();
   float x = rect.x1;
@@ -128,7 +128,7 @@ void KernelEditor::draw_head(Frame& frame, Rect rect) {
 void KernelEditor::draw_lines(const Rect& gutter, const Rect& source, float line_height) const {
   const std::vector<std::int64_t> marked = marked_lines();
   const auto lines = 1 + std::count(text_.begin(), text_.end(), '\n');
-  canvas()->PushClipRect(gutter.min(), source.max(), true);
+  canvas()->PushClipRect(upper_left(gutter), lower_right(source), true);
   const float top = source.y0 + px(kPadding) - scroll_y_;
   const auto first = static_cast<std::int64_t>(std::max(0.0f, std::floor((source.y0 - top) / line_height)));
   for (std::int64_t i = first; i < lines; ++i) {
@@ -146,15 +146,15 @@ void KernelEditor::draw_lines(const Rect& gutter, const Rect& source, float line
   canvas()->PopClipRect();
 }
 
-void KernelEditor::draw_source(Frame& frame, const Rect& rect) {
+void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
   fill(rect, theme().canvas, 6);
   Rect source = rect;
-  const Rect gutter = source.cut_left(kGutter);
+  const Rect gutter = source.cut_left(px(kGutter));
   ImGui::PushFont(font_of(Face::kMono), font_size(Face::kMono, kEm));
   const float line_height = ImGui::GetFontSize();
   draw_lines(gutter, source, line_height);
 
-  ImGui::SetCursorScreenPos(source.min());
+  ImGui::SetCursorScreenPos(upper_left(source));
   ImGui::PushStyleColor(ImGuiCol_FrameBg, 0);
   ImGui::PushStyleColor(ImGuiCol_Border, 0);
   ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);
@@ -162,7 +162,7 @@ void KernelEditor::draw_source(Frame& frame, const Rect& rect) {
   const bool fixed = !frame.page.control().fixed_settings().empty();
   const std::string before = text_;
   ImGui::InputTextMultiline(
-      "##source", &text_, source.size(),
+      "##source", &text_, size_of(source),
       ImGuiInputTextFlags_AllowTabInput | (fixed ? ImGuiInputTextFlags_ReadOnly : ImGuiInputTextFlags_None));
   const bool active = ImGui::IsItemActive();
   // Escape leaves the editor. ImGui would also take back what was typed since it was entered.
@@ -185,11 +185,11 @@ void KernelEditor::draw_source(Frame& frame, const Rect& rect) {
 }
 
 // The verdict, then the compiler's messages: a click on one goes to its line.
-void KernelEditor::draw_report(const Frame& frame, const Rect& rect) {
-  ImGui::SetCursorScreenPos(rect.min());
+void KernelEditor::draw_report(const PageFrame& frame, const Rect& rect) {
+  ImGui::SetCursorScreenPos(upper_left(rect));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  if (ImGui::BeginChild("kernel report", rect.size(), ImGuiChildFlags_NavFlattened)) {
+  if (ImGui::BeginChild("kernel report", size_of(rect), ImGuiChildFlags_NavFlattened)) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float right = at.x + ImGui::GetContentRegionAvail().x - px(6);
     float y = at.y + px(2);
@@ -231,34 +231,34 @@ void KernelEditor::draw_report(const Frame& frame, const Rect& rect) {
   ImGui::PopStyleVar(2);
 }
 
-void KernelEditor::draw_editor(Frame& frame, const Rect& head, Rect rect) {
+void KernelEditor::draw_editor(PageFrame& frame, const Rect& head, Rect rect) {
   draw_head(frame, head);
-  const Rect report = rect.cut_bottom(kReport);
-  rect.cut_bottom(kGap);
+  const Rect report = rect.cut_bottom(px(kReport));
+  rect.cut_bottom(px(kGap));
   draw_source(frame, rect);
   draw_report(frame, report);
 }
 
-bool KernelEditor::draw(Frame& frame, Rect& rect) {
+bool KernelEditor::draw(PageFrame& frame, Rect& rect) {
   follow(frame.page);
   if (rect.height() >= px(kRoomForBoth)) {
     Rect below = rect;
-    rect = below.cut_bottom(kFigure);
-    below.cut_bottom(2 * kGap);
-    const Rect head = below.cut_top(kHead);
-    below.cut_top(kGap);
+    rect = below.cut_bottom(px(kFigure));
+    below.cut_bottom(px(2 * kGap));
+    const Rect head = below.cut_top(px(kHead));
+    below.cut_top(px(kGap));
     draw_editor(frame, head, below);
     return true;
   }
   const std::vector<std::string> faces{"Source", "Speed"};
   int face = figure_face_ ? 1 : 0;
-  if (segmented("kernel face", rect.top(28).left(150), faces, face)) figure_face_ = face == 1;
+  if (segmented("kernel face", rect.top(px(28)).left(px(150)), faces, face)) figure_face_ = face == 1;
   if (figure_face_) {
-    rect.cut_top(28 + kGap);
+    rect.cut_top(px(28 + kGap));
     return true;
   }
   const Rect head{rect.x0 + px(166), rect.y0, rect.x1, rect.y0 + px(28)};
-  rect.cut_top(28 + kGap);
+  rect.cut_top(px(28 + kGap));
   draw_editor(frame, head, rect);
   return false;
 }

@@ -14,9 +14,9 @@ namespace headroom::app::window {
 
 class KernelEditor {
  public:
-  static bool serves(const PageModel& page);
+  static bool serves(const page::PageModel& page);
   // Takes its part of `rect`: all of a low one, unless the reader looks at the figure instead. False: nothing is left.
-  bool draw(Frame& frame, Rect& rect);
+  bool draw(PageFrame& frame, Rect& rect);
 
   // What is in the editor now.
   const std::string& text() const { return text_; }
@@ -24,12 +24,12 @@ class KernelEditor {
   std::vector<std::int64_t> marked_lines() const;
 
  private:
-  void follow(PageModel& page);
-  void draw_editor(Frame& frame, const Rect& head, Rect rect);
-  void draw_head(Frame& frame, Rect rect);
-  void draw_source(Frame& frame, const Rect& rect);
+  void follow(page::PageModel& page);
+  void draw_editor(PageFrame& frame, const Rect& head, Rect rect);
+  void draw_head(PageFrame& frame, Rect rect);
+  void draw_source(PageFrame& frame, const Rect& rect);
   void draw_lines(const Rect& gutter, const Rect& source, float line_height) const;
-  void draw_report(const Frame& frame, const Rect& rect);
+  void draw_report(const PageFrame& frame, const Rect& rect);
 
   std::string exercise_;
   std::string text_;

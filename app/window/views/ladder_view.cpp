@@ -31,11 +31,11 @@ constexpr std::array kKept{"model",      "batch",     "seq",           "device",
                            "vocab_size"};
 
 // Two lines of three dots: take hold here.
-void draw_grip(float x, float y, ImU32 colour) {
+void draw_grip(float x, float y, ImU32 color) {
   for (int row = -1; row <= 1; ++row)
     for (int column = 0; column <= 1; ++column)
       canvas()->AddCircleFilled({x + px(5) * static_cast<float>(column), y + px(5) * static_cast<float>(row)}, px(1.3f),
-                                colour);
+                                color);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ LadderView::LadderView(SweepRun& sweep) : sweep_(sweep) {
   for (const LadderSwitch& each : ladder_switches()) order_.emplace_back(each.id);
 }
 
-bool LadderView::serves(const PageModel& page) { return page.page().id == "ladder"; }
+bool LadderView::serves(const page::PageModel& page) { return page.page().id == "ladder"; }
 
 void LadderView::move(std::size_t from, std::size_t to) {
   if (from >= order_.size() || to >= order_.size() || from == to) return;
@@ -53,20 +53,20 @@ void LadderView::move(std::size_t from, std::size_t to) {
   order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(to), std::move(taken));
 }
 
-record::Params LadderView::base(const PageModel& page) const {
+record::Params LadderView::base(const page::PageModel& page) const {
   record::Params params = naive_settings(page.control().demo());
   for (const char* key : kKept)
     if (params.has(key)) (void)params.set(key, std::string_view(page.control().params().as_text(key)));
   return params;
 }
 
-std::string LadderView::why_not(const PageModel& page, std::size_t rung) const {
+std::string LadderView::why_not(const page::PageModel& page, std::size_t rung) const {
   const auto plan = plan_ladder(base(page), order_);
   if (!plan || rung + 1 >= plan.value().points.size()) return {};
   return lessons::conflict_in_words(plan.value().points[rung + 1].params);
 }
 
-void LadderView::draw_rung(Frame& frame, std::size_t rung, const Rect& row) {
+void LadderView::draw_rung(PageFrame& frame, std::size_t rung, const Rect& row) {
   const std::string& id = order_[rung];
   const std::string name = lessons::ladder_label(id), refused = why_not(frame.page, rung);
   const bool running = sweep_.runs_for(frame.page);
@@ -74,11 +74,11 @@ void LadderView::draw_rung(Frame& frame, std::size_t rung, const Rect& row) {
   const bool dragged = held_ == rung;
   if (dragged || state.hovered) fill(row, dragged ? theme().active : theme().hover, 6);
   if (state.focused) focus_ring(row, 6);
-  draw_grip(row.x0 + px(8), row.centre_y(), running ? theme().disabled : theme().text3);
+  draw_grip(row.x0 + px(8), row.center_y(), running ? theme().disabled : theme().text3);
   const Rect words{row.x0 + px(24), row.y0, row.x1 - px(22), row.y1};
   text_in(Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled,
           shortened(Face::kMedium, 13, name, words.width()));
-  if (!refused.empty()) draw_icon(Icon::kWarning, row.x1 - px(10), row.centre_y(), theme().text2, 14);
+  if (!refused.empty()) draw_icon(Icon::kWarning, row.x1 - px(10), row.center_y(), theme().text2, 14);
   if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) && !held_)
     tooltip(refused.empty() ? "Drag it up or down; with the keyboard, Alt and the arrow keys"
                             : refused + " The rungs below go on without it.");
@@ -90,13 +90,13 @@ void LadderView::draw_rung(Frame& frame, std::size_t rung, const Rect& row) {
     move(rung, rung + 1);
 }
 
-void LadderView::draw(Frame& frame, Rect& rect) {
+void LadderView::draw(PageFrame& frame, Rect& rect) {
   const bool wide = frame.width == Width::kWide;
-  Rect column = rect.cut_left(wide ? kWideWidth : kWidth);
-  rect.cut_left(kGap);
+  Rect column = rect.cut_left(px(wide ? kWideWidth : kWidth));
+  rect.cut_left(px(kGap));
   vertical_line(rect.x0 - px(kGap * 0.5f), rect.y0, rect.y1, theme().hairline);
-  text_in(Face::kSemiBold, 13, column.cut_top(kHead), theme().text, "Switched on, one after the other");
-  Rect foot = column.cut_bottom(kFoot);
+  text_in(Face::kSemiBold, 13, column.cut_top(px(kHead)), theme().text, "Switched on, one after the other");
+  Rect foot = column.cut_bottom(px(kFoot));
   const float room = column.height() / static_cast<float>(order_.size() + 1);
   const float height = std::min(px(wide ? kWideRow : kRow), room);
   const auto row_at = [&](std::size_t place) {
@@ -115,7 +115,7 @@ void LadderView::draw(Frame& frame, Rect& rect) {
       held_ = to;
     }
   }
-  foot.cut_top(8);
+  foot.cut_top(px(8));
   if (sweep_.draw(frame, foot, kWords)) sweep_.start(frame.page, plan_ladder(base(frame.page), order_));
 }
 

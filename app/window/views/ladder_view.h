@@ -15,20 +15,20 @@ class LadderView {
  public:
   explicit LadderView(SweepRun& sweep);
 
-  static bool serves(const PageModel& page);
+  static bool serves(const page::PageModel& page);
   // Takes its part of `rect` from the left.
-  void draw(Frame& frame, Rect& rect);
+  void draw(PageFrame& frame, Rect& rect);
 
   // The switches from the second rung on, as the reader has them; their ids.
   const std::vector<std::string>& order() const { return order_; }
   // Rung `from` takes the place of rung `to`.
   void move(std::size_t from, std::size_t to);
   // Why the rung does not go with those above it; empty: it does.
-  std::string why_not(const PageModel& page, std::size_t rung) const;
+  std::string why_not(const page::PageModel& page, std::size_t rung) const;
 
  private:
-  record::Params base(const PageModel& page) const;
-  void draw_rung(Frame& frame, std::size_t rung, const Rect& row);
+  record::Params base(const page::PageModel& page) const;
+  void draw_rung(PageFrame& frame, std::size_t rung, const Rect& row);
 
   SweepRun& sweep_;
   std::vector<std::string> order_;

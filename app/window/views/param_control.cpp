@@ -19,17 +19,17 @@ namespace {
 using record::ParamKind;
 using record::ParamSpec;
 
-void set_value(Frame& frame, const ParamSpec& spec, const std::string& value) {
+void set_value(PageFrame& frame, const ParamSpec& spec, const std::string& value) {
   const record::Status status = frame.page.set_param(spec.key, value);
   frame.ui.refused_value = status ? std::string() : status.error().message;
 }
 
 // The value at the right of the label; a double click turns it into a field.
-void draw_editable_value(Frame& frame, const ParamSpec& spec, const Rect& rect) {
+void draw_editable_value(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
   UiState& ui = frame.ui;
-  std::string value = shown_value(spec, frame.page.control().params());
+  std::string value = page::shown_value(spec, frame.page.control().params());
   if (ui.editing_param == spec.key) {
-    const Rect field{rect.centre_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
+    const Rect field{rect.center_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
     if (text_field("value", field, ui.param_text, "", ui.param_focus)) {
       set_value(frame, spec, ui.param_text);
       ui.editing_param.clear();
@@ -63,7 +63,7 @@ void draw_editable_value(Frame& frame, const ParamSpec& spec, const Rect& rect) 
   }
 }
 
-void draw_choice(Frame& frame, const ParamSpec& spec, const Rect& rect) {
+void draw_choice(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
   std::vector<std::string> labels, refused;
   int selected = 0;
   const std::string& value = frame.page.control().params().text(spec.key);
@@ -79,21 +79,21 @@ void draw_choice(Frame& frame, const ParamSpec& spec, const Rect& rect) {
   if (changed) set_value(frame, spec, std::string(spec.choices[static_cast<std::size_t>(selected)].key));
 }
 
-void draw_number(Frame& frame, const ParamSpec& spec, const Rect& rect, const std::vector<double>& stops) {
+void draw_number(PageFrame& frame, const ParamSpec& spec, const Rect& rect, const std::vector<double>& stops) {
   const record::Params& params = frame.page.control().params();
   const int steps = static_cast<int>(stops.size());
-  const int before = nearest_stop(stops, number_of(spec, params));
+  const int before = page::nearest_stop(stops, page::number_of(spec, params));
   float position = steps > 1 ? static_cast<float>(before) / static_cast<float>(steps - 1) : 0;
   if (!slider("slider", rect, position, steps)) return;
   const int now = static_cast<int>(std::lround(position * static_cast<float>(steps - 1)));
-  if (now != before) set_value(frame, spec, typed_value(spec, stops[static_cast<std::size_t>(now)]));
+  if (now != before) set_value(frame, spec, page::typed_value(spec, stops[static_cast<std::size_t>(now)]));
 }
 
-void draw_typed(Frame& frame, const ParamSpec& spec, const Rect& rect) {
+void draw_typed(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
   UiState& ui = frame.ui;
   const bool editing = ui.editing_param == spec.key;
   std::string text = editing ? ui.param_text : frame.page.control().params().as_text(spec.key);
-  const std::string_view hint = spec.kind == ParamKind::kFile ? without_file(spec) : std::string_view();
+  const std::string_view hint = spec.kind == ParamKind::kFile ? page::without_file(spec) : std::string_view();
   const bool done = text_field("typed", rect, text, spec.unit, false, hint);
   if (ImGui::IsItemActive()) {
     ui.editing_param = spec.key;
@@ -105,29 +105,29 @@ void draw_typed(Frame& frame, const ParamSpec& spec, const Rect& rect) {
 }
 
 // A parameter of a stored run: to read, not to change.
-void draw_fixed(const Frame& frame, const ParamSpec& spec, Rect cell) {
-  draw_label(spec, cell.cut_top(kLabelHeight));
-  const std::string value = shown_value(spec, frame.page.control().params());
-  text_in(Face::kMedium, 13, cell.top(22), theme().text, shortened(Face::kMedium, 13, value, cell.width()));
+void draw_fixed(const PageFrame& frame, const ParamSpec& spec, Rect cell) {
+  draw_label(spec, cell.cut_top(px(kLabelHeight)));
+  const std::string value = page::shown_value(spec, frame.page.control().params());
+  text_in(Face::kMedium, 13, cell.top(px(22)), theme().text, shortened(Face::kMedium, 13, value, cell.width()));
 }
 
 }  // namespace
 
 void draw_label(const ParamSpec& spec, const Rect& rect) {
   const Rect words = text_in(Face::kMedium, 12, rect, theme().text2, spec.label);
-  if (ImGui::IsMouseHoveringRect(words.min(), words.max()) && ImGui::IsWindowHovered()) tooltip(spec.help);
+  if (ImGui::IsMouseHoveringRect(upper_left(words), lower_right(words)) && ImGui::IsWindowHovered()) tooltip(spec.help);
 }
 
-void draw_param(Frame& frame, const ParamSpec& spec, Rect cell) {
+void draw_param(PageFrame& frame, const ParamSpec& spec, Rect cell) {
   ImGui::PushID(spec.key.data(), spec.key.data() + spec.key.size());
   if (!frame.page.control().fixed_settings().empty()) {
     draw_fixed(frame, spec, cell);
     ImGui::PopID();
     return;
   }
-  const Rect label = cell.cut_top(kLabelHeight);
+  const Rect label = cell.cut_top(px(kLabelHeight));
   draw_label(spec, label);
-  const std::vector<double> stops = stops_of(spec);
+  const std::vector<double> stops = page::stops_of(spec);
   switch (spec.kind) {
     case ParamKind::kChoice:
       draw_choice(frame, spec, cell);

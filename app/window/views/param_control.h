@@ -12,6 +12,6 @@ constexpr float kLabelHeight = 20;  // px at scale 1: the label stands over its 
 void draw_label(const record::ParamSpec& spec, const Rect& rect);
 
 // Label and control; what the reader sets goes into the page's run. Where settings are fixed, the value is text.
-void draw_param(Frame& frame, const record::ParamSpec& spec, Rect cell);
+void draw_param(PageFrame& frame, const record::ParamSpec& spec, Rect cell);
 
 }  // namespace headroom::app::window

@@ -21,7 +21,7 @@ constexpr SweepWords kWords{.run = "Run the report",
                             .stored = "the stored reports"};
 
 // Empty: there is a GPU, or no engine has said yet what there is.
-std::string no_gpu(const PageModel& page) {
+std::string no_gpu(const page::PageModel& page) {
   const backend::Backend* const backend = page.control().backend();
   if (backend == nullptr || backend->devices().empty()) return {};
   const auto& devices = backend->devices();
@@ -32,20 +32,20 @@ std::string no_gpu(const PageModel& page) {
 
 }  // namespace
 
-bool ReportView::serves(const PageModel& page) { return !page.page().command.empty(); }
+bool ReportView::serves(const page::PageModel& page) { return !page.page().command.empty(); }
 
-void ReportView::draw(Frame& frame, Rect rect) {
+void ReportView::draw(PageFrame& frame, Rect rect) {
   const bool wide = frame.width == Width::kWide;
-  Rect run = rect.cut_right(wide ? 196 : 150);
-  rect.cut_right(wide ? 28 : 16);
-  run.cut_top(kLabelHeight);
+  Rect run = rect.cut_right(px(wide ? 196 : 150));
+  rect.cut_right(px(wide ? 28 : 16));
+  run.cut_top(px(kLabelHeight));
 
-  text_in(Face::kMedium, 12, rect.cut_top(kLabelHeight), theme().text2, "The whole experiment");
+  text_in(Face::kMedium, 12, rect.cut_top(px(kLabelHeight)), theme().text2, "The whole experiment");
   const std::array<std::string, 2> sizes{"Tiny model, CPU", "Llama 3.2 1B, GPU"};
   const std::array<std::string, 2> refused{std::string(), no_gpu(frame.page)};
   if (!refused[1].empty()) quick_ = true;
   int size = quick_ ? 0 : 1;
-  Rect line = rect.cut_top(32);
+  Rect line = rect.cut_top(px(32));
   if (segmented("report size", {line.x0, line.y0, line.x0 + segmented_width(sizes), line.y1}, sizes, size, refused))
     quick_ = size == 0 || !refused[1].empty();
   line.x0 += segmented_width(sizes) + px(12);
@@ -53,11 +53,11 @@ void ReportView::draw(Frame& frame, Rect rect) {
   const std::string takes = quick_ ? "about a minute" : "some minutes; 24 GB of the GPU, 20 GB of the host";
   text_in(Face::kRegular, 12, line, theme().text2, shortened(Face::kRegular, 12, takes, line.width()));
 
-  rect.cut_top(8);
+  rect.cut_top(px(8));
   const std::string command = fmt::format("{}{}", frame.page.page().command, quick_ ? " --quick" : "");
-  text_in(Face::kMono, 12, rect.cut_top(18), theme().text, shortened(Face::kMono, 12, command, rect.width()));
+  text_in(Face::kMono, 12, rect.cut_top(px(18)), theme().text, shortened(Face::kMono, 12, command, rect.width()));
   const std::string keeps = "does the same, keeps figures, tables and recordings, and goes on where it stopped.";
-  text_in(Face::kRegular, 12, rect.cut_top(18), theme().text2, shortened(Face::kRegular, 12, keeps, rect.width()));
+  text_in(Face::kRegular, 12, rect.cut_top(px(18)), theme().text2, shortened(Face::kRegular, 12, keeps, rect.width()));
 
   if (!sweep_.draw(frame, run, kWords)) return;
   const record::Params base = report_settings(frame.page.control().demo(), quick_);

@@ -11,8 +11,8 @@ class ReportView {
  public:
   explicit ReportView(SweepRun& sweep) : sweep_(sweep) {}
 
-  static bool serves(const PageModel& page);
-  void draw(Frame& frame, Rect rect);
+  static bool serves(const page::PageModel& page);
+  void draw(PageFrame& frame, Rect rect);
 
  private:
   SweepRun& sweep_;

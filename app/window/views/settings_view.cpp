@@ -30,7 +30,7 @@ constexpr float kCellHeight = 52, kCellGap = 12;
 constexpr std::size_t kShownCells = 8;
 
 // All that can be set now: the page's own switches first, then what is not folded away, then the rest.
-std::vector<const ParamSpec*> params_in_use(const Frame& frame) {
+std::vector<const ParamSpec*> params_in_use(const PageFrame& frame) {
   const record::Params& params = frame.page.control().params();
   const auto& switches = frame.page.page().switches;
   const auto turn = [&](const ParamSpec& spec) {
@@ -48,7 +48,7 @@ std::vector<const ParamSpec*> params_in_use(const Frame& frame) {
 }
 
 // What stands in two rows of four, but for the button to the rest.
-std::vector<const ParamSpec*> shown_params(const Frame& frame) {
+std::vector<const ParamSpec*> shown_params(const PageFrame& frame) {
   std::vector<const ParamSpec*> specs = params_in_use(frame);
   // A ladder switches the others itself.
   const bool only_these = LadderView::serves(frame.page);
@@ -60,7 +60,7 @@ std::vector<const ParamSpec*> shown_params(const Frame& frame) {
   return specs;
 }
 
-std::vector<const ParamSpec*> folded_params(const Frame& frame) {
+std::vector<const ParamSpec*> folded_params(const PageFrame& frame) {
   std::vector<const ParamSpec*> specs = params_in_use(frame);
   const std::vector<const ParamSpec*> shown = shown_params(frame);
   std::erase_if(specs,
@@ -75,7 +75,7 @@ struct GroupOnShow {
   int changed = 0;  // are not at their defaults
 };
 
-std::vector<GroupOnShow> grouped(const Frame& frame, const std::vector<const ParamSpec*>& specs) {
+std::vector<GroupOnShow> grouped(const PageFrame& frame, const std::vector<const ParamSpec*>& specs) {
   const auto groups = experiments::setting_groups(frame.page.control().demo().id);
   std::vector<GroupOnShow> shown;
   for (const experiments::SettingGroup& group : groups) shown.push_back({group.title, {}, 0});
@@ -95,7 +95,7 @@ std::vector<GroupOnShow> grouped(const Frame& frame, const std::vector<const Par
   return shown;
 }
 
-void draw_grid(Frame& frame, const std::vector<const ParamSpec*>& specs, const Rect& rect, int columns, float gap) {
+void draw_grid(PageFrame& frame, const std::vector<const ParamSpec*>& specs, const Rect& rect, int columns, float gap) {
   const float width = (rect.width() - px(gap) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
     const float x = std::round(rect.x0 + static_cast<float>(i % columns) * (width + px(gap)));
@@ -107,18 +107,18 @@ void draw_grid(Frame& frame, const std::vector<const ParamSpec*>& specs, const R
 constexpr float kGroupHeads = 190;
 
 // The groups' names; the one that is open is marked, and a number says how many of its settings were changed.
-void draw_group_heads(Frame& frame, const std::vector<GroupOnShow>& groups, Rect column, std::size_t& open) {
+void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, Rect column, std::size_t& open) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const GroupOnShow& group = groups[i];
-    const Rect row = column.cut_top(32);
+    const Rect row = column.cut_top(px(32));
     const Rect body{row.x0, row.y0 + px(1), row.x1, row.y1 - px(1)};
     const Hit state = hit(("group " + std::string(group.title)).c_str(), body);
     if (i == open || state.hovered) fill(body, i == open ? theme().selected : theme().hover, 6);
     if (state.focused) focus_ring(body, 6);
-    text_in(i == open ? Face::kSemiBold : Face::kMedium, 13, body.inset(10, 0), theme().text, group.title);
+    text_in(i == open ? Face::kSemiBold : Face::kMedium, 13, body.inset(px(10), 0), theme().text, group.title);
     if (group.changed > 0) {
       const std::string number = fmt::format("{} set", group.changed);
-      text_in(Face::kRegular, 12, body.inset(10, 0), theme().text2, number, 1);
+      text_in(Face::kRegular, 12, body.inset(px(10), 0), theme().text2, number, 1);
     }
     if (!state.clicked) continue;
     open = i;
@@ -126,7 +126,7 @@ void draw_group_heads(Frame& frame, const std::vector<GroupOnShow>& groups, Rect
   }
 }
 
-void draw_more(Frame& frame, const Rect& button_rect) {
+void draw_more(PageFrame& frame, const Rect& button_rect) {
   const std::vector<const ParamSpec*> specs = folded_params(frame);
   if (specs.empty()) return;
   const ButtonText more{"More settings", Icon::kNone, "", "All the other switches, and what the run needs"};
@@ -146,11 +146,11 @@ void draw_more(Frame& frame, const Rect& button_rect) {
   std::size_t open = 0;
   for (std::size_t i = 0; i < groups.size(); ++i)
     if (groups[i].title == frame.ui.settings_group) open = i;
-  if (heads > 0) draw_group_heads(frame, groups, grid.cut_left(heads - 24), open);
-  if (heads > 0) grid.cut_left(24);
+  if (heads > 0) draw_group_heads(frame, groups, grid.cut_left(px(heads - 24)), open);
+  if (heads > 0) grid.cut_left(px(24));
   draw_grid(frame, groups[open].specs, grid, 2, 24);
-  ImGui::SetCursorScreenPos(inner.min());
-  ImGui::Dummy(inner.size());
+  ImGui::SetCursorScreenPos(upper_left(inner));
+  ImGui::Dummy(size_of(inner));
   end_popup();
 }
 
@@ -162,29 +162,29 @@ std::string time_left(record::Nanoseconds left) {
 }
 
 void draw_progress(const backend::RunProgress& progress, Rect rect) {
-  rect.cut_top(8);
-  progress_bar(rect.cut_top(4), static_cast<float>(progress.fraction));
-  rect.cut_top(6);
-  const Rect line = rect.cut_top(18);
+  rect.cut_top(px(8));
+  progress_bar(rect.cut_top(px(4)), static_cast<float>(progress.fraction));
+  rect.cut_top(px(6));
+  const Rect line = rect.cut_top(px(18));
   text_in(Face::kMedium, 12, line, theme().text, fmt::format("{:.0f} %", progress.fraction * 100));
   text_in(Face::kRegular, 12, line, theme().text2, time_left(progress.time_left), 1);
 }
 
 // The run on show becomes run A, against which the next ones are seen.
-void draw_pin(Frame& frame, Rect rect) {
-  PageModel& page = frame.page;
+void draw_pin(PageFrame& frame, Rect rect) {
+  page::PageModel& page = frame.page;
   if (page.pinned() == nullptr && !page.can_pin()) return;
-  text_in(Face::kMedium, 12, rect.cut_top(kLabelHeight), theme().text2, "Compare");
+  text_in(Face::kMedium, 12, rect.cut_top(px(kLabelHeight)), theme().text2, "Compare");
   const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
   const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
-  if (button("pin", rect.top(32), page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
+  if (button("pin", rect.top(px(32)), page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
 }
 
-void draw_run(Frame& frame, Rect rect) {
-  const RunControl& control = frame.page.control();
-  const Rect label = rect.cut_top(kLabelHeight);
-  const Rect at = rect.cut_top(32);
-  rect.cut_top(kCellGap);
+void draw_run(PageFrame& frame, Rect rect) {
+  const page::RunControl& control = frame.page.control();
+  const Rect label = rect.cut_top(px(kLabelHeight));
+  const Rect at = rect.cut_top(px(32));
+  rect.cut_top(px(kCellGap));
   if (control.running()) {
     text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
     if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
@@ -195,7 +195,7 @@ void draw_run(Frame& frame, Rect rect) {
   }
   const bool stored = !control.fixed_settings().empty();
   text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
-  if (stored && ImGui::IsMouseHoveringRect(label.min(), label.max())) tooltip(control.fixed_settings());
+  if (stored && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label))) tooltip(control.fixed_settings());
   if (const auto estimate = control.estimate())
     text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
   const std::string_view verb = stored ? "Play" : control.outcome() ? "Run again" : "Run";
@@ -209,11 +209,11 @@ void draw_run(Frame& frame, Rect rect) {
 
 }  // namespace
 
-void draw_settings(Frame& frame, const Rect& rect) {
+void draw_settings(PageFrame& frame, const Rect& rect) {
   Rect grid = rect;
   const bool wide = frame.width == Width::kWide;
-  const Rect run = grid.cut_right(wide ? 196 : 150);
-  grid.cut_right(wide ? 28 : 16);
+  const Rect run = grid.cut_right(px(wide ? 196 : 150));
+  grid.cut_right(px(wide ? 28 : 16));
   const std::vector<const ParamSpec*> specs = shown_params(frame);
   const float gap = wide ? 24 : 14;
   draw_grid(frame, specs, grid, 4, gap);
@@ -227,9 +227,11 @@ void draw_settings(Frame& frame, const Rect& rect) {
     draw_pin(frame, run);
 }
 
-bool has_run_button(const Frame& frame) { return !LadderView::serves(frame.page) && !ReportView::serves(frame.page); }
+bool has_run_button(const PageFrame& frame) {
+  return !LadderView::serves(frame.page) && !ReportView::serves(frame.page);
+}
 
-std::string settings_summary(const Frame& frame) {
+std::string settings_summary(const PageFrame& frame) {
   const auto lower_case = [](std::string_view label) {
     std::string words(label);
     words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
@@ -243,16 +245,16 @@ std::string settings_summary(const Frame& frame) {
     if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
     if (!summary.empty()) summary += ", ";
     // A bare "off" or "16" says nothing without its name.
-    const std::string value = shown_value(*spec, params);
+    const std::string value = page::shown_value(*spec, params);
     const bool bare = value == "off" || value == "on" || spec->kind == ParamKind::kReal ||
                       (spec->kind == ParamKind::kInteger && spec->unit.empty());
     if (bare) summary += lower_case(spec->label) + " ";
-    summary += shown_value(*spec, params);
+    summary += page::shown_value(*spec, params);
   }
   return summary;
 }
 
-void draw_settings_folded(Frame& frame, const Rect& rect) {
+void draw_settings_folded(PageFrame& frame, const Rect& rect) {
   if (ReportView::serves(frame.page)) {
     const std::string command(frame.page.page().command);
     text_in(Face::kMono, 13, rect, theme().text, shortened(Face::kMono, 13, command, rect.width()));
@@ -281,16 +283,16 @@ void draw_settings_folded(Frame& frame, const Rect& rect) {
   };
   for (int i = 0; i < of_figure; ++i) {
     Rect choice = cell_at(shown + i);
-    draw_label(*choices[static_cast<std::size_t>(i)], choice.cut_top(kLabelHeight));
+    draw_label(*choices[static_cast<std::size_t>(i)], choice.cut_top(px(kLabelHeight)));
     draw_figure_choice(frame.page, *choices[static_cast<std::size_t>(i)], choice);
   }
   Rect more = cell_at(shown + of_figure);
-  more.cut_top(kLabelHeight);
+  more.cut_top(px(kLabelHeight));
   const bool fixed = !frame.page.control().fixed_settings().empty();
   if (!fixed) draw_more(frame, more);
   draw_pin(frame, cell_at(shown + of_figure + (fixed ? 0 : 1)));
-  ImGui::SetCursorScreenPos(inner.min());
-  ImGui::Dummy(inner.size());
+  ImGui::SetCursorScreenPos(upper_left(inner));
+  ImGui::Dummy(size_of(inner));
   end_popup();
 }
 

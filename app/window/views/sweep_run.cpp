@@ -10,7 +10,7 @@
 
 namespace headroom::app::window {
 
-void SweepRun::start(PageModel& page, record::Result<SweepPlan> plan) {
+void SweepRun::start(page::PageModel& page, record::Result<SweepPlan> plan) {
   driver_.reset();  // else a plan that fails would show the last sweep on this page
   refusal_.clear();
   page_ = &page;
@@ -44,15 +44,15 @@ bool SweepRun::running() const {
 void SweepRun::draw_progress(Rect rect, const SweepWords& words) {
   const std::size_t points = driver_->plan().points.size();
   const float part = driver_->progress() == nullptr ? 0 : static_cast<float>(driver_->progress()->fraction);
-  rect.cut_top(8);
-  progress_bar(rect.cut_top(4),
+  rect.cut_top(px(8));
+  progress_bar(rect.cut_top(px(4)),
                (static_cast<float>(driver_->done()) + part) / std::max(1.0f, static_cast<float>(points)));
-  text_in(Face::kRegular, 12, rect.top(20), theme().text2,
+  text_in(Face::kRegular, 12, rect.top(px(20)), theme().text2,
           fmt::format("{} {} of {}", words.point, std::min(driver_->done() + 1, points), points));
 }
 
-bool SweepRun::draw(Frame& frame, Rect rect, const SweepWords& words) {
-  const Rect at = rect.cut_top(32);
+bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
+  const Rect at = rect.cut_top(px(32));
   if (runs_for(frame.page)) {
     const bool stopping = driver_->state() == SweepState::kStopping;
     if (button("stop sweep", at, {stopping ? "Stopping" : "Stop", Icon::kStop}, ButtonKind::kSecondary, !stopping))
@@ -60,7 +60,7 @@ bool SweepRun::draw(Frame& frame, Rect rect, const SweepWords& words) {
     draw_progress(rect, words);
     return false;
   }
-  const RunControl& control = frame.page.control();
+  const page::RunControl& control = frame.page.control();
   const bool busy = running() || control.running() || control.busy_elsewhere();
   const std::string none =
       make_ ? std::string() : fmt::format("There is no engine here: {} can be looked at.", words.stored);
@@ -69,8 +69,8 @@ bool SweepRun::draw(Frame& frame, Rect rect, const SweepWords& words) {
                                       : words.does;
   const bool clicked = button("run sweep", at, {words.run, Icon::kPlay, "", why}, ButtonKind::kPrimary, make_ && !busy);
   if (!refusal_.empty() && page_ == &frame.page) {
-    rect.cut_top(4);
-    text_in(Face::kRegular, 12, rect.top(20), theme().text2, shortened(Face::kRegular, 12, refusal_, rect.width()));
+    rect.cut_top(px(4));
+    text_in(Face::kRegular, 12, rect.top(px(20)), theme().text2, shortened(Face::kRegular, 12, refusal_, rect.width()));
   }
   return clicked;
 }

@@ -27,21 +27,21 @@ class SweepRun {
   // How fresh engines are made; none: stored sweeps are looked at only.
   void use(MakeBackend make) { make_ = std::move(make); }
   // Shows its points on `page`, which must outlive it. What stands in the way is said below the button.
-  void start(PageModel& page, record::Result<SweepPlan> plan);
+  void start(page::PageModel& page, record::Result<SweepPlan> plan);
   // Takes in what the sweep has got to and shows it on its page. True: something changed.
   bool poll();
   bool running() const;
-  bool runs_for(const PageModel& page) const { return running() && page_ == &page; }
+  bool runs_for(const page::PageModel& page) const { return running() && page_ == &page; }
 
   // Run, or how far it is and Stop. True: start it.
-  bool draw(Frame& frame, Rect rect, const SweepWords& words);
+  bool draw(PageFrame& frame, Rect rect, const SweepWords& words);
 
  private:
   void draw_progress(Rect rect, const SweepWords& words);
 
   MakeBackend make_;
   std::optional<SweepDriver> driver_;
-  PageModel* page_ = nullptr;  // whose sweep runs, or ran last
+  page::PageModel* page_ = nullptr;  // whose sweep runs, or ran last
   std::shared_ptr<const record::Recording> shown_;
   std::string refusal_;
 };

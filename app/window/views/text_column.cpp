@@ -18,9 +18,9 @@ constexpr int kNewNotice = 3;  // frames
 // Narrow pages: longer lines are hard to read, and with room for two such columns the answer stands beside the words.
 constexpr float kReadingWidth = 640, kTwoColumns = 760, kColumnWidth = 440, kColumnGap = 24;
 
-bool wide(const Frame& frame) { return frame.width == Width::kWide; }
-float text_line(const Frame& frame) { return wide(frame) ? 1.6f : 1.45f; }
-float text_em(const Frame& frame) {
+bool wide(const PageFrame& frame) { return frame.width == Width::kWide; }
+float text_line(const PageFrame& frame) { return wide(frame) ? 1.6f : 1.45f; }
+float text_em(const PageFrame& frame) {
   return wide(frame) || ImGui::GetContentRegionAvail().x > px(kColumnWidth) ? 16.0f : 14.0f;
 }
 
@@ -34,7 +34,7 @@ Rect content_rect(float height) {
 // Takes `height` of the column for things that are drawn by hand.
 Rect take(float height) {
   const Rect rect = content_rect(height);
-  ImGui::Dummy(rect.size());
+  ImGui::Dummy(size_of(rect));
   return rect;
 }
 
@@ -43,7 +43,7 @@ void end_drawing(const Rect& rect) {
   ImGui::Dummy({0, 0});
 }
 
-void draw_heading(const Frame& frame) {
+void draw_heading(const PageFrame& frame) {
   const Place& place = frame.place;
   text_in(Face::kMedium, 12, take(18), theme().text3, fmt::format("Page {} of {}", place.page + 1, place.pages));
   gap(2);
@@ -55,7 +55,7 @@ void draw_heading(const Frame& frame) {
 }
 
 // A card as high as what is drawn in it.
-bool begin_card(const char* id, const Frame& frame) {
+bool begin_card(const char* id, const PageFrame& frame) {
   const float padding = wide(frame) ? 16 : 12;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));
   ImGui::PushStyleColor(ImGuiCol_ChildBg, theme().card);
@@ -72,14 +72,14 @@ void end_card() {
 
 void card_head(Icon icon, std::string_view words) {
   const Rect head = take(20);
-  draw_icon(icon, head.x0 + px(7), head.centre_y(), theme().text, 15);
+  draw_icon(icon, head.x0 + px(7), head.center_y(), theme().text, 15);
   text_in(Face::kSemiBold, 13, {head.x0 + px(22), head.y0, head.x1, head.y1}, theme().text, words);
 }
 
 std::string in_unit(double value, double unit) { return fmt::format("{:.1f}", value / unit); }
 
-void draw_question(Frame& frame) {
-  Question& question = frame.page.question();
+void draw_question(PageFrame& frame) {
+  page::Question& question = frame.page.question();
   UiState& ui = frame.ui;
   if (begin_card("question", frame)) {
     card_head(Icon::kLock, "Predict first");
@@ -119,7 +119,7 @@ void draw_question(Frame& frame) {
 void draw_scale(const Rect& rect, double said, double is) {
   const double top = std::max(said, is) * 1.15;
   const auto x = [&](double value) { return rect.x0 + static_cast<float>(value / top) * rect.width(); };
-  const float y = rect.centre_y();
+  const float y = rect.center_y();
   fill({rect.x0, y - px(2), rect.x1, y + px(2)}, theme().track, 2);
   fill({std::min(x(said), x(is)), y - px(2), std::max(x(said), x(is)), y + px(2)}, theme().ink, 2);
   canvas()->AddCircleFilled({x(said), y}, px(6), theme().card);
@@ -127,8 +127,8 @@ void draw_scale(const Rect& rect, double said, double is) {
   canvas()->AddCircleFilled({x(is), y}, px(6), theme().ink);
 }
 
-void draw_reveal(Frame& frame) {
-  const Question::Reveal& reveal = *frame.page.question().reveal();
+void draw_reveal(PageFrame& frame) {
+  const page::Question::Reveal& reveal = *frame.page.question().reveal();
   // The unit of the run that was guessed about, whatever is looked at now.
   const lessons::AxisUnit asked = frame.page.question().unit();
   const paint::ByteUnit unit = paint::guess_unit(asked, std::max(reveal.said, reveal.is));
@@ -145,7 +145,7 @@ void draw_reveal(Frame& frame) {
       std::string_view head;
       std::string value;
       std::string_view unit;
-      ImU32 colour;
+      ImU32 color;
     };
     const Number numbers[] = {
         {"you said", in_unit(reveal.said, unit_for(reveal.said).bytes), unit_for(reveal.said).name, theme().text3},
@@ -155,7 +155,7 @@ void draw_reveal(Frame& frame) {
     for (const Number& number : numbers) {
       text_in(Face::kMedium, 12, {x, row.y0, row.x1, row.y0 + px(16)}, theme().text3, number.head);
       const float y = row.y0 + px(18);
-      const float end = text_at(Face::kDisplay, em, x, y, number.colour, number.value);
+      const float end = text_at(Face::kDisplay, em, x, y, number.color, number.value);
       const float base = line_height(Face::kDisplay, em) * 0.8f - line_height(Face::kMedium, 12) * 0.8f;
       text_at(Face::kMedium, 12, end + px(4), y + base, theme().text3, number.unit);
       x += row.width() / 3;
@@ -167,7 +167,7 @@ void draw_reveal(Frame& frame) {
   end_card();
 }
 
-void draw_waiting(Frame& frame) {
+void draw_waiting(PageFrame& frame) {
   const bool running = frame.page.control().running();
   const double guess = *frame.page.question().guess();
   const paint::ByteUnit unit = paint::guess_unit(frame.page.question().unit(), guess);
@@ -179,24 +179,24 @@ void draw_waiting(Frame& frame) {
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }
 
-void draw_words(Frame& frame) {
+void draw_words(PageFrame& frame) {
   draw_heading(frame);
   frame.markdown.render(frame.page.text().body, text_em(frame), text_line(frame), frame.ui.lit);
 }
 
-void draw_answer(Frame& frame) {
+void draw_answer(PageFrame& frame) {
   switch (frame.page.question().state()) {
-    case Question::State::kOpen:
+    case page::Question::State::kOpen:
       draw_question(frame);
       break;
-    case Question::State::kWaiting:
+    case page::Question::State::kWaiting:
       draw_waiting(frame);
       break;
-    case Question::State::kAnswered:
+    case page::Question::State::kAnswered:
       draw_reveal(frame);
       break;
-    case Question::State::kNone:
-    case Question::State::kSkipped:
+    case page::Question::State::kNone:
+    case page::Question::State::kSkipped:
       break;
   }
   Rect at = content_rect(0);
@@ -209,26 +209,24 @@ void draw_answer(Frame& frame) {
   if (noticed && frame.ui.noticed <= kNewNotice) ImGui::SetScrollHereY(1);
 }
 
-void draw_way_to_more(Frame& frame) {
+void draw_way_to_more(PageFrame& frame) {
   if (frame.page.text().more.markdown.empty() || frame.page.question().hides()) return;
   gap(wide(frame) ? 12 : 6);
   const ButtonText more{"Read more", Icon::kBook};
   Rect row = take(32);
   row.x0 -= px(6);  // its icon stands under the text, as far as its ring has room
-  if (button("more", row.left(button_width(more) / look().scale), more, ButtonKind::kGhost))
-    frame.ui.reading_more = true;
+  if (button("more", row.left(button_width(more)), more, ButtonKind::kGhost)) frame.ui.reading_more = true;
 }
 
-void draw_more(Frame& frame) {
+void draw_more(PageFrame& frame) {
   const ButtonText back{"Back to the page", Icon::kChevronLeft};
   const Rect row = take(32);
-  if (button("less", row.left(button_width(back) / look().scale), back, ButtonKind::kGhost))
-    frame.ui.reading_more = false;
+  if (button("less", row.left(button_width(back)), back, ButtonKind::kGhost)) frame.ui.reading_more = false;
   gap(8);
   frame.markdown.render(frame.page.text().more, text_em(frame), text_line(frame), frame.ui.lit);
 }
 
-void draw_dots(const Frame& frame, float x, float y) {
+void draw_dots(const PageFrame& frame, float x, float y) {
   for (int i = 0; i < frame.place.pages; ++i) {
     const bool current = i == frame.place.page;
     const float width = px(current ? 16 : 6);
@@ -239,20 +237,20 @@ void draw_dots(const Frame& frame, float x, float y) {
   }
 }
 
-Turn draw_navigation(Frame& frame, const Rect& rect) {
+Turn draw_navigation(PageFrame& frame, const Rect& rect) {
   Turn turn = Turn::kStay;
   float x = rect.x0;
   if (frame.place.has_previous) {
-    if (button("back", rect.left(32), {"", Icon::kChevronLeft, "", "Previous page (PgUp)"})) turn = Turn::kBack;
+    if (button("back", rect.left(px(32)), {"", Icon::kChevronLeft, "", "Previous page (PgUp)"})) turn = Turn::kBack;
     x += px(32 + 14);
   }
-  if (frame.place.pages > 1) draw_dots(frame, x, rect.centre_y());
+  if (frame.place.pages > 1) draw_dots(frame, x, rect.center_y());
   if (frame.page.question().hides()) {
     const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
-    if (button("skip", rect.right(button_width(skip) / look().scale), skip)) frame.page.question().skip();
+    if (button("skip", rect.right(button_width(skip)), skip)) frame.page.question().skip();
   } else if (frame.place.has_next) {
     const ButtonText on{"Continue", Icon::kNone, "Space"};
-    if (button("continue", rect.right(button_width(on) / look().scale), on, ButtonKind::kPrimary)) turn = Turn::kOn;
+    if (button("continue", rect.right(button_width(on)), on, ButtonKind::kPrimary)) turn = Turn::kOn;
   }
   return turn;
 }
@@ -285,33 +283,34 @@ void scroll_words(UiState& ui, float line) {
 
 }  // namespace
 
-void lock_answer(Frame& frame) {
+void lock_answer(PageFrame& frame) {
   if (!frame.page.question().hides()) return;
   frame.page.question().lock();
   frame.ui.guess_error.clear();
 }
 
-float draw_notice(const Frame& frame, const Rect& at) {
-  std::optional<Notice> notice = frame.page.notice();
+float draw_notice(const PageFrame& frame, const Rect& at) {
+  std::optional<page::Notice> notice = frame.page.notice();
   if (!frame.ui.refused_value.empty())
-    notice = Notice{Notice::Kind::kTrouble, "This value is not taken", frame.ui.refused_value};
+    notice = page::Notice{page::Notice::Kind::kTrouble, "This value is not taken", frame.ui.refused_value};
   else if (!notice && !frame.ui.notice.empty())
-    notice = Notice{Notice::Kind::kTrouble, "For your information", frame.ui.notice};
+    notice = page::Notice{page::Notice::Kind::kTrouble, "For your information", frame.ui.notice};
   if (!notice) return at.y0;
-  const auto kind = notice->kind == Notice::Kind::kOutOfMemory ? CalloutKind::kOutOfMemory : CalloutKind::kTrouble;
+  const auto kind =
+      notice->kind == page::Notice::Kind::kOutOfMemory ? CalloutKind::kOutOfMemory : CalloutKind::kTrouble;
   return callout(at, kind, notice->head, notice->body);
 }
 
-Turn draw_text_column(Frame& frame, const Rect& rect) {
+Turn draw_text_column(PageFrame& frame, const Rect& rect) {
   Rect column = rect;
   const bool beside = frame.width == Width::kNarrow && column.width() >= px(kTwoColumns) && !frame.ui.reading_more;
   if (frame.width == Width::kNarrow)
     column.x1 = std::min(column.x1, column.x0 + px(beside ? 2 * kColumnWidth + kColumnGap : kReadingWidth));
-  const Rect navigation = column.cut_bottom(34);
+  const Rect navigation = column.cut_bottom(px(34));
   column.y1 -= px(12);
   Rect answer = column;
-  if (beside) answer = column.cut_right((column.width() - px(kColumnGap)) * 0.5f / look().scale);
-  if (beside) column.cut_right(kColumnGap);
+  if (beside) answer = column.cut_right(std::round((column.width() - px(kColumnGap)) * 0.5f));
+  if (beside) column.cut_right(px(kColumnGap));
   if (begin_column(frame.ui.reading_more ? "more words" : "words", column)) {
     if (frame.ui.reading_more) {
       draw_more(frame);

@@ -7,12 +7,12 @@
 namespace headroom::app::window {
 
 // Says where the reader wants to go.
-Turn draw_text_column(Frame& frame, const Rect& rect);
+Turn draw_text_column(PageFrame& frame, const Rect& rect);
 
 // What went wrong, if anything did, at the top of a rectangle. Returns where the rest begins.
-float draw_notice(const Frame& frame, const Rect& at);
+float draw_notice(const PageFrame& frame, const Rect& at);
 
 // Enter and the button do the same.
-void lock_answer(Frame& frame);
+void lock_answer(PageFrame& frame);
 
 }  // namespace headroom::app::window
