@@ -16,7 +16,7 @@ struct LadderSwitch {
   std::array<std::string_view, 6> settings;  // "precision=bf16", …; empty behind the last
 };
 
-// In the order in which a ladder takes them unless told otherwise.
+// In the order in which a ladder takes them by default.
 std::span<const LadderSwitch> ladder_switches();
 
 // What a ladder begins with where a setting was not asked for: fp32, composed from plain operators, everything kept.

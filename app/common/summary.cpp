@@ -32,7 +32,7 @@ std::string device_name(const record::RunInfo& info) {
   return named != info.provenance.end() ? named->second : std::string(record::key_of(info.device));
 }
 
-// The value below which `share` of the sorted values lie, linear between neighbours.
+// The quantile `share` of sorted values, linear between neighbors.
 double quantile(const std::vector<double>& sorted, double share) {
   const double rank = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(rank);
@@ -104,15 +104,15 @@ record::Bytes host_peak_of(const record::Recording& recording) {
   return peak;
 }
 
-// What one way of the optimizer's file carried over all steps, in the time that somebody waited for it.
-void add_file_traffic(std::vector<record::Measurement>& roads, const record::Measurement& row) {
-  const auto same = [&](const record::Measurement& road) {
-    return road.panel == row.panel && road.variant == row.variant && road.storage == row.storage;
+// Bytes through the optimizer's file in one direction over all steps, and the time that the step waited for them.
+void add_file_traffic(std::vector<record::Measurement>& links, const record::Measurement& row) {
+  const auto same = [&](const record::Measurement& link) {
+    return link.panel == row.panel && link.variant == row.variant && link.storage == row.storage;
   };
-  const auto found = std::find_if(roads.begin(), roads.end(), same);
-  if (found == roads.end()) {
-    roads.push_back(row);
-    roads.back().label = row.variant == "file_read" ? "state's file to host" : "host to state's file";
+  const auto found = std::find_if(links.begin(), links.end(), same);
+  if (found == links.end()) {
+    links.push_back(row);
+    links.back().label = row.variant == "file_read" ? "state's file to host" : "host to state's file";
     return;
   }
   found->bytes += row.bytes;
@@ -148,7 +148,7 @@ json out_of_memory_json(const record::OutOfMemoryFacts& facts) {
           {"alive_by_category", by_category(facts.by_category)}};
 }
 
-// bytes/ns is 10⁹ bytes a second.
+// bytes/ns is 10⁹ bytes per second.
 double gigabytes_a_second(const record::Measurement& row) {
   return row.median > 0 ? static_cast<double>(row.bytes) / row.median : 0;
 }

@@ -42,7 +42,7 @@ bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
   return settled(point.outcome.kind);
 }
 
-// Most bytes of host memory that stood in for the device's.
+// Highest live bytes of host memory that a run used instead of the device's.
 record::Bytes peak_host_of(const Recording& run) {
   record::Bytes live = 0, peak = 0;
   for (const record::MemEvent& event : run.events()) {
@@ -193,7 +193,7 @@ void SweepDriver::start_next() {
   if (backend_ == nullptr) backend_ = make_();
   backend::RunRequest request{plan_.demo, planned.params, true, {}};
   if (!planned.keep.empty()) {
-    std::error_code failed;  // the recording tells that its folder is not there
+    std::error_code failed;  // the recording's own error names the missing folder
     fs::create_directories(planned.keep.parent_path(), failed);
     request.record_to = planned.keep;
   }

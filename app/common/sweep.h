@@ -1,5 +1,5 @@
 // Runs the points of a plan one after the other and keeps them in one recording. It never waits: whoever owns it calls
-// poll(), the window once a frame, the command line when descriptor() is readable.
+// poll(), the window once per frame, the command line when descriptor() is readable.
 #pragma once
 
 #include <filesystem>

@@ -15,7 +15,7 @@
 namespace headroom::app {
 
 struct PlannedPoint {
-  std::string series, label;  // together a name of its own within the plan
+  std::string series, label;  // together a unique name within the plan
   record::Params params;
   std::filesystem::path keep = {};  // where this run's own recording goes; empty: nowhere
 };
@@ -35,8 +35,7 @@ record::Result<SweepPlan> plan_over(const experiments::DemoInfo& demo, const rec
 // Refuses an assignment, "batch=4", that some point does not keep because the plan goes over that key.
 record::Status check_kept(const SweepPlan& plan, const record::Params& base, std::span<const std::string> assignments);
 
-// The settings that all points have in common, and what each has of its own: two plans are the same sweep if both are
-// equal.
+// The settings that all points share, and those that differ: two plans are the same sweep if both are equal.
 std::map<std::string, std::string> common_settings(const SweepPlan& plan);
 std::string describe_points(const SweepPlan& plan);
 

@@ -30,7 +30,7 @@ namespace headroom::app {
 namespace {
 
 constexpr int kBadUsage = 2;
-constexpr int kFault = 70;  // a bug: an exception that nobody expected
+constexpr int kFault = 70;  // a bug: an exception that no caller handles
 
 constexpr std::string_view kUsage =
     "headroom-engine runs demos for headroom and headroom-window, which start it by themselves.\n"

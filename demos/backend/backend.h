@@ -1,4 +1,4 @@
-// Where a run comes from: an engine process, a stored recording, or a prediction. The caller has no idea which.
+// Where a run comes from: an engine process, a stored recording, or a prediction. The caller cannot see which.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct RunProgress {
   std::string doing;
 };
 
-// All calls from one thread; none waits. Call poll() once a frame, or when descriptor() becomes readable.
+// All calls from one thread; none waits. Call poll() once per frame, or when descriptor() becomes readable.
 class Backend {
  public:
   virtual ~Backend() = default;

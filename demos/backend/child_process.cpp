@@ -34,8 +34,8 @@ struct Pipe {
   Descriptor reading, writing;
 };
 
-// Both ends close at exec and lie above 2, so that dup2 onto the child's stdio never meets them. (A process may have
-// been started without a stdio of its own.)
+// Both ends close at exec and have numbers above 2, so that dup2 onto the child's stdio never overwrites them. (A
+// process may have been started with stdin, stdout or stderr closed.)
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
@@ -146,7 +146,7 @@ record::Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::vec
                                                                   const std::vector<std::string>& environment,
                                                                   Watch& watch) try {
   ::signal(SIGPIPE, SIG_IGN);  // writing to an engine that has died is an error value, not our end
-  // Were it ignored, as whoever started us may have left it, nobody would hear that the engine has ended.
+  // A parent may have left SIGCHLD ignored; then the end of the engine would go unnoticed.
   ::signal(SIGCHLD, SIG_DFL);
   std::vector<std::string> argument_texts = arguments;
   std::vector<std::string> environment_texts = merged_environment(environment);
@@ -255,7 +255,7 @@ void ChildProcess::terminate() { signal_group(SIGTERM); }
 void ChildProcess::kill() { signal_group(SIGKILL); }
 
 void ChildProcess::signal_group(int signal) {
-  // After the child was reaped its group's number may belong to somebody else.
+  // After the child was reaped its group's number may belong to another process.
   if (!exit_) ::kill(-pid_, signal);
 }
 

@@ -69,7 +69,7 @@ class ChildProcess {
  public:
   // Starts a program (looked for in PATH where it names no folder) with `environment` ("NAME=value") added to this
   // process's own. To be called from the main thread: the child is killed when the thread that started it ends.
-  // It leads a process group of its own, so that Ctrl-C in a terminal reaches only the app.
+  // It leads a new process group, so that Ctrl-C in a terminal reaches only the app.
   static record::Result<std::unique_ptr<ChildProcess>> start(const std::vector<std::string>& arguments,
                                                              const std::vector<std::string>& environment, Watch& watch);
   // Kills the whole group.
@@ -79,7 +79,7 @@ class ChildProcess {
 
   std::int64_t pid() const { return pid_; }
 
-  // Bytes that have arrived on the child's stdout, at most some MiB a call; its stderr is taken in as well.
+  // Bytes that have arrived on the child's stdout, at most some MiB per call; its stderr is taken in as well.
   std::vector<std::byte> read();
   // The child has closed its stdout, or ended: nothing more will come.
   bool output_closed() const { return !output_.open(); }

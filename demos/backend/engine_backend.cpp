@@ -304,7 +304,7 @@ void EngineBackend::finish(Outcome outcome) {
   if (outcome.kind == OutcomeKind::kCompleted) progress_.fraction = 1;
   progress_.time_left = -1;
   doing_ = progress_.doing = "";
-  // A run of which no more is known than what it was to be costs nobody the older recording of that name.
+  // A run that recorded nothing must not overwrite an older file.
   if (outcome.kind == OutcomeKind::kRefused || chunks_ < 2) writer_.reset();
   write(record::encode_outcome(outcome));
   recording_->set_outcome(std::move(outcome));

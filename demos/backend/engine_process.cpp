@@ -20,7 +20,7 @@ constexpr std::size_t kMaxDeaths = 3;
 constexpr auto kDeathWindow = 2min;
 // Loading LibTorch from a cold disk takes some 20 s.
 constexpr auto kGreetingPatience = 90s;
-// Between the closing of its stdout and its end lies the process's clean-up.
+// After its stdout closes the process still cleans up.
 constexpr auto kClosedPatience = 2s;
 // Heartbeats come every 250 ms; a machine that swaps may lose some.
 constexpr auto kSilence = 3s;

@@ -16,7 +16,7 @@
 
 namespace headroom::backend {
 
-// A message of the engine that could not be taken, and why. The engine has been told.
+// A message of the engine that could not be taken, and why. The engine got a refusal.
 struct RefusedMessage {
   std::string reason;
 };
@@ -44,8 +44,8 @@ class EngineProcess {
   // It has greeted and is not on its way out: a run may be sent.
   bool ready() const { return greeted_ && !ordered_; }
   void send(const protocol::Message& message);
-  // Tells the engine that a message of this run (0: of none) could not be taken. One that never stops sending such
-  // messages is ended.
+  // Sends the engine a refusal: a message of this run (0: of none) could not be taken. An engine that keeps sending
+  // such messages is ended.
   void refuse(std::uint64_t run, const std::string& reason);
   void terminate();
   void kill();
@@ -57,7 +57,7 @@ class EngineProcess {
   const std::map<std::string, std::string>& facts() const { return facts_; }
   // A sentence where this engine was built from another revision than the app; empty where not, or not known.
   std::string other_build() const;
-  // What to tell somebody who waits for an engine that says nothing, or whose worker does nothing.
+  // A sentence for the user while the engine is silent, or its worker idle; empty otherwise.
   std::optional<std::string> silence(Clock::time_point now) const;
   // From here on the worker is expected to do something.
   void expect_work(Clock::time_point now) { heard_at_ = worked_at_ = now; }
@@ -79,7 +79,7 @@ class EngineProcess {
   bool greeted_ = false;
   bool ordered_ = false;       // the end of this process is our doing
   bool between_runs_ = false;  // it has finished a run and not shown a sign of another
-  std::string fault_;          // why this process was killed by us though nobody asked for it
+  std::string fault_;          // why we killed this process without a request
   std::uint64_t beats_ = 0;
   int refusals_ = 0;
   Clock::time_point started_at_{}, heard_at_{}, worked_at_{};

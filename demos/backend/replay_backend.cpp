@@ -131,7 +131,7 @@ bool ReplayBackend::poll() {
   return true;
 }
 
-// The stretch of `rows` that begins at `played` and lies within the time; moves `played` behind it.
+// The rows from `played` on that are within the time; moves `played` behind them.
 template <class Row, class Time>
 std::span<const Row> take(const std::vector<Row>& rows, std::size_t& played, Nanoseconds until, Time time) {
   const std::size_t first = played;

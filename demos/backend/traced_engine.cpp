@@ -1,6 +1,6 @@
-// Two engines behind one, since some runs go to a process of their own: one that is to be traced, because tracing begins
-// before CUDA does and slows every launch for good; and one with a deadline, because it may have to be killed. That
-// process starts with the first such run and goes with the next of another kind.
+// Two engines behind one. Some runs need a separate process: a traced run, because tracing must start before CUDA and
+// slows every later launch; and a run with a deadline, because it may have to be killed. That process starts with the
+// first such run and ends with the next of another kind.
 #include <utility>
 
 #include "demos/backend/engine_backend.h"

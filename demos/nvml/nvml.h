@@ -1,4 +1,4 @@
-// What the driver says about a GPU as a whole: memory of this process and of all, utilisation, power. Through NVIDIA's
+// What the driver says about a GPU as a whole: memory of this process and of all, utilization, power. Through NVIDIA's
 // management library, looked for at run time (no CUDA context); a machine without it is a normal machine.
 #pragma once
 
@@ -32,7 +32,7 @@ class Driver {
     record::Bytes free = 0;
     record::Bytes used = 0;
   };
-  // Each is empty where the driver does not tell (containers hide processes, laptops hide power).
+  // Each is empty if the driver does not report it (containers hide processes, laptops hide power).
   std::optional<std::string> compute_capability() const;  // "9.0"
   std::optional<Memory> memory() const;
   std::optional<record::Bytes> process_bytes(std::uint32_t pid) const;

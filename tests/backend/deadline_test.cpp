@@ -1,4 +1,4 @@
-// Runs with a deadline: what shows no progress is killed, in an engine of its own.
+// Runs with a deadline: a run without progress is killed, in a separate engine.
 #include "tests/backend/support.h"
 
 namespace {

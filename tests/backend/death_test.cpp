@@ -130,7 +130,7 @@ TEST_CASE("an engine that retires after its run is no death, and a run sent to i
 TEST_CASE("what is no engine of this version is trouble that says so") {
   const auto [arguments, reason] = GENERATE(table<std::vector<std::string>, std::string>({
       {{"/nonexistent/headroom-engine"}, "No such file or directory"},
-      {{"headroom-engine-that-nobody-has"}, "No such file or directory"},
+      {{"headroom-engine-that-is-not-there"}, "No such file or directory"},
       {{HEADROOM_SOURCE_DIR "/CMakeLists.txt"}, "Permission denied"},
       {{"echo", "Welcome to this machine"}, "does not speak as an engine does"},
       {{FAKE_ENGINE, "--other-version"}, "protocol version 2; this program speaks 1"},

@@ -1,4 +1,4 @@
-// An engine without LibTorch for tests: it speaks the protocol and misbehaves as it is told. A run's parameter `mode`
+// An engine without LibTorch for tests: it speaks the protocol and misbehaves on request. A run's parameter `mode`
 // says how the run goes (see play), an argument how the process does (see main).
 #include <fcntl.h>
 #include <poll.h>

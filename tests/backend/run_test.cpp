@@ -92,7 +92,7 @@ TEST_CASE("a run may be started before the engine has greeted") {
   check_whole(*engine->recording());
 }
 
-TEST_CASE("one run at a time, and the next has a recording of its own") {
+TEST_CASE("one run at a time, and the next has another recording") {
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(engine->start(fake_request("steady")).ok());
   const auto refused = engine->start(fake_request("steady"));

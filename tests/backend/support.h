@@ -81,7 +81,7 @@ inline void check_whole(const record::Recording& recording) {
   for (std::size_t i = 0; i < recording.events().size(); ++i) REQUIRE(recording.events()[i].storage == i + 1);
 }
 
-// A folder of its own, removed with its owner.
+// A new folder, removed with its owner.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -1,4 +1,4 @@
-// Runs that are to be traced go to an engine of their own, and only those.
+// Runs that are to be traced go to a separate engine, and only those.
 #include <signal.h>
 
 #include <fstream>
@@ -53,7 +53,7 @@ bool alive(const std::string& pid) { return ::kill(std::stoi(pid), 0) == 0; }
 
 }  // namespace
 
-TEST_CASE("a traced run has an engine of its own, which goes with the next other run") {
+TEST_CASE("a traced run has a separate engine, which goes with the next other run") {
   Engines engines;
   engines.run("off");
   REQUIRE(engines.started().size() == 1);
