@@ -58,7 +58,7 @@ TEST_CASE("ends that we ordered do not count as deaths") {
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("a silent engine is asked of, and a cancel ends it") {
+TEST_CASE("a silent engine is reported, and a cancel ends it") {
   const auto engine = backend::make_engine(fake_engine());
   REQUIRE(engine->start(fake_request("hang")).ok());
   const auto silent = [&] { return engine->progress().doing.find("has said nothing for") != std::string::npos; };
