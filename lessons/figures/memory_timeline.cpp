@@ -267,18 +267,17 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, double hig
   return line;
 }
 
+// Run A is known: it is whole and with its peak even while the veil hides what is asked about run B.
 void add_ghost(FigureData& figure, const Shot& shot, const record::Ledger& ghost) {
   const ShownRange shown = shown_range(ghost.recording(), shot.params);
   if (!shown.empty_reason.empty()) return;
   const TimeMap map(ghost.recording(), shot.map.axis(), shown.range.first, shown.range.last);
-  const double end = shot.view.veiled ? std::min(map.end(), shot.data_end) : map.end();
   // An envelope of three pixels, so that the saw-tooth of the layers does not flicker.
-  StepLine line = step_line(columns_of(ghost, map, figure.x, end, std::max(1, shot.view.columns / 3)),
+  StepLine line = step_line(columns_of(ghost, map, figure.x, map.end(), std::max(1, shot.view.columns / 3)),
                             LineStyle::kGhost, high_total);
   if (line.x.empty()) return;
   figure.lines.push_back(std::move(line));
   add_run_a(figure.provenance, ghost.recording());
-  if (shot.view.veiled) return;
   const record::Peak peak = ghost.peak(map.first(), map.last());
   std::string label = "A peak " + record::format_bytes(peak.totals.allocated, 1);
   if (figure.cap && static_cast<double>(peak.totals.allocated) > figure.cap->y) {
@@ -306,16 +305,11 @@ void add_failure(FigureData& figure, const Shot& shot) {
                     "asked for " + record::format_bytes(facts->requested, 2)};
 }
 
-// With a run A it also says what B's peak is more.
 void add_peak(FigureData& figure, const Shot& shot) {
   if (shot.view.veiled || shot.first() >= shot.last()) return;
   const record::Peak peak = shot.run.peak(shot.first(), shot.last());
   figure.peak = PeakMark{shot.map.position(peak.event), static_cast<double>(peak.totals.allocated),
                          "peak " + record::format_bytes(peak.totals.allocated, 1)};
-  if (!figure.ghost_peak) return;
-  const auto change = peak.totals.allocated - static_cast<Bytes>(figure.ghost_peak->y);
-  if (change != 0)
-    figure.peak->label += fmt::format(", {}{} to A", change > 0 ? "+" : "−", record::format_bytes(std::abs(change), 1));
 }
 
 // The list and the ladder: under the cursor, else at the failure or the peak, under the veil at the last moment shown.

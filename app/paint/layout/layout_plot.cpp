@@ -153,17 +153,18 @@ void lay_out_plot(Sheet& sheet, const FigureData& figure, Rect area) {
   lay_out_danger_zone(sheet, figure, map);
   lay_out_stack(sheet, figure, map, columns);
   lay_out_failed(sheet, figure, map);
-  const auto below_veil = static_cast<std::ptrdiff_t>(sheet.scene().items.size());
   lay_out_veil(sheet, figure, map);
+  const auto below_marks = static_cast<std::ptrdiff_t>(sheet.scene().items.size());
   std::string time;
   const Rect chip = chip_of(sheet, figure, map, time);
   if (chip.width() > 0) lay_out_cursor(sheet, figure, map, columns, areas.bands.y1);
   const std::vector<bool> named = lay_out_labels(sheet, figure, map, columns);
-  // What lines there are is known once their labels have been placed, but they lie below those, and below the veil.
+  // Which lines are drawn is known once their labels have been placed, but they are painted below those. The veil does
+  // not cover them: under it a figure has only lines that are known, the limit and run A.
   auto& items = sheet.scene().items;
   const auto first_line = static_cast<std::ptrdiff_t>(items.size());
   lay_out_lines(sheet, figure, map, named);
-  std::rotate(items.begin() + below_veil, items.begin() + first_line, items.end());
+  std::rotate(items.begin() + below_marks, items.begin() + first_line, items.end());
   lay_out_ticks(sheet, figure, areas, chip);
   if (chip.width() > 0) {
     sheet.fill(Layer::kMarks, chip, sheet.palette().ink, sheet.px(4));

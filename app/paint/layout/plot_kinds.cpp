@@ -77,18 +77,20 @@ class KindLabels {
       places.push_back({{x, y, x + width, y + height}, still ? 0 : std::min(room.height(), 3 * height)});
     }
     std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.room > b.room; });
-    std::vector<Rect> candidates;
-    for (const Place& place : places) candidates.push_back(place.box);
-    const auto box = placer_.place_inside(candidates);
-    if (!box) return false;
+    // From the letters' tops down: the edge of the kind may run right above them.
+    const auto patch_of = [](Rect box) { return Rect{box.x0, box.y0 + 0.15f * box.height(), box.x1, box.y1}; };
+    const auto place = std::find_if(places.begin(), places.end(), [&](const Place& at) {
+      return placer_.is_free(at.box) && !placer_.crosses_line(patch_of(at.box));
+    });
+    if (place == places.end()) return false;
+    const Rect& box = place->box;
+    placer_.take(box);
     const KindColors& colors = palette_.kinds[static_cast<std::size_t>(kind)];
     const Color on = is_quiet(sheet_.frame(), figure_, kind) ? colors.on_quiet : colors.on_fill;
-    // From the letters' tops down: the edge of the kind may run right above them.
-    const Rect patch{box->x0, box->y0 + 0.15f * box->height(), box->x1, box->y1};
-    sheet_.fill(Layer::kLabels, patch, fill_of(sheet_.frame(), figure_, kind), sheet_.px(2));
-    const Rect text = sheet_.text(Layer::kLabels, kStrongType, on, name, box->x0 + pen_.pad_x(), box->y0);
+    sheet_.fill(Layer::kLabels, patch_of(box), fill_of(sheet_.frame(), figure_, kind), sheet_.px(2));
+    const Rect text = sheet_.text(Layer::kLabels, kStrongType, on, name, box.x0 + pen_.pad_x(), box.y0);
     if (extra > 0) {
-      sheet_.text(Layer::kLabels, kLabelType, on, value_of(columns_.front(), kind), text.x1 + sheet_.px(8), box->y0);
+      sheet_.text(Layer::kLabels, kLabelType, on, value_of(columns_.front(), kind), text.x1 + sheet_.px(8), box.y0);
     }
     return true;
   }
@@ -145,7 +147,7 @@ class KindLabels {
     return all;
   }
 
-  // The shortest way out counts, a label that covers no line, and a dot where the kind is thick.
+  // The shortest way out counts, one that crosses no line, and a dot where the kind is thick.
   void with_leader(int kind) {
     const std::vector<const PxColumn*> columns = anchors(kind);
     std::optional<Leader> best;
@@ -155,10 +157,10 @@ class KindLabels {
     for (const PxColumn* column : columns) {
       const float thin = 1 - column->thickness(kind) / columns.front()->thickness(kind);
       for (const Leader& leader : leaders(*column, kind, name_of_kind(kind) + " " + value_of(*column, kind))) {
-        if (!placer_.is_free(leader.label) || !placer_.clear_of_data(leader.label)) continue;
+        if (!placer_.is_free(leader.label) || placer_.crosses_line(leader.label)) continue;
+        if (!placer_.clear_of_data(leader.label)) continue;
         if (!placer_.is_free(leader.line()) || leader.length() > longest) continue;
         float cost = leader.length() + sheet_.px(80) * thin;
-        if (placer_.crosses_line(leader.label)) cost += sheet_.px(60);
         if (placer_.crosses_line(leader.line())) cost += sheet_.px(30);
         if (best && cost >= least) continue;
         best = leader;

@@ -1,6 +1,7 @@
 #include "app/paint/layout/plot_labels.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -40,14 +41,13 @@ class PlotLabels {
     guess();
     failed();
     limit();
-    peak();
+    peaks();
     std::vector<bool> named;
     for (std::size_t i = 0; i < figure_.lines.size(); ++i) {
       named.push_back(line_label(i));
       if (!named.back()) line_rects_[i].clear();  // it is not drawn
     }
     label_kinds(pen_, figure_, columns_, map_, unit_);
-    ghost_peak();
     return named;
   }
 
@@ -100,20 +100,14 @@ class PlotLabels {
     }
   }
 
+  // On the guess' own line, else just above or below it.
   void you_said(const std::string& text, float y) {
     const Rect size = pen_.box_at(kMediumType, text, 0, 0);
-    std::vector<Rect> candidates;
-    for (const float share : {0.56f, 0.7f, 0.84f, 0.4f, 0.25f, 0.1f}) {
-      const float x = map_.plot.x0 + map_.plot.width() * share - size.width() * 0.5f;
-      candidates.push_back(pen_.box_at(kMediumType, text, sheet_.snap(x), sheet_.snap(y - size.height() * 0.5f)));
-    }
-    // At the very top or bottom of the plot the line has no room around it.
-    candidates.push_back(pen_.box_at(kMediumType, text, map_.plot.x0 + sheet_.px(6), y + sheet_.px(3)));
-    candidates.push_back(pen_.box_at(kMediumType, text, map_.plot.x0 + sheet_.px(6), y - size.height() - sheet_.px(2)));
-    for (const bool careful : {true, false}) {  // on the line, clear of the others, if there is such a place
-      for (const Rect& box : candidates) {
-        if (!placer_.is_free(box)) continue;
-        if (careful && (!placer_.clear_of_data(box) || crosses_other(box, line_rects_.size()))) continue;
+    for (const float shift : {-0.5f, -1.1f, 0.1f}) {
+      for (const float share : {0.56f, 0.7f, 0.84f, 0.4f, 0.25f, 0.1f, 0.93f, 0.02f}) {
+        const float x = map_.plot.x0 + (map_.plot.width() - size.width()) * share;
+        const Rect box = pen_.box_at(kMediumType, text, sheet_.snap(x), sheet_.snap(y + shift * size.height()));
+        if (!placer_.is_free(box) || !placer_.clear_of_edge(box) || crosses_other(box, line_rects_.size())) continue;
         placer_.take(box);
         pen_.put(box, kMediumType, palette_.text, palette_.well, text);
         return;
@@ -121,10 +115,12 @@ class PlotLabels {
     }
   }
 
+  // Beside run A's curve it is at the right end, where that curve is low: the pill may not change sides under the hand.
   void pill(const std::string& text, float from, float y) {
     const Type type = kPeakType;
     const float width = sheet_.snap(sheet_.width(type, text) + sheet_.px(38)), height = sheet_.px(30);
-    const float middle = std::clamp((from + map_.plot.x1) * 0.5f, map_.plot.x0 + width * 0.5f + sheet_.px(2),
+    const float wanted = figure_.ghost_peak ? map_.plot.x1 : (from + map_.plot.x1) * 0.5f;
+    const float middle = std::clamp(wanted, map_.plot.x0 + width * 0.5f + sheet_.px(2),
                                     std::max(map_.plot.x1 - width * 0.5f - sheet_.px(2), map_.plot.x0 + width * 0.5f));
     const float x0 = sheet_.snap(middle - width * 0.5f);
     const float y0 = sheet_.snap(std::clamp(y - height * 0.5f, map_.plot.y0, map_.plot.y1 - height));
@@ -153,6 +149,14 @@ class PlotLabels {
                                        .width = 1.25f * sheet_.frame().scale});
   }
 
+  // Shares of the plot's width for the labels of level lines: at the right end, aside of an allocation that failed, …
+  static constexpr std::array kPlaces{1.0f, 0.92f, 0.0f, 0.75f, 0.5f, 0.25f};
+
+  float left_at(float share, Type type, const std::string& text) const {
+    const float width = pen_.box_at(type, text, 0, 0).width() + 2 * sheet_.px(4);
+    return sheet_.snap(map_.plot.x0 + sheet_.px(4) + (map_.plot.width() - width) * share);
+  }
+
   // --- limit, failure, peak ---------------------------------------------------------------------------------------
 
   void limit() {
@@ -160,19 +164,22 @@ class PlotLabels {
     const Type type = kStrongType;
     if (!cap_shown()) {  // off the axis: say where it is
       const std::string text = figure_.cap->label + " ↑";
-      const float width = pen_.box_at(type, text, 0, 0).width();
-      pen_.place({pen_.box_at(type, text, map_.plot.x1 - width - sheet_.px(4), map_.plot.y0 + sheet_.px(3))}, type,
-                 palette_.danger, text, true);
+      std::vector<Rect> boxes;
+      for (const float share : kPlaces)
+        boxes.push_back(pen_.box_at(type, text, left_at(share, type, text), map_.plot.y0 + sheet_.px(3)));
+      pen_.place(boxes, type, palette_.danger, text);
       return;
     }
     const Rect size = pen_.box_at(type, figure_.cap->label, 0, 0);
     const float y = map_.y_px(figure_.cap->y);
-    const float right = map_.plot.x1 - size.width() - sheet_.px(4), left = map_.plot.x0 + sheet_.px(4);
-    const float aside = map_.plot.x1 - map_.plot.width() * 0.08f - size.width();  // of an allocation that failed
     const float above = sheet_.snap(y - size.height() - sheet_.px(3)), below = sheet_.snap(y + sheet_.px(4));
-    const auto at = [&](float x, float top) { return pen_.box_at(type, figure_.cap->label, x, top); };
-    pen_.place({at(right, above), at(aside, above), at(left, above), at(right, below), at(left, below)}, type,
-               palette_.danger, figure_.cap->label, true);
+    std::vector<Rect> boxes;
+    for (const float top : {above, below}) {
+      for (const float share : kPlaces) {
+        boxes.push_back(pen_.box_at(type, figure_.cap->label, left_at(share, type, figure_.cap->label), top));
+      }
+    }
+    pen_.place(boxes, type, palette_.danger, figure_.cap->label);
   }
 
   void failed() {
@@ -189,7 +196,7 @@ class PlotLabels {
     candidates.push_back(
         pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y0 - size.height() - sheet_.px(3))));
     candidates.push_back(pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y1 + sheet_.px(3))));
-    pen_.place(candidates, type, palette_.danger, figure_.failed->label, true);
+    pen_.place(candidates, type, palette_.danger, figure_.failed->label);
   }
 
   void ring(const lessons::PeakMark& mark, float radius, float width) {
@@ -221,39 +228,55 @@ class PlotLabels {
     return boxes;
   }
 
-  // Not beside the ring of the other run's peak, whose label it would seem to be.
-  void peak() {
-    if (!figure_.peak || !in_plot(*figure_.peak)) return;
-    ring(*figure_.peak, sheet_.px(4.5f), 2 * sheet_.frame().scale);
-    std::vector<Rect> boxes = around(*figure_.peak, kPeakType);
-    if (figure_.ghost_peak && in_plot(*figure_.ghost_peak)) {
-      const Point other{map_.x_px(figure_.ghost_peak->x), map_.y_px(figure_.ghost_peak->y)};
-      const float near = sheet_.px(14);
-      std::erase_if(boxes, [&](const Rect& box) {
-        return Rect{box.x0 - near, box.y0 - 1, box.x1 + near, box.y1 + 1}.contains(other);
-      });
-    }
-    name_ring(*figure_.peak, boxes.empty() ? around(*figure_.peak, kPeakType) : boxes, kPeakType);
+  // Both rings before both names: neither name covers a ring, nor is it beside the other's.
+  void peaks() {
+    const bool b = figure_.peak && in_plot(*figure_.peak), a = figure_.ghost_peak && in_plot(*figure_.ghost_peak);
+    if (b) ring(*figure_.peak, sheet_.px(4.5f), 2 * sheet_.frame().scale);
+    if (a) ring(*figure_.ghost_peak, sheet_.px(4), 1.5f * sheet_.frame().scale);
+    if (b) name_ring(*figure_.peak, a ? &*figure_.ghost_peak : nullptr, kPeakType);
+    if (a) name_ring(*figure_.ghost_peak, b ? &*figure_.peak : nullptr, kMediumType);
   }
 
-  void ghost_peak() {
-    if (!figure_.ghost_peak || !in_plot(*figure_.ghost_peak)) return;
-    ring(*figure_.ghost_peak, sheet_.px(4), 1.5f * sheet_.frame().scale);
-    name_ring(*figure_.ghost_peak, around(*figure_.ghost_peak, kMediumType), kMediumType);
-  }
-
-  // With a line to its ring where the name does not stand beside it.
-  void name_ring(const lessons::PeakMark& mark, const std::vector<Rect>& boxes, Type type) {
-    const auto box = placer_.place(boxes, true);
-    if (!box) return;
-    pen_.put(*box, type, palette_.text, palette_.well, mark.label);
+  // Beside its ring, or anywhere in the plot with a line to it: the nearest place that covers no curve.
+  void name_ring(const lessons::PeakMark& mark, const lessons::PeakMark* other, Type type) {
     const Point at{map_.x_px(mark.x), map_.y_px(mark.y)};
-    if (box->y0 <= at.y && at.y <= box->y1) return;
-    const bool above = box->y1 < at.y;
-    const float radius = sheet_.px(5), pad = pen_.pad_x();
-    const Point from{at.x, above ? at.y - radius : at.y + radius};
-    const Point to{std::clamp(at.x, box->x0 + pad, box->x1 - pad), above ? box->y1 : box->y0};
-    sheet_.add(Layer::kMarks, Polyline{.points = {from, to}, .color = palette_.text, .width = sheet_.line_px(1)});
+    const auto place = [&](std::vector<Rect> boxes) {
+      const float near = sheet_.px(14);
+      if (other) {
+        const Point ring{map_.x_px(other->x), map_.y_px(other->y)};
+        std::erase_if(boxes, [&](const Rect& box) {
+          return Rect{box.x0 - near, box.y0 - 1, box.x1 + near, box.y1 + 1}.contains(ring);
+        });
+      }
+      return placer_.place(boxes);
+    };
+    auto box = place(around(mark, type));
+    if (!box) box = place(everywhere(mark.label, type, at));
+    if (!box) return;
+    const Point end{std::clamp(at.x, box->x0, box->x1), std::clamp(at.y, box->y0, box->y1)};
+    const float away = std::hypot(end.x - at.x, end.y - at.y), radius = sheet_.px(5);
+    if (away > sheet_.px(9)) {  // its line begins at the edge of the ring
+      const Point from{at.x + (end.x - at.x) * radius / away, at.y + (end.y - at.y) * radius / away};
+      sheet_.add(Layer::kMarks, Polyline{.points = {from, end}, .color = palette_.text, .width = sheet_.line_px(1)});
+    }
+    pen_.put(*box, type, palette_.text, palette_.well, mark.label);
+  }
+
+  // Places for a text all over the plot, the nearest to `at` first.
+  std::vector<Rect> everywhere(const std::string& text, Type type, Point at) const {
+    const Rect size = pen_.box_at(type, text, 0, 0);
+    std::vector<std::pair<float, Rect>> boxes;
+    for (float y = map_.plot.y0 + 1; y + size.height() < map_.plot.y1; y += sheet_.px(6)) {
+      for (float x = map_.plot.x0 + 1; x + size.width() < map_.plot.x1; x += sheet_.px(16)) {
+        const Rect box = pen_.box_at(type, text, sheet_.snap(x), sheet_.snap(y));
+        const float away = std::hypot(std::clamp(at.x, box.x0, box.x1) - at.x, std::clamp(at.y, box.y0, box.y1) - at.y);
+        boxes.emplace_back(away, box);
+      }
+    }
+    std::stable_sort(boxes.begin(), boxes.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Rect> nearest;
+    for (const auto& [away, box] : boxes) nearest.push_back(box);
+    return nearest;
   }
 
   // --- lines ------------------------------------------------------------------------------------------------------

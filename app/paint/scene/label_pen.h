@@ -27,11 +27,9 @@ class LabelPen {
     sheet_.text(Layer::kLabels, type, color, text, box.x0 + pad_x(), box.y0 + pad_y());
   }
 
-  // Into the first box that is free. False: none is.
-  bool place(const std::vector<Rect>& candidates, Type type, Color color, const std::string& text, bool cover_data) {
-    const auto box = placer_.place(candidates, cover_data);
-    if (box) put(*box, type, color, sheet_.palette().well, text);
-    return box.has_value();
+  // Into the first box that is free, if there is one.
+  void place(const std::vector<Rect>& candidates, Type type, Color color, const std::string& text) {
+    if (const auto box = placer_.place(candidates)) put(*box, type, color, sheet_.palette().well, text);
   }
 
  private:

@@ -12,35 +12,34 @@ bool LabelPlacer::crosses_line(Rect box) const {
   return std::any_of(lines_.begin(), lines_.end(), [&](const Rect& line) { return line.meets(box); });
 }
 
-bool LabelPlacer::clear_of_data(Rect box) const {
+std::pair<float, float> LabelPlacer::tops_over(Rect box) const {
   const auto first =
       std::lower_bound(tops_.begin(), tops_.end(), box.x0, [](const Rect& top, float x) { return top.x1 <= x; });
+  std::pair<float, float> span{area_.y1, area_.y0};
   for (auto top = first; top != tops_.end() && top->x0 < box.x1; ++top) {
-    if (top->y0 < box.y1) return false;
+    span = {std::min(span.first, top->y0), std::max(span.second, top->y0)};
   }
-  return true;
+  const bool beyond = tops_.empty() || box.x0 < tops_.front().x0 || box.x1 > tops_.back().x1;
+  if (beyond) span.second = area_.y1;  // the data's edge goes down to the axis at its ends
+  return span;
 }
 
-template <class Suits>
-std::optional<Rect> LabelPlacer::take_first(const std::vector<Rect>& candidates, Suits suits) {
-  for (const Rect& box : candidates) {
-    if (!is_free(box) || !suits(box)) continue;
-    take(box);
-    return box;
+bool LabelPlacer::clear_of_data(Rect box) const { return tops_over(box).first >= box.y1; }
+
+bool LabelPlacer::clear_of_edge(Rect box) const {
+  const auto [highest, lowest] = tops_over(box);
+  return highest >= box.y1 || lowest <= box.y0;
+}
+
+std::optional<Rect> LabelPlacer::place(const std::vector<Rect>& candidates) {
+  for (const auto clear : {&LabelPlacer::clear_of_data, &LabelPlacer::clear_of_edge}) {
+    for (const Rect& box : candidates) {
+      if (!is_free(box) || crosses_line(box) || !(this->*clear)(box)) continue;
+      take(box);
+      return box;
+    }
   }
   return std::nullopt;
-}
-
-std::optional<Rect> LabelPlacer::place(const std::vector<Rect>& candidates, bool cover_data) {
-  auto found = take_first(candidates, [&](const Rect& box) { return clear_of_data(box) && !crosses_line(box); });
-  if (!found) found = take_first(candidates, [&](const Rect& box) { return clear_of_data(box); });
-  if (!found && cover_data) found = take_first(candidates, [](const Rect&) { return true; });
-  return found;
-}
-
-std::optional<Rect> LabelPlacer::place_inside(const std::vector<Rect>& candidates) {
-  auto found = take_first(candidates, [&](const Rect& box) { return !crosses_line(box); });
-  return found ? found : take_first(candidates, [](const Rect&) { return true; });
 }
 
 }  // namespace headroom::app::paint
