@@ -1,4 +1,4 @@
-// headroom bench: kernels of our own beside eager compositions and LibTorch's, as a table.
+// headroom bench: our kernels beside eager compositions and LibTorch's, as a table.
 #include <algorithm>
 #include <filesystem>
 #include <memory>

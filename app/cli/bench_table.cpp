@@ -103,7 +103,7 @@ std::string bench_table(const Recording& recording) {
   for (const Measurement& row : recording.measurements()) {
     if (row.timing != main || row.panel == "copy") continue;
     Measurement shape = row;
-    if (before != nullptr) shape.pass = before->pass;  // passes of one shape stand under one head
+    if (before != nullptr) shape.pass = before->pass;  // passes of one shape are under one head
     if (before == nullptr || !same_case(*before, shape)) text += head_of(row);
     text += form_line(recording, row);
     before = &row;

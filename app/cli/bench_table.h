@@ -7,7 +7,7 @@
 
 namespace headroom::app {
 
-// A measurement and what stands beside it in the same run; negative: not known.
+// A measurement and the others of its shape in the same run; negative: not known.
 struct BenchRow {
   double bytes_per_second = -1;
   double part_of_copy = -1;  // 1: as fast as a copy of as many bytes

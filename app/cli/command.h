@@ -1,4 +1,4 @@
-// A command of the command line: a record in a file of its own, listed in CMakeLists.txt.
+// A command of the command line: a record in a separate file, listed in CMakeLists.txt.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ struct CommonOptions {
   std::string engine;
 };
 
-// Sets a parameter that has an option of its own; one that the demo does not have is an error.
+// Sets a parameter that has its own option; one that the demo does not have is an error.
 record::Status set_flag(record::Params& params, std::string_view demo, std::string_view key,
                         const std::optional<std::string>& value);
 // Applies --set, --device and --cap.

@@ -35,7 +35,7 @@ struct WholeRun {
   ExitCode exit_code = ExitCode::kDone;
 };
 
-// The same for a run that is of use only if it came to its end. `json`: what was said goes to stdout as well.
+// Like `drive`, but anything short of completion is an error. `json`: messages go to stdout as well.
 record::Result<WholeRun> drive_to_end(backend::Backend& engine, const backend::RunRequest& request,
                                       std::optional<double> time_limit, bool json);
 

@@ -127,7 +127,7 @@ record::Result<std::unique_ptr<Invocation>> take_parsed(Grammar& grammar, const 
   };
   const auto program = declared(&grammar.app), chosen = command == nullptr ? program : declared(command);
   if (auto finished = chosen->options.finish(); !finished) return finished.error();
-  // --engine may stand in front of the command, too.
+  // --engine may be in front of the command, too.
   CommonOptions& options = chosen->invocation->common();
   if (options.engine.empty()) options.engine = program->invocation->common().engine;
   return std::move(chosen->invocation);

@@ -1,4 +1,4 @@
-// Data goes to stdout, messages to stderr. No colour anywhere, so there is none to switch off.
+// Data goes to stdout, messages to stderr. No color anywhere, so there is none to switch off.
 #pragma once
 
 #include <string_view>

@@ -10,7 +10,7 @@
 
 namespace headroom::experiments {
 
-// One kernel at one shape. Letters as kernels::Shape; RoPE and the MLPs need more to be told apart.
+// One kernel at one shape. Letters as kernels::Shape; RoPE and the MLPs need more to be distinguished.
 struct BenchCase {
   std::string panel;    // the kernel's id; "report.<id>" with the shapes and modules of the report
   std::string kernel;   // as in `headroom list`

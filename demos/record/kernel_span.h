@@ -22,7 +22,7 @@ struct KernelSpan {
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
   // What must move at least: a copy's or memset's size; of an operator that launches kernels its tensors, each read or
-  // written once, all on its first kernel. kUnknownBytes where nobody said.
+  // written once, all on its first kernel. kUnknownBytes if not known.
   Bytes bytes = kUnknownBytes;
   std::uint32_t correlation = 0;  // joins a runtime call with what it launched; 0: none
   std::int32_t step = -1;

@@ -74,8 +74,8 @@ class Ledger {
   std::vector<const Storage*> alive(std::uint64_t event) const;
   std::vector<AliveRow> alive_rows(std::uint64_t event) const;
 
-  // Lowest and highest totals among the events in [first, last), each a vector that existed; of equals the first. In an
-  // empty range both are what stands before it.
+  // Lowest and highest totals among the events in [first, last), each per vector that existed; of equals the first. In an
+  // empty range both are the totals before it.
   struct Extremes {
     Totals low, high;
     std::uint64_t low_event = 0, high_event = 0;
@@ -92,7 +92,7 @@ class Ledger {
   using Effect = std::uint32_t;
   static constexpr Effect kSegmentBit = Effect{1} << 31;
 
-  // Storage numbers may be chosen by whoever made the file: mixed (the finaliser of SplitMix64, Steele et al. 2014), they
+  // Storage numbers may be chosen by whoever made the file: mixed (the finalizer of SplitMix64, Steele et al. 2014), they
   // fall into few buckets only by chance.
   struct Mixed {
     std::size_t operator()(std::uint64_t id) const noexcept {

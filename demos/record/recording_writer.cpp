@@ -37,10 +37,10 @@ struct Opened {
   bool in_use = false;  // another program is writing it now
 };
 
-// False where another program holds the lock. (Where locks are not supported, nobody does.)
+// False where another program holds the lock. (Without support for locks, none is held.)
 bool lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
-// Between opening a file and locking it, it may have been renamed or removed, and another stand under its name.
+// Between opening a file and locking it, it may have been renamed or removed, and another be under its name.
 bool is_at(int descriptor, const std::filesystem::path& path) {
   struct stat held {};
   struct stat named {};

@@ -20,7 +20,7 @@ struct Field {
 
 constexpr Field kPhaseField{0, 4}, kCategoryField{4, 4}, kLayerField{8, 12}, kMicroBatchField{20, 12}, kOpField{32, 16},
     kStreamField{48, 8};
-constexpr std::uint64_t kSet = std::uint64_t{1} << 56;     // the thread has a tag of its own
+constexpr std::uint64_t kSet = std::uint64_t{1} << 56;     // the thread has its own tag
 constexpr std::uint64_t kMarked = std::uint64_t{1} << 57;  // … and keeps it after its last Scope: it has set a mark
 constexpr std::uint64_t kWholeTag = kSet - 1;
 // What a thread without a tag reads where no worker has one either.
@@ -29,7 +29,7 @@ constexpr std::uint64_t kNoTag =
 
 constinit thread_local std::atomic<std::uint64_t> own_word{0};
 constinit thread_local std::int32_t current_step = -1;
-// What others borrow. Only the worker writes it; its identity is the address of its own word.
+// What others borrow. Only the worker writes it; its identity is the address of its word.
 constinit std::atomic<std::uint64_t> worker_word{0};
 constinit std::atomic<const void*> worker{nullptr};
 constinit std::atomic<ScopeListener*> listener{nullptr};

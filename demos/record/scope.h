@@ -57,7 +57,7 @@ class Scope {
   std::uint64_t before_;
 };
 
-// Who listens to marks and relabels in this process: the engine's worker (events, CUDA events), or nobody.
+// Who listens to marks and relabels in this process: the engine's worker (events, CUDA events), or none.
 class ScopeListener {
  public:
   virtual ~ScopeListener() = default;
@@ -70,9 +70,9 @@ class ScopeListener {
   virtual void on_host_alloc(const void* /*block*/, Bytes /*bytes*/) {}
   virtual void on_host_free(const void* /*block*/) {}
 };
-void set_scope_listener(ScopeListener* listener);  // nullptr: nobody. Not owned.
+void set_scope_listener(ScopeListener* listener);  // nullptr: none. Not owned.
 
-// Sets the phase and layer of the calling thread from here on and tells the listener. A step is the run of marks with
+// Sets the phase and layer of the calling thread from here on and notifies the listener. A step is the run of marks with
 // the same `step`; -1 is outside a step (set-up, between steps).
 void mark(Phase phase, std::uint16_t layer = kNoLayer, std::uint16_t micro_batch = 0);
 void mark_step(std::int32_t step);  // begins a step (phase setup until the next mark); -1 ends it

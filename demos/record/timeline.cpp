@@ -18,7 +18,7 @@ std::size_t first_mark_from(const std::vector<Mark>& marks, std::uint64_t event)
   return static_cast<std::size_t>(found - marks.begin());
 }
 
-// The mark from which a range that begins with event `first` is measured: of the marks that stand there the first of
+// The mark from which a range that begins with event `first` is measured: of the marks there the first of
 // the last step (the one before ends there, too), or else the last mark ahead.
 std::size_t opening_mark(const std::vector<Mark>& marks, std::uint64_t first) {
   const std::size_t after = first_mark_from(marks, first + 1);
@@ -30,8 +30,8 @@ std::size_t opening_mark(const std::vector<Mark>& marks, std::uint64_t first) {
   return mark;
 }
 
-// The mark that closes a range that ends before event `last`: of those that stand there the one that ends the step, or
-// else the last; where none stands there, the next one.
+// The mark that closes a range that ends before event `last`: of those there the one that ends the step, or
+// else the last; if none is there, the next one.
 std::size_t closing_mark(const std::vector<Mark>& marks, std::uint64_t last) {
   std::size_t mark = first_mark_from(marks, last);
   if (mark == marks.size() || marks[mark].event_index != last) return mark;
@@ -143,7 +143,7 @@ double TimeMap::position(const Mark& mark) const {
 }
 
 std::uint64_t TimeMap::event_from(double position) const {
-  std::uint64_t low = first_, high = last_;  // the answer lies in [low, high]
+  std::uint64_t low = first_, high = last_;  // the answer is in [low, high]
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     if (this->position(middle) < position)
@@ -155,7 +155,7 @@ std::uint64_t TimeMap::event_from(double position) const {
 }
 
 std::uint64_t TimeMap::event_at(double position) const {
-  std::uint64_t low = first_, high = last_;  // the first event beyond it lies in [low, high]
+  std::uint64_t low = first_, high = last_;  // the first event beyond it is in [low, high]
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     if (this->position(middle) <= position)

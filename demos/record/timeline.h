@@ -22,7 +22,7 @@ std::vector<StepRange> steps_of(const Recording& recording);
 
 // Places events on an axis. On a GPU an allocation happens when the host issues it, milliseconds ahead of the device;
 // kDevice places it at the time its stream reached it, interpolated between the device times of the marks around it.
-// Positions are nanoseconds from the mark that stands at `first`, or else from that event (kEvent: event count), and
+// Positions are nanoseconds from the mark at `first`, or else from that event (kEvent: event count), and
 // never decrease with the event index. While a run is live, kDevice ends at the last mark that the device has reached;
 // of a run that is over, what came after that mark (it ran out of memory) is placed by the host's clock from there on.
 class TimeMap {
@@ -41,7 +41,7 @@ class TimeMap {
   std::uint64_t last() const { return last_; }  // may be lower than asked for while device times are pending
 
  private:
-  // A mark: what lies between two of them is placed in proportion to the host's clock.
+  // A mark: what is between two of them is placed in proportion to the host's clock.
   struct Knot {
     std::uint64_t event;
     double host, position;
@@ -60,7 +60,7 @@ class TimeMap {
   double end_ = 0;
 };
 
-// One stretch of the same phase (and layer) on an axis, for phase bands. Recompute lies inside backward.
+// One stretch of the same phase (and layer) on an axis, for phase bands. Recompute is inside backward.
 struct PhaseSpan {
   Phase phase = Phase::kSetup;
   std::uint16_t layer = kNoLayer;
@@ -70,7 +70,7 @@ struct PhaseSpan {
 // recompute follow behind all others. Phases without length are left out.
 std::vector<PhaseSpan> phase_spans(const Recording& recording, const TimeMap& map, const StepRange& range, bool merged);
 
-// A column of the picture: the lowest and the highest stack among what stands at its beginning and its events, each one
+// A column of the picture: the lowest and the highest stack among the one at its beginning and its events, each one
 // that existed.
 struct Column {
   double begin = 0, end = 0;

@@ -44,7 +44,7 @@ struct Step {
   std::string_view unit;
 };
 
-// Doubles hold every whole number below 2^53 and this clamps what lies outside, NaN included, before a cast.
+// Doubles hold every whole number below 2^53 and this clamps what is outside, NaN included, before a cast.
 std::int64_t to_integer(double value) {
   constexpr double kLimit = 9.2e18;
   return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::llround(std::clamp(value, -kLimit, kLimit)));

@@ -1,4 +1,4 @@
-// The whole road with the real engine on the CPU: run, record, draw.
+// The whole path with the real engine on the CPU: run, record, draw.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Which engine a command takes, and one on another machine. A script stands in for ssh: like it, it joins the words
+// Which engine a command takes, and one on another machine. A script replaces ssh: like ssh, it joins the words
 // behind the host with blanks, and hands the line to a shell that knows nothing of the caller's environment.
 #include <filesystem>
 
@@ -25,7 +25,7 @@ std::string script(const TemporaryFolder& folder, const std::string& name, const
   return path;
 }
 
-// Its own name holds a blank; the far end is a session of its own, as behind a network.
+// Its own name holds a blank; the far end is a new session, as behind a network.
 std::string fake_ssh(const TemporaryFolder& folder) {
   return "'" +
          script(folder, "my ssh", "echo \"$1\" >>\"$0.hosts\"\nshift\nexec setsid --wait env -i /bin/sh -c \"$*\"\n") +
@@ -34,7 +34,7 @@ std::string fake_ssh(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("The option --engine may stand before or behind the command, and goes before HEADROOM_ENGINE") {
+TEST_CASE("The option --engine may be before or behind the command, and goes before HEADROOM_ENGINE") {
   for (const auto& words : {std::vector<std::string>{"--engine", HEADROOM_SCRIPTED_ENGINE, "run", "train_step"},
                             std::vector<std::string>{"run", "train_step", "--engine", HEADROOM_SCRIPTED_ENGINE},
                             std::vector<std::string>{"--engine", HEADROOM_SCRIPTED_ENGINE, "doctor"}}) {

@@ -29,7 +29,7 @@ struct Ran {
 // Times out (and fails the test) after two minutes.
 Ran run_headroom(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
-// A folder of its own for a test, removed at its end.
+// A new folder for a test, removed at its end.
 class TemporaryFolder {
  public:
   TemporaryFolder();

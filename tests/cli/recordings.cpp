@@ -10,7 +10,7 @@ using namespace record;
 
 namespace {
 
-// Appends events and marks with a clock of 1 µs an event; the allocator's own total is kept beside, as a probe does.
+// Appends events and marks with a clock of 1 µs per event; the allocator's own total is kept beside, as a probe does.
 class Builder {
  public:
   explicit Builder(RunInfo info) : recording_(std::move(info)) {

@@ -64,7 +64,7 @@ TEST_CASE("the same reason of many points is said once") {
   CHECK_FALSE(holds(ran.err, "batch=2"));
 }
 
-TEST_CASE("headroom sweep runs, tells a table or JSON, and goes on with its file") {
+TEST_CASE("headroom sweep runs, prints a table or JSON, and goes on with its file") {
   const TemporaryFolder folder;
   const std::string file = folder / "s.hrec";
   const Words command{"sweep", "train_step", "--over", "batch=1,4", "--record", file};

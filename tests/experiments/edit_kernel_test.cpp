@@ -56,7 +56,7 @@ TEST_CASE("the schema names the exercises that there are, in their order") {
   }
 }
 
-TEST_CASE("an error has the line that it stands in") {
+TEST_CASE("an error has its line") {
   const std::string source = with(source_of("vector_add"), "a[i] + b[i];", "a[i] + c[i];");
   const EditedRun run = compiled({{"source", source}});
   CHECK(run.report.verdict == KernelVerdict::kNotCompiled);
@@ -86,7 +86,7 @@ TEST_CASE("several errors, a warning and the end of the source each have their l
   CHECK(warned.report.messages.front().line == 8);
 }
 
-TEST_CASE("what a kernel takes is told: registers, shared memory, stack and spills") {
+TEST_CASE("what a kernel takes is reported: registers, shared memory, stack and spills") {
   const EditedRun lean = compiled({{"exercise", "rms_norm"}, {"threads", "512"}});
   REQUIRE(lean.report.kernels.size() == 1);
   CHECK(lean.report.kernels.front().name == "rms_norm");

@@ -1,4 +1,4 @@
-// Quantised moments: the same as the optimizer's kernel, and errors where they belong.
+// Quantized moments: the same as the optimizer's kernel, and errors where they belong.
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -37,7 +37,7 @@ TEST_CASE("composed from operators, blocks of 256 with the dynamic map come back
   CHECK_FALSE(at::allclose(kernel, x, 1e-3, 0));
 }
 
-TEST_CASE("errors stand with the magnitude that they belong to") {
+TEST_CASE("errors are counted with the magnitude that they belong to") {
   // One block: 1 is its largest number; linear steps are 1/127.
   const std::vector<at::Tensor> x{at::tensor({1.0F, 0.25F, 1.0F / 127, 0.001F, 0.0F, -0.001F})};
   const record::Histogram h = llama::quantisation_error("x", x, QuantisationMap::kLinear, true, 64);
@@ -52,7 +52,7 @@ TEST_CASE("errors stand with the magnitude that they belong to") {
   CHECK(record::can_be(h));
 }
 
-TEST_CASE("the demo trains, and tells the errors of every map and block after its last step") {
+TEST_CASE("the demo trains, and reports the errors of every map and block after its last step") {
   const experiments::DemoInfo* info = experiments::find_demo("moments");
   REQUIRE(info != nullptr);
   record::Params params(info->schema);

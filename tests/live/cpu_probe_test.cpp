@@ -157,7 +157,7 @@ TEST_CASE("what the machine cannot give is refused before the system promises it
   const auto refusal = sink().first_refusal();
   REQUIRE(refusal);
   CHECK(refusal->limit == before + 10'000);
-  CHECK(refusal->segment == 4);  // nobody set a cap
+  CHECK(refusal->segment == 4);  // no cap is set
   std::vector<MemEvent> events;
   sink().ring().drain(events, sink().ring().capacity());
   CHECK(events.back().kind == EventKind::kOutOfMemory);

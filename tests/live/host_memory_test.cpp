@@ -24,7 +24,7 @@ class Tree {
   Tree() : root_(fs::temp_directory_path() / ("headroom_memory_" + std::to_string(getpid()))) {
     write("proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  100 kB\nMemAvailable:   12582912 kB\n");
   }
-  // One by one: LibTorch brings an fs::remove_all of its own, from an older compiler, that does not work here.
+  // One by one: LibTorch exports its own fs::remove_all, from an older compiler, that does not work here.
   ~Tree() {
     std::error_code not_empty;
     for (const fs::path& file : files_) {
@@ -91,7 +91,7 @@ TEST_CASE("version 1 of control groups, whose container has no name for its own 
   CHECK(tree.memory().available == 0);
 }
 
-TEST_CASE("who gets large pages stands between brackets") {
+TEST_CASE("who gets large pages is between brackets") {
   Tree tree;
   CHECK(tree.large_pages().empty());
   tree.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");

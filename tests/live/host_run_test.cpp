@@ -1,4 +1,4 @@
-// Runs that keep something on the host: the host's bytes stand apart from the device's, and what the host will not give
+// Runs that keep something on the host: the host's bytes are apart from the device's, and what the host refuses
 // is a sentence.
 #include <sys/resource.h>
 
@@ -69,7 +69,7 @@ class SmallFiles {
 
 }  // namespace
 
-TEST_CASE("what a run keeps on the host is told as the host's, and changes no total of the device") {
+TEST_CASE("what a run keeps on the host is reported as the host's, and changes no total of the device") {
   RunDriver driver;
   const DrivenRun plain = driver.run({{"model", "tiny"}, {"batch", "2"}, {"seq", "64"}, {"device", "cpu"}});
   const DrivenRun run = driver.run(offloaded({}));

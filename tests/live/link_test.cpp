@@ -181,7 +181,7 @@ TEST_CASE("an app that does not read costs the link no processor time") {
 
 TEST_CASE("after a run that was cancelled before it began the link sleeps again") {
   LinkedWorker linked;
-  // Refused at once, and not told yet: the worker waits, and the next run waits for it.
+  // Refused at once, and not sent yet: the worker waits, and the next run waits for it.
   REQUIRE(linked.worker.submit({.run = 1, .demo = "no_such_demo", .params = {}}).taken);
   pollfd told{.fd = linked.feed.wake_descriptor(), .events = POLLIN, .revents = 0};
   REQUIRE(poll(&told, 1, 10'000) == 1);

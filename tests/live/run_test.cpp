@@ -89,7 +89,7 @@ TEST_CASE("a run has marks, steps and metrics, and its loss falls") {
   CHECK(speeds[3] == Approx(2 * 64 * 1e9 / durations[3]));
 }
 
-TEST_CASE("what is relabelled late is known for what it is when the optimizer begins") {
+TEST_CASE("what is relabeled late is known for what it is when the optimizer begins") {
   RunDriver driver;
   const DrivenRun run = driver.run(tiny());
   const record::Ledger ledger(run.recording);
@@ -193,7 +193,7 @@ TEST_CASE("a cancelled run stops at its next layer and gives everything back") {
 TEST_CASE("what cannot be run is refused with a sentence, and nothing is left behind") {
   RunDriver driver;
   CHECK(driver.run(tiny({{"batch", "0"}})).outcome().kind == OutcomeKind::kRefused);
-  CHECK(driver.run(tiny({{"colour", "blue"}})).outcome().kind == OutcomeKind::kRefused);
+  CHECK(driver.run(tiny({{"hue", "blue"}})).outcome().kind == OutcomeKind::kRefused);
   const DrivenRun no_text = driver.run(tiny({{"data", "/nowhere/text.txt"}}));
   CHECK(no_text.outcome().kind == OutcomeKind::kRefused);
   CHECK(no_text.outcome().message.find("/nowhere/text.txt") != std::string::npos);

@@ -1,4 +1,4 @@
-// What a tracing engine tells of a run on the CPU: operators in place of kernels.
+// What a tracing engine records of a run on the CPU: operators in place of kernels.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -46,7 +46,7 @@ std::size_t metrics_of(const record::Recording& recording, record::MetricKind ki
 
 }  // namespace
 
-TEST_CASE("a traced run on the CPU tells of each operator: when, how long, for what, how many bytes") {
+TEST_CASE("a traced run on the CPU records each operator: when, how long, for what, how many bytes") {
   EngineChild engine({"--trace"});
   run(engine, traced_run(1));
   const record::Recording& recording = engine.recording();
@@ -82,7 +82,7 @@ TEST_CASE("a traced run on the CPU tells of each operator: when, how long, for w
   CHECK(gate->bytes == 4 * (128 * 256 + 704 * 256 + 128 * 704));
 }
 
-TEST_CASE("a traced run tells no speed, since tracing costs time") {
+TEST_CASE("a traced run gives no speed, since tracing costs time") {
   EngineChild engine({"--trace"});
   run(engine, traced_run(1));
   CHECK(metrics_of(engine.recording(), record::MetricKind::kLoss) == 2);
@@ -111,7 +111,7 @@ TEST_CASE("a fused kernel is one operator with the bytes that it moves") {
   REQUIRE(fused.size() == 1);
   record::Bytes moved = 0;
   for (const KernelSpan& span : eager) moved += span.bytes;
-  // x and the residual in, their sum and the norm out, each [128, 256] in fp32; a weight and a number a row.
+  // x and the residual in, their sum and the norm out, each [128, 256] in fp32; a weight and a number per row.
   CHECK(fused[0].bytes == 4 * (4 * 128 * 256 + 256 + 128));
   CHECK(fused[0].bytes < moved);
 }

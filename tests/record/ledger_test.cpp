@@ -228,7 +228,7 @@ TEST_CASE("an empty recording has empty totals") {
   CHECK(ledger.first_mismatch() == kNever);
 }
 
-TEST_CASE("an empty range has the totals that stand before it") {
+TEST_CASE("an empty range has the totals from before it") {
   Recording recording = on_gpu();
   alloc(recording, 1, 512, Category::kWeights);
   alloc(recording, 2, 512, Category::kWeights);

@@ -1,5 +1,5 @@
 // A recording of one million events stays quick and small. Times are the processor's, so that a busy machine does not
-// fail the test; what they are on an idle one stands in docs/results.
+// fail the test; what they are on an idle one is in docs/results.
 #include <ctime>
 
 #include "demos/record/timeline.h"
@@ -64,7 +64,7 @@ double milliseconds(Work work) {
   return 1e3 * static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
 }
 
-// Builds for looking for errors (sanitizers, no optimisation) run the same test without its times.
+// Builds for looking for errors (sanitizers, no optimization) run the same test without its times.
 constexpr bool kTimesCount =
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     true;

@@ -115,7 +115,7 @@ TEST_CASE("values are set as they are typed") {
   CHECK(params.as_text("cap") == "100000000");
 }
 
-TEST_CASE("both ends of every range can be set, what lies beyond cannot, and text sets the same value again") {
+TEST_CASE("both ends of every range can be set, values beyond cannot, and text sets the same value again") {
   Params params(kSpecs);
   for (const ParamSpec& spec : kSpecs) {
     CAPTURE(std::string(spec.key));

@@ -13,7 +13,7 @@ namespace {
 
 bool same(const Tag& a, const Tag& b) { return a.pack() == b.pack(); }
 
-// Runs in a thread of its own, so that no tag is left over.
+// Runs in a new thread, so that no tag is left over.
 template <class Body>
 void in_new_thread(Body body) {
   std::thread(body).join();
@@ -119,7 +119,7 @@ TEST_CASE("a thread whose scopes have ended borrows again") {
       scope_ended.set_value();
       worker_moved.get_future().wait();
       CHECK(current_tag().phase == Phase::kBackward);
-      mark(Phase::kLoss);  // from here on it has a tag of its own
+      mark(Phase::kLoss);  // from here on it has its own tag
       { const Scope own(Category::kWorkspace); }
       CHECK(current_tag().phase == Phase::kLoss);
     });

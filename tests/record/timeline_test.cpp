@@ -54,7 +54,7 @@ Recording small_gpu_run(Nanoseconds end_on_device = 3'000) {
 
 }  // namespace
 
-TEST_CASE("on the device's axis an allocation stands where its stream reached it") {
+TEST_CASE("on the device's axis an allocation is where its stream reached it") {
   const Recording recording = small_gpu_run();
   const TimeMap map(recording, TimeAxis::kDevice, 0, 4);
   CHECK(map.last() == 4);
@@ -86,7 +86,7 @@ TEST_CASE("a live run is drawn up to the last mark that the device has reached")
   const TimeMap map(pending, TimeAxis::kDevice, 0, kNever);
   CHECK(map.last() == 2);
   CHECK(map.end() == Approx(1'000));
-  CHECK(TimeMap(pending, TimeAxis::kHost, 0, kNever).last() == 4);  // the host's clock waits for nobody
+  CHECK(TimeMap(pending, TimeAxis::kHost, 0, kNever).last() == 4);  // the host's clock does not wait
   CHECK_FALSE(steps_of(pending)[0].complete);
 
   Recording nothing = empty_gpu_run();
@@ -201,7 +201,7 @@ TEST_CASE("steps that touch are measured by their own marks") {
   CHECK(spans[1].end == Approx(200));
 }
 
-TEST_CASE("phases follow one another without a gap, recompute lies inside backward") {
+TEST_CASE("phases follow one another without a gap, recompute is inside backward") {
   for (const bool gpu : {false, true}) {
     const Recording recording =
         made_recording({.device = gpu ? DeviceKind::kGpu : DeviceKind::kCpu, .checkpointing = true});
@@ -271,7 +271,7 @@ TEST_CASE("every column's stacks existed, and the peak is never lost") {
   }
 }
 
-TEST_CASE("a column holds what stands at its beginning and what happens in it") {
+TEST_CASE("a column holds what is alive at its beginning and what happens in it") {
   RunInfo info;
   Recording recording(info);
   add_mark(recording, 0, 0, 0, Phase::kForward);

@@ -57,7 +57,7 @@ BenchSubjects cross_entropy_subjects(const BenchCase& one, at::Device device) {
   all.subjects.push_back({"fused", "forward", [=] {
                             return Tensors{kernels::cross_entropy_forward_only(logits_NV, targets_N, options).loss};
                           }});
-  // Logits of its own, which the gradient overwrites; the next call takes the gradient for logits.
+  // Its own logits, which the gradient overwrites; the next call takes the gradient for logits.
   all.subjects.push_back({"fused", "full", [=, own = logits_NV.clone()] {
                             const auto out = kernels::cross_entropy_forward(own, targets_N, options);
                             return Tensors{out.loss, out.dlogits};

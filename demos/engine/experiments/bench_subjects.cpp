@@ -212,7 +212,7 @@ BenchSubjects rope_subjects(const BenchCase& one, at::Device device) {
     return Tensors{eager_rope(in[0], cos, sin), eager_rope(in[1], cos, sin)};
   };
   add_differentiated(all, "eager", eager, {q, k}, {dq, dk});
-  // In place, on tensors of its own. Turned on and on, they stay as long as they are.
+  // In place, on its own copies; rotation keeps their norm, so repeats do not overflow.
   const at::Tensor own_q = q.clone(), own_k = k.clone(), own_dq = dq.clone(), own_dk = dk.clone();
   const auto turn = [cos_TD2, sin_TD2](const at::Tensor& a, const at::Tensor& b, bool inverse) {
     kernels::rope_apply_(a, b, cos_TD2, sin_TD2, inverse);

@@ -1,4 +1,4 @@
-// What works on weights in few bits: AdamW with 8-bit moments, and NF4's dequantisation.
+// What works on weights in few bits: AdamW with 8-bit moments, and NF4's dequantization.
 #include <cmath>
 #include <iterator>
 #include <span>

@@ -52,8 +52,8 @@ enum class StepResult : std::uint8_t { kDone, kCancelled };
 
 // What a step gave, once the device is done with it.
 struct StepReport {
-  std::optional<double> loss;          // nats a token
-  std::optional<std::int64_t> tokens;  // that the step trained on: tokens a second come from it
+  std::optional<double> loss;          // nats per token
+  std::optional<std::int64_t> tokens;  // that the step trained on; gives tokens per second
   std::vector<record::Measurement> measurements;
   std::optional<double> loss_scale;           // what the step's loss was multiplied by
   std::optional<std::int64_t> skipped_steps;  // so far

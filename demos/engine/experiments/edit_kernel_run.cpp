@@ -230,7 +230,7 @@ void EditedKernelRun::prepare() {
   }
   report_.launches = static_cast<std::int64_t>(launches_.size());
   C10_CUDA_CHECK(cudaLibraryLoadData(&library_, binary_.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
-  C10_CUDA_CHECK(cudaDeviceSynchronize());  // the reference stands before the reader's kernel begins
+  C10_CUDA_CHECK(cudaDeviceSynchronize());  // the reference is complete before the reader's kernel begins
 }
 
 // Queues every launch on the current stream. Empty, or why the device refused one.
@@ -386,7 +386,7 @@ bool EditedKernelRun::time() {
 
 record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, const RunSetting& setting) {
   if (setting.place.device.is_meta())
-    return record::Error{"What a kernel of your own does cannot be predicted: run it.", record::ErrorKind::kRefused};
+    return record::Error{"Your kernel cannot be predicted: run it.", record::ErrorKind::kRefused};
   Settings settings{.exercise = find_exercise(params.text("exercise")),
                     .rows = params.integer("rows"),
                     .width = params.integer("width"),

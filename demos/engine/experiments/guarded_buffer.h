@@ -1,4 +1,4 @@
-// Memory for a kernel that nobody trusts: canaries before and behind it tell what was written beside it.
+// Memory for an untrusted kernel: canaries before and behind it show what was written outside it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace headroom::experiments {
 // fp32 numbers on the GPU between canaries.
 class GuardedBuffer {
  public:
-  // `index` tells the canaries of one run's buffers apart.
+  // `index` makes the canaries of each buffer of a run different.
   GuardedBuffer(std::string name, std::int64_t count, int index);
 
   const std::string& name() const { return name_; }

@@ -1,4 +1,4 @@
-// Real moments of the tiny model, quantised with two maps in blocks of three sizes.
+// Real moments of the tiny model, quantized with two maps in blocks of three sizes.
 #include <array>
 #include <memory>
 #include <string>

@@ -110,7 +110,7 @@ std::optional<MessageHead> message_head(std::string_view line, std::int64_t line
     else if (place.find('(') == std::string_view::npos)
       return std::nullopt;
     head.error = severity.ends_with("error");
-    // Of a header nobody sees the line: its name stays in the text.
+    // A header's lines are not shown: its name stays in the text.
     head.text = head.line != 0 ? line.substr(text) : line;
     return head;
   }

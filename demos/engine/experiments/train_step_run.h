@@ -24,7 +24,7 @@ class TrainStepRun final : public DemoRun {
 
   std::int64_t tokens_per_step() const;  // batch · micro-batches · seq
   std::int64_t num_parameters() const;
-  double loss() const;  // the last step's, in nats a token. Waits for the device.
+  double loss() const;  // the last step's, in nats per token. Waits for the device.
 
  private:
   struct State;

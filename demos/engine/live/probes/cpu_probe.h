@@ -14,7 +14,7 @@ namespace headroom::live {
 
 class CpuProbe final : public c10::Allocator, public Probe {
  public:
-  // Becomes LibTorch's CPU allocator, with pages of 2 MiB for big tensors where the system has them. Once a process,
+  // Becomes LibTorch's CPU allocator, with pages of 2 MiB for big tensors if the system has them. Once per process,
   // before any tensor exists; never removed.
   static CpuProbe& install(EventSink& sink);
 
@@ -23,7 +23,7 @@ class CpuProbe final : public c10::Allocator, public Probe {
   void relabel(const void* data, record::Category category) override;
 
   // An allocation that would bring the live bytes above the cap, or above what the machine can give, fails with
-  // c10::OutOfMemoryError: the system itself would promise more than it has, and kill somebody later. 0: no limit.
+  // c10::OutOfMemoryError: Linux overcommits and would OOM-kill a process later. 0: no limit.
   void set_limits(record::Bytes cap, record::Bytes machine);
 
   record::Bytes live_bytes() const;

@@ -22,7 +22,7 @@ struct Trace {
 };
 
 // Hears of every block and segment. Called inside the allocator's lock of that device: copy and return, call nothing of
-// LibTorch. There is no way to detach. CUDA must be initialised, else nobody is heard, silently.
+// LibTorch. There is no way to detach. Call after CUDA is initialized; earlier hooks are silently ignored.
 using TraceHook = void (*)(const Trace& trace);
 void attach_trace_hook(TraceHook hook);
 

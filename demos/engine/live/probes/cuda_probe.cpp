@@ -80,7 +80,7 @@ record::MemEvent CudaProbe::event_of(EventKind kind, const LiveStorage& storage)
   return event;
 }
 
-// 0 is the first stream seen, which is the default stream where nobody chose another.
+// 0 is the first stream seen, which is the default stream unless another was chosen.
 std::uint8_t CudaProbe::stream_number(const void* stream) {
   auto found = std::find(streams_.begin(), streams_.end(), stream);
   if (found == streams_.end()) found = streams_.insert(streams_.end(), stream);

@@ -16,7 +16,7 @@ namespace headroom::live {
 
 class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
  public:
-  // Initialises CUDA and hooks into its allocator, once a process; later calls return the same probe. Never removed.
+  // Initializes CUDA and hooks into its allocator, once per process; later calls return the same probe. Never removed.
   // Blocks are only reported by threads that listen: see cuda_allocator::listen_on_this_thread.
   static CudaProbe& install(EventSink& sink, int device);
 

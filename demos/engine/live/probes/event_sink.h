@@ -28,8 +28,8 @@ struct Refused {
   record::Tag tag;
 };
 
-// One a process. Open between the start and the end of a recorded run. push() may be called inside an allocator's lock:
-// it takes a spin lock of its own, copies and returns.
+// One per process. Open between the start and the end of a recorded run. push() may be called inside an allocator's lock:
+// it takes its own spin lock, copies and returns.
 class EventSink {
  public:
   explicit EventSink(std::size_t capacity = EventRing::kDefaultCapacity) : ring_(capacity) {}

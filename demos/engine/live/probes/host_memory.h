@@ -12,7 +12,7 @@ struct HostMemory {
   record::Bytes available = 0;  // could be taken now without swapping; page cache counts, since it gives way
 };
 
-// The machine's, or less where this process is in a control group with a limit (a container, a batch job). `root` stands
+// The machine's, or less if this process is in a control group with a limit (a container, a batch job). `root` comes
 // before /proc and /sys.
 HostMemory host_memory(const std::string& root = "");
 

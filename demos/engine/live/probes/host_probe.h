@@ -7,7 +7,7 @@
 
 namespace headroom::live {
 
-// Lives as long as a run is listened to; what it takes before and gives back after that is not told.
+// Lives as long as a run is listened to; what it takes before and gives back after that is not reported.
 class HostProbe {
  public:
   explicit HostProbe(EventSink& sink) : sink_(sink) {}

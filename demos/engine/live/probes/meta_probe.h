@@ -17,10 +17,10 @@ namespace headroom::live {
 // address has on the CPU and on CUDA; relabel() takes that.
 class MetaProbe final : public c10::Allocator, public Probe {
  public:
-  // Becomes LibTorch's allocator of meta tensors. Once a process; never removed.
+  // Becomes LibTorch's allocator of meta tensors. Once per process; never removed.
   static MetaProbe& install(EventSink& sink);
 
-  // Whose allocations the meta tensors stand for: the events say this device.
+  // The device that the meta tensors predict: the events name it.
   void set_target(record::DeviceKind target) { target_ = target; }
 
   void start() override;

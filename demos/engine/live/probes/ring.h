@@ -61,7 +61,7 @@ class EventRing {
 
   std::size_t capacity_;
   std::unique_ptr<record::MemEvent[], Release> slots_;
-  // On cache lines of their own: the producer writes one, the consumer the other.
+  // On separate cache lines: the producer writes one, the consumer the other.
   alignas(64) std::atomic<std::uint64_t> head_{0};
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   alignas(64) std::atomic<std::uint64_t> dropped_{0};

@@ -1,4 +1,4 @@
-// Which storage lies at an address now: frees and relabels arrive with an address, recordings name storages by number.
+// Which storage is at an address now: frees and relabels arrive with an address, recordings name storages by number.
 #pragma once
 
 #include <cstddef>

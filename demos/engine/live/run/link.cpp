@@ -236,7 +236,7 @@ void Link::write() {
     const ssize_t count = ::write(output_, rest.data(), rest.size());
     if (count < 0) {
       if (errno == EINTR) continue;
-      if (errno != EAGAIN) exit_code_ = 0;  // nobody reads any more
+      if (errno != EAGAIN) exit_code_ = 0;  // the reader is gone
       return;
     }
     written_of_first_ += static_cast<std::size_t>(count);

@@ -46,7 +46,7 @@ std::string first_line(std::string text) {
   return text;
 }
 
-// What runs on the device, or on the CPU, between begin and end; told step by step.
+// What runs on the device, or on the CPU, between begin and end; reported step by step.
 class Tracing {
  public:
   Tracing(const RunContext& context, const Traces& traces)

@@ -32,7 +32,7 @@ struct RunResult {
   std::optional<int> retire;  // the engine must end, with this exit code
 };
 
-// Everything that the run tells on its way goes to the feed and the sink; the outcome is returned. Throws nothing that
+// Everything that the run reports goes to the feed and the sink; the outcome is returned. Throws nothing that
 // a run can cause.
 RunResult run_demo(const protocol::StartRun& start, const RunContext& context);
 

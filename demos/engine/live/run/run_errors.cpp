@@ -1,4 +1,4 @@
-// Exceptions of LibTorch, told apart.
+// Classifies exceptions of LibTorch.
 #include "demos/engine/live/run/run_errors.h"
 
 #include <string_view>

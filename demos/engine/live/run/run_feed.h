@@ -59,7 +59,7 @@ class RunFeed {
   RunNews take();
   // The outcome that take() returned has been dealt with, the ring included.
   void finish_taken();
-  // Nobody will take anything any more: finish() returns at once.
+  // No message will be taken any more: finish() returns at once.
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// A request as the worker understands it: which demo, on what device, and what is told about it beforehand.
+// A request as the worker understands it: which demo, on what device, and what is reported about it beforehand.
 #pragma once
 
 #include <string>

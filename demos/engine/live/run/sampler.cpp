@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto kCollectEvery = 10ms;  // live curves are drawn up to the last finished mark
-constexpr int kCountEvery = 10;       // … times that: NVML's own numbers change some ten times a second
+constexpr int kCountEvery = 10;       // … times that: NVML's own numbers change some ten times per second
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// A thread of its own for questions that only the driver can answer: which marks the device has passed, and what NVML
-// counts. A driver that hangs stops this thread; the link's heartbeat goes on and tells the app so.
+// A separate thread for questions that only the driver can answer: which marks the device has passed, and what NVML
+// counts. A driver that hangs stops this thread; the link's heartbeat goes on and reports it to the app.
 #pragma once
 
 #include <stop_token>
@@ -19,7 +19,7 @@ class Sampler {
  public:
   // Runs until it is destroyed. Everything given must outlive it.
   Sampler(DeviceClock& clock, nvml::Driver* driver, const EventSink& sink, RunFeed& feed);
-  // Takes what has finished until then with it: after a synchronised device, no mark is left without its time.
+  // Takes what has finished until then with it: after a synchronized device, no mark is left without its time.
   ~Sampler();
 
  private:

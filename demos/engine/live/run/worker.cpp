@@ -43,7 +43,7 @@ Worker::Submitted Worker::submit(protocol::StartRun start) {
     if ((running_ || waiting_) && role_ == EngineRole::kRunner) return submitted;
     submitted.taken = true;
     if (waiting_) submitted.dropped = waiting_->run;
-    if (running_) cancel_ = true;  // nobody waits for that answer any more
+    if (running_) cancel_ = true;  // the answer is no longer needed
     waiting_ = std::move(start);
   }
   wake_.notify_all();
@@ -103,7 +103,7 @@ void Worker::work() {
     computes_ = false;
     if (result.retire) retired_ = *result.retire;
     {
-      // Before the outcome is told: whoever hears of it may start the next run at once.
+      // Before the outcome is sent: its receiver may start the next run at once.
       std::lock_guard guard(mutex_);
       running_.reset();
     }

@@ -38,7 +38,7 @@ class Worker {
   // product or the weights of a large model take a slow processor minutes. A thread that waits for a GPU spins and would
   // look busy for ever.
   std::uint64_t beats();
-  // Set after a run that this process must not outlive, before that run's outcome is told: the exit code.
+  // Set after a run that this process must not outlive, before that run's outcome is sent: the exit code.
   std::optional<int> retired() const;
 
  private:

@@ -174,7 +174,7 @@ std::string KernelTrace::start() {
 
 void KernelTrace::begin(Nanoseconds now) {
   if (!trouble_.empty()) return;
-  (void)cupti_->flush_all(0);  // what was left of before is nobody's
+  (void)cupti_->flush_all(0);  // drops what was left from before
   const std::lock_guard guard(mutex_);
   origin_ = signed_now() - now;
   calls_.clear();

@@ -19,7 +19,7 @@ struct Cupti;
 
 class KernelTrace {
  public:
-  // Loads CUPTI and begins to listen, once a process; later calls return the same object. Never removed. Where CUPTI
+  // Loads CUPTI and begins to listen, once per process; later calls return the same object. Never removed. Where CUPTI
   // cannot be had the object is there all the same, hears nothing, and says why.
   static KernelTrace& install();
 
@@ -39,7 +39,7 @@ class KernelTrace {
   std::size_t calls() const;
   void add_bytes(std::size_t first, record::Bytes bytes);
 
-  // Everything since the last time, by start. Call it with the device synchronised: what is still running is lost.
+  // Everything since the last time, by start. Call it with the device synchronized: what is still running is lost.
   std::vector<record::KernelSpan> collect();
   // Records that CUPTI itself lost since the last time it was asked.
   std::uint64_t take_dropped();

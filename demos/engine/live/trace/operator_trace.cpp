@@ -169,7 +169,7 @@ void OperatorTrace::leave(const at::RecordFunction& function, const Frame& frame
   const Nanoseconds duration = now_() - frame.begin;
   const Bytes bytes = moved_bytes(function, frame.reads, /*on_gpu=*/false);
   if (bytes == 0) return;
-  // Either the operator computed, or those that it called did: whichever took longer stands for both.
+  // Either the operator computed, or those that it called did: the longer one counts for both.
   Nanoseconds inside = 0;
   for (std::size_t i = frame.first_span; i < spans_.size(); ++i) inside += spans_[i].duration;
   if (frame.first_span < spans_.size() && inside > duration - inside) return;
