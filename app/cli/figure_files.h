@@ -1,4 +1,4 @@
-// Where figures go: one file a figure, recording and format, and a manifest of them all.
+// Where figures go: one file per figure, recording and format, and a manifest of them all.
 #pragma once
 
 #include <filesystem>
@@ -40,7 +40,7 @@ class FigureFiles {
   record::Status write_manifest() const;
 
   std::string as_json() const;  // the manifest, with the folder
-  std::string as_text() const;  // one path a line
+  std::string as_text() const;  // one path per line
 
  private:
   struct Entry {

@@ -5,7 +5,7 @@ namespace headroom::kernels {
 
 namespace {
 
-// Forward reads x, the residual and w, writes their sum, y and one fp32 a row. Backward reads dy, the sum, its own
+// Forward reads x, the residual and w, writes their sum, y and one fp32 per row. Backward reads dy, the sum, its own
 // gradient, w and rstd, writes dx and dw. Worked example: 8192 rows of 4096 in bf16, 268.5e6 B each way.
 std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   const std::int64_t tensor = shape.rows * shape.width * element_bytes;

@@ -64,7 +64,7 @@ struct FlceMemory {
   std::int64_t workspace_bytes = 0;
 };
 
-// Queues everything on the stream, waits for nothing (but for the one search a shape), allocates nothing. Returns 0, a
+// Queues everything on the stream, waits for nothing (but for the one search per shape), allocates nothing. Returns 0, a
 // cudaError_t, or kCublasError + a cublasStatus_t.
 int flce_cuda(const FlceProblem& problem, const FlceMemory& memory, CUstream_st* stream);
 

@@ -216,7 +216,7 @@ bool BenchRun::measure_pass(const BenchCase& one, BenchSubjects& subjects, const
   if (!clock_.gpu())
     return measure_by("wall", [&](const Timed& form) { return std::optional(clock_.wall(form.call)); });
   if (!measure_by("cold", [&](const Timed& form) { return std::optional(clock_.cold(form.call)); })) return false;
-  if (one.of_report()) return true;  // as the report has them: one time a point
+  if (one.of_report()) return true;  // as the report has them: one time per point
   const auto none = std::optional<BenchSampler>();
   if (!measure_by("wall", [&](const Timed& form) {
         return form.subject == nullptr ? none : std::optional(clock_.wall(form.call));

@@ -1,4 +1,4 @@
-// Runs `bench`: one case a step, every form of it timed in turns.
+// Runs `bench`: one case per step, every form of it timed in turns.
 #pragma once
 
 #include <map>

@@ -15,7 +15,7 @@ using record::DeviceKind;
 
 namespace {
 
-constexpr int kDevice = 0;  // one GPU a run
+constexpr int kDevice = 0;  // one GPU per run
 
 // Of the memory that is free when a run on the CPU begins, this part stays free: LibTorch's own buffers, the app and
 // the reader's other programs live of it.
