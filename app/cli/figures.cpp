@@ -281,8 +281,8 @@ record::Status check(const FiguresOptions& options) {
   const auto named = figures_named(options.ids);
   if (!named) return named.error();
   const auto all = lessons::figures();
-  const Sheet sheet{"", nullptr, named.value().empty() ? std::vector(all.begin(), all.end()) : named.value()};
-  const auto drawings = plan_drawings({sheet}, options.set);
+  const RunFigures run{"", nullptr, named.value().empty() ? std::vector(all.begin(), all.end()) : named.value()};
+  const auto drawings = plan_drawings({run}, options.set);
   return drawings ? record::Status(record::Ok{}) : drawings.error();
 }
 
