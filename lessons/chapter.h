@@ -1,6 +1,7 @@
 // Chapters arrange pages; a page is text, a question, a demo to run and the figures that it draws.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -23,6 +24,9 @@ struct Setting {
   std::string_view key, value;
 };
 
+// What most pages have to work with.
+inline constexpr std::array<std::string_view, 1> kSettingsOnly{"settings"};
+
 struct Page {
   std::string_view id;                           // "where_memory_goes"
   std::string_view title;                        // "Where the memory goes in one training step"
@@ -34,6 +38,7 @@ struct Page {
   std::span<const Setting> settings = {};           // what the page begins with, where it is not the demo's default
   std::span<const std::string_view> switches = {};  // keys of the settings that stand first
   std::string_view command = {};  // what makes the page's recording; such a page has no settings and no Run of one step
+  std::span<const std::string_view> widgets = kSettingsOnly;  // ids
   std::span<const std::string_view> bases =
       {};  // of the recordings: what others of their model and shape are compared with
 };

@@ -74,7 +74,7 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   AppOptions options;
   auto assets = find_assets();
   if (!assets) return assets.error();
-  options.assets = std::move(assets).value();
+  options.library.assets = std::move(assets).value();
   options.page = line.page;
   if (!line.theme.empty()) {
     options.theme = theme_from(line.theme);
@@ -90,8 +90,8 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   if (!line.from.empty()) {
     auto recording = load_recording(line.from);
     if (!recording) return recording.error();
-    options.from = std::move(recording).value();
-    options.from_name = line.from;
+    options.library.from = std::move(recording).value();
+    options.library.from_name = line.from;
   }
   return options;
 }

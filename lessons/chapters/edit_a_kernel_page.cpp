@@ -7,6 +7,7 @@ namespace headroom::lessons {
 namespace {
 
 constexpr std::array<std::string_view, 1> kFigures{"edited_kernel"};
+constexpr std::array<std::string_view, 2> kWidgets{"kernel_editor", "settings"};
 constexpr std::array<std::string_view, 1> kRecordings{"edit_kernel_rms_norm_h200"};
 
 }  // namespace
@@ -19,6 +20,7 @@ constinit const Page kEditAKernel{
     .demo = "edit_kernel",
     .figures = kFigures,
     .recordings = kRecordings,
+    .widgets = kWidgets,
 };
 
 }  // namespace headroom::lessons

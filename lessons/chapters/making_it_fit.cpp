@@ -220,6 +220,7 @@ constexpr std::array kLadderSettings{Setting{"precision", "fp32"},     Setting{"
                                      Setting{"fused.rms_norm", "off"}, Setting{"fused.rope", "off"},
                                      Setting{"fused.swiglu", "off"},   Setting{"fused.embedding", "off"}};
 constexpr std::array kLadderSwitches{Id("model"), Id("batch"), Id("seq"), Id("steps"), Id("device"), Id("cap")};
+constexpr std::array kLadderWidgets{Id("ladder"), Id("settings")};
 constexpr Page kLadder{.id = "ladder",
                        .title = "A ladder of switches",
                        .text = "ladder.md",
@@ -228,7 +229,8 @@ constexpr Page kLadder{.id = "ladder",
                        .recordings = kLadderRecordings,
                        .prediction = &kLastRung,
                        .settings = kLadderSettings,
-                       .switches = kLadderSwitches};
+                       .switches = kLadderSwitches,
+                       .widgets = kLadderWidgets};
 
 // --- the report
 
@@ -253,6 +255,7 @@ constexpr Prediction kReportPeak{
 constexpr std::array kReportFigures{Id("report_batch"), Id("report_sequence"), Id("report_estimate")};
 constexpr std::array kReportRecordings{Id("report_h200"), Id("report_quick_cpu")};
 
+constexpr std::array kReportWidgets{Id("report")};
 constexpr Page kReport{.id = "report",
                        .title = "The report's experiment",
                        .text = "report.md",
@@ -260,7 +263,8 @@ constexpr Page kReport{.id = "report",
                        .figures = kReportFigures,
                        .recordings = kReportRecordings,
                        .prediction = &kReportPeak,
-                       .command = "headroom report --out DIR"};
+                       .command = "headroom report --out DIR",
+                       .widgets = kReportWidgets};
 
 constexpr std::array<const Page*, 10> kPages{&kMixedPrecision, &kOptimizerStates, &kMoments, &kCheckpointing,
                                              &kLossPaths,      &kOffload,         &kRoads,   &kLowRank,

@@ -34,7 +34,7 @@ TEST_CASE("settings: a choice, a slider, a typed value, a value that is refused"
     actor.ctx->KeyCharsReplaceEnter("3");
     actor.frames(2);
     IM_CHECK_EQ(actor.page().control().params().integer("seq"), 300);
-    IM_CHECK(!actor.app.ui().refused_value.empty());
+    IM_CHECK(!actor.app.view().state().refused_value.empty());
     actor.picture("refused value");
     actor.click("run");
     IM_CHECK_EQ(scene.backend.last_params().integer("seq"), 300);
@@ -141,13 +141,13 @@ TEST_CASE("the words are read on and back by keys", "[gui]") {
     actor.click("skip");
     actor.click("more");
     actor.frames(3);
-    IM_CHECK(!actor.app.ui().words_above);
-    IM_CHECK(actor.app.ui().words_below);
+    IM_CHECK(!actor.app.view().state().words_above);
+    IM_CHECK(actor.app.view().state().words_below);
     int pages = 0;
-    for (; pages < 50 && actor.app.ui().words_below; ++pages) {
+    for (; pages < 50 && actor.app.view().state().words_below; ++pages) {
       actor.ctx->KeyPress(pages % 2 == 0 ? ImGuiKey_Space : ImGuiKey_PageDown);
       actor.frames(3);
-      IM_CHECK(actor.app.ui().words_above);
+      IM_CHECK(actor.app.view().state().words_above);
     }
     IM_CHECK_GT(pages, 2);
     IM_CHECK_LT(pages, 50);
@@ -156,7 +156,7 @@ TEST_CASE("the words are read on and back by keys", "[gui]") {
       actor.ctx->KeyPress(ImGuiKey_PageUp);
       actor.frames(3);
     }
-    IM_CHECK(!actor.app.ui().words_above);
+    IM_CHECK(!actor.app.view().state().words_above);
     IM_CHECK(!ImGui::GetIO().NavVisible);  // the keys read, and did not walk through the controls
   });
 }
@@ -194,7 +194,7 @@ TEST_CASE("popups stay inside the window at every scale", "[gui]") {
       close();
       std::string settings = "**/";
       if (scale > 1.1f) {
-        actor.app.ui().figure_face = true;
+        actor.app.view().state().figure_face = true;
         actor.frames(2);
         actor.click("settings");
         inside("settings");
@@ -219,7 +219,7 @@ TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
   perform("narrow", scene.stage, [&](Actor& actor) {
     IM_CHECK(actor.there("skip"));
     IM_CHECK(!actor.there("timeline"));
-    IM_CHECK(!actor.app.ui().words_below);  // all of it is in sight, the answer beside the words
+    IM_CHECK(!actor.app.view().state().words_below);  // all of it is in sight, the answer beside the words
     const ImGuiTestItemInfo lock = actor.ctx->ItemInfo("**/lock");
     IM_CHECK_EQ(lock.RectClipped.GetHeight(), lock.RectFull.GetHeight());
     actor.picture("narrow reading");
@@ -230,7 +230,7 @@ TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
     actor.frames(3);
     IM_CHECK(actor.question().locked());
     actor.click("drawer");
-    IM_CHECK(actor.app.ui().drawer);
+    IM_CHECK(actor.app.view().state().drawer);
     actor.picture("narrow drawer");
     actor.click("drawer");
     actor.click("settings");
@@ -262,16 +262,16 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     const ImGuiWindow* page = ImGui::FindWindowByName("headroom");
     IM_CHECK_EQ(page->ScrollMax.x, 0.0f);
     IM_CHECK_EQ(page->ScrollMax.y, 0.0f);
-    IM_CHECK(actor.app.ui().words_below);
+    IM_CHECK(actor.app.view().state().words_below);
     actor.ctx->KeyPress(ImGuiKey_Space);  // reads on, then turns to the figure
     actor.frames(3);
-    IM_CHECK(actor.app.ui().words_above);
+    IM_CHECK(actor.app.view().state().words_above);
     actor.picture("narrow and low, read on");
-    for (int i = 0; i < 5 && !actor.app.ui().figure_face; ++i) {
+    for (int i = 0; i < 5 && !actor.app.view().state().figure_face; ++i) {
       actor.ctx->KeyPress(ImGuiKey_Space);
       actor.frames(3);
     }
-    IM_CHECK(actor.app.ui().figure_face);
+    IM_CHECK(actor.app.view().state().figure_face);
     IM_CHECK(actor.question().hides());
     actor.click("skip");
     actor.frames(3);
@@ -306,7 +306,7 @@ TEST_CASE("a small window scrolls its words, not the page, and says on both face
     actor.picture("narrow trouble");
     actor.ctx->KeyPress(ImGuiKey_PageUp);
     actor.frames(2);
-    IM_CHECK(!actor.app.ui().figure_face);
+    IM_CHECK(!actor.app.view().state().figure_face);
   });
 }
 

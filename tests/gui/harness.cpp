@@ -33,13 +33,13 @@ bool capture(ImGuiID, int x, int y, int width, int height, unsigned* pixels, voi
 
 std::unique_ptr<App> make_app(const Stage& stage) {
   app::window::AppOptions options;
-  options.assets = stage.assets;
+  options.library.assets = stage.assets;
   options.page = stage.page;
   options.theme = stage.theme;
   options.scale = stage.scale;
-  options.runner = stage.runner;
-  options.planner = stage.planner;
-  options.make_backend = stage.make_backend;
+  options.library.runner = stage.runner;
+  options.library.planner = stage.planner;
+  options.library.make_backend = stage.make_backend;
   const app::EngineChoice engine = stage.engine.empty() ? app::EngineChoice{std::nullopt, "A test has no engine."}
                                                         : app::choose_engine(stage.engine);
   auto made = App::create(std::move(options), app::Session(engine), stage.settings);
@@ -99,7 +99,7 @@ bool Actor::there(const std::string& name) const { return ctx->ItemExists(("**/"
 
 ImVec2 Actor::on_screen(double x, double y) const {
   const ImGuiTestItemInfo plot = ctx->ItemInfo("**/timeline");
-  const app::paint::PlotMap& map = app.figure().scene().map;
+  const app::paint::PlotMap& map = app.view().figure().scene().map;
   return {plot.RectFull.Min.x + map.x_px(x) - map.plot.x0, plot.RectFull.Min.y + map.y_px(y) - map.plot.y0};
 }
 

@@ -36,7 +36,7 @@ struct Stage {
   std::string page;  // empty: the first
   backend::Backend* runner = nullptr;
   backend::Backend* planner = nullptr;
-  app::window::SweepRun::MakeBackend make_backend;
+  app::SweepDriver::MakeBackend make_backend;
   app::SettingsFile* settings = nullptr;
   std::string engine;  // a real one, instead of `runner`
 };
@@ -46,6 +46,11 @@ struct Actor {
   ImGuiTestContext* ctx;
   app::window::App& app;
 
+  // The page's widget of that type.
+  template <class View>
+  View& widget() const {
+    return *app.view().widgets().find<View>();
+  }
   app::page::PageModel& page() const { return app.page(); }
   app::page::Question& question() const { return app.page().question(); }
   void frames(int count) const { ctx->Yield(count); }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "app/window/widgets/kernel_editor.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
 #include "tests/support/catch.h"
@@ -35,17 +36,17 @@ TEST_CASE("an error that is typed is compiled, and its line is marked; mended, i
     actor.ctx->ItemClick("**/##source");
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_End);
     actor.ctx->KeyChars("oops;");
-    const std::string& text = actor.app.editor().text();
+    const std::string& text = actor.widget<app::window::KernelEditor>().text();
     const std::int64_t last = 1 + std::count(text.begin(), text.end(), '\n');
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
     wait_for_report(actor);
-    IM_CHECK(actor.app.editor().marked_lines() == std::vector<std::int64_t>{last});
+    IM_CHECK(actor.widget<app::window::KernelEditor>().marked_lines() == std::vector<std::int64_t>{last});
     actor.picture("live kernel, error");
     for (int i = 0; i < 5; ++i) actor.ctx->KeyPress(ImGuiKey_Backspace);
     actor.click("run");
     actor.frames(3);
     wait_for_report(actor);
-    IM_CHECK(actor.app.editor().marked_lines().empty());
+    IM_CHECK(actor.widget<app::window::KernelEditor>().marked_lines().empty());
     const auto& report = actor.page().control().recording()->kernel_report();
     IM_CHECK(report && report->verdict == record::KernelVerdict::kCompiled);
   });

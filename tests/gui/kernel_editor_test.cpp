@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/window/widgets/kernel_editor.h"
 #include "demos/experiments/edit_kernel_exercises.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
@@ -56,21 +57,21 @@ TEST_CASE("a typed error is run, its line is marked, and the mark goes when the 
     EditorScene scene(width, height);
     perform(width == 1280 ? "kernel editor" : "kernel editor wide", scene.stage, [&](Actor& actor) {
       const std::string begin(experiments::find_exercise("vector_add")->source);
-      IM_CHECK(actor.app.editor().text() == begin);
-      IM_CHECK(actor.app.editor().marked_lines().empty());
+      IM_CHECK(actor.widget<app::window::KernelEditor>().text() == begin);
+      IM_CHECK(actor.widget<app::window::KernelEditor>().marked_lines().empty());
       type_at_the_end(actor, "oops");
-      IM_CHECK(actor.app.editor().text() == begin + "oops");
+      IM_CHECK(actor.widget<app::window::KernelEditor>().text() == begin + "oops");
       scene.backend.use(compiled(begin + "oops\n", true));
       actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);  // from inside the editor
       actor.wait_for_end_of_run();
       IM_CHECK_EQ(scene.backend.starts(), 1);
       IM_CHECK(scene.backend.last_params().text("source") == begin + "oops\n");
-      IM_CHECK(actor.app.editor().marked_lines() == std::vector<std::int64_t>{3});
+      IM_CHECK(actor.widget<app::window::KernelEditor>().marked_lines() == std::vector<std::int64_t>{3});
       actor.picture(width == 1280 ? "kernel editor, error" : "kernel editor wide, error");
       actor.click("message 0");
       type_at_the_end(actor, "!");
       actor.frames(2);
-      IM_CHECK(actor.app.editor().marked_lines().empty());
+      IM_CHECK(actor.widget<app::window::KernelEditor>().marked_lines().empty());
     });
   }
 }
@@ -81,7 +82,7 @@ TEST_CASE("Escape leaves the editor and keeps what was typed", "[gui]") {
     type_at_the_end(actor, "// mine");
     actor.ctx->KeyPress(ImGuiKey_Escape);
     actor.frames(3);
-    IM_CHECK(actor.app.editor().text().ends_with("// mine"));
+    IM_CHECK(actor.widget<app::window::KernelEditor>().text().ends_with("// mine"));
   });
 }
 
@@ -91,33 +92,33 @@ TEST_CASE("each exercise keeps its text; a solution is a look away and back", "[
     IM_CHECK(actor.page().set_param("exercise", "vectorise").ok());
     actor.frames(3);
     const experiments::Exercise& vectorise = *experiments::find_exercise("vectorise");
-    IM_CHECK(actor.app.editor().text() == vectorise.source);
+    IM_CHECK(actor.widget<app::window::KernelEditor>().text() == vectorise.source);
     type_at_the_end(actor, "// mine");
     actor.click("solution");
     actor.frames(3);
-    IM_CHECK(actor.app.editor().text() == vectorise.solution);
+    IM_CHECK(actor.widget<app::window::KernelEditor>().text() == vectorise.solution);
     IM_CHECK(actor.page().control().params().text("source") == vectorise.solution);
     actor.picture("kernel editor, solution");
     actor.click("solution");
     IM_CHECK(actor.page().set_param("exercise", "vector_add").ok());
     actor.frames(3);
-    IM_CHECK(actor.app.editor().text() == experiments::find_exercise("vector_add")->source);
+    IM_CHECK(actor.widget<app::window::KernelEditor>().text() == experiments::find_exercise("vector_add")->source);
     IM_CHECK(actor.page().set_param("exercise", "vectorise").ok());
     actor.frames(3);
-    IM_CHECK(actor.app.editor().text() == std::string(vectorise.source) + "// mine");
+    IM_CHECK(actor.widget<app::window::KernelEditor>().text() == std::string(vectorise.source) + "// mine");
     actor.click("start again");
     actor.frames(3);
-    IM_CHECK(actor.app.editor().text() == vectorise.source);
+    IM_CHECK(actor.widget<app::window::KernelEditor>().text() == vectorise.source);
   });
 }
 
 TEST_CASE("in a small window the editor is the page's other face", "[gui]") {
   EditorScene scene(800, 600);
   perform("kernel editor narrow", scene.stage, [&](Actor& actor) {
-    actor.app.ui().figure_face = true;
+    actor.app.view().state().figure_face = true;
     actor.frames(3);
     type_at_the_end(actor, "oops");
-    IM_CHECK(actor.app.editor().text().ends_with("oops"));
+    IM_CHECK(actor.widget<app::window::KernelEditor>().text().ends_with("oops"));
     IM_CHECK(actor.page().control().params().text("source").ends_with("oops\n"));
   });
 }
@@ -136,9 +137,9 @@ TEST_CASE("the stored run shows its own source, its verdict and its speed, to re
     stage.page = "edit_a_kernel";
     perform(width == 1280 ? "stored kernel" : "stored kernel wide", stage, [&](Actor& actor) {
       const std::string begin(experiments::find_exercise("rms_norm")->source);
-      IM_CHECK(actor.app.editor().text() == begin);
+      IM_CHECK(actor.widget<app::window::KernelEditor>().text() == begin);
       type_at_the_end(actor, "oops");
-      IM_CHECK(actor.app.editor().text() == begin);
+      IM_CHECK(actor.widget<app::window::KernelEditor>().text() == begin);
       if (width == 1280) {
         actor.picture("stored kernel, source");
         actor.click("Speed");

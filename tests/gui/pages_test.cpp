@@ -83,9 +83,9 @@ TEST_CASE("no formula of a page is wider than the column of a small window", "[g
         IM_CHECK_GT(content, 100.0f);
         IM_CHECK_LE(content, shown);
         skip_question(actor);
-        actor.app.ui().reading_more = true;
+        actor.app.view().state().reading_more = true;
       }
-      actor.app.ui().reading_more = false;
+      actor.app.view().state().reading_more = false;
       actor.frames(2);
     }
   });

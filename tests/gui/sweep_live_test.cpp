@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "app/window/widgets/ladder.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
 #include "tests/support/catch.h"
@@ -38,12 +39,12 @@ Stage stage_of(const TestAssets& assets, const char* page) {
 
 void run_to_end(Actor& actor, const std::string& name) {
   actor.click("run sweep");
-  for (int i = 0; i < kMostFrames && actor.app.sweep().running(); ++i) {
+  for (int i = 0; i < kMostFrames && actor.app.running(); ++i) {
     actor.frames(1);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     if (i == 300) actor.picture(name + ", running");
   }
-  IM_CHECK(!actor.app.sweep().running());
+  IM_CHECK(!actor.app.running());
   actor.frames(3);
   actor.picture(name + ", done");
 }
@@ -61,14 +62,14 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
          {std::pair("device", "cpu"), std::pair("batch", "4"), std::pair("seq", "128"), std::pair("steps", "2")})
       IM_CHECK(actor.page().set_param(key, value).ok());
     actor.frames(2);
-    const app::window::LadderView& ladder = actor.app.ladder();
+    const auto& ladder = actor.widget<app::window::LadderView>();
     const std::string first = ladder.order()[0];
     drag_rung(actor, "checkpointing", first);
     IM_CHECK(ladder.order()[0] == "checkpointing");
     // Weights can be streamed only where layers are run again: here that is one rung above, there it is not yet.
     drag_rung(actor, "offload_parameters", "checkpointing");
     IM_CHECK(ladder.order()[0] == "offload_parameters");
-    const std::string why = ladder.why_not(actor.page(), 0);
+    const std::string why = ladder.why_not(0);
     IM_CHECK(why.find("Stream weights “on” does not go with Checkpointing “off”") != std::string::npos);
     run_to_end(actor, "ladder live");
     const lessons::FigureData& figure = actor.page().figure(400);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/window/widgets/ladder.h"
 #include "imgui_internal.h"  // windows by name
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
@@ -46,7 +47,7 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
     actor.ctx->ItemClick("//$FOCUSED/$$0/option");
     actor.frames(2);
     IM_CHECK(control.params().text("checkpointing") == "layer");
-    const std::string& said = actor.app.ui().refused_value;
+    const std::string& said = actor.app.view().state().refused_value;
     IM_CHECK(said.find("Checkpointing “off” does not go with Stream weights “on”") != std::string::npos);
     actor.picture("refused combination");
     actor.ctx->ItemClick("**/offload.parameters/choice/off");
@@ -148,7 +149,7 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
   };
   perform("ladder", scene.stage, [&](Actor& actor) {
     skip_question(actor);
-    const app::window::LadderView& ladder = actor.app.ladder();
+    const auto& ladder = actor.widget<app::window::LadderView>();
     const std::vector<std::string> before = ladder.order();
     IM_CHECK_GT(before.size(), 4u);
     actor.picture("ladder");
@@ -167,7 +168,7 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
       const auto& order = ladder.order();
       return static_cast<std::size_t>(std::find(order.begin(), order.end(), id) - order.begin());
     };
-    IM_CHECK(ladder.why_not(actor.page(), place("offload_parameters")).empty());
+    IM_CHECK(ladder.why_not(place("offload_parameters")).empty());
     const ImVec2 stream = actor.ctx->ItemInfo("**/rung offload_parameters").RectFull.GetCenter();
     actor.ctx->MouseMoveToPos(stream);
     actor.ctx->MouseDown(0);
@@ -175,13 +176,13 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     actor.ctx->MouseUp(0);
     actor.frames(2);
     IM_CHECK_EQ(place("offload_parameters"), 0u);
-    IM_CHECK(!ladder.why_not(actor.page(), 0).empty());
+    IM_CHECK(!ladder.why_not(0).empty());
     actor.picture("ladder, refused rung");
     actor.click("run sweep");
     actor.frames(2);
     IM_CHECK(actor.app.running());
-    for (int i = 0; i < 400 && actor.app.sweep().running(); ++i) actor.frames(1);
-    IM_CHECK(!actor.app.sweep().running());
+    for (int i = 0; i < 400 && actor.app.running(); ++i) actor.frames(1);
+    IM_CHECK(!actor.app.running());
     IM_CHECK_GT(made, 0);
     actor.frames(3);
     const lessons::FigureData& figure = actor.page().figure(400);
@@ -203,22 +204,20 @@ TEST_CASE("the report is run from its page, point by point, and stopped", "[gui]
     actor.picture("report, run");
     actor.click("run sweep");
     actor.frames(2);
-    const app::window::SweepRun& sweep = actor.app.sweep();
-    IM_CHECK(sweep.runs_for(actor.page()));
     IM_CHECK(actor.app.running());
     const auto points = [&] {
       const record::Recording& shown = *actor.page().on_show()->recording;
       return shown.sweep_points().size();
     };
-    for (int i = 0; i < 2000 && sweep.running() && (actor.page().on_show() == nullptr || points() < 3); ++i)
+    for (int i = 0; i < 2000 && actor.app.running() && (actor.page().on_show() == nullptr || points() < 3); ++i)
       actor.frames(1);
-    IM_CHECK(sweep.running());
+    IM_CHECK(actor.app.running());
     IM_CHECK_GE(points(), 3u);
     IM_CHECK(!actor.page().figure(400).charts.empty());
     actor.picture("report, running");
     actor.click("stop sweep");
-    for (int i = 0; i < 2000 && sweep.running(); ++i) actor.frames(1);
-    IM_CHECK(!sweep.running());
+    for (int i = 0; i < 2000 && actor.app.running(); ++i) actor.frames(1);
+    IM_CHECK(!actor.app.running());
     IM_CHECK_GT(made, 0);
     IM_CHECK(actor.there("run sweep"));
     for (const record::SweepPoint& point : actor.page().on_show()->recording->sweep_points())
@@ -244,7 +243,8 @@ TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars
     const double from = *actor.question().guess(), to = 1e10;
     drag(actor, actor.on_screen(6, from), actor.on_screen(6, to));
     IM_CHECK(std::abs(std::log10(*actor.question().guess() / to)) < 0.05);
-    IM_CHECK(actor.app.ui().guess_text.starts_with("9.") || actor.app.ui().guess_text.starts_with("10."));
+    IM_CHECK(actor.app.view().state().guess_text.starts_with("9.") ||
+             actor.app.view().state().guess_text.starts_with("10."));
     const double before = *actor.question().guess();
     actor.ctx->KeyPress(ImGuiKey_UpArrow);
     IM_CHECK(std::abs(*actor.question().guess() / before - std::pow(10, 0.04)) < 1e-3);  // a hundredth of four decades
@@ -275,7 +275,7 @@ TEST_CASE("a ladder and the report have no Run of a single step, by button or by
     scene.stage.width = 900;
     scene.stage.height = 700;
     perform((scene.stage.page + " narrow").c_str(), scene.stage, [&](Actor& actor) {
-      actor.app.ui().figure_face = true;
+      actor.app.view().state().figure_face = true;
       actor.frames(2);
       IM_CHECK(actor.there("act"));  // locks the answer
       skip_question(actor);

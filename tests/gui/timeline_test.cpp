@@ -19,7 +19,7 @@ TEST_CASE("the wheel zooms at the cursor, a right drag pans, keys do the same", 
     const TimelineView& view = actor.page().view();
     const TimelineView::Range full = view.full();
     const double at = full.begin + full.length() * 0.25;
-    const double y = actor.app.figure().scene().map.y.high / 2;
+    const double y = actor.app.view().figure().scene().map.y.high / 2;
     actor.ctx->MouseMoveToPos(actor.on_screen(at, y));
     actor.ctx->MouseWheelY(2);
     actor.frames(2);
@@ -65,17 +65,17 @@ TEST_CASE("a timeline that got the focus by Tab keeps it while its keys are used
     const ImGuiID timeline = actor.ctx->ItemInfo("**/timeline").ID;
     for (int i = 0; i < 80 && ImGui::GetCurrentContext()->NavId != timeline; ++i) actor.ctx->KeyPress(ImGuiKey_Tab);
     actor.frames(2);
-    IM_CHECK(actor.app.ui().timeline_focus);
+    IM_CHECK(actor.app.view().state().timeline_focus);
     for (const ImGuiKey key : {ImGuiKey_W, ImGuiKey_D, ImGuiKey_Period, ImGuiKey_Home}) {
       actor.ctx->KeyPress(key);
       actor.frames(2);
       IM_CHECK_EQ(ImGui::GetCurrentContext()->NavId, timeline);
-      IM_CHECK(actor.app.ui().timeline_focus);
+      IM_CHECK(actor.app.view().state().timeline_focus);
     }
     IM_CHECK(!actor.page().view().zoomed());
     actor.ctx->KeyPress(ImGuiKey_G);  // bars have no time
     actor.frames(2);
-    IM_CHECK(!actor.app.ui().timeline_focus);
+    IM_CHECK(!actor.app.view().state().timeline_focus);
   });
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("what is veiled cannot be measured", "[gui]") {
   perform("measuring under the veil", scene.stage, [](Actor& actor) {
     const double veil = *actor.page().figure(400).veil_from;
     const TimelineView& view = actor.page().view();
-    const double y = actor.app.figure().scene().map.y.high / 2;
+    const double y = actor.app.view().figure().scene().map.y.high / 2;
     const auto drag = [&](double from, double to) {
       actor.ctx->MouseMoveToPos(actor.on_screen(from, y * 0.2));
       actor.ctx->MouseDown(0);
@@ -107,7 +107,7 @@ TEST_CASE("a left drag measures, F fits it, Esc clears it and then the zoom", "[
     actor.frames(2);
     const TimelineView& view = actor.page().view();
     const TimelineView::Range full = view.full();
-    const double y = actor.app.figure().scene().map.y.high / 2;
+    const double y = actor.app.view().figure().scene().map.y.high / 2;
     actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.2, y));
     actor.ctx->MouseDown(0);
     actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.6, y));
@@ -134,7 +134,7 @@ TEST_CASE("the cursor follows the mouse, and the list with it", "[gui]") {
     actor.click("skip");
     actor.frames(2);
     const TimelineView::Range full = actor.page().view().full();
-    const double y = actor.app.figure().scene().map.y.high / 2;
+    const double y = actor.app.view().figure().scene().map.y.high / 2;
     actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.05, y));
     actor.frames(2);
     const record::Bytes early = actor.page().figure(400).cursor->total;
@@ -239,21 +239,22 @@ TEST_CASE("a term lights its kind in the figure, and the list its term", "[gui]"
     actor.frames(2);
     // The first word of the page is the term "Weights": below the title, at the column's left edge.
     ImVec2 at = ImGui::GetMainViewport()->Pos;
-    for (float y = 100; y < 260 && !actor.app.ui().lit; y += 6) {
+    for (float y = 100; y < 260 && !actor.app.view().state().lit; y += 6) {
       actor.ctx->MouseMoveToPos({at.x + 90, at.y + y});
       actor.frames(2);
     }
-    IM_CHECK(actor.app.ui().lit == record::Category::kWeights);
+    IM_CHECK(actor.app.view().state().lit == record::Category::kWeights);
     actor.picture("lit by term");
-    for (const app::paint::HitArea& area : actor.app.figure().scene().hits) {
-      if (area.category != record::Category::kActivations || area.rect.x0 < actor.app.figure().scene().map.plot.x1)
+    for (const app::paint::HitArea& area : actor.app.view().figure().scene().hits) {
+      if (area.category != record::Category::kActivations ||
+          area.rect.x0 < actor.app.view().figure().scene().map.plot.x1)
         continue;
       const ImVec2 origin =
-          actor.on_screen(actor.app.figure().scene().map.x.low, actor.app.figure().scene().map.y.high);
-      const app::paint::Rect& plot = actor.app.figure().scene().map.plot;
+          actor.on_screen(actor.app.view().figure().scene().map.x.low, actor.app.view().figure().scene().map.y.high);
+      const app::paint::Rect& plot = actor.app.view().figure().scene().map.plot;
       actor.ctx->MouseMoveToPos({origin.x - plot.x0 + area.rect.center_x(), origin.y - plot.y0 + area.rect.center_y()});
       actor.frames(2);
-      IM_CHECK(actor.app.ui().lit == record::Category::kActivations);
+      IM_CHECK(actor.app.view().state().lit == record::Category::kActivations);
       return;
     }
     IM_CHECK(false);  // no row of the list can be pointed at

@@ -71,8 +71,8 @@ TEST_CASE("a figure that does not change is not laid out again", "[gui][timing]"
   Stage stage{.assets = assets.path(), .runner = &backend};
   int settled = 0, after = 0;
   time_frames(stage, [&](app::window::App& app, int frame) {
-    if (frame == 15) settled = app.figure().layouts();
-    after = app.figure().layouts();
+    if (frame == 15) settled = app.view().figure().layouts();
+    after = app.view().figure().layouts();
     return frame < 30;
   });
   CHECK(settled > 0);

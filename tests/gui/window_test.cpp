@@ -14,7 +14,7 @@ using app::page::Question;
 TEST_CASE("the page opens with its stored run, half of it veiled", "[gui]") {
   Scene scene;
   perform("open", scene.stage, [](Actor& actor) {
-    IM_CHECK(!actor.app.figure().scene().items.empty());
+    IM_CHECK(!actor.app.view().figure().scene().items.empty());
     IM_CHECK(actor.question().hides());
     IM_CHECK(actor.page().figure(400).veil_from.has_value());
     IM_CHECK(actor.there("lock"));
@@ -26,7 +26,7 @@ TEST_CASE("the page opens with its stored run, half of it veiled", "[gui]") {
 TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
   Scene scene;
   perform("answer by drag", scene.stage, [](Actor& actor) {
-    const auto& figure = actor.app.figure();
+    const auto& figure = actor.app.view().figure();
     IM_CHECK(figure.scene().guess.has_value());
     const double before = *actor.question().guess();
     const double x = (*actor.page().figure(400).veil_from + figure.scene().map.x.high) / 2;
@@ -48,7 +48,7 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
 TEST_CASE("the guess follows the arrow keys for as long as they are pressed", "[gui]") {
   Scene scene;
   perform("answer by keys", scene.stage, [](Actor& actor) {
-    const double before = *actor.question().guess(), step = actor.app.figure().scene().map.y.high / 100;
+    const double before = *actor.question().guess(), step = actor.app.view().figure().scene().map.y.high / 100;
     for (int i = 0; i < 5; ++i) actor.ctx->KeyPress(ImGuiKey_UpArrow);
     actor.frames(2);
     IM_CHECK(std::abs(*actor.question().guess() - (before + 5 * step)) < step / 10);
@@ -97,7 +97,7 @@ TEST_CASE("a guess that is no size says so and stays open", "[gui]") {
     actor.frames(3);
     IM_CHECK(actor.question().hides());
     IM_CHECK_EQ(*actor.question().guess(), before);
-    IM_CHECK(actor.app.ui().guess_error.find("plenty") != std::string::npos);
+    IM_CHECK(actor.app.view().state().guess_error.find("plenty") != std::string::npos);
   });
 }
 
@@ -112,10 +112,10 @@ TEST_CASE("Skip shows the whole figure without a guess", "[gui]") {
     IM_CHECK(actor.there("more"));  // the long text is there now
     actor.click("more");
     actor.frames(2);
-    IM_CHECK(actor.app.ui().reading_more);
+    IM_CHECK(actor.app.view().state().reading_more);
     actor.picture("reading more");
     actor.click("less");
-    IM_CHECK(!actor.app.ui().reading_more);
+    IM_CHECK(!actor.app.view().state().reading_more);
   });
 }
 
@@ -206,11 +206,11 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
   perform("out of memory below an answer", answered.stage, [&](Actor& actor) {
     actor.ctx->KeyPress(ImGuiKey_Enter);
     actor.frames(3);
-    IM_CHECK(!actor.app.ui().words_above);
+    IM_CHECK(!actor.app.view().state().words_above);
     actor.click("run");
     actor.wait_for_end_of_run();
     actor.frames(6);
-    IM_CHECK(actor.app.ui().words_above);  // the words make way for what has just happened
+    IM_CHECK(actor.app.view().state().words_above);  // the words make way for what has just happened
   });
 }
 

@@ -1,7 +1,7 @@
 // Things that speak: callouts, the empty state, tooltips, popups.
 #include <algorithm>
 
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 
 namespace headroom::app::window {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 #include "imgui_internal.h"  // SetKeyOwner: arrow keys belong to a focused slider, not to keyboard navigation
 #include "misc/cpp/imgui_stdlib.h"
 

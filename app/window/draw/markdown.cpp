@@ -7,8 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "app/window/draw/controls.h"
 #include "app/window/draw/draw.h"
-#include "app/window/draw/widgets.h"
 #include "imgui_rich_md/rich_md.h"
 
 namespace headroom::app::window {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 
 namespace headroom::app::window {
 
@@ -116,18 +116,18 @@ std::string_view name_of(ThemeId id) {
 
 }  // namespace
 
-PageLayout page_layout(const Rect& window, Width width) {
+PageLayout page_layout(const Rect& window, Density density) {
   PageLayout layout;
   Rect rest = window;
-  layout.rail = rest.cut_left(px(width == Width::kWide ? 264 : 56));
+  layout.rail = rest.cut_left(px(density == Density::kWide ? 264 : 56));
   layout.top = rest.cut_top(px(48));
   layout.status = rest.cut_bottom(px(28));
-  layout.page = width == Width::kWide ? rest.inset(px(24), px(22)) : rest.inset(px(14), px(12));
+  layout.page = density == Density::kWide ? rest.inset(px(24), px(22)) : rest.inset(px(14), px(12));
   return layout;
 }
 
 PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Page* const> read) {
-  const bool wide = frame.width == Width::kWide;
+  const bool wide = frame.density == Density::kWide;
   fill(rect, theme().rail);
   vertical_line(rect.x1 - 1, rect.y0, rect.y1, theme().hairline);
   Rect column = rect;
@@ -184,7 +184,7 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
 void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices) {
   fill(rect, theme().rail);
   horizontal_line(rect.x0, rect.x1, rect.y0, theme().hairline);
-  const bool wide = frame.width == Width::kWide;
+  const bool wide = frame.density == Density::kWide;
   float x = rect.x0 + px(16);
   const auto say = [&](Face face, ImU32 color, std::string_view words) {
     x = text_in(face, 12, {x, rect.y0, rect.x1, rect.y1}, color, words).x1 + px(8);
@@ -203,10 +203,10 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const p
       say(Face::kRegular, theme().text2, record::format_bytes(device.memory, 1));
     }
   }
-  const std::string_view focus = frame.ui.timeline_focus ? "timeline" : "page";
-  const std::string keys = !wide                     ? fmt::format("Focus: {}   ? keys", focus)
-                           : frame.ui.timeline_focus ? "Focus: timeline   W/S zoom   A/D pan   F fit   ? keys"
-                                                     : "Focus: page   Space on   PgUp back   ? keys";
+  const std::string_view focus = frame.state.timeline_focus ? "timeline" : "page";
+  const std::string keys = !wide                        ? fmt::format("Focus: {}   ? keys", focus)
+                           : frame.state.timeline_focus ? "Focus: timeline   W/S zoom   A/D pan   F fit   ? keys"
+                                                        : "Focus: page   Space on   PgUp back   ? keys";
   const float keys_at =
       text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(16), rect.y1}, theme().text3, keys, 1).x0;
   const std::string status = frame.page.status_line();

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "app/window/draw/draw.h"
-#include "app/window/shell/ui_state.h"
+#include "app/window/views/page_frame.h"
 #include "demos/protocol/messages.h"
 #include "lessons/chapter.h"
 
@@ -13,7 +13,7 @@ namespace headroom::app::window {
 struct PageLayout {
   Rect rail, top, status, page;
 };
-PageLayout page_layout(const Rect& window, Width width);
+PageLayout page_layout(const Rect& window, Density density);
 
 // Which page was clicked; −1 and −1: none.
 struct PageChoice {

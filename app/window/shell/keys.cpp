@@ -5,9 +5,10 @@
 #include <array>
 
 #include "app/page/page_model.h"
-#include "app/window/draw/widgets.h"
-#include "app/window/views/settings_view.h"
-#include "app/window/views/text_column.h"
+#include "app/window/draw/controls.h"
+#include "app/window/views/figure_card.h"
+#include "app/window/views/question_view.h"
+#include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetKeyOwner
 
 namespace headroom::app::window {
@@ -62,22 +63,22 @@ void take_scale_keys(UiState& ui) {
 // One layer of what is open, at each press.
 void peel(PageFrame& frame) {
   page::TimelineView& view = frame.page.view();
-  if (frame.ui.drawer)
-    frame.ui.drawer = false;
+  if (frame.state.drawer)
+    frame.state.drawer = false;
   else if (view.measure())
     view.set_measure(std::nullopt);
   else if (view.zoomed())
     view.fit_all();
   else if (frame.page.control().running())
     frame.page.cancel();
-  else if (frame.ui.reading_more)
-    frame.ui.reading_more = false;
+  else if (frame.state.reading_more)
+    frame.state.reading_more = false;
 }
 
-void move_guess(PageFrame& frame, const FigureCard& figure, int direction) {
+void move_guess(PageFrame& frame, int direction) {
   page::Question& question = frame.page.question();
   if (!question.hides() || !question.guess()) return;
-  const lessons::FigureData& asked = frame.page.figure(figure.columns());
+  const lessons::FigureData& asked = frame.page.figure(frame.figure.columns());
   if (!asked.guess) return;  // another figure is looked at
   const lessons::Axis& axis = lessons::guess_axis(asked);
   const double part = lessons::part_of(axis, *question.guess()) + direction * 0.01;
@@ -86,36 +87,36 @@ void move_guess(PageFrame& frame, const FigureCard& figure, int direction) {
 
 // The next page of the words, else what stands beyond them.
 Turn go_on(PageFrame& frame) {
-  UiState& ui = frame.ui;
-  const bool narrow = frame.width == Width::kNarrow;
-  if (ui.words_below && !(narrow && ui.figure_face))
-    ui.scroll_words = +1;
-  else if (narrow && !ui.figure_face)
-    ui.figure_face = true;
+  PageState& state = frame.state;
+  const bool narrow = frame.density == Density::kNarrow;
+  if (state.words_below && !(narrow && state.figure_face))
+    state.scroll_words = +1;
+  else if (narrow && !state.figure_face)
+    state.figure_face = true;
   else if (narrow && !frame.place.has_next)
-    ui.figure_face = false;
+    state.figure_face = false;
   else if (!frame.page.question().hides())
     return Turn::kOn;
   return Turn::kStay;
 }
 
 Turn go_back(PageFrame& frame) {
-  UiState& ui = frame.ui;
-  const bool narrow = frame.width == Width::kNarrow;
-  if (narrow && ui.figure_face)
-    ui.figure_face = false;
-  else if (ui.words_above)
-    ui.scroll_words = -1;
+  PageState& state = frame.state;
+  const bool narrow = frame.density == Density::kNarrow;
+  if (narrow && state.figure_face)
+    state.figure_face = false;
+  else if (state.words_above)
+    state.scroll_words = -1;
   else
     return Turn::kBack;
   return Turn::kStay;
 }
 
-Turn take_page_keys(PageFrame& frame, FigureCard& figure) {
+Turn take_page_keys(PageFrame& frame) {
   // Enter and Space press a control that has the keyboard's focus; elsewhere they belong to the page.
   const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
   if (!control_focused && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter))) lock_answer(frame);
-  if (pressed(ImGuiKey_T) && has_run_button(frame) && !frame.page.question().hides())
+  if (pressed(ImGuiKey_T) && frame.widgets.run_button() && !frame.page.question().hides())
     frame.page.show_prediction(!frame.page.shows_prediction());
   if (pressed(ImGuiKey_C)) frame.page.toggle_pin();
   if (pressed(ImGuiKey_G)) {
@@ -123,8 +124,8 @@ Turn take_page_keys(PageFrame& frame, FigureCard& figure) {
     frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
   }
   if (!control_focused && frame.page.question().hides()) {
-    if (owned_key(ImGuiKey_UpArrow)) move_guess(frame, figure, +1);
-    if (owned_key(ImGuiKey_DownArrow)) move_guess(frame, figure, -1);
+    if (owned_key(ImGuiKey_UpArrow)) move_guess(frame, +1);
+    if (owned_key(ImGuiKey_DownArrow)) move_guess(frame, -1);
   }
   const bool back = owned_key(ImGuiKey_PageUp), on = owned_key(ImGuiKey_PageDown);
   if (back) return go_back(frame);
@@ -167,9 +168,9 @@ bool owned_key(ImGuiKey key) {
   return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
 }
 
-Turn take_keys(PageFrame& frame, FigureCard& figure) {
+Turn take_keys(PageFrame& frame) {
   take_scale_keys(frame.ui);
-  if (chord(ImGuiMod_Ctrl | ImGuiKey_R) && has_run_button(frame)) frame.page.run(frame.now);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_R) && frame.widgets.run_button()) frame.page.run(frame.now);
   if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
   if (chord(ImGuiMod_Ctrl | ImGuiKey_T)) frame.ui.theme = next(frame.ui.theme);
   const ImGuiIO& io = ImGui::GetIO();
@@ -177,8 +178,8 @@ Turn take_keys(PageFrame& frame, FigureCard& figure) {
   if (io.WantTextInput || popup || io.KeyCtrl) return Turn::kStay;
   if (typed_question_mark()) frame.ui.keys_open = true;
   if (pressed(ImGuiKey_Escape)) peel(frame);
-  if (figure.take_keys(frame)) return Turn::kStay;
-  return take_page_keys(frame, figure);
+  if (frame.figure.take_keys(frame)) return Turn::kStay;
+  return take_page_keys(frame);
 }
 
 void draw_keys(PageFrame& frame) {

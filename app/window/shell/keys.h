@@ -1,13 +1,13 @@
 // The keyboard: what each key does, in one table that the `?` page shows too.
 #pragma once
 
-#include "app/window/shell/ui_state.h"
-#include "app/window/views/figure_card.h"
+#include "app/window/views/page_frame.h"
+#include "imgui.h"
 
 namespace headroom::app::window {
 
 // Acts on this frame's keys. Says where the reader wants to go.
-Turn take_keys(PageFrame& frame, FigureCard& figure);
+Turn take_keys(PageFrame& frame);
 // The page of keys, while it is open.
 void draw_keys(PageFrame& frame);
 

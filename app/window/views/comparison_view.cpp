@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/page/page_model.h"
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 
 namespace headroom::app::window {
 
@@ -92,13 +92,13 @@ void draw_line(const PageFrame& frame, Rect rect) {
 
 float comparison_height(const PageFrame& frame) {
   if (frame.page.comparison().rows.empty()) return 0;
-  return frame.width == Width::kWide ? 4 * kLine + 2 * kPadding : 30.0f;
+  return frame.density == Density::kWide ? 4 * kLine + 2 * kPadding : 30.0f;
 }
 
 void draw_comparison(PageFrame& frame, const Rect& rect) {
   fill(rect, theme().canvas, 6);
   outline(rect, theme().hairline, 6);
-  if (frame.width == Width::kWide)
+  if (frame.density == Density::kWide)
     draw_table(frame, rect.inset(px(14), px(kPadding)));
   else
     draw_line(frame, rect.inset(px(10), 0));

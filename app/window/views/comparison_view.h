@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/window/draw/draw.h"
-#include "app/window/shell/ui_state.h"
+#include "app/window/views/page_frame.h"
 
 namespace headroom::app::window {
 

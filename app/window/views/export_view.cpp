@@ -10,7 +10,7 @@
 #include "app/common/whole_file.h"
 #include "app/page/page_model.h"
 #include "app/paint/files/export.h"
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 
 namespace headroom::app::window {
 

@@ -1,7 +1,7 @@
 // Writes the figure that is shown, as files: the same description that is on the screen.
 #pragma once
 
-#include "app/window/shell/ui_state.h"
+#include "app/window/views/page_frame.h"
 
 namespace headroom::app::window {
 

@@ -10,11 +10,10 @@
 
 #include "app/page/page_model.h"
 #include "app/paint/layout/layout.h"
+#include "app/window/draw/controls.h"
 #include "app/window/draw/scene_painter.h"
-#include "app/window/draw/widgets.h"
 #include "app/window/shell/keys.h"
-#include "app/window/views/ladder_view.h"
-#include "app/window/views/report_view.h"
+#include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetItemKeyOwner: the wheel belongs to the timeline, not to scrolling
 
 namespace headroom::app::window {
@@ -38,16 +37,14 @@ std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + 
 // Why there is no picture, and what makes one.
 void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   const page::PageModel& page = frame.page;
-  const bool laddered = LadderView::serves(page), report = ReportView::serves(page);
-  const bool can_run = page.control().can_run() && !page.shows_prediction() && !laddered && !report;
+  const bool can_run = page.control().can_run() && !page.shows_prediction() && frame.widgets.run_button();
   std::string reason = figure.empty_reason;
-  if (page.runs().empty() && laddered)
-    reason = "No ladder is stored for this page. \"Run the ladder\" climbs one on this machine.";
-  else if (page.runs().empty() && report)
-    reason = "No report is stored for this page. \"Run the report\" makes one on this machine.";
-  else if (page.runs().empty())
-    reason = can_run ? "No run is stored for this page. Run records one on this machine."
-                     : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();
+  if (page.runs().empty()) {
+    const std::string_view of_widget = frame.widgets.empty_reason();
+    reason = !of_widget.empty() ? std::string(of_widget)
+             : can_run          ? "No run is stored for this page. Run records one on this machine."
+                       : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();
+  }
   if (page.shows_prediction())
     reason = page.why_no_prediction();
   else if (page.control().running())
@@ -58,7 +55,7 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
 }  // namespace
 
 void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
-  const LaidOutFor now{frame.page.revision(), size_of(rect), look().scale, theme().id, frame.ui.lit};
+  const LaidOutFor now{frame.page.revision(), size_of(rect), look().scale, theme().id, frame.state.lit};
   if (now == laid_out_for_) return;
   const AtlasMeasure measure;
   paint::Frame layout;
@@ -66,11 +63,13 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
   layout.height = rect.height();
   layout.scale = look().scale;
   layout.palette = &palette_of(theme().id);
-  layout.compact = frame.width != Width::kWide;
-  layout.parts = {
-      .header = false, .plot = true, .alive = frame.width != Width::kNarrow, .ladder = frame.width == Width::kWide};
+  layout.compact = frame.density != Density::kWide;
+  layout.parts = {.header = false,
+                  .plot = true,
+                  .alive = frame.density != Density::kNarrow,
+                  .ladder = frame.density == Density::kWide};
   layout.measure = &measure;
-  layout.lit = frame.ui.lit;
+  layout.lit = frame.state.lit;
   scene_ = paint::layout(figure, layout);
   laid_out_for_ = now;
   ++layouts_;
@@ -78,7 +77,7 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
 }
 
 void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
-  const bool had_focus = std::exchange(frame.ui.timeline_focus, false);  // only a timeline that is there can have it
+  const bool had_focus = std::exchange(frame.state.timeline_focus, false);  // only a timeline that is there can have it
   const lessons::FigureData& figure = frame.page.figure(columns());
   if (frame.page.question().hides() && frame.page.tab() != 0) {
     empty_state(rect, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
@@ -93,7 +92,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
   paint_scene(*canvas(), scene_, upper_left(rect));
   draw_measure(frame, rect);
   canvas()->PopClipRect();
-  if (scene_.map.plot.width() > 0 && is_timeline(figure)) frame.ui.timeline_focus = had_focus;
+  if (scene_.map.plot.width() > 0 && is_timeline(figure)) frame.state.timeline_focus = had_focus;
   interact(frame, figure, rect);
 }
 
@@ -144,12 +143,12 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
   ImGui::PopStyleColor();
   ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
   const bool hovered = ImGui::IsItemHovered();
-  if (io.NavVisible) frame.ui.timeline_focus = ImGui::IsItemFocused();
-  if (frame.ui.timeline_focus && io.NavVisible) {
+  if (io.NavVisible) frame.state.timeline_focus = ImGui::IsItemFocused();
+  if (frame.state.timeline_focus && io.NavVisible) {
     focus_ring({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0, rect.x0 + map.plot.x1, rect.y0 + map.plot.y1}, 0);
   }
   const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || (hovered && moved)) frame.ui.timeline_focus = hovered;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || (hovered && moved)) frame.state.timeline_focus = hovered;
 
   if (ImGui::IsItemActivated()) {
     if (ImGui::IsMouseDown(ImGuiMouseButton_Right))
@@ -160,7 +159,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
   if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
   const bool timeline = is_timeline(figure);  // elsewhere only the guess can be dragged
   if (!timeline) {
-    frame.ui.timeline_focus = false;
+    frame.state.timeline_focus = false;
     if (drag_ != Drag::kGuess) drag_ = Drag::kNone;
   }
   const double x = map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1));
@@ -221,7 +220,7 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
 }
 
 bool FigureCard::take_keys(PageFrame& frame) {
-  if (!frame.ui.timeline_focus) return false;
+  if (!frame.state.timeline_focus) return false;
   page::TimelineView& view = frame.page.view();
   const page::TimelineView::Range now = view.visible();
   const double middle = view.cursor() && *view.cursor() > now.begin && *view.cursor() < now.end

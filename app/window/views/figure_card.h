@@ -6,7 +6,7 @@
 
 #include "app/paint/scene/scene.h"
 #include "app/window/draw/draw.h"
-#include "app/window/shell/ui_state.h"
+#include "app/window/views/page_frame.h"
 #include "lessons/figure.h"
 
 namespace headroom::app::window {

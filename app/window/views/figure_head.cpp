@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
-#include "app/window/views/settings_view.h"
+#include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
 
@@ -28,7 +28,7 @@ float width_of_runs(const std::string& words) { return text_width(Face::kRegular
 // The page's figures as words side by side, the one on show being the title; a pull-down where they would not leave
 // `rest` px beside them. Returns where they end.
 float draw_tabs(PageFrame& frame, const Rect& rect, float rest) {
-  const float em = frame.width == Width::kWide ? 15 : 13;
+  const float em = frame.density == Density::kWide ? 15 : 13;
   const auto& ids = frame.page.page().figures;
   std::vector<std::string> titles;
   float all = 0, widest = 0;
@@ -163,7 +163,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const lessons::FigureData& figure = page.figure(columns());
   Rect head = rect;
-  if (page.has_predictions() && has_run_button(frame) && !page.question().hides()) {  // a sweep is not predicted
+  if (page.has_predictions() && frame.widgets.run_button() && !page.question().hides()) {  // a sweep is not predicted
     const std::vector<std::string> layers{"Predicted", "Measured"};
     int layer = page.shows_prediction() ? 0 : 1;
     const float width = segmented_width(layers);
@@ -171,7 +171,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
     if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
     head.x1 = at.x0 - px(8);
   }
-  if (frame.width != Width::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they stand in the settings
+  if (frame.density != Density::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they stand in the settings
   const float badge = figure.empty_reason.empty() ? source_badge_width(figure.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
   head.x0 = draw_tabs(frame, head, badge + (to_choose ? width_of_runs(count_of_runs(page)) : 0));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/window/draw/draw.h"
-#include "app/window/shell/ui_state.h"
+#include "app/window/views/page_frame.h"
 
 namespace headroom::app::window {
 
@@ -11,8 +11,5 @@ Turn draw_text_column(PageFrame& frame, const Rect& rect);
 
 // What went wrong, if anything did, at the top of a rectangle. Returns where the rest begins.
 float draw_notice(const PageFrame& frame, const Rect& at);
-
-// Enter and the button do the same.
-void lock_answer(PageFrame& frame);
 
 }  // namespace headroom::app::window

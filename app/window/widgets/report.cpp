@@ -1,5 +1,4 @@
-// The report's experiment, run from its page.
-#include "app/window/views/report_view.h"
+// The report's experiment: which of its two sizes, Run, and the command that keeps what it makes.
 
 #include <algorithm>
 #include <array>
@@ -9,7 +8,9 @@
 
 #include "app/common/report_plan.h"
 #include "app/page/page_model.h"
-#include "app/window/views/param_control.h"
+#include "app/window/widgets/param_control.h"
+#include "app/window/widgets/sweep_run.h"
+#include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
 
@@ -30,12 +31,38 @@ std::string no_gpu(const page::PageModel& page) {
   return there ? std::string() : "There is no GPU here: the tiny model runs on the CPU.";
 }
 
-}  // namespace
+class ReportView final : public WidgetView {
+ public:
+  explicit ReportView(const WidgetHost& host) : sweep_(host.engines, host.page) {}
 
-bool ReportView::serves(const page::PageModel& page) { return !page.page().command.empty(); }
+  Slot slot() const override { return Slot::kBelowFigure; }
+  void draw(PageFrame& frame, Rect& rows) override;
+  float narrow_height() const override { return 96; }
+  void draw_narrow(PageFrame& frame, Rect rect) override;
+  bool starts_runs() const override { return true; }
+  std::string_view empty_reason() const override {
+    return "No report is stored for this page. \"Run the report\" makes one on this machine.";
+  }
+  bool running() const override { return sweep_.running(); }
+  bool poll() override { return sweep_.poll(); }
 
-void ReportView::draw(PageFrame& frame, Rect rect) {
-  const bool wide = frame.width == Width::kWide;
+ private:
+  SweepRun sweep_;
+  bool quick_ = true;
+};
+
+void ReportView::draw_narrow(PageFrame& frame, Rect rect) {
+  if (rect.height() >= px(narrow_height())) {
+    draw(frame, rect);
+    return;
+  }
+  const std::string command(frame.page.page().command);
+  text_in(Face::kMono, 13, rect, theme().text, shortened(Face::kMono, 13, command, rect.width()));
+}
+
+void ReportView::draw(PageFrame& frame, Rect& rows) {
+  Rect rect = rows;
+  const bool wide = frame.density == Density::kWide;
   Rect run = rect.cut_right(px(wide ? 196 : 150));
   rect.cut_right(px(wide ? 28 : 16));
   run.cut_top(px(kLabelHeight));
@@ -61,7 +88,13 @@ void ReportView::draw(PageFrame& frame, Rect rect) {
 
   if (!sweep_.draw(frame, run, kWords)) return;
   const record::Params base = report_settings(frame.page.control().demo(), quick_);
-  sweep_.start(frame.page, plan_report(base, quick_));
+  sweep_.start(plan_report(base, quick_));
 }
+
+}  // namespace
+
+extern const Widget kReportWidget;
+constinit const Widget kReportWidget{
+    "report", [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<ReportView>(host); }};
 
 }  // namespace headroom::app::window

@@ -1,5 +1,5 @@
 // Sweeps of the window.
-#include "app/window/views/sweep_run.h"
+#include "app/window/widgets/sweep_run.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,21 +10,21 @@
 
 namespace headroom::app::window {
 
-void SweepRun::start(page::PageModel& page, record::Result<SweepPlan> plan) {
+void SweepRun::start(record::Result<SweepPlan> plan) {
   driver_.reset();  // else a plan that fails would show the last sweep on this page
   refusal_.clear();
-  page_ = &page;
   shown_.reset();
   if (!plan) {
     refusal_ = plan.error().message;
     return;
   }
-  auto opened = SweepDriver::open(std::move(plan).value(), make_);
+  auto opened = SweepDriver::open(std::move(plan).value(), engines_.make);
   if (!opened) {
     refusal_ = opened.error().message;
     return;
   }
   driver_.emplace(std::move(opened).value());
+  engines_.in_use = this;
 }
 
 bool SweepRun::poll() {
@@ -32,7 +32,7 @@ bool SweepRun::poll() {
   const bool changed = driver_->poll();
   if (driver_->recording() != nullptr && driver_->recording() != shown_) {
     shown_ = driver_->recording();
-    if (!shown_->sweep_points().empty()) page_->show_made(shown_);
+    if (!shown_->sweep_points().empty()) page_.show_made(shown_);
   }
   return changed;
 }
@@ -53,7 +53,7 @@ void SweepRun::draw_progress(Rect rect, const SweepWords& words) {
 
 bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
   const Rect at = rect.cut_top(px(32));
-  if (runs_for(frame.page)) {
+  if (running()) {
     const bool stopping = driver_->state() == SweepState::kStopping;
     if (button("stop sweep", at, {stopping ? "Stopping" : "Stop", Icon::kStop}, ButtonKind::kSecondary, !stopping))
       driver_->stop();
@@ -61,14 +61,16 @@ bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
     return false;
   }
   const page::RunControl& control = frame.page.control();
-  const bool busy = running() || control.running() || control.busy_elsewhere();
+  const bool busy =
+      (engines_.in_use != nullptr && engines_.in_use->running()) || control.running() || control.busy_elsewhere();
   const std::string none =
-      make_ ? std::string() : fmt::format("There is no engine here: {} can be looked at.", words.stored);
-  const std::string_view why = !make_ ? std::string_view(none)
-                               : busy ? "A run is on: wait for it, or cancel it."
-                                      : words.does;
-  const bool clicked = button("run sweep", at, {words.run, Icon::kPlay, "", why}, ButtonKind::kPrimary, make_ && !busy);
-  if (!refusal_.empty() && page_ == &frame.page) {
+      engines_.make ? std::string() : fmt::format("There is no engine here: {} can be looked at.", words.stored);
+  const std::string_view why = !engines_.make ? std::string_view(none)
+                               : busy         ? "A run is on: wait for it, or cancel it."
+                                              : words.does;
+  const bool clicked =
+      button("run sweep", at, {words.run, Icon::kPlay, "", why}, ButtonKind::kPrimary, engines_.make && !busy);
+  if (!refusal_.empty()) {
     rect.cut_top(px(4));
     text_in(Face::kRegular, 12, rect.top(px(20)), theme().text2, shortened(Face::kRegular, 12, refusal_, rect.width()));
   }

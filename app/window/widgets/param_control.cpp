@@ -1,5 +1,5 @@
 // One parameter of the demo as a control, made from its schema.
-#include "app/window/views/param_control.h"
+#include "app/window/widgets/param_control.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 
 namespace headroom::app::window {
 
@@ -21,22 +21,22 @@ using record::ParamSpec;
 
 void set_value(PageFrame& frame, const ParamSpec& spec, const std::string& value) {
   const record::Status status = frame.page.set_param(spec.key, value);
-  frame.ui.refused_value = status ? std::string() : status.error().message;
+  frame.state.refused_value = status ? std::string() : status.error().message;
 }
 
 // The value at the right of the label; a double click turns it into a field.
 void draw_editable_value(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
-  UiState& ui = frame.ui;
+  PageState& state = frame.state;
   std::string value = page::shown_value(spec, frame.page.control().params());
-  if (ui.editing_param == spec.key) {
+  if (state.editing_param == spec.key) {
     const Rect field{rect.center_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
-    if (text_field("value", field, ui.param_text, "", ui.param_focus)) {
-      set_value(frame, spec, ui.param_text);
-      ui.editing_param.clear();
-    } else if (!ui.param_focus && !ImGui::IsItemActive()) {
-      ui.editing_param.clear();  // Escape, or a click elsewhere
+    if (text_field("value", field, state.param_text, "", state.param_focus)) {
+      set_value(frame, spec, state.param_text);
+      state.editing_param.clear();
+    } else if (!state.param_focus && !ImGui::IsItemActive()) {
+      state.editing_param.clear();  // Escape, or a click elsewhere
     }
-    ui.param_focus = false;
+    state.param_focus = false;
     return;
   }
   // Where it would meet the label, the unit gives way.
@@ -50,14 +50,14 @@ void draw_editable_value(PageFrame& frame, const ParamSpec& spec, const Rect& re
   const float width = text_width(Face::kSemiBold, 13, value);
   const Rect at{rect.x1 - width - px(4), rect.y0, rect.x1, rect.y1};
   text_in(Face::kSemiBold, 13, rect, theme().text, value, 1);
-  const Hit state = hit("edit", at);
-  if (state.focused) focus_ring(at, 4);
+  const Hit edit = hit("edit", at);
+  if (edit.focused) focus_ring(at, 4);
   const bool asked =
-      (state.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) || (state.clicked && state.focused);
+      (edit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) || (edit.clicked && edit.focused);
   if (asked) {
-    ui.editing_param = spec.key;
-    ui.param_text = frame.page.control().params().as_text(spec.key);
-    ui.param_focus = true;
+    state.editing_param = spec.key;
+    state.param_text = frame.page.control().params().as_text(spec.key);
+    state.param_focus = true;
   } else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
     tooltip("Double click to type a value");
   }
@@ -90,16 +90,16 @@ void draw_number(PageFrame& frame, const ParamSpec& spec, const Rect& rect, cons
 }
 
 void draw_typed(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
-  UiState& ui = frame.ui;
-  const bool editing = ui.editing_param == spec.key;
-  std::string text = editing ? ui.param_text : frame.page.control().params().as_text(spec.key);
+  PageState& state = frame.state;
+  const bool editing = state.editing_param == spec.key;
+  std::string text = editing ? state.param_text : frame.page.control().params().as_text(spec.key);
   const std::string_view hint = spec.kind == ParamKind::kFile ? page::without_file(spec) : std::string_view();
   const bool done = text_field("typed", rect, text, spec.unit, false, hint);
   if (ImGui::IsItemActive()) {
-    ui.editing_param = spec.key;
-    ui.param_text = text;
+    state.editing_param = spec.key;
+    state.param_text = text;
   } else if (editing) {
-    ui.editing_param.clear();
+    state.editing_param.clear();
   }
   if (done) set_value(frame, spec, text);
 }

@@ -1,5 +1,5 @@
 // The source of a kernel that the reader writes, with line numbers and the lines that the compiler objects to; and what
-// became of it. On pages whose demo is edit_kernel.
+// became of it.
 #pragma once
 
 #include <map>
@@ -7,16 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "app/window/views/figure_card.h"
+#include "app/window/views/page_frame.h"
+#include "app/window/widgets/widget.h"
 #include "demos/record/kernel_report.h"
 
 namespace headroom::app::window {
 
-class KernelEditor {
+class KernelEditor final : public WidgetView {
  public:
-  static bool serves(const page::PageModel& page);
-  // Takes its part of `rect`: all of a low one, unless the reader looks at the figure instead. False: nothing is left.
-  bool draw(PageFrame& frame, Rect& rect);
+  Slot slot() const override { return Slot::kBesideFigure; }
+  // Takes all of a low rectangle, unless the reader looks at the figure instead.
+  void draw(PageFrame& frame, Rect& rect) override;
+  bool edits(std::string_view key) const override { return key == "source"; }
 
   // What is in the editor now.
   const std::string& text() const { return text_; }

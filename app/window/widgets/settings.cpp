@@ -1,6 +1,4 @@
 // The settings of the demo, drawn from its schema, and Run.
-#include "app/window/views/settings_view.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -11,12 +9,10 @@
 #include "app/common/summary.h"
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
-#include "app/window/views/kernel_editor.h"
-#include "app/window/views/ladder_view.h"
-#include "app/window/views/param_control.h"
-#include "app/window/views/report_view.h"
+#include "app/window/widgets/param_control.h"
+#include "app/window/widgets/widget.h"
 #include "demos/experiments/setting_groups.h"
 
 namespace headroom::app::window {
@@ -40,8 +36,8 @@ std::vector<const ParamSpec*> params_in_use(const PageFrame& frame) {
   std::vector<const ParamSpec*> specs;
   for (const ParamSpec& spec : params.schema()) {
     const bool no_choice = spec.kind == ParamKind::kChoice && spec.choices.size() < 2;
-    const bool in_editor = spec.key == "source" && KernelEditor::serves(frame.page);
-    if (params.in_use(spec.key) && !no_choice && !in_editor) specs.push_back(&spec);
+    const bool in_widget = frame.widgets.edit(spec.key);
+    if (params.in_use(spec.key) && !no_choice && !in_widget) specs.push_back(&spec);
   }
   std::stable_sort(specs.begin(), specs.end(), [&](const auto* a, const auto* b) { return turn(*a) < turn(*b); });
   return specs;
@@ -50,8 +46,7 @@ std::vector<const ParamSpec*> params_in_use(const PageFrame& frame) {
 // What stands in two rows of four, but for the button to the rest.
 std::vector<const ParamSpec*> shown_params(const PageFrame& frame) {
   std::vector<const ParamSpec*> specs = params_in_use(frame);
-  // A ladder switches the others itself.
-  const bool only_these = LadderView::serves(frame.page);
+  const bool only_these = frame.widgets.start_runs();  // which set the others themselves
   const auto& switches = frame.page.page().switches;
   std::erase_if(specs, [&](const ParamSpec* spec) {
     return (spec->advanced || only_these) && std::find(switches.begin(), switches.end(), spec->key) == switches.end();
@@ -122,7 +117,7 @@ void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, 
     }
     if (!state.clicked) continue;
     open = i;
-    frame.ui.settings_group = group.title;
+    frame.state.settings_group = group.title;
   }
 }
 
@@ -145,7 +140,7 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
   Rect grid = inner;
   std::size_t open = 0;
   for (std::size_t i = 0; i < groups.size(); ++i)
-    if (groups[i].title == frame.ui.settings_group) open = i;
+    if (groups[i].title == frame.state.settings_group) open = i;
   if (heads > 0) draw_group_heads(frame, groups, grid.cut_left(px(heads - 24)), open);
   if (heads > 0) grid.cut_left(px(24));
   draw_grid(frame, groups[open].specs, grid, 2, 24);
@@ -202,35 +197,12 @@ void draw_run(PageFrame& frame, Rect rect) {
   const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
                                : stored                 ? std::string_view(control.fixed_settings())
                                                         : "Ctrl R";
-  const ButtonText run{verb, Icon::kPlay, frame.width == Width::kWide ? "Ctrl R" : "", why};
+  const ButtonText run{verb, Icon::kPlay, frame.density == Density::kWide ? "Ctrl R" : "", why};
   if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
   draw_pin(frame, rect);
 }
 
-}  // namespace
-
-void draw_settings(PageFrame& frame, const Rect& rect) {
-  Rect grid = rect;
-  const bool wide = frame.width == Width::kWide;
-  const Rect run = grid.cut_right(px(wide ? 196 : 150));
-  grid.cut_right(px(wide ? 28 : 16));
-  const std::vector<const ParamSpec*> specs = shown_params(frame);
-  const float gap = wide ? 24 : 14;
-  draw_grid(frame, specs, grid, 4, gap);
-  const float cell = (grid.width() - px(gap) * 3) / 4;
-  const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
-  const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
-  if (frame.page.control().fixed_settings().empty() && !LadderView::serves(frame.page)) draw_more(frame, last);
-  if (!LadderView::serves(frame.page))
-    draw_run(frame, run);
-  else  // the list has a button of its own
-    draw_pin(frame, run);
-}
-
-bool has_run_button(const PageFrame& frame) {
-  return !LadderView::serves(frame.page) && !ReportView::serves(frame.page);
-}
-
+// "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"
 std::string settings_summary(const PageFrame& frame) {
   const auto lower_case = [](std::string_view label) {
     std::string words(label);
@@ -254,12 +226,35 @@ std::string settings_summary(const PageFrame& frame) {
   return summary;
 }
 
-void draw_settings_folded(PageFrame& frame, const Rect& rect) {
-  if (ReportView::serves(frame.page)) {
-    const std::string command(frame.page.page().command);
-    text_in(Face::kMono, 13, rect, theme().text, shortened(Face::kMono, 13, command, rect.width()));
-    return;
-  }
+class SettingsView final : public WidgetView {
+ public:
+  Slot slot() const override { return Slot::kBelowFigure; }
+  void draw(PageFrame& frame, Rect& rect) override;
+  void draw_narrow(PageFrame& frame, Rect rect) override;
+  bool has_run_button() const override { return true; }
+};
+
+// Two rows of four, the rest behind "More settings"; Run at the right end.
+void SettingsView::draw(PageFrame& frame, Rect& rect) {
+  Rect grid = rect;
+  const bool wide = frame.density == Density::kWide;
+  const Rect run = grid.cut_right(px(wide ? 196 : 150));
+  grid.cut_right(px(wide ? 28 : 16));
+  const std::vector<const ParamSpec*> specs = shown_params(frame);
+  const float gap = wide ? 24 : 14;
+  draw_grid(frame, specs, grid, 4, gap);
+  const float cell = (grid.width() - px(gap) * 3) / 4;
+  const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
+  const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
+  if (frame.page.control().fixed_settings().empty() && frame.widgets.run_button()) draw_more(frame, last);
+  if (frame.widgets.run_button())
+    draw_run(frame, run);
+  else
+    draw_pin(frame, run);
+}
+
+// All of it folded into one summary.
+void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
   const ButtonText summary{words, Icon::kChip};
   if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
@@ -295,5 +290,11 @@ void draw_settings_folded(PageFrame& frame, const Rect& rect) {
   ImGui::Dummy(size_of(inner));
   end_popup();
 }
+
+}  // namespace
+
+extern const Widget kSettingsWidget;
+constinit const Widget kSettingsWidget{
+    "settings", [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(); }};
 
 }  // namespace headroom::app::window

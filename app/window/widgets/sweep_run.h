@@ -1,4 +1,4 @@
-// A sweep that a page starts: its engines, its progress, and where its points are shown as they come. One at a time.
+// A sweep that a page starts: its engines, its progress, and its points on the page as they come.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "app/common/sweep.h"
-#include "app/window/draw/widgets.h"
-#include "app/window/shell/ui_state.h"
+#include "app/window/draw/controls.h"
+#include "app/window/views/page_frame.h"
 
 namespace headroom::app::window {
 
@@ -20,18 +20,25 @@ struct SweepWords {
   std::string_view stored;  // what is left without an engine: "the stored ladder"
 };
 
+class SweepRun;
+
+// What sweeps run on: fresh engines, and one sweep at a time.
+struct SweepEngines {
+  SweepDriver::MakeBackend make;     // none: stored sweeps can be looked at only
+  const SweepRun* in_use = nullptr;  // the sweep that was started last, on any page
+};
+
 class SweepRun {
  public:
-  using MakeBackend = SweepDriver::MakeBackend;
+  SweepRun(SweepEngines& engines, page::PageModel& page) : engines_(engines), page_(page) {}
+  SweepRun(const SweepRun&) = delete;
+  SweepRun& operator=(const SweepRun&) = delete;
 
-  // How fresh engines are made; none: stored sweeps are looked at only.
-  void use(MakeBackend make) { make_ = std::move(make); }
-  // Shows its points on `page`, which must outlive it. What stands in the way is said below the button.
-  void start(page::PageModel& page, record::Result<SweepPlan> plan);
+  // Why a plan cannot be started is said below the button.
+  void start(record::Result<SweepPlan> plan);
   // Takes in what the sweep has got to and shows it on its page. True: something changed.
   bool poll();
   bool running() const;
-  bool runs_for(const page::PageModel& page) const { return running() && page_ == &page; }
 
   // Run, or how far it is and Stop. True: start it.
   bool draw(PageFrame& frame, Rect rect, const SweepWords& words);
@@ -39,9 +46,9 @@ class SweepRun {
  private:
   void draw_progress(Rect rect, const SweepWords& words);
 
-  MakeBackend make_;
+  SweepEngines& engines_;
+  page::PageModel& page_;
   std::optional<SweepDriver> driver_;
-  page::PageModel* page_ = nullptr;  // whose sweep runs, or ran last
   std::shared_ptr<const record::Recording> shown_;
   std::string refusal_;
 };

@@ -1,5 +1,5 @@
 // Buttons, badges and small marks.
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 
 #include <algorithm>
 #include <array>

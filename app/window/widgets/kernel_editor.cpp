@@ -1,5 +1,5 @@
 // The editor for kernels.
-#include "app/window/views/kernel_editor.h"
+#include "app/window/widgets/kernel_editor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
-#include "app/window/draw/widgets.h"
+#include "app/window/draw/controls.h"
 #include "demos/experiments/edit_kernel_exercises.h"
 #include "imgui_internal.h"  // the window that a source scrolls in
 #include "misc/cpp/imgui_stdlib.h"
@@ -54,8 +54,6 @@ std::string source_of(const record::Recording& recording) {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
-
-bool KernelEditor::serves(const page::PageModel& page) { return page.page().demo == "edit_kernel"; }
 
 std::vector<std::int64_t> KernelEditor::marked_lines() const {
   std::vector<std::int64_t> lines;
@@ -239,7 +237,7 @@ void KernelEditor::draw_editor(PageFrame& frame, const Rect& head, Rect rect) {
   draw_report(frame, report);
 }
 
-bool KernelEditor::draw(PageFrame& frame, Rect& rect) {
+void KernelEditor::draw(PageFrame& frame, Rect& rect) {
   follow(frame.page);
   if (rect.height() >= px(kRoomForBoth)) {
     Rect below = rect;
@@ -248,19 +246,23 @@ bool KernelEditor::draw(PageFrame& frame, Rect& rect) {
     const Rect head = below.cut_top(px(kHead));
     below.cut_top(px(kGap));
     draw_editor(frame, head, below);
-    return true;
+    return;
   }
   const std::vector<std::string> faces{"Source", "Speed"};
   int face = figure_face_ ? 1 : 0;
   if (segmented("kernel face", rect.top(px(28)).left(px(150)), faces, face)) figure_face_ = face == 1;
   if (figure_face_) {
     rect.cut_top(px(28 + kGap));
-    return true;
+    return;
   }
   const Rect head{rect.x0 + px(166), rect.y0, rect.x1, rect.y0 + px(28)};
   rect.cut_top(px(28 + kGap));
   draw_editor(frame, head, rect);
-  return false;
+  rect = {};
 }
+
+extern const Widget kKernelEditorWidget;
+constinit const Widget kKernelEditorWidget{
+    "kernel_editor", [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<KernelEditor>(); }};
 
 }  // namespace headroom::app::window

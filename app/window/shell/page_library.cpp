@@ -1,0 +1,126 @@
+// The pages that are open.
+#include "app/window/shell/page_library.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/common/assets.h"
+#include "demos/experiments/demo.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+bool is_base(const lessons::Page& page, std::string_view recording) {
+  return std::find(page.bases.begin(), page.bases.end(), recording) != page.bases.end();
+}
+
+}  // namespace
+
+PageLibrary::PageLibrary(LibraryOptions options, Session session)
+    : options_(std::move(options)), session_(std::move(session)), runner_(options_.runner), planner_(options_.planner) {
+  if (options_.make_backend)
+    engines_.make = options_.make_backend;
+  else if (session_.has_engine() && options_.from == nullptr)
+    engines_.make = [command = *session_.engine().command] { return backend::make_engine(command); };
+}
+
+// Null where it is missing: not every copy of the program ships every recording.
+std::shared_ptr<const record::Recording> PageLibrary::stored(std::string_view name) {
+  const std::filesystem::path path = recording_path(options_.assets, name);
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) return nullptr;
+  auto loaded = load_recording(path);
+  if (loaded) return std::move(loaded).value();
+  notice_ = loaded.error().message;
+  return nullptr;
+}
+
+page::PageSources PageLibrary::sources() {
+  page::PageSources sources;
+  sources.runner = runner_;
+  sources.planner = planner_;
+  if (options_.from != nullptr) {
+    sources.stored.push_back(options_.from);
+    sources.fixed_settings = fmt::format(
+        "These are the settings that {} was made with. Start without --from to change them.", options_.from_name);
+  } else if (!session_.has_engine()) {
+    sources.fixed_settings = session_.why_no_engine();
+  }
+  if (options_.runner != nullptr) sources.fixed_settings.clear();
+  if (!sources.fixed_settings.empty())
+    sources.replay_of = [this](const std::shared_ptr<const record::Recording>& recording) {
+      replays_.push_back(backend::make_replay(recording, backend::ReplayPace::kAsRecorded));
+      return replays_.back().get();
+    };
+  return sources;
+}
+
+void PageLibrary::start_engines() {
+  if (runner_ != nullptr || planner_ != nullptr || !session_.has_engine()) return;
+  if (options_.from == nullptr) runner_ = session_.runner();
+  planner_ = session_.planner();
+  for (const auto& [page, view] : pages_) view->model().use(runner_, planner_);
+}
+
+record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
+  if (const auto known = pages_.find(&page); known != pages_.end()) {
+    known->second->reopen();
+    return known->second.get();
+  }
+  auto text = page::read_page(options_.assets / "text" / page.text);
+  if (!text) return text.error();
+  const experiments::DemoInfo* demo = experiments::find_demo(page.demo);
+  if (demo == nullptr)
+    return record::Error{fmt::format("The page {} names the demo {}, which is not there.", page.id, page.demo)};
+  page::PageSources sources = this->sources();
+  // One recording shows at once; the others come while the reader reads.
+  auto name = options_.from == nullptr ? page.recordings.begin() : page.recordings.end();
+  for (; sources.stored.empty() && name != page.recordings.end(); ++name)
+    if (auto recording = stored(*name)) {
+      if (is_base(page, *name)) sources.bases.push_back(recording);
+      sources.stored.push_back(std::move(recording));
+    }
+  auto view = std::make_unique<PageView>(
+      std::make_unique<page::PageModel>(page, std::move(text).value(), *demo, std::move(sources)), engines_);
+  for (; name != page.recordings.end(); ++name) to_load_.push_back({&view->model(), *name});
+  return (pages_[&page] = std::move(view)).get();
+}
+
+// One recording per call: opening a page never waits for all of them.
+void PageLibrary::load_next_recording() {
+  if (to_load_.empty()) return;
+  const ToLoad next = to_load_.front();
+  to_load_.erase(to_load_.begin());
+  if (auto recording = stored(next.recording))
+    next.page->add_stored(std::move(recording), is_base(next.page->page(), next.recording));
+}
+
+bool PageLibrary::running() const {
+  return std::any_of(pages_.begin(), pages_.end(), [](const auto& each) { return each.second->running(); });
+}
+
+// Each backend exactly once per frame: poll() reports a change only to its first caller.
+bool PageLibrary::poll_backends() {
+  bool news = runner_ != nullptr && runner_->poll();
+  if (planner_ != nullptr) news = planner_->poll() || news;
+  for (const auto& replay : replays_) news = replay->poll() || news;
+  return news;
+}
+
+bool PageLibrary::poll(double now) {
+  const bool news = poll_backends();
+  bool changed = news;
+  for (const auto& [page, view] : pages_) changed = view->poll(now, news) || changed;
+  if (!to_load_.empty()) {
+    load_next_recording();
+    changed = true;
+  }
+  return changed;
+}
+
+std::string PageLibrary::take_notice() { return std::exchange(notice_, {}); }
+
+}  // namespace headroom::app::window

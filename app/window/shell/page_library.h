@@ -1,0 +1,61 @@
+// The pages that are open: their texts and recordings, and the engines that all of them share.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/common/session.h"
+#include "app/window/views/page_view.h"
+#include "app/window/widgets/sweep_run.h"
+
+namespace headroom::app::window {
+
+struct LibraryOptions {
+  std::filesystem::path assets;
+  std::shared_ptr<const record::Recording> from;  // replaces what the pages have stored
+  std::string from_name;
+  backend::Backend* runner = nullptr;  // instead of the session's; not owned
+  backend::Backend* planner = nullptr;
+  SweepDriver::MakeBackend make_backend;  // fresh ones, for sweeps; else the session's engine
+};
+
+class PageLibrary {
+ public:
+  PageLibrary(LibraryOptions options, Session session);
+
+  // A page that was open before is as the reader left it.
+  record::Result<PageView*> open(const lessons::Page& page);
+  // Not before the first picture: loading an engine takes the processor from the drawing.
+  void start_engines();
+  // Takes in what has arrived, for all pages. True: something changed.
+  bool poll(double now);
+  bool running() const;  // a run of any page
+  // What went wrong with a stored recording since the last call; mostly empty.
+  std::string take_notice();
+
+ private:
+  page::PageSources sources();
+  bool poll_backends();
+  std::shared_ptr<const record::Recording> stored(std::string_view name);
+  void load_next_recording();
+
+  LibraryOptions options_;
+  Session session_;
+  SweepEngines engines_;
+  std::vector<std::unique_ptr<backend::Backend>> replays_;
+  backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
+  backend::Backend* planner_ = nullptr;
+  std::map<const lessons::Page*, std::unique_ptr<PageView>> pages_;
+  struct ToLoad {
+    page::PageModel* page;
+    std::string_view recording;
+  };
+  std::vector<ToLoad> to_load_;
+  std::string notice_;
+};
+
+}  // namespace headroom::app::window

@@ -1,0 +1,64 @@
+// A column of words and hand-drawn things.
+#include "app/window/views/column.h"
+
+#include "app/window/draw/controls.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr float kColumnWidth = 440;  // narrow pages: from here on, words are as large as on wide ones
+
+bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
+
+}  // namespace
+
+float text_line(const PageFrame& frame) { return wide(frame) ? 1.6f : 1.45f; }
+float text_em(const PageFrame& frame) {
+  return wide(frame) || ImGui::GetContentRegionAvail().x > px(kColumnWidth) ? 16.0f : 14.0f;
+}
+
+void gap(float height) { ImGui::Dummy({0, px(height)}); }
+
+Rect content_rect(float height) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  return {at.x, at.y, at.x + ImGui::GetContentRegionAvail().x, at.y + px(height)};
+}
+
+// Takes `height` of the column for things that are drawn by hand.
+Rect take(float height) {
+  const Rect rect = content_rect(height);
+  ImGui::Dummy(size_of(rect));
+  return rect;
+}
+
+void end_drawing(const Rect& rect) {
+  ImGui::SetCursorScreenPos({rect.x0, rect.y1});
+  ImGui::Dummy({0, 0});
+}
+
+float card_em(const PageFrame& frame) { return wide(frame) ? 14.0f : 13.0f; }
+
+// A card as high as what is drawn in it.
+bool begin_card(const char* id, const PageFrame& frame) {
+  const float padding = wide(frame) ? 16 : 12;
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(px(padding), px(padding)));
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, theme().card);
+  return ImGui::BeginChild(id, {0, 0},
+                           ImGuiChildFlags_Borders | ImGuiChildFlags_AutoResizeY |
+                               ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
+}
+
+void end_card() {
+  ImGui::EndChild();
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+}
+
+void card_head(Icon icon, std::string_view words) {
+  const Rect head = take(20);
+  draw_icon(icon, head.x0 + px(7), head.center_y(), theme().text, 15);
+  text_in(Face::kSemiBold, 13, {head.x0 + px(22), head.y0, head.x1, head.y1}, theme().text, words);
+}
+
+}  // namespace headroom::app::window

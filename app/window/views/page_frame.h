@@ -1,0 +1,80 @@
+// What every view of a page gets in a frame, and what the window remembers about each page.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/window/shell/ui_state.h"
+#include "demos/record/units.h"
+
+namespace headroom::app::page {
+class PageModel;
+}
+
+namespace headroom::app::window {
+
+class FigureCard;
+class Markdown;
+class PageWidgets;
+
+// How much room a page has. Narrow: words and figure are two faces of it.
+enum class Density : unsigned char { kNarrow, kCompact, kWide };
+// By a width in px at scale 1.
+constexpr Density density_for(float width) {
+  return width < 1100 ? Density::kNarrow : width < 1500 ? Density::kCompact : Density::kWide;
+}
+
+struct PageState {
+  bool reading_more = false;
+  bool words_above = false, words_below = false;  // the words go on beyond what their column shows
+  int scroll_words = 0;                           // by so many columns' heights, in this frame
+  int noticed = 0;                                // for so many frames a notice has been among the words
+  bool figure_face = false;                       // narrow: figure instead of text
+  bool drawer = false;                            // narrow: the list of what is alive
+  bool timeline_focus = false;                    // letters act on the timeline; the status line says so
+  std::optional<record::Category> lit;            // kind pointed at in text or figure
+  std::string guess_text;                         // in the field
+  std::string guess_error;                        // why it is no size; empty: it is one
+  bool editing_guess = false;
+  std::string settings_group;  // the one that is open behind "More settings"
+  std::string editing_param;   // key of the setting that is being typed
+  std::string param_text;
+  bool param_focus = false;   // the field has just been opened
+  std::string refused_value;  // why the last value that was typed is not taken
+};
+
+// Where the page is among the others.
+struct Place {
+  int chapter = 0, page = 0;  // from 0
+  int pages = 1;              // of the chapter
+  std::string_view chapter_title;
+  bool has_previous = false, has_next = false;
+};
+
+enum class Turn : unsigned char { kStay, kBack, kOn };
+
+// What the window gives to the page that it draws.
+struct Surroundings {
+  UiState& ui;
+  Markdown& markdown;
+  Density density = Density::kCompact;
+  double now = 0;  // seconds
+  Place place;
+};
+
+struct PageFrame {
+  UiState& ui;
+  PageState& state;
+  page::PageModel& page;
+  PageWidgets& widgets;
+  FigureCard& figure;  // the one that keys act on
+  Markdown& markdown;
+  Density density = Density::kCompact;
+  double now = 0;  // seconds
+  Place place;
+  double guess_unit = 1;  // of the axis that is asked about
+  std::string_view guess_unit_name = "B";
+};
+
+}  // namespace headroom::app::window

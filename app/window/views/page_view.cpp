@@ -1,0 +1,151 @@
+// A page on the screen.
+#include "app/window/views/page_view.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "app/window/draw/controls.h"
+#include "app/window/draw/markdown.h"
+#include "app/window/views/comparison_view.h"
+#include "app/window/views/question_view.h"
+#include "app/window/views/text_column.h"
+
+namespace headroom::app::window {
+
+PageView::PageView(std::unique_ptr<page::PageModel> model, SweepEngines& engines)
+    : model_(std::move(model)), widgets_(model_->page().widgets, {*model_, engines}) {}
+
+void PageView::reopen() {
+  model_->reopen();
+  state_.reading_more = state_.drawer = state_.figure_face = false;
+}
+
+bool PageView::poll(double now, bool news) {
+  const bool changed = model_->poll(now, news);
+  return widgets_.poll() || changed;
+}
+
+PageFrame PageView::frame(const Surroundings& surroundings) {
+  PageFrame frame{surroundings.ui,      state_,           *model_,           widgets_, figure_, surroundings.markdown,
+                  surroundings.density, surroundings.now, surroundings.place};
+  const lessons::FigureData& figure = model_->figure(figure_.columns());
+  const lessons::Axis& axis = lessons::guess_axis(figure);
+  const lessons::AxisUnit asked = model_->question().unit();
+  const bool drawn = figure.empty_reason.empty() && axis.unit == asked;
+  const paint::ByteUnit unit = paint::guess_unit(asked, drawn ? axis.high : static_cast<double>(record::kGiB));
+  frame.guess_unit = unit.bytes;
+  frame.guess_unit_name = unit.name;
+  return frame;
+}
+
+// What the widgets beside the figure leave of the card's upper part.
+void PageView::draw_figure(PageFrame& frame, Rect rect, bool with_head) {
+  const bool wide = frame.density == Density::kWide;
+  for (WidgetView* widget : widgets_.in(Slot::kBesideFigure)) widget->draw(frame, rect);
+  if (rect.width() <= 0 || rect.height() <= 0) return;
+  if (with_head) {
+    figure_.draw_head(frame, rect.cut_top(px(wide ? 30 : 28)));
+    rect.cut_top(px(wide ? 12 : 6));
+  }
+  figure_.draw_picture(frame, rect);
+}
+
+void PageView::draw_card(PageFrame& frame, const Rect& rect) {
+  const bool wide = frame.density == Density::kWide;
+  card(rect);
+  Rect inner = rect.inset(px(wide ? 20 : 12));
+  const std::vector<WidgetView*> below = widgets_.in(Slot::kBelowFigure);
+  Rect rows;
+  if (!below.empty()) {
+    rows = inner.cut_bottom(px(2 * 64 - 12));
+    horizontal_line(rect.x0 + 1, rect.x1 - 1, rows.y0 - px(wide ? 16 : 10), theme().hairline);
+    inner.cut_bottom(px(wide ? 32 : 20));
+  }
+  if (const float height = comparison_height(frame); height > 0) {
+    draw_comparison(frame, inner.cut_bottom(px(height)));
+    inner.cut_bottom(px(wide ? 12 : 8));
+  }
+  draw_figure(frame, inner, true);
+  for (WidgetView* widget : below) widget->draw(frame, rows);
+}
+
+Turn PageView::draw(PageFrame& frame, const Rect& rect) {
+  Turn turn = Turn::kStay;
+  if (frame.density == Density::kNarrow) {
+    turn = draw_faces(frame, rect);
+  } else {
+    const bool wide = frame.density == Density::kWide;
+    Rect rest = rect;
+    const Rect text = rest.cut_left(px(wide ? 416 : 316));
+    rest.cut_left(px(wide ? 24 : 16));
+    turn = draw_text_column(frame, text);
+    draw_card(frame, rest);
+  }
+  state_.lit = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
+  return turn;
+}
+
+// Text and figure become two faces of the page.
+Turn PageView::draw_faces(PageFrame& frame, Rect rect) {
+  const Rect head = rect.cut_top(px(30));
+  rect.cut_top(px(8));
+  const std::vector<std::string> faces{"Read", "Figure"};
+  int face = state_.figure_face ? 1 : 0;
+  if (segmented("face", head.left(px(150)), faces, face)) state_.figure_face = face == 1;
+  if (state_.figure_face) {
+    draw_figure_face(frame, {head.x0 + px(150 + 16), head.y0, head.x1, head.y1}, rect);
+    return Turn::kStay;
+  }
+  state_.timeline_focus = false;
+  return draw_text_column(frame, rect);
+}
+
+void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
+  const bool listed = model_->figure(figure_.columns()).cursor.has_value();
+  state_.drawer = state_.drawer && listed;
+  if (listed) {
+    const ButtonText list{"Alive here", Icon::kLayers};
+    if (button("drawer", head.cut_right(button_width(list)), list)) state_.drawer = !state_.drawer;
+    head.cut_right(px(8));
+  }
+  figure_.draw_head(frame, head);
+  float height = 34;
+  if (!model_->question().hides())
+    for (const WidgetView* widget : widgets_.in(Slot::kBelowFigure)) height = widget->narrow_height();
+  const Rect foot = rect.cut_bottom(px(height));
+  rect.cut_bottom(px(10));
+  if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
+  card(rect);
+  draw_figure(frame, rect.inset(px(12)), false);
+  if (state_.drawer) figure_.draw_drawer(frame, rect.inset(px(8)).right(px(240)));
+  draw_foot(frame, foot);
+}
+
+// The act of the moment at the right end, and the widgets below the figure folded beside it.
+void PageView::draw_foot(PageFrame& frame, Rect foot) {
+  const bool open = model_->question().hides(), running = model_->control().running();
+  if (open || widgets_.run_button()) {
+    const ButtonText lock{"Lock answer", Icon::kNone, "Enter"}, run{"Run", Icon::kPlay},
+        stop{"Cancel", Icon::kStop, "Esc"};
+    const ButtonText& act = open ? lock : running ? stop : run;
+    const Rect at = foot.cut_right(button_width(act));
+    foot.cut_right(px(8));
+    if (button("act", at, act, running && !open ? ButtonKind::kSecondary : ButtonKind::kPrimary)) {
+      if (open)
+        lock_answer(frame);
+      else if (running)
+        model_->cancel();
+      else
+        model_->run(frame.now);
+    }
+  }
+  if (open) {
+    const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
+    if (button("skip", foot.cut_right(button_width(skip)), skip)) model_->question().skip();
+    foot.cut_right(px(8));
+  }
+  for (WidgetView* widget : widgets_.in(Slot::kBelowFigure)) widget->draw_narrow(frame, foot);
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,47 @@
+// A page on the screen: model, widgets, figure and words, drawn into any rectangle at any density.
+#pragma once
+
+#include <memory>
+
+#include "app/page/page_model.h"
+#include "app/window/views/figure_card.h"
+#include "app/window/views/page_frame.h"
+#include "app/window/widgets/widget.h"
+
+namespace headroom::app::window {
+
+class PageView {
+ public:
+  PageView(std::unique_ptr<page::PageModel> model, SweepEngines& engines);
+
+  page::PageModel& model() { return *model_; }
+  const page::PageModel& model() const { return *model_; }
+  PageState& state() { return state_; }
+  const PageWidgets& widgets() const { return widgets_; }
+  const FigureCard& figure() const { return figure_; }
+  bool running() const { return model_->control().running() || widgets_.running(); }
+
+  // The reader has come back to this page.
+  void reopen();
+  // After the backends were polled; see PageModel::poll().
+  bool poll(double now, bool news);
+
+  // What is drawn in this frame; to be asked for before anything acts on the page.
+  PageFrame frame(const Surroundings& surroundings);
+  // Says where the reader wants to go.
+  Turn draw(PageFrame& frame, const Rect& rect);
+
+ private:
+  Turn draw_faces(PageFrame& frame, Rect rect);
+  void draw_figure_face(PageFrame& frame, Rect head, Rect rect);
+  void draw_foot(PageFrame& frame, Rect foot);
+  void draw_card(PageFrame& frame, const Rect& rect);
+  void draw_figure(PageFrame& frame, Rect rect, bool with_head);
+
+  std::unique_ptr<page::PageModel> model_;
+  PageWidgets widgets_;
+  FigureCard figure_;
+  PageState state_;
+};
+
+}  // namespace headroom::app::window

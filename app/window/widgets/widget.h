@@ -1,0 +1,92 @@
+// Widgets: what a page has beside words and figures to work with. Pages name them by id; each is declared once, in its
+// file here, as `constinit const Widget k…` and listed in catalogue.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/window/draw/draw.h"
+
+namespace headroom::app::page {
+class PageModel;
+}
+
+namespace headroom::app::window {
+
+struct PageFrame;
+struct SweepEngines;
+
+enum class Slot : unsigned char {
+  kBesideFigure,  // takes a part of the figure's card
+  kBelowFigure,   // in the rows below the figure
+};
+
+// One widget on one page, with its state there.
+class WidgetView {
+ public:
+  virtual ~WidgetView() = default;
+
+  virtual Slot slot() const = 0;
+  // Beside the figure it takes its part of `rect`; an empty rest leaves no room for the figure.
+  virtual void draw(PageFrame& frame, Rect& rect) = 0;
+
+  // Narrow pages, of a widget below the figure: px at scale 1, and folded into a line if less is there.
+  virtual float narrow_height() const { return 34; }
+  virtual void draw_narrow(PageFrame& frame, Rect rect) { draw(frame, rect); }
+
+  // It has Run, for one run with the page's settings.
+  virtual bool has_run_button() const { return false; }
+  // It starts runs of another kind: the page then has no Run of one step, and shows its first settings only.
+  virtual bool starts_runs() const { return false; }
+  // It edits this setting of the demo itself.
+  virtual bool edits(std::string_view /*key*/) const { return false; }
+  // Why the figure is empty as long as the page has no run; empty: as elsewhere.
+  virtual std::string_view empty_reason() const { return {}; }
+
+  virtual bool running() const { return false; }
+  // Takes in what has arrived. True: something changed.
+  virtual bool poll() { return false; }
+};
+
+struct WidgetHost {
+  page::PageModel& page;
+  SweepEngines& engines;
+};
+
+struct Widget {
+  std::string_view id;  // as in lessons/pages/widgets.h
+  std::unique_ptr<WidgetView> (*make)(const WidgetHost& host);
+};
+std::span<const Widget* const> widgets();
+
+// The widgets of one page.
+class PageWidgets {
+ public:
+  PageWidgets(std::span<const std::string_view> ids, const WidgetHost& host);
+
+  // Those of the slot, in the page's order.
+  std::vector<WidgetView*> in(Slot slot) const;
+  // The one of that type; null: the page has none.
+  template <class View>
+  View* find() const {
+    for (const auto& view : views_)
+      if (auto* found = dynamic_cast<View*>(view.get())) return found;
+    return nullptr;
+  }
+
+  // Run of one step is on the page, and what it would do can be predicted.
+  bool run_button() const;
+  bool start_runs() const;  // one of them does
+  bool edit(std::string_view key) const;
+  std::string_view empty_reason() const;
+  bool running() const;
+  bool poll();
+
+ private:
+  std::vector<std::unique_ptr<WidgetView>> views_;
+};
+
+}  // namespace headroom::app::window

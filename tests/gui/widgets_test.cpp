@@ -1,0 +1,41 @@
+// The catalogue of widgets against the pages that name them, and what a page keeps of its widgets.
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "app/window/widgets/ladder.h"
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+TEST_CASE("pages name widgets that there are, and each widget is on a page", "[window][widgets]") {
+  std::set<std::string_view> named, known;
+  for (const lessons::Chapter* chapter : lessons::chapters())
+    for (const lessons::Page* page : chapter->pages) named.insert(page->widgets.begin(), page->widgets.end());
+  for (const app::window::Widget* widget : app::window::widgets()) known.insert(widget->id);
+  CHECK(named == known);
+}
+
+TEST_CASE("a page has the widgets that it names, and they keep their state", "[gui]") {
+  Scene scene;
+  scene.stage.page = "ladder";
+  perform("widgets of a page", scene.stage, [](Actor& actor) {
+    auto& ladder = actor.widget<app::window::LadderView>();
+    const std::string first = ladder.order().front(), second = ladder.order()[1];
+    ladder.move(0, 1);
+    IM_CHECK(!actor.app.view().widgets().run_button());  // the ladder runs rungs itself
+    actor.click("back");
+    actor.frames(2);
+    IM_CHECK(actor.app.view().widgets().find<app::window::LadderView>() == nullptr);
+    IM_CHECK(actor.app.view().widgets().run_button());
+    actor.click("skip");
+    actor.frames(2);
+    actor.click("continue");
+    actor.frames(2);
+    IM_CHECK_STR_EQ(actor.widget<app::window::LadderView>().order().front().c_str(), second.c_str());
+    IM_CHECK_STR_EQ(actor.widget<app::window::LadderView>().order()[1].c_str(), first.c_str());
+  });
+}
