@@ -74,7 +74,7 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   AppOptions options;
   auto assets = find_assets();
   if (!assets) return assets.error();
-  options.library.assets = std::move(assets).value();
+  options.pages.assets = std::move(assets).value();
   options.page = line.page;
   if (!line.theme.empty()) {
     options.theme = theme_from(line.theme);
@@ -90,8 +90,8 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   if (!line.from.empty()) {
     auto recording = load_recording(line.from);
     if (!recording) return recording.error();
-    options.library.from = std::move(recording).value();
-    options.library.from_name = line.from;
+    options.pages.from = std::move(recording).value();
+    options.pages.from_name = line.from;
   }
   return options;
 }

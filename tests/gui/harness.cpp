@@ -33,13 +33,13 @@ bool capture(ImGuiID, int x, int y, int width, int height, unsigned* pixels, voi
 
 std::unique_ptr<App> make_app(const Stage& stage) {
   app::window::AppOptions options;
-  options.library.assets = stage.assets;
+  options.pages.assets = stage.assets;
   options.page = stage.page;
   options.theme = stage.theme;
   options.scale = stage.scale;
-  options.library.runner = stage.runner;
-  options.library.planner = stage.planner;
-  options.library.make_backend = stage.make_backend;
+  options.pages.runner = stage.runner;
+  options.pages.planner = stage.planner;
+  options.pages.make_backend = stage.make_backend;
   const app::EngineChoice engine = stage.engine.empty() ? app::EngineChoice{std::nullopt, "A test has no engine."}
                                                         : app::choose_engine(stage.engine);
   auto made = App::create(std::move(options), app::Session(engine), stage.settings);

@@ -30,12 +30,12 @@ const lessons::Page& first_page() { return *lessons::chapters().front()->pages.f
 }  // namespace
 
 App::App(AppOptions options, Session session, SettingsFile* settings)
-    : settings_(settings), library_(options.library, std::move(session)) {
+    : settings_(settings), library_(options.pages, std::move(session)) {
   const Settings kept = settings_ == nullptr ? Settings{} : settings_->values();
   ui_.theme = options.theme.value_or(theme_from(kept.theme));
   ui_.font_scale = options.scale.value_or(static_cast<float>(kept.font_scale));
   ui_.display_scale = options.display_scale;
-  ui_.assets = options.library.assets;
+  ui_.assets = options.pages.assets;
   if (settings_ != nullptr) ui_.notice = settings_->notice();
 }
 

@@ -15,7 +15,7 @@
 namespace headroom::app::window {
 
 struct AppOptions {
-  LibraryOptions library;
+  LibraryOptions pages;
   std::string page;              // id; empty: as the settings say
   std::optional<ThemeId> theme;  // else as the settings say
   std::optional<float> scale;
