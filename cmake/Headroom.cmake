@@ -123,8 +123,8 @@ function(headroom_test name)
   endif()
 endfunction()
 
-# headroom_catalogue(<out_var> KIND Chapter HEADER lessons/chapter.h NAMESPACE headroom::lessons FUNCTION chapters
-#                    ITEMS memory_in_one_step …)
+# headroom_catalogue(<out_var> KIND Figure HEADER lessons/figure.h NAMESPACE headroom::lessons FUNCTION figures
+#                    ITEMS memory_timeline …)
 # Writes the source that lists constant records in display order, and puts its path into <out_var>. The item foo_bar is
 # `extern const KIND kFooBar;` in a separate .cpp; HEADER declares `std::span<const KIND* const> FUNCTION();`.
 function(headroom_catalogue out_var)

@@ -15,6 +15,7 @@
 #include "app/cli/drive.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
+#include "app/cli/shown_course.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
 #include "app/common/settings.h"
@@ -155,6 +156,17 @@ std::vector<Check> check_assets() {
            recordings > 0 ? "" : "git checkout assets/recordings"}};
 }
 
+// One line for all pages, and one for each place in a text that keeps its page from being shown.
+std::vector<Check> check_pages() {
+  const auto course = load_checked_course();
+  if (!course) return {};  // said of the assets
+  std::vector<Check> checks{{"pages", Health::kOk, fmt::format("{} can be read", course.value().pages().size()), ""}};
+  for (const lessons::Problem& problem : course.value().problems())
+    checks.push_back({"page", Health::kProblem, problem.text(),
+                      "correct that line of the file in assets/text, or git checkout assets/text"});
+  return checks;
+}
+
 Check check_window() {
   std::error_code ignored;
   if (!fs::exists(executable_folder() / "headroom-window", ignored))
@@ -231,6 +243,7 @@ record::Result<ExitCode> doctor(const CommonOptions& options) {
   const Check driver = check_driver();
   checks.insert(checks.end(), {engine.check, driver, check_devices(engine, driver)});
   for (Check& check : check_assets()) checks.push_back(std::move(check));
+  for (Check& check : check_pages()) checks.push_back(std::move(check));
   checks.insert(checks.end(), {check_window(), check_settings(), check_disk()});
 
   const bool well =

@@ -14,12 +14,13 @@
 #include "app/cli/figure_files.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
+#include "app/cli/shown_course.h"
 #include "app/cli/suggest.h"
 #include "app/common/assets.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
-#include "lessons/chapter.h"
 #include "lessons/figure.h"
+#include "lessons/pages/course.h"
 
 namespace headroom::app {
 
@@ -78,22 +79,22 @@ record::Result<std::vector<const Figure*>> figures_named(const std::vector<std::
   return found;
 }
 
-record::Result<std::vector<const Page*>> pages_of(std::optional<int> chapter) {
-  const auto chapters = lessons::chapters();
+record::Result<std::vector<const Page*>> pages_of(const lessons::Course& course, std::optional<int> chapter) {
+  const auto& chapters = course.chapters();
   if (chapter && static_cast<std::size_t>(*chapter) > chapters.size())
     return Error{fmt::format("There is no chapter {}: there {} {}, see `headroom list`.", *chapter,
                              chapters.size() == 1 ? "is" : "are", chapters.size())};
   std::vector<const Page*> pages;
   for (std::size_t i = 0; i < chapters.size(); ++i)
     if (!chapter || static_cast<std::size_t>(*chapter) == i + 1)
-      pages.insert(pages.end(), chapters[i]->pages.begin(), chapters[i]->pages.end());
+      pages.insert(pages.end(), chapters[i].pages.begin(), chapters[i].pages.end());
   return pages;
 }
 
 // The page's figures, or those of them that were named.
 std::vector<const Figure*> figures_of(const Page& page, const std::vector<const Figure*>& named) {
   std::vector<const Figure*> list;
-  for (const std::string_view id : page.figures) {
+  for (const std::string& id : page.figures) {
     const Figure* figure = lessons::find_figure(id);
     if (figure != nullptr && (named.empty() || std::find(named.begin(), named.end(), figure) != named.end()))
       add_once(list, figure);
@@ -127,11 +128,11 @@ record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const P
   std::vector<RunFigures> runs;
   for (const Page* page : pages) {
     const auto list = figures_of(*page, named);
-    for (const std::string_view name : page->recordings) {
+    for (const std::string& name : page->recordings) {
       const fs::path path = recording_path(assets.value(), name);
       std::error_code ignored;
       if (list.empty() || !fs::exists(path, ignored)) continue;
-      RunFigures& run = figures_of_run(runs, std::string(name));
+      RunFigures& run = figures_of_run(runs, name);
       for (const Figure* figure : list) add_once(run.figures, figure);
       if (run.recording) continue;
       auto recording = load_recording(path);
@@ -190,7 +191,11 @@ record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Pag
 record::Result<std::vector<RunFigures>> choose_figures(const FiguresOptions& options) {
   const auto named = figures_named(options.ids);
   if (!named) return named.error();
-  const auto pages = pages_of(options.chapter);
+  if (options.from && !named.value().empty() && !options.chapter)
+    return given_figures(*options.from, {}, named.value());
+  const auto course = load_course();
+  if (!course) return course.error();
+  const auto pages = pages_of(course.value(), options.chapter);
   if (!pages) return pages.error();
   if (options.from) return given_figures(*options.from, pages.value(), named.value());
   auto stored = stored_figures(pages.value(), named.value());
@@ -277,7 +282,11 @@ void say_what_is_cut(const std::vector<RunFigures>& runs) {
 
 record::Status check(const FiguresOptions& options) {
   if (auto style = file_style(options.files); !style) return style.error();
-  if (auto pages = pages_of(options.chapter); !pages) return pages.error();
+  if (options.chapter) {
+    const auto course = load_course();
+    if (!course) return course.error();
+    if (auto pages = pages_of(course.value(), options.chapter); !pages) return pages.error();
+  }
   const auto named = figures_named(options.ids);
   if (!named) return named.error();
   const auto all = lessons::figures();

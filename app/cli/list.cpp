@@ -7,10 +7,11 @@
 
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
+#include "app/cli/shown_course.h"
 #include "demos/experiments/demo.h"
 #include "kernels/kernel.h"
-#include "lessons/chapter.h"
 #include "lessons/figure.h"
+#include "lessons/pages/course.h"
 
 namespace headroom::app {
 
@@ -80,20 +81,21 @@ json schema_json(record::Schema schema) {
   return list;
 }
 
-json catalogue_json() {
+json catalogue_json(const lessons::Course& course) {
   json document = {
       {"chapters", json::array()}, {"figures", json::array()}, {"demos", json::array()}, {"kernels", json::array()}};
   int chapter_number = 0;
-  for (const auto* chapter : lessons::chapters()) {
+  for (const lessons::Chapter& chapter : course.chapters()) {
     json pages = json::array();
-    for (const auto* page : chapter->pages)
+    for (const auto* page : chapter.pages)
       pages.push_back({{"id", page->id},
                        {"title", page->title},
+                       {"claim", page->claim},
                        {"demo", page->demo},
                        {"figures", page->figures},
                        {"recordings", page->recordings}});
     document["chapters"].push_back(
-        {{"number", ++chapter_number}, {"id", chapter->id}, {"title", chapter->title}, {"pages", std::move(pages)}});
+        {{"number", ++chapter_number}, {"id", chapter.id}, {"title", chapter.title}, {"pages", std::move(pages)}});
   }
   for (const auto* figure : lessons::figures())
     document["figures"].push_back({{"id", figure->id},
@@ -113,15 +115,18 @@ json catalogue_json() {
 void declare(CommonOptions&, OptionList& options) { options.json(); }
 
 record::Result<ExitCode> list(const CommonOptions& options) {
+  const auto loaded = load_course();
+  if (!loaded) return loaded.error();
+  const lessons::Course& course = loaded.value();
   if (options.json) {
-    put(catalogue_json().dump(2) + "\n");
+    put(catalogue_json(course).dump(2) + "\n");
     return ExitCode::kDone;
   }
   put("Chapters\n");
   int chapter_number = 0;
-  for (const auto* chapter : lessons::chapters()) {
-    put(fmt::format("  {} {}\n", ++chapter_number, chapter->title));
-    for (const auto* page : chapter->pages) put(fmt::format("      {} ({})\n", page->title, page->id));
+  for (const lessons::Chapter& chapter : course.chapters()) {
+    put(fmt::format("  {} {}\n", ++chapter_number, chapter.title));
+    for (const auto* page : chapter.pages) put(fmt::format("      {} ({})\n", page->title, page->id));
   }
   put("\nFigures (headroom figures ID --set KEY=VALUE)\n");
   for (const auto* figure : lessons::figures()) {

@@ -41,10 +41,10 @@ lessons::FigureInput PageModel::input(int columns) const {
   input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
   input.view.columns = columns;
   input.view.asked = question_.state() != Question::State::kNone;
-  input.view.veiled = question_.hides();
+  input.view.veiled = question_.hides() && !question_.spec()->figure.empty();
   const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
   const lessons::Figure& on_tab = *figures_[static_cast<std::size_t>(tab_)];
-  const bool asked_here = page_->prediction != nullptr && page_->prediction->figure == on_tab.id;
+  const bool asked_here = question_.number() != nullptr && question_.spec()->figure == on_tab.id;
   if (!asked_here) return input;
   if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
     input.view.guess = question_.guess();

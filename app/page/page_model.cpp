@@ -6,14 +6,14 @@
 
 namespace headroom::app::page {
 
-PageModel::PageModel(const lessons::Page& page, PageText text, const experiments::DemoInfo& demo, PageSources sources)
+PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
-      text_(std::move(text)),
-      question_(page.prediction),
+      text_(text_of(page)),
+      question_(page.question ? &*page.question : nullptr),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
       planner_(sources.planner),
       replay_of_(std::move(sources.replay_of)) {
-  for (const std::string_view id : page.figures)
+  for (const std::string& id : page.figures)
     if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
   for (const lessons::Figure* figure : figures_) {
     figure_params_.emplace_back(figure->schema);

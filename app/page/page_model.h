@@ -13,8 +13,8 @@
 #include "app/page/question.h"
 #include "app/page/run_control.h"
 #include "app/page/timeline_view.h"
-#include "lessons/chapter.h"
 #include "lessons/figure.h"
+#include "lessons/pages/page.h"
 
 namespace headroom::app::page {
 
@@ -42,7 +42,7 @@ struct PageSources {
 
 class PageModel {
  public:
-  PageModel(const lessons::Page& page, PageText text, const experiments::DemoInfo& demo, PageSources sources);
+  PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources);
 
   const lessons::Page& page() const { return *page_; }
   const PageText& text() const { return text_; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <string>
 
 #include "demos/record/units.h"
@@ -10,6 +11,8 @@
 namespace headroom::app::page {
 
 namespace {
+
+constexpr double kNearEnough = 1.1;  // a guess within a tenth counts as right
 
 // "1,024" as this program writes it is a thousand and more; "21,5" is what many readers type for 21.5.
 std::string without_commas(std::string_view text) {
@@ -27,19 +30,55 @@ std::string without_commas(std::string_view text) {
 
 }  // namespace
 
-Question::Question(const lessons::Prediction* prediction)
-    : prediction_(prediction), state_(prediction == nullptr ? State::kNone : State::kOpen) {}
+Question::Question(const lessons::QuestionSpec* spec)
+    : spec_(spec), state_(spec == nullptr ? State::kNone : State::kOpen) {
+  if (const auto* order = items()) {
+    order_.resize(order->items.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::sort(order_.begin(), order_.end(),
+              [&](std::size_t a, std::size_t b) { return order->items[a] < order->items[b]; });
+    // Nothing is given away: items whose right order is the alphabet's begin from the other end.
+    if (std::is_sorted(order_.begin(), order_.end())) std::reverse(order_.begin(), order_.end());
+  }
+}
+
+const lessons::ChoiceQuestion* Question::choices() const {
+  return spec_ == nullptr ? nullptr : std::get_if<lessons::ChoiceQuestion>(&spec_->kind);
+}
+
+const lessons::OrderQuestion* Question::items() const {
+  return spec_ == nullptr ? nullptr : std::get_if<lessons::OrderQuestion>(&spec_->kind);
+}
+
+lessons::AxisUnit Question::unit() const {
+  return number() == nullptr ? lessons::AxisUnit::kBytes : number()->answer->unit;
+}
+
+void Question::choose(std::size_t index) {
+  if (state_ == State::kOpen && choices() != nullptr && index < choices()->choices.size()) chosen_ = index;
+}
+
+void Question::move(std::size_t from, std::size_t to) {
+  if (state_ != State::kOpen || from >= order_.size() || to >= order_.size()) return;
+  const std::size_t item = order_[from];
+  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(from));
+  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(to), item);
+}
+
+bool Question::can_lock() const {
+  return state_ == State::kOpen && (items() != nullptr || chosen_.has_value() || guess_.has_value());
+}
 
 void Question::set_guess(double value) {
-  if (state_ != State::kOpen) return;
-  guess_ = std::clamp(value, prediction_->low, prediction_->high);
+  if (state_ != State::kOpen || number() == nullptr) return;
+  guess_ = std::clamp(value, number()->low, number()->high);
   moved_by_reader_ = true;
 }
 
 bool Question::suggest(double value) {
-  if (state_ != State::kOpen || moved_by_reader_) return false;
+  if (state_ != State::kOpen || moved_by_reader_ || number() == nullptr) return false;
   const std::optional<double> before = guess_;
-  guess_ = std::clamp(value, prediction_->low, prediction_->high);
+  guess_ = std::clamp(value, number()->low, number()->high);
   return guess_ != before;
 }
 
@@ -50,7 +89,7 @@ record::Status Question::set_guess_text(std::string_view text, std::string_view 
     return words;
   };
   text = trim(text);
-  const bool named = prediction_->unit != lessons::AxisUnit::kBytes && text.ends_with(unit);
+  const bool named = this->unit() != lessons::AxisUnit::kBytes && text.ends_with(unit);
   const std::string plain = without_commas(named ? trim(text.substr(0, text.size() - unit.size())) : text);
   double number = 0;
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
@@ -58,7 +97,7 @@ record::Status Question::set_guess_text(std::string_view text, std::string_view 
     set_guess(number * size);
     return record::Ok{};
   }
-  if (prediction_->unit != lessons::AxisUnit::kBytes)
+  if (this->unit() != lessons::AxisUnit::kBytes)
     return record::Error{"\"" + std::string(text) + "\" is not a number of " + std::string(unit) + "."};
   const auto bytes = record::parse_bytes(plain);
   if (!bytes) return record::Error{"\"" + std::string(text) + "\" is not a size: type a number, or 21 GiB."};
@@ -67,19 +106,43 @@ record::Status Question::set_guess_text(std::string_view text, std::string_view 
 }
 
 void Question::lock() {
-  if (state_ == State::kOpen && guess_) state_ = State::kWaiting;
+  if (can_lock()) state_ = number() != nullptr ? State::kWaiting : State::kAnswered;
 }
 
 void Question::skip() {
   if (state_ == State::kOpen || state_ == State::kWaiting) state_ = State::kSkipped;
 }
 
+const lessons::AnswerChoice* Question::wrong_choice() const {
+  if (choices() == nullptr || !chosen_) return nullptr;
+  const lessons::AnswerChoice& choice = choices()->choices[*chosen_];
+  return choice.right ? nullptr : &choice;
+}
+
+bool Question::right() const {
+  if (state_ != State::kAnswered) return false;
+  if (number() != nullptr) return reveal_->factor <= kNearEnough;
+  return items() != nullptr ? std::is_sorted(order_.begin(), order_.end()) : wrong_choice() == nullptr;
+}
+
+std::string_view Question::reply() const {
+  if (state_ != State::kAnswered || right()) return {};
+  if (const auto* choice = wrong_choice()) return choice->reply;
+  return items() == nullptr ? std::string_view{} : std::string_view(items()->reply);
+}
+
+std::string_view Question::misconception() const {
+  if (state_ != State::kAnswered || right()) return {};
+  if (const auto* choice = wrong_choice()) return choice->misconception;
+  return items() == nullptr ? std::string_view{} : std::string_view(items()->misconception);
+}
+
 bool Question::compare(const record::Ledger& run) {
   if (state_ != State::kWaiting) return false;
-  const double is = prediction_->answer(run);
+  const double is = number()->answer->of(run);
   if (is < 0) return false;
   // Nothing is infinitely far off: a byte, or a tenth of a percent, is the least that counts.
-  const double least = prediction_->unit == lessons::AxisUnit::kPercent ? 0.1 : 1;
+  const double least = unit() == lessons::AxisUnit::kPercent ? 0.1 : 1;
   const double low = std::max(least, std::min(*guess_, is)), high = std::max({least, *guess_, is});
   reveal_ = Reveal{*guess_, is, high / low};
   state_ = State::kAnswered;

@@ -24,10 +24,11 @@ std::string store(const TemporaryFolder& folder, const std::string& name, const 
   return path;
 }
 
-// Fonts of the repository beside no recordings at all.
+// Fonts and texts of the repository beside no recordings at all.
 RunOptions without_recordings(const TemporaryFolder& folder) {
   fs::create_directories(folder.path() / "assets");
-  fs::create_directory_symlink(fs::path(HEADROOM_SOURCE_DIR) / "assets" / "fonts", folder.path() / "assets" / "fonts");
+  for (const char* part : {"fonts", "text"})
+    fs::create_directory_symlink(fs::path(HEADROOM_SOURCE_DIR) / "assets" / part, folder.path() / "assets" / part);
   RunOptions options;
   options.environment["HEADROOM_ASSETS"] = folder / "assets";
   return options;

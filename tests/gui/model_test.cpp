@@ -7,6 +7,7 @@
 #include "tests/gui/scripted_backend.h"
 #include "tests/gui/small_run.h"
 #include "tests/support/catch.h"
+#include "tests/support/course.h"
 
 using namespace headroom;
 using namespace headroom::app::page;
@@ -18,21 +19,14 @@ namespace {
 
 constexpr double kMiB = static_cast<double>(record::kMiB);
 
-const lessons::Page& page() { return *lessons::find_page("where_memory_goes"); }
+const lessons::Page& page() { return tests::page("where_memory_goes"); }
 const experiments::DemoInfo& demo() { return *experiments::find_demo("train_step"); }
-
-PageText words() {
-  auto text = parse_page(
-      "Text with [optimizer state](term:optimizer_state).\n```predict\nHow high?\n```\n```because\nSo.\n```\n", "test");
-  REQUIRE(text);
-  return std::move(text).value();
-}
 
 struct Reader {
   std::shared_ptr<record::Recording> stored = small_run();
   ScriptedBackend backend{small_run({.weights = 80 * record::kMiB})};
   PageModel model{
-      page(), words(), demo(),
+      page(), demo(),
       PageSources{.runner = &backend, .planner = nullptr, .fixed_settings = "", .stored = {stored}, .replay_of = {}}};
   double now = 0;
 
@@ -49,35 +43,8 @@ struct Reader {
 
 }  // namespace
 
-TEST_CASE("a page's text falls into its parts", "[window][text]") {
-  const auto page = parse_page(
-      "Body *here*.\n\n```predict\nHow high?\n```\n```reveal\nfigure: memory_timeline\n```\n"
-      "```because\n**Because** of this.\n```\n<!--more-->\nAnd [more](term:logits).",
-      "p.md");
-  REQUIRE(page);
-  CHECK(page.value().body.markdown == "Body *here*.");
-  CHECK(page.value().ask == "How high?");
-  CHECK(page.value().reveal_figure == "memory_timeline");
-  CHECK(page.value().because == "**Because** of this.");
-  CHECK(page.value().more.terms == std::vector<std::string>{"logits"});
-
-  const auto open = parse_page("```predict\nHow high?\n", "p.md");
-  REQUIRE_FALSE(open);
-  CHECK(open.error().message.find("p.md") != std::string::npos);
-  CHECK_FALSE(parse_page("```quiz\n?\n```\n", "p.md"));
-}
-
-TEST_CASE("each word of a term gets a tag of its own", "[window][text]") {
-  const MarkedText marked = mark_terms("The [optimizer state](term:optimizer_state), and [logits](term:logits).");
-  CHECK(marked.markdown == "The <term-0>optimizer</term-0> <term-0>state</term-0>, and <term-1>logits</term-1>.");
-  CHECK(marked.terms == std::vector<std::string>{"optimizer_state", "logits"});
-  CHECK(category_of_term("optimizer_state") == record::Category::kOptimizerState);
-  CHECK_FALSE(category_of_term("nothing"));
-  CHECK(count_words("The [optimizer state](term:x) takes $B \\cdot T$ bytes, <b>all</b> the time.") == 8);
-}
-
 TEST_CASE("a guess stays in its range, and is compared once locked", "[window][question]") {
-  Question question(page().prediction);
+  Question question(&*page().question);
   CHECK(question.hides());
   question.lock();
   CHECK(question.state() == Question::State::kOpen);  // nothing was guessed
@@ -108,7 +75,7 @@ TEST_CASE("a guess stays in its range, and is compared once locked", "[window][q
 }
 
 TEST_CASE("a question may be about percent or speed, and takes no bytes then", "[window][question]") {
-  Question percent(lessons::find_page("eight_bits")->prediction);
+  Question percent(&*tests::page("eight_bits").question);
   REQUIRE(percent.set_guess_text("31,5 %", "%", 1));
   CHECK(*percent.guess() == Approx(31.5));
   REQUIRE(percent.set_guess_text("400", "%", 1));
@@ -116,7 +83,7 @@ TEST_CASE("a question may be about percent or speed, and takes no bytes then", "
   const auto bytes = percent.set_guess_text("5 GiB", "%", 1);
   REQUIRE_FALSE(bytes);
   CHECK(bytes.error().message == "\"5 GiB\" is not a number of %.");
-  Question speed(lessons::find_page("bandwidth_of_this_machine")->prediction);
+  Question speed(&*tests::page("bandwidth_of_this_machine").question);
   REQUIRE(speed.set_guess_text("52 GB/s", "GB/s", 1e9));
   CHECK(*speed.guess() == Approx(52e9));
 }
@@ -311,7 +278,7 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   ScriptedBackend planner(small_run({.source = record::Source::kPredicted}), 1000);
   ScriptedBackend runner(small_run());
   PageModel model(
-      page(), words(), demo(),
+      page(), demo(),
       PageSources{
           .runner = &runner, .planner = &planner, .fixed_settings = "", .stored = {small_run()}, .replay_of = {}});
   model.question().skip();
@@ -334,7 +301,7 @@ TEST_CASE("two pages ask one planner, and each takes the answer to its own quest
   planner.replace_pending(true);
   const auto open = [&] {
     auto model = std::make_unique<PageModel>(
-        page(), words(), demo(),
+        page(), demo(),
         PageSources{
             .runner = nullptr, .planner = &planner, .fixed_settings = "", .stored = {small_run()}, .replay_of = {}});
     model->question().skip();

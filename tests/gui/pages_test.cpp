@@ -13,13 +13,6 @@ using namespace headroom::tests;
 
 namespace {
 
-std::vector<const lessons::Page*> all_pages() {
-  std::vector<const lessons::Page*> pages;
-  for (const lessons::Chapter* chapter : lessons::chapters())
-    pages.insert(pages.end(), chapter->pages.begin(), chapter->pages.end());
-  return pages;
-}
-
 void skip_question(Actor& actor) {
   if (actor.question().hides()) actor.click("skip");
   actor.frames(2);
@@ -32,7 +25,7 @@ std::size_t events_of(const Actor& actor) { return actor.page().runs().back().re
 TEST_CASE("Continue and Back turn the pages, so do Space and PgUp, and they end where the course does", "[gui]") {
   Scene scene;
   perform("turn pages", scene.stage, [](Actor& actor) {
-    const auto pages = all_pages();
+    const auto pages = actor.app.course().pages();
     IM_CHECK_GT(pages.size(), 1u);
     IM_CHECK(!actor.there("back"));
     for (std::size_t i = 1; i < pages.size(); ++i) {
@@ -72,7 +65,7 @@ TEST_CASE("no formula of a page is wider than the column of a small window", "[g
           return std::pair(window->ContentSize.x, window->InnerRect.GetWidth());
       return std::pair(1.0f, 0.0f);
     };
-    for (const lessons::Page* page : all_pages()) {
+    for (const lessons::Page* page : actor.app.course().pages()) {
       if (&actor.page().page() != page) {
         skip_question(actor);
         actor.click("continue");
@@ -100,7 +93,7 @@ TEST_CASE("a page whose question is open is not turned by Space", "[gui]") {
       actor.ctx->KeyPress(ImGuiKey_Space);
       actor.frames(2);
     }
-    IM_CHECK(&actor.page().page() == all_pages().front());
+    IM_CHECK(&actor.page().page() == actor.app.course().pages().front());
   });
 }
 
@@ -110,17 +103,17 @@ TEST_CASE("the rail opens every chapter and every page", "[gui]") {
     scene.stage.width = width;
     scene.stage.height = width * 9 / 16;
     perform(width == 1280 ? "rail compact" : "rail wide", scene.stage, [&](Actor& actor) {
-      const auto chapters = lessons::chapters();
+      const auto& chapters = actor.app.course().chapters();
       for (std::size_t c = chapters.size(); c-- > 0;) {
         const std::string chapter = "**/rail/$$" + std::to_string(c) + "/";
-        if (&actor.page().page() != chapters[c]->pages.front()) actor.ctx->ItemClick((chapter + "chapter").c_str());
+        if (&actor.page().page() != chapters[c].pages.front()) actor.ctx->ItemClick((chapter + "chapter").c_str());
         actor.frames(3);
-        IM_CHECK(&actor.page().page() == chapters[c]->pages.front());
+        IM_CHECK(&actor.page().page() == chapters[c].pages.front());
         if (width < 1900) continue;
-        for (std::size_t p = chapters[c]->pages.size(); p-- > 0;) {
+        for (std::size_t p = chapters[c].pages.size(); p-- > 0;) {
           actor.ctx->ItemClick(("**/rail/$$" + std::to_string(p) + "/page").c_str());
           actor.frames(3);
-          IM_CHECK(&actor.page().page() == chapters[c]->pages[p]);
+          IM_CHECK(&actor.page().page() == chapters[c].pages[p]);
         }
       }
     });

@@ -12,6 +12,7 @@
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
+#include "tests/support/course.h"
 
 using namespace headroom;
 using namespace headroom::tests;
@@ -327,23 +328,22 @@ TEST_CASE("in the smallest window every shipped run of a page can be chosen from
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
   ScriptedBackend backend(small_run());
   stage.runner = &backend;
-  for (const lessons::Chapter* chapter : lessons::chapters())
-    for (const lessons::Page* page : chapter->pages) {
-      stage.page = std::string(page->id);
-      if (stage.page == "edit_a_kernel") continue;  // its figure is behind the editor
-      perform(("runs of " + stage.page).c_str(), stage, [&](Actor& actor) {
-        actor.frames(20);  // the others are read after the first
-        skip_question(actor);
-        std::set<std::string> names;
-        for (const app::page::RunOnShow& run : actor.page().runs()) names.insert(run.label);
-        IM_CHECK_EQ(names.size(), actor.page().runs().size());
-        for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
-          actor.page().show_tab(tab);
-          actor.frames(3);
-          IM_CHECK_EQ(actor.there("runs"), names.size() > 1);
-        }
-      });
-    }
+  for (const lessons::Page* page : tests::course().pages()) {
+    stage.page = std::string(page->id);
+    if (stage.page == "edit_a_kernel") continue;  // its figure is behind the editor
+    perform(("runs of " + stage.page).c_str(), stage, [&](Actor& actor) {
+      actor.frames(20);  // the others are read after the first
+      skip_question(actor);
+      std::set<std::string> names;
+      for (const app::page::RunOnShow& run : actor.page().runs()) names.insert(run.label);
+      IM_CHECK_EQ(names.size(), actor.page().runs().size());
+      for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
+        actor.page().show_tab(tab);
+        actor.frames(3);
+        IM_CHECK_EQ(actor.there("runs"), names.size() > 1);
+      }
+    });
+  }
 }
 
 TEST_CASE("every page of the techniques has a picture in each of its figures, from what is shipped", "[gui]") {
@@ -351,12 +351,12 @@ TEST_CASE("every page of the techniques has a picture in each of its figures, fr
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
   ScriptedBackend backend(small_run());
   stage.runner = &backend;
-  for (const lessons::Page* page : lessons::chapters().back()->pages) {
+  for (const lessons::Page* page : tests::course().chapters().back().pages) {
     stage.page = std::string(page->id);
     perform(("shipped " + stage.page).c_str(), stage, [&](Actor& actor) {
       actor.frames(20);  // the others are read after the first
       actor.picture("shipped " + stage.page + " before");
-      if (page->prediction != nullptr) {
+      if (page->question) {
         IM_CHECK(actor.question().hides());
         actor.ctx->KeyPress(ImGuiKey_Enter);
         actor.frames(3);

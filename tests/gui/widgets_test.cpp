@@ -5,18 +5,21 @@
 
 #include "app/window/widgets/ladder.h"
 #include "imgui_te_engine.h"
+#include "lessons/pages/widgets.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
+#include "tests/support/course.h"
 
 using namespace headroom;
 using namespace headroom::tests;
 
 TEST_CASE("pages name widgets that there are, and each widget is on a page", "[window][widgets]") {
   std::set<std::string_view> named, known;
-  for (const lessons::Chapter* chapter : lessons::chapters())
-    for (const lessons::Page* page : chapter->pages) named.insert(page->widgets.begin(), page->widgets.end());
+  for (const lessons::Page* page : course().pages()) named.insert(page->widgets.begin(), page->widgets.end());
   for (const app::window::Widget* widget : app::window::widgets()) known.insert(widget->id);
   CHECK(named == known);
+  for (const lessons::WidgetInfo& each : lessons::kWidgets) CHECK(known.erase(each.id) == 1);
+  CHECK(known.empty());
 }
 
 TEST_CASE("a page has the widgets that it names, and they keep their state", "[gui]") {

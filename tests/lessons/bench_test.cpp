@@ -3,9 +3,9 @@
 #include <string>
 
 #include "lessons/bench.h"
-#include "lessons/chapter.h"
 #include "lessons/published.h"
 #include "tests/support/catch.h"
+#include "tests/support/course.h"
 #include "tests/support/made_bench.h"
 #include "tests/support/made_recording.h"
 
@@ -105,11 +105,9 @@ TEST_CASE("the guess stands over the kernel that was asked about, and over no ot
 }
 
 TEST_CASE("the question's answer is what the eager norm takes at the widest shape") {
-  const lessons::Page* page = lessons::find_page("fused_against_unfused");
-  REQUIRE(page != nullptr);
-  REQUIRE(page->prediction != nullptr);
-  CHECK(page->prediction->answer(record::Ledger(tests::made_bench())) == 9.0 * 8192 * 16384 * 2);
-  CHECK(page->prediction->answer(record::Ledger(tests::made_recording())) < 0);
+  const lessons::Answer& answer = tests::answer_of("fused_against_unfused");
+  CHECK(answer.of(record::Ledger(tests::made_bench())) == 9.0 * 8192 * 16384 * 2);
+  CHECK(answer.of(record::Ledger(tests::made_recording())) < 0);
 }
 
 TEST_CASE("the report's panels have the published points behind them, in the same places") {

@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <string>
 
-#include "lessons/chapter.h"
 #include "lessons/figure.h"
 #include "lessons/moment_errors.h"
 #include "lessons/sweep.h"
 #include "tests/support/catch.h"
+#include "tests/support/course.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/made_sweep.h"
 
@@ -17,8 +17,7 @@ using namespace headroom::lessons;
 namespace {
 
 double answer_of(const char* page, const record::Recording& run) {
-  REQUIRE(find_page(page)->prediction != nullptr);
-  return find_page(page)->prediction->answer(record::Ledger(run));
+  return tests::answer_of(page).of(record::Ledger(run));
 }
 
 FigureData built(const char* id, const record::Recording& recording, View view = {},
@@ -77,12 +76,12 @@ std::size_t bars(const FigureData& figure) {
 }  // namespace
 
 TEST_CASE("every page of the techniques asks first, has its formula, and a figure that carries the marker") {
-  for (const Page* page : chapters().back()->pages) {
+  for (const Page* page : tests::course().chapters().back().pages) {
     INFO(page->id);
-    REQUIRE(page->prediction != nullptr);
-    CHECK(page->prediction->figure == page->figures.front());
+    REQUIRE(page->question);
+    CHECK(page->question->figure == page->figures.front());
     bool formula = page->id == "report";  // its closed form is drawn into the figure
-    for (const std::string_view id : page->figures)
+    for (const std::string& id : page->figures)
       formula = formula || id == "formula_table" || find_figure(id)->title == "Formula";
     CHECK(formula);
     const bool has_switch =
@@ -127,7 +126,7 @@ TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
 TEST_CASE("roads: the answer is the bus from page-locked memory, else the file; only copies are shown before") {
   CHECK(answer_of("bandwidth_of_this_machine", roads(true)) == Approx(5e10));
   CHECK(answer_of("bandwidth_of_this_machine", roads(false)) == Approx(4e9));
-  CHECK(find_page("bandwidth_of_this_machine")->prediction->unit == AxisUnit::kBytesPerSecond);
+  CHECK(tests::answer_of("bandwidth_of_this_machine").unit == AxisUnit::kBytesPerSecond);
   const FigureData open = built("bandwidth_ladder", roads(true), {.guess = 1e11, .veiled = true, .asked = true});
   CHECK(bars(open) == 2);
   CHECK(open.first_guess.has_value());

@@ -33,7 +33,7 @@ RichMd::AssetBytes read_face(const std::filesystem::path& fonts, const std::stri
 
 }  // namespace
 
-Markdown::Markdown(std::filesystem::path fonts, page::Glossary glossary) : glossary_(std::move(glossary)) {
+Markdown::Markdown(std::filesystem::path fonts, lessons::Glossary glossary) : glossary_(std::move(glossary)) {
   RichMd::HostServices services;
   services.ReadAsset = [fonts = std::move(fonts)](const std::string& asked) { return read_face(fonts, asked); };
   RichMd::SetHostServices(services);
@@ -57,7 +57,7 @@ Markdown::Markdown(std::filesystem::path fonts, page::Glossary glossary) : gloss
 
 Markdown::~Markdown() { RichMd::DestroyContext(); }
 
-void Markdown::render(const page::MarkedText& text, float em, float line, std::optional<record::Category> lit) {
+void Markdown::render(const lessons::MarkedText& text, float em, float line, std::optional<record::Category> lit) {
   rendered_ = &text;
   last_y_ = -1;
   lit_ = lit;
@@ -107,7 +107,7 @@ void Markdown::end_term(std::size_t index) {
   last_term_ = index;
   last_x_ = to.x;
   last_y_ = y;
-  const auto category = page::category_of_term(key);
+  const auto category = lessons::category_of_term(key);
   const bool pointed = ImGui::IsMouseHoveringRect(from, {to.x, y + px(4)}) && ImGui::IsWindowHovered();
   if (category) {
     const ImU32 color = theme().kind[static_cast<std::size_t>(*category)];

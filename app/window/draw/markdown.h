@@ -6,22 +6,22 @@
 #include <optional>
 #include <string>
 
-#include "app/page/page_text.h"
 #include "demos/record/units.h"
+#include "lessons/pages/words.h"
 
 namespace headroom::app::window {
 
 class Markdown {
  public:
   // After ImGui and its backends are set up; destroyed before they are shut down.
-  explicit Markdown(std::filesystem::path fonts, page::Glossary glossary);
+  explicit Markdown(std::filesystem::path fonts, lessons::Glossary glossary);
   ~Markdown();
   Markdown(const Markdown&) = delete;
   Markdown& operator=(const Markdown&) = delete;
 
   // At the cursor, as wide as the window's content. `line`: line height over em. `lit`: the kind that is pointed at
   // elsewhere.
-  void render(const page::MarkedText& text, float em, float line, std::optional<record::Category> lit);
+  void render(const lessons::MarkedText& text, float em, float line, std::optional<record::Category> lit);
   // A plain paragraph of ours (question, because) in the same way.
   void render(const std::string& text, float em, float line);
 
@@ -33,8 +33,8 @@ class Markdown {
   bool on_tag(const std::string& tag, bool opening);
   void end_term(std::size_t index);
 
-  page::Glossary glossary_;
-  const page::MarkedText* rendered_ = nullptr;
+  lessons::Glossary glossary_;
+  const lessons::MarkedText* rendered_ = nullptr;
   float em_ = 14;
   std::size_t last_term_ = 0;  // the term of the word before, and where that word ended
   float last_x_ = 0, last_y_ = -1;

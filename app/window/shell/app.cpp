@@ -25,7 +25,13 @@ ImVec2 page_size(ImVec2 window) {
   return {std::max(width, least.x), std::max(height, least.y)};
 }
 
-const lessons::Page& first_page() { return *lessons::chapters().front()->pages.front(); }
+// What to say of texts that cannot be shown.
+std::string in_words(const lessons::Problems& problems) {
+  const std::string first = problems.front().text();
+  return problems.size() == 1
+             ? first
+             : fmt::format("{} (and {} more: `headroom doctor` names them)", first, problems.size() - 1);
+}
 
 }  // namespace
 
@@ -37,16 +43,20 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
   ui_.display_scale = options.display_scale;
   ui_.assets = options.pages.assets;
   if (settings_ != nullptr) ui_.notice = settings_->notice();
+  if (!library_.course().problems().empty()) ui_.notice = in_words(library_.course().problems());
 }
 
 record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session session, SettingsFile* settings) {
   const bool asked = !options.page.empty();
   const std::string id = asked || settings == nullptr ? options.page : settings->values().page;
-  const lessons::Page* page = lessons::find_page(id);
+  std::unique_ptr<App> app(new App(std::move(options), std::move(session), settings));
+  const lessons::Course& course = app->course();
+  if (course.chapters().empty())
+    return record::Error{fmt::format("There is no page to show: {}", in_words(course.problems()))};
+  const lessons::Page* page = course.find_page(id);
   if (page == nullptr && asked)
     return record::Error{fmt::format("There is no page \"{}\": `headroom list` names them all.", id)};
-  std::unique_ptr<App> app(new App(std::move(options), std::move(session), settings));
-  const record::Status opened = app->open(page == nullptr ? first_page() : *page);
+  const record::Status opened = app->open(page == nullptr ? *course.chapters().front().pages.front() : *page);
   if (!opened) return opened.error();
   return app;
 }
@@ -56,7 +66,7 @@ record::Status App::load_look() {
   const record::Status loaded = load_faces(fonts);
   if (!loaded) return loaded;
   apply_look(ui_.theme, ui_.scale());
-  markdown_ = std::make_unique<Markdown>(fonts, page::read_glossary(ui_.assets / "text" / "glossary.md"));
+  markdown_ = std::make_unique<Markdown>(fonts, course().glossary());
   return record::Ok{};
 }
 
@@ -86,9 +96,9 @@ void App::before_frame() {
 
 Place App::place() const {
   Place place;
-  const auto chapters = lessons::chapters();
+  const auto& chapters = course().chapters();
   for (int c = 0; c < static_cast<int>(chapters.size()); ++c) {
-    const lessons::Chapter& chapter = *chapters[static_cast<std::size_t>(c)];
+    const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(c)];
     const auto at = std::find(chapter.pages.begin(), chapter.pages.end(), &view_->model().page());
     if (at == chapter.pages.end()) continue;
     place.chapter = c;
@@ -103,9 +113,7 @@ Place App::place() const {
 
 void App::turn_page(Turn turn) {
   if (turn == Turn::kStay) return;
-  std::vector<const lessons::Page*> all;
-  for (const lessons::Chapter* chapter : lessons::chapters())
-    all.insert(all.end(), chapter->pages.begin(), chapter->pages.end());
+  const std::vector<const lessons::Page*> all = course().pages();
   const auto at = std::find(all.begin(), all.end(), &page().page());
   const std::ptrdiff_t to = (at - all.begin()) + (turn == Turn::kOn ? 1 : -1);
   if (to >= 0 && to < std::ssize(all)) go_to(*all[static_cast<std::size_t>(to)]);
@@ -137,7 +145,7 @@ void App::draw_window(double now, ImVec2 viewport) {
   const Turn turn = take_keys(frame);
 
   fill(whole, theme().canvas);
-  const PageChoice choice = draw_rail(frame, layout.rail, read_);
+  const PageChoice choice = draw_rail(frame, layout.rail, course().chapters(), read_);
   draw_top_bar(frame, layout.top);
   const Turn clicked = view_->draw(frame, layout.page);
   const auto* backend = page().control().backend();
@@ -149,7 +157,7 @@ void App::draw_window(double now, ImVec2 viewport) {
 
   note_read();
   if (choice.chapter >= 0)
-    go_to(*lessons::chapters()[static_cast<std::size_t>(choice.chapter)]->pages[static_cast<std::size_t>(choice.page)]);
+    go_to(*course().chapters()[static_cast<std::size_t>(choice.chapter)].pages[static_cast<std::size_t>(choice.page)]);
   turn_page(clicked != Turn::kStay ? clicked : turn);
 }
 

@@ -38,6 +38,7 @@ class App {
   void draw(double now);
 
   UiState& ui() { return ui_; }
+  const lessons::Course& course() const { return library_.course(); }
   PageView& view() { return *view_; }
   page::PageModel& page() { return view_->model(); }
   bool running() const { return library_.running(); }  // a run of any page

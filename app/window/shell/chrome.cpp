@@ -126,7 +126,8 @@ PageLayout page_layout(const Rect& window, Density density) {
   return layout;
 }
 
-PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Page* const> read) {
+PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Chapter> chapters,
+                     std::span<const lessons::Page* const> read) {
   const bool wide = frame.density == Density::kWide;
   fill(rect, theme().rail);
   vertical_line(rect.x1 - 1, rect.y0, rect.y1, theme().hairline);
@@ -142,9 +143,8 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
   PageChoice choice;
   int pages = 0;
   ImGui::PushID("rail");
-  const auto chapters = lessons::chapters();
   for (int i = 0; i < static_cast<int>(chapters.size()); ++i) {
-    const lessons::Chapter& chapter = *chapters[static_cast<std::size_t>(i)];
+    const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(i)];
     pages += static_cast<int>(chapter.pages.size());
     const bool current = i == frame.place.chapter;
     if (draw_chapter(i, chapter, current, wide, column, read) && !current) choice = {i, 0};

@@ -6,7 +6,7 @@
 #include "app/window/draw/draw.h"
 #include "app/window/views/page_frame.h"
 #include "demos/protocol/messages.h"
-#include "lessons/chapter.h"
+#include "lessons/pages/page.h"
 
 namespace headroom::app::window {
 
@@ -19,7 +19,8 @@ PageLayout page_layout(const Rect& window, Density density);
 struct PageChoice {
   int chapter = -1, page = -1;
 };
-PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Page* const> read);
+PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Chapter> chapters,
+                     std::span<const lessons::Page* const> read);
 void draw_top_bar(PageFrame& frame, const Rect& rect);
 void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices);
 

@@ -18,10 +18,21 @@ bool is_base(const lessons::Page& page, std::string_view recording) {
   return std::find(page.bases.begin(), page.bases.end(), recording) != page.bases.end();
 }
 
+// The one that the page is about comes first.
+std::vector<std::string_view> recordings_in_turn(const lessons::Page& page) {
+  std::vector<std::string_view> names(page.recordings.begin(), page.recordings.end());
+  std::stable_partition(names.begin(), names.end(), [&](std::string_view name) { return name == page.shows; });
+  return names;
+}
+
 }  // namespace
 
 PageLibrary::PageLibrary(LibraryOptions options, Session session)
-    : options_(std::move(options)), session_(std::move(session)), runner_(options_.runner), planner_(options_.planner) {
+    : options_(std::move(options)),
+      course_(lessons::Course::load(options_.assets)),
+      session_(std::move(session)),
+      runner_(options_.runner),
+      planner_(options_.planner) {
   if (options_.make_backend)
     engines_.make = options_.make_backend;
   else if (session_.has_engine() && options_.from == nullptr)
@@ -70,22 +81,20 @@ record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
     known->second->reopen();
     return known->second.get();
   }
-  auto text = page::read_page(options_.assets / "text" / page.text);
-  if (!text) return text.error();
   const experiments::DemoInfo* demo = experiments::find_demo(page.demo);
   if (demo == nullptr)
     return record::Error{fmt::format("The page {} names the demo {}, which is not there.", page.id, page.demo)};
   page::PageSources sources = this->sources();
   // One recording shows at once; the others come while the reader reads.
-  auto name = options_.from == nullptr ? page.recordings.begin() : page.recordings.end();
-  for (; sources.stored.empty() && name != page.recordings.end(); ++name)
+  const std::vector<std::string_view> names = recordings_in_turn(page);
+  auto name = options_.from == nullptr ? names.begin() : names.end();
+  for (; sources.stored.empty() && name != names.end(); ++name)
     if (auto recording = stored(*name)) {
       if (is_base(page, *name)) sources.bases.push_back(recording);
       sources.stored.push_back(std::move(recording));
     }
-  auto view = std::make_unique<PageView>(
-      std::make_unique<page::PageModel>(page, std::move(text).value(), *demo, std::move(sources)), engines_);
-  for (; name != page.recordings.end(); ++name) to_load_.push_back({&view->model(), *name});
+  auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *demo, std::move(sources)), engines_);
+  for (; name != names.end(); ++name) to_load_.push_back({&view->model(), *name});
   return (pages_[&page] = std::move(view)).get();
 }
 

@@ -11,6 +11,7 @@
 #include "app/common/session.h"
 #include "app/window/views/page_view.h"
 #include "app/window/widgets/sweep_run.h"
+#include "lessons/pages/course.h"
 
 namespace headroom::app::window {
 
@@ -27,6 +28,7 @@ class PageLibrary {
  public:
   PageLibrary(LibraryOptions options, Session session);
 
+  const lessons::Course& course() const { return course_; }
   // A page that was open before is as the reader left it.
   record::Result<PageView*> open(const lessons::Page& page);
   // Not before the first picture: loading an engine takes the processor from the drawing.
@@ -44,6 +46,7 @@ class PageLibrary {
   void load_next_recording();
 
   LibraryOptions options_;
+  lessons::Course course_;
   Session session_;
   SweepEngines engines_;
   std::vector<std::unique_ptr<backend::Backend>> replays_;

@@ -16,8 +16,8 @@ constexpr std::array<const Widget*, 4> kWidgets{&kKernelEditorWidget, &kLadderWi
 
 std::span<const Widget* const> widgets() { return kWidgets; }
 
-PageWidgets::PageWidgets(std::span<const std::string_view> ids, const WidgetHost& host) {
-  for (const std::string_view id : ids) {
+PageWidgets::PageWidgets(std::span<const std::string> ids, const WidgetHost& host) {
+  for (const std::string& id : ids) {
     const auto found =
         std::find_if(kWidgets.begin(), kWidgets.end(), [&](const Widget* each) { return each->id == id; });
     if (found != kWidgets.end()) views_.push_back((*found)->make(host));

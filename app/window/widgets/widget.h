@@ -65,7 +65,7 @@ std::span<const Widget* const> widgets();
 // The widgets of one page.
 class PageWidgets {
  public:
-  PageWidgets(std::span<const std::string_view> ids, const WidgetHost& host);
+  PageWidgets(std::span<const std::string> ids, const WidgetHost& host);
 
   // Those of the slot, in the page's order.
   std::vector<WidgetView*> in(Slot slot) const;

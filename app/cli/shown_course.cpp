@@ -1,0 +1,31 @@
+// The course that the commands name pages and chapters of.
+#include "app/cli/shown_course.h"
+
+#include "app/cli/grammar.h"
+#include "app/common/assets.h"
+
+namespace headroom::app {
+
+namespace {
+
+record::Result<lessons::Course> load(const lessons::CommandCheck& check) {
+  const auto assets = find_assets();
+  if (!assets) return assets.error();
+  return lessons::Course::load(assets.value(), check);
+}
+
+}  // namespace
+
+record::Result<lessons::Course> load_course() { return load({}); }
+record::Result<lessons::Course> load_checked_course() { return load(why_no_command); }
+
+std::string why_no_command(std::string_view command) {
+  std::vector<std::string> words = lessons::words_of(command);
+  if (!words.empty()) words.erase(words.begin());
+  const CommandLine line = parse(words);
+  if (!line.invocation) return line.invocation.error().message;
+  const record::Status checked = line.invocation.value()->check();
+  return checked ? std::string() : checked.error().message;
+}
+
+}  // namespace headroom::app

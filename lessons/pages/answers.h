@@ -1,0 +1,21 @@
+// The right answers of the pages' questions, each taken from a run.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+
+struct Answer {
+  std::string_view name;  // "peak_of_step", as a page's question names it
+  AxisUnit unit = AxisUnit::kBytes;
+  // From a finished run; negative: this run cannot answer (cancelled before its peak).
+  double (*of)(const record::Ledger& run) = nullptr;
+};
+
+std::span<const Answer> answers();
+const Answer* find_answer(std::string_view name);  // null: unknown
+
+}  // namespace headroom::lessons

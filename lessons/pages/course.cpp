@@ -1,0 +1,122 @@
+// The course. assets/text/contents.md is its one list; a page ID is the document assets/text/ID.md.
+#include "lessons/pages/course.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace headroom::lessons {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kContents = "contents.md";
+constexpr const char* kGlossary = "glossary.md";
+constexpr const char* kReferences = "sources.csv";
+
+std::optional<std::string> read_file(const fs::path& path, Problems& problems) {
+  std::ifstream file(path, std::ios::binary);
+  if (file) return std::string(std::istreambuf_iterator<char>(file), {});
+  problems.push_back({path.filename().string(), 1, fmt::format("{} cannot be read.", path.string())});
+  return std::nullopt;
+}
+
+struct Listed {
+  std::string page;
+  int line = 0;
+};
+struct ListedChapter {
+  std::string id, title;
+  std::vector<Listed> pages;
+};
+
+// "## one_training_step: One training step", and under it lines "- where_memory_goes".
+std::vector<ListedChapter> parse_contents(std::string_view text, Problems& problems) {
+  std::vector<ListedChapter> chapters;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const std::size_t colon = line.find(':');
+    if (line.starts_with("## ") && colon != std::string_view::npos)
+      chapters.push_back(
+          {std::string(trimmed(line.substr(3, colon - 3))), std::string(trimmed(line.substr(colon + 1))), {}});
+    else if (line.starts_with("- ") && !chapters.empty())
+      chapters.back().pages.push_back({std::string(trimmed(line.substr(2))), number});
+    else if (line.starts_with("##") || line.starts_with("-"))
+      problems.push_back(
+          {kContents, number, "Chapters are lines \"## ID: Title\", and pages lines \"- ID\" below them."});
+  }
+  return chapters;
+}
+
+// A text that no chapter names would be forgotten.
+void check_all_listed(const fs::path& folder, const std::set<std::string>& listed, Problems& problems) {
+  std::error_code failed;
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    if (entry.path().extension() == ".md") files.push_back(entry.path().filename().string());
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files)
+    if (file != kContents && file != kGlossary && !listed.contains(file))
+      problems.push_back({file, 1, fmt::format("No chapter of {} names this page: add its line.", kContents)});
+}
+
+}  // namespace
+
+Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
+  Course course;
+  const fs::path folder = assets / "text";
+  if (const auto text = read_file(folder / kGlossary, course.problems_)) course.glossary_ = parse_glossary(*text);
+  if (const auto text = read_file(folder / kReferences, course.problems_))
+    course.references_ = parse_references(*text, kReferences, course.problems_);
+  const auto contents = read_file(folder / kContents, course.problems_);
+  if (!contents) return course;
+  const PageContext context{course.glossary_, course.references_, check_command};
+  std::set<std::string> files;
+  for (const ListedChapter& listed : parse_contents(*contents, course.problems_)) {
+    Chapter chapter{listed.id, listed.title, {}};
+    for (const auto& [id, line] : listed.pages) {
+      const std::string file = id + ".md";
+      if (!files.insert(file).second) {
+        course.problems_.push_back({kContents, line, fmt::format("The page {} is named twice.", id)});
+        continue;
+      }
+      if (std::error_code ignored; !fs::exists(folder / file, ignored)) {
+        course.problems_.push_back({kContents, line, fmt::format("There is no text {} for this page.", file)});
+        continue;
+      }
+      const auto text = read_file(folder / file, course.problems_);
+      if (!text) continue;
+      Problems problems;
+      auto page = std::make_unique<Page>(read_page(parse_document(*text, file, problems), context, problems));
+      page->id = id;
+      page->chapter = chapter.id;
+      if (problems.empty()) chapter.pages.push_back(course.pages_.emplace_back(std::move(page)).get());
+      std::move(problems.begin(), problems.end(), std::back_inserter(course.problems_));
+    }
+    if (!chapter.pages.empty()) course.chapters_.push_back(std::move(chapter));
+  }
+  check_all_listed(folder, files, course.problems_);
+  return course;
+}
+
+const Page* Course::find_page(std::string_view id) const {
+  const auto found = std::find_if(pages_.begin(), pages_.end(), [&](const auto& page) { return page->id == id; });
+  return found == pages_.end() ? nullptr : found->get();
+}
+
+std::vector<const Page*> Course::pages() const {
+  std::vector<const Page*> all;
+  for (const Chapter& chapter : chapters_) all.insert(all.end(), chapter.pages.begin(), chapter.pages.end());
+  return all;
+}
+
+}  // namespace headroom::lessons

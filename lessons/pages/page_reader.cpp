@@ -1,0 +1,220 @@
+// A document becomes a page.
+#include "lessons/pages/page_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "lessons/figure.h"
+#include "lessons/pages/entries.h"
+#include "lessons/pages/widgets.h"
+
+namespace headroom::lessons {
+
+namespace {
+
+constexpr int kMostClaimWords = 12;
+
+bool has(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+class Reader {
+ public:
+  Reader(const Document& document, const PageContext& context, Problems& problems)
+      : document_(document), context_(context), problems_(problems) {}
+
+  Page read() {
+    read_front();
+    for (const Part& part : document_.parts) read_part(part);
+    if (page_.front.empty()) complain(1, "The page has no words.");
+    if (page_.question && page_.question->because.empty()) complain(1, "The question has no block ```because.");
+    return std::move(page_);
+  }
+
+ private:
+  void complain(int line, std::string what) { problems_.push_back({document_.file, line, std::move(what)}); }
+
+  void read_front() {
+    Entries entries(document_.file, "The front matter", document_.front, 1, problems_);
+    page_.title = entries.need("title");
+    page_.claim = entries.need("claim");
+    if (count_words(page_.claim) > kMostClaimWords)
+      entries.complain(fmt::format("The claim has {} words: at most {} are read at a glance.", count_words(page_.claim),
+                                   kMostClaimWords));
+    read_demo(entries);
+    read_figures(entries);
+    read_recordings(entries);
+    page_.widgets = entries.take_words("widgets");
+    for (const std::string& id : page_.widgets)
+      if (!is_widget(id)) entries.complain(unknown_widget(id));
+    page_.command = entries.take("command");
+    entries.end();
+  }
+
+  void read_demo(Entries& entries) {
+    page_.demo = entries.need("demo");
+    const experiments::DemoInfo* demo = experiments::find_demo(page_.demo);
+    if (demo == nullptr) {
+      std::vector<std::string_view> known;
+      for (const auto* each : experiments::demos()) known.push_back(each->id);
+      if (!page_.demo.empty()) entries.complain(unknown("demo", page_.demo, known));
+      return;
+    }
+    page_.settings = entries.take_settings("settings");
+    check_settings(entries, demo->schema, page_.settings);
+    page_.here = entries.take_settings("here");
+    check_settings(entries, demo->schema, page_.here);
+    page_.switches = entries.take_words("switches");
+    const record::Params params(demo->schema);
+    for (const std::string& key : page_.switches)
+      if (!params.has(key)) entries.complain(fmt::format("The demo {} has no setting {}.", demo->id, key));
+  }
+
+  static void check_settings(Entries& entries, record::Schema schema, const std::vector<Setting>& settings) {
+    record::Params params(schema);
+    for (const Setting& setting : settings)
+      if (const auto set = params.set(setting.key, std::string_view(setting.value)); !set)
+        entries.complain(set.error().message);
+    if (const auto why = experiments::refused_combination(params)) entries.complain(*why);
+  }
+
+  void read_figures(Entries& entries) {
+    page_.figures = entries.take_words("figures");
+    if (page_.figures.empty()) entries.complain("A page has at least one figure.");
+    for (const std::string& id : page_.figures) {
+      if (find_figure(id) != nullptr) continue;
+      std::vector<std::string_view> known;
+      for (const Figure* figure : figures()) known.push_back(figure->id);
+      entries.complain(unknown("figure", id, known));
+    }
+  }
+
+  void read_recordings(Entries& entries) {
+    page_.recordings = entries.take_words("recordings");
+    page_.shows = entries.take("shows");
+    const std::vector<std::string_view> known(page_.recordings.begin(), page_.recordings.end());
+    if (!page_.recordings.empty() && !has(page_.recordings, page_.shows))
+      entries.complain(unknown("recording of this page", page_.shows, known));
+    page_.bases = entries.take_words("bases");
+    for (const std::string& base : page_.bases)
+      if (!has(page_.recordings, base)) entries.complain(unknown("recording of this page", base, known));
+  }
+
+  static std::string unknown_widget(const std::string& id) {
+    std::vector<std::string_view> known;
+    for (const WidgetInfo& each : kWidgets) known.push_back(each.id);
+    return unknown("widget", id, known);
+  }
+
+  void read_part(const Part& part) {
+    check_words(document_, part, context_, problems_);
+    if (part.kind == "more" || part.kind == "step") {
+      if (part.kind == "more" && in_more_) complain(part.line, "<!--more--> is there twice.");
+      if (part.kind == "step" && !in_more_) complain(part.line, "A step comes after <!--more--> only.");
+      in_more_ = true;
+      if (part.kind == "step") page_.more.push_back({read_view(document_, part, page_, problems_), {}});
+    } else if (part.kind == "question") {
+      if (page_.question) complain(part.line, "A page has one question.");
+      page_.question = read_question(document_, part, problems_);
+      if (const auto& id = page_.question->figure; !id.empty() && !has(page_.figures, id))
+        complain(part.line, fmt::format("The question's figure {} is not one of the page's.", id));
+    } else if (part.kind == "because") {
+      if (!page_.question) complain(part.line, "A block ```because comes after the question.");
+      if (page_.question) page_.question->because = part.text;
+    } else if (part.kind == "sources") {
+      read_sources(part);
+    } else if (auto block = read_block(part)) {
+      add(std::move(*block));
+    }
+  }
+
+  void add(Block block) {
+    if (in_more_ && page_.more.empty()) page_.more.emplace_back();
+    (in_more_ ? page_.more.back().blocks : page_.front).push_back(std::move(block));
+  }
+
+  void read_sources(const Part& part) {
+    page_.sources = words_of(part.text);
+    std::vector<std::string_view> known;
+    for (const auto& [key, reference] : context_.references) known.push_back(key);
+    for (const std::string& key : page_.sources)
+      if (!context_.references.contains(key)) complain(part.line, unknown("source", key, known));
+  }
+
+  std::optional<Block> read_block(const Part& part) {
+    if (part.kind == "prose") return TextBlock{part.text};
+    if (part.kind == "formula") return FormulaBlock{part.text};
+    if (part.kind == "table") return read_table(part);
+    if (part.kind == "figure") return read_figure(part);
+    if (part.kind == "widget") {
+      if (!is_widget(part.text)) complain(part.line, unknown_widget(part.text));
+      return WidgetBlock{part.text};
+    }
+    complain(part.line - 1, unknown("block", "```" + part.kind,
+                                    {"because", "figure", "question", "sources", "step", "table", "widget"}));
+    return std::nullopt;
+  }
+
+  FigureBlock read_figure(const Part& part) {
+    Entries entries(document_.file, "The figure", part.entries, part.line, problems_);
+    FigureBlock block{entries.need("id"), entries.take_settings("set")};
+    entries.end();
+    const Figure* figure = find_figure(block.figure);
+    if (!has(page_.figures, block.figure) || figure == nullptr) {
+      complain(part.line, fmt::format("The figure {} is not one of the page's.", block.figure));
+      return block;
+    }
+    record::Params params(figure->schema);
+    for (const Setting& setting : block.settings)
+      if (const auto set = params.set(setting.key, std::string_view(setting.value)); !set)
+        complain(part.line, set.error().message);
+    return block;
+  }
+
+  // "| head | head |", a line of dashes, rows.
+  TableBlock read_table(const Part& part) {
+    std::vector<std::vector<std::string>> lines;
+    for (std::string_view rest = part.text; !rest.empty();) {
+      const std::size_t end = rest.find('\n');
+      std::string_view line = trimmed(rest.substr(0, end));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+      if (line.starts_with("|")) line.remove_prefix(1);
+      if (line.ends_with("|")) line.remove_suffix(1);
+      auto& cells = lines.emplace_back();
+      for (bool last = false; !last;) {
+        const std::size_t bar = line.find('|');
+        cells.emplace_back(trimmed(line.substr(0, bar)));
+        last = bar == std::string_view::npos;
+        if (!last) line.remove_prefix(bar + 1);
+      }
+    }
+    TableBlock table;
+    const bool whole =
+        lines.size() >= 3 && lines[1][0].starts_with("-") &&
+        std::all_of(lines.begin(), lines.end(), [&](const auto& cells) { return cells.size() == lines[0].size(); });
+    if (!whole) {
+      complain(part.line, "A table is a line of heads, a line of dashes and rows with as many cells.");
+      return table;
+    }
+    table.columns = lines[0];
+    table.rows.assign(lines.begin() + 2, lines.end());
+    return table;
+  }
+
+  const Document& document_;
+  const PageContext& context_;
+  Problems& problems_;
+  Page page_;
+  bool in_more_ = false;
+};
+
+}  // namespace
+
+Page read_page(const Document& document, const PageContext& context, Problems& problems) {
+  return Reader(document, context, problems).read();
+}
+
+}  // namespace headroom::lessons

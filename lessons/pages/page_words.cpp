@@ -1,0 +1,100 @@
+// The words of a page: blocks as Markdown, and what is looked up in them.
+#include <regex>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "demos/record/text.h"
+#include "lessons/pages/page_reader.h"
+
+namespace headroom::lessons {
+
+namespace {
+
+std::string row_text(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+
+struct AsMarkdown {
+  std::string operator()(const TextBlock& block) const { return block.markdown; }
+  std::string operator()(const FormulaBlock& block) const { return "$$" + block.tex + "$$"; }
+  std::string operator()(const FigureBlock&) const { return {}; }
+  std::string operator()(const WidgetBlock&) const { return {}; }
+  std::string operator()(const TableBlock& block) const {
+    std::string text = row_text(block.columns) + row_text(std::vector<std::string>(block.columns.size(), "---"));
+    for (const auto& row : block.rows) text += row_text(row);
+    text.pop_back();
+    return text;
+  }
+};
+
+int line_at(const Part& part, std::string_view text, std::size_t offset) {
+  return part.line +
+         static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+}
+
+}  // namespace
+
+std::string markdown_of(const std::vector<Block>& blocks) {
+  std::string markdown;
+  for (const Block& block : blocks) {
+    const std::string words = std::visit(AsMarkdown{}, block);
+    if (!words.empty()) markdown += (markdown.empty() ? "" : "\n\n") + words;
+  }
+  return markdown;
+}
+
+std::string markdown_of(const std::vector<TourStep>& steps) {
+  std::string markdown;
+  for (const TourStep& step : steps)
+    if (const std::string words = markdown_of(step.blocks); !words.empty())
+      markdown += (markdown.empty() ? "" : "\n\n") + words;
+  return markdown;
+}
+
+std::string unknown(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known) {
+  const std::string_view nearest = record::nearest(name, known);
+  return fmt::format("There is no {} {}{}.", kind, record::quoted(name),
+                     nearest.empty() ? "" : fmt::format(": the nearest is {}", nearest));
+}
+
+std::vector<ShownCommand> commands_in(std::string_view markdown) {
+  std::vector<ShownCommand> commands;
+  static const std::regex inline_code(R"(`(headroom [^`]+)`)");
+  int number = 0;
+  while (!markdown.empty()) {
+    const std::size_t end = markdown.find('\n');
+    const std::string line(markdown.substr(0, end));
+    markdown.remove_prefix(end == std::string_view::npos ? markdown.size() : end + 1);
+    ++number;
+    const bool code = line.starts_with("    ") || line.starts_with("headroom ");
+    if (const std::string_view words = trimmed(line); code && words.starts_with("headroom ")) {
+      commands.push_back({std::string(words), number});
+      continue;
+    }
+    for (std::sregex_iterator found(line.begin(), line.end(), inline_code), last; found != last; ++found)
+      commands.push_back({(*found)[1], number});
+  }
+  return commands;
+}
+
+void check_words(const Document& document, const Part& part, const PageContext& context, Problems& problems) {
+  static const std::regex link(R"(\]\(([^)]*)\))");
+  const std::string& text = part.text;
+  for (std::sregex_iterator found(text.begin(), text.end(), link), last; found != last; ++found) {
+    const std::string target = (*found)[1];
+    const int line = line_at(part, text, static_cast<std::size_t>(found->position()));
+    if (!target.starts_with("term:")) {
+      problems.push_back({document.file, line, fmt::format("A page links to terms only, not to {}.", target)});
+    } else if (const std::string term = target.substr(5); !context.glossary.contains(term)) {
+      std::vector<std::string_view> known;
+      for (const auto& [key, words] : context.glossary) known.push_back(key);
+      problems.push_back({document.file, line, unknown("term", term, known)});
+    }
+  }
+  if (!context.check_command) return;
+  for (const ShownCommand& command : commands_in(text))
+    if (const std::string why = context.check_command(command.text); !why.empty())
+      problems.push_back(
+          {document.file, part.line + command.line - 1, fmt::format("`{}` does not work: {}", command.text, why)});
+}
+
+}  // namespace headroom::lessons

@@ -1,0 +1,23 @@
+// The works that pages cite: one table, assets/text/sources.csv.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "lessons/pages/document.h"
+
+namespace headroom::lessons {
+
+struct Reference {
+  std::string authors, title, year, venue, link;
+
+  // "Chen, T. and others: Training deep nets with sublinear memory cost. arXiv:1604.06174, 2016."
+  std::string text() const;
+};
+using References = std::map<std::string, Reference, std::less<>>;
+
+// Lines of key,authors,title,year,venue,link; a field with a comma is in quotes. The first line is the head.
+References parse_references(std::string_view text, std::string_view file, Problems& problems);
+
+}  // namespace headroom::lessons

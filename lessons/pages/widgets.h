@@ -1,0 +1,25 @@
+// What a page can hold beside words and figures. The window makes each from its id; a page as text names it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace headroom::lessons {
+
+struct WidgetInfo {
+  std::string_view id;
+  std::string_view summary;
+};
+
+inline constexpr std::array<WidgetInfo, 4> kWidgets{
+    {{"settings", "the settings of the page's demo, and Run"},
+     {"ladder", "techniques to drag into an order and run one by one"},
+     {"kernel_editor", "the source of a kernel to edit, compile and run"},
+     {"report", "runs the report's experiment"}}};
+
+inline bool is_widget(std::string_view id) {
+  return std::any_of(kWidgets.begin(), kWidgets.end(), [&](const WidgetInfo& each) { return each.id == id; });
+}
+
+}  // namespace headroom::lessons

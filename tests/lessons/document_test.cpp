@@ -1,0 +1,198 @@
+// A page's document: what it may hold, and where it says that something is wrong.
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/catch.h"
+#include "tests/support/course.h"
+
+using namespace headroom;
+using namespace headroom::lessons;
+
+namespace {
+
+const std::string kFront =
+    "---\n"
+    "title: Four ways\n"
+    "claim: Chunks remove the logits.\n"
+    "demo: train_step\n"
+    "settings: batch=4\n"
+    "switches: loss batch\n"
+    "figures: memory_timeline formula_table\n"
+    "shows: tiny_cpu\n"
+    "recordings: tiny_cpu other\n"
+    "widgets: settings\n"
+    "---\n";
+const std::string kWords = "The [logits](term:logits) of a step.\n";
+
+struct Reading {
+  Page page;
+  Problems problems;
+};
+
+Reading read(const std::string& text) {
+  static const Glossary glossary{{"logits", "Scores."}};
+  static const References references{{"chen2016", {"T. Chen", "Sublinear memory", "2016", "arXiv", ""}}};
+  static const CommandCheck commands = [](std::string_view command) {
+    return std::string(command == "headroom list" ? "" : "no such command");
+  };
+  Reading reading;
+  const Document document = parse_document(text, "p.md", reading.problems);
+  reading.page = read_page(document, {glossary, references, commands}, reading.problems);
+  return reading;
+}
+
+// The only problem of a page.
+std::string problem_of(const std::string& text) {
+  const Problems problems = read(text).problems;
+  if (problems.size() != 1) {
+    for (const Problem& problem : problems) UNSCOPED_INFO(problem.text());
+    FAIL("problems: " << problems.size());
+  }
+  return problems[0].text();
+}
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = kFront + kWords;
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("a document becomes a page") {
+  const Reading reading = read(kFront + kWords +
+                               "\n$$B \\cdot T$$\n\nand `headroom list`.\n\n"
+                               "```question\nkind: number\nanswer: peak_of_step\nfigure: memory_timeline\n"
+                               "low: 0\nhigh: 32 GiB\n\nHow high?\n```\n\n"
+                               "```because\n**Because** of this.\n```\n\n<!--more-->\n\n"
+                               "Before the steps.\n\n"
+                               "```step\nview: zoom=loss highlight=logits cursor=peak pin=other\n```\n\n"
+                               "### First\n\n```table\n| a | b |\n|---|---|\n| 1 | 2 |\n```\n\n"
+                               "```figure\nid: memory_timeline\nset: axis=event\n```\n\n"
+                               "```sources\nchen2016\n```\n");
+  for (const Problem& problem : reading.problems) FAIL_CHECK(problem.text());
+  const Page& page = reading.page;
+  CHECK(page.title == "Four ways");
+  CHECK(page.settings.at(0).key == "batch");
+  CHECK(page.figures == std::vector<std::string>{"memory_timeline", "formula_table"});
+  REQUIRE(page.front.size() == 3);
+  CHECK(std::get<TextBlock>(page.front[0]).markdown == "The [logits](term:logits) of a step.");
+  CHECK(std::get<FormulaBlock>(page.front[1]).tex == "B \\cdot T");
+  REQUIRE(page.question);
+  const NumberQuestion* number = number_of(&*page.question);
+  REQUIRE(number != nullptr);
+  CHECK(number->answer == find_answer("peak_of_step"));
+  CHECK(number->high == 32.0 * record::kGiB);
+  CHECK(page.question->ask == "How high?");
+  CHECK(page.question->because == "**Because** of this.");
+  REQUIRE(page.more.size() == 2);
+  CHECK(page.more[0].view.zoom.empty());
+  CHECK(page.more[1].view.zoom == "loss");
+  CHECK(page.more[1].view.highlight == "logits");
+  CHECK(page.more[1].view.cursor == "peak");
+  CHECK(page.more[1].view.pin == "other");
+  CHECK(std::get<TableBlock>(page.more[1].blocks[1]).rows.at(0).at(1) == "2");
+  CHECK(std::get<FigureBlock>(page.more[1].blocks[2]).settings.at(0).value == "event");
+  CHECK(page.sources == std::vector<std::string>{"chen2016"});
+  CHECK(markdown_of(page.front) == "The [logits](term:logits) of a step.\n\n$$B \\cdot T$$\n\nand `headroom list`.");
+  CHECK(markdown_of(page.more) == "Before the steps.\n\n### First\n\n| a | b |\n| --- | --- |\n| 1 | 2 |");
+}
+
+TEST_CASE("a choice has its replies, an order its right order") {
+  const std::string because = "```because\nSo.\n```\n";
+  const Reading choice = read(kFront + kWords +
+                              "```question\nkind: choice\n\nDoes it fit?\n\n"
+                              "- [ ] Yes\n  misconception: only_weights\n  reply: Those are the weights.\n"
+                              "- [x] No\n"
+                              "- [ ] Sometimes\n  misconception: luck\n  reply: It is the same each time.\n```\n" +
+                              because);
+  for (const Problem& problem : choice.problems) FAIL_CHECK(problem.text());
+  const auto& choices = std::get<ChoiceQuestion>(choice.page.question->kind).choices;
+  REQUIRE(choices.size() == 3);
+  CHECK(choice.page.question->ask == "Does it fit?");
+  CHECK(choices[0].reply == "Those are the weights.");
+  CHECK(choices[0].misconception == "only_weights");
+  CHECK(choices[1].right);
+  const Reading order = read(kFront + kWords +
+                             "```question\nkind: order\nmisconception: attention\nreply: The MLP is larger.\n\n"
+                             "Sort them.\n\n1. MLP\n2. Norms\n3. Attention\n```\n" +
+                             because);
+  for (const Problem& problem : order.problems) FAIL_CHECK(problem.text());
+  CHECK(std::get<OrderQuestion>(order.page.question->kind).items ==
+        std::vector<std::string>{"MLP", "Norms", "Attention"});
+
+  CHECK(problem_of(kFront + kWords +
+                   "```question\nkind: choice\n\nDoes it?\n\n- [ ] Yes\n  misconception: a\n  reply: No.\n- [x] No\n"
+                   "- [ ] Both\n  misconception: b\n  reply: No.\n```\n" +
+                   because) == "p.md:16: The choice \"Both\" has the reply of another one.");
+}
+
+TEST_CASE("what leads nowhere is named with file and line") {
+  CHECK(read(kFront + kWords).problems.empty());
+  CHECK(problem_of(with("title: Four ways\n", "")) == "p.md:1: The front matter lacks a line \"title: …\".");
+  CHECK(problem_of(with("title:", "titel: x\ntitle:")) ==
+        "p.md:2: The front matter has no key \"titel\": the nearest is title.");
+  CHECK(problem_of(with("Chunks remove the logits.",
+                        "one two three four five six seven eight nine ten eleven twelve "
+                        "thirteen"))
+            .starts_with("p.md:3: The claim has 13 words"));
+  CHECK(problem_of(with("figures: memory_timeline", "figures: memory_timelin")) ==
+        "p.md:7: There is no figure \"memory_timelin\": the nearest is memory_timeline.");
+  CHECK(problem_of(with("batch=4", "batsch=4")).starts_with("p.md:5: "));
+  CHECK(problem_of(with("batch=4", "batch=0")).starts_with("p.md:5: "));
+  CHECK(problem_of(with("batch=4", "optimizer=galore adapters=lora")).starts_with("p.md:5: "));
+  CHECK(problem_of(with("loss batch", "loss badge")) == "p.md:6: The demo train_step has no setting badge.");
+  CHECK(problem_of(with("shows: tiny_cpu", "shows: tiny")).starts_with("p.md:8: There is no recording of this page"));
+  CHECK(problem_of(with("widgets: settings", "widgets: setings")) ==
+        "p.md:10: There is no widget \"setings\": the nearest is settings.");
+  CHECK(problem_of(with("term:logits", "term:logit")) == "p.md:12: There is no term \"logit\": the nearest is logits.");
+  CHECK(problem_of(with("term:logits", "https://a")) == "p.md:12: A page links to terms only, not to https://a.");
+  CHECK(problem_of(kFront + kWords + "\nSee\n`headroom lst`.\n") ==
+        "p.md:15: `headroom lst` does not work: no such command");
+  CHECK(problem_of(kFront + kWords + "```sources\nchen2017\n```\n") ==
+        "p.md:14: There is no source \"chen2017\": the nearest is chen2016.");
+  CHECK(problem_of(kFront + kWords + "```quiz\n?\n```\n").starts_with("p.md:13: There is no block \"```quiz\""));
+  CHECK(problem_of(kFront + kWords + "```widget\nladdr\n```\n") ==
+        "p.md:14: There is no widget \"laddr\": the nearest is ladder.");
+  CHECK(problem_of(kFront + kWords + "\n```figure\nid: memory_timeline\n") ==
+        "p.md:14: The block ```figure does not end: close it with ```.");
+  CHECK(problem_of(kFront + kWords + "```figure\nid: launches\n```\n")
+            .ends_with("The figure launches is not one of the page's."));
+  CHECK(problem_of(kFront + kWords + "<!--more-->\n```step\nview: zoom=los\n```\nWords.\n") ==
+        "p.md:15: There is no phase \"los\": the nearest is loss.");
+  CHECK(problem_of(kFront + kWords + "```table\n| a | b |\n|---|\n| 1 |\n```\n").starts_with("p.md:14: A table is"));
+  CHECK(read("---\ntitle: x\n").problems.at(0).text() ==
+        "p.md:1: The front matter does not end: close it with a line \"---\".");
+}
+
+TEST_CASE("a page with a problem is left out, the others are there") {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "headroom-course-XXXXXX").string();
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const fs::path assets = folder;
+  fs::copy(fs::path(HEADROOM_SOURCE_DIR) / "assets" / "text", assets / "text");
+  std::ofstream(assets / "text" / "checkpointing.md", std::ios::app) << "\n```quiz\n```\n";
+  std::ofstream(assets / "text" / "forgotten.md") << "Words.\n";
+  std::ofstream(assets / "text" / "contents.md", std::ios::app) << "- not_there\n";
+  const Course course = Course::load(assets);
+  CHECK(course.find_page("checkpointing") == nullptr);
+  CHECK(course.pages().size() == tests::course().pages().size() - 1);
+  REQUIRE(course.problems().size() == 3);
+  CHECK(course.problems()[0].text().find("checkpointing.md:") == 0);
+  CHECK(course.problems()[0].text().find("```quiz") != std::string::npos);
+  CHECK(course.problems()[1].file == "contents.md");
+  CHECK(course.problems()[2].file == "forgotten.md");
+  CHECK(Course::load(assets / "nowhere").pages().empty());
+  CHECK_FALSE(Course::load(assets / "nowhere").problems().empty());
+  fs::remove_all(assets);
+}
+
+TEST_CASE("each word of a term gets a tag of its own", "[pages]") {
+  const MarkedText marked = mark_terms("The [optimizer state](term:optimizer_state), and [logits](term:logits).");
+  CHECK(marked.markdown == "The <term-0>optimizer</term-0> <term-0>state</term-0>, and <term-1>logits</term-1>.");
+  CHECK(marked.terms == std::vector<std::string>{"optimizer_state", "logits"});
+  CHECK(category_of_term("optimizer_state") == record::Category::kOptimizerState);
+  CHECK_FALSE(category_of_term("nothing"));
+  CHECK(count_words("The [optimizer state](term:x) takes $B \\cdot T$ bytes, <b>all</b> the time.") == 8);
+}

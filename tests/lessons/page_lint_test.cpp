@@ -1,0 +1,79 @@
+// Every page of the course: its parts are there, short enough for the smallest window, with terms that mean something
+// and formulas that the renderer knows.
+#include <regex>
+#include <set>
+#include <string>
+
+#include "tests/support/catch.h"
+#include "tests/support/course.h"
+
+using namespace headroom;
+using namespace headroom::lessons;
+
+namespace {
+
+constexpr int kMostWords = 100;  // about 90, with the question; more does not fit a window of 1280 x 720
+
+// What MicroTeX draws correctly. Others are drawn in red without an error.
+const std::set<std::string> kKnownCommands{
+    "frac",   "dfrac",  "tfrac", "sqrt", "sum",  "int",    "left",       "right",      "text",         "mathrm",
+    "mathbf", "cdot",   "times", "le",   "ge",   "approx", "mathcal",    "mathbb",     "operatorname", "overline",
+    "log",    "exp",    "max",   "min",  "quad", "qquad",  "dots",       "ldots",      "alpha",        "beta",
+    "gamma",  "theta",  "sigma", "mu",   "odot", "in",     "to",         "rightarrow", "lceil",        "rceil",
+    "lfloor", "rfloor", "ln",    "pm",   "neq",  "Delta",  "varepsilon", "epsilon"};
+
+std::string unknown_command(const std::string& markdown) {
+  static const std::regex formula(R"(\$\$?([^$]+)\$\$?)"), command(R"(\\([A-Za-z]+))");
+  for (std::sregex_iterator f(markdown.begin(), markdown.end(), formula), end; f != end; ++f) {
+    const std::string inside = (*f)[1];
+    for (std::sregex_iterator c(inside.begin(), inside.end(), command); c != end; ++c)
+      if (!kKnownCommands.contains((*c)[1])) return (*c)[1];
+  }
+  return {};
+}
+
+bool braces_match(const std::string& text) {
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    if (depth < 0) return false;
+  }
+  return depth == 0;
+}
+
+}  // namespace
+
+TEST_CASE("every page is short enough for the smallest window, and its formulas can be drawn", "[pages]") {
+  for (const Page* page : tests::course().pages()) {
+    INFO(page->id);
+    const std::string body = markdown_of(page->front), more = markdown_of(page->more);
+    const std::string ask = page->question ? page->question->ask : "";
+    const std::string because = page->question ? page->question->because : "";
+    CHECK(count_words(body) + count_words(ask) <= kMostWords);
+    CHECK(count_words(body) >= 30);
+    // Words of the question are drawn as they are: no term there would have its line and its explanation.
+    CHECK(ask.find("](") == std::string::npos);
+    CHECK(because.find("](") == std::string::npos);
+    static const std::regex apart(R"([0-9] (%|GiB|MiB|GB/s|TB/s|GB\b|MB\b))");  // a line could end between them
+    CHECK_FALSE(std::regex_search(body + more + ask + because, apart));
+    for (const std::string& part : {body, more, ask, because}) {
+      CHECK(unknown_command(part) == "");
+      CHECK(braces_match(part));
+    }
+  }
+}
+
+TEST_CASE("every kind of memory is in the glossary", "[pages]") {
+  for (int i = 0; i < record::kNumCategories; ++i) {
+    const std::string key(record::key_of(static_cast<record::Category>(i)));
+    INFO(key);
+    CHECK(tests::course().glossary().contains(key));
+  }
+}
+
+TEST_CASE("the lint sees what it is for", "[pages]") {
+  CHECK(unknown_command(R"(a $\frac{1}{2}$ and $$\argmax x$$)") == "argmax");
+  CHECK(unknown_command(R"($\frac{1}{2} \cdot \text{a}$)") == "");
+  CHECK_FALSE(braces_match("a}"));
+  CHECK(braces_match("{a}"));
+}
