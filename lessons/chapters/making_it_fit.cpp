@@ -215,10 +215,7 @@ constexpr Prediction kLastRung{
 constexpr std::array kLadderFigures{Id("ladder_waterfall"), Id("formula_table")};
 constexpr std::array kLadderRecordings{Id("ladder_h200"), Id("ladder_cpu")};
 // The first rung's, for the formula.
-constexpr std::array kLadderSettings{Setting{"precision", "fp32"},     Setting{"attention", "eager"},
-                                     Setting{"checkpointing", "off"},  Setting{"loss", "plain"},
-                                     Setting{"fused.rms_norm", "off"}, Setting{"fused.rope", "off"},
-                                     Setting{"fused.swiglu", "off"},   Setting{"fused.embedding", "off"}};
+constexpr std::array kLadderSettings{Setting{"attention", "eager"}};
 constexpr std::array kLadderSwitches{Id("model"), Id("batch"), Id("seq"), Id("steps"), Id("device"), Id("cap")};
 constexpr std::array kLadderWidgets{Id("ladder"), Id("settings")};
 constexpr Page kLadder{.id = "ladder",
