@@ -8,6 +8,7 @@
 
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "demos/predict/step_settings.h"
 
 namespace headroom::lessons {
 namespace {
@@ -23,10 +24,7 @@ std::string shown(const record::RunInfo& info, const std::string& key) {
   const auto* demo = experiments::find_demo(info.demo);
   if (demo == nullptr) return value;
   for (const auto& spec : demo->schema) {
-    if (spec.key != key) continue;
-    for (const auto& choice : spec.choices) {
-      if (choice.key == value) return std::string(choice.label);
-    }
+    if (spec.key == key) return std::string(record::label_of(spec, value));
   }
   return value;
 }
@@ -43,10 +41,7 @@ record::Params params_of(const record::RunInfo& info) {
 std::string in_words(const record::Params& params, std::string_view key) {
   for (const record::ParamSpec& spec : params.schema()) {
     if (spec.key != key) continue;
-    std::string value = params.as_text(key);
-    for (const record::Choice& choice : spec.choices)
-      if (choice.key == value) value = choice.label;
-    return fmt::format("{} “{}”", spec.label, value);
+    return fmt::format("{} “{}”", spec.label, record::label_of(spec, params.as_text(key)));
   }
   return std::string(key);
 }
@@ -71,8 +66,13 @@ std::string provenance_line(const record::RunInfo& info) {
   };
   add(shown(info, "model"));
   if (value_of(info.params, "model") == "custom") {  // its name says nothing of its size
-    add_number("num_layers", "{} layers");
-    add_number("hidden_size", "hidden size {}");
+    if (const auto taken = predict::taken_shape(info.provenance)) {
+      add(fmt::format("{} layers", taken->num_layers));
+      add(fmt::format("hidden size {}", record::format_count(taken->hidden_size)));
+    } else {
+      add_number("num_layers", "{} layers");
+      add_number("hidden_size", "hidden size {}");
+    }
   }
   add(shown(info, "precision"));
   add_number("batch", "batch {}");
@@ -83,6 +83,10 @@ std::string provenance_line(const record::RunInfo& info) {
   const std::string gpu = value_of(info.provenance, "gpu");
   add(info.device == record::DeviceKind::kGpu ? (gpu.empty() ? "GPU" : gpu) : "CPU");
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+bool in_provenance_line(std::string_view key) {
+  return record::is_one_of(key, "model|precision|batch|seq|checkpointing");
 }
 
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure) {

@@ -13,6 +13,9 @@ namespace headroom::lessons {
 // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"; a custom model with its layers and hidden size
 std::string provenance_line(const record::RunInfo& info);
 
+// Whether that line says the parameter's value.
+bool in_provenance_line(std::string_view key);
+
 // What a file with a figure of this run must tell beside the source of its numbers: the run's own provenance, its
 // parameters, how it ended, whether its file was cut off, and the figure's parameters.
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure);

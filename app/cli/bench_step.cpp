@@ -3,7 +3,6 @@
 #include "app/cli/bench_step.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -30,14 +29,9 @@ constexpr int kWarmUp = 5;
 constexpr int kSteps = 35, kTracedSteps = 15, kQuickSteps = 10;
 constexpr double kGoal = 1.10;  // with all kernels on, 1 x 1,024 tokens, no CUDA graph
 
-constexpr std::array<std::string_view, 10> kDefaults{
-    "model=llama-3.2-1b", "precision=bf16", "batch=1",         "seq=1024",           "loss=flce",
-    "fused.rms_norm=on",  "fused.rope=on",  "fused.swiglu=on", "fused.embedding=on", "fused.adamw=on"};
-
 record::Result<Params> params_for(const BenchOptions& options, bool trace) {
-  Params params(experiments::find_demo("train_step")->schema);
-  for (const std::string_view assignment : kDefaults)
-    if (auto set = params.set_assignment(assignment); !set) return set.error();
+  Params params = fast_step();
+  if (auto set = params.set("precision", "bf16"); !set) return set.error();
   const int steps = options.quick ? kQuickSteps : trace ? kTracedSteps : kSteps;
   if (auto set = params.set("steps", std::string_view(std::to_string(steps))); !set) return set.error();
   if (auto set = set_params(params, "train_step", options); !set) return set.error();
@@ -94,6 +88,13 @@ record::Result<WholeRun> run_step(backend::Backend& engine, const BenchOptions& 
 std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
 
 }  // namespace
+
+Params fast_step() {
+  Params params(experiments::find_demo("train_step")->schema);
+  for (const char* assignment : {"model=llama-3.2-1b", "batch=1", "seq=1024"}) (void)params.set_assignment(assignment);
+  experiments::use_own_kernels(params);
+  return params;
+}
 
 record::Result<ExitCode> bench_step(const BenchOptions& options) {
   const auto params = params_for(options, false);

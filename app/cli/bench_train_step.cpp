@@ -3,7 +3,6 @@
 #include "app/cli/bench_train_step.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -11,12 +10,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/bench_step.h"
 #include "app/cli/drive.h"
 #include "app/cli/output.h"
 #include "app/common/session.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
-#include "demos/experiments/step_bound.h"
+#include "demos/predict/step_bound.h"
 
 namespace headroom::app {
 
@@ -31,19 +31,14 @@ constexpr int kWarmUp = 5;  // the first steps compile, tune, fill caches and re
 constexpr int kSteps = 35, kQuickSteps = 10;
 constexpr double kGoal = 0.70;  // of the bound's tokens a second
 
-constexpr std::array<std::string_view, 9> kDefaults{
-    "model=llama-3.2-1b", "batch=1",         "seq=1024",           "loss=flce",     "fused.rms_norm=on",
-    "fused.rope=on",      "fused.swiglu=on", "fused.embedding=on", "fused.adamw=on"};
-
 bool has_gpu(const backend::Backend& engine) {
   const auto devices = engine.devices();
   return std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.key == "cuda"; });
 }
 
 record::Result<Params> params_for(const BenchOptions& options, const backend::Backend& engine) {
-  Params params(experiments::find_demo("train_step")->schema);
-  std::vector<std::string> assignments(kDefaults.begin(), kDefaults.end());
-  assignments.push_back(fmt::format("steps={}", options.quick ? kQuickSteps : kSteps));
+  Params params = fast_step();
+  std::vector<std::string> assignments{fmt::format("steps={}", options.quick ? kQuickSteps : kSteps)};
   const std::string device = options.device.value_or("auto");
   assignments.push_back("device=" + device);
   if (device != "cpu" && has_gpu(engine))
@@ -64,26 +59,19 @@ record::Result<Params> params_for(const BenchOptions& options, const backend::Ba
 // The product demo's parameters, and the closed form's, of this step.
 struct Shape {
   Params products;
-  experiments::StepBound bound;
+  predict::StepBound bound;
   std::int64_t tokens = 0;
 };
 
-record::Result<Shape> shape_of(const Params& step) {
-  const std::string precision = step.text("precision");
-  const bool wide = precision == "fp32", mixed = precision.ends_with("_mixed");
-  const std::string moments = step.text("moments");
+record::Result<Shape> shape_of(const Params& params) {
+  const predict::StepSettings step = predict::step_settings(params);
   Shape shape{.products = Params(experiments::find_demo("step_bound")->schema),
-              .tokens = step.integer("batch") * step.integer("seq")};
-  shape.bound = experiments::step_bound(
-      *llama::find_config(step.text("model")),
-      {.tokens = shape.tokens,
-       .element = wide ? 4 : 2,
-       .moment = moments == "bf16" || (moments == "model" && !wide && !mixed) ? 2 : 4,
-       .checkpointing = step.text("checkpointing") == "layer" || step.text("checkpointing") == "every"});
-  for (const auto& [key, value] : {std::pair<const char*, std::string>{"model", step.text("model")},
+              .bound = predict::step_bound(step),
+              .tokens = step.tokens()};
+  for (const auto& [key, value] : {std::pair<const char*, std::string>{"model", params.text("model")},
                                    {"tokens", std::to_string(shape.tokens)},
-                                   {"storage", precision.substr(0, 4)},
-                                   {"device", step.text("device")}}) {
+                                   {"storage", predict::storage_key(step.precision)},
+                                   {"device", params.text("device")}}) {
     if (auto set = shape.products.set(key, std::string_view(value)); !set) return set.error();
   }
   return shape;
@@ -107,7 +95,7 @@ struct BoundTimes {
   double whole() const { return products + other; }
 };
 
-record::Result<BoundTimes> times_of(const record::Recording& measured, const experiments::StepBound& bound) {
+record::Result<BoundTimes> times_of(const record::Recording& measured, const predict::StepBound& bound) {
   const auto& rows = measured.measurements();
   if (rows.size() != bound.products.size() + 1 || rows.front().median <= 0)
     return Error{"The products left no times behind, so there is no bound.", ErrorKind::kEngine};

@@ -8,7 +8,7 @@
 
 #include "app/common/assets.h"
 #include "demos/experiments/train_step_model.h"
-#include "demos/llama/config.h"
+#include "demos/predict/step_settings.h"
 #include "demos/record/text.h"
 #include "demos/record/units.h"
 
@@ -17,31 +17,16 @@ namespace headroom::app {
 namespace fs = std::filesystem;
 using record::Error;
 using record::ErrorKind;
+using record::FileUse;
 using record::Params;
 
 namespace {
 
-// Empty: the demo has no such parameter, or it is not set or has no effect.
-std::string named(const Params& params, std::string_view key) {
-  return params.has(key) && params.in_use(key) ? std::string(params.text(key)) : std::string();
-}
-
 // A kernel's source is a file's name unless it has a line break.
-record::Status check_source(const std::string& source) {
+record::Status check_source(std::string_view key, const std::string& source) {
   std::error_code failed;
   if (source.find('\n') != std::string::npos || fs::is_regular_file(source, failed)) return record::Ok{};
-  return Error{fmt::format("There is no file {}: `source` takes one with CUDA C++.", source)};
-}
-
-// Of the optimizer's state, as far as the settings alone tell: two moments, and the masters of mixed precision.
-record::Bytes state_bytes(const Params& params) {
-  if (params.text("adapters") != "off") return 0;  // little
-  const auto model = experiments::train_step_model(params);
-  if (!model) return 0;  // the engine says what is wrong with it
-  const std::string_view precision = params.text("precision");
-  return llama::num_parameters(model.value().config) * (precision == "bf16"             ? 2 * 2
-                                                        : precision.ends_with("_mixed") ? 3 * 4
-                                                                                        : 2 * 4);
+  return Error{fmt::format("There is no file {}: `{}` takes one with CUDA C++.", source, key)};
 }
 
 // The engine makes the file: nobody's is written over, and a full disk is known before a model is built.
@@ -64,21 +49,23 @@ record::Status check_new_file(std::string_view key, const fs::path& path, record
                              record::format_bytes(static_cast<record::Bytes>(space.available))));
 }
 
+record::Status check_file(const experiments::DemoInfo& demo, const Params& params, const record::ParamSpec& spec) {
+  const std::string& name = params.text(spec.key);
+  if (spec.file == FileUse::kWritten) return check_new_file(spec.key, name, demo.written_bytes(params));
+  if (name.empty()) return record::Ok{};
+  if (spec.file == FileUse::kText) return check_text_file(name);
+  if (spec.file == FileUse::kSource) return check_source(spec.key, name);
+  const auto model = experiments::train_step_model(predict::step_settings(params));
+  return model ? record::Status(record::Ok{}) : model.error();
+}
+
 }  // namespace
 
-record::Status check_files(const Params& params, const EngineChoice& engine) {
+record::Status check_files(const experiments::DemoInfo& demo, const Params& params, const EngineChoice& engine) {
   if (engine.elsewhere()) return record::Ok{};
-  if (const std::string text = named(params, "data"); !text.empty())
-    if (auto readable = check_text_file(text); !readable) return readable.error();
-  if (!named(params, "weights").empty())
-    if (const auto model = experiments::train_step_model(params); !model) return model.error();
-  if (const std::string source = named(params, "source"); !source.empty())
-    if (auto readable = check_source(source); !readable) return readable.error();
-  if (params.has("offload_file") && params.in_use("offload_file"))
-    if (auto room = check_new_file("offload_file", params.text("offload_file"), state_bytes(params)); !room)
-      return room.error();
-  if (params.has("file") && params.has("size"))  // of the demo bandwidth
-    if (auto room = check_new_file("file", params.text("file"), params.integer("size")); !room) return room.error();
+  for (const record::ParamSpec& spec : demo.schema)
+    if (spec.file != FileUse::kNone && params.in_use(spec.key))
+      if (auto usable = check_file(demo, params, spec); !usable) return usable;
   return record::Ok{};
 }
 

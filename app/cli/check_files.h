@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/common/session.h"
+#include "demos/experiments/demo.h"
 #include "demos/record/result.h"
 #include "demos/record/schema.h"
 
@@ -9,6 +10,6 @@ namespace headroom::app {
 
 // Text, checkpoint and source must be readable, and a file that is written new, with room for what it takes. An engine
 // elsewhere reads the files of its own machine, and says itself what is wrong with them.
-record::Status check_files(const record::Params& params, const EngineChoice& engine);
+record::Status check_files(const experiments::DemoInfo& demo, const record::Params& params, const EngineChoice& engine);
 
 }  // namespace headroom::app

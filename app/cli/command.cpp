@@ -1,6 +1,8 @@
 // The common options, applied.
 #include "app/cli/command.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace headroom::app {
@@ -15,6 +17,12 @@ record::Status set_flag(record::Params& params, std::string_view demo, std::stri
 record::Status set_params(record::Params& params, std::string_view demo, const CommonOptions& options) {
   for (const std::string& assignment : options.set)
     if (auto set = params.set_assignment(assignment); !set) return set;
+  for (const record::ParamSpec& spec : params.schema()) {
+    const auto sets = [&](const std::string& text) { return text.starts_with(fmt::format("{}=", spec.key)); };
+    if (params.overruled(spec.key) && std::any_of(options.set.begin(), options.set.end(), sets))
+      return record::Error{
+          fmt::format("{0} is set beside {1}, which decides it: leave {0} or {1} out.", spec.key, spec.unless_key)};
+  }
   if (auto set = set_flag(params, demo, "device", options.device); !set) return set;
   return set_flag(params, demo, "cap", options.cap);
 }

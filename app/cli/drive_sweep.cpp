@@ -73,8 +73,9 @@ void say_failures(const std::vector<record::SweepPoint>& points) {
 }  // namespace
 
 record::Status check_files(const SweepPlan& plan, const EngineChoice& engine) {
+  const experiments::DemoInfo& demo = *experiments::find_demo(plan.demo);
   for (const PlannedPoint& point : plan.points)
-    if (auto usable = check_files(point.params, engine); !usable) return usable.error();
+    if (auto usable = check_files(demo, point.params, engine); !usable) return usable.error();
   return record::Ok{};
 }
 

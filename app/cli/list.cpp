@@ -32,16 +32,15 @@ std::string number(const ParamSpec& spec, double value) {
   }
 }
 
-// "1 to 1,024 sequences", "tiny, llama-3.2-1b, custom", "on, off".
+// "1 to 1,024 sequences", "tiny, llama-3.2-1b, custom", "off, on".
 std::string values_of(const ParamSpec& spec) {
   switch (spec.kind) {
-    case ParamKind::kChoice: {
+    case ParamKind::kChoice:
+    case ParamKind::kSwitch: {
       std::vector<std::string_view> keys;
-      for (const record::Choice& choice : spec.choices) keys.push_back(choice.key);
+      for (const record::Choice& choice : record::choices_of(spec)) keys.push_back(choice.key);
       return fmt::format("{}", fmt::join(keys, ", "));
     }
-    case ParamKind::kSwitch:
-      return "on, off";
     case ParamKind::kFile:
       return "a file";
     case ParamKind::kInteger:
@@ -70,9 +69,8 @@ json schema_json(record::Schema schema) {
     json entry = {
         {"key", spec.key}, {"label", spec.label}, {"help", spec.help}, {"default", defaults.as_text(spec.key)}};
     if (!spec.unit.empty()) entry["unit"] = spec.unit;
-    if (spec.kind == ParamKind::kChoice) {
-      for (const record::Choice& choice : spec.choices) entry["choices"].push_back(choice.key);
-    } else if (spec.kind != ParamKind::kFile && spec.kind != ParamKind::kSwitch) {
+    for (const record::Choice& choice : record::choices_of(spec)) entry["choices"].push_back(choice.key);
+    if (spec.kind == ParamKind::kInteger || spec.kind == ParamKind::kReal || spec.kind == ParamKind::kBytes) {
       entry["minimum"] = spec.minimum;
       entry["maximum"] = spec.maximum;
     }

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/predict/report_form.h"
 #include "lessons/published.h"
-#include "lessons/report_form.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
 
@@ -35,7 +35,7 @@ std::string peak_text(const SweepPoint& point) {
 
 std::string published_columns(const SweepPoint& point) {
   const auto form =
-      lessons::report_peak(*lessons::report_strategy(point.series),
+      predict::report_peak(*predict::report_strategy(point.series),
                            static_cast<double>(lessons::setting(point, "batch")), lessons::setting(point, "seq"));
   const PublishedRun* const run = published(point);
   const std::string peak = run == nullptr ? "" : run->out_of_memory ? "out of memory" : record::format_count(run->peak);
@@ -57,7 +57,7 @@ std::string table_of(const record::Recording& sweep, bool with_published) {
     text += fmt::format("| {} | {} | {} | {} | {} |", point.series, point.label, peak_text(point),
                         point.peak_reserved > 0 ? record::format_count(point.peak_reserved) : "",
                         point.tokens_per_second > 0 ? lessons::speed_text(point.tokens_per_second) : "");
-    if (with_published && lessons::report_strategy(point.series)) text += published_columns(point);
+    if (with_published && predict::report_strategy(point.series)) text += published_columns(point);
     text += "\n";
   }
   return text;

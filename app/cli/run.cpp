@@ -140,7 +140,7 @@ record::Result<ExitCode> run(const RunOptions& options) {
   auto params = params_from(*demo.value(), options);
   if (!params) return params.error();
   const EngineChoice chosen = choose_engine(options.engine);
-  if (auto usable = check_files(params.value(), chosen); !usable) return usable.error();
+  if (auto usable = check_files(*demo.value(), params.value(), chosen); !usable) return usable.error();
   if (options.record)
     if (auto writable = check_writable(*options.record); !writable) return writable.error();
 

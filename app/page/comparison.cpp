@@ -14,6 +14,7 @@
 #include "lessons/moment_errors.h"
 #include "lessons/names.h"
 #include "lessons/sweep.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -32,14 +33,6 @@ std::string share_of(double a, double b) {
   return with_sign(percent > 0, fmt::format("{} %", std::labs(percent)));
 }
 
-// A recording of another version may have keys or values that this one lacks: those keep their defaults.
-record::Params known_params(record::Schema schema, const std::map<std::string, std::string>& settings) {
-  record::Params params(schema);
-  for (const auto& [key, value] : settings)
-    if (params.has(key)) (void)params.set(key, std::string_view(value));
-  return params;
-}
-
 // "Checkpointing each layer", "Batch 8 sequences"; a count that its own label would say twice stands alone: "3 steps".
 std::string named_value(const record::ParamSpec& spec, const record::Params& params) {
   const std::string value = shown_value(spec, params);
@@ -52,7 +45,7 @@ std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& o
   const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
   std::string words;
   if (demo == nullptr) return words;
-  const record::Params params = known_params(demo->schema, run.params);
+  const record::Params params = record::Params::known_of(demo->schema, run.params);
   for (const record::ParamSpec& spec : demo->schema) {
     const auto here = run.params.find(std::string(spec.key)), there = other.params.find(std::string(spec.key));
     if (here == run.params.end() || there == other.params.end() || here->second == there->second) continue;
@@ -163,20 +156,16 @@ std::optional<double> last_metric(const record::Recording& run, MetricKind kind)
 }
 
 std::string techniques_of(const record::RunInfo& run) {
-  // Said elsewhere, or no technique.
-  constexpr std::array<std::string_view, 15> kNot{"model",  "batch",     "seq",           "precision",  "checkpointing",
-                                                  "device", "steps",     "seed",          "data",       "weights",
-                                                  "trace",  "histogram", "learning_rate", "loss_scale", "offload_file"};
   const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
   if (demo == nullptr || run.demo != "train_step") return {};
-  const record::Params params = known_params(demo->schema, run.params), defaults(demo->schema);
+  const record::Params params = record::Params::known_of(demo->schema, run.params), defaults(demo->schema);
   std::string words;
   int fused = 0;
   const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
   for (const record::ParamSpec& spec : demo->schema) {
-    const bool told = params.in_use(spec.key) && params.as_text(spec.key) != defaults.as_text(spec.key);
-    if (!told || spec.needs_key == "model" || std::find(kNot.begin(), kNot.end(), spec.key) != kNot.end()) continue;
-    const bool kernel = spec.key.starts_with("fused.") && params.text(spec.key) == "on";
+    if (spec.role != record::ParamRole::kTechnique || lessons::in_provenance_line(spec.key)) continue;
+    if (!params.in_use(spec.key) || params.as_text(spec.key) == defaults.as_text(spec.key)) continue;
+    const bool kernel = spec.kind == record::ParamKind::kSwitch && spec.own_kernels.composed && params.on(spec.key);
     if (kernel && ++fused > 1) continue;
     add(kernel ? "fused kernels" : named_value(spec, params));
   }

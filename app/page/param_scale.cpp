@@ -17,13 +17,6 @@ namespace {
 constexpr double kSmallestCard = 16.0 * 1024 * 1024;  // a tiny model's step does not fit into less
 constexpr int kMostStops = 4096;
 
-// What a choice is called.
-std::string label_of(const record::ParamSpec& spec, const std::string& key) {
-  for (const record::Choice& choice : spec.choices)
-    if (choice.key == key) return std::string(choice.label);
-  return key;
-}
-
 }  // namespace
 
 std::vector<double> stops_of(const record::ParamSpec& spec) {
@@ -81,9 +74,8 @@ std::string shown_value(const record::ParamSpec& spec, const record::Params& par
     case ParamKind::kReal:
       return typed_value(spec, params.real(spec.key));
     case ParamKind::kSwitch:
-      return params.on(spec.key) ? "on" : "off";
     case ParamKind::kChoice:
-      return label_of(spec, params.text(spec.key));
+      return std::string(record::label_of(spec, params.as_text(spec.key)));
     case ParamKind::kFile:
       return params.text(spec.key).empty() ? std::string(without_file(spec)) : params.text(spec.key);
     case ParamKind::kBytes:

@@ -12,7 +12,7 @@ enum class Kind { kPlain, kTraced, kWithDeadline };
 
 Kind kind_of(const RunRequest& request) {
   if (request.params.has("deadline")) return Kind::kWithDeadline;
-  return request.params.has("trace") && request.params.text("trace") == "on" ? Kind::kTraced : Kind::kPlain;
+  return request.params.has("trace") && request.params.on("trace") ? Kind::kTraced : Kind::kPlain;
 }
 
 class EnginePair final : public Backend {

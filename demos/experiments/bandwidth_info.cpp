@@ -9,33 +9,32 @@ namespace headroom::experiments {
 namespace {
 
 using record::ParamKind;
-using record::ParamSpec;
 
 constexpr std::array kSchema{
     device_choice("The device whose link is measured; auto takes the GPU where there is one"),
-    ParamSpec{.key = "size",
-              .label = "Size",
-              .unit = "bytes",
-              .help = "What is copied at a time",
-              .kind = ParamKind::kBytes,
-              .minimum = 1 << 20,
-              .maximum = 1e10,
-              .default_number = 256.0 * 1024 * 1024,
-              .logarithmic = true},
-    ParamSpec{.key = "adamw_weights",
-              .label = "AdamW",
-              .unit = "weights",
-              .help = "That the CPU's AdamW steps, 18 bytes each: more than its caches hold",
-              .kind = ParamKind::kInteger,
-              .minimum = 1 << 16,
-              .maximum = 1e10,
-              .default_number = 1 << 26,
-              .logarithmic = true},
-    advanced(ParamSpec{.key = "file",
-                       .label = "File",
-                       .help = "A new file to write and read; empty takes one in the folder for temporary files",
-                       .kind = ParamKind::kFile}),
+    shape({.key = "size",
+           .label = "Size",
+           .unit = "bytes",
+           .help = "What is copied at a time",
+           .kind = ParamKind::kBytes,
+           .minimum = 1 << 20,
+           .maximum = 1e10,
+           .default_number = 256.0 * 1024 * 1024,
+           .logarithmic = true}),
+    shape({.key = "adamw_weights",
+           .label = "AdamW",
+           .unit = "weights",
+           .help = "That the CPU's AdamW steps, 18 bytes each: more than its caches hold",
+           .kind = ParamKind::kInteger,
+           .minimum = 1 << 16,
+           .maximum = 1e10,
+           .default_number = 1 << 26,
+           .logarithmic = true}),
+    file("file", "File", "A new file to write and read; empty takes one in the folder for temporary files",
+         record::FileUse::kWritten),
 };
+
+record::Bytes file_bytes(const record::Params& params) { return params.integer("size"); }
 
 }  // namespace
 
@@ -46,6 +45,7 @@ constinit const DemoInfo kBandwidth = {
     .summary = "Time copies within and between GPU, host and a file, and the CPU's AdamW, as offload uses them.",
     .schema = kSchema,
     .records_memory = false,
+    .written_bytes = &file_bytes,
 };
 
 }  // namespace headroom::experiments

@@ -60,14 +60,7 @@ constexpr std::array kConflicts{
 };
 
 bool matches(std::string_view value, std::string_view pattern) {
-  const bool negated = pattern.starts_with('!');
-  if (negated) pattern.remove_prefix(1);
-  while (true) {
-    const std::size_t bar = pattern.find('|');
-    if (pattern.substr(0, bar) == value) return !negated;
-    if (bar == std::string_view::npos) return negated;
-    pattern.remove_prefix(bar + 1);
-  }
+  return pattern.starts_with('!') ? !record::is_one_of(value, pattern.substr(1)) : record::is_one_of(value, pattern);
 }
 
 bool set_to(const record::Params& params, std::string_view key, std::string_view pattern) {

@@ -10,4 +10,9 @@ const DemoInfo* find_demo(std::string_view id) {
   return nullptr;
 }
 
+void use_own_kernels(record::Params& params) {
+  for (const record::ParamSpec& spec : params.schema())
+    if (spec.own_kernels.composed && params.in_use(spec.key)) (void)params.set(spec.key, spec.own_kernels.values);
+}
+
 }  // namespace headroom::experiments

@@ -15,9 +15,13 @@ struct DemoInfo {
   record::Schema schema;
   bool records_memory = true;  // false: it measures time, and recording every allocation would be in the way
   bool needs_kernels = false;  // true: without kernels of our own there is nothing to run on a GPU
+  record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // of the file that it writes; null: none
 };
 
 std::span<const DemoInfo* const> demos();        // in display order
 const DemoInfo* find_demo(std::string_view id);  // null: unknown
+
+// Sets every operation that our kernels and PyTorch's operators both compute (OwnKernels::composed) to our kernels.
+void use_own_kernels(record::Params& params);
 
 }  // namespace headroom::experiments

@@ -2,13 +2,13 @@
 #include <array>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schema_parts.h"
 
 namespace headroom::experiments {
 
 namespace {
 
 using record::Choice;
-using record::ParamKind;
 using record::ParamSpec;
 
 constexpr std::array kExercises{
@@ -20,8 +20,8 @@ constexpr std::array kExercises{
 };
 constexpr std::array kThreads{Choice{"64", "64"}, Choice{"128", "128"}, Choice{"256", "256"}, Choice{"512", "512"},
                               Choice{"1024", "1,024"}};
-constexpr std::array kDevices{Choice{"auto", "best there is"}, Choice{"cpu", "none, only compile"},
-                              Choice{"cuda", "GPU"}};
+constexpr std::array kCompileDevices{Choice{"auto", "best there is"}, Choice{"cpu", "none, only compile"},
+                                     Choice{"cuda", "GPU"}};
 // What NVRTC 13 compiles for.
 constexpr std::array kArchitectures{
     Choice{"auto", "this GPU's, else sm_90"},
@@ -35,47 +35,29 @@ constexpr std::array kArchitectures{
 };
 
 constexpr std::array kSchema{
-    ParamSpec{.key = "exercise",
-              .label = "Kernel",
-              .help = "What the kernel is to compute; the three exercises start from one that can be improved",
-              .kind = ParamKind::kChoice,
-              .default_text = "vector_add",
-              .choices = kExercises},
-    ParamSpec{.key = "rows",
-              .label = "Rows N",
-              .unit = "rows",
-              .help = "Rows of the tensors",
-              .minimum = 1,
-              .maximum = 1 << 15,
-              .default_number = 8192,
-              .logarithmic = true},
-    ParamSpec{.key = "width",
-              .label = "Width H",
-              .unit = "elements",
-              .help = "Numbers a row, in fp32: WIDTH in the source",
-              .minimum = 1,
-              .maximum = 1 << 14,
-              .default_number = 4096,
-              .logarithmic = true},
-    ParamSpec{.key = "threads",
-              .label = "Threads a block",
-              .help = "THREADS in the source",
-              .kind = ParamKind::kChoice,
-              .default_text = "256",
-              .choices = kThreads},
-    ParamSpec{.key = "device",
-              .label = "Run on",
-              .help = "A GPU, where there is one; else the kernel is only compiled",
-              .kind = ParamKind::kChoice,
-              .default_text = "auto",
-              .choices = kDevices},
-    ParamSpec{.key = "arch",
-              .label = "Compile for",
-              .help = "Architecture that the compiler makes code for",
-              .kind = ParamKind::kChoice,
-              .default_text = "auto",
-              .choices = kArchitectures,
-              .advanced = true},
+    // The others are timed beside our kernel.
+    own(choice("exercise", "Kernel",
+               "What the kernel is to compute; the three exercises start from one that can be improved", kExercises),
+        "rms_norm|fuse_residual|vectorise|registers", "vector_add"),
+    shape({.key = "rows",
+           .label = "Rows N",
+           .unit = "rows",
+           .help = "Rows of the tensors",
+           .minimum = 1,
+           .maximum = 1 << 15,
+           .default_number = 8192,
+           .logarithmic = true}),
+    shape({.key = "width",
+           .label = "Width H",
+           .unit = "elements",
+           .help = "Numbers a row, in fp32: WIDTH in the source",
+           .minimum = 1,
+           .maximum = 1 << 14,
+           .default_number = 4096,
+           .logarithmic = true}),
+    choice("threads", "Threads a block", "THREADS in the source", kThreads, "256"),
+    choice("device", "Run on", "A GPU, where there is one; else the kernel is only compiled", kCompileDevices),
+    advanced(choice("arch", "Compile for", "Architecture that the compiler makes code for", kArchitectures)),
     ParamSpec{.key = "deadline",
               .label = "Deadline",
               .unit = "s",
@@ -84,11 +66,8 @@ constexpr std::array kSchema{
               .maximum = 600,
               .default_number = 10,
               .advanced = true},
-    ParamSpec{.key = "source",
-              .label = "Source",
-              .help = "The kernel in CUDA C++: its text, or the name of a file; empty takes the exercise's own",
-              .kind = ParamKind::kFile,
-              .advanced = true},
+    file("source", "Source", "The kernel in CUDA C++: its text, or the name of a file; empty takes the exercise's own",
+         record::FileUse::kSource),
 };
 
 }  // namespace

@@ -10,27 +10,18 @@ namespace headroom::experiments {
 namespace {
 
 using record::Choice;
-using record::ParamKind;
-using record::ParamSpec;
 
 constexpr auto kKernels = std::span(kKernelChoices).subspan(1, 7);  // operations of many small launches
 constexpr std::array kPasses{Choice{"forward", "forward"}, Choice{"full", "forward and backward"}};
 
 constexpr std::array kSchema{
     choice("kernel", "Kernel", "Which operation runs: composed from PyTorch's operators, and as one kernel", kKernels),
-    ParamSpec{.key = "rows",
-              .label = "Rows",
-              .unit = "rows",
-              .help = "Tokens; few of them and the launches take longer than the work",
-              .kind = ParamKind::kInteger,
-              .minimum = 1,
-              .maximum = 1 << 17,
-              .default_number = 1024,
-              .logarithmic = true},
+    shape(number("rows", "Rows", "rows", "Tokens; few of them and the launches take longer than the work", 1, 1 << 17,
+                 1024)),
     choice("pass", "Pass", "The forward pass alone, or backward after it", kPasses),
-    storage_choice("Number format of the tensors"),
+    technique(storage_choice("Number format of the tensors")),
     device_choice("Where it runs; auto takes the GPU where there is one"),
-    advanced(choice("trace", "Trace kernels", "Record every kernel and launch, in an engine of its own", kOffOn, "on")),
+    advanced(on_off("trace", "Trace kernels", "Record every kernel and launch, in an engine of its own", true)),
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ using record::ParamSpec;
 
 constexpr std::array kSchema{
     number("steps", "Steps", "steps", "Training steps before the moments are looked at", 1, 10000, 30),
-    number("batch", "Batch", "sequences", "Sequences in one step", 1, 256, 2),
-    number("seq", "Sequence", "tokens", "Tokens in a sequence", 8, 4096, 128),
+    shape(number("batch", "Batch", "sequences", "Sequences in one step", 1, 256, 2)),
+    shape(number("seq", "Sequence", "tokens", "Tokens in a sequence", 8, 4096, 128)),
     device_choice("Where it trains; auto takes the GPU where there is one"),
     advanced(ParamSpec{.key = "learning_rate",
                        .label = "Learning rate",

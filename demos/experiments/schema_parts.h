@@ -9,7 +9,6 @@
 
 namespace headroom::experiments {
 
-inline constexpr std::array kOffOn{record::Choice{"off", "off"}, record::Choice{"on", "on"}};
 inline constexpr std::array kDevices{record::Choice{"auto", "best there is"}, record::Choice{"cpu", "CPU"},
                                      record::Choice{"cuda", "GPU"}};
 inline constexpr std::array kStorages{
@@ -47,6 +46,17 @@ constexpr record::ParamSpec choice(std::string_view key, std::string_view label,
           .choices = choices};
 }
 
+// Off or on.
+constexpr record::ParamSpec on_off(std::string_view key, std::string_view label, std::string_view help,
+                                   bool on = false) {
+  return {.key = key,
+          .label = label,
+          .help = help,
+          .kind = record::ParamKind::kSwitch,
+          .maximum = 1,
+          .default_number = on ? 1.0 : 0.0};
+}
+
 // A whole number whose slider steps by doubling.
 constexpr record::ParamSpec number(std::string_view key, std::string_view label, std::string_view unit,
                                    std::string_view help, double minimum, double maximum, double default_number) {
@@ -71,6 +81,32 @@ constexpr record::ParamSpec needs(record::ParamSpec spec, std::string_view key, 
 // The same, folded away until asked for.
 constexpr record::ParamSpec advanced(record::ParamSpec spec) {
   spec.advanced = true;
+  return spec;
+}
+
+// Listed under `group`, with what it decides.
+constexpr record::ParamSpec in(std::string_view group, record::ParamRole role, record::ParamSpec spec) {
+  spec.group = group;
+  spec.role = role;
+  return spec;
+}
+
+constexpr record::ParamSpec shape(record::ParamSpec spec) { return in({}, record::ParamRole::kShape, spec); }
+constexpr record::ParamSpec technique(record::ParamSpec spec) { return in({}, record::ParamRole::kTechnique, spec); }
+
+constexpr record::ParamSpec file(std::string_view key, std::string_view label, std::string_view help,
+                                 record::FileUse use) {
+  return {.key = key, .label = label, .help = help, .kind = record::ParamKind::kFile, .advanced = true, .file = use};
+}
+
+// With `values` that only our kernels compute.
+constexpr record::ParamSpec own(record::ParamSpec spec, std::string_view values, std::string_view instead) {
+  spec.own_kernels = {.values = values, .instead = instead};
+  return spec;
+}
+// The same, where PyTorch's operators compute the same with `instead`.
+constexpr record::ParamSpec composed(record::ParamSpec spec, std::string_view values, std::string_view instead) {
+  spec.own_kernels = {.values = values, .instead = instead, .composed = true};
   return spec;
 }
 

@@ -9,8 +9,6 @@ namespace headroom::experiments {
 namespace {
 
 using record::Choice;
-using record::ParamKind;
-using record::ParamSpec;
 
 constexpr std::array kModels{
     Choice{"llama-3.2-1b", "Llama 3.2 1B"},
@@ -20,17 +18,9 @@ constexpr std::array kModels{
 };
 
 constexpr std::array kSchema{
-    choice("model", "Model", "Which Llama's products are timed", kModels),
-    ParamSpec{.key = "tokens",
-              .label = "Tokens",
-              .unit = "tokens",
-              .help = "Tokens of one step",
-              .kind = ParamKind::kInteger,
-              .minimum = 1,
-              .maximum = 1 << 20,
-              .default_number = 1024,
-              .logarithmic = true},
-    storage_choice("Number format of weights and activations"),
+    shape(choice("model", "Model", "Which Llama's products are timed", kModels)),
+    shape(number("tokens", "Tokens", "tokens", "Tokens of one step", 1, 1 << 20, 1024)),
+    technique(storage_choice("Number format of weights and activations")),
     device_choice("Where it runs; auto takes the GPU where there is one"),
 };
 

@@ -4,29 +4,13 @@
 #include <filesystem>
 #include <utility>
 
+#include "demos/predict/step_settings.h"
+
 namespace headroom::experiments {
 
-namespace {
-
-llama::Config config_of(const record::Params& params) {
-  if (const llama::Config* published = llama::find_config(params.text("model"))) return *published;
-  return {
-      .id = "custom",
-      .hidden_size = params.integer("hidden_size"),
-      .intermediate_size = params.integer("intermediate_size"),
-      .num_layers = params.integer("num_layers"),
-      .num_heads = params.integer("num_heads"),
-      .num_kv_heads = params.integer("num_kv_heads"),
-      .head_dim = params.integer("head_dim"),
-      .vocab_size = params.integer("vocab_size"),
-  };
-}
-
-}  // namespace
-
-record::Result<TrainStepModel> train_step_model(const record::Params& params) {
-  TrainStepModel model{.config = config_of(params), .weights = {}};
-  const std::filesystem::path folder = params.text("weights");
+record::Result<TrainStepModel> train_step_model(const predict::StepSettings& step) {
+  TrainStepModel model{.config = step.model, .weights = {}};
+  const std::filesystem::path folder = step.weights;
   if (folder.empty()) {
     if (const record::Status fits = llama::check(model.config); !fits) return fits.error();
     return model;

@@ -1,4 +1,4 @@
-// Which model the parameters of `train_step` name, and which checkpoint. No torch, so that the command line can say what
+// Which model the settings of `train_step` name, and which checkpoint. No torch, so that the command line can say what
 // is wrong before an engine starts.
 #pragma once
 
@@ -6,7 +6,8 @@
 
 #include "demos/llama/config.h"
 #include "demos/llama/hugging_face.h"
-#include "demos/record/schema.h"
+#include "demos/predict/step_settings.h"
+#include "demos/record/result.h"
 
 namespace headroom::experiments {
 
@@ -17,6 +18,6 @@ struct TrainStepModel {
 
 // Refused: a shape that cannot be (kRefused), a checkpoint that is damaged or of another model (kBadInput). model=custom
 // with `weights` takes its shape from the checkpoint's config.json.
-record::Result<TrainStepModel> train_step_model(const record::Params& params);
+record::Result<TrainStepModel> train_step_model(const predict::StepSettings& step);
 
 }  // namespace headroom::experiments

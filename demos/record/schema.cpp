@@ -1,6 +1,7 @@
 // Values for a parameter schema: checked on the way in, written back as they are typed.
 #include "demos/record/schema.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -19,16 +20,6 @@ const ParamSpec* find(Schema schema, std::string_view key) {
   for (const ParamSpec& spec : schema)
     if (spec.key == key) return &spec;
   return nullptr;
-}
-
-// Whether `alternatives`, parted by '|', name the value.
-bool is_one_of(std::string_view value, std::string_view alternatives) {
-  while (true) {
-    const std::size_t bar = alternatives.find('|');
-    if (alternatives.substr(0, bar) == value) return true;
-    if (bar == std::string_view::npos) return false;
-    alternatives.remove_prefix(bar + 1);
-  }
 }
 
 ParamValue default_of(const ParamSpec& spec) {
@@ -180,6 +171,27 @@ std::string shown(const ParamValue& value) {
 
 }  // namespace
 
+std::span<const Choice> choices_of(const ParamSpec& spec) {
+  static constexpr std::array kOffOn{Choice{"off", "off"}, Choice{"on", "on"}};
+  if (spec.kind == ParamKind::kSwitch && spec.choices.empty()) return kOffOn;
+  return spec.choices;
+}
+
+std::string_view label_of(const ParamSpec& spec, std::string_view value) {
+  for (const Choice& choice : choices_of(spec))
+    if (choice.key == value) return choice.label;
+  return value;
+}
+
+bool is_one_of(std::string_view value, std::string_view alternatives) {
+  while (true) {
+    const std::size_t bar = alternatives.find('|');
+    if (alternatives.substr(0, bar) == value) return true;
+    if (bar == std::string_view::npos) return false;
+    alternatives.remove_prefix(bar + 1);
+  }
+}
+
 Params::Params(Schema schema) : schema_(schema) {
   for (const ParamSpec& spec : schema) values_.emplace(spec.key, default_of(spec));
 }
@@ -199,7 +211,13 @@ const ParamValue& Params::at(std::string_view key) const {
 bool Params::in_use(std::string_view key) const {
   const ParamSpec* const spec = find(schema_, key);
   if (spec == nullptr) throw std::out_of_range("no parameter " + std::string(key));
+  if (overruled(key)) return false;
   return spec->needs_key.empty() || (in_use(spec->needs_key) && is_one_of(as_text(spec->needs_key), spec->needs_value));
+}
+
+bool Params::overruled(std::string_view key) const {
+  const ParamSpec* const spec = find(schema_, key);
+  return spec != nullptr && !spec->unless_key.empty() && !as_text(spec->unless_key).empty();
 }
 
 Status Params::set(std::string_view key, std::string_view value_text) {
@@ -246,6 +264,13 @@ Result<Params> Params::from_map(Schema schema, const std::map<std::string, std::
   Params params(schema);
   for (const auto& [key, text] : map)
     if (Status status = params.set(key, std::string_view(text)); !status) return status.error();
+  return params;
+}
+
+Params Params::known_of(Schema schema, const std::map<std::string, std::string>& map) {
+  Params params(schema);
+  for (const auto& [key, text] : map)
+    if (params.has(key)) (void)params.set(key, std::string_view(text));
   return params;
 }
 

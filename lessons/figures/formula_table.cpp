@@ -1,6 +1,5 @@
 // What a step takes by closed form, with the reader's numbers put in, beside what is predicted and what was measured.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,25 +17,15 @@ namespace {
 
 using record::Bytes;
 
-// Settings that no formula depends on: runs that differ in nothing else have the same bytes.
-constexpr std::array<std::string_view, 12> kNoBytes{
-    "device",  "cap",  "steps",    "trace",      "learning_rate",     "seed",
-    "weights", "data", "rounding", "loss_scale", "loss_scale_window", "offload_file"};
+record::Schema schema_of_step() { return experiments::find_demo("train_step")->schema; }
 
-record::Params params_of(const record::RunInfo& info) {
-  record::Params params(experiments::find_demo("train_step")->schema);
-  // A recording of another version may have keys or values that this one lacks: those keep their defaults.
-  for (const auto& [key, value] : info.params)
-    if (params.has(key)) (void)params.set(key, std::string_view(value));
-  return params;
-}
-
-bool same_bytes(const record::Params& a, const record::Params& b) {
-  return std::all_of(a.schema().begin(), a.schema().end(), [&](const record::ParamSpec& spec) {
-    if (std::find(kNoBytes.begin(), kNoBytes.end(), spec.key) != kNoBytes.end()) return true;
-    if (!a.in_use(spec.key) && !b.in_use(spec.key)) return true;
-    return a.as_text(spec.key) == b.as_text(spec.key);
-  });
+// Of the reader's settings; the shape that a checkpoint decides is known from a run of it alone.
+predict::StepSettings settings_of(const record::Params& settings, const record::RunInfo* run) {
+  predict::StepSettings step = predict::step_settings(settings);
+  if (run == nullptr || step.weights.empty()) return step;
+  const predict::StepSettings ran = predict::settings_of(*run, schema_of_step());
+  if (ran.weights == step.weights && ran.model.id == step.model.id) step.model = ran.model;
+  return step;
 }
 
 // The last whole step; of a run that has none, nothing.
@@ -138,15 +127,22 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
     return;
   }
-  const record::Params settings = input.settings ? *input.settings : params_of(input.run->recording().info());
-  const bool run_fits =
-      has_run && last_step(input.run->recording()) && same_bytes(settings, params_of(input.run->recording().info()));
+  const record::RunInfo* const run = has_run ? &input.run->recording().info() : nullptr;
+  const record::Params settings =
+      input.settings ? *input.settings : record::Params::known_of(schema_of_step(), run->params);
+  const std::vector<FormulaTerm> terms = step_formulas(settings_of(settings, run));
+  // A run fits where its own settings give the same bytes, whatever else it is unlike in.
+  const bool run_fits = has_run && last_step(input.run->recording()) &&
+                        terms == step_formulas(predict::settings_of(*run, schema_of_step()));
   Table table;
   table.head = "With these settings";
-  fill(table, step_formulas(settings), input, run_fits);
+  fill(table, terms, input, run_fits);
   record::RunInfo asked;  // the settings in the words of a run
   asked.demo = "train_step";
   asked.params = settings.to_map();
+  if (run != nullptr &&
+      settings.text("weights") == record::Params::known_of(schema_of_step(), run->params).text("weights"))
+    asked.provenance = run->provenance;  // the checkpoint's shape
   figure.head.provenance_line = provenance_line(asked);
   if (run_fits) {
     set_run(figure.head, input.run->recording(), *input.params);
@@ -158,7 +154,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   } else if (has_run) {
     table.foot = "The run on show has other settings: run with these to see them measured.";
   }
-  for (const auto& [key, value] : settings.to_map()) figure.head.provenance["setting." + key] = value;
+  for (const auto& [key, value] : settings.to_map())
+    if (!settings.overruled(key)) figure.head.provenance["setting." + key] = value;
   figure.panels.emplace_back(std::move(table));
 }
 

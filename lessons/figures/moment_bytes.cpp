@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/config.h"
+#include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/formulas.h"
 #include "lessons/moment_errors.h"
@@ -53,8 +54,7 @@ TableRow fp32_row(std::int64_t parameters, std::size_t cells) {
 }
 
 TableRow way_row(const MomentWay& way, std::int64_t parameters) {
-  // A byte for each of two moments, and of each block of either a scale in fp32; the last block may be short.
-  const Bytes bytes = 2 * parameters + 2 * 4 * ((parameters + way.block - 1) / way.block);
+  const Bytes bytes = predict::moments_8bit_bytes(parameters, way.block);
   TableRow row{.category = record::Category::kOptimizerState,
                .name = way.label(),
                .note = fmt::format("(1 + 1 + 8/{}) · P = {:.3f} × {}", record::format_count(way.block),

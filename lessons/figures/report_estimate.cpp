@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/llama/config.h"
 #include "lessons/bench.h"
 #include "lessons/published.h"
 #include "lessons/wording.h"
@@ -14,12 +15,6 @@ extern const Figure kReportEstimate;
 
 namespace {
 
-struct Shape {
-  std::string_view key;
-  double hidden, layers, vocab;
-};
-constexpr std::array<Shape, 3> kShapes{
-    {{"llama-3.2-1b", 2048, 16, 128256}, {"llama-3.2-3b", 3072, 28, 128256}, {"llama-3-8b", 4096, 32, 128256}}};
 constexpr std::array<record::Choice, 3> kModels{
     {{"llama-3.2-1b", "Llama 3.2 1B"}, {"llama-3.2-3b", "Llama 3.2 3B"}, {"llama-3-8b", "Llama 3 8B"}}};
 constexpr std::array kSchema{
@@ -58,19 +53,18 @@ ChartSeries series(std::string label, record::Category category, double bytes_pe
 
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const Shape* shape = kShapes.data();
-  for (const Shape& each : kShapes)
-    if (each.key == params.text("model")) shape = &each;
+  const llama::Config& shape = *llama::find_config(params.text("model"));
   const auto seq = static_cast<double>(params.integer("seq"));
   figure.head.provenance_line = fmt::format("checkpoints B·T·H·2·L, logits 3·B·T·V·4, T = {}, H = {}, L = {}, V = {}",
-                                            record::format_count(params.integer("seq")), shape->hidden, shape->layers,
-                                            record::format_count(static_cast<std::int64_t>(shape->vocab)));
+                                            record::format_count(params.integer("seq")), shape.hidden_size,
+                                            shape.num_layers, record::format_count(shape.vocab_size));
 
   Chart chart;
   chart.bars = true;
   chart.series = {series("Checkpoints: one fp16 input a layer", record::Category::kActivations,
-                         seq * shape->hidden * 2 * shape->layers),
-                  series("Logits in fp32, three times", record::Category::kLogits, 3 * seq * shape->vocab * 4)};
+                         seq * static_cast<double>(shape.hidden_size * 2 * shape.num_layers)),
+                  series("Logits in fp32, three times", record::Category::kLogits,
+                         3 * seq * static_cast<double>(shape.vocab_size) * 4)};
   for (const int batch : kBatches) chart.categories.push_back(std::to_string(batch));
   chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kBatches.size() - 0.5, .name = "batch B"};
   chart.y.unit = AxisUnit::kBytes;

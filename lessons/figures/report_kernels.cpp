@@ -17,14 +17,14 @@ namespace {
 
 // In the order of the report, (a) to (f).
 constexpr std::array<std::string_view, 6> kPanels{"cross_entropy", "geglu", "swiglu", "rms_norm", "layer_norm", "rope"};
-constexpr std::array<record::Choice, 2> kOffOn{{{"on", "shown"}, {"off", "hidden"}}};
+constexpr std::array<record::Choice, 2> kShown{{{"on", "shown"}, {"off", "hidden"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "published",
                       .label = "Published points",
                       .help = "What the Liger paper measured on an A100 with these shapes",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "on",
-                      .choices = kOffOn},
+                      .kind = record::ParamKind::kSwitch,
+                      .default_number = 1,
+                      .choices = kShown},
 };
 
 // What the panel's x axis counts, of a measured shape.
@@ -101,7 +101,7 @@ void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
       std::string name = record::format_count(x_of(*row));
       if (chart.categories.empty() || chart.categories.back() != name) chart.categories.push_back(std::move(name));
     }
-    if (params.text("published") == "on" && comparable(rows, kernel)) add_published(chart, kernel, memory);
+    if (params.on("published") && comparable(rows, kernel)) add_published(chart, kernel, memory);
     if (chart.series.empty()) continue;
     const bool mlp = kernel == "swiglu" || kernel == "geglu";
     chart.title = panel_title(kernel) + (mlp ? ", whole MLP" : "");

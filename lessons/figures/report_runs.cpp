@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "demos/predict/report_form.h"
 #include "lessons/axes.h"
 #include "lessons/bench.h"
 #include "lessons/published.h"
-#include "lessons/report_form.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
 
@@ -34,14 +34,14 @@ constexpr std::array kSchema{
     record::ParamSpec{.key = "published",
                       .label = "Published points",
                       .help = "What the report measured on an RTX 4090",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "on",
+                      .kind = record::ParamKind::kSwitch,
+                      .default_number = 1,
                       .choices = kPointsShown},
     record::ParamSpec{.key = "formula",
                       .label = "Closed form",
                       .help = "The lines on which the report's peaks lie",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "on",
+                      .kind = record::ParamKind::kSwitch,
+                      .default_number = 1,
                       .choices = kFormShown},
 };
 
@@ -69,7 +69,7 @@ struct Sweep {
 void find_points(Sweep& sweep, const record::Recording& recording) {
   std::map<std::int64_t, std::set<std::int64_t>> values;
   for (const SweepPoint& point : recording.sweep_points())
-    if (report_strategy(point.series)) values[setting(point, sweep.fixed)].insert(setting(point, sweep.over));
+    if (predict::report_strategy(point.series)) values[setting(point, sweep.fixed)].insert(setting(point, sweep.over));
   std::size_t most = 0;
   for (const auto& [at, over] : values) {
     if (over.size() <= most) continue;
@@ -143,7 +143,8 @@ void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
       const bool over_batch = sweep.over == "batch";
       const double batch = over_batch ? value : static_cast<double>(sweep.at);
       const auto seq = over_batch ? sweep.at : static_cast<std::int64_t>(value);
-      const auto y = static_cast<double>(report_peak(*report_strategy(strategy.key), batch, seq).bytes());
+      const auto y =
+          static_cast<double>(predict::report_peak(*predict::report_strategy(strategy.key), batch, seq).bytes());
       if (y > peaks.y.high) {  // ends where it leaves the chart
         if (line.y.empty()) return;
         const double rise = (peaks.y.high - line.y.back()) / (y - line.y.back());
@@ -190,7 +191,7 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
   if (!begin_sweep(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   find_points(sweep, recording);
-  const bool published = sweep.comparable && params.text("published") == "on";
+  const bool published = sweep.comparable && params.on("published");
   if (published) {
     std::set<std::int64_t> places(sweep.places.begin(), sweep.places.end());
     for (const PublishedRun& run : published_runs())
@@ -221,7 +222,7 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
     if (any_ran_out(*chart)) chart->y.high *= 1.08;  // room for the row that says so
   const bool hidden = input.view.hidden;
   for (const Strategy& strategy : kStrategies)
-    if (sweep.comparable && params.text("formula") == "on" && shown(strategy) && !hidden)
+    if (sweep.comparable && params.on("formula") && shown(strategy) && !hidden)
       add_formula(peaks, sweep, strategy);
   if (hidden)
     for (Chart* chart : {&speeds, &peaks}) hide_answer(*chart);

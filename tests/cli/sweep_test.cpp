@@ -141,7 +141,7 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
   CHECK(plan.points[0].label == "naive");
   CHECK(plan.points[0].params == naive);
   CHECK(plan.points.back().params.text("loss") == "flce");
-  CHECK(plan.points.back().params.text("offload.parameters") == "on");
+  CHECK(plan.points.back().params.on("offload.parameters"));
 
   const Words order{"checkpointing", "bf16"};
   const SweepPlan short_plan = app::plan_ladder(naive, order).value();
@@ -175,12 +175,12 @@ TEST_CASE("the report's plan is its experiment") {
     CHECK(params.text("precision") == "fp16_mixed");
     CHECK(params.text("checkpointing") == "layer");
     CHECK(params.text("offload.optimizer") == "host");
-    CHECK(params.text("offload.parameters") == "on");
+    CHECK(params.on("offload.parameters"));
     CHECK(params.as_text("cap") == "24910810317");  // 23.2 GiB
-    CHECK(params.text("fused.cross_entropy") == "off");
+    CHECK_FALSE(params.on("fused.cross_entropy"));
     CHECK(params.text("loss") == (point.series == "liger_all" ? "flce" : "hf_2024"));
-    CHECK(params.text("keep_output") == "on");
-    CHECK(params.text("fused.rms_norm") == (point.series == "hf" ? "off" : "on"));
+    CHECK(params.on("keep_output"));
+    CHECK(params.on("fused.rms_norm") == (point.series != "hf"));
     CHECK((params.integer("seq") == 1024 || params.integer("batch") == 4));
     kept += !point.keep.empty();
   }

@@ -7,7 +7,6 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,6 @@ namespace {
 using namespace headroom;
 using experiments::RunPlace;
 using experiments::TrainStepRun;
-using record::ParamKind;
 using record::Params;
 using record::ParamSpec;
 
@@ -39,12 +37,8 @@ struct Position {
   std::string text() const { return std::string(spec->key) + "=" + value; }
 };
 
-// What is trained, for how long and where is no technique.
-bool is_technique(const ParamSpec& spec) {
-  static const std::set<std::string_view> kNone{"model", "batch", "seq",     "device", "cap",          "steps",
-                                                "trace", "seed",  "weights", "data",   "offload_file", "learning_rate"};
-  return !kNone.contains(spec.key) && spec.needs_key != "model";
-}
+// Counting reads every gradient and weight, so it must go with all techniques.
+bool takes_part(const ParamSpec& spec) { return spec.role == record::ParamRole::kTechnique || spec.key == "histogram"; }
 
 std::vector<Position> positions() {
   // Of the numbers: what is tried beside the default.
@@ -54,15 +48,16 @@ std::vector<Position> positions() {
       {"lora_rank", "4"},         {"lora_alpha", "8"}};
   std::vector<Position> result;
   for (const ParamSpec& spec : experiments::find_demo("train_step")->schema) {
-    if (!is_technique(spec)) continue;
-    if (spec.kind != ParamKind::kChoice) {
+    if (!takes_part(spec)) continue;
+    if (record::choices_of(spec).empty()) {
       CAPTURE(spec.key);
       REQUIRE(kNumbers.contains(spec.key));
       result.push_back({&spec, kNumbers.at(spec.key)});
       continue;
     }
-    for (const record::Choice& choice : spec.choices) {
-      if (choice.key != spec.default_text) result.push_back({&spec, std::string(choice.key)});
+    const std::string standard = Params({&spec, 1}).as_text(spec.key);
+    for (const record::Choice& choice : record::choices_of(spec)) {
+      if (choice.key != standard) result.push_back({&spec, std::string(choice.key)});
     }
   }
   return result;
@@ -120,7 +115,7 @@ std::array<double, 2> tolerance(const Params& params) {
   const bool rounds = params.text("precision") != "fp32";
   const bool quantises = params.text("adapters") == "qlora";
   const bool steps_otherwise = params.text("optimizer") != "adamw" || params.text("adapters") != "off" ||
-                               params.text("moments") == "bf16" || params.text("fused.adamw") == "off";
+                               params.text("moments") == "bf16" || !params.on("fused.adamw");
   return {quantises ? 2e-2 : rounds ? 5e-3 : 1e-4, quantises || rounds || steps_otherwise ? 3e-2 : 1e-3};
 }
 

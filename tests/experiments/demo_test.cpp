@@ -1,5 +1,7 @@
 // The catalogue of demos, without torch.
+#include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "demos/experiments/demo.h"
@@ -21,7 +23,7 @@ TEST_CASE("every demo can be found, and every parameter's default, least and mos
       CHECK_FALSE(spec.label.empty());
       CHECK_FALSE(spec.help.empty());
       CHECK(params.set_assignment(std::string(spec.key) + "=" + params.as_text(spec.key)).ok());
-      for (const record::Choice& choice : spec.choices) CHECK(params.set(spec.key, choice.key).ok());
+      for (const record::Choice& choice : record::choices_of(spec)) CHECK(params.set(spec.key, choice.key).ok());
       if (spec.kind == record::ParamKind::kInteger) {
         CHECK(params.set(spec.key, record::ParamValue(static_cast<std::int64_t>(spec.minimum))).ok());
         CHECK(params.set(spec.key, record::ParamValue(static_cast<std::int64_t>(spec.maximum))).ok());
@@ -31,6 +33,57 @@ TEST_CASE("every demo can be found, and every parameter's default, least and mos
     }
   }
   CHECK(experiments::find_demo("no_such_demo") == nullptr);
+}
+
+TEST_CASE("what a parameter says of itself is true of its values") {
+  for (const experiments::DemoInfo* demo : experiments::demos()) {
+    const record::Params defaults(demo->schema);
+    for (const record::ParamSpec& spec : demo->schema) {
+      CAPTURE(demo->id, spec.key);
+      CHECK(spec.group.empty() == demo->schema.front().group.empty());  // all of a demo have one, or none
+      CHECK((spec.kind == record::ParamKind::kFile) == (spec.file != record::FileUse::kNone));
+      if (!spec.needs_key.empty()) CHECK(defaults.has(spec.needs_key));
+      if (spec.file == record::FileUse::kWritten) CHECK(demo->written_bytes != nullptr);
+      if (!spec.unless_key.empty()) CHECK(defaults.text(spec.unless_key).empty());
+      if (spec.kind == record::ParamKind::kFile) CHECK(spec.role == record::ParamRole::kRun);
+      // Without our kernels a run takes `instead`, which must be a value that they are not needed for.
+      const record::OwnKernels& own = spec.own_kernels;
+      CHECK(own.values.empty() == own.instead.empty());
+      for (std::string_view rest = own.values; !rest.empty();) {
+        const std::string_view value = rest.substr(0, rest.find('|'));
+        CHECK(record::Params(defaults).set(spec.key, value).ok());
+        rest.remove_prefix(std::min(rest.size(), value.size() + 1));
+      }
+      if (own.instead.empty()) continue;
+      CHECK(record::Params(defaults).set(spec.key, own.instead).ok());
+      CHECK_FALSE(record::is_one_of(own.instead, own.values));
+    }
+  }
+}
+
+TEST_CASE("our kernels are taken wherever they and PyTorch's operators compute the same") {
+  record::Params params(experiments::find_demo("train_step")->schema);
+  experiments::use_own_kernels(params);
+  CHECK(params.text("loss") == "flce");
+  for (const char* key : {"fused.rms_norm", "fused.rope", "fused.swiglu", "fused.embedding", "fused.adamw"})
+    CHECK(params.on(key));
+  CHECK_FALSE(params.on("fused.cross_entropy"));  // the fused loss has no other
+  for (const char* key : {"cuda_graph", "histogram"}) CHECK_FALSE(params.on(key));
+  CHECK(params.text("optimizer") == "adamw");
+}
+
+TEST_CASE("a step's settings say what they decide") {
+  const auto role = [](std::string_view key) {
+    for (const record::ParamSpec& spec : experiments::find_demo("train_step")->schema)
+      if (spec.key == key) return spec.role;
+    throw std::out_of_range("no such key");
+  };
+  for (const char* key : {"device", "cap", "steps", "seed", "weights", "data", "trace", "offload_file"})
+    CHECK(role(key) == record::ParamRole::kRun);
+  for (const char* key : {"model", "batch", "seq", "hidden_size", "vocab_size"})
+    CHECK(role(key) == record::ParamRole::kShape);
+  for (const char* key : {"precision", "checkpointing", "offload.parameters", "fused.rope", "galore_rank"})
+    CHECK(role(key) == record::ParamRole::kTechnique);
 }
 
 TEST_CASE("train_step's keys are those of recordings and presets") {

@@ -40,7 +40,7 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
   perform("refused combination", scene.stage, [](Actor& actor) {
     skip_question(actor);
     const app::page::RunControl& control = actor.page().control();
-    IM_CHECK(control.params().text("offload.parameters") == "on");  // what the page begins with
+    IM_CHECK(control.params().on("offload.parameters"));  // what the page begins with
     IM_CHECK(!control.why_not("checkpointing", "off").empty());
     IM_CHECK(control.why_not("checkpointing", "layer").empty());
     actor.ctx->ItemClick("**/checkpointing/choice");
@@ -54,7 +54,7 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
     actor.picture("refused combination");
     actor.ctx->ItemClick("**/offload.parameters/choice/off");
     actor.frames(2);
-    IM_CHECK(control.params().text("offload.parameters") == "off");
+    IM_CHECK(!control.params().on("offload.parameters"));
     IM_CHECK(control.why_not("checkpointing", "off").empty());
   });
 }
@@ -72,11 +72,11 @@ TEST_CASE("settings that are folded stand in groups", "[gui]") {
     actor.frames(2);
     actor.picture("group optimizer");
     actor.ctx->ItemClick("//$FOCUSED/optimizer_in_backward/choice/on");
-    IM_CHECK(actor.page().control().params().text("optimizer_in_backward") == "on");
+    IM_CHECK(actor.page().control().params().on("optimizer_in_backward"));
     actor.ctx->ItemClick("//$FOCUSED/group Kernels");
     actor.frames(2);
     actor.ctx->ItemClick("//$FOCUSED/fused.rope/choice/on");
-    IM_CHECK(actor.page().control().params().text("fused.rope") == "on");
+    IM_CHECK(actor.page().control().params().on("fused.rope"));
     actor.picture("group kernels");
   });
 }

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "demos/experiments/demo.h"
-#include "demos/experiments/setting_groups.h"
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
@@ -59,21 +58,6 @@ TEST_CASE("every recording that is shipped is on a page") {
   for (const auto& file : std::filesystem::directory_iterator(recording_file("").parent_path())) {
     INFO(file.path());
     if (file.path().extension() == ".hrec") CHECK(named.contains(file.path().stem().string()));
-  }
-}
-
-TEST_CASE("every setting of a step stands in one group") {
-  std::set<std::string_view> grouped;
-  for (const experiments::SettingGroup& group : experiments::setting_groups("train_step"))
-    for (const std::string_view key : group.keys) {
-      INFO(key);
-      CHECK(experiments::find_demo("train_step")->schema.size() > 0);
-      CHECK(record::Params(experiments::find_demo("train_step")->schema).has(key));
-      CHECK(grouped.insert(key).second);
-    }
-  for (const record::ParamSpec& spec : experiments::find_demo("train_step")->schema) {
-    INFO(spec.key);
-    CHECK(grouped.contains(spec.key));
   }
 }
 

@@ -3,9 +3,9 @@
 #include <numeric>
 #include <string>
 
+#include "demos/predict/report_form.h"
 #include "lessons/figure.h"
 #include "lessons/published.h"
-#include "lessons/report_form.h"
 #include "lessons/sweep.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
@@ -15,7 +15,6 @@
 using namespace headroom;
 using lessons::Chart;
 using lessons::FigureData;
-using lessons::ReportStrategy;
 
 namespace {
 
@@ -41,10 +40,10 @@ TEST_CASE("the closed form meets the published peaks, 21 of 24 to the byte") {
   for (const lessons::PublishedRun& run : lessons::published_runs()) {
     if ((run.experiment != "batch" && run.experiment != "sequence") || run.out_of_memory) continue;
     if (run.experiment == "sequence" && run.seq == 1024) continue;  // the point that both sweeps share
-    const auto strategy = lessons::report_strategy(run.strategy);
+    const auto strategy = predict::report_strategy(run.strategy);
     REQUIRE(strategy);
     const record::Bytes off =
-        lessons::report_peak(*strategy, static_cast<double>(run.batch), run.seq).bytes() - run.peak;
+        predict::report_peak(*strategy, static_cast<double>(run.batch), run.seq).bytes() - run.peak;
     INFO(run.strategy << " " << run.batch << " × " << run.seq);
     ++points;
     exact += off == 0;
@@ -54,20 +53,6 @@ TEST_CASE("the closed form meets the published peaks, 21 of 24 to the byte") {
   }
   CHECK(points == 24);
   CHECK(exact == 21);
-}
-
-TEST_CASE("the closed form tells peaks that nobody measured") {
-  using enum ReportStrategy;
-  CHECK(lessons::report_peak(kHuggingFace, 2, 1024).bytes() == 5'277'579'776);
-  CHECK(lessons::report_peak(kHuggingFace, 16, 1024).bytes() == 35'856'869'888);
-  CHECK(lessons::report_peak(kHuggingFace, 4, 4096).bytes() == 35'870'779'904);
-  CHECK(lessons::report_peak(kHuggingFace, 10, 1024).bytes() == 22'751'459'840);
-  CHECK(lessons::report_peak(kHuggingFace, 8, 1024, false).bytes() == 14'180'297'216);
-  CHECK(lessons::report_peak(kLigerAll, 4, 12288).bytes() == 9'854'213'120);
-  // The slope of the loss without FLCE: 16 · V of fp32 logits and 81,948 of the rest, a token.
-  const auto at = [](double batch) { return lessons::report_peak(kHuggingFace, batch, 1024).loss_or_backward; };
-  CHECK(at(9) - at(8) == record::Bytes{1024} * (81'948 + 8 * 128'256) + record::Bytes{1023} * 8 * 128'256);
-  CHECK_FALSE(lessons::report_strategy("formula"));
 }
 
 TEST_CASE("the published points are those of the table") {

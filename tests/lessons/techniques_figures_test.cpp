@@ -2,8 +2,10 @@
 // a run, and the roads of a machine.
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "demos/experiments/demo.h"
+#include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
 #include "lessons/formulas.h"
 #include "tests/support/catch.h"
@@ -108,6 +110,39 @@ TEST_CASE("the formulas stand beside what a run of the same settings measured, a
   const FigureData predicted =
       find_figure("formula_table")->build({.run = &ledger, .settings = &settings, .predicted = &ledger});
   CHECK(tests::table_of(predicted).columns == std::vector<std::string>{"formula", "predicted"});
+}
+
+TEST_CASE("a run from a checkpoint is shown with the shape that it took") {
+  record::Recording run = tests::made_recording();
+  record::RunInfo info = run.info();
+  const llama::Config taken{.id = "custom",
+                            .hidden_size = 256,
+                            .intermediate_size = 704,
+                            .num_layers = 5,
+                            .num_heads = 8,
+                            .num_kv_heads = 2,
+                            .head_dim = 32,
+                            .vocab_size = 4096,
+                            .tie_word_embeddings = false};
+  info.params = record::Params(experiments::find_demo("train_step")->schema).to_map();
+  info.params["model"] = "custom";
+  info.params["weights"] = "/checkpoint";
+  info.provenance.merge(predict::shape_facts(taken));
+  run.set_info(info);
+  const record::Ledger ledger(run);
+  record::Params settings = record::Params::known_of(experiments::find_demo("train_step")->schema, info.params);
+  for (const record::Params* asked : {static_cast<const record::Params*>(nullptr), &std::as_const(settings)}) {
+    const FigureData figure = find_figure("formula_table")->build({.run = &ledger, .settings = asked});
+    CHECK(figure.provenance_line.starts_with("Custom, 5 layers, hidden size 256,"));
+    CHECK(figure.provenance.at("model.num_kv_heads") == "2");
+    CHECK(figure.provenance.count("set.num_layers") == 0);  // the settings of a shape that was not taken
+    CHECK(figure.provenance.count("setting.num_layers") == 0);
+    REQUIRE(figure.table.has_value());
+    // 4 P: two tables of V · H, five layers, the final norm.
+    const std::int64_t layer = 2 * 256 * 256 + 2 * 64 * 256 + 3 * 256 * 704 + 2 * 256;
+    CHECK(figure.table->rows.front().cells.front() == record::format_bytes(4 * (2 * 4096 * 256 + 5 * layer + 256)));
+    CHECK(figure.table->columns.size() > 2);  // the run fits
+  }
 }
 
 TEST_CASE("the roads of a machine are bars from the widest on, and slow ways stand beside") {

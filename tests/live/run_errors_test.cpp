@@ -140,7 +140,7 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
   };
   int composed = 0, refused = 0;
   for (const record::ParamSpec& spec : experiments::find_demo("train_step")->schema) {
-    for (const record::Choice& choice : spec.choices) {
+    for (const record::Choice& choice : record::choices_of(spec)) {
       record::Params params(experiments::find_demo("train_step")->schema);
       const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
       for (const auto& [key, value] : {std::pair("model", "tiny"), {"batch", "1"}, {"seq", "16"}, {"device", "cpu"}})

@@ -416,7 +416,8 @@ TEST_CASE("a run trains a checkpoint, planned to the byte without reading it") {
 TEST_CASE("a run refuses the checkpoint of another model") {
   const TemporaryFolder folder;
   write_checkpoint(folder.path(), kSmall, tensors_of(kSmall));
-  const auto refused = experiments::train_step_model(params({"model=tiny", "weights=" + folder.path().string()}));
+  const auto refused = experiments::train_step_model(
+      predict::step_settings(params({"model=tiny", "weights=" + folder.path().string()})));
   REQUIRE_FALSE(refused.ok());
   CHECK_THAT(refused.error().message, ContainsSubstring("says hidden_size 16, and model=tiny has 256"));
   CHECK(refused.error().kind == record::ErrorKind::kBadInput);

@@ -22,8 +22,8 @@ TORCH = r"torch/|ATen/|c10/"
 GUI = r"imgui|misc/cpp/imgui|GLFW/|imstb"
 # Folder or file pattern, and what nothing there may reach.
 # Everything but demos/engine, app/engine and the kernels themselves is above the process boundary.
-ABOVE = ["demos/record", "demos/protocol", "demos/nvml", "demos/backend", "demos/experiments", "demos/llama", "lessons",
-         "app/common", "app/paint", "app/page", "app/cli", "app/window"]
+ABOVE = ["demos/record", "demos/protocol", "demos/nvml", "demos/backend", "demos/experiments", "demos/llama", "demos/predict",
+         "lessons", "app/common", "app/paint", "app/page", "app/cli", "app/window"]
 LAYERS = [
     (ABOVE, TORCH + "|" + CUDA + r"|demos/engine/|app/engine/"),
     (["kernels/*/*_info.cpp"], TORCH + "|" + CUDA),
@@ -33,6 +33,7 @@ LAYERS = [
     (["demos/protocol"], r"demos/(?!record/|protocol/)|lessons/|app/|kernels/"),
     (["demos/nvml"], r"demos/(?!record/|nvml/)|lessons/|app/|kernels/"),
     (["demos/llama"], r"demos/(?!record/|llama/)|lessons/|app/|kernels/"),
+    (["demos/predict"], r"demos/(?!record/|llama/|predict/)|lessons/|app/"),
     (["demos", "kernels"], r"lessons/|app/"),
     (["kernels"], r"demos/(?!record/)"),
     (["lessons"], r"app/|demos/backend/|demos/protocol/"),

@@ -1,4 +1,4 @@
-// Controls that hold a value: select, segmented, toggle, slider, text field.
+// Controls that hold a value: select, segmented, slider, text field.
 #include <algorithm>
 #include <cmath>
 
@@ -137,24 +137,6 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
   }
   ImGui::PopID();
   return changed;
-}
-
-bool toggle(const char* id, const Rect& rect, bool& on) {
-  const Rect body{rect.x0, rect.center_y() - px(9), rect.x0 + px(32), rect.center_y() + px(9)};
-  const Hit state = hit(id, {rect.x0, rect.y0, std::max(rect.x1, body.x1), rect.y1});
-  if (state.clicked) on = !on;
-  const ImU32 ink = on ? (state.hovered ? theme().ink_hover : theme().ink) : theme().control;
-  if (on) {
-    fill(body, ink, 9);
-  } else {
-    fill(body, state.hovered ? theme().hover : theme().card, 9);
-    outline(body, ink, 9, 1.5f);
-  }
-  canvas()->AddCircleFilled({on ? body.x1 - px(9) : body.x0 + px(9), body.center_y()}, px(on ? 6 : 5),
-                            on ? theme().on_ink : ink);
-  text_in(Face::kMedium, 13, {body.x1 + px(10), rect.y0, rect.x1, rect.y1}, theme().text, on ? "on" : "off");
-  if (state.focused) focus_ring(body, 9);
-  return state.clicked;
 }
 
 bool slider(const char* id, const Rect& rect, float& position, int steps) {

@@ -43,7 +43,6 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
 float segmented_width(std::span<const std::string> options);
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
                std::span<const std::string> refused = {});
-bool toggle(const char* id, const Rect& rect, bool& on);
 // `position` is 0 … 1. `steps`: number of values, for the arrow keys; 0: a hundredth. True while it changes.
 bool slider(const char* id, const Rect& rect, float& position, int steps);
 // One line of text in a frame; the unit stands at its right end. True when Enter was pressed or the field left.

@@ -124,7 +124,7 @@ float draw_figure_choices(PageFrame& frame, Rect rect) {
   const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
   for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
     float widest = 0;
-    for (const record::Choice& choice : (*spec)->choices)
+    for (const record::Choice& choice : record::choices_of(**spec))
       widest = std::max(widest, text_width(Face::kMedium, 13, choice.label));
     const Rect at{rect.x1 - widest - px(40), rect.center_y() - px(14), rect.x1, rect.center_y() + px(14)};
     if (at.x0 - rect.x0 < px(kLeastTitle)) break;
@@ -141,20 +141,21 @@ std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page
   if (page.shows_prediction()) return specs;
   const record::Params& params = page.figure_params();
   for (const record::ParamSpec& spec : params.schema())
-    if (spec.kind == record::ParamKind::kChoice && spec.key != "show" && params.in_use(spec.key))
-      specs.push_back(&spec);
+    if (!record::choices_of(spec).empty() && spec.key != "show" && params.in_use(spec.key)) specs.push_back(&spec);
   return specs;
 }
 
 void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect) {
   std::vector<std::string> labels;
   int selected = 0;
-  for (std::size_t i = 0; i < spec.choices.size(); ++i) {
-    labels.emplace_back(spec.choices[i].label);
-    if (spec.choices[i].key == page.figure_params().text(spec.key)) selected = static_cast<int>(i);
+  const std::span<const record::Choice> choices = record::choices_of(spec);
+  const std::string value = page.figure_params().as_text(spec.key);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    labels.emplace_back(choices[i].label);
+    if (choices[i].key == value) selected = static_cast<int>(i);
   }
   if (select(std::string(spec.key).c_str(), rect, labels, selected))
-    page.set_figure_param(spec.key, spec.choices[static_cast<std::size_t>(selected)].key);
+    page.set_figure_param(spec.key, choices[static_cast<std::size_t>(selected)].key);
   else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     tooltip(spec.help);
 }

@@ -2,7 +2,6 @@
 #include "app/window/widgets/ladder.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,12 +24,6 @@ constexpr SweepWords kWords{.run = "Run the ladder",
                             .point = "Rung",
                             .stored = "the stored ladder"};
 
-// Of the reader's settings those that a ladder does not switch itself.
-constexpr std::array kKept{"model",      "batch",     "seq",           "device",   "cap",
-                           "steps",      "seed",      "learning_rate", "data",     "hidden_size",
-                           "num_layers", "num_heads", "num_kv_heads",  "head_dim", "intermediate_size",
-                           "vocab_size"};
-
 }  // namespace
 
 LadderView::LadderView(const WidgetHost& host) : page_(host.page), sweep_(host.engines, host.page) {
@@ -50,8 +43,9 @@ void LadderView::move(std::size_t from, std::size_t to) {
 
 record::Params LadderView::base() const {
   record::Params params = naive_settings(page_.control().demo());
-  for (const char* key : kKept)
-    if (params.has(key)) (void)params.set(key, std::string_view(page_.control().params().as_text(key)));
+  for (const record::ParamSpec& spec : params.schema())
+    if (spec.role != record::ParamRole::kTechnique)  // the ladder switches these itself
+      (void)params.set(spec.key, std::string_view(page_.control().params().as_text(spec.key)));
   return params;
 }
 

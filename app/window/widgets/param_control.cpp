@@ -66,17 +66,18 @@ void draw_editable_value(PageFrame& frame, const ParamSpec& spec, const Rect& re
 void draw_choice(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
   std::vector<std::string> labels, refused;
   int selected = 0;
-  const std::string& value = frame.page.control().params().text(spec.key);
-  for (std::size_t i = 0; i < spec.choices.size(); ++i) {
-    labels.emplace_back(spec.choices[i].label);
-    if (spec.choices[i].key == value) selected = static_cast<int>(i);
-    refused.push_back(frame.page.control().why_not(spec.key, spec.choices[i].key));
+  const std::span<const record::Choice> choices = record::choices_of(spec);
+  const std::string value = frame.page.control().params().as_text(spec.key);
+  for (const record::Choice& choice : choices) {
+    if (choice.key == value) selected = static_cast<int>(labels.size());
+    labels.emplace_back(choice.label);
+    refused.push_back(frame.page.control().why_not(spec.key, choice.key));
   }
   const bool side_by_side = labels.size() <= 3 && segmented_width(labels) <= rect.width();
   const bool changed = side_by_side ? segmented("choice", rect, labels, selected, refused)
                                     : select("choice", rect, labels, selected,
                                              spec.key == "device" ? Icon::kChip : Icon::kNone, refused);
-  if (changed) set_value(frame, spec, std::string(spec.choices[static_cast<std::size_t>(selected)].key));
+  if (changed) set_value(frame, spec, std::string(choices[static_cast<std::size_t>(selected)].key));
 }
 
 void draw_number(PageFrame& frame, const ParamSpec& spec, const Rect& rect, const std::vector<double>& stops) {
@@ -130,13 +131,9 @@ void draw_param(PageFrame& frame, const ParamSpec& spec, Rect cell) {
   const std::vector<double> stops = page::stops_of(spec);
   switch (spec.kind) {
     case ParamKind::kChoice:
+    case ParamKind::kSwitch:
       draw_choice(frame, spec, cell);
       break;
-    case ParamKind::kSwitch: {
-      bool on = frame.page.control().params().on(spec.key);
-      if (toggle("toggle", cell, on)) set_value(frame, spec, on ? "on" : "off");
-      break;
-    }
     case ParamKind::kInteger:
     case ParamKind::kReal:
     case ParamKind::kBytes:

@@ -13,7 +13,6 @@
 #include "app/window/views/figure_card.h"
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/widget.h"
-#include "demos/experiments/setting_groups.h"
 
 namespace headroom::app::window {
 
@@ -71,18 +70,17 @@ struct GroupOnShow {
 };
 
 std::vector<GroupOnShow> grouped(const PageFrame& frame, const std::vector<const ParamSpec*>& specs) {
-  const auto groups = experiments::setting_groups(frame.page.control().demo().id);
-  std::vector<GroupOnShow> shown;
-  for (const experiments::SettingGroup& group : groups) shown.push_back({group.title, {}, 0});
-  if (shown.empty()) shown.push_back({});
   const record::Params& params = frame.page.control().params();
   const record::Params defaults(params.schema());
+  std::vector<GroupOnShow> shown;
+  const auto group_of = [&](const ParamSpec& spec) -> GroupOnShow& {
+    const auto same = [&](const GroupOnShow& group) { return group.title == spec.group; };
+    const auto at = std::find_if(shown.begin(), shown.end(), same);
+    return at == shown.end() ? shown.emplace_back(GroupOnShow{spec.group, {}, 0}) : *at;
+  };
+  for (const ParamSpec& spec : params.schema()) group_of(spec);  // in the schema's order
   for (const ParamSpec* spec : specs) {
-    const auto holds = [&](const experiments::SettingGroup& group) {
-      return std::find(group.keys.begin(), group.keys.end(), spec->key) != group.keys.end();
-    };
-    const auto at = std::find_if(groups.begin(), groups.end(), holds);
-    GroupOnShow& group = shown[at == groups.end() ? 0 : static_cast<std::size_t>(at - groups.begin())];
+    GroupOnShow& group = group_of(*spec);
     group.specs.push_back(spec);
     group.changed += params.as_text(spec->key) != defaults.as_text(spec->key);
   }

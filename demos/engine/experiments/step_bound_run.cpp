@@ -8,7 +8,7 @@
 
 #include "demos/engine/experiments/bench_clock.h"
 #include "demos/engine/experiments/demo_run.h"
-#include "demos/experiments/step_bound.h"
+#include "demos/predict/step_bound.h"
 #include "demos/record/scope.h"
 
 namespace headroom::experiments {
@@ -25,15 +25,15 @@ at::Tensor operand(std::int64_t rows, std::int64_t columns, const at::TensorOpti
   return at::empty({rows, columns}, options).normal_(0, 0.02);
 }
 
-BenchCall call_of(const StepProduct& p, const at::TensorOptions& options) {
+BenchCall call_of(const predict::StepProduct& p, const at::TensorOptions& options) {
   const at::Tensor x_NI = operand(p.tokens, p.inputs, options), w_OI = operand(p.outputs, p.inputs, options);
   const at::Tensor dy_NO = operand(p.tokens, p.outputs, options);
   switch (p.kind) {
-    case ProductKind::kOutput:
+    case predict::ProductKind::kOutput:
       return [x_NI, w_OI, out = dy_NO]() mutable { at::mm_out(out, x_NI, w_OI.t()); };
-    case ProductKind::kInputGradient:
+    case predict::ProductKind::kInputGradient:
       return [dy_NO, w_OI, out = x_NI]() mutable { at::mm_out(out, dy_NO, w_OI); };
-    case ProductKind::kWeightGradient:
+    case predict::ProductKind::kWeightGradient:
       return [dy_NO, x_NI, out = w_OI]() mutable { at::mm_out(out, dy_NO.t(), x_NI); };
   }
   return {};
@@ -41,7 +41,7 @@ BenchCall call_of(const StepProduct& p, const at::TensorOptions& options) {
 
 class StepBoundRun final : public DemoRun {
  public:
-  StepBoundRun(std::vector<StepProduct> products, at::ScalarType type, const RunSetting& setting)
+  StepBoundRun(std::vector<predict::StepProduct> products, at::ScalarType type, const RunSetting& setting)
       : products_(std::move(products)),
         options_(at::TensorOptions().device(setting.place.device).dtype(type)),
         cancel_(setting.cancel),
@@ -81,7 +81,7 @@ class StepBoundRun final : public DemoRun {
     return timed([from, to] { to.copy_(from); }, {.variant = "copy", .rows = 1, .width = bytes, .bytes = 2 * bytes});
   }
 
-  Measurement product(const StepProduct& p) {
+  Measurement product(const predict::StepProduct& p) {
     return timed(call_of(p, options_), {.variant = "matmul",
                                         .pass = name_of(p.kind),
                                         .storage = options_.dtype() == at::kFloat  ? "fp32"
@@ -94,7 +94,7 @@ class StepBoundRun final : public DemoRun {
                                         .flops = p.flops()});
   }
 
-  std::vector<StepProduct> products_;
+  std::vector<predict::StepProduct> products_;
   at::TensorOptions options_;
   const std::atomic<bool>* cancel_;
   BenchClock clock_;
@@ -109,7 +109,8 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   const at::ScalarType type = storage == "fp32" || (storage == "auto" && !gpu) ? at::kFloat
                               : storage == "fp16"                              ? at::kHalf
                                                                                : at::kBFloat16;
-  StepBound bound = step_bound(*llama::find_config(params.text("model")), {.tokens = params.integer("tokens")});
+  predict::StepBound bound =
+      predict::step_bound(*llama::find_config(params.text("model")), {.tokens = params.integer("tokens")});
   return std::unique_ptr<DemoRun>(std::make_unique<StepBoundRun>(std::move(bound.products), type, setting));
 }
 

@@ -1,7 +1,6 @@
-// Parameters to optimizer.
+// Settings to optimizer.
 #include "demos/engine/experiments/train_step_optimizer.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "demos/engine/llama/optimizers/optimizer_choice.h"
@@ -12,45 +11,45 @@ namespace {
 
 constexpr int kCountedSteps = 1000;  // three histograms each: a recording may hold 10,000
 
-bool is_mixed(const record::Params& params) { return params.text("precision").ends_with("_mixed"); }
+std::optional<at::ScalarType> type_of(predict::Moments moments) {
+  switch (moments) {
+    case predict::Moments::kFp32:
+      return at::kFloat;
+    case predict::Moments::kBf16:
+      return at::kBFloat16;
+    case predict::Moments::kModel:
+      break;
+  }
+  return std::nullopt;
+}
 
-llama::AdamWOptions adamw_of(const record::Params& params, llama::LossScale* loss_scale) {
-  const std::string_view moments = params.text("moments");
-  std::optional<at::ScalarType> type;
-  if (moments != "model") type = moments == "fp32" ? at::kFloat : at::kBFloat16;
-  return {.learning_rate = params.real("learning_rate"),
-          .fused = params.text("fused.adamw") == "on",
-          .masters = is_mixed(params),
-          .moments = params.in_use("moments") ? type : std::nullopt,
-          .stochastic_rounding = params.in_use("rounding") && params.text("rounding") == "stochastic",
-          .seed = static_cast<std::uint64_t>(params.integer("seed")),
+llama::AdamWOptions adamw_of(const predict::StepSettings& step, llama::LossScale* loss_scale) {
+  return {.learning_rate = step.learning_rate,
+          .fused = step.fused_adamw,
+          .masters = step.masters(),
+          .moments = type_of(step.moments),
+          .stochastic_rounding = step.stochastic_rounding,
+          .seed = step.seed,
           .loss_scale = loss_scale,
-          .count_on_device = params.text("cuda_graph") == "on"};
+          .count_on_device = step.cuda_graph};
 }
 
-llama::OptimizerOptions options_of(const record::Params& params, const llama::Config& config,
-                                   llama::LossScale* loss_scale) {
-  const std::string_view kind = params.text("optimizer");
-  const std::int64_t rank = params.integer("galore_rank");
-  return {.kind = kind == "adamw_8bit" ? llama::OptimizerKind::kAdamW8bit
-                  : kind == "galore"   ? llama::OptimizerKind::kGaLore
-                                       : llama::OptimizerKind::kAdamW,
-          .adamw = adamw_of(params, loss_scale),
-          .galore = {.rank = rank > 0 ? rank : std::max<std::int64_t>(1, config.hidden_size / 4),
-                     .interval = params.integer("galore_interval"),
-                     .scale = params.real("galore_scale")}};
+llama::OptimizerOptions options_of(const predict::StepSettings& step, llama::LossScale* loss_scale) {
+  return {.kind = step.optimizer,
+          .adamw = adamw_of(step, loss_scale),
+          .galore = {.rank = step.low_rank(), .interval = step.galore_interval, .scale = step.galore_scale}};
 }
 
-llama::HostAdamWOptions host_options_of(const record::Params& params, const llama::Model& model,
+llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const llama::Model& model,
                                         const llama::TrainOptions& options) {
-  return {.adamw = adamw_of(params, nullptr),
-          .state_type = params.text("precision") == "bf16" ? at::kBFloat16 : at::kFloat,
+  return {.adamw = adamw_of(step, nullptr),
+          .state_type = step.precision == predict::Precision::kBf16 ? at::kBFloat16 : at::kFloat,
           .loss_scale = options.loss_scale,
-          .first_loss_scale = static_cast<double>(params.integer("loss_scale")),
-          .scale_window = params.integer("loss_scale_window"),
+          .first_loss_scale = static_cast<double>(step.loss_scale),
+          .scale_window = step.loss_scale_window,
           .fp32_gradient = options.loss.fp32_weight_gradient ? model.lm_head_VH : at::Tensor(),
-          .in_file = params.text("offload.optimizer") == "file",
-          .file = params.text("offload_file")};
+          .in_file = step.offload_state == predict::StateOffload::kFile,
+          .file = step.offload_file};
 }
 
 // How fast this step's states came from their file and went back.
@@ -73,26 +72,25 @@ void add_file_traffic(StepReport& report, llama::StateFile& file) {
 
 }  // namespace
 
-StepOptimizer::StepOptimizer(const record::Params& params, const llama::Model& model, llama::Offload& offload,
+StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
                              llama::TrainOptions& options) {
   std::vector<llama::Parameter> weights = llama::trainable_parameters(model);
-  if (params.text("precision") == "fp16_mixed") {
-    loss_scale_ =
-        std::make_unique<llama::LossScale>(static_cast<double>(params.integer("loss_scale")),
-                                           params.integer("loss_scale_window"), weights.front().tensor.device());
+  if (step.precision == predict::Precision::kFp16Mixed) {
+    loss_scale_ = std::make_unique<llama::LossScale>(static_cast<double>(step.loss_scale), step.loss_scale_window,
+                                                     weights.front().tensor.device());
     options.loss_scale = loss_scale_->scale();
   }
-  if (params.text("offload.optimizer") != "off") {
-    optimizer_ = offload.make_optimizer(std::move(weights), host_options_of(params, model, options), options);
+  if (step.offload_state != predict::StateOffload::kOff) {
+    optimizer_ = offload.make_optimizer(std::move(weights), host_options_of(step, model, options), options);
     host_ = dynamic_cast<llama::HostAdamW*>(optimizer_.get());
   } else {
-    optimizer_ = llama::make_optimizer(std::move(weights), options_of(params, model.config, loss_scale_.get()));
+    optimizer_ = llama::make_optimizer(std::move(weights), options_of(step, loss_scale_.get()));
   }
-  if (params.text("histogram") == "on") {
+  if (step.histogram) {
     magnitudes_ = std::make_unique<llama::StepMagnitudes>(*optimizer_, options.loss_scale);
     options.hooks.insert(options.hooks.begin(), magnitudes_.get());
   }
-  if (params.text("optimizer_in_backward") == "on") {
+  if (step.optimizer_in_backward) {
     in_backward_ = std::make_unique<llama::UpdateInBackward>(*optimizer_);
     options.hooks.push_back(in_backward_.get());
   }

@@ -1,4 +1,4 @@
-// What steps the weights of `train_step`, by its parameters: the optimizer, the loss scale, and who counts magnitudes.
+// What steps the weights of `train_step`, by its settings: the optimizer, the loss scale, and who counts magnitudes.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "demos/engine/llama/optimizers/optimizer_in_backward.h"
 #include "demos/engine/llama/step/loss_scaling.h"
 #include "demos/engine/llama/step/magnitudes.h"
+#include "demos/predict/step_settings.h"
 
 namespace headroom::experiments {
 
@@ -15,7 +16,7 @@ class StepOptimizer {
  public:
   // Takes the memory of the optimizer's state, and installs in `options` what belongs to it; outlives the steps. After
   // Offload::install.
-  StepOptimizer(const record::Params& params, const llama::Model& model, llama::Offload& offload,
+  StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
                 llama::TrainOptions& options);
 
   llama::Optimizer& optimizer() { return *optimizer_; }

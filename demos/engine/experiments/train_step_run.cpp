@@ -17,68 +17,32 @@
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/train_step_model.h"
+#include "demos/predict/step_settings.h"
 
 namespace headroom::experiments {
 
 namespace {
 
-llama::FusedKernels fused_of(const record::Params& params) {
-  const auto on = [&](const char* key) { return params.text(key) == "on"; };
-  const std::string_view attention = params.text("attention");
-  return {.rms_norm = on("fused.rms_norm"),
-          .rope = on("fused.rope"),
-          .swiglu = on("fused.swiglu"),
-          .cross_entropy = on("fused.cross_entropy"),
-          .embedding = on("fused.embedding"),
-          .attention = attention == "eager"   ? llama::Attention::kEager
-                       : attention == "cudnn" ? llama::Attention::kCudnn
-                                              : llama::Attention::kFlash};
+at::ScalarType type_of(predict::Precision precision) {
+  if (precision == predict::Precision::kFp32) return at::kFloat;
+  return precision == predict::Precision::kFp16Mixed ? at::kHalf : at::kBFloat16;
 }
 
-at::ScalarType type_of(std::string_view precision) {
-  if (precision == "fp32") return at::kFloat;
-  return precision == "fp16_mixed" ? at::kHalf : at::kBFloat16;
+llama::LossOptions loss_of(const predict::StepSettings& step) {
+  return {.path = step.loss,
+          .mode = step.loss_mode,
+          .chunk = step.loss_chunk,
+          .fp32_weight_gradient = step.fp32_weight_gradient};
 }
 
-llama::Checkpointing checkpointing_of(std::string_view which) {
-  if (which == "off") return llama::Checkpointing::kOff;
-  return which == "selective" ? llama::Checkpointing::kSelective : llama::Checkpointing::kLayer;
+llama::OffloadOptions offload_of(const predict::StepSettings& step) {
+  return {.parameters = step.offload_parameters,
+          .optimizer = step.offload_state != predict::StateOffload::kOff,
+          .checkpoints = step.offload_checkpoints};
 }
 
-llama::LossOptions loss_of(const record::Params& params) {
-  const std::string_view path = params.text("loss");
-  if (path == "hf_2024") return {.path = llama::LossPath::kHf2024};
-  if (path == "hf_2025") return {.path = llama::LossPath::kHf2025};
-  if (path != "flce") return {};
-  const std::string_view mode = params.text("loss_mode");
-  return {.path = llama::LossPath::kFlce,
-          .mode = mode == "lean"     ? kernels::FlceMode::kLean
-                  : mode == "report" ? kernels::FlceMode::kReport
-                                     : kernels::FlceMode::kChunked,
-          .chunk = params.integer("loss_chunk"),
-          .fp32_weight_gradient = params.text("weight_gradient") == "fp32"};
-}
-
-llama::AdapterOptions adapters_of(const record::Params& params) {
-  const std::string_view kind = params.text("adapters"), targets = params.text("lora_targets");
-  return {.kind = kind == "lora"    ? llama::AdapterKind::kLora
-                  : kind == "qlora" ? llama::AdapterKind::kQlora
-                                    : llama::AdapterKind::kOff,
-          .rank = params.integer("lora_rank"),
-          .alpha = static_cast<double>(params.integer("lora_alpha")),
-          .targets = targets == "attention" ? llama::AdapterTargets::kAttention
-                     : targets == "mlp"     ? llama::AdapterTargets::kMlp
-                                            : llama::AdapterTargets::kAll};
-}
-
-llama::OffloadOptions offload_of(const record::Params& params) {
-  return {.parameters = params.text("offload.parameters") == "on",
-          .optimizer = params.text("offload.optimizer") != "off",
-          .checkpoints = params.text("offload.checkpoints") == "on"};
-}
-
-std::filesystem::path text_of(const record::Params& params, const std::filesystem::path& course_text) {
-  return params.text("data").empty() ? course_text : std::filesystem::path(params.text("data"));
+std::filesystem::path text_of(const predict::StepSettings& step, const std::filesystem::path& course_text) {
+  return step.text.empty() ? course_text : std::filesystem::path(step.text);
 }
 
 // What the run's device has taken of the host's memory; empty where that has its own.
@@ -96,8 +60,8 @@ at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::Fuse
 }
 
 // One flag a layer. Without kernels of our own nobody looks.
-at::Tensor make_not_finite(const record::Params& params, const llama::Config& config, at::Device device) {
-  if (params.text("fused.adamw") != "on") return {};
+at::Tensor make_not_finite(const predict::StepSettings& step, const llama::Config& config, at::Device device) {
+  if (!step.fused_adamw) return {};
   const record::Scope scope(record::Category::kOther, llama::operators().finite_check);
   return at::zeros({config.num_layers}, at::TensorOptions().device(device).dtype(at::kInt));
 }
@@ -151,11 +115,12 @@ TrainStepRun::~TrainStepRun() = default;
 record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record::Params& params,
                                                                    const RunSetting& setting) {
   const RunPlace& place = setting.place;
-  record::Result<TrainStepModel> chosen = train_step_model(params);
+  predict::StepSettings step = predict::step_settings(params);
+  record::Result<TrainStepModel> chosen = train_step_model(step);
   if (!chosen) return chosen.error();
-  const llama::Config config = chosen.value().config;
+  const llama::Config config = step.model = chosen.value().config;
   const std::optional<llama::StoredWeights>& weights = chosen.value().weights;
-  record::Result<std::string> text = llama::read_text(text_of(params, setting.course_text));
+  record::Result<std::string> text = llama::read_text(text_of(step, setting.course_text));
   if (!text) return text.error();
 
   if (auto refused = refused_combination(params, place.target))
@@ -164,44 +129,42 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   const llama::Placement placement{
       .device = place.device,
       .target = place.target,
-      .type = type_of(params.text("precision")),
+      .type = type_of(step.precision),
   };
-  const std::int64_t seq = params.integer("seq");
-  const auto seed = static_cast<std::uint64_t>(params.integer("seed"));
   llama::TrainOptions options{
-      .checkpointing = checkpointing_of(params.text("checkpointing")),
-      .checkpoint_every = params.text("checkpointing") == "every" ? params.integer("checkpoint_every") : 1,
-      .loss = loss_of(params),
-      .micro_batches = params.integer("accumulate"),
+      .checkpointing = step.checkpointing,
+      .checkpoint_every = step.checkpoint_every,
+      .loss = loss_of(step),
+      .micro_batches = step.micro_batches,
       .cancel = setting.cancel,
   };
-  auto graph = params.text("cuda_graph") == "on" ? std::make_unique<llama::StepGraph>(place.device) : nullptr;
+  auto graph = step.cuda_graph ? std::make_unique<llama::StepGraph>(place.device) : nullptr;
   options.graph = graph.get();
   record::mark(record::Phase::kSetup);
   take_blas_workspace(placement, graph.get());
-  options.loss.error_flag = make_error_flag(options, fused_of(params), place.device);
-  options.not_finite = make_not_finite(params, config, place.device);
+  options.loss.error_flag = make_error_flag(options, step.fused, place.device);
+  options.not_finite = make_not_finite(step, config, place.device);
   auto offload =
-      std::make_unique<llama::Offload>(offload_of(params), place.device, setting.host_memory, taken_of_host(setting));
+      std::make_unique<llama::Offload>(offload_of(step), place.device, setting.host_memory, taken_of_host(setting));
   llama::Model model;
   try {
-    model = llama::make_model(config, fused_of(params), placement, seq, seed, setting.cancel,
+    model = llama::make_model(config, step.fused, placement, step.sequence, step.seed, setting.cancel,
                               {.files = weights ? &*weights : nullptr,
-                               .adapters = adapters_of(params),
+                               .adapters = step.adapters,
                                .layer_made = offload->layer_made(config, options)});
   } catch (const llama::Cancelled&) {
     return record::Error{"Cancelled while the model was built.", record::ErrorKind::kRefused};
   } catch (const llama::FileChanged& changed) {
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
-  offload->install(model, params.integer("batch"), seq, options);
-  auto optimizer = std::make_unique<StepOptimizer>(params, model, *offload, options);
+  offload->install(model, step.batch, step.sequence, options);
+  auto optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options);
   auto state = std::make_unique<State>(State{
       .text = std::move(text).value(),
-      .samples = params.integer("batch") * params.integer("accumulate"),
-      .seq = seq,
-      .seed = seed,
-      .steps = static_cast<int>(params.integer("steps")),
+      .samples = step.batch * step.micro_batches,
+      .seq = step.sequence,
+      .seed = step.seed,
+      .steps = step.steps,
       .offload = std::move(offload),
       .graph = std::move(graph),
       .options = options,
@@ -213,7 +176,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
       .output = {},
       .trouble = {},
   });
-  if (params.text("keep_output") == "on") state->options.loss.output = &state->output;
+  if (step.keep_output) state->options.loss.output = &state->output;
   return std::unique_ptr<TrainStepRun>(new TrainStepRun(std::move(state)));
 }
 
@@ -272,8 +235,13 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   return std::unique_ptr<DemoRun>(std::move(run).value());
 }
 
+// Of the text, and of the shape where a checkpoint decides it.
 std::map<std::string, std::string> facts(const record::Params& params, const std::filesystem::path& course_text) {
-  return llama::text_facts(text_of(params, course_text));
+  const predict::StepSettings step = predict::step_settings(params);
+  auto all = llama::text_facts(text_of(step, course_text));
+  if (step.weights.empty()) return all;
+  if (const auto model = train_step_model(step)) all.merge(predict::shape_facts(model.value().config));
+  return all;
 }
 
 }  // namespace

@@ -35,8 +35,7 @@ std::string lacks_16_bits(const RunPlan& plan, const Machine& machine) {
   const auto& facts = machine.facts().facts;
   const auto capability = facts.find("compute_capability");
   const std::string precision = plan.params.has("precision") ? plan.params.text("precision") : "fp32";
-  const bool in_16_bits = precision == "bf16" || precision.ends_with("_mixed");
-  if (!in_16_bits || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
+  if (precision == "fp32" || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
   if (std::strtod(capability->second.c_str(), nullptr) >= kAmpere) return {};
   return fmt::format("{} has compute capability {}, and {} needs 8.0: take precision=fp32, or device=cpu.",
                      plan.device->name, capability->second, precision.substr(0, 4));
@@ -77,7 +76,7 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
 }
 
 Traces traces_of(const RunPlan& plan, const Machine& machine) {
-  if (!plan.params.has("trace") || plan.params.text("trace") != "on" || !plan.recorded || machine.planner()) return {};
+  if (!plan.params.has("trace") || !plan.params.on("trace") || !plan.recorded || machine.planner()) return {};
   const KernelTrace* tracer = machine.kernel_trace();
   if (tracer == nullptr) return {.trouble = "This engine was not started with --trace, so it traces nothing."};
   if (plan.kind() != DeviceKind::kGpu) return {.operators = true};

@@ -1,43 +1,14 @@
 // The GPU's compute capability against what the kernels were compiled for.
 #include "demos/engine/live/trace/kernel_support.h"
 
-#include <array>
 #include <cmath>
 #include <cstdlib>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "kernels/common/device.h"
 
 namespace headroom::live {
-
-namespace {
-
-// Settings whose kernels have no like in PyTorch, and what to take instead.
-struct OnlyByKernels {
-  std::string_view key, value, instead;
-};
-constexpr std::array kOnlyByKernels{
-    OnlyByKernels{"optimizer", "adamw_8bit", "optimizer=adamw"},
-    OnlyByKernels{"optimizer", "galore", "optimizer=adamw"},
-    OnlyByKernels{"adapters", "qlora", "adapters=lora"},
-    OnlyByKernels{"precision", "fp16_mixed", "precision=bf16_mixed"},  // its loss scale
-    OnlyByKernels{"moments", "fp32", "moments=model"},
-    OnlyByKernels{"moments", "bf16", "moments=model"},
-    OnlyByKernels{"rounding", "stochastic", "rounding=nearest"},
-    OnlyByKernels{"histogram", "on", "histogram=off"},
-    OnlyByKernels{"cuda_graph", "on", "cuda_graph=off"},                  // its steps are counted on the device
-    OnlyByKernels{"offload.optimizer", "host", "offload.optimizer=off"},  // the search for what is not finite
-    OnlyByKernels{"offload.optimizer", "file", "offload.optimizer=off"},
-    // Timed beside the reader's kernel.
-    OnlyByKernels{"exercise", "rms_norm", "exercise=vector_add"},
-    OnlyByKernels{"exercise", "fuse_residual", "exercise=vector_add"},
-    OnlyByKernels{"exercise", "vectorise", "exercise=vector_add"},
-    OnlyByKernels{"exercise", "registers", "exercise=vector_add"},
-};
-
-}  // namespace
 
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine) {
   const auto capability = machine.facts.find("compute_capability");
@@ -50,19 +21,21 @@ std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& 
 }
 
 std::string only_by_kernels(const record::Params& params) {
-  for (const auto& [key, value, instead] : kOnlyByKernels) {
-    if (!params.has(key) || !params.in_use(key) || params.as_text(key) != value) continue;
-    return fmt::format("{}={} is done by them alone: take {}, or device=cpu.", key, value, instead);
+  for (const record::ParamSpec& spec : params.schema()) {
+    const std::string value = params.as_text(spec.key);
+    if (spec.own_kernels.composed || !params.in_use(spec.key)) continue;
+    if (!record::is_one_of(value, spec.own_kernels.values)) continue;
+    return fmt::format("{0}={1} is done by them alone: take {0}={2}, or device=cpu.", spec.key, value,
+                       spec.own_kernels.instead);
   }
   return {};
 }
 
 bool compose(record::Params& params) {
   const record::Params asked = params;
-  if (params.has("loss") && params.text("loss") == "flce") (void)params.set("loss", "plain");
-  for (const record::ParamSpec& spec : params.schema()) {
-    if (spec.key.starts_with("fused.")) (void)params.set(spec.key, "off");
-  }
+  for (const record::ParamSpec& spec : params.schema())
+    if (spec.own_kernels.composed && record::is_one_of(params.as_text(spec.key), spec.own_kernels.values))
+      (void)params.set(spec.key, spec.own_kernels.instead);
   return !(params == asked);
 }
 

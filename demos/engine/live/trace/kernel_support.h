@@ -15,8 +15,8 @@ std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& 
 // "optimizer=galore is done by them alone: take optimizer=adamw, or device=cpu."; empty where compose() finds a way.
 std::string only_by_kernels(const record::Params& params);
 
-// The same run composed from PyTorch's operators: every fused.* off, the fused loss from all logits. Returns whether
-// that changed anything.
+// The same run composed from PyTorch's operators, wherever ParamSpec::own_kernels says that they compute the same.
+// Returns whether that changed anything.
 bool compose(record::Params& params);
 
 }  // namespace headroom::live

@@ -10,26 +10,16 @@
 #include <ATen/ATen.h>
 
 #include "demos/engine/llama/model/projection.h"
+#include "demos/predict/techniques.h"
 #include "kernels/nf4/nf4_ops.h"
 
 namespace headroom::llama {
 
 struct Model;
 
-enum class AdapterKind : std::uint8_t {
-  kOff,    // all weights are trained
-  kLora,   // the weights are frozen, in the model's type
-  kQlora,  // the projections' weights are frozen in NF4; the embedding, the head and the norms in the model's type
-};
-
-enum class AdapterTargets : std::uint8_t { kAll, kAttention, kMlp };
-
-struct AdapterOptions {
-  AdapterKind kind = AdapterKind::kOff;
-  std::int64_t rank = 16;
-  double alpha = 32;
-  AdapterTargets targets = AdapterTargets::kAll;
-};
+using predict::AdapterKind;
+using predict::AdapterOptions;
+using predict::AdapterTargets;
 
 // The linear layers of a layer, in the order of the forward pass.
 enum class ProjectionKind : std::uint8_t { kQ, kK, kV, kO, kGate, kUp, kDown };

@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/predict/techniques.h"
 #include "demos/record/units.h"
 
 namespace headroom::llama {
@@ -18,12 +19,7 @@ enum class AttentionKernel : std::uint8_t {
   kEager,          // plain operators, which write the T × T scores
 };
 
-// What a run asks for.
-enum class Attention : std::uint8_t {
-  kEager,  // scores T × T
-  kFlash,
-  kCudnn,  // flash by cuDNN where a GPU computes in 16 bits, else as kFlash
-};
+using predict::Attention;  // what a run asks for
 
 AttentionKernel attention_kernel(Attention asked, record::DeviceKind target, at::ScalarType type);
 

@@ -8,20 +8,11 @@
 #include <ATen/ATen.h>
 
 #include "demos/engine/llama/model/attention.h"
-
 #include "demos/engine/llama/model/projection.h"
 
 namespace headroom::llama {
 
-// Which operations of the step run as one kernel each; the others are composed from PyTorch's operators.
-struct FusedKernels {
-  bool rms_norm = false;
-  bool rope = false;
-  bool swiglu = false;
-  bool cross_entropy = false;  // of loss path kPlain
-  bool embedding = false;      // its gradient
-  Attention attention = Attention::kFlash;
-};
+using predict::FusedKernels;
 
 // The residual stream behind a norm, and the products that read the normed stream.
 struct NormedProducts {

@@ -6,16 +6,12 @@
 #include <ATen/ATen.h>
 
 #include "demos/engine/llama/model/model.h"
+#include "demos/predict/techniques.h"
 #include "kernels/fused_linear_cross_entropy/fused_linear_cross_entropy_ops.h"
 
 namespace headroom::llama {
 
-enum class LossPath : std::uint8_t {
-  kPlain,   // all logits at once
-  kFlce,    // fused linear cross entropy: never more than a chunk of them
-  kHf2024,  // as Hugging Face's Llama until the end of 2024
-  kHf2025,  // as it has been since 2025
-};
+using predict::LossPath;
 
 struct LossOptions {
   LossPath path = LossPath::kPlain;

@@ -7,10 +7,11 @@
 
 #include "demos/engine/llama/optimizers/galore.h"
 #include "demos/engine/llama/optimizers/optimizer.h"
+#include "demos/predict/techniques.h"
 
 namespace headroom::llama {
 
-enum class OptimizerKind : std::uint8_t { kAdamW, kAdamW8bit, kGaLore };
+using predict::OptimizerKind;
 
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kAdamW;

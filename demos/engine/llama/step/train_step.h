@@ -12,14 +12,11 @@
 #include "demos/engine/llama/model/model.h"
 #include "demos/engine/llama/optimizers/optimizer.h"
 #include "demos/engine/llama/step/cuda_graph.h"
+#include "demos/predict/techniques.h"
 
 namespace headroom::llama {
 
-enum class Checkpointing : std::uint8_t {
-  kOff,        // every layer keeps what its backward needs
-  kSelective,  // layers keep the results of products and what attention's kernel keeps, and rebuild the rest
-  kLayer,  // one input in `checkpoint_every` layers is kept, and the layers behind it are computed again in backward
-};
+using predict::Checkpointing;
 
 // Moves weights and gradients around while a step runs. Calls come from the step's own thread, in the order of the
 // work; a hook may mark phases and queue further work.

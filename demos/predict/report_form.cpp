@@ -1,8 +1,8 @@
-#include "lessons/report_form.h"
+#include "demos/predict/report_form.h"
 
 #include <cmath>
 
-namespace headroom::lessons {
+namespace headroom::predict {
 namespace {
 
 constexpr double kVocabulary = 128'256;
@@ -42,4 +42,4 @@ ReportPeak report_peak(ReportStrategy strategy, double batch, std::int64_t seq, 
   return peak;
 }
 
-}  // namespace headroom::lessons
+}  // namespace headroom::predict

@@ -1,7 +1,7 @@
 // Products and bytes of a step, from its shape.
-#include "demos/experiments/step_bound.h"
+#include "demos/predict/step_bound.h"
 
-namespace headroom::experiments {
+namespace headroom::predict {
 
 namespace {
 
@@ -74,4 +74,11 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
   return bound;
 }
 
-}  // namespace headroom::experiments
+StepBound step_bound(const StepSettings& step) {
+  return step_bound(step.model, {.tokens = step.tokens(),
+                                 .element = step.element_bytes(),
+                                 .moment = step.moment_bytes(),
+                                 .checkpointing = step.checkpointing == Checkpointing::kLayer});
+}
+
+}  // namespace headroom::predict

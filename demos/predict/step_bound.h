@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "demos/llama/config.h"
+#include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
 
-namespace headroom::experiments {
+namespace headroom::predict {
 
 enum class ProductKind : std::uint8_t {
   kOutput,          // y [N, O] = x [N, I] Wᵀ
@@ -44,5 +45,7 @@ struct StepBoundOptions {
 // Each tensor is read or written once by whoever needs it, with everything fused that this program fuses. Letters as in
 // demos/engine/llama/model/model.h; attention counts as bytes, so the bound is a little too low at long sequences.
 StepBound step_bound(const llama::Config& config, const StepBoundOptions& options);
+// Of a step with these settings, of one micro-batch.
+StepBound step_bound(const StepSettings& step);
 
-}  // namespace headroom::experiments
+}  // namespace headroom::predict

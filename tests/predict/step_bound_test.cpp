@@ -1,16 +1,16 @@
 // The bound of a step: the products of its weights, once forward and twice backward, and the bytes of the rest.
 #include <cstdint>
 
-#include "demos/experiments/step_bound.h"
+#include "demos/predict/step_bound.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
 
 namespace {
 
-double flops(const experiments::StepBound& bound) {
+double flops(const predict::StepBound& bound) {
   double sum = 0;
-  for (const experiments::StepProduct& product : bound.products)
+  for (const predict::StepProduct& product : bound.products)
     sum += static_cast<double>(product.times) * product.flops();
   return sum;
 }
@@ -23,8 +23,8 @@ TEST_CASE("a step's products are six operations a token and weight, eight where 
   const std::int64_t norms = (2 * c.num_layers + 1) * c.hidden_size;
   const std::int64_t matrices = llama::num_parameters(c) - norms;  // the head is the embedding's table
   const std::int64_t layers = matrices - c.vocab_size * c.hidden_size;
-  CHECK(flops(experiments::step_bound(c, {.tokens = tokens})) == Approx(6.0 * tokens * matrices).epsilon(1e-12));
-  CHECK(flops(experiments::step_bound(c, {.tokens = tokens, .checkpointing = true})) ==
+  CHECK(flops(predict::step_bound(c, {.tokens = tokens})) == Approx(6.0 * tokens * matrices).epsilon(1e-12));
+  CHECK(flops(predict::step_bound(c, {.tokens = tokens, .checkpointing = true})) ==
         Approx(6.0 * tokens * matrices + 2.0 * tokens * layers).epsilon(1e-12));
 }
 
@@ -32,7 +32,7 @@ TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   const std::int64_t weights = llama::num_parameters(c);
   const auto bytes = [&](std::int64_t tokens, record::Bytes element, record::Bytes moment) {
-    return experiments::step_bound(c, {.tokens = tokens, .element = element, .moment = moment}).other_bytes;
+    return predict::step_bound(c, {.tokens = tokens, .element = element, .moment = moment}).other_bytes;
   };
   CHECK(bytes(1024, 2, 4) - bytes(1024, 2, 2) == 8 * weights);
   // AdamW in bf16: weight and gradient read, weight written, two moments both ways.

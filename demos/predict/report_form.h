@@ -9,7 +9,7 @@
 
 #include "demos/record/units.h"
 
-namespace headroom::lessons {
+namespace headroom::predict {
 
 enum class ReportStrategy { kHuggingFace, kLigerWithoutFlce, kLigerAll };
 
@@ -28,4 +28,4 @@ struct ReportPeak {
 // referenced, as in the report's two strategies that make them.
 ReportPeak report_peak(ReportStrategy strategy, double batch, std::int64_t seq, bool output_kept = true);
 
-}  // namespace headroom::lessons
+}  // namespace headroom::predict

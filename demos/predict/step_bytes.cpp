@@ -1,0 +1,135 @@
+// What a training step takes, in closed form.
+#include "demos/predict/step_bytes.h"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::predict {
+
+namespace {
+
+using record::Bytes;
+
+constexpr std::int64_t kFp32 = 4;
+constexpr std::int64_t kNf4Block = 64, kNf4ScaleBlock = 256;
+
+std::int64_t parts(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
+
+struct Matrix {
+  std::int64_t out = 0, in = 0;
+  bool attention = false;
+};
+
+// Of one layer: queries, keys, values, output; gate, up, down.
+std::array<Matrix, 7> projections(const llama::Config& c) {
+  const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
+  return {{{queries, c.hidden_size, true},
+           {keys, c.hidden_size, true},
+           {keys, c.hidden_size, true},
+           {c.hidden_size, queries, true},
+           {c.intermediate_size, c.hidden_size},
+           {c.intermediate_size, c.hidden_size},
+           {c.hidden_size, c.intermediate_size}}};
+}
+
+}  // namespace
+
+std::int64_t outer_parameters(const llama::Config& c) {
+  return (c.tie_word_embeddings ? 1 : 2) * c.vocab_size * c.hidden_size + c.hidden_size;
+}
+
+std::int64_t layer_parameters(const llama::Config& c) {
+  return (llama::num_parameters(c) - outer_parameters(c)) / c.num_layers;
+}
+
+std::int64_t projection_parameters(const llama::Config& config) {
+  std::int64_t sum = 0;
+  for (const Matrix& each : projections(config)) sum += each.out * each.in;
+  return sum * config.num_layers;
+}
+
+std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets) {
+  std::int64_t sum = 0;
+  for (const Matrix& each : projections(config)) {
+    const bool meant = targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == each.attention;
+    if (meant) sum += rank * (each.out + each.in);
+  }
+  return sum * config.num_layers;
+}
+
+std::int64_t adapter_parameters(const StepSettings& step) {
+  if (step.adapters.kind == AdapterKind::kOff) return 0;
+  return lora_parameters(step.model, step.adapters.rank, step.adapters.targets);
+}
+
+std::int64_t trained_parameters(const StepSettings& step) {
+  return step.adapters.kind == AdapterKind::kOff ? llama::num_parameters(step.model) : adapter_parameters(step);
+}
+
+Bytes nf4_bytes(std::int64_t weights) {
+  const std::int64_t blocks = parts(weights, kNf4Block);
+  return parts(weights, 2) + blocks + kFp32 * parts(blocks, kNf4ScaleBlock);
+}
+
+Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block) {
+  return 2 * parameters + 2 * kFp32 * parts(parameters, block);
+}
+
+std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64_t rank) {
+  const std::int64_t r = std::min({rank, rows, columns});
+  return 2 * r * std::max(rows, columns) + r * std::min(rows, columns);
+}
+
+std::int64_t galore_elements(const StepSettings& step) {
+  std::int64_t sum = 0;
+  for (const Matrix& each : projections(step.model)) sum += galore_elements(each.out, each.in, step.low_rank());
+  return sum * step.model.num_layers;
+}
+
+Bytes optimizer_state_bytes(const StepSettings& step) {
+  const std::int64_t trained = trained_parameters(step);
+  const Bytes masters = step.masters() ? kFp32 * trained : 0;
+  switch (step.optimizer) {
+    case OptimizerKind::kAdamW8bit:
+      return moments_8bit_bytes(trained) + masters;
+    case OptimizerKind::kGaLore:
+      return kFp32 * galore_elements(step) +
+             2 * step.moment_bytes() * (llama::num_parameters(step.model) - projection_parameters(step.model)) +
+             masters;
+    case OptimizerKind::kAdamW:
+      break;
+  }
+  return 2 * step.moment_bytes() * trained + masters;
+}
+
+Bytes layer_input_bytes(const StepSettings& step) {
+  return step.tokens() * step.model.hidden_size * step.element_bytes();
+}
+
+Bytes checkpoint_bytes(const StepSettings& step) {
+  return layer_input_bytes(step) * parts(step.model.num_layers, step.checkpoint_every);
+}
+
+std::int64_t loss_chunk(const StepSettings& step) {
+  const std::int64_t most = step.loss_mode == kernels::FlceMode::kLean ? step.model.vocab_size : step.tokens();
+  if (step.loss_chunk > 0) return std::min(step.loss_chunk, most);
+  return kernels::flce_default_chunk(step.loss_mode, step.tokens(), step.model.hidden_size, step.model.vocab_size,
+                                     step.element_bytes(), step.fp32_weight_gradient);
+}
+
+Bytes loss_bytes(const StepSettings& step) {
+  const std::int64_t v = step.model.vocab_size, tokens = step.tokens(), shifted = tokens - step.batch;
+  switch (step.loss) {
+    case LossPath::kHf2024:
+      return (step.keep_output ? 8 : 4) * v * tokens + 8 * v * shifted;
+    case LossPath::kHf2025:
+      return (12 + (step.keep_output ? step.element_bytes() : 0)) * v * tokens;
+    case LossPath::kFlce:
+      return loss_chunk(step) * (step.loss_mode == kernels::FlceMode::kLean ? tokens : v) * step.element_bytes();
+    case LossPath::kPlain:
+      break;
+  }
+  return (step.fused.cross_entropy ? step.element_bytes() : 12) * v * tokens;
+}
+
+}  // namespace headroom::predict

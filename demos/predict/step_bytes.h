@@ -1,0 +1,52 @@
+// What a training step takes, in closed form: bytes that a person can work out from the settings. Plain arithmetic;
+// every worked number below is tested.
+#pragma once
+
+#include <cstdint>
+
+#include "demos/llama/config.h"
+#include "demos/predict/step_settings.h"
+#include "demos/record/units.h"
+
+namespace headroom::predict {
+
+// --- parameters
+
+// Embedding, final norm and head: what belongs to no layer. 1B: 262,670,336.
+std::int64_t outer_parameters(const llama::Config& config);
+std::int64_t layer_parameters(const llama::Config& config);  // of one layer; 1B: 60,821,504
+// The layers' seven matrices. 1B: 973,078,528.
+std::int64_t projection_parameters(const llama::Config& config);
+// W + s B A beside each target matrix [out, in]: r (in + out) more weights. r = 16 beside 2048 × 2048: 65,536.
+std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets);
+std::int64_t adapter_parameters(const StepSettings& step);  // 0 without adapters
+// What the optimizer steps: the adapters where there are any, else all weights.
+std::int64_t trained_parameters(const StepSettings& step);
+
+// --- what the techniques take, in bytes
+
+// 4-bit codes of the layers' projections, a byte of absmax for each 64 of them, and 4 bytes for each 256 of those:
+// 4.127 bits per weight (Dettmers et al. 2023, arXiv:2305.14314 §3). Whole blocks.
+record::Bytes nf4_bytes(std::int64_t weights);
+// A byte for each of two moments, and of each block of either a 4-byte absmax; the last block may be short. Blocks of
+// 256: 2.031 B per parameter.
+record::Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block = 256);
+// Of one matrix m × n, the smaller side projected to r: two moments r × max(m, n) and the projection r × min(m, n), in
+// elements. 2048 × 8192 at r = 512: 9,437,184 of 2 × 16,777,216.
+std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64_t rank);
+// Of all layers' projections at the step's rank.
+std::int64_t galore_elements(const StepSettings& step);
+// Masters, moments and projections of all trained weights, wherever they are kept. 1B in bf16_mixed: 12 P.
+record::Bytes optimizer_state_bytes(const StepSettings& step);
+// B·T·H·s for each input that is kept: L of them, or ⌈L / k⌉. 4 · 1,024 · 2,048 · 2 · 16 = 268,435,456.
+record::Bytes checkpoint_bytes(const StepSettings& step);
+// One of them.
+record::Bytes layer_input_bytes(const StepSettings& step);
+// Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time: what the settings ask for,
+// else the kernel's own rule. 1B, 8,192 tokens: 1,024; by the report's rule 256.
+std::int64_t loss_chunk(const StepSettings& step);
+// The most that the loss holds at a time. kHf2024 keeps two tensors of T rows and two of T − 1 rows per sequence, all
+// fp32; without the kept output one of T rows less. kFlce: a chunk's logits.
+record::Bytes loss_bytes(const StepSettings& step);
+
+}  // namespace headroom::predict

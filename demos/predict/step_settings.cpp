@@ -1,0 +1,209 @@
+// The one decoding of `train_step`'s parameters.
+#include "demos/predict/step_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace headroom::predict {
+
+namespace {
+
+using record::Params;
+
+// The meaning of a choice's value. A value without one is a mistake of this file: the schema has checked it.
+template <class Enum>
+Enum meaning(const Params& params, std::string_view key,
+             std::initializer_list<std::pair<std::string_view, Enum>> values) {
+  const std::string& value = params.text(key);
+  for (const auto& [text, meant] : values)
+    if (text == value) return meant;
+  throw std::logic_error(std::string(key) + "=" + value + " has no meaning here");
+}
+
+bool used_and_on(const Params& params, std::string_view key) { return params.in_use(key) && params.on(key); }
+
+llama::Config model_of(const Params& params) {
+  if (const llama::Config* published = llama::find_config(params.text("model"))) return *published;
+  return {.id = "custom",
+          .hidden_size = params.integer("hidden_size"),
+          .intermediate_size = params.integer("intermediate_size"),
+          .num_layers = params.integer("num_layers"),
+          .num_heads = params.integer("num_heads"),
+          .num_kv_heads = params.integer("num_kv_heads"),
+          .head_dim = params.integer("head_dim"),
+          .vocab_size = params.integer("vocab_size")};
+}
+
+FusedKernels fused_of(const Params& params) {
+  return {.rms_norm = params.on("fused.rms_norm"),
+          .rope = params.on("fused.rope"),
+          .swiglu = params.on("fused.swiglu"),
+          .cross_entropy = used_and_on(params, "fused.cross_entropy"),
+          .embedding = params.on("fused.embedding"),
+          .attention = meaning<Attention>(
+              params, "attention",
+              {{"flash", Attention::kFlash}, {"cudnn", Attention::kCudnn}, {"eager", Attention::kEager}})};
+}
+
+AdapterOptions adapters_of(const Params& params) {
+  return {
+      .kind = meaning<AdapterKind>(
+          params, "adapters",
+          {{"off", AdapterKind::kOff}, {"lora", AdapterKind::kLora}, {"qlora", AdapterKind::kQlora}}),
+      .rank = params.integer("lora_rank"),
+      .alpha = static_cast<double>(params.integer("lora_alpha")),
+      .targets = meaning<AdapterTargets>(
+          params, "lora_targets",
+          {{"all", AdapterTargets::kAll}, {"attention", AdapterTargets::kAttention}, {"mlp", AdapterTargets::kMlp}})};
+}
+
+void set_loss(StepSettings& step, const Params& params) {
+  using kernels::FlceMode;
+  step.loss = meaning<LossPath>(params, "loss",
+                                {{"plain", LossPath::kPlain},
+                                 {"hf_2024", LossPath::kHf2024},
+                                 {"hf_2025", LossPath::kHf2025},
+                                 {"flce", LossPath::kFlce}});
+  step.keep_output = used_and_on(params, "keep_output");
+  step.loss_scale = params.integer("loss_scale");
+  step.loss_scale_window = params.integer("loss_scale_window");
+  if (step.loss != LossPath::kFlce) return;
+  step.loss_mode = meaning<FlceMode>(
+      params, "loss_mode", {{"chunked", FlceMode::kChunked}, {"lean", FlceMode::kLean}, {"report", FlceMode::kReport}});
+  step.loss_chunk = params.integer("loss_chunk");
+  step.fp32_weight_gradient = params.text("weight_gradient") == "fp32";
+}
+
+void set_checkpointing(StepSettings& step, const Params& params) {
+  step.checkpointing = meaning<Checkpointing>(params, "checkpointing",
+                                              {{"off", Checkpointing::kOff},
+                                               {"layer", Checkpointing::kLayer},
+                                               {"every", Checkpointing::kLayer},
+                                               {"selective", Checkpointing::kSelective}});
+  if (params.in_use("checkpoint_every")) step.checkpoint_every = params.integer("checkpoint_every");
+}
+
+void set_optimizer(StepSettings& step, const Params& params) {
+  step.optimizer = meaning<OptimizerKind>(params, "optimizer",
+                                          {{"adamw", OptimizerKind::kAdamW},
+                                           {"adamw_8bit", OptimizerKind::kAdamW8bit},
+                                           {"galore", OptimizerKind::kGaLore}});
+  step.learning_rate = params.real("learning_rate");
+  if (params.in_use("moments"))
+    step.moments = meaning<Moments>(params, "moments",
+                                    {{"model", Moments::kModel}, {"fp32", Moments::kFp32}, {"bf16", Moments::kBf16}});
+  step.stochastic_rounding = params.in_use("rounding") && params.text("rounding") == "stochastic";
+  step.optimizer_in_backward = params.on("optimizer_in_backward");
+  step.galore_rank = params.integer("galore_rank");
+  step.galore_interval = params.integer("galore_interval");
+  step.galore_scale = params.real("galore_scale");
+}
+
+void set_offload(StepSettings& step, const Params& params) {
+  step.offload_state = meaning<StateOffload>(
+      params, "offload.optimizer",
+      {{"off", StateOffload::kOff}, {"host", StateOffload::kHost}, {"file", StateOffload::kFile}});
+  step.offload_file = params.text("offload_file");
+  step.offload_parameters = params.on("offload.parameters");
+  step.offload_checkpoints = params.on("offload.checkpoints");
+}
+
+}  // namespace
+
+std::int64_t StepSettings::moment_bytes() const {
+  switch (moments) {
+    case Moments::kFp32:
+      return 4;
+    case Moments::kBf16:
+      return 2;
+    case Moments::kModel:
+      break;
+  }
+  return masters() ? 4 : element_bytes();
+}
+
+std::int64_t StepSettings::low_rank() const {
+  return galore_rank > 0 ? galore_rank : std::max<std::int64_t>(1, model.hidden_size / 4);
+}
+
+const char* storage_key(Precision precision) {
+  if (precision == Precision::kFp32) return "fp32";
+  return precision == Precision::kFp16Mixed ? "fp16" : "bf16";
+}
+
+StepSettings step_settings(const Params& params) {
+  StepSettings step;
+  step.model = model_of(params);
+  step.weights = params.text("weights");
+  step.text = params.text("data");
+  step.batch = params.integer("batch");
+  step.sequence = params.integer("seq");
+  step.micro_batches = params.integer("accumulate");
+  step.steps = static_cast<int>(params.integer("steps"));
+  step.seed = static_cast<std::uint64_t>(params.integer("seed"));
+  step.precision = meaning<Precision>(params, "precision",
+                                      {{"fp32", Precision::kFp32},
+                                       {"bf16", Precision::kBf16},
+                                       {"fp16_mixed", Precision::kFp16Mixed},
+                                       {"bf16_mixed", Precision::kBf16Mixed}});
+  set_checkpointing(step, params);
+  set_loss(step, params);
+  step.fused = fused_of(params);
+  step.fused_adamw = params.on("fused.adamw");
+  step.cuda_graph = params.on("cuda_graph");
+  set_optimizer(step, params);
+  step.adapters = adapters_of(params);
+  set_offload(step, params);
+  step.histogram = params.on("histogram");
+  return step;
+}
+
+namespace {
+
+struct ShapeFact {
+  std::string_view key;
+  std::int64_t llama::Config::*value;
+};
+constexpr ShapeFact kShapeFacts[] = {{"model.hidden_size", &llama::Config::hidden_size},
+                                     {"model.intermediate_size", &llama::Config::intermediate_size},
+                                     {"model.num_layers", &llama::Config::num_layers},
+                                     {"model.num_heads", &llama::Config::num_heads},
+                                     {"model.num_kv_heads", &llama::Config::num_kv_heads},
+                                     {"model.head_dim", &llama::Config::head_dim},
+                                     {"model.vocab_size", &llama::Config::vocab_size}};
+constexpr std::string_view kTied = "model.tie_word_embeddings";
+
+}  // namespace
+
+std::map<std::string, std::string> shape_facts(const llama::Config& taken) {
+  std::map<std::string, std::string> facts{{std::string(kTied), taken.tie_word_embeddings ? "yes" : "no"}};
+  for (const auto& [key, value] : kShapeFacts) facts.emplace(key, std::to_string(taken.*value));
+  return facts;
+}
+
+std::optional<llama::Config> taken_shape(const std::map<std::string, std::string>& provenance) {
+  llama::Config shape{.id = "custom"};
+  for (const auto& [key, value] : kShapeFacts) {
+    const auto found = provenance.find(std::string(key));
+    if (found == provenance.end()) return std::nullopt;
+    const char* const end = found->second.data() + found->second.size();
+    const auto parsed = std::from_chars(found->second.data(), end, shape.*value);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  }
+  const auto tied = provenance.find(std::string(kTied));
+  if (tied == provenance.end() || !llama::check(shape)) return std::nullopt;
+  shape.tie_word_embeddings = tied->second == "yes";
+  return shape;
+}
+
+StepSettings settings_of(const record::RunInfo& run, record::Schema train_step) {
+  StepSettings step = step_settings(Params::known_of(train_step, run.params));
+  if (const auto taken = taken_shape(run.provenance)) step.model = *taken;
+  return step;
+}
+
+}  // namespace headroom::predict

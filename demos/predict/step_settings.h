@@ -1,0 +1,86 @@
+// The settings of `train_step` as numbers and enums: the one place where their keys and values are read. A setting that
+// another one makes idle has the value that changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "demos/llama/config.h"
+#include "demos/predict/techniques.h"
+#include "demos/record/recording.h"
+#include "demos/record/schema.h"
+#include "demos/record/units.h"
+#include "kernels/fused_linear_cross_entropy/chunk.h"
+
+namespace headroom::predict {
+
+struct StepSettings {
+  // Of a checkpoint (`weights`) with model=custom these are placeholders until its config.json has been read.
+  llama::Config model;
+  std::string weights;        // folder of a checkpoint; empty: drawn at random
+  std::string text;           // file to train on; empty: the course's
+  std::int64_t batch = 0;     // B, sequences of a micro-batch
+  std::int64_t sequence = 0;  // T
+  std::int64_t micro_batches = 1;
+  int steps = 0;
+  std::uint64_t seed = 0;
+
+  Precision precision = Precision::kFp32;
+  Checkpointing checkpointing = Checkpointing::kOff;
+  std::int64_t checkpoint_every = 1;  // k of kLayer
+
+  LossPath loss = LossPath::kPlain;
+  bool keep_output = false;  // kHf2024, kHf2025: the logits stay until the next step
+  kernels::FlceMode loss_mode = kernels::FlceMode::kChunked;
+  std::int64_t loss_chunk = 0;        // of kFlce; 0: the mode's own
+  bool fp32_weight_gradient = false;  // of kFlce: in which its chunks add up
+  std::int64_t loss_scale = 65536;    // of kFp16Mixed
+  std::int64_t loss_scale_window = 1000;
+
+  FusedKernels fused;
+  bool fused_adamw = true;
+  bool cuda_graph = false;
+
+  OptimizerKind optimizer = OptimizerKind::kAdamW;
+  double learning_rate = 1e-3;
+  Moments moments = Moments::kModel;  // of kAdamW
+  bool stochastic_rounding = false;   // of bf16 weights
+  bool optimizer_in_backward = false;
+  std::int64_t galore_rank = 0;  // r; 0: a quarter of the hidden size
+  std::int64_t galore_interval = 200;
+  double galore_scale = 0.25;
+
+  AdapterOptions adapters;
+
+  StateOffload offload_state = StateOffload::kOff;
+  std::string offload_file;  // of kFile; empty: in the folder for temporary files
+  bool offload_parameters = false;
+  bool offload_checkpoints = false;
+
+  bool histogram = false;  // gradients and updates are counted by exponent
+
+  std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
+  bool masters() const { return precision == Precision::kFp16Mixed || precision == Precision::kBf16Mixed; }
+  // Bytes of a working weight, gradient or activation; of one of AdamW's moments.
+  std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
+  std::int64_t moment_bytes() const;
+  // r, with 0 resolved. H = 2,048: 512.
+  std::int64_t low_rank() const;
+};
+
+StepSettings step_settings(const record::Params& train_step);
+
+// Number format of weights, gradients and activations, as the benchmarks name it: "fp32", "bf16", "fp16".
+const char* storage_key(Precision precision);
+
+// The shape that a run took from a checkpoint, as facts of its provenance ("model.num_layers": "5"), and back. Empty:
+// the provenance has none, or not all of them.
+std::map<std::string, std::string> shape_facts(const llama::Config& taken);
+std::optional<llama::Config> taken_shape(const std::map<std::string, std::string>& provenance);
+
+// The settings of a run, with the shape that it took.
+StepSettings settings_of(const record::RunInfo& run, record::Schema train_step);
+
+}  // namespace headroom::predict

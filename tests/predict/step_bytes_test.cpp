@@ -1,0 +1,131 @@
+// The closed forms against numbers that were worked out by hand (Llama 3.2 1B unless said otherwise).
+#include "demos/predict/step_bytes.h"
+
+#include <initializer_list>
+#include <string_view>
+
+#include "demos/experiments/demo.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::predict;
+
+namespace {
+
+StepSettings with(std::initializer_list<std::string_view> assignments) {
+  record::Params params(experiments::find_demo("train_step")->schema);
+  for (const std::string_view assignment : {"model=llama-3.2-1b", "batch=4", "seq=1024"})
+    REQUIRE(params.set_assignment(assignment).ok());
+  for (const std::string_view assignment : assignments) REQUIRE(params.set_assignment(assignment).ok());
+  return step_settings(params);
+}
+
+constexpr std::int64_t kP = 1'235'814'400;
+
+}  // namespace
+
+TEST_CASE("a model is its layers and what belongs to none") {
+  const llama::Config& c = *llama::find_config("llama-3.2-1b");
+  CHECK(layer_parameters(c) == 60'821'504);
+  CHECK(outer_parameters(c) == 128'256LL * 2048 + 2048);
+  CHECK(16 * layer_parameters(c) + outer_parameters(c) == kP);
+  CHECK(projection_parameters(c) == 16LL * (2 * 2048 * 2048 + 2 * 512 * 2048 + 3 * 2048 * 8192));
+}
+
+TEST_CASE("8-bit moments take 2.031 bytes per parameter") {
+  CHECK(moments_8bit_bytes(256) == 520);
+  CHECK(moments_8bit_bytes(257) == 514 + 16);
+  CHECK(moments_8bit_bytes(4096, 2048) == 8192 + 16);
+  // 2 P + 8 · P/256, which P divides.
+  CHECK(moments_8bit_bytes(kP) == 2'471'628'800 + 38'619'200);
+}
+
+TEST_CASE("checkpoints take B T H s for each input that is kept") {
+  CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=layer"})) == 268'435'456);
+  CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=every", "checkpoint_every=4"})) == 67'108'864);
+  // layers 0, 5, 10, 15
+  CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=every", "checkpoint_every=5"})) == 4 * 16'777'216);
+  // k counts only where it is asked for.
+  CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=layer", "checkpoint_every=4"})) == 268'435'456);
+}
+
+TEST_CASE("the loss takes as many tensors of logits as its path says") {
+  const auto bytes = [](std::string_view first, std::string_view second = "seed=0") {
+    return loss_bytes(with({"precision=bf16", "batch=8", first, second}));
+  };
+  constexpr std::int64_t kLogits = 4 * 8192LL * 128'256;  // one of T rows in fp32: 4,202,692,608
+  constexpr std::int64_t kShifted = 4 * 8184LL * 128'256;
+  CHECK(kLogits == 4'202'692'608);
+  CHECK(bytes("loss=hf_2024") == 2 * kLogits + 2 * kShifted);
+  CHECK(bytes("loss=hf_2024") - bytes("loss=hf_2024", "keep_output=off") == kLogits);
+  CHECK(bytes("loss=hf_2025", "keep_output=off") == 3 * kLogits);
+  CHECK(bytes("loss=hf_2025") == 3 * kLogits + kLogits / 2);
+  CHECK(bytes("loss=plain") == 3 * kLogits);
+  CHECK(bytes("loss=plain", "fused.cross_entropy=on") == kLogits / 2);
+  // The kernel's own rule: 1,024 tokens at a time, 262.7 MB; by the report's rule 256, 65.7 MB.
+  CHECK(bytes("loss=flce") == 1'024LL * 128'256 * 2);
+  CHECK(bytes("loss=flce", "loss_mode=report") == 256LL * 128'256 * 2);
+}
+
+TEST_CASE("the fused loss has one chunk rule, the kernel's") {
+  const auto chunk = [](std::string_view batch, std::string_view first = "seed=0", std::string_view second = "seed=0") {
+    return loss_chunk(with({"precision=bf16", "loss=flce", batch, first, second}));
+  };
+  // ⌈V / H⌉ = 63: the next power of two of ⌈N / 63⌉.
+  CHECK(chunk("batch=1", "loss_mode=report") == 32);
+  CHECK(chunk("batch=8", "loss_mode=report") == 256);
+  CHECK(chunk("batch=112", "loss_mode=report") == 2'048);
+  CHECK(chunk("batch=8") == 1'024);
+  CHECK(chunk("batch=8", "weight_gradient=fp32") == 2'048);
+  CHECK(chunk("batch=1", "weight_gradient=fp32") == 1'024);  // no more than there are
+  CHECK(chunk("batch=8", "loss_chunk=100") == 100);
+  CHECK(chunk("batch=1", "loss_chunk=5000") == 1'024);
+  // Slices of 76 MiB: 79,691,776 B / (2 · 8,192) = 4,864 columns, a multiple of 128.
+  CHECK(chunk("batch=8", "loss_mode=lean") == 4'864);
+  CHECK(loss_bytes(with({"precision=bf16", "loss=flce", "batch=8", "loss_mode=lean"})) == 79'691'776);
+}
+
+TEST_CASE("adapters train r (in + out) weights per matrix") {
+  const llama::Config square{.hidden_size = 2048,
+                             .intermediate_size = 2048,
+                             .num_layers = 1,
+                             .num_heads = 32,
+                             .num_kv_heads = 32,
+                             .head_dim = 64,
+                             .vocab_size = 256};
+  CHECK(lora_parameters(square, 16, AdapterTargets::kAttention) == 4 * 65'536);
+  CHECK(lora_parameters(square, 16, AdapterTargets::kMlp) == 3 * 65'536);
+  // 1B: r · (4,096 + 2,560 + 2,560 + 4,096 + 3 · 10,240) · 16
+  CHECK(adapter_parameters(with({"adapters=lora"})) == 11'272'192);
+  CHECK(trained_parameters(with({"adapters=qlora"})) == 11'272'192);
+  CHECK(adapter_parameters(with({})) == 0);
+  CHECK(trained_parameters(with({})) == kP);
+}
+
+TEST_CASE("NF4 with double quantisation takes 4.127 bits per weight") {
+  CHECK(nf4_bytes(64 * 256) == 8'192 + 256 + 4);
+  const std::int64_t weights = 973'078'528;
+  CHECK(nf4_bytes(weights) == 486'539'264 + 15'204'352 + 237'568);
+  CHECK(static_cast<double>(nf4_bytes(weights)) * 8 / static_cast<double>(weights) == Approx(4.127).epsilon(1e-4));
+}
+
+TEST_CASE("GaLore keeps moments of r rows, and the projection") {
+  CHECK(galore_elements(2048, 8192, 512) == 2 * 512 * 8192 + 512 * 2048);
+  CHECK(galore_elements(8192, 2048, 512) == galore_elements(2048, 8192, 512));
+  CHECK(galore_elements(512, 2048, 4096) == 2 * 512 * 2048 + 512 * 512);  // no more than there is
+  // A layer at r = 512: q and o, k and v, the MLP's three.
+  const std::int64_t layer = 2 * 3'145'728LL + 2 * 2'359'296LL + 3 * 9'437'184LL;
+  CHECK(galore_elements(with({"optimizer=galore"})) == 16 * layer);
+}
+
+TEST_CASE("the optimizer's state is masters and moments of what is trained") {
+  CHECK(optimizer_state_bytes(with({})) == 8 * kP);
+  CHECK(optimizer_state_bytes(with({"precision=bf16"})) == 4 * kP);
+  CHECK(optimizer_state_bytes(with({"precision=bf16", "moments=fp32"})) == 8 * kP);
+  CHECK(optimizer_state_bytes(with({"moments=bf16"})) == 4 * kP);
+  CHECK(optimizer_state_bytes(with({"precision=bf16_mixed"})) == 14'829'772'800);  // 12 P
+  CHECK(optimizer_state_bytes(with({"precision=bf16_mixed", "adapters=lora"})) == 12 * 11'272'192);
+  CHECK(optimizer_state_bytes(with({"precision=bf16", "optimizer=adamw_8bit"})) == 2'510'248'000);
+  // On the host or in a file it takes the same.
+  CHECK(optimizer_state_bytes(with({"precision=bf16_mixed", "offload.optimizer=file"})) == 12 * kP);
+}

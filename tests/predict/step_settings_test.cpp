@@ -1,0 +1,116 @@
+// The one decoding of a training step's parameters.
+#include "demos/predict/step_settings.h"
+
+#include <initializer_list>
+#include <string_view>
+
+#include "demos/experiments/demo.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::predict;
+
+namespace {
+
+record::Schema schema() { return experiments::find_demo("train_step")->schema; }
+
+record::Params params_with(std::initializer_list<std::string_view> assignments) {
+  record::Params params(schema());
+  for (const std::string_view assignment : assignments) REQUIRE(params.set_assignment(assignment).ok());
+  return params;
+}
+
+StepSettings with(std::initializer_list<std::string_view> assignments) {
+  return step_settings(params_with(assignments));
+}
+
+}  // namespace
+
+TEST_CASE("every value of every setting of a step has a meaning") {
+  for (const record::ParamSpec& spec : schema())
+    for (const record::Choice& choice : record::choices_of(spec)) {
+      INFO(spec.key << "=" << choice.key);
+      record::Params params(schema());
+      if (!spec.needs_key.empty())
+        REQUIRE(params.set(spec.needs_key, spec.needs_value.substr(0, spec.needs_value.find('|'))).ok());
+      REQUIRE(params.set(spec.key, choice.key).ok());
+      CHECK_NOTHROW(step_settings(params));
+    }
+}
+
+TEST_CASE("settings become numbers and enums") {
+  const StepSettings step =
+      with({"model=llama-3.2-1b", "batch=8", "seq=1024", "accumulate=2", "precision=fp16_mixed", "checkpointing=every",
+            "checkpoint_every=3", "loss=flce", "loss_mode=lean", "weight_gradient=fp32", "attention=cudnn",
+            "fused.rope=on", "adapters=qlora", "lora_rank=4", "lora_targets=mlp", "offload.optimizer=file",
+            "offload.checkpoints=on", "seed=7", "steps=5"});
+  CHECK(step.model.id == "llama-3.2-1b");
+  CHECK(step.tokens() == 8192);
+  CHECK(step.micro_batches == 2);
+  CHECK(step.precision == Precision::kFp16Mixed);
+  CHECK(step.masters());
+  CHECK(step.element_bytes() == 2);
+  CHECK(step.moment_bytes() == 4);
+  CHECK(step.checkpointing == Checkpointing::kLayer);
+  CHECK(step.checkpoint_every == 3);
+  CHECK(step.loss == LossPath::kFlce);
+  CHECK(step.loss_mode == kernels::FlceMode::kLean);
+  CHECK(step.fp32_weight_gradient);
+  CHECK(step.fused.attention == Attention::kCudnn);
+  CHECK(step.fused.rope);
+  CHECK_FALSE(step.fused.swiglu);
+  CHECK(step.adapters.kind == AdapterKind::kQlora);
+  CHECK(step.adapters.rank == 4);
+  CHECK(step.adapters.targets == AdapterTargets::kMlp);
+  CHECK(step.offload_state == StateOffload::kFile);
+  CHECK(step.offload_checkpoints);
+  CHECK_FALSE(step.offload_parameters);
+  CHECK(step.seed == 7);
+  CHECK(step.steps == 5);
+  CHECK(step.low_rank() == 512);
+}
+
+TEST_CASE("a setting that another one makes idle changes nothing") {
+  CHECK(with({"checkpointing=layer", "checkpoint_every=4"}).checkpoint_every == 1);
+  CHECK_FALSE(with({"loss=flce", "fused.cross_entropy=on"}).fused.cross_entropy);
+  CHECK(with({"fused.cross_entropy=on"}).fused.cross_entropy);
+  CHECK_FALSE(with({"keep_output=on"}).keep_output);
+  CHECK(with({"loss=hf_2024"}).keep_output);
+  CHECK(with({"optimizer=galore", "moments=bf16"}).moment_bytes() == 4);
+  CHECK_FALSE(with({"precision=fp32", "rounding=stochastic"}).stochastic_rounding);
+  CHECK(with({"loss=plain", "loss_mode=lean"}).loss_mode == kernels::FlceMode::kChunked);
+}
+
+TEST_CASE("the shape that a run took from a checkpoint comes back from its recording") {
+  const llama::Config taken{.id = "custom",
+                            .hidden_size = 256,
+                            .intermediate_size = 704,
+                            .num_layers = 5,
+                            .num_heads = 8,
+                            .num_kv_heads = 2,
+                            .head_dim = 32,
+                            .vocab_size = 512,
+                            .tie_word_embeddings = false};
+  record::RunInfo run{.demo = "train_step",
+                      .params = params_with({"model=custom", "weights=/tmp/checkpoint"}).to_map(),
+                      .provenance = shape_facts(taken)};
+  const StepSettings step = settings_of(run, schema());
+  CHECK(step.model.num_layers == 5);
+  CHECK(step.model.num_kv_heads == 2);
+  CHECK(step.model.vocab_size == 512);
+  CHECK_FALSE(step.model.tie_word_embeddings);
+  CHECK(llama::num_parameters(step.model) == llama::num_parameters(taken));
+  // Part of a shape, or one that cannot be, is none.
+  run.provenance["model.num_kv_heads"] = "3";
+  CHECK(settings_of(run, schema()).model.num_layers == 4);
+  run.provenance.erase("model.num_kv_heads");
+  CHECK(settings_of(run, schema()).model.num_layers == 4);
+}
+
+TEST_CASE("a checkpoint overrules the shape's settings") {
+  CHECK(params_with({"model=custom"}).in_use("hidden_size"));
+  const record::Params beside = params_with({"model=custom", "weights=/tmp/checkpoint"});
+  CHECK(beside.overruled("hidden_size"));
+  CHECK_FALSE(beside.in_use("hidden_size"));
+  CHECK_FALSE(beside.overruled("batch"));
+}
