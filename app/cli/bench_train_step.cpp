@@ -17,6 +17,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/step_bound.h"
+#include "demos/record/quantile.h"
 
 namespace headroom::app {
 
@@ -93,9 +94,7 @@ double median_step(const record::Recording& recording) {
   std::vector<double> times;
   for (const record::MetricSample& sample : recording.metrics())
     if (sample.kind == record::MetricKind::kStepNanoseconds && sample.step >= kWarmUp) times.push_back(sample.value);
-  if (times.empty()) return 0;
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  return record::quantiles_of(std::move(times)).median;
 }
 
 // Of the bound, in ns.

@@ -27,4 +27,28 @@ struct Measurement {
   bool operator==(const Measurement&) const = default;
 };
 
+// Times and amounts are finite and not negative: JSON has no other numbers, and a figure divides by them.
+template <class Io>
+void fields(Io& io, Measurement& m) {
+  io.text("panel", m.panel);
+  io.text("kernel", m.kernel);
+  io.text("variant", m.variant);
+  io.text("pass", m.pass);
+  io.text("timing", m.timing);
+  io.text("storage", m.storage);
+  io.text("label", m.label);
+  io.whole("rows", m.rows, kMostBytes);
+  io.whole("width", m.width, kMostBytes);
+  io.whole("vocab", m.vocab, kMostBytes);
+  io.real("median", m.median);
+  io.real("low", m.low);
+  io.real("high", m.high);
+  io.whole("samples", m.samples, kMostBytes);
+  io.whole("bytes", m.bytes, kMostBytes);
+  io.real("flops", m.flops);
+  io.measured("error", m.error);
+  io.measured("extra_memory", m.extra_memory, kMostBytes);
+  io.check(m.low <= m.median && m.median <= m.high, "the order of low, median and high");
+}
+
 }  // namespace headroom::record
