@@ -122,7 +122,7 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
                                      {"bytes", steps.last.bytes},
                                      {"ratio", ratio},
                                      {"goal", kGoal}};
-    put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    put_json(document);
     return ExitCode::kDone;
   }
   const auto line = [](std::string_view what, const record::Quantiles& q) {

@@ -209,7 +209,7 @@ record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
   if (options.json) {
     const nlohmann::json document =
         json_of(step.value(), shape.value(), *products.value().recording, bound.value(), median);
-    put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    put_json(document);
   } else {
     put(table_of(shape.value(), *products.value().recording, bound.value(), median));
   }

@@ -114,7 +114,7 @@ void declare(CommonOptions&, OptionList& options) { options.json(); }
 
 record::Result<ExitCode> list(const CommonOptions& options) {
   if (options.json) {
-    put(catalogue_json().dump(2) + "\n");
+    put_json(catalogue_json());
     return ExitCode::kDone;
   }
   put("Chapters\n");

@@ -183,9 +183,9 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.overflow_scale = overflow_scale_of(recording);
   summary.kernel_report = recording.kernel_report();
   for (const record::Measurement& row : recording.measurements())
-    if (row.panel == "bandwidth")
+    if (row.panel == record::Measurement::kBandwidth)
       summary.bandwidths.push_back(row);
-    else if (row.panel == "offload_file")
+    else if (row.panel == record::Measurement::kOffloadFile)
       add_file_traffic(summary.bandwidths, row);
   summary.events = recording.events().size();
   summary.dropped_events = recording.dropped_events();

@@ -341,7 +341,7 @@ void EngineBackend::set_alarm(Clock::time_point now) {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_one_engine(EngineCommand command) {
+std::unique_ptr<Backend> make_engine_backend(EngineCommand command) {
   return std::make_unique<EngineBackend>(std::move(command), Role::kRunner);
 }
 

@@ -9,7 +9,15 @@
 namespace headroom::record {
 
 struct Measurement {
-  std::string panel;    // the picture it belongs to: "rms_norm", "report.swiglu"
+  // Panels that are no kernel's. `variant` then says what was timed, `storage` how its memory was kept.
+  static constexpr const char* kCopy = "copy";            // a large copy, which kernels are compared with
+  static constexpr const char* kBandwidth = "bandwidth";  // one link: "to_host", "file_read", …; "locked", "direct", …
+  static constexpr const char* kOffloadFile =
+      "offload_file";  // one step's states: "file_read", "file_write"; "direct", …
+  static constexpr const char* kStepBound = "step_bound";    // one product of a training step
+  static constexpr const char* kEditKernel = "edit_kernel";  // the reader's kernel and what it is compared with
+
+  std::string panel;    // the picture it belongs to: "rms_norm", "report.swiglu", or one of the above
   std::string kernel;   // "rms_norm", as in `headroom list`; empty for what is no kernel of ours (a copy)
   std::string variant;  // "eager", "fused", "library", "copy", "matmul", …
   std::string pass;     // "forward", "backward", "full"
