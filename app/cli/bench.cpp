@@ -83,8 +83,8 @@ class Merged {
       first_ = false;
     }
     for (const record::Measurement& row : run.measurements()) {
-      const bool again = row.panel == "copy" && has_copy_;
-      has_copy_ = has_copy_ || row.panel == "copy";
+      const bool again = row.panel == record::Measurement::kCopy && has_copy_;
+      has_copy_ = has_copy_ || row.panel == record::Measurement::kCopy;
       if (!again) all_.append(row);
     }
     if (run.outcome()) all_.set_outcome(*run.outcome());
@@ -176,7 +176,7 @@ record::Result<ExitCode> bench(const BenchOptions& options) {
   if (options.record && !all.measurements().empty())
     if (auto written = all.write(*options.record); !written) return written.error();
   if (options.json)
-    put(json_of(all, outcome).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    put_json(json_of(all, outcome));
   else if (!all.measurements().empty())
     put(bench_table(all));
   if (time_limit_met && outcome == OutcomeKind::kCancelled) return ExitCode::kTimeLimit;

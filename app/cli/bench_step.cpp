@@ -14,6 +14,7 @@
 #include "app/cli/output.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
+#include "demos/record/quantile.h"
 #include "lessons/step_work.h"
 
 namespace headroom::app {
@@ -37,23 +38,6 @@ record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   if (auto set = set_params(params, "train_step", options); !set) return set.error();
   if (auto set = params.set("trace", std::string_view(trace ? "on" : "off")); !set) return set.error();
   return params;
-}
-
-struct Quantiles {
-  double low = 0, median = 0, high = 0;  // 0.2, 0.5, 0.8
-  std::size_t samples = 0;
-};
-
-Quantiles quantiles_of(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
-  const auto at = [&](double share) {
-    const double place = share * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const std::size_t above = std::min(below + 1, values.size() - 1);
-    return values[below] + (place - std::floor(place)) * (values[above] - values[below]);
-  };
-  return {at(0.2), at(0.5), at(0.8), values.size()};
 }
 
 std::vector<double> step_times(const record::Recording& recording) {
@@ -120,13 +104,13 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
   if (options.record)
     if (auto written = trace.write(*options.record); !written) return written.error();
 
-  const Quantiles step = quantiles_of(step_times(*plain.value().recording));
+  const record::Quantiles step = record::quantiles_of(step_times(*plain.value().recording));
   const TracedSteps steps = traced_steps_of(trace);
-  const Quantiles kernels = quantiles_of(steps.kernel_times);
+  const record::Quantiles kernels = record::quantiles_of(steps.kernel_times);
   if (step.samples == 0 || kernels.samples == 0 || kernels.median <= 0)
     return Error{"The steps left no times behind, so there is nothing to compare.", ErrorKind::kEngine};
   const double ratio = step.median / kernels.median;
-  const auto entry = [](const Quantiles& q) {
+  const auto entry = [](const record::Quantiles& q) {
     return nlohmann::json{{"median_ns", q.median}, {"p20_ns", q.low}, {"p80_ns", q.high}, {"samples", q.samples}};
   };
   if (options.json) {
@@ -139,10 +123,10 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
                                      {"bytes", steps.last.bytes},
                                      {"ratio", ratio},
                                      {"goal", kGoal}};
-    put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    put_json(document);
     return ExitCode::kDone;
   }
-  const auto line = [](std::string_view what, const Quantiles& q) {
+  const auto line = [](std::string_view what, const record::Quantiles& q) {
     return fmt::format("  {:<28} {:>10}   ({} to {}, {} steps)\n", what, duration(q.median), duration(q.low),
                        duration(q.high), q.samples);
   };

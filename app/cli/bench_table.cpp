@@ -62,7 +62,7 @@ std::string head_of(const Measurement& row) {
 
 std::string copy_line(const Recording& recording) {
   for (const Measurement& row : recording.measurements())
-    if (row.panel == "copy" && row.median > 0)
+    if (row.panel == Measurement::kCopy && row.median > 0)
       return fmt::format("large copy: {} of reads and writes in {}, {:.0f} GB/s\n", record::format_bytes(row.bytes),
                          lessons::time_text(row.median), static_cast<double>(row.bytes) / row.median);
   return {};
@@ -76,7 +76,7 @@ BenchRow bench_row(const Recording& recording, const Measurement& row) {
   if (const Measurement* copy = beside(recording, row, "copy", row.timing)) {
     result.bytes_per_second = static_cast<double>(row.bytes) / row.median * 1e9;
     result.part_of_copy = copy->median / row.median;
-  } else if (row.panel == "copy") {
+  } else if (row.panel == Measurement::kCopy) {
     result.bytes_per_second = static_cast<double>(row.bytes) / row.median * 1e9;
   }
   if (const Measurement* eager = beside(recording, row, "eager", row.timing); eager != nullptr && row.variant != "copy")
@@ -101,7 +101,7 @@ std::string bench_table(const Recording& recording) {
                       main == "cold" ? "graph" : "", main == "cold" ? "host" : "");
   const Measurement* before = nullptr;
   for (const Measurement& row : recording.measurements()) {
-    if (row.timing != main || row.panel == "copy") continue;
+    if (row.timing != main || row.panel == Measurement::kCopy) continue;
     Measurement shape = row;
     if (before != nullptr) shape.pass = before->pass;  // passes of one shape are under one head
     if (before == nullptr || !same_case(*before, shape)) text += head_of(row);

@@ -17,6 +17,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_bound.h"
+#include "demos/record/quantile.h"
 
 namespace headroom::app {
 
@@ -81,9 +82,7 @@ double median_step(const record::Recording& recording) {
   std::vector<double> times;
   for (const record::MetricSample& sample : recording.metrics())
     if (sample.kind == record::MetricKind::kStepNanoseconds && sample.step >= kWarmUp) times.push_back(sample.value);
-  if (times.empty()) return 0;
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  return record::quantiles_of(std::move(times)).median;
 }
 
 // Of the bound, in ns.
@@ -198,7 +197,7 @@ record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
   if (options.json) {
     const nlohmann::json document =
         json_of(step.value(), shape.value(), *products.value().recording, bound.value(), median);
-    put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    put_json(document);
   } else {
     put(table_of(shape.value(), *products.value().recording, bound.value(), median));
   }

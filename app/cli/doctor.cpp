@@ -249,7 +249,7 @@ record::Result<ExitCode> doctor(const CommonOptions& options) {
   const bool well =
       std::none_of(checks.begin(), checks.end(), [](const Check& check) { return check.health == Health::kProblem; });
   if (options.json)
-    put(report_json(checks, engine, well).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    put_json(report_json(checks, engine, well));
   else
     put_checks(checks);
   return well ? ExitCode::kDone : ExitCode::kFailed;

@@ -117,7 +117,7 @@ record::Result<ExitCode> list(const CommonOptions& options) {
   if (!loaded) return loaded.error();
   const lessons::Course& course = loaded.value();
   if (options.json) {
-    put(catalogue_json(course).dump(2) + "\n");
+    put_json(catalogue_json(course));
     return ExitCode::kDone;
   }
   put("Chapters\n");

@@ -39,6 +39,10 @@ std::string describe(const backend::RunProgress& progress) {
 
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+void put_json(const nlohmann::json& document) {
+  put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
 // Sentences quote names from files, which may hold anything: a terminal must not obey them.
 void say(std::string_view sentence) { std::fprintf(stderr, "headroom: %s\n", record::printable(sentence).c_str()); }
 
@@ -46,7 +50,7 @@ void show_error(std::string_view sentence, ExitCode code, bool json) {
   say(sentence);
   if (!json) return;
   const nlohmann::json document = {{"error", sentence}, {"exit_code", static_cast<int>(code)}};
-  put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  put_json(document);
 }
 
 bool all_arrived() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }

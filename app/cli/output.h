@@ -3,12 +3,15 @@
 
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "app/common/exit_codes.h"
 #include "demos/backend/backend.h"
 
 namespace headroom::app {
 
-void put(std::string_view text);      // stdout
+void put(std::string_view text);  // stdout
+void put_json(const nlohmann::json& document);
 void say(std::string_view sentence);  // stderr, as "headroom: …"
 
 // The sentence, and for a program that reads stdout its one document, although nothing came of the command.

@@ -158,7 +158,7 @@ record::Result<ExitCode> report(const ReportOptions& options) {
     nlohmann::json document = sweep_json(sweep, driven.value().planned);
     document["files"] = nlohmann::json::parse(files.value().as_json());
     document["recording"] = *file.path;
-    put(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    put_json(document);
   } else if (measured(driven.value())) {
     put(sweep_table(sweep) + "\n" + files.value().as_text() + (folder / kText).string() + "\n" + *file.path + "\n");
   }

@@ -94,7 +94,7 @@ record::Result<ExitCode> sweep(const SweepOptions& options) {
   say_what_happened(driven.value(), file);
   const record::Recording& sweep = *driven.value().recording;
   if (options.json)
-    put(sweep_json(sweep, driven.value().planned).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    put_json(sweep_json(sweep, driven.value().planned));
   else if (!sweep.sweep_points().empty())
     put(sweep_table(sweep));
   return exit_code_of(driven.value());

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/record/run_text.h"
+#include "demos/record/json_fields.h"
 
 namespace headroom::app {
 
@@ -40,13 +40,6 @@ Row row_of(const SweepPoint& point) {
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-json categories_json(const record::ByCategory& bytes) {
-  json object = json::object();
-  for (int i = 0; i < record::kNumCategories; ++i)
-    object[std::string(record::key_of(static_cast<record::Category>(i)))] = bytes[static_cast<std::size_t>(i)];
-  return object;
 }
 
 }  // namespace
@@ -87,7 +80,7 @@ json sweep_json(const record::Recording& sweep, std::size_t planned) {
                   {"peak_requested_bytes", point.peak_requested},
                   {"peak_reserved_bytes", point.peak_reserved},
                   {"peak_host_bytes", point.peak_host},
-                  {"peak_by_category", categories_json(point.peak_by_category)},
+                  {"peak_by_category", record::to_object(point.peak_by_category)},
                   {"peak_phase", record::key_of(point.peak_phase)},
                   {"tokens_per_second", nullptr},
                   {"loss", point.loss ? json(*point.loss) : json(nullptr)},

@@ -9,7 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "demos/record/run_text.h"
+#include "demos/record/json_fields.h"
+#include "demos/record/quantile.h"
 #include "demos/record/text.h"
 #include "demos/record/timeline.h"
 
@@ -32,14 +33,6 @@ std::string device_name(const record::RunInfo& info) {
   return named != info.provenance.end() ? named->second : std::string(record::key_of(info.device));
 }
 
-// The quantile `share` of sorted values, linear between neighbors.
-double quantile(const std::vector<double>& sorted, double share) {
-  const double rank = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(rank);
-  const auto above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (rank - static_cast<double>(below));
-}
-
 std::optional<record::Quantity> speed_of(const record::Recording& recording) {
   std::vector<const MetricSample*> samples;
   for (const MetricSample& sample : recording.metrics())
@@ -51,16 +44,16 @@ std::optional<record::Quantity> speed_of(const record::Recording& recording) {
   for (const MetricSample* sample : samples)
     if (sample->step != first_step) values.push_back(sample->value);
   if (values.empty()) values.push_back(samples.front()->value);
-  std::sort(values.begin(), values.end());
+  const record::Quantiles speeds = record::quantiles_of(std::move(values));
 
   record::Quantity speed;
-  speed.value = quantile(values, 0.5);
+  speed.value = speeds.median;
   speed.unit = record::Unit::kTokensPerSecond;
   speed.source = recording.info().source;
-  speed.samples = static_cast<int>(values.size());
-  if (values.size() > 1) {
-    speed.low = quantile(values, 0.2);
-    speed.high = quantile(values, 0.8);
+  speed.samples = static_cast<int>(speeds.samples);
+  if (speeds.samples > 1) {
+    speed.low = speeds.low;
+    speed.high = speeds.high;
   }
   return speed;
 }
@@ -119,13 +112,6 @@ void add_file_traffic(std::vector<record::Measurement>& links, const record::Mea
   found->median += row.median;
 }
 
-json by_category(const record::ByCategory& bytes) {
-  json object = json::object();
-  for (int i = 0; i < record::kNumCategories; ++i)
-    object[std::string(record::key_of(static_cast<record::Category>(i)))] = bytes[static_cast<std::size_t>(i)];
-  return object;
-}
-
 std::string list_categories(const record::ByCategory& bytes) {
   std::string text;
   for (int i = 0; i < record::kNumCategories; ++i) {
@@ -145,7 +131,7 @@ json out_of_memory_json(const record::OutOfMemoryFacts& facts) {
           {"operator", facts.op},
           {"phase", record::key_of(facts.phase)},
           {"layer", facts.layer == record::kNoLayer ? json(nullptr) : json(facts.layer)},
-          {"alive_by_category", by_category(facts.by_category)}};
+          {"alive_by_category", record::to_object(facts.by_category)}};
 }
 
 // bytes/ns is 10⁹ bytes per second.
@@ -197,9 +183,9 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.overflow_scale = overflow_scale_of(recording);
   summary.kernel_report = recording.kernel_report();
   for (const record::Measurement& row : recording.measurements())
-    if (row.panel == "bandwidth")
+    if (row.panel == record::Measurement::kBandwidth)
       summary.bandwidths.push_back(row);
-    else if (row.panel == "offload_file")
+    else if (row.panel == record::Measurement::kOffloadFile)
       add_file_traffic(summary.bandwidths, row);
   summary.events = recording.events().size();
   summary.dropped_events = recording.dropped_events();
@@ -217,7 +203,7 @@ std::string to_json(const RunSummary& summary) {
       {"peak_requested_bytes", summary.peak_requested},
       {"peak_reserved_bytes", summary.peak_reserved},
       {"peak_host_bytes", summary.peak_host},
-      {"peak_by_category", by_category(summary.peak_by_category)},
+      {"peak_by_category", record::to_object(summary.peak_by_category)},
       {"peak_allocator_bytes", or_null(summary.allocator_peak)},
       {"steps", summary.steps},
       {"tokens_per_second", nullptr},
@@ -237,7 +223,7 @@ std::string to_json(const RunSummary& summary) {
   }
   if (summary.outcome.out_of_memory) document["out_of_memory"] = out_of_memory_json(*summary.outcome.out_of_memory);
   if (!summary.bandwidths.empty()) document["bandwidth"] = bandwidths_json(summary.bandwidths);
-  if (summary.kernel_report) document["kernel_report"] = json::parse(record::to_json(*summary.kernel_report));
+  if (summary.kernel_report) document["kernel_report"] = record::to_object(*summary.kernel_report, record::Form::kJson);
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

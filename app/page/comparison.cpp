@@ -116,7 +116,7 @@ void add_roads(Comparison& comparison, const record::Recording& a, const record:
   const auto rate = [](const record::Recording& run, std::string_view variant) {
     for (const record::Measurement& row : run.measurements()) {
       const bool slow_way = variant.starts_with("to_") && row.storage == "pageable";
-      if (row.panel == "bandwidth" && row.variant == variant && row.median > 0 && !slow_way)
+      if (row.panel == record::Measurement::kBandwidth && row.variant == variant && row.median > 0 && !slow_way)
         return static_cast<double>(row.bytes) / row.median * 1e9;
     }
     return 0.0;

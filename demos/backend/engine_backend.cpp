@@ -226,7 +226,7 @@ void EngineBackend::take(const protocol::Chunk& chunk) {
   if (const Status status = recording_->append_chunk(chunk.bytes); !status) {
     engine_.refuse(run_, status.error().message);
     // A file that does not say what its run is cannot be read at all.
-    if (chunks_ == 1) write(record::encode_info(recording_->info()));
+    if (chunks_ == 1) write(record::encode(recording_->info()));
     return take(RefusedMessage{status.error().message});
   }
   if (role_ == Role::kPlanner) recording_->set_source(record::Source::kPredicted);
@@ -306,7 +306,7 @@ void EngineBackend::finish(Outcome outcome) {
   doing_ = progress_.doing = "";
   // A run that recorded nothing must not overwrite an older file.
   if (outcome.kind == OutcomeKind::kRefused || chunks_ < 2) writer_.reset();
-  write(record::encode_outcome(outcome));
+  write(record::encode(outcome));
   recording_->set_outcome(std::move(outcome));
   if (writer_) {
     if (const Status status = writer_->commit(); !status) write_error_ = status.error();
@@ -341,7 +341,7 @@ void EngineBackend::set_alarm(Clock::time_point now) {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_one_engine(EngineCommand command) {
+std::unique_ptr<Backend> make_engine_backend(EngineCommand command) {
   return std::make_unique<EngineBackend>(std::move(command), Role::kRunner);
 }
 

@@ -1,4 +1,4 @@
-// One engine process as a backend; make_engine() decides which runs go to which.
+// One engine process as a backend. make_engine() (engine_pair.cpp) decides which runs go to which process.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,6 @@
 
 namespace headroom::backend {
 
-std::unique_ptr<Backend> make_one_engine(EngineCommand command);
+std::unique_ptr<Backend> make_engine_backend(EngineCommand command);
 
 }  // namespace headroom::backend

@@ -21,7 +21,13 @@ namespace {
 
 // How much of a recording has been played.
 struct Played {
-  std::size_t events = 0, marks = 0, device_times = 0, counters = 0, metrics = 0, kernel_spans = 0;
+  template <record::IsRow Row>
+  std::size_t& of() {
+    return rows[record::RowKinds::index<Row>()];
+  }
+
+  std::array<std::size_t, record::RowKinds::kCount> rows{};
+  std::size_t device_times = 0;
 };
 
 class ReplayBackend final : public Backend {
@@ -72,10 +78,11 @@ protocol::DeviceFacts device_of(const record::RunInfo& info) {
 
 Nanoseconds length_of(const Recording& recording) {
   Nanoseconds length = 0;
-  for (const auto& event : recording.events()) length = std::max(length, event.time);
-  for (const auto& mark : recording.marks()) length = std::max({length, mark.host_time, mark.device_time});
-  for (const auto& sample : recording.counters()) length = std::max(length, sample.time);
-  for (const auto& sample : recording.metrics()) length = std::max(length, sample.time);
+  record::for_each_row_kind([&](const auto& kind) {
+    if (kind.time == nullptr) return;
+    for (const auto& row : recording.rows<record::RowOf<decltype(kind)>>()) length = std::max(length, row.*kind.time);
+  });
+  for (const auto& mark : recording.marks()) length = std::max(length, mark.device_time);
   for (const auto& span : recording.kernel_spans()) length = std::max(length, span.start + span.duration);
   return length;
 }
@@ -122,8 +129,9 @@ bool ReplayBackend::poll() {
   const bool changed = advance(until);
   show_progress(until);
   if (until < length_) return changed;
-  for (const record::Measurement& measurement : source_->measurements()) recording_->append(measurement);  // timeless
-  for (const record::Histogram& histogram : source_->histograms()) recording_->append(histogram);
+  record::for_each_row_kind([&](const auto& kind) {
+    if (kind.time == nullptr) recording_->append(source_->rows<record::RowOf<decltype(kind)>>());
+  });
   if (source_->kernel_report()) recording_->set_kernel_report(*source_->kernel_report());
   recording_->add_dropped(source_->dropped_events());
   finish(source_->outcome().value_or(
@@ -140,34 +148,40 @@ std::span<const Row> take(const std::vector<Row>& rows, std::size_t& played, Nan
 }
 
 bool ReplayBackend::advance(Nanoseconds until) {
-  const auto sample_time = [](const auto& sample) { return sample.time; };
-  const auto events = take(source_->events(), played_.events, until, sample_time);
+  const auto events = take(source_->events(), played_.of<record::MemEvent>(), until,
+                           [](const record::MemEvent& event) { return event.time; });
   recording_->append(events);
 
   // A mark counts the events before it, so it follows them; on a GPU its device time comes later.
   const bool gpu = source_->info().device == record::DeviceKind::kGpu;
-  const auto new_marks = take(source_->marks(), played_.marks, until, [&](const record::Mark& mark) {
-    return mark.event_index <= played_.events ? mark.host_time : std::numeric_limits<Nanoseconds>::max();
+  const auto new_marks = take(source_->marks(), played_.of<record::Mark>(), until, [&](const record::Mark& mark) {
+    return mark.event_index <= played_.of<record::MemEvent>() ? mark.host_time
+                                                              : std::numeric_limits<Nanoseconds>::max();
   });
   std::vector<record::Mark> marks(new_marks.begin(), new_marks.end());
   if (gpu)
     for (record::Mark& mark : marks) mark.device_time = record::kPending;
   recording_->append(marks);
   std::vector<Nanoseconds> times;
-  for (; gpu && played_.device_times < played_.marks; ++played_.device_times) {
+  for (; gpu && played_.device_times < played_.of<record::Mark>(); ++played_.device_times) {
     const Nanoseconds time = source_->marks()[played_.device_times].device_time;
     if (time == record::kPending || time > until) break;
     times.push_back(time);
   }
   recording_->append_device_times(times);
 
-  const auto counters = take(source_->counters(), played_.counters, until, sample_time);
-  for (const auto& sample : counters) recording_->append(sample);
-  recording_->append(take(source_->kernel_spans(), played_.kernel_spans, until,
-                          [](const record::KernelSpan& span) { return span.start; }));
-  const auto metrics = take(source_->metrics(), played_.metrics, until, sample_time);
-  for (const auto& sample : metrics) recording_->append(sample);
-  return !events.empty() || !marks.empty() || !times.empty() || !counters.empty() || !metrics.empty();
+  bool more = !events.empty() || !marks.empty() || !times.empty();
+  record::for_each_row_kind([&](const auto& kind) {
+    using Row = record::RowOf<decltype(kind)>;
+    if constexpr (!std::is_same_v<Row, record::MemEvent> && !std::is_same_v<Row, record::Mark>) {
+      if (kind.time == nullptr) return;
+      const auto rows =
+          take(source_->rows<Row>(), played_.of<Row>(), until, [&](const Row& row) { return row.*kind.time; });
+      recording_->append(rows);
+      more = more || !rows.empty();
+    }
+  });
+  return more;
 }
 
 void ReplayBackend::show_progress(Nanoseconds until) {

@@ -40,7 +40,7 @@ record::Result<json> read_json(const fs::path& file) {
                              kLongestText)};
   std::ostringstream text;
   text << stream.rdbuf();
-  std::optional<json> value = record::parse(std::move(text).str());
+  std::optional<json> value = record::parse_object(std::move(text).str());
   if (!value) return Error{fmt::format("{} is no JSON object; download it again.", file.string())};
   return *std::move(value);
 }
@@ -142,9 +142,10 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
 record::Result<std::map<std::string, std::string>> read_index(const fs::path& index) {
   const record::Result<json> value = read_json(index);
   if (!value) return value.error();
-  record::Fields fields(value.value());
-  std::map<std::string, std::string> map = fields.texts("weight_map");
-  if (!fields.ok() || map.empty())
+  record::JsonReader reader(value.value(), "index");
+  std::map<std::string, std::string> map;
+  reader.texts("weight_map", map);
+  if (!reader.ok() || map.empty())
     return Error{fmt::format("{} has no weight_map from tensors to files; download it again.", index.string())};
   return map;
 }

@@ -15,7 +15,7 @@
 
 namespace headroom::protocol {
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 inline constexpr std::size_t kMaxFrameBytes = std::size_t{16} << 20;
 inline constexpr int kMaxDepth = 64;
 

@@ -47,9 +47,6 @@ inline constexpr std::size_t kChunkHeaderBytes = 20;
 // Limits that are checked before memory is taken.
 inline constexpr std::uint32_t kMaxChunkBytes = 64U << 20;  // stored and unpacked
 inline constexpr std::size_t kMaxRows = 1U << 25;           // of one kind in a recording: 2 GiB of events
-inline constexpr std::size_t kMostMeasurements = 100'000;   // in a recording: each is some hundred bytes of text
-inline constexpr std::size_t kMostHistograms = 10'000;      // in a recording
-inline constexpr std::size_t kMostSweepPoints = 10'000;     // in a recording: each is some thousand bytes of text
 
 struct ChunkHeader {
   ChunkKind kind = ChunkKind::kInfo;

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "demos/record/columns.h"
-#include "demos/record/run_text.h"
+#include "demos/record/json_fields.h"
+#include "demos/record/packing.h"
 #include "demos/record/text.h"
 
 namespace headroom::record {
@@ -25,33 +28,57 @@ bool enough_pending(std::span<const Mark> marks, std::size_t count) {
   return count == 0;
 }
 
-}  // namespace
-
-void ChunkReader::keep(const std::vector<CounterSample>& samples) {
-  for (const CounterSample& sample : samples) recording_.append(sample);
+Damage too_many(std::string_view name, std::size_t most) {
+  return {fmt::format("it holds more than {} {}", format_count(static_cast<std::int64_t>(most)), name)};
 }
 
-void ChunkReader::keep(const std::vector<MetricSample>& samples) {
-  for (const MetricSample& sample : samples) recording_.append(sample);
-}
-
+// `rows`, filled from the columns of a chunk.
 template <class Row>
-std::optional<Damage> ChunkReader::take_rows(std::span<const std::byte> content, std::size_t least_bytes,
-                                             std::size_t present) {
+std::optional<Damage> read_columns(std::span<const std::byte> content, std::size_t least_bytes,
+                                   std::vector<Row>& rows) {
   Unpacker in(content);
   const std::uint64_t count = in.varint();
   if (count > kMostRowsInAChunk || count > in.left() / least_bytes)
     return Damage{"a chunk holds fewer rows than it says"};
-  if (count > kMaxRows - std::min(present, kMaxRows)) return Damage{"it holds more than 33 million rows of one kind"};
-  std::vector<Row> rows(count);
+  rows.resize(count);
   ColumnReader reader(in);
   columns(reader, std::span<Row>(rows));
   if (!in.ok() || in.left() != 0) return Damage{"the columns of a chunk do not end where they should"};
   if (reader.wrong() != nullptr) return Damage{std::string(reader.wrong()) + " is out of range"};
-  if constexpr (std::is_same_v<Row, Nanoseconds>)
-    if (!enough_pending(std::span(recording_.marks_).subspan(recording_.marks_with_device_time_), rows.size()))
-      return Damage{"it has more device times than marks"};
-  keep(rows);
+  return std::nullopt;
+}
+
+template <class Struct>
+std::optional<Struct> read_text(std::span<const std::byte> content) {
+  if (content.size() > kMostTextBytes) return std::nullopt;
+  return from_json<Struct>(as_text(content));
+}
+
+}  // namespace
+
+template <class Kind>
+std::optional<Damage> ChunkReader::take_rows(const Kind& kind, std::span<const std::byte> content) {
+  using Row = RowOf<Kind>;
+  std::vector<Row> rows;
+  if constexpr (row_kind<Row>().least_bytes > 0) {
+    if (const auto damage = read_columns(content, kind.least_bytes, rows)) return damage;
+  } else {
+    auto text = read_text<RowText<Row>>(content);
+    if (!text) return Damage{fmt::format("its {} cannot be read", kind.name)};
+    rows = std::move(text->rows);
+  }
+  const std::size_t present = recording_.rows<Row>().size();
+  if (rows.size() > kind.most - std::min(present, kind.most)) return too_many(kind.name, kind.most);
+  recording_.append(rows);
+  return std::nullopt;
+}
+
+std::optional<Damage> ChunkReader::take_device_times(std::span<const std::byte> content) {
+  std::vector<Nanoseconds> times;
+  if (const auto damage = read_columns(content, kLeastBytesPerTime, times)) return damage;
+  if (!enough_pending(std::span(recording_.marks()).subspan(recording_.marks_with_device_time_), times.size()))
+    return Damage{"it has more device times than marks"};
+  recording_.append_device_times(times);
   return std::nullopt;
 }
 
@@ -82,73 +109,39 @@ std::optional<Damage> ChunkReader::take_dropped(std::span<const std::byte> conte
 }
 
 std::optional<Damage> ChunkReader::take(ChunkKind kind, std::span<const std::byte> content) {
+  std::optional<Damage> damage;
+  for_each_row_kind([&](const auto& each) {
+    if (each.chunk == kind) damage = take_rows(each, content);
+  });
   switch (kind) {
-    case ChunkKind::kEvents:
-      return take_rows<MemEvent>(content, kLeastBytesPerEvent, recording_.events().size());
-    case ChunkKind::kMarks:
-      return take_rows<Mark>(content, kLeastBytesPerMark, recording_.marks().size());
+    case ChunkKind::kInfo: {
+      auto info = read_text<RunInfo>(content);
+      if (!info) return Damage{"what it says about the run cannot be read"};
+      recording_.set_info(std::move(*info));
+      break;
+    }
+    case ChunkKind::kKernelReport: {
+      auto report = read_text<KernelReport>(content);
+      if (!report) return Damage{"what it says about a kernel cannot be read"};
+      recording_.set_kernel_report(std::move(*report));
+      break;
+    }
+    case ChunkKind::kOutcome: {
+      auto outcome = read_text<Outcome>(content);
+      if (!outcome) return Damage{"what it says about the run's end cannot be read"};
+      recording_.set_outcome(std::move(*outcome));
+      break;
+    }
     case ChunkKind::kDeviceTimes:
-      return take_rows<Nanoseconds>(content, kLeastBytesPerTime, 0);
-    case ChunkKind::kCounters:
-      return take_rows<CounterSample>(content, kLeastBytesPerCounter, recording_.counters().size());
-    case ChunkKind::kMetrics:
-      return take_rows<MetricSample>(content, kLeastBytesPerMetric, recording_.metrics().size());
-    case ChunkKind::kKernelSpans:
-      return take_rows<KernelSpan>(content, kLeastBytesPerSpan, recording_.kernel_spans().size());
+      return take_device_times(content);
     case ChunkKind::kOperators:
       return take_operators(content);
     case ChunkKind::kDropped:
       return take_dropped(content);
-    case ChunkKind::kInfo: {
-      std::optional<RunInfo> info;
-      if (content.size() <= kMostTextBytes) info = run_info_from_json(as_text(content));
-      if (!info) return Damage{"what it says about the run cannot be read"};
-      recording_.set_info(std::move(*info));
-      return std::nullopt;
-    }
-    case ChunkKind::kMeasurements: {
-      std::optional<std::vector<Measurement>> measurements;
-      if (content.size() <= kMostTextBytes) measurements = measurements_from_json(as_text(content));
-      if (!measurements) return Damage{"what it measured cannot be read"};
-      if (measurements->size() > kMostMeasurements - std::min(recording_.measurements().size(), kMostMeasurements))
-        return Damage{"it holds more than 100,000 measurements"};
-      for (const Measurement& measurement : *measurements) recording_.append(measurement);
-      return std::nullopt;
-    }
-    case ChunkKind::kKernelReport: {
-      std::optional<KernelReport> report;
-      if (content.size() <= kMostTextBytes) report = kernel_report_from_json(as_text(content));
-      if (!report) return Damage{"what it says about a kernel cannot be read"};
-      recording_.set_kernel_report(std::move(*report));
-      return std::nullopt;
-    }
-    case ChunkKind::kSweepPoints: {
-      std::optional<std::vector<SweepPoint>> points;
-      if (content.size() <= kMostTextBytes) points = sweep_points_from_json(as_text(content));
-      if (!points) return Damage{"what it says about the points of a sweep cannot be read"};
-      if (points->size() > kMostSweepPoints - std::min(recording_.sweep_points().size(), kMostSweepPoints))
-        return Damage{"it holds more than 10,000 points of a sweep"};
-      for (const SweepPoint& point : *points) recording_.append(point);
-      return std::nullopt;
-    }
-    case ChunkKind::kHistograms: {
-      std::optional<std::vector<Histogram>> histograms;
-      if (content.size() <= kMostTextBytes) histograms = histograms_from_json(as_text(content));
-      if (!histograms) return Damage{"what it counted cannot be read"};
-      if (histograms->size() > kMostHistograms - std::min(recording_.histograms().size(), kMostHistograms))
-        return Damage{"it holds more than 10,000 histograms"};
-      for (const Histogram& histogram : *histograms) recording_.append(histogram);
-      return std::nullopt;
-    }
-    case ChunkKind::kOutcome: {
-      std::optional<Outcome> outcome;
-      if (content.size() <= kMostTextBytes) outcome = outcome_from_json(as_text(content));
-      if (!outcome) return Damage{"what it says about the run's end cannot be read"};
-      recording_.set_outcome(std::move(*outcome));
-      return std::nullopt;
-    }
+    default:  // rows; or a kind that a later version added
+      break;
   }
-  return std::nullopt;  // a kind that a later version added
+  return damage;
 }
 
 }  // namespace headroom::record

@@ -3,11 +3,9 @@
 
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "demos/record/chunk.h"
-#include "demos/record/packing.h"
 #include "demos/record/recording.h"
 
 namespace headroom::record {
@@ -19,16 +17,11 @@ class ChunkReader {
   std::optional<Damage> take(ChunkKind kind, std::span<const std::byte> content);
 
  private:
-  template <class Row>
-  std::optional<Damage> take_rows(std::span<const std::byte> content, std::size_t least_bytes, std::size_t present);
+  template <class Kind>
+  std::optional<Damage> take_rows(const Kind& kind, std::span<const std::byte> content);
+  std::optional<Damage> take_device_times(std::span<const std::byte> content);
   std::optional<Damage> take_operators(std::span<const std::byte> content);
   std::optional<Damage> take_dropped(std::span<const std::byte> content);
-  void keep(const std::vector<MemEvent>& events) { recording_.append(std::span(events)); }
-  void keep(const std::vector<Mark>& marks) { recording_.append(std::span(marks)); }
-  void keep(const std::vector<CounterSample>& samples);
-  void keep(const std::vector<MetricSample>& samples);
-  void keep(const std::vector<KernelSpan>& spans) { recording_.append(std::span(spans)); }
-  void keep(const std::vector<Nanoseconds>& times) { recording_.append_device_times(times); }
 
   Recording& recording_;
 };

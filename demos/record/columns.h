@@ -17,7 +17,6 @@
 
 namespace headroom::record {
 
-inline constexpr Bytes kMostBytes = Bytes{1} << 50;             // of one block: a petabyte
 inline constexpr Nanoseconds kMostTime = Nanoseconds{1} << 61;  // 73 years; differences of two fit 64 bits
 inline constexpr std::uint64_t kMostEvents = std::uint64_t{1} << 40;
 inline constexpr std::int64_t kLowestStep = std::numeric_limits<std::int32_t>::min();
@@ -82,7 +81,6 @@ class ColumnReader {
 };
 
 inline constexpr int kNumEventKinds = 6;
-inline constexpr int kNumDeviceKinds = 3;
 inline constexpr int kNumCounterKinds = 4;
 inline constexpr int kNumMetricKinds = 5;
 inline constexpr int kNumSpanKinds = 5;
@@ -154,7 +152,6 @@ void total_columns(Io& io, std::span<MemEvent> rows) {
   }
 }
 
-inline constexpr std::size_t kLeastBytesPerEvent = 14;  // one a column
 template <class Io>
 void columns(Io& io, std::span<MemEvent> rows) {
   constexpr std::uint16_t kAny16 = 0xffff;
@@ -174,7 +171,6 @@ void columns(Io& io, std::span<MemEvent> rows) {
   total_columns(io, rows);
 }
 
-inline constexpr std::size_t kLeastBytesPerMark = 7;
 template <class Io>
 void columns(Io& io, std::span<Mark> rows) {
   time_column(io, rows, &Mark::host_time, "a mark's time");
@@ -211,7 +207,6 @@ void columns(Io& io, std::span<Nanoseconds> times) {
   }
 }
 
-inline constexpr std::size_t kLeastBytesPerCounter = 3;
 template <class Io>
 void columns(Io& io, std::span<CounterSample> rows) {
   constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
@@ -226,7 +221,6 @@ void columns(Io& io, std::span<CounterSample> rows) {
   }
 }
 
-inline constexpr std::size_t kLeastBytesPerMetric = 11;
 template <class Io>
 void columns(Io& io, std::span<MetricSample> rows) {
   time_column(io, rows, &MetricSample::time, "a metric's time");
@@ -240,7 +234,6 @@ void columns(Io& io, std::span<MetricSample> rows) {
 }
 
 // Sorted by start, the rows of host and device alternate: a correlation is near its own kind's last one.
-inline constexpr std::size_t kLeastBytesPerSpan = 11;
 template <class Io>
 void columns(Io& io, std::span<KernelSpan> rows) {
   constexpr std::uint16_t kAny16 = 0xffff;

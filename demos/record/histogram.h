@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
+
+#include "demos/record/units.h"
 
 namespace headroom::record {
 
@@ -25,7 +28,21 @@ struct Histogram {
 inline constexpr std::size_t kMostBins = 2'098;
 inline constexpr std::int32_t kLowestExponent = -1'074, kHighestExponent = 1'023;
 
-// Counts are not negative, and errors, where there are any, one a bin and finite.
-bool can_be(const Histogram& histogram);
+template <class Io>
+void fields(Io& io, Histogram& h) {
+  // Counted from the lowest exponent there is: no number in these files is negative.
+  std::int32_t above_lowest = h.low_exponent - kLowestExponent;
+  io.text("name", h.name);
+  io.whole("step", h.step, kMostSteps);
+  io.whole("low_exponent", above_lowest, kHighestExponent - kLowestExponent);
+  io.numbers("counts", h.counts, kMostBins, static_cast<double>(kMostBytes));
+  io.whole("zeros", h.zeros, kMostBytes);
+  io.whole("not_finite", h.not_finite, kMostBytes);
+  io.numbers("errors", h.errors, kMostBins, std::numeric_limits<double>::max());
+  h.low_exponent = above_lowest + kLowestExponent;
+  const auto bins = static_cast<std::int64_t>(h.counts.size());
+  io.check(h.low_exponent + bins - 1 <= kHighestExponent, "the highest bin");
+  io.check(h.errors.empty() || h.errors.size() == h.counts.size(), "the number of errors");
+}
 
 }  // namespace headroom::record

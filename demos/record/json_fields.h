@@ -1,110 +1,320 @@
-// JSON out and in for the text chunks of a recording: reading checks every type and range.
+// Structs to JSON and back, for the text chunks of a recording and for messages. A struct says once what its fields are, as
+// fields(io, row) beside it; a JsonWriter or a JsonReader is the `io`. Reading checks every type and range and skips fields
+// that it does not know.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "demos/record/text.h"
+#include "demos/record/units.h"
 
 namespace headroom::record {
 
 using nlohmann::json;
 
+// Text that is not UTF-8 (a file's name may be any bytes): in JSON it becomes replacement characters when it is written; in
+// MessagePack the values of a map of texts travel as binary, untouched, and other text has '?' for every byte beyond ASCII.
+enum class Form { kJson, kMessagePack };
+
+inline json binary(std::string_view bytes) {
+  return json::binary(std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+}
+
 // Paths may hold bytes that are not UTF-8; they become the replacement character instead of an exception.
 inline std::string dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-// Checked before parsing, so that a million brackets cost nothing.
-inline bool nests_too_deep(std::string_view text) {
-  constexpr int kDeepest = 8;
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (in_string && c == '\\')
-      ++at;
-    else if (c == '"')
-      in_string = !in_string;
-    else if (!in_string && (c == '{' || c == '[') && ++depth > kDeepest)
-      return true;
-    else if (!in_string && (c == '}' || c == ']'))
-      --depth;
-  }
-  return false;
-}
+// {"weights": 4, …}
+json to_object(const ByCategory& amounts);
 
-inline std::optional<json> parse(std::string_view text) {
-  if (nests_too_deep(text)) return std::nullopt;
-  json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return value.is_object() ? std::optional<json>(std::move(value)) : std::nullopt;
-}
-
-// Takes named values out of one JSON object; ok() is false once one was missing or wrong.
-class Fields {
+class JsonWriter {
  public:
-  explicit Fields(const json& object) : object_(object) { ok_ = object.is_object(); }
+  explicit JsonWriter(Form form) : form_(form) {}
 
-  bool ok() const { return ok_; }
+  json take() { return std::move(object_); }
+  // The first field that a reader would refuse; empty where there is none.
+  const std::string& wrong() const { return wrong_; }
 
-  const json* find(const char* key) {
-    const auto found = ok_ ? object_.find(key) : object_.end();
-    if (!ok_ || found == object_.end()) return missing();
-    return &*found;
+  void text(const char* key, const std::string& value) {
+    object_[key] = form_ == Form::kMessagePack ? as_utf8(value) : value;
   }
-  std::string text(const char* key) {
-    const json* const value = find(key);
-    if (value == nullptr || !value->is_string()) return missing(), "";
-    return value->get<std::string>();
-  }
-  std::int64_t whole(const char* key, std::int64_t highest) {
-    const json* const value = find(key);
-    // Numbers that do not fit int64 are unsigned or real in this library.
-    if (value == nullptr || !value->is_number_integer()) return missing(), 0;
-    const bool fits = value->is_number_unsigned() ? value->get<std::uint64_t>() <= static_cast<std::uint64_t>(highest)
-                                                  : value->get<std::int64_t>() >= 0;
-    return fits ? value->get<std::int64_t>() : (missing(), 0);
-  }
-  double number(const char* key) {
-    const json* const value = find(key);
-    if (value == nullptr || !value->is_number()) return missing(), 0;
-    return value->get<double>();
-  }
-  // The array of this name; null where it is none or has more than `most` items.
-  const json* array(const char* key, std::size_t most) {
-    const json* const value = find(key);
-    if (value == nullptr || !value->is_array() || value->size() > most) return missing();
-    return value;
-  }
-  // For what only the caller can check.
-  void fail() { ok_ = false; }
-  template <class Enum>
-  Enum choice(const char* key, int count) {
-    const std::string name = text(key);
-    for (int i = 0; i < count; ++i)
-      if (ok_ && key_of(static_cast<Enum>(i)) == name) return static_cast<Enum>(i);
-    return missing(), Enum{};
-  }
-  std::map<std::string, std::string> texts(const char* key) {
-    const json* const value = find(key);
-    if (value == nullptr || !value->is_object()) return missing(), std::map<std::string, std::string>{};
-    std::map<std::string, std::string> map;
-    for (const auto& [name, item] : value->items()) {
-      if (!item.is_string()) return missing(), map;
-      map.emplace(name, item.get<std::string>());
+  void texts(const char* key, const std::map<std::string, std::string>& map) {
+    json& object = object_[key] = json::object();
+    for (const auto& [name, value] : map) {
+      const bool as_binary = form_ == Form::kMessagePack && !valid_utf8(value);
+      object[form_ == Form::kMessagePack ? as_utf8(name) : name] = as_binary ? binary(value) : json(value);
     }
-    return map;
+  }
+  template <class Int>
+  void whole(const char* key, Int value, std::int64_t highest, std::int64_t lowest = 0) {
+    check(value >= lowest && value <= highest, key);
+    object_[key] = value;
+  }
+  void counter(const char* key, std::uint64_t value) { object_[key] = value; }
+  void real(const char* key, double value, double lowest = 0, double highest = std::numeric_limits<double>::max()) {
+    check(value >= lowest && value <= highest, key);
+    object_[key] = value;
+  }
+  // What need not have been measured: negative in the struct, null in JSON.
+  void measured(const char* key, double value) { object_[key] = value >= 0 ? json(value) : json(); }
+  void measured(const char* key, std::int64_t value, std::int64_t highest) {
+    check(value <= highest, key);
+    object_[key] = value >= 0 ? json(value) : json();
+  }
+  void real(const char* key, const std::optional<double>& value) { object_[key] = value ? json(*value) : json(); }
+  void flag(const char* key, bool value) { object_[key] = value; }
+  template <class Enum>
+  void choice(const char* key, Enum value, int) {
+    object_[key] = key_of(value);
+  }
+  void by_category(const char* key, const ByCategory& amounts) {
+    for (const Bytes amount : amounts) check(amount >= 0 && amount <= kMostBytes, key);
+    object_[key] = to_object(amounts);
+  }
+  template <class Number>
+  void numbers(const char* key, const std::vector<Number>& values, std::size_t most, double highest) {
+    check(values.size() <= most, key);
+    for (const Number value : values) check(value >= 0 && static_cast<double>(value) <= highest, key);
+    object_[key] = values;
+  }
+  void bytes(const char* key, const std::vector<std::byte>& value) {
+    object_[key] = binary({reinterpret_cast<const char*>(value.data()), value.size()});
+  }
+  template <class Struct>
+  void object(const char* key, Struct& value) {
+    object_[key] = nested(value);
+  }
+  template <class Struct>
+  void object(const char* key, std::optional<Struct>& value) {
+    if (value) object(key, *value);
+  }
+  template <class Struct>
+  void objects(const char* key, std::vector<Struct>& values) {
+    json& array = object_[key] = json::array();
+    for (Struct& value : values) array.push_back(nested(value));
+  }
+  // A rule over several fields.
+  void check(bool holds, const char* what) {
+    if (!holds && wrong_.empty()) wrong_ = what;
   }
 
  private:
-  std::nullptr_t missing() {
-    ok_ = false;
+  template <class Struct>
+  json nested(Struct& value) {
+    JsonWriter writer(form_);
+    fields(writer, value);
+    json object = writer.take();
+    if (wrong_.empty() && !writer.wrong_.empty()) wrong_ = writer.wrong_ + " of " + dump(object);
+    return object;
+  }
+
+  Form form_;
+  json object_ = json::object();
+  std::string wrong_;
+};
+
+// Takes named values out of one object and remembers the first that is missing or wrong. From then on values keep their
+// defaults. `where` names the object in the reason: "chunk: bytes is missing".
+class JsonReader {
+ public:
+  JsonReader(const json& object, std::string where) : object_(object), where_(std::move(where)) {
+    if (!object.is_object()) reason_ = where_ + " is not a map";
+  }
+
+  bool ok() const { return reason_.empty(); }
+  const std::string& reason() const { return reason_; }
+  void refuse(std::string_view key, std::string_view what) {
+    if (ok()) reason_ = fmt::format("{}: {} {}", where_, key, what);
+  }
+
+  void text(const char* key, std::string& value) {
+    if (const json* const field = find(key, &json::is_string, "is not text")) value = field->get<std::string>();
+  }
+  void texts(const char* key, std::map<std::string, std::string>& map) {
+    const json* const field = find(key, &json::is_object, "is not a map");
+    if (field == nullptr) return;
+    for (const auto& [name, value] : field->items()) {
+      if (value.is_string())
+        map[name] = value.get<std::string>();
+      else if (value.is_binary())
+        map[name] = std::string(value.get_binary().begin(), value.get_binary().end());
+      else
+        refuse(std::string(key) + "." + name, "is not text");
+    }
+  }
+  template <class Int>
+  void whole(const char* key, Int& value, std::int64_t highest, std::int64_t lowest = 0) {
+    const json* const field = find(key, &json::is_number_integer, "is not an integer");
+    if (field == nullptr) return;
+    // Numbers that are not negative are unsigned in this library: compare before converting, or 2^64 − 1 would become −1.
+    const bool fits = field->is_number_unsigned()
+                          ? highest >= 0 && field->get<std::uint64_t>() <= static_cast<std::uint64_t>(highest)
+                          : field->get<std::int64_t>() <= highest;
+    if (!fits || field->get<std::int64_t>() < lowest) return refuse_range(key, lowest, highest);
+    value = static_cast<Int>(field->get<std::int64_t>());
+  }
+  void counter(const char* key, std::uint64_t& value) {
+    if (const json* const field = find(key, &json::is_number_unsigned, "is not a non-negative integer"))
+      value = field->get<std::uint64_t>();
+  }
+  void real(const char* key, double& value, double lowest = 0, double highest = std::numeric_limits<double>::max()) {
+    const json* const field = find(key, &json::is_number, "is not a number");
+    if (field == nullptr) return;
+    const double read = field->get<double>();
+    if (!(read >= lowest && read <= highest)) return refuse_range(key, lowest, highest);  // NaN is refused as well
+    value = read;
+  }
+  void measured(const char* key, double& value) {
+    value = -1;
+    if (const json* const field = find(key); field != nullptr && !field->is_null()) real(key, value);
+  }
+  void measured(const char* key, std::int64_t& value, std::int64_t highest) {
+    value = -1;
+    if (const json* const field = find(key); field != nullptr && !field->is_null()) whole(key, value, highest);
+  }
+  void real(const char* key, std::optional<double>& value) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    value.reset();
+    if (const json* const field = find(key); field != nullptr && !field->is_null())
+      real(key, value.emplace(), -kMost, kMost);
+  }
+  void flag(const char* key, bool& value) {
+    if (const json* const field = find(key, &json::is_boolean, "is not a boolean")) value = field->get<bool>();
+  }
+  // One of the first `count` values of the enum, by its key.
+  template <class Enum>
+  void choice(const char* key, Enum& value, int count) {
+    std::string name;
+    text(key, name);
+    if (!ok()) return;
+    for (int i = 0; i < count; ++i)
+      if (key_of(static_cast<Enum>(i)) == name) return void(value = static_cast<Enum>(i));
+    refuse(key, "is unknown: " + record::quoted(name));
+  }
+  void by_category(const char* key, ByCategory& amounts) {
+    const json* const field = find(key, &json::is_object, "is not a map");
+    if (field == nullptr) return;
+    JsonReader reader(*field, key);
+    for (std::size_t i = 0; i < amounts.size(); ++i)
+      reader.whole(std::string(key_of(static_cast<Category>(i))).c_str(), amounts[i], kMostBytes);
+    take_reason(key, reader);
+  }
+  // At most `most` numbers from 0 to `highest`.
+  template <class Number>
+  void numbers(const char* key, std::vector<Number>& values, std::size_t most, double highest) {
+    const json* const field = find(key, &json::is_array, "is not an array");
+    if (field == nullptr) return;
+    if (field->size() > most) return refuse(key, "is too long");
+    values.clear();
+    for (const json& item : *field) {
+      const bool number = std::is_integral_v<Number> ? item.is_number_unsigned() : item.is_number();
+      if (!number || !(item.get<double>() >= 0 && item.get<double>() <= highest))
+        return refuse(key, "has a number that cannot be");
+      values.push_back(item.get<Number>());
+    }
+  }
+  void bytes(const char* key, std::vector<std::byte>& value) {
+    const json* const field = find(key, &json::is_binary, "is not binary");
+    if (field == nullptr) return;
+    const auto* const first = reinterpret_cast<const std::byte*>(field->get_binary().data());
+    value.assign(first, first + field->get_binary().size());
+  }
+  template <class Struct>
+  void object(const char* key, Struct& value) {
+    const json* const field = find(key);
+    if (field == nullptr) return;
+    JsonReader reader(*field, key);
+    fields(reader, value);
+    take_reason(key, reader);
+  }
+  template <class Struct>
+  void object(const char* key, std::optional<Struct>& value) {
+    value.reset();
+    if (ok() && object_.contains(key)) object(key, value.emplace());
+  }
+  template <class Struct>
+  void objects(const char* key, std::vector<Struct>& values) {
+    const json* const field = find(key, &json::is_array, "is not an array");
+    if (field == nullptr) return;
+    values.clear();
+    for (const json& item : *field) {
+      JsonReader reader(item, key);
+      fields(reader, values.emplace_back());
+      take_reason(key, reader);
+      if (!ok()) return;
+    }
+  }
+  void check(bool holds, const char* what) {
+    if (!holds) refuse(what, "cannot be");
+  }
+
+ private:
+  const json* find(const char* key) {
+    if (!ok()) return nullptr;
+    const auto found = object_.find(key);
+    if (found != object_.end()) return &*found;
+    refuse(key, "is missing");
     return nullptr;
+  }
+  const json* find(const char* key, bool (json::*is)() const noexcept, const char* wrong) {
+    const json* const field = find(key);
+    if (field == nullptr || (field->*is)()) return field;
+    refuse(key, wrong);
+    return nullptr;
+  }
+  template <class Number>
+  void refuse_range(const char* key, Number lowest, Number highest) {
+    refuse(key, fmt::format("is not in {} … {}", lowest, highest));
+  }
+  void take_reason(const char* key, const JsonReader& part) {
+    if (!part.ok()) refuse(key, "is bad: " + part.reason());
   }
 
   const json& object_;
-  bool ok_ = true;
+  std::string where_;
+  std::string reason_;
 };
+
+// A struct as one object. `wrong`, where given, gets the first field that a reader would refuse.
+template <class Struct>
+json to_object(const Struct& value, Form form, std::string* wrong = nullptr) {
+  Struct copy = value;  // fields() takes what may be filled
+  JsonWriter writer(form);
+  fields(writer, copy);
+  if (wrong != nullptr) *wrong = writer.wrong();
+  return writer.take();
+}
+
+template <class Struct>
+std::string to_json(const Struct& value) {
+  return dump(to_object(value, Form::kJson));
+}
+
+// Deeper than 8 levels. Checked before parsing, so that a million brackets cost nothing.
+bool nests_too_deep(std::string_view text);
+// One object; nothing where the text is none, or nests too deep.
+std::optional<json> parse_object(std::string_view text);
+
+// Nothing where the text is no object, or a value is missing, of the wrong type or out of range.
+template <class Struct>
+std::optional<Struct> from_json(std::string_view text) {
+  const std::optional<json> object = parse_object(text);
+  if (!object) return std::nullopt;
+  Struct value;
+  JsonReader reader(*object, "text");
+  fields(reader, value);
+  return reader.ok() ? std::optional(std::move(value)) : std::nullopt;
+}
 
 }  // namespace headroom::record

@@ -55,4 +55,36 @@ struct KernelReport {
   bool operator==(const KernelReport&) const = default;
 };
 
+template <class Io>
+void fields(Io& io, CompilerMessage& message) {
+  std::string severity = message.error ? "error" : "warning";
+  io.whole("line", message.line, kMostBytes);
+  io.text("severity", severity);
+  io.text("text", message.text);
+  message.error = severity == "error";
+}
+
+template <class Io>
+void fields(Io& io, KernelResources& kernel) {
+  io.text("name", kernel.name);
+  io.whole("registers", kernel.registers, kMostBytes);
+  io.whole("shared", kernel.shared, kMostBytes);
+  io.whole("stack", kernel.stack, kMostBytes);
+  io.whole("spilled", kernel.spilled, kMostBytes);
+}
+
+template <class Io>
+void fields(Io& io, KernelReport& report) {
+  io.choice("verdict", report.verdict, kNumKernelVerdicts);
+  io.text("sentence", report.sentence);
+  io.text("exercise", report.exercise);
+  io.text("architecture", report.architecture);
+  io.text("compiler", report.compiler);
+  io.objects("messages", report.messages);
+  io.objects("kernels", report.kernels);
+  io.whole("launches", report.launches, kMostBytes);
+  io.measured("error", report.error);
+  io.measured("error_limit", report.error_limit);
+}
+
 }  // namespace headroom::record

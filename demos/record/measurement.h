@@ -9,7 +9,15 @@
 namespace headroom::record {
 
 struct Measurement {
-  std::string panel;    // the picture it belongs to: "rms_norm", "report.swiglu"
+  // Panels that are no kernel's. `variant` then says what was timed, `storage` how its memory was kept.
+  static constexpr const char* kCopy = "copy";            // a large copy, which kernels are compared with
+  static constexpr const char* kBandwidth = "bandwidth";  // one link: "to_host", "file_read", …; "locked", "direct", …
+  static constexpr const char* kOffloadFile =
+      "offload_file";  // one step's states: "file_read", "file_write"; "direct", …
+  static constexpr const char* kStepBound = "step_bound";    // one product of a training step
+  static constexpr const char* kEditKernel = "edit_kernel";  // the reader's kernel and what it is compared with
+
+  std::string panel;    // the picture it belongs to: "rms_norm", "report.swiglu", or one of the above
   std::string kernel;   // "rms_norm", as in `headroom list`; empty for what is no kernel of ours (a copy)
   std::string variant;  // "eager", "fused", "library", "copy", "matmul", …
   std::string pass;     // "forward", "backward", "full"
@@ -26,5 +34,29 @@ struct Measurement {
 
   bool operator==(const Measurement&) const = default;
 };
+
+// Times and amounts are finite and not negative: JSON has no other numbers, and a figure divides by them.
+template <class Io>
+void fields(Io& io, Measurement& m) {
+  io.text("panel", m.panel);
+  io.text("kernel", m.kernel);
+  io.text("variant", m.variant);
+  io.text("pass", m.pass);
+  io.text("timing", m.timing);
+  io.text("storage", m.storage);
+  io.text("label", m.label);
+  io.whole("rows", m.rows, kMostBytes);
+  io.whole("width", m.width, kMostBytes);
+  io.whole("vocab", m.vocab, kMostBytes);
+  io.real("median", m.median);
+  io.real("low", m.low);
+  io.real("high", m.high);
+  io.whole("samples", m.samples, kMostBytes);
+  io.whole("bytes", m.bytes, kMostBytes);
+  io.real("flops", m.flops);
+  io.measured("error", m.error);
+  io.measured("extra_memory", m.extra_memory, kMostBytes);
+  io.check(m.low <= m.median && m.median <= m.high, "the order of low, median and high");
+}
 
 }  // namespace headroom::record

@@ -12,6 +12,7 @@
 namespace headroom::record {
 
 enum class OutcomeKind : std::uint8_t { kCompleted, kOutOfMemory, kCancelled, kRefused, kEngineLost, kFailed };
+inline constexpr int kNumOutcomes = 6;
 std::string_view key_of(OutcomeKind outcome);
 
 // Running out of memory, explained. It is a result, not an error.
@@ -35,5 +36,24 @@ struct Outcome {
 
   bool operator==(const Outcome&) const = default;
 };
+
+template <class Io>
+void fields(Io& io, OutOfMemoryFacts& facts) {
+  io.whole("requested", facts.requested, kMostBytes);
+  io.whole("allocated", facts.allocated, kMostBytes);
+  io.whole("reserved", facts.reserved, kMostBytes);
+  io.whole("limit", facts.limit, kMostBytes);
+  io.text("op", facts.op);
+  io.choice("phase", facts.phase, kNumPhases);
+  io.whole("layer", facts.layer, kNoLayer);
+  io.by_category("by_category", facts.by_category);
+}
+
+template <class Io>
+void fields(Io& io, Outcome& outcome) {
+  io.choice("kind", outcome.kind, kNumOutcomes);
+  io.text("message", outcome.message);
+  io.object("out_of_memory", outcome.out_of_memory);
+}
 
 }  // namespace headroom::record

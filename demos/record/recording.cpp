@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -13,8 +14,6 @@
 
 namespace headroom::record {
 namespace {
-
-constexpr std::size_t kRowsPerFileChunk = 16'384;  // 1 MiB of events: stays in a core's cache
 
 Error cannot_read(const std::filesystem::path& path, std::string_view rest) {
   return {fmt::format("{} {}", printable(path.string()), rest)};
@@ -78,45 +77,39 @@ ChunkOrEnd read_chunk(std::istream& in) {
   return Chunk{sizes, std::get<std::vector<std::byte>>(std::move(content))};
 }
 
-template <class Row, class Encode>
-Status write_rows(RecordingWriter& writer, const std::vector<Row>& rows, Encode encode) {
-  for (std::size_t first = 0; first < rows.size(); first += kRowsPerFileChunk) {
-    const std::size_t count = std::min(kRowsPerFileChunk, rows.size() - first);
-    if (Status status = writer.append(encode(std::span<const Row>(rows).subspan(first, count))); !status) return status;
-  }
-  return Ok{};
-}
-
 }  // namespace
 
 std::string_view Recording::op_name(std::uint16_t op) const {
   return op < operators_.size() ? std::string_view(operators_[op]) : std::string_view();
 }
 
-void Recording::append(std::span<const MemEvent> events) {
-  Nanoseconds latest = events_.empty() ? std::numeric_limits<Nanoseconds>::min() : events_.back().time;
+void Recording::keep(std::span<const MemEvent> events) {
+  auto& kept = rows_.of<MemEvent>();
+  Nanoseconds latest = kept.empty() ? std::numeric_limits<Nanoseconds>::min() : kept.back().time;
   for (MemEvent event : events) {
     event.time = latest = std::max(latest, event.time);
-    events_.push_back(event);
+    kept.push_back(event);
   }
 }
 
-void Recording::append(std::span<const Mark> marks) {
+void Recording::keep(std::span<const Mark> marks) {
+  auto& kept = rows_.of<Mark>();
   for (Mark mark : marks) {
-    if (!marks_.empty()) {
-      mark.host_time = std::max(mark.host_time, marks_.back().host_time);
-      mark.event_index = std::max(mark.event_index, marks_.back().event_index);
+    if (!kept.empty()) {
+      mark.host_time = std::max(mark.host_time, kept.back().host_time);
+      mark.event_index = std::max(mark.event_index, kept.back().event_index);
     }
-    marks_.push_back(mark);
+    kept.push_back(mark);
   }
 }
 
 void Recording::append_device_times(std::span<const Nanoseconds> times) {
+  auto& marks = rows_.of<Mark>();
   for (const Nanoseconds time : times) {
-    while (marks_with_device_time_ < marks_.size() && marks_[marks_with_device_time_].device_time != kPending)
+    while (marks_with_device_time_ < marks.size() && marks[marks_with_device_time_].device_time != kPending)
       ++marks_with_device_time_;
-    if (marks_with_device_time_ == marks_.size()) throw std::logic_error("more device times than marks");
-    marks_[marks_with_device_time_].device_time = time;
+    if (marks_with_device_time_ == marks.size()) throw std::logic_error("more device times than marks");
+    marks[marks_with_device_time_].device_time = time;
   }
 }
 
@@ -180,35 +173,18 @@ Status Recording::write(const std::filesystem::path& path) const {
   Result<RecordingWriter> created = RecordingWriter::create(path);
   if (!created) return created.error();
   RecordingWriter& writer = created.value();
-  Status status = writer.append(encode_info(info_));
+  Status status = writer.append(encode(info_));
   if (status) status = writer.append(encode_operators(0, operators_));
-  if (status) status = write_rows(writer, events_, encode_events);
-  if (status) status = write_rows(writer, marks_, encode_marks);
-  if (status) status = write_rows(writer, counters_, encode_counters);
-  if (status) status = write_rows(writer, metrics_, encode_metrics);
-  if (status) status = write_rows(writer, kernel_spans_, encode_kernel_spans);
-  if (measurements_.size() > kMostMeasurements)
-    throw std::length_error("more than 100,000 measurements in a recording");
-  constexpr std::size_t kMeasurementsPerChunk = 256;  // about 100 KiB of text
-  for (std::size_t first = 0; status && first < measurements_.size(); first += kMeasurementsPerChunk) {
-    const auto rest = std::span(measurements_).subspan(first);
-    status = writer.append(encode_measurements(rest.first(std::min(rest.size(), kMeasurementsPerChunk))));
-  }
-  if (status && kernel_report_) status = writer.append(encode_kernel_report(*kernel_report_));
-  if (sweep_points_.size() > kMostSweepPoints) throw std::length_error("more than 10,000 points in a recording");
-  constexpr std::size_t kPointsPerChunk = 64;  // about 200 KiB of text
-  for (std::size_t first = 0; status && first < sweep_points_.size(); first += kPointsPerChunk) {
-    const auto rest = std::span(sweep_points_).subspan(first);
-    status = writer.append(encode_sweep_points(rest.first(std::min(rest.size(), kPointsPerChunk))));
-  }
-  if (histograms_.size() > kMostHistograms) throw std::length_error("more than 10,000 histograms in a recording");
-  constexpr std::size_t kHistogramsPerChunk = 8;  // of the most bins: about 600 KiB of text
-  for (std::size_t first = 0; status && first < histograms_.size(); first += kHistogramsPerChunk) {
-    const auto rest = std::span(histograms_).subspan(first);
-    status = writer.append(encode_histograms(rest.first(std::min(rest.size(), kHistogramsPerChunk))));
-  }
+  for_each_row_kind([&](const auto& kind) {
+    const auto& rows = this->rows<RowOf<decltype(kind)>>();
+    if (rows.size() > kind.most) throw std::length_error(fmt::format("more than {} {}", kind.most, kind.name));
+    encode_chunks(rows, [&](const std::vector<std::byte>& chunk) {
+      if (status) status = writer.append(chunk);
+    });
+  });
+  if (status && kernel_report_) status = writer.append(encode(*kernel_report_));
   if (status && dropped_ != 0) status = writer.append(encode_dropped(dropped_));
-  if (status && outcome_) status = writer.append(encode_outcome(*outcome_));
+  if (status && outcome_) status = writer.append(encode(*outcome_));
   return status ? writer.commit() : status;
 }
 

@@ -36,4 +36,27 @@ struct SweepPoint {
   bool operator==(const SweepPoint&) const = default;
 };
 
+template <class Io>
+void fields(Io& io, SweepPoint& p) {
+  io.text("series", p.series);
+  io.text("label", p.label);
+  io.texts("params", p.params);
+  io.object("outcome", p.outcome);
+  io.whole("peak_allocated", p.peak_allocated, kMostBytes);
+  io.whole("peak_requested", p.peak_requested, kMostBytes);
+  io.whole("peak_reserved", p.peak_reserved, kMostBytes);
+  io.whole("peak_host", p.peak_host, kMostBytes);
+  io.by_category("peak_by_category", p.peak_by_category);
+  io.choice("peak_phase", p.peak_phase, kNumPhases);
+  io.real("tokens_per_second", p.tokens_per_second);
+  io.real("tokens_per_second_low", p.tokens_per_second_low);
+  io.real("tokens_per_second_high", p.tokens_per_second_high);
+  io.real("loss", p.loss);
+  io.whole("steps", p.steps, kMostSteps);
+  io.texts("provenance", p.provenance);
+  io.text("recording", p.recording);
+  io.check(p.tokens_per_second_low <= p.tokens_per_second && p.tokens_per_second <= p.tokens_per_second_high,
+           "the order of the quantiles");
+}
+
 }  // namespace headroom::record

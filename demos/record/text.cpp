@@ -64,6 +64,14 @@ bool valid_utf8(std::string_view text) {
   return true;
 }
 
+std::string as_utf8(std::string_view text) {
+  std::string result(text);
+  if (!valid_utf8(text))
+    std::ranges::replace_if(
+        result, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  return result;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);  // row[j]: distance from the first i of a to the first j of b
   std::iota(row.begin(), row.end(), std::size_t{0});

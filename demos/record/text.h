@@ -14,6 +14,8 @@ std::string printable(std::string_view text);
 std::string quoted(std::string_view text);
 
 bool valid_utf8(std::string_view text);
+// The text itself, or where it is not UTF-8 a copy with '?' for every byte beyond ASCII.
+std::string as_utf8(std::string_view text);
 
 // How many characters must be typed, deleted or replaced to turn one text into the other (Levenshtein 1966).
 std::size_t edit_distance(std::string_view a, std::string_view b);

@@ -17,6 +17,8 @@ using Nanoseconds = std::int64_t;  // monotonic clock, from the start of the run
 inline constexpr Bytes kKiB = Bytes{1} << 10;
 inline constexpr Bytes kMiB = Bytes{1} << 20;
 inline constexpr Bytes kGiB = Bytes{1} << 30;
+inline constexpr std::int64_t kMostSteps = 1'000'000'000;
+inline constexpr Bytes kMostBytes = Bytes{1} << 50;  // of anything that a file or message holds: a petabyte
 
 // The kinds of memory in the order in which figures stack them, from the bottom.
 enum class Category : std::uint8_t { kWeights, kOptimizerState, kGradients, kActivations, kLogits, kWorkspace, kOther };
@@ -27,9 +29,11 @@ enum class Phase : std::uint8_t { kSetup, kForward, kLoss, kRecompute, kBackward
 inline constexpr int kNumPhases = 7;
 
 enum class DeviceKind : std::uint8_t { kCpu, kGpu, kHost };
+inline constexpr int kNumDeviceKinds = 3;
 
 // Where a number comes from. Never mixed in one line unmarked.
 enum class Source : std::uint8_t { kFormula, kPredicted, kRecorded, kLive };
+inline constexpr int kNumSources = 4;
 
 // Names as they appear in files and in JSON ("optimizer_state") and as a reader sees them ("optimizer state").
 std::string_view key_of(Category category);

@@ -79,7 +79,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   for (const Place& place : kPlaces) {
     bool there = false;
     for (const Measurement& row : input.run->recording().measurements()) {
-      if (row.panel != "bandwidth" || row.variant != place.variant || row.median <= 0) continue;
+      if (row.panel != record::Measurement::kBandwidth || row.variant != place.variant || row.median <= 0) continue;
       const auto x = static_cast<double>(chart.categories.size());
       const ChartPoint point = point_of(row, x);
       low = std::min(low, point.y);

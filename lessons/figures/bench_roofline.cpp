@@ -24,7 +24,8 @@ Roofs roofs_of(const record::Recording& recording) {
   Roofs roofs;
   for (const Measurement& row : recording.measurements()) {
     if (row.median <= 0) continue;
-    if (row.panel == "copy") roofs.bytes_per_second = static_cast<double>(row.bytes) / row.median * 1e9;
+    if (row.panel == record::Measurement::kCopy)
+      roofs.bytes_per_second = static_cast<double>(row.bytes) / row.median * 1e9;
     if (row.variant == "matmul")
       roofs.flops_per_second = std::max(roofs.flops_per_second, row.flops / row.median * 1e9);
   }

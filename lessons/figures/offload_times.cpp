@@ -39,7 +39,7 @@ constexpr std::array<Load, 5> kLoads{
 double rate_of(const record::Recording& run, std::string_view variant) {
   for (const Measurement& row : run.measurements()) {
     const bool bus = variant == "to_device" || variant == "to_host";
-    if (row.panel != "bandwidth" || row.variant != variant || row.median <= 0) continue;
+    if (row.panel != record::Measurement::kBandwidth || row.variant != variant || row.median <= 0) continue;
     if (!bus || row.storage != "pageable") return static_cast<double>(row.bytes) / row.median * 1e9;
   }
   return -1;

@@ -133,7 +133,7 @@ TEST_CASE("what is no engine of this version is trouble that says so") {
       {{"headroom-engine-that-is-not-there"}, "No such file or directory"},
       {{HEADROOM_SOURCE_DIR "/CMakeLists.txt"}, "Permission denied"},
       {{"echo", "Welcome to this machine"}, "does not speak as an engine does"},
-      {{FAKE_ENGINE, "--other-version"}, "protocol version 2; this program speaks 1"},
+      {{FAKE_ENGINE, "--other-version"}, "protocol version 1; this program speaks 2"},
       {{FAKE_ENGINE, "--chunk-first"}, "its first message is no greeting"},
   }));
   CAPTURE(arguments);

@@ -118,13 +118,13 @@ bool play(Run& run) {
     return false;
   }
   if (run.mode == "unfit") {  // refused once it has said what the run is
-    send_chunk(run, record::encode_info(tests::fake_info(run.start.params)));
+    send_chunk(run, record::encode(tests::fake_info(run.start.params)));
     send(protocol::RunFinished{.run = run.start.run,
                                .outcome = {.kind = record::OutcomeKind::kRefused, .message = "7 is odd."}});
     return false;
   }
   if (run.part == 0) {
-    auto info = record::encode_info(tests::fake_info(run.start.params));
+    auto info = record::encode(tests::fake_info(run.start.params));
     if (run.mode == "damaged_info") info[info.size() / 2] ^= std::byte{0x10};
     send_chunk(run, std::move(info));
     send_chunk(run, tests::fake_operators());
@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
     if (argument == "--late") ::usleep(300'000);
     if (argument == "--no-hello") hang();
     if (argument == "--chunk-first") send(protocol::Chunk{});
-    if (argument == "--other-version") send_body("\x82\xa7version\x02\xa4kind\xa5hello");
+    if (argument == "--other-version") send_body("\x82\xa7version\x01\xa4kind\xa5hello");
     if (argument == "--ignore-input") ignore_input = true;
     if (argument == "--close-output") close_output = true;
     if (argument.starts_with("--pids=")) append_line(std::string(argument.substr(7)), std::to_string(::getpid()));

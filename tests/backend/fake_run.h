@@ -35,8 +35,7 @@ inline std::vector<std::vector<std::byte>> fake_part(int part) {
                           .phase = record::Phase::kForward,
                           .layer = static_cast<std::uint16_t>(part)};
   const record::MetricSample loss{.time = time, .value = 5.0 - part, .step = part};
-  return {record::encode_marks(std::vector{mark}), record::encode_events(events),
-          record::encode_metrics(std::vector{loss})};
+  return {record::encode_rows(std::vector{mark}), record::encode_rows(events), record::encode_rows(std::vector{loss})};
 }
 
 inline std::vector<std::byte> fake_operators() {

@@ -152,6 +152,20 @@ TEST_CASE("a replay can be stopped and played again") {
   CHECK(first->events().size() == kept);
 }
 
+TEST_CASE("a replay plays rows of every kind") {
+  auto source = std::make_shared<Recording>(record::RunInfo{.demo = "train_step"});
+  record::for_each_row_kind([&](const auto& kind) { source->append(record::RowOf<decltype(kind)>{}); });
+  source->set_outcome({});
+  const auto replay = make_replay(source, ReplayPace::kAtOnce);
+  REQUIRE(replay->start(fake_request("at_once")).ok());
+  REQUIRE(replay->poll());
+  record::for_each_row_kind([&](const auto& kind) {
+    INFO(kind.name);
+    CHECK(
+        (replay->recording()->rows<record::RowOf<decltype(kind)>>() == source->rows<record::RowOf<decltype(kind)>>()));
+  });
+}
+
 TEST_CASE("a replay runs on the recording's device") {
   const auto replay = make_replay(made_run(record::DeviceKind::kGpu), ReplayPace::kAtOnce);
   REQUIRE(replay->devices().size() == 1);

@@ -126,13 +126,14 @@ TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
 
 TEST_CASE("A summary lists the bandwidths that a run measured, and no other measurement") {
   record::Recording recording = tests::small_recording();
-  recording.append({.panel = "bandwidth",
-                    .variant = "to_host",
-                    .storage = "locked",
-                    .label = "GPU to host",
-                    .median = 2e7,
-                    .bytes = 1'000'000'000});
-  recording.append({.panel = "rms_norm", .variant = "copy", .label = "else", .median = 1, .bytes = 1});
+  recording.append(record::Measurement{.panel = "bandwidth",
+                                       .variant = "to_host",
+                                       .storage = "locked",
+                                       .label = "GPU to host",
+                                       .median = 2e7,
+                                       .bytes = 1'000'000'000});
+  recording.append(
+      record::Measurement{.panel = "rms_norm", .variant = "copy", .label = "else", .median = 1, .bytes = 1});
   const RunSummary summary = summarise(record::Ledger(recording));
   const auto json = nlohmann::json::parse(to_json(summary));
   REQUIRE(json["bandwidth"].size() == 1);
@@ -145,13 +146,10 @@ TEST_CASE("A summary lists the bandwidths that a run measured, and no other meas
 TEST_CASE("A summary says how fast the optimizer's state went to its file and back, over all steps") {
   record::Recording recording = tests::small_recording();
   for (const double time : {1e9, 3e9}) {
-    recording.append(
-        {.panel = "offload_file", .variant = "file_read", .storage = "direct", .median = time, .bytes = 4'000'000'000});
-    recording.append({.panel = "offload_file",
-                      .variant = "file_write",
-                      .storage = "direct",
-                      .median = time,
-                      .bytes = 2'000'000'000});
+    recording.append(record::Measurement{
+        .panel = "offload_file", .variant = "file_read", .storage = "direct", .median = time, .bytes = 4'000'000'000});
+    recording.append(record::Measurement{
+        .panel = "offload_file", .variant = "file_write", .storage = "direct", .median = time, .bytes = 2'000'000'000});
   }
   const RunSummary summary = summarise(record::Ledger(recording));
   CHECK(to_text(summary).find("state's file to host           direct         2.0 GB/s\n") != std::string::npos);

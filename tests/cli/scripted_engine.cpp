@@ -30,14 +30,14 @@ void send(const protocol::Message& message) {
 void send_chunks(std::uint64_t run, const record::Recording& recording) {
   const auto chunk = [run](std::vector<std::byte> bytes) { send(protocol::Chunk{run, std::move(bytes)}); };
   const std::array<std::string, 2> names{std::string(recording.op_name(1)), std::string(recording.op_name(2))};
-  chunk(record::encode_info(recording.info()));
+  chunk(record::encode(recording.info()));
   chunk(record::encode_operators(1, names));
   constexpr std::size_t kBatch = 4096;
   const std::span<const record::MemEvent> events(recording.events());
   for (std::size_t first = 0; first < events.size(); first += kBatch)
-    chunk(record::encode_events(events.subspan(first, std::min(kBatch, events.size() - first))));
-  chunk(record::encode_marks(recording.marks()));
-  chunk(record::encode_metrics(recording.metrics()));
+    chunk(record::encode_rows(events.subspan(first, std::min(kBatch, events.size() - first))));
+  chunk(record::encode_rows(recording.marks()));
+  chunk(record::encode_rows(recording.metrics()));
 }
 
 class Engine {

@@ -26,6 +26,7 @@
 #include "demos/engine/live/run/sampler.h"
 #include "demos/engine/live/trace/device_clock.h"
 #include "demos/experiments/demo.h"
+#include "demos/record/quantile.h"
 #include "demos/record/recording.h"
 #include "demos/record/scope.h"
 
@@ -72,15 +73,11 @@ std::uint64_t drain(live::EventSink& sink, live::RunFeed& feed, std::vector<reco
   events.clear();
   sink.ring().drain(events, 65'536);
   std::uint64_t bytes = 0;
-  if (!events.empty()) bytes += record::encode_events(events).size();
-  if (!news.marks.empty()) bytes += record::encode_marks(news.marks).size();
+  if (!events.empty()) bytes += record::encode_rows(events).size();
+  const std::vector<record::Mark>& marks = news.rows.of<record::Mark>();
+  if (!marks.empty()) bytes += record::encode_rows(marks).size();
   if (!news.device_times.empty()) bytes += record::encode_device_times(news.device_times).size();
   return bytes;
-}
-
-double quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
 std::filesystem::path some_text() {
@@ -172,18 +169,18 @@ int main(int argc, char** argv) {
       machine.devices.back().name, machine.facts.at("driver"), machine.facts.at("cuda"), machine.facts.at("torch"),
       machine.facts.at("revision"), rounds);
   fmt::print("| recording | step, ms | host issues it in, ms | step against nothing |\n|---|---|---|---|\n");
-  const double base = quantile(step_ms[kNothing], 0.5);
+  const double base = record::quantiles_of(step_ms[kNothing]).median;
   for (int mode = 0; mode < kModes; ++mode) {
-    const double median = quantile(step_ms[mode], 0.5);
+    const record::Quantiles step = record::quantiles_of(step_ms[mode]), issue = record::quantiles_of(issue_ms[mode]);
     fmt::print("| {} | {:.2f} ({:.2f} … {:.2f}) | {:.2f} ({:.2f} … {:.2f}) | {:+.2f} % ({:+.3f} ms) |\n",
-               kModeNames[mode], median, quantile(step_ms[mode], 0.2), quantile(step_ms[mode], 0.8),
-               quantile(issue_ms[mode], 0.5), quantile(issue_ms[mode], 0.2), quantile(issue_ms[mode], 0.8),
-               100 * (median / base - 1), median - base);
+               kModeNames[mode], step.median, step.low, step.high, issue.median, issue.low, issue.high,
+               100 * (step.median / base - 1), step.median - base);
   }
   fmt::print(
       "\nMarks a step: {}. Device marks and counters alone: {:+.3f} ms per step. Events dropped: {}. Encoded: {} "
       "bytes.\n",
-      listener.marks / rounds, quantile(step_ms[kProbeAndMarks], 0.5) - quantile(step_ms[kProbe], 0.5),
+      listener.marks / rounds,
+      record::quantiles_of(step_ms[kProbeAndMarks]).median - record::quantiles_of(step_ms[kProbe]).median,
       sink.ring().dropped(), encoded.load());
   std::error_code ignored;
   std::filesystem::remove(text, ignored);

@@ -14,7 +14,8 @@ record::Recording losses(const std::vector<double>& values, const std::string& m
   info.params["steps"] = std::to_string(values.size());
   record::Recording recording(info);
   for (std::size_t i = 0; i < values.size(); ++i)
-    recording.append({.value = values[i], .step = static_cast<std::int32_t>(i), .kind = record::MetricKind::kLoss});
+    recording.append(record::MetricSample{
+        .value = values[i], .step = static_cast<std::int32_t>(i), .kind = record::MetricKind::kLoss});
   recording.set_outcome({});
   return recording;
 }

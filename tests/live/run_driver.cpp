@@ -63,11 +63,9 @@ DrivenRun RunDriver::run(const Settings& params, bool record,
     events.clear();
     sink().ring().drain(events, sink().ring().capacity());
     recording.append(events);
-    recording.append(news.marks);
+    record::for_each_row_kind(
+        [&](const auto& kind) { recording.append(news.rows.of<record::RowOf<decltype(kind)>>()); });
     recording.append_device_times(news.device_times);
-    for (const auto& sample : news.metrics) recording.append(sample);
-    for (const auto& sample : news.counters) recording.append(sample);
-    for (const auto& measurement : news.measurements) recording.append(measurement);
     if (watch) watch(recording);
     if (news.outcome) {
       recording.set_outcome(*news.outcome);

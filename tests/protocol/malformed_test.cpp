@@ -170,7 +170,7 @@ TEST_CASE("what is no map, or a map without kind or version, is refused") {
 }
 
 TEST_CASE("another version and an unknown kind are refused by name") {
-  CHECK(refusal_of(json{{"version", 2}, {"kind", "shutdown"}}).find("version 2; this program speaks 1") !=
+  CHECK(refusal_of(json{{"version", 1}, {"kind", "shutdown"}}).find("version 1; this program speaks 2") !=
         std::string::npos);
   CHECK(refusal_of(json{{"version", "1"}, {"kind", "shutdown"}}).find("version is not an integer") !=
         std::string::npos);
@@ -233,13 +233,15 @@ TEST_CASE("text that is not UTF-8 is refused, as value and as key") {
 }
 
 TEST_CASE("out-of-memory facts that make no sense are refused") {
+  const json amounts = {{"weights", 1}, {"optimizer_state", 2}, {"gradients", 3}, {"activations", 4},
+                        {"logits", 5},  {"workspace", 6},       {"other", 7}};
   const json facts = {{"requested", 1}, {"allocated", 1},     {"reserved", 1}, {"limit", 1},
-                      {"op", "x"},      {"phase", "forward"}, {"layer", 3},    {"by_category", {1, 2, 3, 4, 5, 6, 7}}};
+                      {"op", "x"},      {"phase", "forward"}, {"layer", 3},    {"by_category", amounts}};
   const auto refusal_with = [&](const char* key, const json& value) {
     json changed = facts;
     changed[key] = value;
-    return refusal_of(message("run_finished",
-                              {{"run", 1}, {"outcome", "out_of_memory"}, {"message", ""}, {"out_of_memory", changed}}));
+    const json outcome = {{"kind", "out_of_memory"}, {"message", ""}, {"out_of_memory", changed}};
+    return refusal_of(message("run_finished", {{"run", 1}, {"outcome", outcome}}));
   };
   CHECK(refusal_with("layer", 3).empty());
   // No more than a file may hold: a recording that ended so could not be opened again.
@@ -248,13 +250,21 @@ TEST_CASE("out-of-memory facts that make no sense are refused") {
   CHECK(refusal_with("limit", std::int64_t{1} << 50).empty());
   for (const char* key : {"requested", "allocated", "reserved", "limit"})
     CHECK_FALSE(refusal_with(key, (std::int64_t{1} << 50) + 1).empty());
-  CHECK_FALSE(refusal_with("by_category", {1, 2, 3, 4, 5, 6, (std::int64_t{1} << 50) + 1}).empty());
   CHECK_FALSE(refusal_with("requested", -1).empty());
   CHECK_FALSE(refusal_with("phase", "lunch").empty());
+  const auto with_other = [&](const json& value) {
+    json changed = amounts;
+    changed["other"] = value;
+    return refusal_with("by_category", changed);
+  };
+  CHECK(with_other(std::int64_t{1} << 50).empty());
+  CHECK_FALSE(with_other((std::int64_t{1} << 50) + 1).empty());
+  CHECK_FALSE(with_other(-7).empty());
+  CHECK_FALSE(with_other(~std::uint64_t{0}).empty());
   CHECK_FALSE(refusal_with("by_category", {1, 2, 3}).empty());
-  CHECK_FALSE(refusal_with("by_category", {1, 2, 3, 4, 5, 6, -7}).empty());
-  CHECK_FALSE(refusal_with("by_category", {1, 2, 3, 4, 5, 6, ~std::uint64_t{0}}).empty());
-  CHECK_FALSE(refusal_of(message("run_finished", {{"run", 1}, {"outcome", "won"}, {"message", ""}})).empty());
+  CHECK_FALSE(refusal_with("by_category", {{"weights", 1}}).empty());
+  CHECK_FALSE(
+      refusal_of(message("run_finished", {{"run", 1}, {"outcome", {{"kind", "won"}, {"message", ""}}}})).empty());
 }
 
 TEST_CASE("fields that a later program adds are passed over") {

@@ -159,7 +159,7 @@ TEST_CASE("a measurement that cannot be is refused") {
 TEST_CASE("a measurement that could not be read back is never written") {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
   const Measurement good{.panel = "rms_norm", .median = 2, .low = 1, .high = 3};
-  CHECK_NOTHROW(encode_measurements(std::span(&good, 1)));
+  CHECK_NOTHROW(encode_rows(std::span(&good, 1)));
   std::vector<Measurement> wrong(8, good);
   wrong[0].low = 2.5;
   wrong[1].high = 1.5;
@@ -171,18 +171,18 @@ TEST_CASE("a measurement that could not be read back is never written") {
   wrong[7].rows = std::numeric_limits<std::int64_t>::max();
   for (const Measurement& each : wrong) {
     CAPTURE(each.low, each.median, each.high, each.flops, each.bytes, each.rows);
-    CHECK_THROWS_AS(encode_measurements(std::span(&each, 1)), std::invalid_argument);
+    CHECK_THROWS_AS(encode_rows(std::span(&each, 1)), std::invalid_argument);
   }
   try {
-    encode_measurements(wrong);
+    encode_rows(wrong);
   } catch (const std::invalid_argument& error) {
-    CHECK(std::string(error.what()).find("panel rms_norm") != std::string::npos);
+    CHECK(std::string(error.what()).find("\"panel\":\"rms_norm\"") != std::string::npos);
   }
 }
 
 TEST_CASE("a recording holds 100,000 measurements and no more") {
   const std::vector<Measurement> rows(1000, {.panel = "copy", .median = 1, .low = 1, .high = 1});
-  const std::vector<std::byte> chunk = encode_measurements(rows);
+  const std::vector<std::byte> chunk = encode_rows(rows);
   Recording recording = made_recording({.steps = 1});
   for (int i = 0; i < 99; ++i) REQUIRE(recording.append_chunk(chunk).ok());
   CHECK(recording.append_chunk(chunk).ok());
@@ -284,7 +284,7 @@ TEST_CASE("totals that the events explain cost nothing") {
           noise == 2 ? kUnknownBytes : allocated + static_cast<Bytes>(noise * (random() % 100'000));
       event.allocator_reserved = kUnknownBytes;
     }
-    return encode_events(events).size();
+    return encode_rows(events).size();
   };
   CHECK(size(0) < size(2) + 200);
   CHECK(size(1) > size(2) + 10'000);
@@ -301,24 +301,24 @@ TEST_CASE("a live run that is read again is a recorded one") {
 TEST_CASE("a recording that grows by chunks equals the file made of them") {
   const TemporaryFolder folder;
   const Recording made = made_recording({.device = DeviceKind::kGpu, .out_of_memory = true});
-  std::vector<std::vector<std::byte>> chunks{encode_info(made.info())};
+  std::vector<std::vector<std::byte>> chunks{encode(made.info())};
   std::vector<std::string> names;
   for (std::uint16_t op = 1; !made.op_name(op).empty(); ++op) names.emplace_back(made.op_name(op));
   chunks.push_back(encode_operators(1, names));
   for (std::size_t first = 0; first < made.events().size();
        first += 7)  // a batch of events, its marks, then their times
     chunks.push_back(
-        encode_events(std::span(made.events()).subspan(first, std::min<std::size_t>(7, made.events().size() - first))));
+        encode_rows(std::span(made.events()).subspan(first, std::min<std::size_t>(7, made.events().size() - first))));
   std::vector<Mark> pending = made.marks();
   std::vector<Nanoseconds> times;
   for (Mark& mark : pending) times.push_back(std::exchange(mark.device_time, kPending));
-  chunks.push_back(encode_marks(std::span(pending).first(5)));
+  chunks.push_back(encode_rows(std::span(pending).first(5)));
   chunks.push_back(encode_device_times(std::span(times).first(3)));
-  chunks.push_back(encode_marks(std::span(pending).subspan(5)));
+  chunks.push_back(encode_rows(std::span(pending).subspan(5)));
   chunks.push_back(encode_device_times(std::span(times).subspan(3)));
-  chunks.push_back(encode_counters(made.counters()));
-  chunks.push_back(encode_metrics(made.metrics()));
-  chunks.push_back(encode_outcome(*made.outcome()));
+  chunks.push_back(encode_rows(made.counters()));
+  chunks.push_back(encode_rows(made.metrics()));
+  chunks.push_back(encode(*made.outcome()));
 
   Recording growing;
   Result<RecordingWriter> writer = RecordingWriter::create(folder / "a.hrec");

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "demos/record/chunk.h"
+#include "demos/record/json_fields.h"
 #include "demos/record/recording.h"
-#include "demos/record/run_text.h"
 #include "tests/record/support.h"
 #include "tests/support/catch.h"
 
@@ -20,6 +20,11 @@ Histogram full_histogram() {
           .zeros = 5,
           .not_finite = 6,
           .errors = {0.5, 0, 0.25}};
+}
+
+std::optional<std::vector<Histogram>> histograms_from_json(std::string_view text) {
+  auto read = from_json<RowText<Histogram>>(text);
+  return read ? std::optional(std::move(read->rows)) : std::nullopt;
 }
 
 }  // namespace
@@ -55,7 +60,7 @@ TEST_CASE("a histogram that cannot be is not written") {
   const auto refused = [](auto change) {
     Histogram histogram = full_histogram();
     change(histogram);
-    CHECK_THROWS(encode_histograms(std::span(&histogram, 1)));
+    CHECK_THROWS(encode_rows(std::span(&histogram, 1)));
   };
   refused([](Histogram& h) { h.counts[1] = -1; });
   refused([](Histogram& h) { h.zeros = -1; });
@@ -69,7 +74,7 @@ TEST_CASE("a histogram that cannot be is not written") {
 
 TEST_CASE("text about histograms is checked like everything else") {
   const Histogram histogram = full_histogram();
-  const std::string good = to_json(std::span(&histogram, 1));
+  const std::string good = to_json(RowText<Histogram>{{histogram}});
   REQUIRE(histograms_from_json(good));
   CHECK(histograms_from_json(good)->front() == histogram);
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -101,10 +106,10 @@ TEST_CASE("text about histograms is checked like everything else") {
 }
 
 TEST_CASE("more histograms than a recording may hold are refused") {
-  const std::vector<Histogram> many(kMostHistograms, Histogram{.name = "n"});
+  const std::vector<Histogram> many(row_kind<Histogram>().most, Histogram{.name = "n"});
   Recording recording;
   for (std::size_t first = 0; first < many.size(); first += 1'000)
-    REQUIRE(recording.append_chunk(encode_histograms(std::span(many).subspan(first, 1'000))).ok());
-  CHECK_FALSE(recording.append_chunk(encode_histograms(std::span(many).first(1))).ok());
-  CHECK(recording.histograms().size() == kMostHistograms);
+    REQUIRE(recording.append_chunk(encode_rows(std::span(many).subspan(first, 1'000))).ok());
+  CHECK_FALSE(recording.append_chunk(encode_rows(std::span(many).first(1))).ok());
+  CHECK(recording.histograms().size() == row_kind<Histogram>().most);
 }

@@ -45,16 +45,16 @@ TEST_CASE("what was not measured, or is no number, comes back as not measured") 
   KernelReport report = full_report();
   report.error = std::nan("");
   report.error_limit = -1;
-  REQUIRE(recording.append_chunk(encode_kernel_report(report)).ok());
+  REQUIRE(recording.append_chunk(encode(report)).ok());
   CHECK(recording.kernel_report()->error == -1);
   CHECK(recording.kernel_report()->error_limit == -1);
 }
 
 TEST_CASE("a report with a number that cannot be is refused and changes nothing") {
   Recording recording = made_recording({.steps = 1});
-  REQUIRE(recording.append_chunk(encode_kernel_report(full_report())).ok());
+  REQUIRE(recording.append_chunk(encode(full_report())).ok());
   KernelReport wrong = full_report();
   wrong.kernels.front().registers = -1;
-  CHECK_FALSE(recording.append_chunk(encode_kernel_report(wrong)).ok());
+  CHECK_FALSE(recording.append_chunk(encode(wrong)).ok());
   CHECK(*recording.kernel_report() == full_report());
 }

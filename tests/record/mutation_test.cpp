@@ -6,10 +6,10 @@
 #include <zstd.h>
 
 #include "demos/record/chunk.h"
+#include "demos/record/json_fields.h"
 #include "demos/record/ledger.h"
 #include "demos/record/packing.h"
 #include "demos/record/recording.h"
-#include "demos/record/run_text.h"
 #include "demos/record/timeline.h"
 #include "tests/record/support.h"
 #include "tests/support/catch.h"
@@ -57,11 +57,10 @@ std::vector<std::pair<ChunkKind, std::vector<std::byte>>> contents() {
                                {.label = "b"}};
   std::vector<std::pair<ChunkKind, std::vector<std::byte>>> found;
   for (const std::vector<std::byte>& chunk :
-       {encode_info(made.info()), encode_events(std::span(made.events()).first(12)),
-        encode_marks(std::span(made.marks()).first(6)), encode_device_times(times), encode_counters(made.counters()),
-        encode_metrics(made.metrics()), encode_operators(1, names), encode_dropped(3),
-        encode_measurements(measurements), encode_kernel_spans(spans), encode_kernel_report(report),
-        encode_sweep_points(points), encode_outcome(*made.outcome())}) {
+       {encode(made.info()), encode_rows(std::span(made.events()).first(12)),
+        encode_rows(std::span(made.marks()).first(6)), encode_device_times(times), encode_rows(made.counters()),
+        encode_rows(made.metrics()), encode_operators(1, names), encode_dropped(3), encode_rows(measurements),
+        encode_rows(spans), encode(report), encode_rows(points), encode(*made.outcome())}) {
     const auto header = std::get<ChunkHeader>(open_header(chunk));
     found.emplace_back(header.kind, std::get<std::vector<std::byte>>(
                                         open_payload(header, std::span(chunk).subspan(kChunkHeaderBytes))));
@@ -183,7 +182,7 @@ TEST_CASE("values that are out of range are refused by name") {
     MemEvent event{.time = 5, .storage = 1, .requested = 100, .block = 512, .device = DeviceKind::kGpu};
     change(event);
     Recording recording;
-    const Status status = recording.append_chunk(encode_events(std::span(&event, 1)));
+    const Status status = recording.append_chunk(encode_rows(std::span(&event, 1)));
     REQUIRE_FALSE(status.ok());
     CHECK(recording.events().empty());
     return status.error().message;
@@ -203,7 +202,7 @@ TEST_CASE("values that are out of range are refused by name") {
 
   const auto span_refusal = [](KernelSpan span) {
     Recording target;
-    const Status status = target.append_chunk(encode_kernel_spans(std::span(&span, 1)));
+    const Status status = target.append_chunk(encode_rows(std::span(&span, 1)));
     REQUIRE_FALSE(status.ok());
     CHECK(target.kernel_spans().empty());
     return status.error().message;
@@ -215,7 +214,7 @@ TEST_CASE("values that are out of range are refused by name") {
   // A step is counted from 1 where a person reads it, which must not overflow.
   const Mark last_step{.step = std::numeric_limits<std::int32_t>::max()};
   Recording recording;
-  const Status status = recording.append_chunk(encode_marks(std::span(&last_step, 1)));
+  const Status status = recording.append_chunk(encode_rows(std::span(&last_step, 1)));
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().message.find("a step is out of range") != std::string::npos);
 }
@@ -263,12 +262,12 @@ TEST_CASE("sizes are checked before memory is taken") {
 
 TEST_CASE("text about the run is checked like everything else") {
   const std::string good = to_json(made_recording().info());
-  REQUIRE(run_info_from_json(good).has_value());
+  REQUIRE(from_json<RunInfo>(good).has_value());
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     const std::size_t at = text.find(from);
     REQUIRE(at != std::string::npos);
-    return run_info_from_json(text.replace(at, from.size(), to));
+    return from_json<RunInfo>(text.replace(at, from.size(), to));
   };
   CHECK(with("\"cap\":0", "\"cap\":7")->cap == 7);
   CHECK(with("\"cap\":0", "\"cap\":0,\"new\":[1,{}]").has_value());  // a later version's field
@@ -281,17 +280,17 @@ TEST_CASE("text about the run is checked like everything else") {
   CHECK_FALSE(with("\"batch\":\"4\"", "\"batch\":4"));
   CHECK_FALSE(with("\"cap\":0", "\"cap\":0,\"deep\":" + std::string(100'000, '[') + std::string(100'000, ']')));
   CHECK_FALSE(with("}", ""));
-  for (const char* text : {"", "null", "[]", "7", "\"", "{", "{\"demo\":\xff}"}) CHECK_FALSE(run_info_from_json(text));
-  CHECK_FALSE(outcome_from_json("{\"kind\":\"won\",\"message\":\"\"}"));
-  CHECK_FALSE(outcome_from_json("{\"kind\":\"completed\",\"message\":\"\",\"out_of_memory\":{}}"));
-  CHECK(outcome_from_json("{\"kind\":\"completed\",\"message\":\"\"}").has_value());
+  for (const char* text : {"", "null", "[]", "7", "\"", "{", "{\"demo\":\xff}"}) CHECK_FALSE(from_json<RunInfo>(text));
+  CHECK_FALSE(from_json<Outcome>("{\"kind\":\"won\",\"message\":\"\"}"));
+  CHECK_FALSE(from_json<Outcome>("{\"kind\":\"completed\",\"message\":\"\",\"out_of_memory\":{}}"));
+  CHECK(from_json<Outcome>("{\"kind\":\"completed\",\"message\":\"\"}").has_value());
 }
 
 TEST_CASE("bytes that are not UTF-8 in a path do not stop a recording") {
   RunInfo info;
   info.params["data"] = "/tmp/\xff\xfe.txt";
   Recording recording;
-  REQUIRE(recording.append_chunk(encode_info(info)).ok());
+  REQUIRE(recording.append_chunk(encode(info)).ok());
   CHECK(recording.info().params.at("data") == "/tmp/\uFFFD\uFFFD.txt");
   const std::string bad_name[] = {"\xc3\x28"};
   CHECK_FALSE(recording.append_chunk(encode_operators(1, bad_name)).ok());

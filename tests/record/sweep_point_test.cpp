@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include "demos/record/json_fields.h"
 #include "demos/record/recording.h"
-#include "demos/record/run_text.h"
 #include "tests/record/support.h"
 #include "tests/support/catch.h"
 
@@ -40,6 +40,11 @@ SweepPoint full_point() {
           .recording = "liger_all_b112.hrec"};
 }
 
+std::optional<std::vector<SweepPoint>> sweep_points_from_json(std::string_view text) {
+  auto read = from_json<RowText<SweepPoint>>(text);
+  return read ? std::optional(std::move(read->rows)) : std::nullopt;
+}
+
 }  // namespace
 
 TEST_CASE("points of a sweep come back from a file, whole and in order") {
@@ -62,7 +67,7 @@ TEST_CASE("a loss that is no number comes back as none") {
   SweepPoint point = full_point();
   point.loss = std::nan("");
   Recording recording;
-  REQUIRE(recording.append_chunk(encode_sweep_points(std::span(&point, 1))).ok());
+  REQUIRE(recording.append_chunk(encode_rows(std::span(&point, 1))).ok());
   CHECK_FALSE(recording.sweep_points().front().loss);
 }
 
@@ -70,7 +75,7 @@ TEST_CASE("a point that cannot be is not written") {
   const auto refused = [](auto change) {
     SweepPoint point = full_point();
     change(point);
-    CHECK_THROWS(encode_sweep_points(std::span(&point, 1)));
+    CHECK_THROWS(encode_rows(std::span(&point, 1)));
   };
   refused([](SweepPoint& p) { p.peak_allocated = -1; });
   refused([](SweepPoint& p) { p.peak_by_category[3] = -1; });
@@ -81,7 +86,7 @@ TEST_CASE("a point that cannot be is not written") {
 
 TEST_CASE("text about a sweep's points is checked like everything else") {
   const SweepPoint point = full_point();
-  const std::string good = to_json(std::span(&point, 1));
+  const std::string good = to_json(RowText<SweepPoint>{{point}});
   REQUIRE(sweep_points_from_json(good));
   CHECK(sweep_points_from_json(good)->front() == point);
   const auto with = [&](const std::string& from, const std::string& to) {

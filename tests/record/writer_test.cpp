@@ -56,13 +56,13 @@ TEST_CASE("a recording appears under its name only when it is whole") {
   {
     Result<RecordingWriter> writer = RecordingWriter::create(folder / "a.hrec");
     REQUIRE(writer.ok());
-    REQUIRE(writer.value().append(encode_info({})).ok());
+    REQUIRE(writer.value().append(encode(RunInfo{})).ok());
     CHECK(std::filesystem::exists(folder / "a.hrec.partial"));
     CHECK_FALSE(std::filesystem::exists(folder / "a.hrec"));
     REQUIRE(writer.value().commit().ok());
     CHECK(std::filesystem::exists(folder / "a.hrec"));
     CHECK(folder.files() == 1);
-    CHECK_THROWS(writer.value().append(encode_info({})));
+    CHECK_THROWS(writer.value().append(encode(RunInfo{})));
     CHECK_THROWS(writer.value().commit());
   }
   CHECK(folder.files() == 1);
@@ -110,7 +110,7 @@ TEST_CASE("after a failure a writer goes on failing in the same way") {
   Status first = Ok{};
   {
     const FileSizeLimit limit(1024);
-    first = writer.value().append(encode_events(random_events(1, 1'000)));
+    first = writer.value().append(encode_rows(random_events(1, 1'000)));
   }
   const std::string message = refusal(first);
   CHECK(refusal(writer.value().append(encode_dropped(1))) == message);
@@ -141,7 +141,7 @@ TEST_CASE("two runs cannot record to one name at once") {
   const Result<RecordingWriter> second = RecordingWriter::create(folder / "a.hrec");
   REQUIRE_FALSE(second.ok());
   CHECK(second.error().message.find("another run is being recorded there; choose another name.") != std::string::npos);
-  REQUIRE(first.value().append(encode_info({})).ok());  // and the first is none the worse
+  REQUIRE(first.value().append(encode(RunInfo{})).ok());  // and the first is none the worse
   REQUIRE(first.value().commit().ok());
   CHECK(folder.files() == 1);
 }
@@ -174,9 +174,9 @@ TEST_CASE("what a killed program left can be read, and gives way to the next run
   if (child == 0) {
     Result<RecordingWriter> writer = RecordingWriter::create(folder / "a.hrec");
     const Recording made = made_recording();
-    (void)writer.value().append(encode_info(made.info()));
-    (void)writer.value().append(encode_events(made.events()));
-    (void)writer.value().append(std::span<const std::byte>(encode_marks(made.marks())).first(30));  // in the middle
+    (void)writer.value().append(encode(made.info()));
+    (void)writer.value().append(encode_rows(made.events()));
+    (void)writer.value().append(std::span<const std::byte>(encode_rows(made.marks())).first(30));  // in the middle
     ::raise(SIGKILL);
   }
   int status = 0;

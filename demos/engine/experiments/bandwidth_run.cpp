@@ -75,7 +75,7 @@ class BandwidthRun final : public DemoRun {
     const auto times = time_in_turns(samplers, kPatience, [this] { return cancel_ != nullptr && cancel_->load(); });
     record::mark_step(-1);
     if (!times) return StepResult::kCancelled;
-    row_ = {.panel = "bandwidth",
+    row_ = {.panel = Measurement::kBandwidth,
             .variant = subject.variant,
             .timing = "wall",
             .storage = subject.storage,

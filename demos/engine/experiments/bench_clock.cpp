@@ -11,6 +11,8 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include "demos/record/quantile.h"
+
 namespace headroom::experiments {
 
 namespace {
@@ -26,16 +28,9 @@ double nanoseconds_since(Steady::time_point begun) {
   return std::chrono::duration<double, std::nano>(Steady::now() - begun).count();
 }
 
-double quantile(const std::vector<double>& sorted, double share) {
-  const double rank = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(rank);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (sorted[above] - sorted[below]) * (rank - static_cast<double>(below));
-}
-
 BenchTime summed_up(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  return {quantile(samples, 0.5), quantile(samples, 0.2), quantile(samples, 0.8), static_cast<int>(samples.size())};
+  const record::Quantiles times = record::quantiles_of(std::move(samples));
+  return {times.median, times.low, times.high, static_cast<int>(times.samples)};
 }
 
 // A normal distribution's middle three fifths are 1.68 standard deviations wide, and the standard error of its median is

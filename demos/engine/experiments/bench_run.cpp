@@ -126,7 +126,8 @@ bool BenchRun::measure_copy() {
   const std::array samplers{clock_.gpu() ? clock_.cold(copy) : clock_.wall(copy)};
   const auto times = time_in_turns(samplers, patience(1), [this] { return cancelled(); });
   if (!times) return false;
-  const BenchCase one{.panel = "copy", .kernel = "", .storage = "", .label = {}, .rows = 1, .width = bytes / 2};
+  const BenchCase one{
+      .panel = Measurement::kCopy, .kernel = "", .storage = "", .label = {}, .rows = 1, .width = bytes / 2};
   rows_.push_back(row(one, "copy", "forward", clock_.gpu() ? "cold" : "wall", times->front()));
   rows_.back().bytes = bytes;
   return true;

@@ -323,7 +323,7 @@ bool EditedKernelRun::check() {
 Measurement EditedKernelRun::row(const char* variant, const BenchTime& time) const {
   const bool add = operation() == EditedOperation::kVectorAdd, fused = operation() == EditedOperation::kAddRmsNorm;
   const record::Bytes tensors = add ? 3 : fused ? 4 : 2;
-  return {.panel = "edit_kernel",
+  return {.panel = Measurement::kEditKernel,
           .kernel = add     ? ""
                     : fused ? "add_rms_norm"
                             : "rms_norm",

@@ -66,7 +66,7 @@ class StepBoundRun final : public DemoRun {
     const auto stop = [this] { return cancel_ != nullptr && cancel_->load(std::memory_order_relaxed); };
     const auto times = time_in_turns(samplers, kPatience, stop);
     if (!times) return row;  // without samples
-    row.panel = "step_bound";
+    row.panel = Measurement::kStepBound;
     row.timing = clock_.gpu() ? "cold" : "wall";
     row.median = times->front().median;
     row.low = times->front().low;

@@ -56,7 +56,7 @@ llama::HostAdamWOptions host_options_of(const predict::StepSettings& step, const
 void add_file_traffic(StepReport& report, llama::StateFile& file) {
   const auto add = [&](const char* variant, const llama::FileTraffic& traffic) {
     const auto time = static_cast<double>(traffic.time);
-    report.measurements.push_back({.panel = "offload_file",
+    report.measurements.push_back({.panel = record::Measurement::kOffloadFile,
                                    .variant = variant,
                                    .timing = "wall",
                                    .storage = file.direct() ? "direct" : "cached",

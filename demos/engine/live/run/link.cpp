@@ -38,19 +38,6 @@ int milliseconds_until(std::chrono::steady_clock::time_point due) {
   return static_cast<int>(std::max<decltype(left)>(left, 0));
 }
 
-// As chunks: an app that did not read for long may find more rows waiting than one chunk takes.
-template <class Row>
-std::vector<std::vector<std::byte>> encode_rows(const std::vector<Row>& rows,
-                                                std::vector<std::byte> (*encode)(std::span<const Row>)) {
-  std::vector<std::vector<std::byte>> chunks;
-  for (std::span<const Row> rest(rows); !rest.empty();) {
-    const std::size_t count = std::min(rest.size(), record::kMostRowsInAChunk);
-    chunks.push_back(encode(rest.first(count)));
-    rest = rest.subspan(count);
-  }
-  return chunks;
-}
-
 }  // namespace
 
 Link::Link(int input, int output, Worker& worker, RunFeed& feed, EventSink& sink)
@@ -162,26 +149,22 @@ void Link::forward() {
   if (news.info) {
     introduced_ = news.run;
     operators_next_ = 1;
-    send_chunk(news.run, record::encode_info(*news.info));
+    send_chunk(news.run, record::encode(*news.info));
   }
   // Events of a run whose introduction came after take() wait for the next time.
   if (news.run != 0 && news.run == introduced_) forward_events(news.run, news.outcome.has_value());
-  for (auto& chunk : encode_rows(news.marks, record::encode_marks)) send_chunk(news.run, std::move(chunk));
-  for (auto& chunk : encode_rows(news.device_times, record::encode_device_times)) {
-    send_chunk(news.run, std::move(chunk));
-  }
-  for (auto& chunk : encode_rows(news.counters, record::encode_counters)) send_chunk(news.run, std::move(chunk));
-  for (auto& chunk : encode_rows(news.metrics, record::encode_metrics)) send_chunk(news.run, std::move(chunk));
-  if (!news.kernel_spans.empty()) {
-    forward_operators(news.run);  // kernels have their names there, too
-    for (auto& chunk : encode_rows(news.kernel_spans, record::encode_kernel_spans)) {
-      send_chunk(news.run, std::move(chunk));
-    }
+  if (!news.rows.of<record::KernelSpan>().empty()) forward_operators(news.run);  // kernels have their names there, too
+  record::for_each_row_kind([&](const auto& kind) {
+    record::encode_chunks(news.rows.of<record::RowOf<decltype(kind)>>(),
+                          [&](std::vector<std::byte> chunk) { send_chunk(news.run, std::move(chunk)); });
+  });
+  for (std::span<const record::Nanoseconds> rest(news.device_times); !rest.empty();) {  // behind their marks
+    const std::size_t count = std::min(rest.size(), record::kMostRowsInAChunk);
+    send_chunk(news.run, record::encode_device_times(rest.first(count)));
+    rest = rest.subspan(count);
   }
   if (news.dropped_spans != 0) send_chunk(news.run, record::encode_dropped(news.dropped_spans));
-  if (!news.measurements.empty()) send_chunk(news.run, record::encode_measurements(news.measurements));
-  if (!news.histograms.empty()) send_chunk(news.run, record::encode_histograms(news.histograms));
-  if (news.kernel_report) send_chunk(news.run, record::encode_kernel_report(*news.kernel_report));
+  if (news.kernel_report) send_chunk(news.run, record::encode(*news.kernel_report));
   if (news.progress) {
     protocol::Progress progress = *news.progress;
     progress.run = news.run;
@@ -199,7 +182,7 @@ void Link::forward_events(std::uint64_t run, bool all) {
     sink_.ring().drain(events_, kEventsInAChunk);
     if (events_.empty()) break;
     forward_operators(run);  // after the drain: an event's operator had its number before the event
-    send_chunk(run, record::encode_events(events_));
+    send_chunk(run, record::encode_rows(events_));
   } while (events_.size() == kEventsInAChunk && (all || !full()));
   const std::uint64_t dropped = sink_.ring().dropped();
   if (dropped > dropped_sent_) {

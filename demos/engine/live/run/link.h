@@ -1,5 +1,11 @@
 // The engine's side of the pipe: messages in and out, the ring drained into chunks, and a heartbeat. Makes no CUDA
 // call, so it goes on while the driver, the worker or the sampler hangs.
+//
+//   allocator → Probe → EventSink → ring ─┐
+//                                         ├─ Link ── chunks, progress, outcome, heartbeat ──→ the app
+//   Worker (run_demo), Sampler → RunFeed ─┘   │
+//     ↑                                       │
+//     └── start, cancel ──────────────────────┴──←── messages ──────────────────────────── the app
 #pragma once
 
 #include <chrono>

@@ -68,8 +68,11 @@ class Tracing {
   }
   // The device has nothing more to do.
   void tell() {
-    if (kernels_ != nullptr) context_.feed.add(kernels_->collect(), kernels_->take_dropped());
-    if (operators_) context_.feed.add(operators_->collect(), 0);
+    if (kernels_ != nullptr) {
+      context_.feed.add(kernels_->collect());
+      context_.feed.add_dropped(kernels_->take_dropped());
+    }
+    if (operators_) context_.feed.add(operators_->collect());
   }
 
  private:
@@ -192,8 +195,8 @@ void report_step(const RunContext& context, DemoRun& run, int index, record::Nan
     }
   }
   tracing.tell();
-  for (const record::Measurement& measurement : report.measurements) context.feed.add(measurement);
-  for (const record::Histogram& histogram : report.histograms) context.feed.add(histogram);
+  context.feed.add(report.measurements);
+  context.feed.add(report.histograms);
   if (report.kernel_report) context.feed.add(*report.kernel_report);
 }
 

@@ -27,34 +27,9 @@ void RunFeed::add(record::RunInfo info) {
   news_.info = std::move(info);
 }
 
-void RunFeed::add(const record::Mark& mark) {
-  std::lock_guard guard(mutex_);
-  news_.marks.push_back(mark);
-}
-
 void RunFeed::add(const std::vector<record::Nanoseconds>& device_times) {
   std::lock_guard guard(mutex_);
   news_.device_times.insert(news_.device_times.end(), device_times.begin(), device_times.end());
-}
-
-void RunFeed::add(const record::CounterSample& sample) {
-  std::lock_guard guard(mutex_);
-  news_.counters.push_back(sample);
-}
-
-void RunFeed::add(const record::MetricSample& sample) {
-  std::lock_guard guard(mutex_);
-  news_.metrics.push_back(sample);
-}
-
-void RunFeed::add(const record::Measurement& measurement) {
-  std::lock_guard guard(mutex_);
-  news_.measurements.push_back(measurement);
-}
-
-void RunFeed::add(const record::Histogram& histogram) {
-  std::lock_guard guard(mutex_);
-  news_.histograms.push_back(histogram);
 }
 
 void RunFeed::add(record::KernelReport report) {
@@ -62,10 +37,9 @@ void RunFeed::add(record::KernelReport report) {
   news_.kernel_report = std::move(report);
 }
 
-void RunFeed::add(const std::vector<record::KernelSpan>& spans, std::uint64_t dropped) {
+void RunFeed::add_dropped(std::uint64_t spans) {
   std::lock_guard guard(mutex_);
-  news_.kernel_spans.insert(news_.kernel_spans.end(), spans.begin(), spans.end());
-  news_.dropped_spans += dropped;
+  news_.dropped_spans += spans;
 }
 
 void RunFeed::add(protocol::Progress progress) {

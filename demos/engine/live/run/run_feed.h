@@ -1,4 +1,4 @@
-// What the worker has to tell of a run, besides events: handed to the link thread without either waiting for the other.
+// What the worker says about a run, besides events: handed to the link thread without either waiting for the other.
 #pragma once
 
 #include <condition_variable>
@@ -17,14 +17,9 @@ namespace headroom::live {
 struct RunNews {
   std::uint64_t run = 0;
   std::optional<record::RunInfo> info;  // the run has begun
-  std::vector<record::Mark> marks;
+  record::RowLists rows;                // of all kinds but events
   std::vector<record::Nanoseconds> device_times;
-  std::vector<record::CounterSample> counters;
-  std::vector<record::MetricSample> metrics;
-  std::vector<record::Measurement> measurements;
-  std::vector<record::Histogram> histograms;
   std::optional<record::KernelReport> kernel_report;  // the latest
-  std::vector<record::KernelSpan> kernel_spans;
   std::uint64_t dropped_spans = 0;
   std::optional<protocol::Progress> progress;  // the latest
   std::optional<record::Outcome> outcome;      // the run is over; nothing comes after this
@@ -40,14 +35,20 @@ class RunFeed {
   // --- the worker's side
   void begin(std::uint64_t run);
   void add(record::RunInfo info);
-  void add(const record::Mark& mark);
+  template <record::IsRow Row>
+  void add(const Row& row) {
+    std::lock_guard guard(mutex_);
+    news_.rows.of<Row>().push_back(row);
+  }
+  template <record::AreRows Rows>
+  void add(const Rows& rows) {
+    std::lock_guard guard(mutex_);
+    auto& list = news_.rows.of<std::ranges::range_value_t<Rows>>();
+    list.insert(list.end(), rows.begin(), rows.end());
+  }
   void add(const std::vector<record::Nanoseconds>& device_times);
-  void add(const record::CounterSample& sample);
-  void add(const record::MetricSample& sample);
-  void add(const record::Measurement& measurement);
-  void add(const record::Histogram& histogram);
   void add(record::KernelReport report);
-  void add(const std::vector<record::KernelSpan>& spans, std::uint64_t dropped);
+  void add_dropped(std::uint64_t spans);
   void add(protocol::Progress progress);
   // Ends the run, and waits until the link has taken everything: the next run uses the same ring.
   void finish(record::Outcome outcome);

@@ -17,7 +17,7 @@ Kind kind_of(const RunRequest& request) {
 
 class EnginePair final : public Backend {
  public:
-  explicit EnginePair(EngineCommand command) : command_(std::move(command)), plain_(make_one_engine(command_)) {}
+  explicit EnginePair(EngineCommand command) : command_(std::move(command)), plain_(make_engine_backend(command_)) {}
 
   record::Status start(const RunRequest& request) override {
     const bool running = state() != RunState::kIdle && state() != RunState::kFinished;
@@ -28,7 +28,7 @@ class EnginePair final : public Backend {
     if (kind == Kind::kPlain) return plain_->start(request);
     EngineCommand command = command_;
     if (kind == Kind::kTraced) command.arguments.emplace_back("--trace");
-    other_ = make_one_engine(std::move(command));
+    other_ = make_engine_backend(std::move(command));
     return other_->start(request);
   }
   void cancel() override { active().cancel(); }

@@ -1,0 +1,112 @@
+// All kinds of rows of a recording. Storage, chunks, files, the engine's feed and link, and replay follow from this table. What
+// the fields of a row are, its header says with fields(); rows that come by the million have columns() in columns.h instead.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "demos/record/chunk.h"
+#include "demos/record/histogram.h"
+#include "demos/record/kernel_span.h"
+#include "demos/record/measurement.h"
+#include "demos/record/mem_event.h"
+#include "demos/record/sweep_point.h"
+
+namespace headroom::record {
+
+template <class T>
+struct RowKind {
+  using Row = T;
+
+  ChunkKind chunk;
+  const char* name;           // in the text of a chunk, and in sentences
+  std::size_t least_bytes;    // of a row that is packed as columns; 0: rows are text
+  std::size_t per_chunk;      // rows in one chunk of a file or a live run; text: about 100 KiB, of any row under 1 MiB
+  std::size_t most;           // rows in a recording, checked before memory is taken
+  Nanoseconds T::*time = {};  // when a replay shows the row; null: at its end
+};
+
+inline constexpr std::size_t kRowsPerChunk = 16'384;  // 1 MiB of events: fits a core's cache
+
+inline constexpr std::tuple kRowKinds{
+    RowKind<MemEvent>{ChunkKind::kEvents, "events", 14, kRowsPerChunk, kMaxRows, &MemEvent::time},
+    RowKind<Mark>{ChunkKind::kMarks, "marks", 7, kRowsPerChunk, kMaxRows, &Mark::host_time},
+    RowKind<CounterSample>{ChunkKind::kCounters, "counters", 3, kRowsPerChunk, kMaxRows, &CounterSample::time},
+    RowKind<MetricSample>{ChunkKind::kMetrics, "metrics", 11, kRowsPerChunk, kMaxRows, &MetricSample::time},
+    RowKind<KernelSpan>{ChunkKind::kKernelSpans, "kernel_spans", 11, kRowsPerChunk, kMaxRows, &KernelSpan::start},
+    RowKind<Measurement>{ChunkKind::kMeasurements, "measurements", 0, 256, 100'000},
+    RowKind<SweepPoint>{ChunkKind::kSweepPoints, "sweep_points", 0, 64, 10'000},
+    RowKind<Histogram>{ChunkKind::kHistograms, "histograms", 0, 8, 10'000},
+};
+
+// --- Over the table
+
+template <class Kinds>
+struct OfRowKinds;
+template <class... Rows>
+struct OfRowKinds<std::tuple<RowKind<Rows>...>> {
+  template <class Row>
+  static constexpr bool kHas = (std::is_same_v<Row, Rows> || ...);
+  static constexpr std::size_t kCount = sizeof...(Rows);
+  template <class Row>
+  static constexpr std::size_t index() {
+    constexpr bool kIs[] = {std::is_same_v<Row, Rows>...};
+    return static_cast<std::size_t>(std::find(std::begin(kIs), std::end(kIs), true) - std::begin(kIs));
+  }
+  using Lists = std::tuple<std::vector<Rows>...>;
+  using Encoders = std::tuple<std::vector<std::byte> (*)(std::span<const Rows>)...>;
+};
+using RowKinds = OfRowKinds<std::remove_const_t<decltype(kRowKinds)>>;
+
+template <class T>
+concept IsRow = RowKinds::kHas<T>;
+template <class T>
+concept AreRows = std::ranges::contiguous_range<T> && IsRow<std::ranges::range_value_t<T>>;
+
+template <IsRow Row>
+constexpr const RowKind<Row>& row_kind() {
+  return std::get<RowKind<Row>>(kRowKinds);
+}
+
+// Calls `visit` with each RowKind, in the order of the table.
+template <class Visit>
+void for_each_row_kind(Visit visit) {
+  std::apply([&](const auto&... kind) { (visit(kind), ...); }, kRowKinds);
+}
+template <class Kind>
+using RowOf = typename std::remove_cvref_t<Kind>::Row;
+
+// One list of rows for each kind.
+class RowLists {
+ public:
+  template <IsRow Row>
+  std::vector<Row>& of() {
+    return std::get<std::vector<Row>>(lists_);
+  }
+  template <IsRow Row>
+  const std::vector<Row>& of() const {
+    return std::get<std::vector<Row>>(lists_);
+  }
+
+ private:
+  RowKinds::Lists lists_;
+};
+
+// The rows of a text chunk: {"measurements": [{…}, …]}.
+template <IsRow Row>
+struct RowText {
+  std::vector<Row> rows;
+};
+template <class Io, class Row>
+void fields(Io& io, RowText<Row>& text) {
+  io.objects(row_kind<Row>().name, text.rows);
+}
+
+}  // namespace headroom::record

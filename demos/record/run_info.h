@@ -1,0 +1,33 @@
+// What a run was: fixed at its start.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "demos/record/units.h"
+
+namespace headroom::record {
+
+// Provenance holds gpu, driver, cuda, torch, allocator, revision, created, window …
+struct RunInfo {
+  std::string demo;
+  std::map<std::string, std::string> params;
+  std::map<std::string, std::string> provenance;
+  DeviceKind device = DeviceKind::kCpu;
+  Source source = Source::kLive;
+  Bytes cap = 0;            // 0: none
+  Bytes device_memory = 0;  // 0: not known
+};
+
+template <class Io>
+void fields(Io& io, RunInfo& info) {
+  io.text("demo", info.demo);
+  io.texts("params", info.params);
+  io.texts("provenance", info.provenance);
+  io.choice("device", info.device, kNumDeviceKinds);
+  io.choice("source", info.source, kNumSources);
+  io.whole("cap", info.cap, kMostBytes);
+  io.whole("device_memory", info.device_memory, kMostBytes);
+}
+
+}  // namespace headroom::record

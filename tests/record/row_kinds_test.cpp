@@ -1,0 +1,72 @@
+// Every kind of row in the table: a number that is its own, and the way to a file and back.
+#include <set>
+
+#include "demos/record/quantile.h"
+#include "demos/record/recording.h"
+#include "tests/record/support.h"
+#include "tests/support/catch.h"
+
+using namespace headroom::record;
+using headroom::tests::TemporaryFolder;
+
+namespace {
+
+// More rows of each kind than one chunk holds.
+Recording many_rows() {
+  Recording made(RunInfo{.demo = "train_step"});
+  for_each_row_kind([&](const auto& kind) {
+    made.append(std::vector<RowOf<decltype(kind)>>(std::min<std::size_t>(kind.per_chunk + 1, kind.most)));
+  });
+  made.set_outcome({});
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("each kind of row has a chunk number and a name of its own") {
+  std::set<ChunkKind> numbers;
+  std::set<std::string> names;
+  for_each_row_kind([&](const auto& kind) {
+    CHECK(numbers.insert(kind.chunk).second);
+    CHECK(names.insert(kind.name).second);
+  });
+  CHECK(numbers.size() == RowKinds::kCount);
+}
+
+TEST_CASE("rows of every kind come back from a file") {
+  const TemporaryFolder folder;
+  const Recording made = many_rows();
+  REQUIRE(made.write(folder / "rows.hrec").ok());
+  const Result<Recording> read = Recording::read(folder / "rows.hrec");
+  REQUIRE(read.ok());
+  for_each_row_kind([&](const auto& kind) {
+    INFO(kind.name);
+    CHECK_FALSE(made.rows<RowOf<decltype(kind)>>().empty());
+    CHECK((read.value().rows<RowOf<decltype(kind)>>() == made.rows<RowOf<decltype(kind)>>()));
+  });
+}
+
+TEST_CASE("chunks of every kind hold no more rows than the table allows") {
+  const Recording made = many_rows();
+  for_each_row_kind([&](const auto& kind) {
+    INFO(kind.name);
+    int chunks = 0;
+    Recording grown;
+    encode_chunks(made.rows<RowOf<decltype(kind)>>(), [&](const std::vector<std::byte>& chunk) {
+      ++chunks;
+      CHECK(grown.append_chunk(chunk).ok());
+    });
+    CHECK(chunks == 2);
+    CHECK((grown.rows<RowOf<decltype(kind)>>() == made.rows<RowOf<decltype(kind)>>()));
+  });
+}
+
+TEST_CASE("quantiles are linear between neighbors") {
+  const Quantiles of_four = quantiles_of({4, 1, 3, 2});
+  CHECK(of_four.median == 2.5);
+  CHECK(of_four.low == Approx(1.6));
+  CHECK(of_four.high == Approx(3.4));
+  CHECK(of_four.samples == 4);
+  CHECK(quantiles_of({7}).median == 7);
+  CHECK(quantiles_of({}).samples == 0);
+}
