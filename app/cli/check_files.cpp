@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
+#include "demos/experiments/edit_kernel_exercises.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/llama/config.h"
+#include "demos/llama/hugging_face.h"
 #include "demos/record/text.h"
 #include "demos/record/units.h"
 
@@ -29,8 +31,21 @@ std::string named(const Params& params, std::string_view key) {
 // A kernel's source is a file's name unless it has a line break.
 record::Status check_source(const std::string& source) {
   std::error_code failed;
-  if (source.find('\n') != std::string::npos || fs::is_regular_file(source, failed)) return record::Ok{};
-  return Error{fmt::format("There is no file {}: `source` takes one with CUDA C++.", source)};
+  if (source.find('\n') == std::string::npos && !fs::is_regular_file(source, failed))
+    return Error{fmt::format("There is no file {}: `source` takes one with CUDA C++.", source)};
+  if (const auto text = experiments::edited_source(source, experiments::exercises().front()); !text)
+    return Error{text.error().message};
+  return record::Ok{};
+}
+
+record::Status check_weights(const Params& params) {
+  const auto model = experiments::train_step_model(params);
+  if (!model) return model.error();
+  try {
+    return llama::check_tied_head(*model.value().weights, model.value().config);
+  } catch (const llama::FileChanged& changed) {
+    return Error{changed.what()};
+  }
 }
 
 // Of the optimizer's state, as far as the settings alone tell: two moments, and the masters of mixed precision.
@@ -71,7 +86,7 @@ record::Status check_files(const Params& params, const EngineChoice& engine) {
   if (const std::string text = named(params, "data"); !text.empty())
     if (auto readable = check_text_file(text); !readable) return readable.error();
   if (!named(params, "weights").empty())
-    if (const auto model = experiments::train_step_model(params); !model) return model.error();
+    if (auto usable = check_weights(params); !usable) return usable.error();
   if (const std::string source = named(params, "source"); !source.empty())
     if (auto readable = check_source(source); !readable) return readable.error();
   if (params.has("offload_file") && params.in_use("offload_file"))

@@ -185,6 +185,8 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
       std::make_unique<llama::Offload>(offload_of(params), place.device, setting.host_memory, taken_of_host(setting));
   llama::Model model;
   try {
+    if (weights && !place.device.is_meta())
+      if (const record::Status tied = llama::check_tied_head(*weights, config); !tied) return tied.error();
     model = llama::make_model(config, fused_of(params), placement, seq, seed, setting.cancel,
                               {.files = weights ? &*weights : nullptr,
                                .adapters = adapters_of(params),
