@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
+#include "demos/experiments/edit_kernel_exercises.h"
 #include "demos/experiments/train_step_model.h"
+#include "demos/llama/hugging_face.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/text.h"
 #include "demos/record/units.h"
@@ -25,8 +27,21 @@ namespace {
 // A kernel's source is a file's name unless it has a line break.
 record::Status check_source(std::string_view key, const std::string& source) {
   std::error_code failed;
-  if (source.find('\n') != std::string::npos || fs::is_regular_file(source, failed)) return record::Ok{};
-  return Error{fmt::format("There is no file {}: `{}` takes one with CUDA C++.", source, key)};
+  if (source.find('\n') == std::string::npos && !fs::is_regular_file(source, failed))
+    return Error{fmt::format("There is no file {}: `{}` takes one with CUDA C++.", source, key)};
+  if (const auto text = experiments::edited_source(source, experiments::exercises().front()); !text)
+    return Error{text.error().message};
+  return record::Ok{};
+}
+
+record::Status check_weights(const Params& params) {
+  const auto model = experiments::train_step_model(predict::step_settings(params));
+  if (!model) return model.error();
+  try {
+    return llama::check_tied_head(*model.value().weights, model.value().config);
+  } catch (const llama::FileChanged& changed) {
+    return Error{changed.what()};
+  }
 }
 
 // The engine makes the file: nobody's is written over, and a full disk is known before a model is built.
@@ -55,8 +70,7 @@ record::Status check_file(const experiments::DemoInfo& demo, const Params& param
   if (name.empty()) return record::Ok{};
   if (spec.file == FileUse::kText) return check_text_file(name);
   if (spec.file == FileUse::kSource) return check_source(spec.key, name);
-  const auto model = experiments::train_step_model(predict::step_settings(params));
-  return model ? record::Status(record::Ok{}) : model.error();
+  return check_weights(params);
 }
 
 }  // namespace

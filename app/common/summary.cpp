@@ -178,6 +178,8 @@ RunSummary summarise(const record::Ledger& ledger) {
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
   summary.tokens_per_second = speed_of(recording);
   summary.loss = last_of(recording, MetricKind::kLoss);
+  const auto weights = summary.params.find("weights");
+  summary.bytes_as_tokens = weights != summary.params.end() && !weights->second.empty();
   summary.loss_scale = last_of(recording, MetricKind::kLossScale);
   summary.skipped_steps = count_of(last_of(recording, MetricKind::kSkippedSteps));
   summary.overflow_scale = overflow_scale_of(recording);
@@ -208,6 +210,7 @@ std::string to_json(const RunSummary& summary) {
       {"steps", summary.steps},
       {"tokens_per_second", nullptr},
       {"loss", summary.loss && std::isfinite(*summary.loss) ? json(*summary.loss) : json(nullptr)},
+      {"bytes_as_tokens", summary.bytes_as_tokens},
       {"loss_scale", or_null(summary.loss_scale)},
       {"skipped_steps", summary.skipped_steps},
       {"events", summary.events},
@@ -254,6 +257,10 @@ std::string to_text(const RunSummary& summary) {
         fmt::format("{} step{} skipped: overflow at loss scale {}", record::format_count(summary.skipped_steps),
                     summary.skipped_steps == 1 ? "" : "s", record::format_count(count_of(summary.overflow_scale))));
   if (summary.loss) row("loss", fmt::format("{:.4f}", *summary.loss));
+  if (summary.loss && summary.bytes_as_tokens)
+    row("note",
+        "Each byte of the text was taken as a token id, without the checkpoint's tokenizer: this loss is not the "
+        "model's on that text.");
   for (const record::Measurement& road : summary.bandwidths)
     text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", road.label, road.storage, gigabytes_a_second(road));
   if (summary.kernel_report) {

@@ -32,7 +32,8 @@ struct CommandLine {
   bool headless = false;
 };
 
-constexpr int kSmallestSide = 320, kLargestSide = 16384;
+// The largest is that of an 8K screen: drawn by the processor, it takes about a second a frame.
+constexpr int kSmallestSide = 320, kLargestWidth = 7680, kLargestHeight = 4320;
 // Frames until everything has settled: recordings loaded one a frame, formulas drawn, cards as high as their content.
 constexpr int kSettlingFrames = 12;
 
@@ -62,9 +63,9 @@ record::Result<PlatformOptions> platform_options(const CommandLine& line) {
   int width = 0, height = 0;
   char rest = 0;
   if (std::sscanf(line.size.c_str(), "%dx%d%c", &width, &height, &rest) != 2 ||
-      std::min(width, height) < kSmallestSide || std::max(width, height) > kLargestSide)
-    return record::Error{fmt::format("--size {}: give width and height in pixels, {} to {} each, as in 1280x720.",
-                                     line.size, kSmallestSide, kLargestSide)};
+      std::min(width, height) < kSmallestSide || width > kLargestWidth || height > kLargestHeight)
+    return record::Error{fmt::format("--size {}: give width and height in pixels, as in 1280x720, from {}x{} to {}x{}.",
+                                     line.size, kSmallestSide, kSmallestSide, kLargestWidth, kLargestHeight)};
   options.width = width;
   options.height = height;
   return options;
@@ -82,7 +83,7 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
       return record::Error{fmt::format("--theme {}: it is light, dark or high_contrast.", line.theme)};
   }
   if (line.scale) {
-    if (*line.scale < kMinFontScale || *line.scale > kMaxFontScale)
+    if (!(*line.scale >= kMinFontScale && *line.scale <= kMaxFontScale))  // so that no NaN passes
       return record::Error{
           fmt::format("--scale {}: it is a number from {} to {}.", *line.scale, kMinFontScale, kMaxFontScale)};
     options.scale = static_cast<float>(*line.scale);

@@ -51,23 +51,23 @@ extern "C" __global__ void add_rms_norm(const float* x, const float* residual, c
 record::Result<std::string> edited_source(const std::string& given, const Exercise& exercise) {
   constexpr std::size_t kMostSource = 1 << 18;  // bytes
   if (given.empty()) return std::string(exercise.source);
-  if (given.find('\n') != std::string::npos) {
-    if (given.size() > kMostSource) return record::Error{"The source is larger than 256 KiB."};
-    return given;
-  }
+  const auto checked = [](std::string text, const std::string& what) -> record::Result<std::string> {
+    const auto refused = [&](const char* why) { return record::Error{what + why}; };
+    if (text.size() > kMostSource) return refused(" is larger than 256 KiB: give a shorter source.");
+    if (text.find('\0') != std::string::npos) return refused(" is no text but a binary file: give CUDA C++.");
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+      return refused(" is empty: give CUDA C++, or leave `source` out for the exercise's own.");
+    return text;
+  };
+  if (given.find('\n') != std::string::npos) return checked(given, "The source");
   std::ifstream file(given, std::ios::binary);
   if (!file) {
-    return record::Error{record::printable(given) + " cannot be opened: `source` takes a file with CUDA C++.",
-                         record::ErrorKind::kRefused};
+    return record::Error{record::printable(given) + " cannot be opened: `source` takes a file with CUDA C++."};
   }
   std::string text(kMostSource + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostSource || text.find('\0') != std::string::npos) {
-    return record::Error{record::printable(given) + " is no source: it is larger than 256 KiB, or no text.",
-                         record::ErrorKind::kRefused};
-  }
-  return text;
+  return checked(std::move(text), record::printable(given));
 }
 
 }  // namespace headroom::experiments

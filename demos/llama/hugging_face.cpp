@@ -45,7 +45,8 @@ record::Result<json> read_json(const fs::path& file) {
   return *std::move(value);
 }
 
-// Takes values out of config.json and remembers the first that is missing or wrong. A key with null counts as absent.
+// Takes values out of config.json and remembers what is wrong with the first that is missing or does not suit. A key
+// with null counts as absent.
 class ConfigFields {
  public:
   explicit ConfigFields(const json& object) : object_(object) {}
@@ -53,33 +54,46 @@ class ConfigFields {
   std::int64_t whole(const char* key, std::optional<std::int64_t> otherwise = std::nullopt) {
     const json* const value = find(key);
     if (value == nullptr && otherwise) return *otherwise;
-    if (value == nullptr || !value->is_number_integer()) return wrong(key), 0;
+    if (value == nullptr || !value->is_number_integer()) return wrong(key, "a whole number"), 0;
     return value->get<std::int64_t>();
   }
   double real(const char* key, std::optional<double> otherwise = std::nullopt) {
     const json* const value = find(key);
     if (value == nullptr && otherwise) return *otherwise;
-    if (value == nullptr || !value->is_number() || !(value->get<double>() > 0)) return wrong(key), 0;
+    if (value == nullptr || !value->is_number() || !(value->get<double>() > 0))
+      return wrong(key, "a number above 0"), 0;
     return value->get<double>();
   }
   bool flag(const char* key, bool otherwise) {
     const json* const value = find(key);
     if (value == nullptr) return otherwise;
-    if (!value->is_boolean()) return wrong(key), false;
+    if (!value->is_boolean()) return wrong(key, "true or false"), false;
     return value->get<bool>();
   }
   std::string text(const char* key, const char* otherwise) {
     const json* const value = find(key);
     if (value == nullptr) return otherwise;
-    if (!value->is_string()) return wrong(key), "";
+    if (!value->is_string()) return wrong(key, "a word"), "";
     return value->get<std::string>();
   }
   const json* find(const char* key) const {
     const auto found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
-  void wrong(const char* key) {
-    if (first_wrong_.empty()) first_wrong_ = key;
+  // The value has to be that of a model which is computed here.
+  template <class T>
+  void must_be(const char* key, const T& value, const T& suits, const char* what) {
+    if (value != suits) wrong(key, what);
+  }
+  // `suits`: what would do in its place.
+  void wrong(const char* key, const std::string& suits) {
+    constexpr std::size_t kLongest = 100;
+    if (!first_wrong_.empty()) return;
+    const json* const value = find(key);
+    std::string has = value == nullptr ? "nothing" : value->dump(-1, ' ', true, json::error_handler_t::replace);
+    if (has.size() > kLongest) has = has.substr(0, kLongest) + "…";
+    first_wrong_ = fmt::format("{} that suits a Llama as it is computed here: it says {}, and what would do is {}", key,
+                               has, suits);
   }
   const std::string& first_wrong() const { return first_wrong_; }
 
@@ -94,7 +108,10 @@ void read_rope(ConfigFields& fields, Config& config) {
   const json* const object = fields.find(key);
   config.rope_theta = fields.real("rope_theta", 10000);  // of a Llama that says nothing
   if (object == nullptr) return;
-  if (!object->is_object()) return fields.wrong(key);
+  constexpr const char* kSuits =
+      "rope_type default, or llama3 with its factor, low_freq_factor, high_freq_factor and "
+      "original_max_position_embeddings";
+  if (!object->is_object()) return fields.wrong(key, kSuits);
   ConfigFields rope(*object);
   config.rope_theta = rope.real("rope_theta", config.rope_theta);
   const std::string type = rope.text("rope_type", rope.text("type", "default").c_str());
@@ -103,11 +120,12 @@ void read_rope(ConfigFields& fields, Config& config) {
                                       .low_frequency_factor = rope.real("low_freq_factor"),
                                       .high_frequency_factor = rope.real("high_freq_factor"),
                                       .original_length = rope.real("original_max_position_embeddings")};
-    if (!(config.rope_scaling->low_frequency_factor < config.rope_scaling->high_frequency_factor)) fields.wrong(key);
+    if (!(config.rope_scaling->low_frequency_factor < config.rope_scaling->high_frequency_factor))
+      fields.wrong(key, "a low_freq_factor below its high_freq_factor");
   } else if (type != "default") {
-    fields.wrong(key);
+    fields.wrong(key, kSuits);
   }
-  if (!rope.first_wrong().empty()) fields.wrong(key);
+  if (!rope.first_wrong().empty()) fields.wrong(key, kSuits);
 }
 
 // The shard as a file of the folder, or why it is not one.
@@ -125,7 +143,7 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
   const fs::path real = fs::canonical(file, failed);
   if (failed || !fs::is_regular_file(real, failed))
     return Error{
-        fmt::format("{} is missing or no file, though the checkpoint names it; download it again.", file.string())};
+        fmt::format("{} is missing or no file, though {} names it; download it again.", file.string(), index.string())};
   const fs::path root = fs::canonical(folder, failed);
   const auto lies_in = [](const fs::path& path, const fs::path& parent) {
     return std::ranges::mismatch(parent, path).in1 == parent.end();
@@ -180,14 +198,41 @@ record::Result<StoredWeights> read_shards(const fs::path& folder, const fs::path
   return weights;
 }
 
-record::Result<StoredWeights> read_headers(const fs::path& folder) {
+record::Status check_folder(const fs::path& folder) {
   std::error_code failed;
+  const bool there = fs::exists(folder, failed);
   if (!fs::is_directory(folder, failed))
-    return Error{
-        fmt::format("{} is no folder; `weights` takes one with a Hugging Face Llama checkpoint.", folder.string())};
+    return Error{fmt::format("{} is no folder{}; `weights` takes one with a Hugging Face Llama checkpoint.",
+                             folder.string(), there ? " but a file" : ": nothing is there")};
+  const fs::path snapshots = folder / "snapshots";
+  if (fs::exists(folder / "config.json", failed) || !fs::is_directory(snapshots, failed)) return record::Ok{};
+  std::set<fs::path> revisions;
+  for (const auto& entry : fs::directory_iterator(snapshots, failed)) revisions.insert(entry.path());
+  const fs::path one = revisions.empty() ? snapshots / "REVISION" : *revisions.begin();
+  return Error{
+      fmt::format("{} is an entry of the Hugging Face cache, not a checkpoint; take the folder of a revision "
+                  "in it, {}.",
+                  folder.string(), one.string())};
+}
+
+record::Result<StoredWeights> read_headers(const fs::path& folder) {
+  if (const record::Status there = check_folder(folder); !there) return there.error();
+  const auto has = [&](const char* name) {
+    std::error_code failed;
+    return fs::exists(fs::symlink_status(folder / name, failed));
+  };
   const fs::path index = folder / kIndex;
-  if (!fs::exists(fs::symlink_status(folder / kSingle, failed)) && fs::exists(index, failed))
-    return read_shards(folder, index);
+  if (!has(kSingle) && has(kIndex)) return read_shards(folder, index);
+  for (const char* const pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    if (!has(kSingle) && has(pickled))
+      return Error{
+          fmt::format("{} is missing: the weights of {} are only in {}, and safetensors are read; save them again with "
+                      "transformers' save_pretrained(), or take a revision with safetensors.",
+                      kSingle, folder.string(), pickled)};
+  }
+  if (!has(kSingle))
+    return Error{fmt::format("{} is missing, and so is {}; download the checkpoint again.", (folder / kSingle).string(),
+                             kIndex)};
   const record::Result<fs::path> file = inside(folder, kSingle, folder);
   if (!file) return file.error();
   record::Result<StoredTensors> tensors = read_safetensors_header(file.value());
@@ -216,6 +261,8 @@ record::Status check_tensors(const StoredWeights& weights, const fs::path& folde
   if (weights.tensors.contains(repeated.name))
     if (const record::Status fits = check_one(repeated); !fits) return fits.error();
   for (const auto& [name, tensor] : weights.tensors) {
+    // Tables that checkpoints of Llama 2's time store though they follow from the config; transformers skips them, too.
+    if (name.ends_with(".rotary_emb.inv_freq")) continue;
     if (!wanted.contains(name))
       return Error{fmt::format("Tensor {} in {} is none of {}; take a checkpoint of that model alone.", name,
                                weights.files[tensor.file].string(), model)};
@@ -226,6 +273,7 @@ record::Status check_tensors(const StoredWeights& weights, const fs::path& folde
 }  // namespace
 
 record::Result<Config> read_hugging_face_config(const fs::path& folder) {
+  if (const record::Status there = check_folder(folder); !there) return there.error();
   const fs::path file = folder / "config.json";
   const record::Result<json> object = read_json(file);
   if (!object) return object.error();
@@ -241,16 +289,17 @@ record::Result<Config> read_hugging_face_config(const fs::path& folder) {
   config.tie_word_embeddings = fields.flag("tie_word_embeddings", false);
   config.rms_norm_eps = fields.real("rms_norm_eps", 1e-6);
   read_rope(fields, config);
-  if (fields.text("model_type", "llama") != "llama") fields.wrong("model_type");
-  if (fields.text("hidden_act", "silu") != "silu") fields.wrong("hidden_act");
-  if (fields.flag("attention_bias", false)) fields.wrong("attention_bias");
-  if (fields.flag("mlp_bias", false)) fields.wrong("mlp_bias");
-  if (fields.find("quantization_config") != nullptr) fields.wrong("quantization_config");
+  fields.must_be<std::string>("model_type", fields.text("model_type", "llama"), "llama", "\"llama\"");
+  fields.must_be<std::string>("hidden_act", fields.text("hidden_act", "silu"), "silu", "\"silu\"");
+  fields.must_be("attention_bias", fields.flag("attention_bias", false), false, "false");
+  fields.must_be("mlp_bias", fields.flag("mlp_bias", false), false, "false");
+  if (const json* const dropout = fields.find("attention_dropout"); dropout != nullptr && *dropout != 0)
+    fields.wrong("attention_dropout", "0: no dropout is computed");
+  if (fields.find("quantization_config") != nullptr)
+    fields.wrong("quantization_config", "none: weights in F32, F16 or BF16");
   if (!fields.first_wrong().empty())
-    return Error{
-        fmt::format("{} has no {} that suits a Llama as it is computed here; take a Llama 3 checkpoint in F32, F16 "
-                    "or BF16.",
-                    file.string(), fields.first_wrong())};
+    return Error{fmt::format("{} has no {}; take a Llama 3 checkpoint in F32, F16 or BF16.", file.string(),
+                             fields.first_wrong())};
   if (const record::Status fits = check(config); !fits)
     return Error{fmt::format("{} cannot be used: {}", file.string(), fits.error().message)};
   return config;
@@ -295,6 +344,26 @@ record::Result<StoredWeights> find_weights(const fs::path& folder, const Config&
   if (!weights) return weights.error();
   if (const record::Status fits = check_tensors(weights.value(), folder, config); !fits) return fits.error();
   return weights;
+}
+
+record::Status check_tied_head(const StoredWeights& weights, const Config& config) {
+  const auto head = weights.tensors.find("lm_head.weight"), table = weights.tensors.find("model.embed_tokens.weight");
+  if (!config.tie_word_embeddings || head == weights.tensors.end()) return record::Ok{};
+  const StoredTensor &a = table->second, &b = head->second;
+  bool same = a.type == b.type && a.bytes == b.bytes;
+  constexpr std::uint64_t kPiece = 1 << 20;
+  std::vector<std::byte> of_table(kPiece), of_head(kPiece);
+  for (std::uint64_t at = 0; same && at < a.bytes; at += kPiece) {
+    const std::size_t bytes = std::min(kPiece, a.bytes - at);
+    read_stored(weights, a, at, std::span(of_table).first(bytes));
+    read_stored(weights, b, at, std::span(of_head).first(bytes));
+    same = std::ranges::equal(std::span(of_table).first(bytes), std::span(of_head).first(bytes));
+  }
+  if (same) return record::Ok{};
+  return Error{
+      fmt::format("{} stores an lm_head.weight that is not its embedding, though config.json says that they are "
+                  "tied; set tie_word_embeddings to false there, or store the checkpoint without lm_head.weight.",
+                  weights.files[b.file].string())};
 }
 
 void read_stored(const StoredWeights& weights, const StoredTensor& tensor, std::uint64_t begin,

@@ -32,7 +32,7 @@ struct StoredWeights {
 // Headers of `model.safetensors`, or of the shards that `model.safetensors.index.json` names. A shard is in the folder
 // itself; a link may lead into the `blobs` of the same entry of a Hugging Face cache, and nowhere else outside.
 // Exactly the weights of `config`, in their shapes; with tied embeddings the file may repeat the table as
-// "lm_head.weight", which is not read then.
+// "lm_head.weight", and old ones store "rotary_emb.inv_freq", which are not read then.
 record::Result<StoredWeights> find_weights(const std::filesystem::path& folder, const Config& config);
 
 // A file of a checkpoint is no longer what find_weights saw.
@@ -40,6 +40,9 @@ class FileChanged : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// Whether a head that is stored though it is tied is the embedding: reads both. Throws FileChanged.
+record::Status check_tied_head(const StoredWeights& weights, const Config& config);
 
 // Bytes [begin, begin + into.size()) of one of these tensors. Throws FileChanged, with a sentence, where the file ends
 // before them or cannot be read any more.

@@ -29,8 +29,8 @@ struct SweepPoint {
   std::optional<double> loss;  // of the last step
   int steps = 0;               // whole ones
 
-  std::map<std::string, std::string>
-      provenance;         // where it differs from the recording's: a later revision, another GPU
+  // Where it differs from the recording's: a later revision, another GPU.
+  std::map<std::string, std::string> provenance;
   std::string recording;  // name of a file beside the sweep's with this run's events; empty: not kept
 
   bool operator==(const SweepPoint&) const = default;

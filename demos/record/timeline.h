@@ -32,9 +32,10 @@ class TimeMap {
   TimeAxis axis() const { return axis_; }
   double position(std::uint64_t event) const;  // of an event in [first, last]; others as the nearer end
   double position(const Mark& mark) const;     // within [begin, end]
-  std::uint64_t event_at(
-      double position) const;  // the last event at or before that position; the first where there is none
-  std::uint64_t event_from(double position) const;  // the first event at or after it; last() where there is none
+  // The last event at or before that position; the first where there is none.
+  std::uint64_t event_at(double position) const;
+  // The first event at or after it; last() where there is none.
+  std::uint64_t event_from(double position) const;
   double begin() const { return 0; }
   double end() const { return end_; }
   std::uint64_t first() const { return first_; }

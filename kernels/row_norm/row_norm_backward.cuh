@@ -356,7 +356,8 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
   const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
   const bool two = half.x <= kBlockThreads / 2;
   const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kBlockThreads);
-  const int slots = Ring < kAddSum ? 3 : 2, kVectors > ::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
+  using Rows = Ring<kAddSum ? 3 : 2, kVectors>;
+  const int slots = Rows::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
   const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
   if (!take_shared(kernel, shared)) return false;
   // As few blocks as take no more turns: they end together, and leave fewer parts to add up.

@@ -106,6 +106,22 @@ TEST_CASE("A text to train on is there, not empty and UTF-8") {
   CHECK(refused("utf8.txt").empty());
 }
 
+TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
+  record::Recording recording = tests::small_recording();
+  recording.append(record::MetricSample{.value = 9.4, .step = 0, .kind = record::MetricKind::kLoss});
+  RunSummary summary = summarise(record::Ledger(recording));
+  CHECK_FALSE(summary.bytes_as_tokens);
+  CHECK(to_text(summary).find("token id") == std::string::npos);
+  record::RunInfo info = recording.info();
+  info.params["weights"] = "checkpoint";
+  record::Recording checkpoint(info);
+  checkpoint.append(record::MetricSample{.value = 9.4, .step = 0, .kind = record::MetricKind::kLoss});
+  summary = summarise(record::Ledger(checkpoint));
+  CHECK(summary.bytes_as_tokens);
+  CHECK(to_text(summary).find("Each byte of the text was taken as a token id") != std::string::npos);
+  CHECK(nlohmann::json::parse(to_json(summary))["bytes_as_tokens"] == true);
+}
+
 TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {
   record::Recording recording = tests::small_recording();
   const auto add = [&](record::MetricKind kind, std::int32_t step, double value) {

@@ -196,6 +196,30 @@ TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run"
   CHECK(holds(ran.err, "is cut"));
 }
 
+TEST_CASE("A kernel's source that is empty, binary or too long is bad input, and says which") {
+  const TemporaryFolder folder;
+  write_file(folder / "empty.cu", "");
+  write_file(folder / "binary.cu", std::string("\x7f"
+                                               "ELF\0\n",
+                                               6));
+  write_file(folder / "long.cu", std::string((1 << 18) + 1, 'x'));
+  write_file(folder / "good.cu", "extern \"C\" __global__ void rms_norm() {}\n");
+  const auto run_with = [&](const std::string& name) {
+    return run_headroom({"run", "edit_kernel", "--set", "source=" + (folder / name)}, with_engine("completed"));
+  };
+  for (const auto& [name, part] : {std::pair{"missing.cu", "There is no file"},
+                                   {"empty.cu", "is empty"},
+                                   {"binary.cu", "is no text but a binary file"},
+                                   {"long.cu", "is larger than 256 KiB"}}) {
+    const Ran ran = run_with(name);
+    INFO(ran.err);
+    CHECK(ran.exit_code == 2);
+    CHECK(holds(ran.err, part));
+    CHECK(holds(ran.err, name));
+  }
+  CHECK(run_with("good.cu").exit_code == 0);
+}
+
 TEST_CASE("The optimizer's file is new, in a folder that is there, and this is said before the run") {
   const TemporaryFolder folder;
   write_file(folder / "mine", "mine");

@@ -76,10 +76,12 @@ TEST_CASE("bad input is one sentence with the cure, and changes nothing", "[gui]
     CHECK(std::count(ran.errors.begin(), ran.errors.end(), '\n') == 1);
     CHECK_FALSE(fs::exists(assets.path() / "a.png"));
   };
-  refused("--size 20x20" + picture, 2, "320 to 16384");
+  refused("--size 20x20" + picture, 2, "from 320x320 to 7680x4320");
+  refused("--size 16384x16384" + picture, 2, "from 320x320 to 7680x4320");
   refused("--size big" + picture, 2, "1280x720");
   refused("--theme pink" + picture, 2, "light, dark or high_contrast");
   refused("--scale 9" + picture, 2, "0.75 to 4");
+  refused("--scale nan" + picture, 2, "0.75 to 4");
   refused("--page nowhere" + picture, 2, "headroom list");
   refused("--from nothing.hrec" + picture, 2, "nothing.hrec");
   refused("--color" + picture, 2, "--help");

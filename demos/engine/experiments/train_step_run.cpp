@@ -148,6 +148,8 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
       std::make_unique<llama::Offload>(offload_of(step), place.device, setting.host_memory, taken_of_host(setting));
   llama::Model model;
   try {
+    if (weights && !place.device.is_meta())
+      if (const record::Status tied = llama::check_tied_head(*weights, config); !tied) return tied.error();
     model = llama::make_model(config, step.fused, placement, step.sequence, step.seed, setting.cancel,
                               {.files = weights ? &*weights : nullptr,
                                .adapters = step.adapters,

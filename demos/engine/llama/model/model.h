@@ -74,8 +74,8 @@ class Cancelled : public std::exception {
 struct ModelSource {
   const StoredWeights* files = nullptr;  // a checkpoint of this config, not owned; null: drawn at random
   AdapterOptions adapters;
-  std::function<void(LayerWeights&)>
-      layer_made;  // called when a layer has its values, before the next one; may be empty
+  // Called when a layer has its values, before the next one; may be empty.
+  std::function<void(LayerWeights&)> layer_made;
 };
 
 // Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(); or those of a checkpoint, in the

@@ -1,0 +1,125 @@
+// Folders of checkpoints as they are found in the wild: what is read, and what a refusal says. Without torch.
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "demos/llama/hugging_face.h"
+#include "tests/llama/checkpoint_folder.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using nlohmann::json;
+using test::TemporaryFolder;
+using test::TensorBytes;
+
+constexpr llama::Config kTied{.id = "custom",
+                              .hidden_size = 16,
+                              .intermediate_size = 24,
+                              .num_layers = 1,
+                              .num_heads = 2,
+                              .num_kv_heads = 1,
+                              .head_dim = 8,
+                              .vocab_size = 256,
+                              .tie_word_embeddings = true,
+                              .rope_theta = 10000};
+
+// Every weight in BF16, with other bytes in each.
+std::vector<TensorBytes> tensors_of(const llama::Config& config) {
+  std::vector<TensorBytes> all;
+  for (const llama::WeightShape& weight : llama::weight_shapes(config)) {
+    std::size_t bytes = 2;
+    for (const std::int64_t length : weight.shape) bytes *= static_cast<std::size_t>(length);
+    all.push_back({weight.name, "BF16", weight.shape, std::string(bytes, static_cast<char>('a' + all.size()))});
+  }
+  return all;
+}
+
+void write_checkpoint(const std::filesystem::path& folder, const std::vector<TensorBytes>& tensors) {
+  test::write_bytes(folder / "config.json", test::config_json(kTied).dump());
+  test::write_bytes(folder / "model.safetensors", test::safetensors(tensors));
+}
+
+std::string message_of(const record::Status& status) { return status.ok() ? "" : status.error().message; }
+
+std::string config_refusal(const std::function<void(json&)>& change) {
+  const TemporaryFolder folder;
+  json object = test::config_json(kTied);
+  change(object);
+  test::write_bytes(folder.path() / "config.json", object.dump());
+  const auto config = llama::read_hugging_face_config(folder.path());
+  return config.ok() ? "" : config.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("a head that is stored though it is tied must be the embedding") {
+  for (const bool same : {true, false}) {
+    const TemporaryFolder folder;
+    std::vector<TensorBytes> tensors = tensors_of(kTied);
+    REQUIRE(tensors.front().name == "model.embed_tokens.weight");
+    TensorBytes head = tensors.front();
+    head.name = "lm_head.weight";
+    if (!same) head.bytes.back() = '?';
+    tensors.push_back(head);
+    write_checkpoint(folder.path(), tensors);
+    const auto weights = llama::find_weights(folder.path(), kTied);
+    REQUIRE(weights.ok());
+    const std::string message = message_of(llama::check_tied_head(weights.value(), kTied));
+    INFO(message);
+    CHECK(message.empty() == same);
+    if (same) continue;
+    CHECK(message.find("stores an lm_head.weight that is not its embedding") != std::string::npos);
+    CHECK(message.find((folder.path() / "model.safetensors").string()) == 0);
+  }
+}
+
+TEST_CASE("the tables of rotary embeddings that old checkpoints store are passed over") {
+  const TemporaryFolder folder;
+  std::vector<TensorBytes> tensors = tensors_of(kTied);
+  tensors.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", "F32", {4}, std::string(16, 'f')});
+  write_checkpoint(folder.path(), tensors);
+  CHECK(llama::find_weights(folder.path(), kTied).ok());
+}
+
+TEST_CASE("a refusal of config.json says what it has and what would do") {
+  const auto says = [](const std::function<void(json&)>& change, const std::string& part) {
+    const std::string message = config_refusal(change);
+    INFO(message);
+    CHECK(message.find(part) != std::string::npos);
+    CHECK(message.find(". ") == std::string::npos);  // one sentence
+  };
+  CHECK(config_refusal([](json& c) { c["attention_dropout"] = 0.0; }).empty());
+  says([](json& c) { c["attention_dropout"] = 0.1; }, "no attention_dropout that suits");
+  says([](json& c) { c["attention_dropout"] = 0.1; }, "it says 0.1, and what would do is 0");
+  says(
+      [](json& c) {
+        c["rope_scaling"] = {{"type", "linear"}, {"factor", 4.0}};
+      },
+      R"(it says {"factor":4.0,"type":"linear"}, and what would do is rope_type default, or llama3)");
+  says([](json& c) { c["hidden_act"] = "gelu"; }, R"(it says "gelu", and what would do is "silu")");
+  says([](json& c) { c.erase("hidden_size"); }, "it says nothing, and what would do is a whole number");
+}
+
+TEST_CASE("a folder that is no checkpoint is refused by what it is") {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::filesystem::path& path) {
+    const auto config = llama::read_hugging_face_config(path);
+    REQUIRE_FALSE(config.ok());
+    INFO(config.error().message);
+    CHECK(config.error().kind == record::ErrorKind::kBadInput);
+    return config.error().message;
+  };
+  CHECK(refusal(folder.path() / "none").find("is no folder: nothing is there") != std::string::npos);
+  test::write_bytes(folder.path() / "file", "text");
+  CHECK(refusal(folder.path() / "file").find("is no folder but a file") != std::string::npos);
+  const auto entry = folder.path() / "models--meta--llama", revision = entry / "snapshots" / "0e9e39f";
+  std::filesystem::create_directories(revision);
+  CHECK(refusal(entry).find("take the folder of a revision in it, " + revision.string() + ".") != std::string::npos);
+  const auto weights = [&] { return llama::find_weights(revision, kTied).error().message; };
+  CHECK(weights().find("model.safetensors is missing, and so is model.safetensors.index.json") != std::string::npos);
+  test::write_bytes(revision / "pytorch_model.bin", "pickled");
+  CHECK(weights().find("are only in pytorch_model.bin") != std::string::npos);
+}
