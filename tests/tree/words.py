@@ -4,7 +4,7 @@ import re
 
 # Folders and files whose words are checked. Code in Markdown, and past output in docs/results, is quoted as it was.
 COVERED = ["CMakeLists.txt", "CONTRIBUTING.md", "README.md", "THIRD_PARTY_NOTICES.md", "run", ".ci", "app/common",
-           "app/engine", "assets/kernels", "assets/text", "cmake", "demos/backend", "demos/engine/llama", "demos/llama",
+           "app/engine", "assets/kernels", "assets/text", "cmake", "demos/backend", "demos/engine/llama", "demos/nvml", "demos/llama",
            "demos/nvml", "docs", "kernels", "tests/backend", "tests/gpu", "tests/kernels", "tests/llama",
            "tests/support", "tests/tree", "tools"]
 SUFFIXES = {".cpp", ".h", ".cu", ".cuh", ".in", ".md", ".py", ".sh", ".cmake", ".txt", ""}
