@@ -10,18 +10,18 @@
 
 namespace headroom::lessons {
 
-// One point of the Liger paper's kernel benchmarks: assets/published/liger_a100.csv tells hardware, shapes, exactness.
+// One point of the Liger paper's kernel benchmarks: assets/published/liger_a100.csv has hardware, shapes, exactness.
 struct PublishedKernel {
   std::string_view panel;           // as in `headroom list`: "rms_norm"
   std::string_view implementation;  // "huggingface", "liger"
-  std::int64_t x;                   // vocabulary, tokens a sequence, or hidden size
+  std::int64_t x;                   // vocabulary, tokens per sequence, or hidden size
   double milliseconds;              // forward and backward, median of ten
   record::Bytes peak;               // allocated, inputs and weights included
 };
 
 std::span<const PublishedKernel> published_kernels();
 
-// One run of the report on Liger Kernel: assets/published/report_2024.csv tells machine, settings, exactness.
+// One run of the report on Liger Kernel: assets/published/report_2024.csv has machine, settings, exactness.
 struct PublishedRun {
   std::string_view experiment;  // "batch", "sequence", "timeline"; "checkpoints" and "logits_x3" are arithmetic
   std::string_view figures;     // of the report: "13_16"

@@ -22,11 +22,11 @@ struct Comparison {
     std::string share;      // "−16 %"; may be empty
   };
   std::vector<Row> rows;  // none: there is nothing to compare
-  std::string a, b;       // what tells the runs apart, "Checkpointing off"; empty: they have the same settings
+  std::string a, b;       // the difference of the runs, "Checkpointing off"; empty: they have the same settings
 };
 Comparison compare_runs(const record::Ledger& a, const record::Ledger& b);
 
-// What a training step was told beyond what its provenance says: "Optimizer AdamW, 8-bit moments". Empty: nothing.
+// Settings of a training step beyond those that its provenance names: "Optimizer AdamW, 8-bit moments". Empty: nothing.
 std::string techniques_of(const record::RunInfo& run);
 
 }  // namespace headroom::app::page

@@ -1,4 +1,4 @@
-// The platform: when a frame must be drawn although nobody touched mouse or keyboard.
+// The platform: when a frame must be drawn without input from mouse or keyboard.
 #include "app/window/shell/window.h"
 #include "tests/support/catch.h"
 #define GLFW_INCLUDE_NONE

@@ -21,7 +21,7 @@ struct SmallRun {
   int extra_events = 0;        // short-lived blocks in each layer, to make a long recording
 };
 
-// With AdamW's two moments the static part is 3 × weights; the peak of a step stands at the end of the loss:
+// With AdamW's two moments the static part is 3 × weights; the peak of a step is at the end of the loss:
 // 3 × weights + layers × activations + 2 × logits.
 std::shared_ptr<record::Recording> small_run(const SmallRun& shape = {});
 record::Bytes peak_of(const SmallRun& shape);

@@ -1,4 +1,4 @@
-// How long a frame takes in software rendering, how much is drawn, and when the first picture stands. Nothing else of
+// How long a frame takes in software rendering, how much is drawn, and when the first picture is up. Nothing else of
 // the tests runs meanwhile; the numbers are printed.
 #include <algorithm>
 #include <cstdio>
@@ -79,7 +79,7 @@ TEST_CASE("a figure that does not change is not laid out again", "[gui][timing]"
   CHECK(after == settled);
 }
 
-TEST_CASE("the first picture stands within a second of the start", "[gui][timing]") {
+TEST_CASE("the first picture is up within a second of the start", "[gui][timing]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   std::vector<double> seconds;
@@ -94,7 +94,7 @@ TEST_CASE("the first picture stands within a second of the start", "[gui][timing
   }
   seconds.erase(seconds.begin());  // that one may have waited for the disk
   std::sort(seconds.begin(), seconds.end());
-  std::printf("the first picture stands %.2f s after the start (best of 3; worst %.2f s)\n", seconds.front(),
+  std::printf("the first picture is up %.2f s after the start (best of 3; worst %.2f s)\n", seconds.front(),
               seconds.back());
   CHECK(seconds.front() > 0.01);  // a process does not draw before it is there
   CHECK(seconds.front() < 1.0);

@@ -1,4 +1,4 @@
-// Contrast of every colour on each ground that it is used on, computed after WCAG 2.2.
+// Contrast of every color on each ground that it is used on, computed after WCAG 2.2.
 #include "app/paint/scene/palette.h"
 
 #include "tests/support/catch.h"
@@ -22,7 +22,7 @@ TEST_CASE("contrast is that of WCAG") {
   CHECK(contrast(rgb(0x0072B2), rgb(0xFFFFFF)) == Approx(5.19).margin(0.01));
 }
 
-TEST_CASE("colours mix and fade") {
+TEST_CASE("colors mix and fade") {
   CHECK(mixed(rgb(0x000000), rgb(0xFFFFFF), 0.5f) == rgb(0x808080));
   CHECK(faded(rgb(0x123456), 0.5f).a == 128);
   CHECK(blended(faded(rgb(0xFFFFFF), 0.5f), rgb(0x000000)) == rgb(0x808080));
@@ -48,7 +48,7 @@ TEST_CASE("text can be read on every surface") {
   }
 }
 
-TEST_CASE("kinds of memory stand out from the plot, by fill or by outline and hatch") {
+TEST_CASE("kinds of memory differ from the plot, by fill or by outline and hatch") {
   for (const auto& [name, p, least] : kThemes) {
     for (const KindColors& kind : p.kinds) {
       INFO(name);

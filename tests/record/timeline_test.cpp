@@ -229,7 +229,7 @@ TEST_CASE("phases follow one another without a gap, recompute is inside backward
         CHECK(span.begin >= backward.begin);
         CHECK(span.end < backward.end);
       }
-      CHECK(recomputed == 2);  // one stretch a layer
+      CHECK(recomputed == 2);  // one stretch per layer
       CHECK(spans.back().phase == Phase::kRecompute);
 
       const std::vector<PhaseSpan> single = phase_spans(recording, map, step, false);

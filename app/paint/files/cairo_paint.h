@@ -1,5 +1,5 @@
 // Paints a scene through cairo and pango: PDF with text that stays text, and PNG. Fonts come from assets/fonts only,
-// through a font configuration of our own, so that a system's fonts and settings change nothing.
+// through our own font configuration, so that a system's fonts and settings change nothing.
 #pragma once
 
 #include <filesystem>

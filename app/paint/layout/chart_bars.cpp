@@ -36,7 +36,7 @@ void ChartLayout::bars() {
     }
   }
   place_reference_labels();
-  std::vector<Rect> only, said;  // bars without their numbers; numbers that stand
+  std::vector<Rect> only, said;  // bars without their numbers; numbers that are placed
   for (std::size_t s = 0; s < chart_.series.size(); ++s)
     for (const ChartPoint& point : chart_.series[s].points) only.push_back(bar_of(s, point));
   for (std::size_t s = 0; s < chart_.series.size(); ++s) {

@@ -73,7 +73,7 @@ void ChartLayout::ground() {
   const float height = sheet_.height(kLabelType);
   // One number makes no scale, least of all 0: where there is room for one only, it is the highest.
   const bool low = y_.ticks.size() > 1 && y_px(y_.ticks.front().value) - y_px(y_.ticks.back().value) < height;
-  float last = HUGE_VALF;  // where a label stands already
+  float last = HUGE_VALF;  // the end of the last label
   for (const Tick& tick : y_.ticks) {
     const float y = y_px(tick.value);
     if (y < plot_.y1 - 1)

@@ -18,7 +18,7 @@ class ChartLayout {
   // `guess`: where the reader's line will run.
   ChartLayout(Sheet& sheet, const lessons::Chart& chart, Rect area, std::optional<double> guess);
   const Rect& plot() const { return plot_; }
-  // Whether nothing that was drawn stands there: bars, marks and numbers.
+  // Whether nothing is drawn there: bars, marks and numbers.
   bool is_clear(const Rect& box) const { return is_free(box) && !meets_bar(box); }
 
   void draw();
@@ -47,10 +47,10 @@ class ChartLayout {
   void draw_reference_labels();
   void whisker(const lessons::ChartPoint& point, float x, Color color);
 
-  // Width of a bar with its gap: the series of a place stand side by side.
+  // Width of a bar with its gap: the series of a place are side by side.
   float bar_pitch() const;
 
-  // The bars of a place stand around its middle, those that it lacks leave no gap.
+  // The bars of a place are centered on it; missing ones leave no gap.
   Rect bar_of(std::size_t series, const lessons::ChartPoint& point) const;
   void bars();
 
@@ -67,20 +67,20 @@ class ChartLayout {
   bool value_label(const lessons::ChartPoint& point, const Rect& bar, float room);
   void marks();
 
-  // What ran out of memory: a cross a point, a row a series, under the top edge.
+  // What ran out of memory: a cross per point, a row per series, under the top edge.
   void failures();
 
   // The word for a row of crosses, before the first of them or behind the last. False: there is no room.
   bool say_failed(float before, float behind, float middle);
 
-  // Right of its mark, else left of it, above or below, where no other label stands and no line runs.
+  // Right of its mark, else left of it, above or below, where there is no other label and no line.
   void mark_label(const lessons::ChartPoint& point, Point at);
 
   // A reference's line runs through the box.
   bool crosses_reference(const Rect& box) const;
   void x_labels();
 
-  // Names of places, on one line or on two by turns; shortened only where they would meet their neighbour on the line.
+  // Names of places, on one line or on two by turns; shortened only where they would meet their neighbor on the line.
   void category_labels(float top);
   static constexpr float kLeastNamed = 120;  // px of height from which there is room for the name of the x axis
 
@@ -91,7 +91,7 @@ class ChartLayout {
   std::vector<Look> looks_;
   Rect head_, plot_;
   ChartTicks y_;
-  bool staggered_ = false;  // names of places that do not fit side by side stand on two lines
+  bool staggered_ = false;  // names of places that do not fit side by side take two lines
   bool named_ = false;      // the x axis says what it counts
   struct Label {
     Rect box;

@@ -82,7 +82,7 @@ class OpenType {
   std::string_view bytes_;
 };
 
-// The next character of UTF-8 text; a broken byte stands for itself.
+// The next character of UTF-8 text; a broken byte means itself.
 char32_t next_character(std::string_view text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(at++);

@@ -1,4 +1,4 @@
-// Columns as outlines: neighbours become one shape, so that no seam shows between them.
+// Columns as outlines: neighbors become one shape, so that no seam shows between them.
 #pragma once
 
 #include <vector>

@@ -6,7 +6,7 @@
 
 namespace headroom::app::window {
 
-// `origin`: where the scene's upper left corner stands, on whole pixels.
+// `origin`: the scene's upper left corner, on whole pixels.
 void paint_scene(ImDrawList& list, const paint::Scene& scene, ImVec2 origin);
 
 }  // namespace headroom::app::window

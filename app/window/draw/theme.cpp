@@ -47,7 +47,7 @@ void set_sizes(ImGuiStyle& s) {
   s.GrabMinSize = 16, s.GrabRounding = 8;
   s.SeparatorTextBorderSize = 1, s.SeparatorTextPadding = {0, 8};
   s.SelectableTextAlign = {0, 0.5f}, s.SelectableRounding = 6;
-  s.DisabledAlpha = 1;  // what is disabled has a color of its own, no fade
+  s.DisabledAlpha = 1;  // what is disabled has its own color, no fade
   s.HoverDelayShort = 0.15f, s.HoverDelayNormal = 0.40f, s.HoverStationaryDelay = 0.12f;
 }
 

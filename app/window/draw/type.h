@@ -15,7 +15,7 @@ namespace headroom::app::window {
 using paint::Face;
 
 // Loads the faces from a folder of fonts into the current ImGui context. Digits of every face but the mono get one
-// width, so that numbers stand under one another. An error names the file that is missing.
+// width, so that numbers align in columns. An error names the file that is missing.
 record::Status load_faces(const std::filesystem::path& fonts);
 
 // File of a face inside assets/fonts.

@@ -62,7 +62,7 @@ void draw_table(const PageFrame& frame, Rect rect) {
 
 void draw_line(const PageFrame& frame, Rect rect) {
   const page::PageModel& page = frame.page;
-  // What changed stands from the right, the peak last to give way.
+  // What changed is laid out from the right, the peak last to give way.
   const std::string_view head = "B − A";
   const float of_head = text_width(Face::kSemiBold, 12, head) + px(16);
   float needed = of_head;

@@ -122,7 +122,7 @@ void KernelEditor::draw_head(PageFrame& frame, Rect rect) {
   }
 }
 
-// Numbers of the lines in sight; those with an error in a field of their own, and lit across.
+// Numbers of the lines in sight; those with an error get their own field, and are lit across.
 void KernelEditor::draw_lines(const Rect& gutter, const Rect& source, float line_height) const {
   const std::vector<std::int64_t> marked = marked_lines();
   const auto lines = 1 + std::count(text_.begin(), text_.end(), '\n');

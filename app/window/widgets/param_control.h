@@ -7,7 +7,7 @@
 
 namespace headroom::app::window {
 
-constexpr float kLabelHeight = 20;  // px at scale 1: the label stands over its control
+constexpr float kLabelHeight = 20;  // px at scale 1: the label is over its control
 
 void draw_label(const record::ParamSpec& spec, const Rect& rect);
 
