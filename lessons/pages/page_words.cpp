@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "demos/record/text.h"
+#include "lessons/pages/live_numbers.h"
 #include "lessons/pages/page_reader.h"
 
 namespace headroom::lessons {
@@ -89,6 +90,12 @@ void check_words(const Document& document, const Part& part, const PageContext& 
       for (const auto& [key, words] : context.glossary) known.push_back(key);
       problems.push_back({document.file, line, unknown("term", term, known)});
     }
+  }
+  for (const NumberPlace& place : numbers_in(text)) {
+    if (part.kind == "formula" || find_number(place.name) != nullptr) continue;
+    std::vector<std::string_view> known;
+    for (const LiveNumber& each : live_numbers()) known.push_back(each.name);
+    problems.push_back({document.file, line_at(part, text, place.begin), unknown("number", place.name, known)});
   }
   if (!context.check_command) return;
   for (const ShownCommand& command : commands_in(text))

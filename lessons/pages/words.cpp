@@ -2,6 +2,7 @@
 #include "lessons/pages/words.h"
 
 #include <cctype>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,11 @@ MarkedText mark_terms(std::string_view markdown) {
   }
   marked.markdown += markdown.substr(at);
   return marked;
+}
+
+std::string without_terms(std::string_view markdown) {
+  static const std::regex term(R"(\[([^\]]*)\]\(term:[^)]*\))");
+  return std::regex_replace(std::string(markdown), term, "$1");
 }
 
 Glossary parse_glossary(std::string_view text) {

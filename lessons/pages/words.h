@@ -20,6 +20,9 @@ struct MarkedText {
 };
 MarkedText mark_terms(std::string_view markdown);
 
+// The words of the terms without their links.
+std::string without_terms(std::string_view markdown);
+
 // "## key" and a sentence or two, for the tooltip of a term.
 using Glossary = std::map<std::string, std::string, std::less<>>;
 Glossary parse_glossary(std::string_view text);

@@ -2,8 +2,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "demos/experiments/demo.h"
+#include "lessons/pages/live_numbers.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
+#include "tests/support/made_recording.h"
 
 using namespace headroom;
 using namespace headroom::lessons;
@@ -148,6 +151,8 @@ TEST_CASE("what leads nowhere is named with file and line") {
         "p.md:10: There is no widget \"setings\": the nearest is settings.");
   CHECK(problem_of(with("term:logits", "term:logit")) == "p.md:12: There is no term \"logit\": the nearest is logits.");
   CHECK(problem_of(with("term:logits", "https://a")) == "p.md:12: A page links to terms only, not to https://a.");
+  CHECK(problem_of(kFront + kWords + "\nIt is\n{logit.bytes}.\n") ==
+        "p.md:15: There is no number \"logit.bytes\": the nearest is logits.bytes.");
   CHECK(problem_of(kFront + kWords + "\nSee\n`headroom lst`.\n") ==
         "p.md:15: `headroom lst` does not work: no such command");
   CHECK(problem_of(kFront + kWords + "```sources\nchen2017\n```\n") ==
@@ -195,4 +200,24 @@ TEST_CASE("each word of a term gets a tag of its own", "[pages]") {
   CHECK(category_of_term("optimizer_state") == record::Category::kOptimizerState);
   CHECK_FALSE(category_of_term("nothing"));
   CHECK(count_words("The [optimizer state](term:x) takes $B \\cdot T$ bytes, <b>all</b> the time.") == 8);
+}
+
+TEST_CASE("a number in the words is that of the settings or of the run, and braces of formulas are left alone",
+          "[pages]") {
+  const experiments::DemoInfo& demo = *experiments::find_demo("train_step");
+  record::Params params(demo.schema);
+  REQUIRE(params.set("model", "llama-3.2-1b"));
+  REQUIRE(params.set("batch", "4"));
+  REQUIRE(params.set("seq", "1024"));
+  const std::string words = "A tensor takes {logits.bytes} $a_{b.c}$ of {peak.bytes}.\n\n$$d_{e.f}$$ {g}";
+  CHECK(with_numbers(words, {&params, nullptr}) == "A tensor takes 1.96 GiB $a_{b.c}$ of ….\n\n$$d_{e.f}$$ {g}");
+  const record::Recording run = tests::made_recording();
+  const record::Ledger ledger(run);
+  CHECK(with_numbers("{peak.bytes}", {&params, &ledger}) ==
+        record::format_bytes(static_cast<record::Bytes>(find_answer("peak_of_step")->of(ledger))));
+  for (const LiveNumber& number : live_numbers()) {
+    INFO(number.name);
+    CHECK_FALSE(number.text({&params, &ledger}).empty());
+    CHECK(number.text({nullptr, nullptr}).empty());
+  }
 }

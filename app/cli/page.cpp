@@ -1,0 +1,170 @@
+// headroom page: a page of the course as text, with all replies of its question and the tables of its figures.
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/grammar.h"
+#include "app/cli/output.h"
+#include "app/cli/shown_course.h"
+#include "app/cli/suggest.h"
+#include "app/common/assets.h"
+#include "app/common/session.h"
+#include "app/paint/files/table.h"
+#include "demos/experiments/demo.h"
+#include "lessons/pages/live_numbers.h"
+#include "lessons/pages/widgets.h"
+
+namespace headroom::app {
+
+namespace {
+
+using lessons::Page;
+
+struct PageOptions : CommonOptions {
+  std::string id;
+};
+
+void declare(PageOptions& options, OptionList& list) { list.word("ID", options.id, "The page; see headroom list"); }
+
+// The run that the page is about, if this copy of the program ships it.
+std::shared_ptr<const record::Recording> shown_run(const Page& page) {
+  const auto assets = find_assets();
+  if (!assets) return nullptr;
+  const auto path = recording_path(assets.value(), page.shows);
+  if (std::error_code ignored; page.shows.empty() || !std::filesystem::exists(path, ignored)) return nullptr;
+  auto loaded = load_recording(path);
+  return loaded ? std::move(loaded).value() : nullptr;
+}
+
+// What the page's numbers are of: the run's settings as far as this program knows them, else the page's.
+record::Params settings_of(const Page& page, const experiments::DemoInfo& demo, const record::Recording* run) {
+  record::Params params(demo.schema);
+  for (const lessons::Setting& setting : page.settings) (void)params.set(setting.key, std::string_view(setting.value));
+  if (run != nullptr)
+    for (const auto& [key, value] : run->info().params)
+      if (params.has(key)) (void)params.set(key, std::string_view(value));
+  return params;
+}
+
+// Writes one page.
+class PageText {
+ public:
+  PageText(const Page& page, const lessons::Course& course, const lessons::NumberInput& numbers)
+      : page_(page), course_(course), numbers_(numbers) {}
+
+  std::string text() {
+    add(fmt::format("{}\n{}", page_.title, page_.claim));
+    blocks(page_.front);
+    if (page_.question) question(*page_.question);
+    for (const lessons::TourStep& step : page_.more) blocks(step.blocks);
+    for (const std::string& id : page_.figures) figure(id, {});
+    for (const std::string& id : page_.widgets) widget(id);
+    sources();
+    return text_;
+  }
+
+ private:
+  void add(const std::string& words) { text_ += (text_.empty() ? "" : "\n") + words + "\n"; }
+  std::string words(const std::string& markdown) const {
+    return lessons::without_terms(lessons::with_numbers(markdown, numbers_));
+  }
+
+  void blocks(const std::vector<lessons::Block>& blocks) {
+    for (const lessons::Block& block : blocks) {
+      if (const auto* figure_block = std::get_if<lessons::FigureBlock>(&block))
+        figure(figure_block->figure, figure_block->settings);
+      else if (const auto* widget_block = std::get_if<lessons::WidgetBlock>(&block))
+        widget(widget_block->widget);
+      else
+        add(words(lessons::markdown_of({block})));
+    }
+  }
+
+  void question(const lessons::QuestionSpec& question) {
+    add("Question: " + words(question.ask));
+    if (const auto* number = std::get_if<lessons::NumberQuestion>(&question.kind)) {
+      add(fmt::format("The answer is {}, taken from a run.", number->answer->name));
+    } else if (const auto* choice = std::get_if<lessons::ChoiceQuestion>(&question.kind)) {
+      for (const lessons::AnswerChoice& each : choice->choices)
+        add(each.right ? "[x] " + words(each.words)
+                       : fmt::format("[ ] {}\n    {}", words(each.words), words(each.reply)));
+    } else if (const auto* order = std::get_if<lessons::OrderQuestion>(&question.kind)) {
+      for (std::size_t i = 0; i < order->items.size(); ++i) add(fmt::format("{}. {}", i + 1, words(order->items[i])));
+      add("Another order: " + words(order->reply));
+    }
+    add(words(question.because));
+  }
+
+  // Its numbers, as --format csv writes them.
+  void figure(const std::string& id, const std::vector<lessons::Setting>& settings) {
+    const lessons::Figure& shown = *lessons::find_figure(id);
+    record::Params params(shown.schema);
+    for (const lessons::Setting& setting : settings) (void)params.set(setting.key, std::string_view(setting.value));
+    lessons::FigureInput input;
+    input.run = numbers_.run;
+    input.params = &params;
+    input.settings = numbers_.settings;
+    const lessons::FigureData data = shown.build(input);
+    add(fmt::format("Figure: {}. {}.", shown.title, shown.caption));
+    add(data.empty_reason.empty() ? paint::to_csv(data) : data.empty_reason);
+  }
+
+  void widget(const std::string& id) {
+    for (const lessons::WidgetInfo& each : lessons::kWidgets)
+      if (each.id == id) add(fmt::format("To work with: {}.", each.summary));
+  }
+
+  void sources() {
+    if (page_.sources.empty()) return;
+    std::string list = "Sources";
+    for (const std::string& key : page_.sources) list += "\n- " + course_.references().find(key)->second.text();
+    add(list);
+  }
+
+  const Page& page_;
+  const lessons::Course& course_;
+  lessons::NumberInput numbers_;
+  std::string text_;
+};
+
+record::Result<const Page*> find(const lessons::Course& course, const std::string& id) {
+  if (const Page* page = course.find_page(id)) return page;
+  // A page that was left out says why.
+  for (const lessons::Problem& problem : course.problems())
+    if (problem.file == id + ".md") return record::Error{problem.text()};
+  std::vector<std::string_view> known;
+  for (const Page* page : course.pages()) known.push_back(page->id);
+  return record::Error{unknown_name("page", id, known)};
+}
+
+record::Status check(const PageOptions& options) {
+  const auto course = load_course();
+  if (!course) return course.error();
+  const auto page = find(course.value(), options.id);
+  return page ? record::Status(record::Ok{}) : page.error();
+}
+
+record::Result<ExitCode> page(const PageOptions& options) {
+  const auto course = load_course();
+  if (!course) return course.error();
+  const auto found = find(course.value(), options.id);
+  if (!found) return found.error();
+  const Page& shown = *found.value();
+  const auto run = shown_run(shown);
+  const auto ledger = run == nullptr ? nullptr : std::make_unique<record::Ledger>(*run);
+  const experiments::DemoInfo& demo = *experiments::find_demo(shown.demo);
+  const record::Params settings = settings_of(shown, demo, run.get());
+  put(PageText(shown, course.value(), {&settings, ledger.get()}).text());
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+extern const Command kPage;
+constinit const Command kPage{.name = "page",
+                              .summary = "A page of the course as text, with the tables of its figures",
+                              .example = "headroom page checkpointing",
+                              .make = make_invocation<PageOptions, declare, page, check>};
+
+}  // namespace headroom::app

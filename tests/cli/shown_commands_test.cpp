@@ -1,0 +1,41 @@
+// Every command line that a page, the README or a document shows is one that `headroom` takes.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "app/cli/shown_course.h"
+#include "tests/cli/program.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+namespace fs = std::filesystem;
+
+TEST_CASE("every command in the pages starts as it stands") {
+  const lessons::Course course = lessons::Course::load(fs::path(HEADROOM_SOURCE_DIR) / "assets", app::why_no_command);
+  for (const lessons::Problem& problem : course.problems()) FAIL_CHECK(problem.text());
+}
+
+TEST_CASE("every command in the documents starts as it stands") {
+  std::vector<fs::path> files{fs::path(HEADROOM_SOURCE_DIR) / "README.md"};
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(HEADROOM_SOURCE_DIR) / "docs"))
+    if (entry.path().extension() == ".md") files.push_back(entry.path());
+  std::size_t commands = 0;
+  for (const fs::path& path : files) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    for (const lessons::ShownCommand& command : lessons::commands_in(text)) {
+      ++commands;
+      INFO(path.filename() << ":" << command.line << ": " << command.text);
+      CHECK(app::why_no_command(command.text) == "");
+    }
+  }
+  CHECK(commands > 10);
+}
+
+TEST_CASE("a command that does not start says why") {
+  CHECK(app::why_no_command("headroom list") == "");
+  CHECK(app::why_no_command("headroom lst").find("list") != std::string::npos);
+  CHECK(app::why_no_command("headroom sweep ladder --out DIR").find("--out") != std::string::npos);
+  CHECK(app::why_no_command("headroom run train_step --set batsch=4").find("batch") != std::string::npos);
+}
