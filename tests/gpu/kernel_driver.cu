@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "demos/record/quantile.h"
 #include "kernels/common/storage.cuh"
 
 namespace headroom::test {
@@ -37,18 +38,6 @@ __global__ void fill_kernel(T* data, std::int64_t n, std::uint64_t seed, float s
     for (int k = 0; k < 4; ++k, bits >>= 16) sum += static_cast<float>(bits & 0xffff) / 65536.0f;
     kernels::store(data[i], sum * 1.7320508f * scale);  // a sum of four has variance 1/3
   }
-}
-
-struct Quantiles {
-  double low, median, high;  // µs
-};
-
-Quantiles quantiles(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  const auto at = [&](double part) {
-    return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
-  };
-  return {at(0.2), at(0.5), at(0.8)};
 }
 
 class Stopwatch {
@@ -117,7 +106,7 @@ void KernelDriver::time(const std::string& name, std::int64_t bytes, const std::
     kernel_times.push_back(watch.cold(launch));
     copy_times.push_back(watch.cold(copy));
   }
-  const Quantiles kernel = quantiles(kernel_times), reference = quantiles(copy_times);
+  const record::Quantiles kernel = record::quantiles_of(kernel_times), reference = record::quantiles_of(copy_times);
   std::printf("%-48s %9.1f us [%.1f, %.1f]  %7.1f GB/s  %5.1f %% of copy (%.1f us)\n", name.c_str(), kernel.median,
               kernel.low, kernel.high, static_cast<double>(bytes) / kernel.median / 1000,
               100 * reference.median / kernel.median, reference.median);
@@ -128,7 +117,7 @@ void KernelDriver::time_flops(const std::string& name, double flops, const std::
   std::vector<double> times;
   for (int i = 0; i < 2; ++i) watch.cold(launch);
   for (int i = 0; i < 10; ++i) times.push_back(watch.cold(launch));
-  const Quantiles kernel = quantiles(times);
+  const record::Quantiles kernel = record::quantiles_of(times);
   std::printf("%-48s %9.1f us [%.1f, %.1f]  %7.1f TFLOP/s\n", name.c_str(), kernel.median, kernel.low, kernel.high,
               flops / kernel.median / 1e6);
 }
