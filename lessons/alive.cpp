@@ -75,20 +75,20 @@ AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_row
   return list;
 }
 
-std::vector<LadderRung> ladder_at(const record::Ledger& run, std::uint64_t event) {
+std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t event) {
   const record::Totals totals = run.at(event);
-  std::vector<LadderRung> rungs{{"requested", totals.requested}, {"allocated", totals.allocated}};
-  if (totals.reserved > 0) rungs.push_back({"reserved", totals.reserved});
+  std::vector<MemoryLevel> levels{{"requested", totals.requested}, {"allocated", totals.allocated}};
+  if (totals.reserved > 0) levels.push_back({"reserved", totals.reserved});
   const auto& events = run.recording().events();
   const record::Nanoseconds time = event < events.size() ? events[event].time : 0;
-  // Samples are rarer than events: one below the rung before it is older than what happened there.
+  // Samples are rarer than events: one below the level before it is older than what happened there.
   const auto add_sample = [&](const char* label, record::CounterKind kind) {
     const auto bytes = counter_at(run.recording(), kind, time);
-    if (bytes && *bytes >= rungs.back().bytes) rungs.push_back({label, *bytes});
+    if (bytes && *bytes >= levels.back().bytes) levels.push_back({label, *bytes});
   };
   add_sample("process", record::CounterKind::kProcessBytes);
   add_sample("device in use", record::CounterKind::kDeviceUsedBytes);
-  return rungs;
+  return levels;
 }
 
 std::string position_text(double position, AxisUnit unit) {

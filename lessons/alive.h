@@ -1,4 +1,4 @@
-// What is alive at one event, ranked and in words; and the ladder from requested bytes to the whole device.
+// What is alive at one event, ranked and in words; and the memory levels from requested bytes to the whole device.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace headroom::lessons {
 // `at_cursor` and `when` are the caller's to set.
 AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_rows);
 
-// Rungs that something measured, at that event.
-std::vector<LadderRung> ladder_at(const record::Ledger& run, std::uint64_t event);
+// Levels that something measured, at that event.
+std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t event);
 
 // "37.7 ms"; on the axis of events "1,234", the last event at or before it.
 std::string position_text(double position, AxisUnit unit);

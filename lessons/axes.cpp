@@ -15,11 +15,6 @@ double value_at(const Axis& axis, double part) {
   return axis.low * std::pow(axis.high / axis.low, part);
 }
 
-const Axis& guess_axis(const FigureData& figure) {
-  if (!figure.rungs.empty()) return figure.x;
-  return figure.guess_chart < figure.charts.size() ? figure.charts[figure.guess_chart].y : figure.y;
-}
-
 double round_up_bytes(double bytes) {
   double unit = 1;
   while (unit < static_cast<double>(record::kGiB) && bytes >= 2048 * unit) unit *= 1024;

@@ -184,29 +184,12 @@ void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::
   fit_y(chart);
 }
 
-void add_chart(FigureData& figure, Chart chart) {
-  if (figure.charts.empty()) {
-    figure.x = chart.x;
-    figure.y = chart.y;
-  }
-  figure.charts.push_back(std::move(chart));
-}
-
-bool begin_bench(FigureData& figure, const FigureInput& input, const record::Params& params) {
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return false;
-  }
+bool begin_bench(FigureHead& head, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
-  figure.provenance = full_provenance(recording, params, -1);
-  figure.growing = !recording.outcome().has_value();
-  if (recording.measurements().empty()) {
-    figure.empty_reason = figure.growing ? "The first kernel is being measured." : "This run measured no kernels.";
-    return false;
-  }
-  return true;
+  head.growing = !recording.outcome().has_value();
+  if (!recording.measurements().empty()) return true;
+  head.empty_reason = head.growing ? "The first kernel is being measured." : "This run measured no kernels.";
+  return false;
 }
 
 }  // namespace headroom::lessons

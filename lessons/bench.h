@@ -96,10 +96,7 @@ void label_times(Chart& chart);
 // Ends the y axis above all points: from 0, or over whole decades.
 void fit_y(Chart& chart);
 
-// Adds the chart; the figure's axes are those of its first.
-void add_chart(FigureData& figure, Chart chart);
-
-// The head of a figure of a benchmark. False: there is nothing to draw, and `empty_reason` says why.
-bool begin_bench(FigureData& figure, const FigureInput& input, const record::Params& params);
+// What a figure of a benchmark adds to its head. False: there is nothing to draw, and `empty_reason` says why.
+bool begin_bench(FigureHead& head, const FigureInput& input);
 
 }  // namespace headroom::lessons

@@ -83,10 +83,10 @@ struct BoxMaker {
 
 }  // namespace
 
-void add_rows(FigureData& figure, const Recording& recording, const std::vector<KernelSpan>& spans, const RowsOf& rows,
-              int columns) {
+void add_lanes(Lanes& panel, const Recording& recording, const std::vector<KernelSpan>& spans, const LanesOf& lanes,
+               int columns) {
   if (spans.empty()) return;
-  const double least = (figure.x.high - figure.x.low) / std::max(1, columns);
+  const double least = (panel.x.high - panel.x.low) / std::max(1, columns);
   const StepWork work = work_of(spans);
   const auto origin = static_cast<double>(spans.front().start);
   const BoxMaker maker{recording, origin, least};
@@ -95,9 +95,9 @@ void add_rows(FigureData& figure, const Recording& recording, const std::vector<
   const std::size_t streams = boxes.size() - boxes.count(-1);
   bool first = true;
   for (auto& [row, in_row] : boxes) {
-    figure.rows.push_back({.label = rows.prefix + row_label(row, work.on_cpu, streams),
-                           .note = first ? rows.prefix + work_text(work) : std::string(),
-                           .ghost = rows.ghost,
+    panel.lanes.push_back({.label = lanes.prefix + row_label(row, work.on_cpu, streams),
+                           .note = first ? lanes.prefix + work_text(work) : std::string(),
+                           .baseline = lanes.baseline,
                            .boxes = std::move(in_row)});
     first = false;
   }
@@ -109,11 +109,12 @@ double length_of(const std::vector<KernelSpan>& spans) {
   return spans.empty() ? 0 : static_cast<double>(end - spans.front().start);
 }
 
-void fit_time(FigureData& figure, const View& view, double length) {
-  figure.x = {.unit = AxisUnit::kNanoseconds, .low = 0, .high = std::max(length, 1.0) * (1 + kRightMargin)};
-  if (view.begin) figure.x.low = *view.begin;
-  if (view.end) figure.x.high = *view.end;
-  if (!(figure.x.high > figure.x.low)) figure.x.high = figure.x.low + 1;
+Axis time_axis(const View& view, double length) {
+  Axis axis{.unit = AxisUnit::kNanoseconds, .low = 0, .high = std::max(length, 1.0) * (1 + kRightMargin)};
+  if (view.begin) axis.low = *view.begin;
+  if (view.end) axis.high = *view.end;
+  if (!(axis.high > axis.low)) axis.high = axis.low + 1;
+  return axis;
 }
 
 }  // namespace headroom::lessons

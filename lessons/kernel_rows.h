@@ -15,16 +15,16 @@ inline constexpr std::string_view kFormPrefix = "launches.";
 
 // From the start of the first span to the end of the last, in ns.
 double length_of(const std::vector<record::KernelSpan>& spans);
-// The time axis for that length, or what the view asks for.
-void fit_time(FigureData& figure, const View& view, double length);
+// For that length, or what the view asks for.
+Axis time_axis(const View& view, double length);
 
-struct RowsOf {
+struct LanesOf {
   std::string prefix;  // "A: ", before every lane's name
-  bool ghost = false;
+  bool baseline = false;
 };
 // A lane for the host's calls and one for each stream, from the first span on. What is narrower than one of `columns`
 // of the axis joins its neighbour.
-void add_rows(FigureData& figure, const record::Recording& recording, const std::vector<record::KernelSpan>& spans,
-              const RowsOf& rows, int columns);
+void add_lanes(Lanes& panel, const record::Recording& recording, const std::vector<record::KernelSpan>& spans,
+               const LanesOf& lanes, int columns);
 
 }  // namespace headroom::lessons

@@ -11,18 +11,11 @@
 
 namespace headroom::lessons {
 
-bool begin_sweep(FigureData& figure, const FigureInput& input, const record::Params& params) {
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return false;
-  }
+bool begin_sweep(FigureHead& head, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
-  figure.provenance = full_provenance(recording, params, -1);
-  figure.growing = !recording.outcome().has_value();
+  head.growing = !recording.outcome().has_value();
   if (!recording.sweep_points().empty()) return true;
-  figure.empty_reason = "This is one run, not a sweep: `headroom sweep` makes one.";
+  head.empty_reason = "This is one run, not a sweep: `headroom sweep` makes one.";
   return false;
 }
 

@@ -12,8 +12,8 @@ namespace headroom::lessons {
 
 using record::SweepPoint;
 
-// The head of a figure of a sweep. False: there is nothing to draw, and `empty_reason` says why.
-bool begin_sweep(FigureData& figure, const FigureInput& input, const record::Params& params);
+// What a figure of a sweep adds to its head. False: there is nothing to draw, and `empty_reason` says why.
+bool begin_sweep(FigureHead& head, const FigureInput& input);
 
 // Names of the series, in the order in which they ran.
 std::vector<std::string> series_of(const record::Recording& recording);

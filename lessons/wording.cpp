@@ -85,8 +85,7 @@ std::string provenance_line(const record::RunInfo& info) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure,
-                                                   std::int32_t step) {
+std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure) {
   const record::RunInfo& info = recording.info();
   std::map<std::string, std::string> all = info.provenance;
   const record::Params params = params_of(info);
@@ -104,14 +103,13 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
   for (const auto& [key, value] : figure.to_map()) {
     if (figure.in_use(key)) all["figure." + key] = value;
   }
-  if (step >= 0) all["figure.step"] = std::to_string(step);
   return all;
 }
 
-void add_run_a(std::map<std::string, std::string>& provenance, const record::Recording& run_a) {
-  for (const auto& [key, value] : full_provenance(run_a, record::Params(), -1)) provenance["run_a." + key] = value;
-  provenance["run_a.source"] = record::key_of(run_a.info().source);
-  provenance["run_a.run"] = provenance_line(run_a.info());
+void add_baseline(std::map<std::string, std::string>& provenance, const record::Recording& baseline) {
+  for (const auto& [key, value] : full_provenance(baseline, record::Params())) provenance["run_a." + key] = value;
+  provenance["run_a.source"] = record::key_of(baseline.info().source);
+  provenance["run_a.run"] = provenance_line(baseline.info());
 }
 
 std::string conflict_in_words(const record::Params& params, std::string_view first) {

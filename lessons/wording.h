@@ -14,14 +14,12 @@ namespace headroom::lessons {
 std::string provenance_line(const record::RunInfo& info);
 
 // What a file with a figure of this run must tell beside the source of its numbers: the run's own provenance, its
-// parameters, how it ended, whether its file was cut off, and what of it the figure shows: the figure's parameters and the step's number (-1: not one
-// step).
-std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure,
-                                                   std::int32_t step);
+// parameters, how it ended, whether its file was cut off, and the figure's parameters.
+std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure);
 
-// Adds what a file must tell of run A, which stands behind the run in the figure: the same keys, after "run_a.". Its
-// line in words is "run_a.run".
-void add_run_a(std::map<std::string, std::string>& provenance, const record::Recording& run_a);
+// Adds what a file must say of the run that the figure compares with: the same keys, after "run_a."; its line in words is
+// "run_a.run".
+void add_baseline(std::map<std::string, std::string>& provenance, const record::Recording& baseline);
 
 // "Checkpointing “off” does not go with Stream weights “on”: …", as a page names its settings: the first conflict among
 // those of a training step, `first` before the other where it has a part in it. Empty: they go together.

@@ -87,7 +87,7 @@ record::Result<float> parse_width(const std::string& text) {
 // One path part: a recording's name may hold anything that a file's name may; the rest is our own.
 std::string file_name(const lessons::FigureData& figure, const std::string& recording, bool dark,
                       std::string_view extension) {
-  return fmt::format("{}__{}{}.{}", figure.id, recording, dark ? "__dark" : "", extension);
+  return fmt::format("{}__{}{}.{}", figure.head.id, recording, dark ? "__dark" : "", extension);
 }
 
 }  // namespace
@@ -128,8 +128,8 @@ record::Status FigureFiles::write(const lessons::FigureData& figure, const std::
     if (!bytes) return bytes.error();
     const std::string name = file_name(figure, recording, style_.dark, name_of(format));
     if (auto written = write_whole(style_.folder / name, bytes.value()); !written) return written.error();
-    entries_.push_back(
-        {name, figure.id, figure.title, recording, std::string(name_of(format)), figure.source, bytes.value().size()});
+    entries_.push_back({name, figure.head.id, figure.head.title, recording, std::string(name_of(format)),
+                        figure.head.source, bytes.value().size()});
   }
   return record::Ok{};
 }

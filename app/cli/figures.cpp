@@ -247,14 +247,14 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
     }
     lessons::FigureInput input;
     input.run = ledger.get();
-    input.ghost = run_a;
+    input.baseline = run_a;
     input.params = &drawing.params;
     const lessons::FigureData data = drawing.figure->build(input);
-    if (data.empty_reason.empty()) {
+    if (data.head.empty_reason.empty()) {
       if (auto written = files.write(data, run->name); !written) return written.error();
       shown.insert(run);
     } else if (!whatever_fits) {
-      say(fmt::format("{} of {}: {}", drawing.figure->id, run->name, data.empty_reason));
+      say(fmt::format("{} of {}: {}", drawing.figure->id, run->name, data.head.empty_reason));
       well = false;
     }
   }

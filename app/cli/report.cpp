@@ -68,8 +68,8 @@ record::Status write_picture(FigureFiles& files, const Picture& picture, const r
     if (auto set = params.set("strategies", picture.strategies); !set) return set.error();
   lessons::FigureInput input{.run = &sweep, .params = &params};
   const lessons::FigureData data = figure->build(input);
-  if (data.empty_reason.empty()) return files.write(data, std::string(picture.name));
-  say(fmt::format("{}: {}", picture.name, data.empty_reason));
+  if (data.head.empty_reason.empty()) return files.write(data, std::string(picture.name));
+  say(fmt::format("{}: {}", picture.name, data.head.empty_reason));
   return record::Ok{};
 }
 
@@ -91,9 +91,9 @@ record::Status write_timelines(FigureFiles& files, const record::Recording& swee
     kept.push_back({&point, recording.value(), std::make_unique<record::Ledger>(*recording.value())});
   }
   const auto draw = [&](const Kept& run, const Kept* behind, const std::string& name) -> record::Status {
-    lessons::FigureInput input{.run = run.ledger.get(), .ghost = behind ? behind->ledger.get() : nullptr};
+    lessons::FigureInput input{.run = run.ledger.get(), .baseline = behind ? behind->ledger.get() : nullptr};
     const lessons::FigureData data = figure->build(input);
-    return data.empty_reason.empty() ? files.write(data, name) : record::Status(record::Ok{});
+    return data.head.empty_reason.empty() ? files.write(data, name) : record::Status(record::Ok{});
   };
   for (const Kept& run : kept) {
     const std::string name = fs::path(run.point->recording).stem().string();

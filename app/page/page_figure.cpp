@@ -25,6 +25,11 @@ void PageModel::set_figure_param(std::string_view key, std::string_view value) {
   stale_ = true;
 }
 
+void PageModel::show_whole(const lessons::FigureData& figure) {
+  const lessons::Axis x = lessons::axes_of(figure).x;
+  view().set_full({x.low, x.high});
+}
+
 void PageModel::reset_views() {
   for (TimelineView& each : views_) each.reset();
 }
@@ -32,8 +37,8 @@ void PageModel::reset_views() {
 lessons::FigureInput PageModel::input(int columns) const {
   lessons::FigureInput input;
   if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
-  if (const RunOnShow* a = run_a()) input.ghost = a->ledger.get();
-  if (figures_[static_cast<std::size_t>(tab_)]->of_settings) {
+  if (const RunOnShow* a = run_a()) input.baseline = a->ledger.get();
+  if (figures_[static_cast<std::size_t>(tab_)]->basis == lessons::Basis::kSettings) {
     input.settings = &control_.params();
     const bool current = asked_ == nullptr && predicted_with_ && *predicted_with_ == control_.params();
     if (current && prediction_.recording != nullptr) input.predicted = prediction_.ledger.get();
@@ -41,7 +46,7 @@ lessons::FigureInput PageModel::input(int columns) const {
   input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
   input.view.columns = columns;
   input.view.asked = question_.state() != Question::State::kNone;
-  input.view.veiled = question_.hides();
+  input.view.hidden = question_.hides();
   const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
   const lessons::Figure& on_tab = *figures_[static_cast<std::size_t>(tab_)];
   const bool asked_here = page_->prediction != nullptr && page_->prediction->figure == on_tab.id;
@@ -64,7 +69,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
   if (view().zoomed()) {  // the whole axis is known from a picture of everything
     lessons::FigureInput whole = input(kFewColumns);
     const lessons::FigureData all = figures_[static_cast<std::size_t>(tab_)]->build(whole);
-    if (all.empty_reason.empty()) view().set_full({all.x.low, all.x.high});
+    if (all.head.empty_reason.empty()) show_whole(all);
   }
   if (const auto range = view().zoom_range()) {
     wanted.view.begin = range->begin;
@@ -72,12 +77,14 @@ const lessons::FigureData& PageModel::figure(int columns) {
   }
   wanted.view.cursor = view().cursor();
   figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
-  if (figure_.veil_from && !wanted.view.cursor) {  // the list needs a moment, and the peak would be the answer
-    wanted.view.cursor = figure_.x.low + (*figure_.veil_from - figure_.x.low) * kKnownMoment;
+  const auto* timeline = lessons::panel_of<lessons::Timeline>(figure_);
+  if (timeline != nullptr && timeline->hidden_from && !wanted.view.cursor) {
+    // The list needs a moment, and the peak would be the answer.
+    wanted.view.cursor = timeline->x.low + (*timeline->hidden_from - timeline->x.low) * kKnownMoment;
     figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
   }
-  if (!view().zoomed() && figure_.empty_reason.empty()) view().set_full({figure_.x.low, figure_.x.high});
-  if (figure_.source == record::Source::kLive && !growing()) figure_.source = record::Source::kRecorded;
+  if (!view().zoomed() && figure_.head.empty_reason.empty()) show_whole(figure_);
+  if (figure_.head.source == record::Source::kLive && !growing()) figure_.head.source = record::Source::kRecorded;
   compare();
   built_view_ = view();
   built_guess_ = question_.guess();
@@ -99,18 +106,11 @@ void PageModel::compare() {
 // Half-way between what is seen already and the top of the axis: a place to drag from, not a hint.
 void PageModel::make_first_guess() {
   if (tab_ != 0) return;
-  if (figure_.first_guess && question_.suggest(*figure_.first_guess)) stale_ = true;  // with it, next time
-  if (figure_.first_guess || (figure_.stack.empty() && figure_.charts.empty())) return;
-  double highest = 0;
-  if (figure_.guess_chart < figure_.charts.size())
-    for (const lessons::ChartSeries& series : figure_.charts[figure_.guess_chart].series)
-      for (const lessons::ChartPoint& point : series.points) highest = std::max(highest, point.y);
-  for (const lessons::StackColumn& column : figure_.stack) {
-    double total = 0;
-    for (const record::Bytes bytes : column.high) total += static_cast<double>(bytes);
-    highest = std::max(highest, total);
-  }
-  if (question_.suggest((highest + lessons::guess_axis(figure_).high) / 2)) stale_ = true;
+  if (figure_.head.first_guess && question_.suggest(*figure_.head.first_guess)) stale_ = true;  // with it, next time
+  const lessons::Axis* axis = lessons::guess_axis(figure_);
+  if (figure_.head.first_guess || axis == nullptr) return;
+  const double seen = lessons::highest_on_guess_axis(figure_).value_or(0);
+  if (question_.suggest((seen + axis->high) / 2)) stale_ = true;
 }
 
 void PageModel::settle_question() {
@@ -123,9 +123,10 @@ void PageModel::settle_question() {
 }
 
 void PageModel::step_cursor(int direction) {
-  if (figure_.stack.empty()) return;
-  const double at = view().cursor().value_or(figure_.cursor ? figure_.cursor->position : figure_.x.low);
-  const auto& stack = figure_.stack;
+  const auto* timeline = lessons::panel_of<lessons::Timeline>(figure_);
+  if (timeline == nullptr || timeline->stack.empty()) return;
+  const double at = view().cursor().value_or(timeline->alive ? timeline->alive->position : timeline->x.low);
+  const auto& stack = timeline->stack;
   const auto holds = [at](const lessons::StackColumn& column) { return column.end > at; };
   const auto found = std::find_if(stack.begin(), stack.end(), holds);
   std::ptrdiff_t i = std::distance(stack.begin(), found == stack.end() ? found - 1 : found);
@@ -139,25 +140,24 @@ void PageModel::step_cursor(int direction) {
 
 std::optional<PageModel::Measured> PageModel::measured() {
   const RunOnShow* run = on_show();
-  if (!view().measure() || run == nullptr || figure_.stack.empty()) return std::nullopt;
-  const lessons::Figure& timeline = *figures_[static_cast<std::size_t>(tab_)];
+  if (!view().measure() || run == nullptr || lessons::panel_of<lessons::Timeline>(figure_) == nullptr)
+    return std::nullopt;
+  const lessons::Figure& figure = *figures_[static_cast<std::size_t>(tab_)];
   const TimelineView::Range range = *view().measure();
   const auto total_at = [&](double x) {
     lessons::FigureInput one = input(kFewColumns);
     one.view.cursor = x;
-    const lessons::FigureData data = timeline.build(one);
-    return data.cursor ? data.cursor->total : 0;
+    const lessons::FigureData data = figure.build(one);
+    const auto* timeline = lessons::panel_of<lessons::Timeline>(data);
+    return timeline != nullptr && timeline->alive ? timeline->alive->total : 0;
   };
   lessons::FigureInput inside = input(kFewColumns);
   inside.view.begin = range.begin;
   inside.view.end = range.end;
   const record::Bytes at_begin = total_at(range.begin), at_end = total_at(range.end);
   Measured measured{range.length(), at_end - at_begin, std::max(at_begin, at_end)};
-  for (const lessons::StackColumn& column : timeline.build(inside).stack) {
-    record::Bytes total = 0;
-    for (const record::Bytes bytes : column.high) total += bytes;
-    measured.peak = std::max(measured.peak, total);
-  }
+  const auto highest = lessons::highest_on_guess_axis(figure.build(inside));
+  measured.peak = std::max(measured.peak, static_cast<record::Bytes>(highest.value_or(0)));
   return measured;
 }
 

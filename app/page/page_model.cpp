@@ -37,7 +37,7 @@ RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording
   lessons::FigureInput words;
   words.run = run.ledger.get();
   words.view.columns = kFewColumns;
-  run.label = figures_.front()->build(words).provenance_line;
+  run.label = figures_.front()->build(words).head.provenance_line;
   const record::Recording& recorded = *run.recording;
   const std::string techniques = recorded.sweep_points().empty() ? techniques_of(recorded.info()) : std::string();
   if (!techniques.empty()) run.label.insert(0, techniques + "; ");
@@ -128,7 +128,8 @@ bool PageModel::poll(double now, bool news) {
   const bool mine = asked_ != nullptr && planner_->recording() == asked_;
   if (mine && planner_->state() == backend::RunState::kFinished) {
     follow(prediction_, std::exchange(asked_, nullptr));
-    stale_ = stale_ || shows_prediction_ || figures_[static_cast<std::size_t>(tab_)]->of_settings;
+    stale_ =
+        stale_ || shows_prediction_ || figures_[static_cast<std::size_t>(tab_)]->basis == lessons::Basis::kSettings;
     changed = true;
   }
   if (question_.state() == Question::State::kWaiting) settle_question();
@@ -158,7 +159,7 @@ void PageModel::run(double now) {
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
   const record::Status status = control_.set(key, value);
   if (status && shows_prediction_) ask_planner();
-  if (status && figures_[static_cast<std::size_t>(tab_)]->of_settings) stale_ = true;
+  if (status && figures_[static_cast<std::size_t>(tab_)]->basis == lessons::Basis::kSettings) stale_ = true;
   return status;
 }
 
@@ -219,7 +220,9 @@ void PageModel::ask_planner() {
 
 // A figure of the settings shows what is predicted with them as well.
 void PageModel::want_prediction() {
-  if (planner_ == nullptr || !figures_[static_cast<std::size_t>(tab_)]->of_settings || question_.hides()) return;
+  if (planner_ == nullptr || figures_[static_cast<std::size_t>(tab_)]->basis != lessons::Basis::kSettings ||
+      question_.hides())
+    return;
   if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_planner();
 }
 

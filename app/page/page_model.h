@@ -123,6 +123,7 @@ class PageModel {
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
   void ask_planner();
   void reset_views();
+  void show_whole(const lessons::FigureData& figure);
   void settle_question();
   void make_first_guess();
   lessons::FigureInput input(int columns) const;

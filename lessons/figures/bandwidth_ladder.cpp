@@ -38,7 +38,7 @@ bool is_slow_way(const Measurement& row) {
   return over_bus && row.storage == "pageable";
 }
 
-// Under the veil the copies within a memory are known.
+// While the answer is hidden the copies within a memory are known.
 bool is_known(const Measurement& row) { return row.variant == "device_copy" || row.variant == "host_copy"; }
 
 const Measurement* same_road(const record::Recording& run, const Measurement& row) {
@@ -68,11 +68,8 @@ ChartPoint point_of_a(const Measurement& a, const Measurement& b, double x) {
   return point;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kBandwidthLadder.id;
-  figure.title = kBandwidthLadder.title;
-  if (!begin_bench(figure, input, record::Params())) return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  if (!begin_bench(figure.head, input)) return;
   Chart chart;
   chart.bars = true;
   ChartSeries main{.label = "measured", .kind = SeriesKind::kFused, .points = {}};
@@ -89,10 +86,10 @@ FigureData build(const FigureInput& input) {
       high = std::max(high, point.high);
       there = true;
       if (is_known(row)) known = std::max(known, point.y);
-      if (input.view.veiled && !is_known(row)) continue;
+      if (input.view.hidden && !is_known(row)) continue;
       (is_slow_way(row) ? slow : main).points.push_back(point);
       const Measurement* a =
-          input.ghost == nullptr || is_slow_way(row) ? nullptr : same_road(input.ghost->recording(), row);
+          input.baseline == nullptr || is_slow_way(row) ? nullptr : same_road(input.baseline->recording(), row);
       if (a == nullptr) continue;
       before.points.push_back(point_of_a(*a, row, x));
       low = std::min(low, before.points.back().y);
@@ -101,8 +98,8 @@ FigureData build(const FigureInput& input) {
     if (there) chart.categories.emplace_back(place.name);
   }
   if (chart.categories.empty()) {
-    figure.empty_reason = "This run did not measure how fast bytes move.";
-    return figure;
+    figure.head.empty_reason = "This run did not measure how fast bytes move.";
+    return;
   }
   chart.series.push_back(std::move(main));
   if (!slow.points.empty()) chart.series.push_back(std::move(slow));
@@ -113,14 +110,10 @@ FigureData build(const FigureInput& input) {
              .high = std::pow(10, std::ceil(std::log10(high * 1.5))),
              .logarithmic = true};
   chart.title = "Bytes moved a second";
-  figure.x = chart.x;
-  figure.y = chart.y;
-  if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
-  figure.guess = input.view.guess;
-  figure.guess_locked = input.view.guess_locked;
-  figure.first_guess = known / 10;
-  figure.charts.push_back(std::move(chart));
-  return figure;
+  chart.asked = true;
+  if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
+  figure.head.first_guess = known / 10;
+  figure.panels.emplace_back(std::move(chart));
 }
 
 }  // namespace
@@ -130,7 +123,7 @@ constinit const Figure kBandwidthLadder{
     .title = "Roads of this machine",
     .caption = "How many bytes a second move within the GPU, over the bus, within the host and to a file",
     .schema = {},
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -27,13 +27,9 @@ std::vector<const Measurement*> largest_shape(const record::Recording& recording
   return copied ? rows : std::vector<const Measurement*>{};
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kBenchBandwidth.id;
-  figure.title = kBenchBandwidth.title;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_bench(figure, input, params)) return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   Chart chart;
   std::vector<std::string> panels;
@@ -61,13 +57,12 @@ FigureData build(const FigureInput& input) {
     }
   }
   if (chart.series.empty()) {
-    figure.empty_reason = "This run measured no kernel beside a copy in this pass.";
-    return figure;
+    figure.head.empty_reason = "This run measured no kernel beside a copy in this pass.";
+    return;
   }
   make_parts_of_copy(chart, std::move(panels),
                      fmt::format("a copy of as many bytes, up to {}", rate_text(bandwidth * 1e9)));
-  add_chart(figure, std::move(chart));
-  return figure;
+  figure.panels.emplace_back(std::move(chart));
 }
 
 }  // namespace
@@ -77,7 +72,7 @@ constinit const Figure kBenchBandwidth{
     .title = "Bandwidth",
     .caption = "The part of a copy's bandwidth that each form of each kernel reaches",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -18,7 +18,7 @@ constexpr std::array kSchema{
 };
 
 // Room over what is seen while the question is open: an axis that does not tell the answer.
-constexpr double kRoomUnderVeil = 6;
+constexpr double kRoomWhileHidden = 6;
 
 Spread memory_of(const Measurement& row) {
   const auto bytes = static_cast<double>(row.extra_memory);
@@ -31,47 +31,39 @@ double highest(const ChartSeries& series) {
   return high;
 }
 
-void add_memory_chart(FigureData& figure, Chart chart, const View& view) {
+void finish_chart(Chart& chart, const View& view) {
   chart.bars = true;
   chart.y.unit = AxisUnit::kBytes;
   double fused = 0;
   for (const ChartSeries& series : chart.series)
     if (series.kind == SeriesKind::kFused) fused = std::max(fused, highest(series));
-  if (view.veiled) std::erase_if(chart.series, [](const auto& series) { return series.kind != SeriesKind::kFused; });
+  if (view.hidden) std::erase_if(chart.series, [](const auto& series) { return series.kind != SeriesKind::kFused; });
   for (ChartSeries& series : chart.series)
     for (ChartPoint& point : series.points)
       point.label = record::format_bytes(static_cast<record::Bytes>(point.y), point.y >= record::kGiB ? 1 : 0);
   fit_y(chart);
   if (view.asked) {  // the same axis before and after the answer
     Chart room{.y = {.unit = AxisUnit::kBytes},
-               .series = {{.label = {}, .points = {{.x = 0, .y = kRoomUnderVeil * fused}}}}};
+               .series = {{.label = {}, .points = {{.x = 0, .y = kRoomWhileHidden * fused}}}}};
     fit_y(room);
     chart.y.high = std::max(chart.y.high, room.y.high);
   }
-  add_chart(figure, std::move(chart));
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kBenchMemory.id;
-  figure.title = kBenchMemory.title;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_bench(figure, input, params)) return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   const auto rows = rows_of(recording, params.text("panel"), params.text("pass"), main_timing(recording));
   Chart chart = chart_by_shape(rows, &memory_of);
   if (chart.series.empty()) {
-    figure.empty_reason = "This run did not measure the memory of " + panel_title(params.text("panel")) + ".";
-    return figure;
+    figure.head.empty_reason = "This run did not measure the memory of " + panel_title(params.text("panel")) + ".";
+    return;
   }
   chart.title = panel_title(params.text("panel"));
-  add_memory_chart(figure, std::move(chart), input.view);
-  if (params.text("panel") == "rms_norm" && params.text("pass") == "full") {  // what the question is about
-    figure.guess = input.view.guess;
-    figure.guess_locked = input.view.guess_locked;
-  }
-  return figure;
+  chart.asked = params.text("panel") == "rms_norm" && params.text("pass") == "full";
+  finish_chart(chart, input.view);
+  figure.panels.emplace_back(std::move(chart));
 }
 
 }  // namespace
@@ -81,7 +73,7 @@ constinit const Figure kBenchMemory{
     .title = "Memory",
     .caption = "What a fused kernel and its eager composition allocate beside their inputs",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

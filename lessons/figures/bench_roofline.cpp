@@ -78,20 +78,16 @@ void add_roofs(Chart& chart, const Roofs& roofs) {
                               .y = {roofs.flops_per_second, roofs.flops_per_second}});
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kBenchRoofline.id;
-  figure.title = kBenchRoofline.title;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_bench(figure, input, params)) return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   Chart chart;
   add_points(chart, recording, params.text("pass"));
   const Roofs roofs = roofs_of(recording);
   if (chart.series.empty() || roofs.bytes_per_second <= 0) {
-    figure.empty_reason = "This run has no kernel with a known traffic, or no copy to compare it with.";
-    return figure;
+    figure.head.empty_reason = "This run has no kernel with a known traffic, or no copy to compare it with.";
+    return;
   }
   double low = HUGE_VAL, high = 0;
   for (const ChartSeries& series : chart.series)
@@ -108,8 +104,7 @@ FigureData build(const FigureInput& input) {
   chart.y = {.unit = AxisUnit::kFlopsPerSecond, .logarithmic = true, .name = {}};
   add_roofs(chart, roofs);
   fit_y(chart);
-  add_chart(figure, std::move(chart));
-  return figure;
+  figure.panels.emplace_back(std::move(chart));
 }
 
 }  // namespace
@@ -119,7 +114,7 @@ constinit const Figure kBenchRoofline{
     .title = "Roofline",
     .caption = "Arithmetic a second over arithmetic a byte, under what this device can do",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -42,13 +42,9 @@ std::string title_of(std::string_view panel, std::string_view pass, const Measur
   return title;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kBenchTimes.id;
-  figure.title = kBenchTimes.title;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_bench(figure, input, params)) return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   const std::string& pass = params.text("pass");
   const std::string timing = params.text("timing") == "device" ? main_timing(recording) : params.text("timing");
@@ -66,10 +62,10 @@ FigureData build(const FigureInput& input) {
     chart.y.unit = AxisUnit::kNanoseconds;
     if (panels.size() == 1) label_times(chart);
     fit_y(chart);
-    add_chart(figure, std::move(chart));
+    figure.panels.emplace_back(std::move(chart));
   }
-  if (figure.charts.empty()) figure.empty_reason = "This run has no such times: another pass, clock or kernel may.";
-  return figure;
+  if (figure.panels.empty())
+    figure.head.empty_reason = "This run has no such times: another pass, clock or kernel may.";
 }
 
 }  // namespace
@@ -79,7 +75,7 @@ constinit const Figure kBenchTimes{
     .title = "Time",
     .caption = "Time of eager, fused and library forms of each kernel, with quantiles",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

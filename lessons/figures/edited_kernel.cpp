@@ -19,21 +19,17 @@ std::string form_label(std::string_view variant) {
   return variant == "fused" ? "the built-in kernel" : variant_label(variant);
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kEditedKernel.id;
-  figure.title = kEditedKernel.title;
-  const record::Params defaults;
-  if (!begin_bench(figure, input, input.params ? *input.params : defaults)) {
-    if (input.run != nullptr && !figure.growing)
-      figure.empty_reason = "A kernel is timed on a GPU, once its result is right.";
-    return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  if (!begin_bench(figure.head, input)) {
+    if (input.run != nullptr && !figure.head.growing)
+      figure.head.empty_reason = "A kernel is timed on a GPU, once its result is right.";
+    return;
   }
   const auto rows = rows_of(input.run->recording(), kPanel, "forward", "cold");
   const auto copy = std::find_if(rows.begin(), rows.end(), [](const auto* row) { return row->variant == "copy"; });
   if (copy == rows.end() || !((*copy)->median > 0)) {
-    figure.empty_reason = "This run timed no kernel of the reader's.";
-    return figure;
+    figure.head.empty_reason = "This run timed no kernel of the reader's.";
+    return;
   }
   Chart chart;
   for (const Measurement* row : rows) {
@@ -55,8 +51,7 @@ FigureData build(const FigureInput& input) {
                      {fmt::format("{}, {} × {}", (*copy)->label, record::format_count((*copy)->rows),
                                   record::format_count((*copy)->width))},
                      "a copy of as many bytes, " + rate_text(bandwidth));
-  add_chart(figure, std::move(chart));
-  return figure;
+  figure.panels.emplace_back(std::move(chart));
 }
 
 }  // namespace
@@ -66,7 +61,7 @@ constinit const Figure kEditedKernel{
     .title = "Your kernel",
     .caption = "The part of a copy's bandwidth that the reader's kernel reaches, beside the built-in one",
     .schema = {},
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

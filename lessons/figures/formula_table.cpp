@@ -97,7 +97,7 @@ void fill(Table& table, const std::vector<FormulaTerm>& terms, const FigureInput
   column("formula");
   if (input.predicted != nullptr) column("predicted");
   if (run_fits) column("measured"), column("off by");
-  if (run_fits && input.ghost != nullptr) column("B − A");
+  if (run_fits && input.baseline != nullptr) column("B − A");
   for (const FormulaTerm& term : terms) {
     TableRow row{.category = term.category,
                  .name = term.name,
@@ -115,8 +115,8 @@ void fill(Table& table, const std::vector<FormulaTerm>& terms, const FigureInput
       row.cells.push_back(text_of(value));
       row.cells.push_back(off_by(term.bytes, value));
       row.tip += exact("measured", value);
-      if (input.ghost != nullptr) {
-        const Bytes before = measured(*input.ghost, term);
+      if (input.baseline != nullptr) {
+        const Bytes before = measured(*input.baseline, term);
         row.cells.push_back(value < 0 || before < 0 ? "–" : signed_text(value - before));
       }
     }
@@ -124,24 +124,19 @@ void fill(Table& table, const std::vector<FormulaTerm>& terms, const FigureInput
   }
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kFormulaTable.id;
-  figure.title = kFormulaTable.title;
-  figure.source = record::Source::kFormula;
-  figure.provenance = {{"formulas", "closed form"}};
-  figure.x = figure.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1};
+void add_panels(FigureData& figure, const FigureInput& input) {
+  figure.head.provenance = {{"formulas", "closed form"}};
   const bool is_prediction =
       input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // its own column
   const bool has_run = input.run != nullptr && !is_prediction && input.run->recording().info().demo == "train_step" &&
                        input.run->recording().sweep_points().empty();  // each point has settings of its own
   if (input.settings == nullptr && !has_run) {
-    figure.empty_reason = "There are no settings to put numbers in for.";
-    return figure;
+    figure.head.empty_reason = "There are no settings to put numbers in for.";
+    return;
   }
-  if (input.view.veiled) {
-    figure.empty_reason = "This is part of the answer: it shows when the question is answered.";
-    return figure;
+  if (input.view.hidden) {
+    figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
+    return;
   }
   const record::Params settings = input.settings ? *input.settings : params_of(input.run->recording().info());
   const bool run_fits =
@@ -152,12 +147,10 @@ FigureData build(const FigureInput& input) {
   record::RunInfo asked;  // the settings in the words of a run
   asked.demo = "train_step";
   asked.params = settings.to_map();
-  figure.provenance_line = provenance_line(asked);
+  figure.head.provenance_line = provenance_line(asked);
   if (run_fits) {
-    figure.source = input.run->recording().info().source;
-    figure.provenance_line = provenance_line(input.run->recording().info());
-    figure.provenance = full_provenance(input.run->recording(), record::Params(), -1);
-    if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
+    set_run(figure.head, input.run->recording(), *input.params);
+    if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
     const bool inputs = std::any_of(table.rows.begin(), table.rows.end(),
                                     [](const TableRow& row) { return row.category == record::Category::kActivations; });
     table.foot = inputs ? "With the inputs are measured the last layer's output and what the final norm keeps."
@@ -165,9 +158,8 @@ FigureData build(const FigureInput& input) {
   } else if (has_run) {
     table.foot = "The run on show has other settings: run with these to see them measured.";
   }
-  for (const auto& [key, value] : settings.to_map()) figure.provenance["setting." + key] = value;
-  figure.table = std::move(table);
-  return figure;
+  for (const auto& [key, value] : settings.to_map()) figure.head.provenance["setting." + key] = value;
+  figure.panels.emplace_back(std::move(table));
 }
 
 }  // namespace
@@ -177,8 +169,8 @@ constinit const Figure kFormulaTable{
     .title = "Formula",
     .caption = "Bytes of a step in closed form with the settings' numbers, beside the predicted and the measured ones",
     .schema = {},
-    .build = build,
-    .of_settings = true,
+    .basis = Basis::kSettings,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -156,39 +156,26 @@ Chart updates_chart(const Histogram& updates, const Histogram* lost) {
   return chart;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kGradientHistogram.id;
-  figure.title = kGradientHistogram.title;
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return figure;
-  }
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
   const bool of_updates = params.text("numbers") == "updates";
   const Histogram* numbers = last_of(recording, of_updates ? "updates" : "gradients");
-  figure.provenance = full_provenance(recording, params, numbers == nullptr ? -1 : numbers->step);
+  set_step(figure.head, numbers == nullptr ? -1 : numbers->step);
   if (numbers == nullptr || numbers->counts.empty()) {
-    figure.empty_reason = "This run did not count its gradients by size: switch \"Count by size\" on and run.";
-    return figure;
+    figure.head.empty_reason = "This run did not count its gradients by size: switch \"Count by size\" on and run.";
+    return;
   }
-  figure.charts.push_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"))
-                                     : gradients_chart(*numbers, params));
-  if (input.ghost != nullptr)
-    if (const Histogram* before = last_of(input.ghost->recording(), numbers->name); before != nullptr) {
-      Chart of_a = of_updates ? updates_chart(*before, last_of(input.ghost->recording(), "updates.lost"))
+  figure.panels.emplace_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"))
+                                        : gradients_chart(*numbers, params));
+  if (input.baseline != nullptr)
+    if (const Histogram* before = last_of(input.baseline->recording(), numbers->name); before != nullptr) {
+      Chart of_a = of_updates ? updates_chart(*before, last_of(input.baseline->recording(), "updates.lost"))
                               : gradients_chart(*before, params);
       of_a.title = "Run A: " + of_a.title;
-      figure.charts.push_back(std::move(of_a));
-      add_run_a(figure.provenance, input.ghost->recording());
+      figure.panels.emplace_back(std::move(of_a));
+      add_baseline(figure.head.provenance, input.baseline->recording());
     }
-  figure.x = figure.charts.front().x;
-  figure.y = figure.charts.front().y;
-  return figure;
 }
 
 }  // namespace
@@ -198,7 +185,7 @@ constinit const Figure kGradientHistogram{
     .title = "Gradients by size",
     .caption = "How many gradients have which size, over what a number format can hold",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -54,38 +54,28 @@ SpanFilter filter_of(const Recording& recording, const record::Params& params) {
   return filter;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kKernelTimeline.id;
-  figure.title = kKernelTimeline.title;
-  figure.x.unit = AxisUnit::kNanoseconds;
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return figure;
-  }
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
   const Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
   const SpanFilter filter = filter_of(recording, params);
-  figure.provenance = full_provenance(recording, params, filter.step);
-  figure.empty_reason = why_not_traced(recording);
-  if (!figure.empty_reason.empty()) return figure;
+  set_step(figure.head, filter.step);
+  figure.head.empty_reason = why_not_traced(recording);
+  if (!figure.head.empty_reason.empty()) return;
   const std::vector<KernelSpan> spans = spans_of(recording, filter);
   if (spans.empty()) {
-    figure.empty_reason = "This part of the step launched nothing.";
-    return figure;
+    figure.head.empty_reason = "This part of the step launched nothing.";
+    return;
   }
-  std::vector<KernelSpan> ghost_spans;
-  const bool ghost = input.ghost != nullptr && why_not_traced(input.ghost->recording()).empty();
-  if (ghost) ghost_spans = spans_of(input.ghost->recording(), filter_of(input.ghost->recording(), params));
-  fit_time(figure, input.view, std::max(length_of(spans), length_of(ghost_spans)));
-  add_rows(figure, recording, spans, {.prefix = ghost_spans.empty() ? "" : "B: "}, input.view.columns);
-  if (!ghost_spans.empty()) {
-    add_rows(figure, input.ghost->recording(), ghost_spans, {.prefix = "A: ", .ghost = true}, input.view.columns);
+  std::vector<KernelSpan> baseline_spans;
+  const bool baseline = input.baseline != nullptr && why_not_traced(input.baseline->recording()).empty();
+  if (baseline) baseline_spans = spans_of(input.baseline->recording(), filter_of(input.baseline->recording(), params));
+  Lanes panel{.x = time_axis(input.view, std::max(length_of(spans), length_of(baseline_spans))), .lanes = {}};
+  add_lanes(panel, recording, spans, {.prefix = baseline_spans.empty() ? "" : "B: "}, input.view.columns);
+  if (!baseline_spans.empty()) {
+    add_lanes(panel, input.baseline->recording(), baseline_spans, {.prefix = "A: ", .baseline = true},
+              input.view.columns);
   }
-  return figure;
+  figure.panels.emplace_back(std::move(panel));
 }
 
 }  // namespace
@@ -95,7 +85,7 @@ constinit const Figure kKernelTimeline{
     .title = "Kernels of one step",
     .caption = "Each kernel of a traced step on its stream, with the host's calls, gaps, kernel time and bytes",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

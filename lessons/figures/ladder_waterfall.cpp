@@ -56,39 +56,36 @@ Rung rung_of(const SweepPoint& point, bool first) {
 
 // The rung of run A at the same switch; null: it has none that fits.
 const SweepPoint* rung_of_a(const FigureInput& input, const SweepPoint& point) {
-  if (input.ghost == nullptr) return nullptr;
-  for (const SweepPoint& other : input.ghost->recording().sweep_points())
+  if (input.baseline == nullptr) return nullptr;
+  for (const SweepPoint& other : input.baseline->recording().sweep_points())
     if (other.series == point.series && other.label == point.label && completed(other)) return &other;
   return nullptr;
 }
 
 // What the question asks for: of the rungs but the first their names are known.
-Rung veiled(const SweepPoint& point) {
+Rung hidden_rung(const SweepPoint& point) {
   Rung rung;
   rung.label = "+ " + ladder_label(point.label);
   rung.tip = rung.label;
   return rung;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kLadderWaterfall.id;
-  figure.title = kLadderWaterfall.title;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_sweep(figure, input, params)) return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  if (!begin_sweep(figure.head, input)) return;
   const auto& points = input.run->recording().sweep_points();
   if (points.front().series != "ladder") {
-    figure.empty_reason = "This sweep is not the ladder: `headroom sweep ladder` makes one.";
-    return figure;
+    figure.head.empty_reason = "This sweep is not the ladder: `headroom sweep ladder` makes one.";
+    return;
   }
+  Rungs panel;
   record::Bytes highest = 1;
   double fastest = 1;
   record::Bytes before = 0;  // nothing is compared with a rung that did not fit: its peak is not known
-  const bool to_a = params.text("delta") == "a" && input.ghost != nullptr;
+  const bool to_a = params.text("delta") == "a" && input.baseline != nullptr;
   for (const SweepPoint& point : points) {
     const bool first = &point == &points.front();
-    Rung rung = input.view.veiled && !first ? veiled(point) : rung_of(point, first);
+    Rung rung = input.view.hidden && !first ? hidden_rung(point) : rung_of(point, first);
     const SweepPoint* a = rung_of_a(input, point);
     if (a != nullptr && completed(point))
       rung.tip += fmt::format(". Run A: {}, B − A: {}", record::format_bytes(a->peak_allocated),
@@ -96,7 +93,7 @@ FigureData build(const FigureInput& input) {
     if (completed(point) && to_a) {
       rung.before = a == nullptr ? 0 : a->peak_allocated;
       rung.delta = a == nullptr ? "" : signed_bytes(point.peak_allocated - a->peak_allocated);
-    } else if (completed(point) && (first || !input.view.veiled)) {
+    } else if (completed(point) && (first || !input.view.hidden)) {
       if (before > 0) {
         rung.before = before;
         rung.delta = signed_bytes(point.peak_allocated - before);
@@ -105,15 +102,13 @@ FigureData build(const FigureInput& input) {
     }
     highest = std::max({highest, point.peak_allocated, rung.before});
     fastest = std::max(fastest, point.tokens_per_second);
-    figure.rungs.push_back(std::move(rung));
+    panel.rungs.push_back(std::move(rung));
   }
-  figure.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
-  figure.y = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
-  if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
-  figure.guess = input.view.guess;
-  figure.guess_locked = input.view.guess_locked;
-  figure.first_guess = static_cast<double>(points.front().peak_allocated) / 2;
-  return figure;
+  panel.peaks = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
+  panel.speeds = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
+  if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
+  figure.panels.emplace_back(std::move(panel));
+  figure.head.first_guess = static_cast<double>(points.front().peak_allocated) / 2;
 }
 
 }  // namespace
@@ -123,7 +118,7 @@ constinit const Figure kLadderWaterfall{
     .title = "The ladder of techniques",
     .caption = "Peak memory by kind with one switch after the other, the difference of each, tokens a second and loss",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -38,31 +38,20 @@ std::vector<KernelSpan> spans_of_form(const Recording& recording, std::string_vi
   return found;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kLaunchForms.id;
-  figure.title = kLaunchForms.title;
-  figure.x.unit = AxisUnit::kNanoseconds;
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return figure;
-  }
-  const record::Params none(kLaunchForms.schema);
+void add_panels(FigureData& figure, const FigureInput& input) {
   const Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
-  figure.provenance = full_provenance(recording, input.params ? *input.params : none, -1);
-  figure.empty_reason = why_not_traced(recording);
-  if (!figure.empty_reason.empty()) return figure;
+  figure.head.empty_reason = why_not_traced(recording);
+  if (!figure.head.empty_reason.empty()) return;
   double longest = 0;
   for (const FormName& form : kForms) longest = std::max(longest, length_of(spans_of_form(recording, form.key)));
-  fit_time(figure, input.view, longest);
+  Lanes panel{.x = time_axis(input.view, longest), .lanes = {}};
   for (const FormName& form : kForms) {
-    add_rows(figure, recording, spans_of_form(recording, form.key), {.prefix = std::string(form.label)},
-             input.view.columns);
+    add_lanes(panel, recording, spans_of_form(recording, form.key), {.prefix = std::string(form.label)},
+              input.view.columns);
   }
-  if (figure.rows.empty()) figure.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
-  return figure;
+  if (panel.lanes.empty())
+    figure.head.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
+  figure.panels.emplace_back(std::move(panel));
 }
 
 }  // namespace
@@ -72,7 +61,7 @@ constinit const Figure kLaunchForms{
     .title = "Many launches, one kernel, a graph",
     .caption = "One operation as many launches, as one kernel and as the replay of a CUDA graph, on one time axis",
     .schema = {},
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -96,7 +96,7 @@ std::string value_text(const Quantity& quantity, double value) {
 
 ChartSeries series_of(const Quantity& quantity, const Works& works, const std::vector<std::size_t>& shown,
                       std::string label, SeriesKind kind) {
-  ChartSeries series{.label = std::move(label), .kind = kind, .ghost = false, .points = {}};
+  ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const double value = quantity.value(works[shown[i]]);
     const std::string_view group = shown[i] == kOther ? "other" : kGroups[shown[i]].label;
@@ -112,12 +112,12 @@ ChartSeries series_of(const Quantity& quantity, const Works& works, const std::v
   return series;
 }
 
-void fill(FigureData& figure, const Works& run, const Works* ghost) {
+void fill(FigureData& figure, const Works& run, const Works* baseline) {
   std::vector<std::size_t> shown;
   bool on_cpu = false;
   for (std::size_t i = 0; i < run.size(); ++i) {
     on_cpu = on_cpu || run[i].on_cpu;
-    if (run[i].launches > 0 || (ghost != nullptr && (*ghost)[i].launches > 0)) shown.push_back(i);
+    if (run[i].launches > 0 || (baseline != nullptr && (*baseline)[i].launches > 0)) shown.push_back(i);
   }
   for (const Quantity& quantity : kQuantities) {
     Chart chart;
@@ -126,40 +126,27 @@ void fill(FigureData& figure, const Works& run, const Works* ghost) {
     chart.y.unit = quantity.unit;
     for (const std::size_t i : shown) chart.categories.emplace_back(i == kOther ? "other" : kGroups[i].label);
     chart.bars = true;
-    if (ghost != nullptr) chart.series.push_back(series_of(quantity, *ghost, shown, "A", SeriesKind::kEager));
-    chart.series.push_back(series_of(quantity, run, shown, ghost != nullptr ? "B" : "", SeriesKind::kFused));
+    if (baseline != nullptr) chart.series.push_back(series_of(quantity, *baseline, shown, "A", SeriesKind::kEager));
+    chart.series.push_back(series_of(quantity, run, shown, baseline != nullptr ? "B" : "", SeriesKind::kFused));
     fit_y(chart);
-    figure.charts.push_back(std::move(chart));
+    figure.panels.emplace_back(std::move(chart));
   }
-  figure.x = figure.charts.front().x;
-  figure.y = figure.charts.front().y;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kLaunches.id;
-  figure.title = kLaunches.title;
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return figure;
-  }
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
   const Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
-  figure.provenance = full_provenance(recording, params, last_traced_step(recording));
-  figure.empty_reason = why_not_traced(recording);
-  if (!figure.empty_reason.empty()) return figure;
+  set_step(figure.head, last_traced_step(recording));
+  figure.head.empty_reason = why_not_traced(recording);
+  if (!figure.head.empty_reason.empty()) return;
   const Works works = works_of(recording, params);
   if (std::all_of(works.begin(), works.end(), [](const StepWork& work) { return work.launches == 0; })) {
-    figure.empty_reason = "This part of the step launched nothing.";
-    return figure;
+    figure.head.empty_reason = "This part of the step launched nothing.";
+    return;
   }
-  const bool ghost = input.ghost != nullptr && why_not_traced(input.ghost->recording()).empty();
-  const Works other = ghost ? works_of(input.ghost->recording(), params) : Works{};
-  fill(figure, works, ghost ? &other : nullptr);
-  return figure;
+  const bool baseline = input.baseline != nullptr && why_not_traced(input.baseline->recording()).empty();
+  const Works other = baseline ? works_of(input.baseline->recording(), params) : Works{};
+  fill(figure, works, baseline ? &other : nullptr);
 }
 
 }  // namespace
@@ -169,7 +156,7 @@ constinit const Figure kLaunches{
     .title = "Launches, time and bytes of one step",
     .caption = "What a step launches for each part of the model, how long that takes and what it moves",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -48,7 +48,7 @@ double last_step(const record::RunInfo& info, const LossByStep& losses) {
 }
 
 ChartSeries series_of(const LossByStep& losses, std::string label, SeriesKind kind) {
-  ChartSeries series{.label = std::move(label), .kind = kind, .ghost = false, .points = {}};
+  ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
   for (const auto& [step, loss] : losses) {
     ChartPoint point{.x = static_cast<double>(step), .y = loss, .low = loss, .high = loss};
     if (losses.size() <= kMostTips) point.tip = fmt::format("{}, step {}: {:.4f}", series.label, step, loss);
@@ -68,13 +68,14 @@ void fit(Axis& axis, const std::vector<ChartSeries>& series) {
   axis.high = std::ceil((high + room) / step) * step;
 }
 
-Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossByStep& ghost) {
+Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossByStep& baseline) {
   Chart chart;
   chart.title = "Loss";
-  if (!ghost.empty()) chart.series.push_back(series_of(ghost, "run A", SeriesKind::kEager));
-  chart.series.push_back(series_of(run, ghost.empty() ? "this run" : "run B, this one", SeriesKind::kFused));
+  if (!baseline.empty()) chart.series.push_back(series_of(baseline, "run A", SeriesKind::kEager));
+  chart.series.push_back(series_of(run, baseline.empty() ? "this run" : "run B, this one", SeriesKind::kFused));
   const double last = last_step(input.run->recording().info(), run);
-  chart.x = {.unit = AxisUnit::kSteps, .low = 0, .high = std::max(last, ghost.empty() ? 0.0 : ghost.rbegin()->first)};
+  chart.x = {
+      .unit = AxisUnit::kSteps, .low = 0, .high = std::max(last, baseline.empty() ? 0.0 : baseline.rbegin()->first)};
   chart.x.name = "step";
   chart.y.unit = AxisUnit::kNumber;
   fit(chart.y, chart.series);
@@ -82,10 +83,10 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
 }
 
 // B − A where both have the step; the title says the largest.
-Chart difference_chart(const LossByStep& run, const LossByStep& ghost, const Axis& x) {
+Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const Axis& x) {
   LossByStep change;
   for (const auto& [step, loss] : run)
-    if (const auto before = ghost.find(step); before != ghost.end()) change[step] = loss - before->second;
+    if (const auto before = baseline.find(step); before != baseline.end()) change[step] = loss - before->second;
   Chart chart;
   chart.x = x;
   chart.y.unit = AxisUnit::kNumber;
@@ -110,32 +111,21 @@ Chart difference_chart(const LossByStep& run, const LossByStep& ghost, const Axi
   return chart;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kLossCurves.id;
-  figure.title = kLossCurves.title;
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return figure;
-  }
+void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
-  figure.provenance = full_provenance(recording, record::Params(), -1);
   const LossByStep run = losses_of(recording);
   if (run.empty()) {
-    figure.empty_reason = recording.outcome() ? "This run measured no loss: no step of it was finished."
-                                              : "The first step is on its way.";
-    return figure;
+    figure.head.empty_reason = recording.outcome() ? "This run measured no loss: no step of it was finished."
+                                                   : "The first step is on its way.";
+    return;
   }
-  const LossByStep ghost = input.ghost == nullptr ? LossByStep{} : losses_of(input.ghost->recording());
-  figure.charts.push_back(losses_chart(input, run, ghost));
-  figure.x = figure.charts.front().x;
-  figure.y = figure.charts.front().y;
-  if (ghost.empty()) return figure;
-  add_run_a(figure.provenance, input.ghost->recording());
-  figure.charts.push_back(difference_chart(run, ghost, figure.x));
-  return figure;
+  const LossByStep baseline = input.baseline == nullptr ? LossByStep{} : losses_of(input.baseline->recording());
+  Chart losses = losses_chart(input, run, baseline);
+  const Axis steps = losses.x;
+  figure.panels.emplace_back(std::move(losses));
+  if (baseline.empty()) return;
+  add_baseline(figure.head.provenance, input.baseline->recording());
+  figure.panels.emplace_back(difference_chart(run, baseline, steps));
 }
 
 }  // namespace
@@ -145,7 +135,7 @@ constinit const Figure kLossCurves{
     .title = "Loss",
     .caption = "The loss by step; with a second run, both and their difference",
     .schema = {},
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

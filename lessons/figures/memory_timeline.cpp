@@ -67,12 +67,12 @@ struct Shot {
   ShownRange shown;
   TimeMap map;
   std::vector<record::PhaseSpan> spans;
-  double data_end = 0;  // drawn up to here: the end of the data, or the veil
+  double data_end = 0;  // drawn up to here: the end of the data, or of what is not hidden
 
   const record::Recording& recording() const { return run.recording(); }
   std::uint64_t first() const { return map.first(); }
   std::uint64_t last() const { return map.last(); }
-  bool asked() const { return view.veiled || view.asked || view.guess.has_value(); }
+  bool asked() const { return view.hidden || view.asked || view.guess.has_value(); }
 };
 
 // End of the first forward pass: what comes after is the question.
@@ -100,7 +100,7 @@ Bytes limit_of(const record::RunInfo& info) {
   return info.device == record::DeviceKind::kGpu ? info.device_memory : 0;
 }
 
-Axis x_axis(const Shot& shot, const record::Ledger* ghost) {
+Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
   Axis axis{.unit = shot.map.axis() == record::TimeAxis::kEvent ? AxisUnit::kEvents : AxisUnit::kNanoseconds,
             .low = 0,
             .high = shot.map.end() * (1 + (failure_of(shot) ? kFailedWidth : kRightMargin))};
@@ -114,9 +114,9 @@ Axis x_axis(const Shot& shot, const record::Ledger* ghost) {
       axis.high = std::max(length, shot.map.end()) * (1 + kRightMargin);
     }
   }
-  if (ghost) {
-    const ShownRange shown = shown_range(ghost->recording(), shot.params);
-    const TimeMap map(ghost->recording(), shot.map.axis(), shown.range.first, shown.range.last);
+  if (baseline) {
+    const ShownRange shown = shown_range(baseline->recording(), shot.params);
+    const TimeMap map(baseline->recording(), shot.map.axis(), shown.range.first, shown.range.last);
     axis.high = std::max(axis.high, map.end() * (1 + kRightMargin));
   }
   if (shot.view.begin) axis.low = *shot.view.begin;
@@ -125,9 +125,9 @@ Axis x_axis(const Shot& shot, const record::Ledger* ghost) {
   return axis;
 }
 
-// Under the veil the axis comes from what the forward pass shows and from the card alone, so that it does not tell the
-// answer; after it, the same axis stays unless the data would not fit.
-Axis y_axis(const Shot& shot, const record::Ledger* ghost) {
+// While the answer is hidden the axis comes from what the forward pass shows and from the card alone, so that it does
+// not give the answer away; after it, the same axis stays unless the data would not fit.
+Axis y_axis(const Shot& shot, const record::Ledger* baseline) {
   const auto limit = static_cast<double>(limit_of(shot.recording().info()));
   double high = 0;
   if (shot.asked()) {
@@ -136,7 +136,7 @@ Axis y_axis(const Shot& shot, const record::Ledger* ghost) {
     high = limit > 0 && limit <= kFarLimit * known ? 1.25 * std::max(limit, known) : 2 * known;
     if (shot.view.guess && shot.view.guess_locked) high = std::max(high, *shot.view.guess * 1.05);
   }
-  if (!shot.view.veiled) {
+  if (!shot.view.hidden) {
     // Live, earlier steps tell how high this one may go.
     const std::uint64_t first = shot.shown.growing ? 0 : shot.first();
     const auto peak = static_cast<double>(shot.run.peak(first, shot.last()).totals.allocated);
@@ -148,10 +148,10 @@ Axis y_axis(const Shot& shot, const record::Ledger* ghost) {
       high = std::max(high, std::min(wanted * 1.04, 1.6 * std::max(limit, peak)));
     }
   }
-  if (ghost) {
-    const ShownRange shown = shown_range(ghost->recording(), shot.params);
-    high =
-        std::max(high, 1.06 * static_cast<double>(ghost->peak(shown.range.first, shown.range.last).totals.allocated));
+  if (baseline) {
+    const ShownRange shown = shown_range(baseline->recording(), shot.params);
+    high = std::max(high,
+                    1.06 * static_cast<double>(baseline->peak(shown.range.first, shown.range.last).totals.allocated));
   }
   return {.unit = AxisUnit::kBytes, .low = 0, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
 }
@@ -267,119 +267,112 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, double hig
   return line;
 }
 
-// Run A is known: it is whole and with its peak even while the veil hides what is asked about run B.
-void add_ghost(FigureData& figure, const Shot& shot, const record::Ledger& ghost) {
-  const ShownRange shown = shown_range(ghost.recording(), shot.params);
+// The baseline is known: it is whole and with its peak even while what is asked about the run is hidden.
+void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& baseline) {
+  const ShownRange shown = shown_range(baseline.recording(), shot.params);
   if (!shown.empty_reason.empty()) return;
-  const TimeMap map(ghost.recording(), shot.map.axis(), shown.range.first, shown.range.last);
+  const TimeMap map(baseline.recording(), shot.map.axis(), shown.range.first, shown.range.last);
   // An envelope of three pixels, so that the saw-tooth of the layers does not flicker.
-  StepLine line = step_line(columns_of(ghost, map, figure.x, map.end(), std::max(1, shot.view.columns / 3)),
-                            LineStyle::kGhost, high_total);
+  StepLine line = step_line(columns_of(baseline, map, panel.x, map.end(), std::max(1, shot.view.columns / 3)),
+                            LineStyle::kBaseline, high_total);
   if (line.x.empty()) return;
-  figure.lines.push_back(std::move(line));
-  add_run_a(figure.provenance, ghost.recording());
-  const record::Peak peak = ghost.peak(map.first(), map.last());
+  panel.lines.push_back(std::move(line));
+  const record::Peak peak = baseline.peak(map.first(), map.last());
   std::string label = "A peak " + record::format_bytes(peak.totals.allocated, 1);
-  if (figure.cap && static_cast<double>(peak.totals.allocated) > figure.cap->y) {
-    const auto over = peak.totals.allocated - static_cast<Bytes>(figure.cap->y);
+  if (panel.cap && static_cast<double>(peak.totals.allocated) > panel.cap->y) {
+    const auto over = peak.totals.allocated - static_cast<Bytes>(panel.cap->y);
     label += fmt::format(", does not fit by {}", record::format_bytes(over, 1));
   }
-  figure.ghost_peak = PeakMark{map.position(peak.event), static_cast<double>(peak.totals.allocated), std::move(label)};
+  panel.baseline_peak =
+      PeakMark{map.position(peak.event), static_cast<double>(peak.totals.allocated), std::move(label)};
 }
 
-void add_limit(FigureData& figure, const Shot& shot) {
+void add_limit(Timeline& panel, const Shot& shot) {
   const record::RunInfo& info = shot.recording().info();
   const Bytes limit = limit_of(info);
   // The device's own memory is of interest only where the run comes near it.
-  const bool far = static_cast<double>(limit) >= figure.y.high;
+  const bool far = static_cast<double>(limit) >= panel.y.high;
   if (limit <= 0 || (info.cap == 0 && far)) return;
   const std::string_view noun = info.device == record::DeviceKind::kGpu ? "card" : "limit";
-  figure.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};
+  panel.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};
 }
 
-void add_failure(FigureData& figure, const Shot& shot) {
+void add_failure(Timeline& panel, const Shot& shot) {
   const auto* facts = failure_of(shot);
-  if (facts == nullptr || shot.view.veiled) return;
-  figure.failed =
+  if (facts == nullptr || shot.view.hidden) return;
+  panel.failed =
       FailedRequest{shot.map.end(), static_cast<double>(facts->allocated), static_cast<double>(facts->requested),
                     "asked for " + record::format_bytes(facts->requested, 2)};
 }
 
-void add_peak(FigureData& figure, const Shot& shot) {
-  if (shot.view.veiled || shot.first() >= shot.last()) return;
+void add_peak(Timeline& panel, const Shot& shot) {
+  if (shot.view.hidden || shot.first() >= shot.last()) return;
   const record::Peak peak = shot.run.peak(shot.first(), shot.last());
-  figure.peak = PeakMark{shot.map.position(peak.event), static_cast<double>(peak.totals.allocated),
-                         "peak " + record::format_bytes(peak.totals.allocated, 1)};
+  panel.peak = PeakMark{shot.map.position(peak.event), static_cast<double>(peak.totals.allocated),
+                        "peak " + record::format_bytes(peak.totals.allocated, 1)};
 }
 
-// The list and the ladder: under the cursor, else at the failure or the peak, under the veil at the last moment shown.
-void add_alive(FigureData& figure, const Shot& shot) {
+// The list and the memory levels: under the cursor, else at the failure or the peak; while the answer is hidden, at the
+// last moment shown.
+void add_alive(Timeline& panel, const Shot& shot) {
   if (shot.first() >= shot.last()) return;
   double position = shot.view.cursor ? std::clamp(*shot.view.cursor, 0.0, shot.data_end) : shot.data_end;
   std::uint64_t event = std::min(shot.map.event_at(position), events_until(shot.map, shot.data_end) - 1);
-  if (!shot.view.cursor && !shot.view.veiled && !failure_of(shot)) {
+  if (!shot.view.cursor && !shot.view.hidden && !failure_of(shot)) {
     event = shot.run.peak(shot.first(), shot.last()).event;
     position = shot.map.position(event);
   }
-  figure.cursor = alive_list(shot.run, event, kListRows);
-  figure.cursor->position = position;
-  figure.cursor->at_cursor = shot.view.cursor.has_value();
-  figure.cursor->when = when_text(shot.recording(), event, position, figure.x.unit);
-  figure.ladder = ladder_at(shot.run, event);
-  if (shot.view.veiled) figure.ladder.resize(2);  // what is reserved and above would tell the peak
+  panel.alive = alive_list(shot.run, event, kListRows);
+  panel.alive->position = position;
+  panel.alive->at_cursor = shot.view.cursor.has_value();
+  panel.alive->when = when_text(shot.recording(), event, position, panel.x.unit);
+  panel.levels = levels_at(shot.run, event);
+  if (shot.view.hidden) panel.levels.resize(2);  // what is reserved and above would tell the peak
 }
 
-void fill(FigureData& figure, const Shot& shot, const record::Ledger* ghost) {
-  figure.growing = shot.shown.growing;
-  figure.x = x_axis(shot, ghost);
-  figure.y = y_axis(shot, ghost);
-  figure.bands = bands_of(shot);
-  const std::vector<Column> columns = columns_of(shot.run, shot.map, figure.x, shot.data_end, shot.view.columns);
+Timeline timeline_of(const Shot& shot, const record::Ledger* baseline) {
+  Timeline panel;
+  panel.x = x_axis(shot, baseline);
+  panel.y = y_axis(shot, baseline);
+  panel.bands = bands_of(shot);
+  const std::vector<Column> columns = columns_of(shot.run, shot.map, panel.x, shot.data_end, shot.view.columns);
   for (const Column& column : columns) {
-    figure.stack.push_back({column.begin, column.end, column.high.by_category, column.low.by_category});
+    panel.stack.push_back({column.begin, column.end, column.high.by_category, column.low.by_category});
   }
-  figure.quiet = quiet_kinds(columns);
-  // Segments stay reserved from step to step: under the veil these lines would tell the last step's peak.
-  if (!shot.view.veiled) {
-    if (auto line = reserved_line(columns)) figure.lines.push_back(std::move(*line));
-    if (auto line = process_line(shot, figure.x, figure.y.high)) figure.lines.push_back(std::move(*line));
+  panel.quiet = quiet_kinds(columns);
+  // Segments stay reserved from step to step: while the answer is hidden these lines would tell the last step's peak.
+  if (!shot.view.hidden) {
+    if (auto line = reserved_line(columns)) panel.lines.push_back(std::move(*line));
+    if (auto line = process_line(shot, panel.x, panel.y.high)) panel.lines.push_back(std::move(*line));
   }
-  add_limit(figure, shot);
-  if (ghost) add_ghost(figure, shot, *ghost);
-  add_peak(figure, shot);
-  add_failure(figure, shot);
-  add_alive(figure, shot);
-  if (shot.view.veiled) figure.veil_from = shot.data_end;
-  figure.guess = shot.view.guess;
-  figure.guess_locked = shot.view.guess_locked;
+  add_limit(panel, shot);
+  if (baseline) add_baseline_line(panel, shot, *baseline);
+  add_peak(panel, shot);
+  add_failure(panel, shot);
+  add_alive(panel, shot);
+  if (shot.view.hidden) panel.hidden_from = shot.data_end;
+  return panel;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kMemoryTimeline.id;
-  figure.title = kMemoryTimeline.title;
-  figure.x.unit = AxisUnit::kNanoseconds;
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return figure;
-  }
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
   const ShownRange shown = shown_range(recording, params);
-  figure.provenance = full_provenance(recording, params, shown.range.step);
-  figure.empty_reason = shown.empty_reason;
-  if (!figure.empty_reason.empty()) return figure;
-  if (shown.range.step < 0) figure.title = "Memory over the whole run";
+  set_step(figure.head, shown.range.step);
+  figure.head.empty_reason = shown.empty_reason;
+  if (!figure.head.empty_reason.empty()) return;
+  if (shown.range.step < 0) figure.head.title = "Memory over the whole run";
   Shot shot{
       *input.run, input.view, params, shown, TimeMap(recording, axis_of(params), shown.range.first, shown.range.last),
       {},         0};
   shot.spans = record::phase_spans(recording, shot.map, shown.range, true);
-  shot.data_end = input.view.veiled ? end_of_forward(shot) : shot.map.end();
-  fill(figure, shot, input.ghost);
-  return figure;
+  shot.data_end = input.view.hidden ? end_of_forward(shot) : shot.map.end();
+  figure.head.growing = shown.growing;
+  Timeline panel = timeline_of(shot, input.baseline);
+  const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
+                                    [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
+  if (compared) add_baseline(figure.head.provenance, input.baseline->recording());
+  figure.panels.emplace_back(std::move(panel));
 }
 
 }  // namespace
@@ -389,7 +382,7 @@ constinit const Figure kMemoryTimeline{
     .title = "Memory over one step",
     .caption = "What is allocated over one training step, stacked by kind, with phases, peak and limits",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

@@ -65,35 +65,23 @@ TableRow way_row(const MomentWay& way, std::int64_t parameters) {
   return row;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kMomentBytes.id;
-  figure.title = kMomentBytes.title;
-  figure.x = figure.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1};
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return figure;
-  }
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
-  figure.provenance = full_provenance(recording, params, -1);
   const std::vector<MomentWay> first = moment_ways(recording, "first_moment");
   const std::vector<MomentWay> second = moment_ways(recording, "second_moment");
   if (first.empty()) {
-    figure.empty_reason = "This run did not compare its moments with what 8 bits keep of them.";
-    return figure;
+    figure.head.empty_reason = "This run did not compare its moments with what 8 bits keep of them.";
+    return;
   }
-  if (input.view.veiled) {
-    figure.empty_reason = "This is part of the answer: it shows when the question is answered.";
-    return figure;
+  if (input.view.hidden) {
+    figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
+    return;
   }
   std::vector<MomentWay> of_a;
-  if (input.ghost != nullptr) {
-    of_a = moment_ways(input.ghost->recording(), "first_moment");
-    add_run_a(figure.provenance, input.ghost->recording());
+  if (input.baseline != nullptr) {
+    of_a = moment_ways(input.baseline->recording(), "first_moment");
+    add_baseline(figure.head.provenance, input.baseline->recording());
   }
   const std::int64_t parameters = llama::num_parameters(*llama::find_config(params.text("model")));
   Table table{.head = "Both moments of all parameters P",
@@ -110,8 +98,7 @@ FigureData build(const FigureInput& input) {
     if (!of_a.empty()) row.cells.push_back(change(error, error_of(of_a, way)));
     table.rows.push_back(std::move(row));
   }
-  figure.table = std::move(table);
-  return figure;
+  figure.panels.emplace_back(std::move(table));
 }
 
 }  // namespace
@@ -121,7 +108,7 @@ constinit const Figure kMomentBytes{
     .title = "Formula",
     .caption = "Bytes of AdamW's moments in fp32 and in 8 bits by closed form, beside the errors that were measured",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

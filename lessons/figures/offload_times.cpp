@@ -64,25 +64,20 @@ TableRow row_of(const Load& load, std::int64_t parameters, const FigureInput& in
   row.tip = rate > 0
                 ? fmt::format("{}: {} B at {} ({})", load.name, record::format_count(bytes), rate_text(rate), load.road)
                 : fmt::format("{}: this run did not measure the road {}", load.name, load.road);
-  if (input.ghost != nullptr) {
-    const double before = time(*input.ghost);
+  if (input.baseline != nullptr) {
+    const double before = time(*input.baseline);
     const bool both = now >= 0 && before >= 0;
     row.cells.push_back(both ? (now < before ? "−" : "+") + seconds(std::abs(now - before)) : "–");
   }
   return row;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kOffloadTimes.id;
-  figure.title = kOffloadTimes.title;
-  figure.x = figure.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1};
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_bench(figure, input, params)) return figure;
-  if (input.view.veiled) {
-    figure.empty_reason = "This is part of the answer: it shows when the question is answered.";
-    return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  if (!begin_bench(figure.head, input)) return;
+  if (input.view.hidden) {
+    figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
+    return;
   }
   const std::int64_t parameters = llama::num_parameters(*llama::find_config(params.text("model")));
   Table table{
@@ -90,13 +85,12 @@ FigureData build(const FigureInput& input) {
       .columns = {"bytes", "bandwidth", "time"},
       .rows = {},
       .foot = "What can overlap does not add up: the step is no shorter than the longest of these and computing."};
-  if (input.ghost != nullptr) {
+  if (input.baseline != nullptr) {
     table.columns.emplace_back("B − A");
-    add_run_a(figure.provenance, input.ghost->recording());
+    add_baseline(figure.head.provenance, input.baseline->recording());
   }
   for (const Load& load : kLoads) table.rows.push_back(row_of(load, parameters, input));
-  figure.table = std::move(table);
-  return figure;
+  figure.panels.emplace_back(std::move(table));
 }
 
 }  // namespace
@@ -108,7 +102,7 @@ constinit const Figure kOffloadTimes{
         "Bytes that cross each road in an offloaded step by closed form, and how long that takes at the speed "
         "that was measured",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

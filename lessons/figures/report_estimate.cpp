@@ -56,21 +56,15 @@ ChartSeries series(std::string label, record::Category category, double bytes_pe
   return made;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kReportEstimate.id;
-  figure.title = kReportEstimate.title;
-  figure.source = record::Source::kFormula;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
   const Shape* shape = kShapes.data();
   for (const Shape& each : kShapes)
     if (each.key == params.text("model")) shape = &each;
   const auto seq = static_cast<double>(params.integer("seq"));
-  figure.provenance_line = fmt::format("checkpoints B·T·H·2·L, logits 3·B·T·V·4, T = {}, H = {}, L = {}, V = {}",
-                                       record::format_count(params.integer("seq")), shape->hidden, shape->layers,
-                                       record::format_count(static_cast<std::int64_t>(shape->vocab)));
-  for (const auto& [key, value] : params.to_map()) figure.provenance["figure." + key] = value;
+  figure.head.provenance_line = fmt::format("checkpoints B·T·H·2·L, logits 3·B·T·V·4, T = {}, H = {}, L = {}, V = {}",
+                                            record::format_count(params.integer("seq")), shape->hidden, shape->layers,
+                                            record::format_count(static_cast<std::int64_t>(shape->vocab)));
 
   Chart chart;
   chart.bars = true;
@@ -81,10 +75,7 @@ FigureData build(const FigureInput& input) {
   chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kBatches.size() - 0.5, .name = "batch B"};
   chart.y.unit = AxisUnit::kBytes;
   fit_y(chart);
-  figure.x = chart.x;
-  figure.y = chart.y;
-  figure.charts.push_back(std::move(chart));
-  return figure;
+  figure.panels.emplace_back(std::move(chart));
 }
 
 }  // namespace
@@ -94,7 +85,8 @@ constinit const Figure kReportEstimate{
     .title = "Checkpoints beside logits",
     .caption = "The report's estimate: kept inputs of all layers, and three copies of the fp32 logits, over the batch",
     .schema = kSchema,
-    .build = build,
+    .basis = Basis::kParameters,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

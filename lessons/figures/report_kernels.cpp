@@ -69,7 +69,7 @@ void add_published(Chart& chart, std::string_view panel, bool memory) {
   for (const auto& [implementation, label, kind] :
        {std::tuple{"huggingface", "Hugging Face, A100, published", SeriesKind::kEager},
         std::tuple{"liger", "Liger, A100, published", SeriesKind::kFused}}) {
-    ChartSeries series{.label = label, .kind = kind, .ghost = true, .points = {}};
+    ChartSeries series{.label = label, .kind = kind, .published = true, .points = {}};
     for (const PublishedKernel& point : published_kernels()) {
       if (point.panel != panel || point.implementation != implementation) continue;
       const std::string name = record::format_count(point.x);
@@ -87,13 +87,9 @@ void add_published(Chart& chart, std::string_view panel, bool memory) {
   }
 }
 
-FigureData build(const FigureInput& input, const Figure& of, bool memory) {
-  FigureData figure;
-  figure.id = of.id;
-  figure.title = of.title;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_bench(figure, input, params)) return figure;
+void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
+  const record::Params& params = *input.params;
+  if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   bool any = false;
   for (const std::string_view kernel : kPanels) {
@@ -115,20 +111,16 @@ FigureData build(const FigureInput& input, const Figure& of, bool memory) {
                .name = shape_name("report." + std::string(kernel))};
     chart.y.unit = memory ? AxisUnit::kBytes : AxisUnit::kNanoseconds;
     fit_y(chart);
-    figure.charts.push_back(std::move(chart));
+    figure.panels.emplace_back(std::move(chart));
   }
   if (!any) {
-    figure.charts.clear();
-    figure.empty_reason = "This run did not measure the report's panels: run it with Panels set to them.";
-    return figure;
+    figure.head.empty_reason = "This run did not measure the report's panels: run it with Panels set to them.";
+    return;
   }
-  figure.x = figure.charts.front().x;
-  figure.y = figure.charts.front().y;
-  return figure;
 }
 
-FigureData build_times(const FigureInput& input) { return build(input, kReportTimes, false); }
-FigureData build_memory(const FigureInput& input) { return build(input, kReportMemory, true); }
+void add_times(FigureData& figure, const FigureInput& input) { add_panels(figure, input, false); }
+void add_memory(FigureData& figure, const FigureInput& input) { add_panels(figure, input, true); }
 
 }  // namespace
 
@@ -137,7 +129,7 @@ constinit const Figure kReportTimes{
     .title = "Report: time",
     .caption = "Six kernels, forward and backward, with the points that the Liger paper published",
     .schema = kSchema,
-    .build = build_times,
+    .add_panels = add_times,
 };
 
 constinit const Figure kReportMemory{
@@ -145,7 +137,7 @@ constinit const Figure kReportMemory{
     .title = "Report: memory",
     .caption = "Peak memory of six kernels, inputs included, with the points that the Liger paper published",
     .schema = kSchema,
-    .build = build_memory,
+    .add_panels = add_memory,
 };
 
 }  // namespace headroom::lessons

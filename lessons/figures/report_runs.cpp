@@ -111,8 +111,10 @@ void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strateg
 }
 
 void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy) {
-  ChartSeries peak{
-      .label = fmt::format("{}, published", strategy.short_label), .kind = strategy.kind, .ghost = true, .points = {}};
+  ChartSeries peak{.label = fmt::format("{}, published", strategy.short_label),
+                   .kind = strategy.kind,
+                   .published = true,
+                   .points = {}};
   ChartSeries speed = peak;
   for (const PublishedRun& run : published_runs()) {
     if (run.experiment != sweep.experiment || run.strategy != strategy.key || run.out_of_memory) continue;
@@ -179,17 +181,13 @@ Chart chart_of(const Sweep& sweep, std::string title, AxisUnit unit) {
 }
 
 // What the question asks for is left out, but the axis keeps the room for it.
-void veil(Chart& chart) {
+void hide_answer(Chart& chart) {
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.kind == SeriesKind::kFused; });
 }
 
-FigureData build(const FigureInput& input, const Figure& of, Sweep sweep) {
-  FigureData figure;
-  figure.id = of.id;
-  figure.title = of.title;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_sweep(figure, input, params)) return figure;
+void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
+  const record::Params& params = *input.params;
+  if (!begin_sweep(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   find_points(sweep, recording);
   const bool published = sweep.comparable && params.text("published") == "on";
@@ -208,8 +206,8 @@ FigureData build(const FigureInput& input, const Figure& of, Sweep sweep) {
   for (const Strategy& strategy : kStrategies)
     if (shown(strategy)) add_measured(peaks, speeds, sweep, strategy, recording);
   if (peaks.series.empty()) {
-    figure.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
-    return figure;
+    figure.head.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
+    return;
   }
   for (const Strategy& strategy : kStrategies)
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
@@ -221,30 +219,25 @@ FigureData build(const FigureInput& input, const Figure& of, Sweep sweep) {
   fit_y(peaks);
   for (Chart* chart : {&speeds, &peaks})
     if (any_ran_out(*chart)) chart->y.high *= 1.08;  // room for the row that says so
-  const bool veiled = input.view.veiled;
+  const bool hidden = input.view.hidden;
   for (const Strategy& strategy : kStrategies)
-    if (sweep.comparable && params.text("formula") == "on" && shown(strategy) && !veiled)
+    if (sweep.comparable && params.text("formula") == "on" && shown(strategy) && !hidden)
       add_formula(peaks, sweep, strategy);
-  if (veiled)
-    for (Chart* chart : {&speeds, &peaks}) veil(*chart);
-  figure.guess = input.view.guess;
-  figure.guess_locked = input.view.guess_locked;
-  figure.guess_chart = 1;
-  figure.first_guess = peaks.y.high / 2;
-  figure.charts.push_back(std::move(speeds));
-  figure.charts.push_back(std::move(peaks));
-  figure.x = figure.charts.front().x;
-  figure.y = figure.charts.front().y;
-  return figure;
+  if (hidden)
+    for (Chart* chart : {&speeds, &peaks}) hide_answer(*chart);
+  peaks.asked = true;
+  figure.head.first_guess = peaks.y.high / 2;
+  figure.panels.emplace_back(std::move(speeds));
+  figure.panels.emplace_back(std::move(peaks));
 }
 
-FigureData build_batch(const FigureInput& input) {
-  return build(input, kReportBatch,
-               {.over = "batch", .fixed = "seq", .experiment = "batch", .published_at = 1024, .places = {}});
+void add_batch(FigureData& figure, const FigureInput& input) {
+  add_panels(figure, input,
+             {.over = "batch", .fixed = "seq", .experiment = "batch", .published_at = 1024, .places = {}});
 }
-FigureData build_sequence(const FigureInput& input) {
-  return build(input, kReportSequence,
-               {.over = "seq", .fixed = "batch", .experiment = "sequence", .published_at = 4, .places = {}});
+void add_sequence(FigureData& figure, const FigureInput& input) {
+  add_panels(figure, input,
+             {.over = "seq", .fixed = "batch", .experiment = "sequence", .published_at = 4, .places = {}});
 }
 
 }  // namespace
@@ -254,7 +247,7 @@ constinit const Figure kReportBatch{
     .title = "Report: batch",
     .caption = "Speed and peak memory of three ways to train over the batch, with the report's points",
     .schema = kSchema,
-    .build = build_batch,
+    .add_panels = add_batch,
 };
 
 constinit const Figure kReportSequence{
@@ -262,7 +255,7 @@ constinit const Figure kReportSequence{
     .title = "Report: sequence",
     .caption = "Speed and peak memory of three ways to train over the sequence's length, with the report's points",
     .schema = kSchema,
-    .build = build_sequence,
+    .add_panels = add_sequence,
 };
 
 }  // namespace headroom::lessons

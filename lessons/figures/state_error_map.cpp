@@ -30,7 +30,7 @@ constexpr std::size_t kMostColumns = 40;
 constexpr double kWorst = 100;  // percent: the number is gone
 
 // Mean error of all numbers, by what shares a scale: the even levels beside the dynamic ones, and run A's.
-Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWay>& ways_of_a, bool veiled) {
+Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWay>& ways_of_a, bool hidden) {
   Chart chart{.title = "Mean error of all numbers", .bars = true};
   std::vector<std::int64_t> blocks;
   for (const MomentWay& way : ways)
@@ -64,7 +64,7 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
                                .label = fmt::format("{:.1f} %", a),
                                .tip = fmt::format("{}; run A: {:.1f} %, {}", tip, a, change)});
     }
-    if (veiled && dynamic) continue;
+    if (hidden && dynamic) continue;
     chart.series.push_back(std::move(now));
     if (!before.points.empty()) chart.series.push_back(std::move(before));
   }
@@ -76,33 +76,22 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
   return chart;
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kStateErrorMap.id;
-  figure.title = kStateErrorMap.title;
-  figure.x = figure.y = {.unit = AxisUnit::kNumber, .low = 0, .high = 1};
-  if (input.run == nullptr) {
-    figure.empty_reason = "Nothing has run yet.";
-    return figure;
-  }
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
-  figure.source = recording.info().source;
-  figure.provenance_line = provenance_line(recording.info());
   // The question is about the first moment.
-  const std::string moment = input.view.veiled ? "first_moment" : std::string(params.text("moment"));
+  const std::string moment = input.view.hidden ? "first_moment" : std::string(params.text("moment"));
   std::vector<MomentWay> ways = moment_ways(recording, moment);
-  figure.provenance = full_provenance(recording, params, ways.empty() ? -1 : ways.front().errors->step);
+  set_step(figure.head, ways.empty() ? -1 : ways.front().errors->step);
   if (ways.empty()) {
-    figure.empty_reason = "This run did not compare its moments with what 8 bits keep of them.";
-    return figure;
+    figure.head.empty_reason = "This run did not compare its moments with what 8 bits keep of them.";
+    return;
   }
   const std::vector<MomentWay> ways_of_a =
-      input.ghost == nullptr ? std::vector<MomentWay>{} : moment_ways(input.ghost->recording(), moment);
-  Chart chart = mean_errors(ways, ways_of_a, input.view.veiled);
-  if (input.ghost != nullptr) add_run_a(figure.provenance, input.ghost->recording());
-  if (input.view.veiled) std::erase_if(ways, [](const MomentWay& way) { return way.dynamic; });
+      input.baseline == nullptr ? std::vector<MomentWay>{} : moment_ways(input.baseline->recording(), moment);
+  Chart chart = mean_errors(ways, ways_of_a, input.view.hidden);
+  if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
+  if (input.view.hidden) std::erase_if(ways, [](const MomentWay& way) { return way.dynamic; });
   int low = std::numeric_limits<int>::max(), high = std::numeric_limits<int>::min();
   for (const MomentWay& way : ways)
     for (std::size_t i = 0; i < way.errors->counts.size(); ++i)
@@ -111,8 +100,8 @@ FigureData build(const FigureInput& input) {
         high = std::max(high, way.errors->low_exponent + static_cast<int>(i));
       }
   if (low > high) {
-    figure.empty_reason = "All moments are still zero.";
-    return figure;
+    figure.head.empty_reason = "All moments are still zero.";
+    return;
   }
   low = std::max(low, high - static_cast<int>(kMostColumns) + 1);
   const int every = high - low > 14 ? 5 : 1;  // as many columns as have a name between them
@@ -141,16 +130,10 @@ FigureData build(const FigureInput& input) {
     map.cells.push_back(std::move(row));
   }
   for (int e = low; e <= high; ++e) map.columns.push_back(fmt::format("{}{}", e < 0 ? "−" : "", std::abs(e)));
-  figure.maps.push_back(std::move(map));
-  figure.x = chart.x;
-  figure.y = chart.y;
-  if (moment == "first_moment") {
-    figure.guess = input.view.guess;
-    figure.guess_locked = input.view.guess_locked;
-  }
-  figure.first_guess = chart.y.high / 3;
-  figure.charts.push_back(std::move(chart));
-  return figure;
+  chart.asked = moment == "first_moment";
+  figure.head.first_guess = chart.y.high / 3;
+  figure.panels.emplace_back(std::move(chart));
+  figure.panels.emplace_back(std::move(map));
 }
 
 }  // namespace
@@ -160,7 +143,7 @@ constinit const Figure kStateErrorMap{
     .title = "What 8 bits keep",
     .caption = "Mean error of quantised moments by the number's size, for each way to quantise",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

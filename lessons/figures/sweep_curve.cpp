@@ -117,13 +117,9 @@ double highest_stack(const record::Recording& recording) {
   return static_cast<double>(high);
 }
 
-FigureData build(const FigureInput& input) {
-  FigureData figure;
-  figure.id = kSweepCurve.id;
-  figure.title = kSweepCurve.title;
-  const record::Params defaults(kSchema);
-  const record::Params& params = input.params ? *input.params : defaults;
-  if (!begin_sweep(figure, input, params)) return figure;
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  if (!begin_sweep(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   const Places places = places_of(recording);
 
@@ -140,8 +136,8 @@ FigureData build(const FigureInput& input) {
     for (ChartPoint& point : series.points)
       if (!point.out_of_memory) point.label = speed_text(point.y);
   if (peaks.series.empty()) {
-    figure.empty_reason = "None of the points of this sweep ran.";
-    return figure;
+    figure.head.empty_reason = "None of the points of this sweep ran.";
+    return;
   }
   fit_y(peaks);
   if (kinds) {
@@ -150,11 +146,8 @@ FigureData build(const FigureInput& input) {
     peaks.y = whole.y;
   }
   fit_y(speeds);
-  figure.charts.push_back(std::move(peaks));
-  figure.charts.push_back(std::move(speeds));
-  figure.x = figure.charts.front().x;
-  figure.y = figure.charts.front().y;
-  return figure;
+  figure.panels.emplace_back(std::move(peaks));
+  figure.panels.emplace_back(std::move(speeds));
 }
 
 }  // namespace
@@ -164,7 +157,7 @@ constinit const Figure kSweepCurve{
     .title = "A sweep",
     .caption = "Peak memory by kind and tokens a second, point by point",
     .schema = kSchema,
-    .build = build,
+    .add_panels = add_panels,
 };
 
 }  // namespace headroom::lessons

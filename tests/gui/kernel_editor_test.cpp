@@ -8,6 +8,7 @@
 #include "tests/gui/harness.h"
 #include "tests/gui/scripted_backend.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::tests;
@@ -145,8 +146,8 @@ TEST_CASE("the stored run shows its own source, its verdict and its speed, to re
         actor.click("Speed");
         actor.frames(3);
       }
-      IM_CHECK_EQ(actor.page().figure(400).charts.size(), 1u);
-      IM_CHECK_EQ(actor.page().figure(400).charts.front().series.size(), 2u);
+      IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 1u);
+      IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).front()->series.size(), 2u);
     });
   }
 }

@@ -12,6 +12,7 @@
 #include "tests/gui/harness.h"
 #include "tests/gui/small_run.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::tests;
@@ -79,7 +80,7 @@ TEST_CASE("Run records a real training step live, and its peak is the allocator'
     IM_CHECK_EQ(run.first_mismatch(), record::kNever);
     IM_CHECK_EQ(run.recording().dropped_events(), 0u);
     const auto step = record::steps_of(run.recording()).back();
-    IM_CHECK_EQ(actor.page().figure(400).peak->y,
+    IM_CHECK_EQ(tests::timeline_of(actor.page().figure(400)).peak->y,
                 static_cast<double>(run.peak(step.first, step.last).totals.allocated));
     IM_CHECK(actor.page().status_line().find("2 steps, 0 events dropped") != std::string::npos);
     actor.picture("live run");
@@ -104,8 +105,8 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
     actor.frames(3);
     IM_CHECK(actor.page().control().outcome()->kind == record::OutcomeKind::kEngineLost);
     IM_CHECK(actor.page().notice().has_value());
-    IM_CHECK(actor.page().figure(400).empty_reason.empty());
-    IM_CHECK(!actor.page().figure(400).stack.empty());
+    IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
+    IM_CHECK(!tests::timeline_of(actor.page().figure(400)).stack.empty());
     actor.picture("engine killed");
     IM_CHECK(actor.page().set_param("steps", "1").ok());
     actor.click("run");
@@ -137,12 +138,14 @@ TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][l
     actor.click("skip");
     actor.ctx->ItemClick("**/layers/Predicted");
     IM_CHECK(wait_for(
-        actor, [&] { return actor.page().figure(400).empty_reason.empty() && actor.page().shows_prediction(); }));
-    IM_CHECK(actor.page().figure(400).source == record::Source::kPredicted);
-    const double before = actor.page().figure(400).peak->y;
+        actor, [&] { return actor.page().figure(400).head.empty_reason.empty() && actor.page().shows_prediction(); }));
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
+    const double before = tests::timeline_of(actor.page().figure(400)).peak->y;
     IM_CHECK(actor.page().set_param("batch", "8").ok());
-    IM_CHECK(
-        wait_for(actor, [&] { return actor.page().figure(400).peak && actor.page().figure(400).peak->y > before; }));
+    IM_CHECK(wait_for(actor, [&] {
+      return tests::timeline_of(actor.page().figure(400)).peak &&
+             tests::timeline_of(actor.page().figure(400)).peak->y > before;
+    }));
     actor.picture("predicted live");
   });
 }

@@ -7,6 +7,7 @@
 #include "tests/gui/scripted_backend.h"
 #include "tests/gui/small_run.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::app::page;
@@ -171,15 +172,15 @@ TEST_CASE("sliders have the stops that people use", "[window][settings]") {
 TEST_CASE("the stored run shows at once, half of it hidden", "[window][page]") {
   Reader reader;
   const lessons::FigureData& figure = reader.model.figure(400);
-  CHECK(figure.empty_reason.empty());
-  REQUIRE(figure.veil_from);
-  CHECK_FALSE(figure.peak);
+  CHECK(figure.head.empty_reason.empty());
+  REQUIRE(tests::timeline_of(figure).hidden_from);
+  CHECK_FALSE(tests::timeline_of(figure).peak);
   CHECK(reader.model.question().guess().has_value());  // a marker to drag
   reader.model.question().skip();
   const lessons::FigureData& whole = reader.model.figure(400);
-  CHECK_FALSE(whole.veil_from);
-  REQUIRE(whole.peak);
-  CHECK(whole.peak->y == Approx(static_cast<double>(tests::peak_of({}))));
+  CHECK_FALSE(tests::timeline_of(whole).hidden_from);
+  REQUIRE(tests::timeline_of(whole).peak);
+  CHECK(tests::timeline_of(whole).peak->y == Approx(static_cast<double>(tests::peak_of({}))));
 }
 
 TEST_CASE("an answer is compared with the run that is shown", "[window][page]") {
@@ -190,7 +191,7 @@ TEST_CASE("an answer is compared with the run that is shown", "[window][page]") 
   reader.poll();
   REQUIRE(reader.model.question().reveal());
   CHECK(reader.model.question().reveal()->is == Approx(static_cast<double>(tests::peak_of({}))));
-  CHECK(reader.model.figure(400).guess_locked);
+  CHECK(reader.model.figure(400).head.guess_locked);
 }
 
 TEST_CASE("a run is recorded while the question is open, and stays hidden", "[window][page]") {
@@ -199,7 +200,7 @@ TEST_CASE("a run is recorded while the question is open, and stays hidden", "[wi
   reader.model.run(0);
   reader.finish_run();
   CHECK(reader.backend.starts() == 1);
-  CHECK(reader.model.figure(400).veil_from.has_value());
+  CHECK(tests::timeline_of(reader.model.figure(400)).hidden_from.has_value());
   CHECK_FALSE(reader.model.question().reveal());
   reader.model.question().set_guess(170 * kMiB);
   reader.model.question().lock();
@@ -240,7 +241,7 @@ TEST_CASE("an engine that is lost leaves what was recorded, and the next run wor
   REQUIRE(reader.model.notice());
   CHECK(reader.model.notice()->kind == Notice::Kind::kTrouble);
   CHECK(reader.model.notice()->body.find("signal 9. All 16 events") != std::string::npos);
-  CHECK(reader.model.figure(400).empty_reason.empty());
+  CHECK(reader.model.figure(400).head.empty_reason.empty());
   reader.model.run(reader.now);
   reader.finish_run();
   CHECK_FALSE(reader.model.notice());
@@ -286,7 +287,8 @@ TEST_CASE("what is measured between two moments adds up", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   const lessons::FigureData& figure = reader.model.figure(400);
-  reader.model.view().set_measure(TimelineView::Range{figure.x.low, figure.peak->x});
+  reader.model.view().set_measure(
+      TimelineView::Range{lessons::axes_of(figure).x.low, tests::timeline_of(figure).peak->x});
   const auto measured = reader.model.measured();
   REQUIRE(measured);
   CHECK(measured->peak == tests::peak_of({}));
@@ -298,13 +300,13 @@ TEST_CASE("what is measured between two moments adds up", "[window][page]") {
 TEST_CASE("the cursor steps from change to change", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
-  const double peak = reader.model.figure(400).peak->x;
+  const double peak = tests::timeline_of(reader.model.figure(400)).peak->x;
   reader.model.view().set_cursor(peak);
-  const record::Bytes before = reader.model.figure(400).cursor->total;
+  const record::Bytes before = tests::timeline_of(reader.model.figure(400)).alive->total;
   reader.model.step_cursor(+1);
   REQUIRE(reader.model.view().cursor());
   CHECK(*reader.model.view().cursor() > peak);
-  CHECK(reader.model.figure(400).cursor->total != before);
+  CHECK(tests::timeline_of(reader.model.figure(400)).alive->total != before);
 }
 
 TEST_CASE("a prediction is asked for with the settings, and again when they change", "[window][page]") {
@@ -318,8 +320,8 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   model.show_prediction(true);
   model.poll(0.1, planner.poll());
   CHECK(planner.starts() == 1);
-  CHECK(model.figure(400).empty_reason.empty());
-  CHECK(model.figure(400).x.unit == lessons::AxisUnit::kEvents);  // it took no time
+  CHECK(model.figure(400).head.empty_reason.empty());
+  CHECK(lessons::axes_of(model.figure(400)).x.unit == lessons::AxisUnit::kEvents);  // it took no time
   CHECK(model.set_param("batch", "8"));
   CHECK(planner.starts() == 2);
   CHECK(planner.last_params().integer("batch") == 8);
@@ -378,9 +380,10 @@ TEST_CASE("run A is compared with what is shown, and is its own run", "[window][
   CHECK(reader.model.comparison().rows.empty());
   reader.model.show_run(0);
   const lessons::FigureData& figure = reader.model.figure(400);
-  REQUIRE(figure.ghost_peak);
-  CHECK(figure.ghost_peak->y == Approx(static_cast<double>(tests::peak_of({.weights = 80 * record::kMiB}))));
-  CHECK(figure.provenance.contains("run_a.demo"));
+  REQUIRE(tests::timeline_of(figure).baseline_peak);
+  CHECK(tests::timeline_of(figure).baseline_peak->y ==
+        Approx(static_cast<double>(tests::peak_of({.weights = 80 * record::kMiB}))));
+  CHECK(figure.head.provenance.contains("run_a.demo"));
   REQUIRE_FALSE(reader.model.comparison().rows.empty());
   CHECK(reader.model.comparison().rows[0].head == "Peak");
   CHECK(reader.model.comparison().rows[0].a == "340.00 MiB");
@@ -393,7 +396,7 @@ TEST_CASE("run A is compared with what is shown, and is its own run", "[window][
   reader.model.toggle_pin();
   CHECK(reader.model.pinned() == nullptr);
   CHECK(reader.model.comparison().rows.empty());
-  CHECK_FALSE(reader.model.figure(400).ghost_peak);
+  CHECK_FALSE(tests::timeline_of(reader.model.figure(400)).baseline_peak);
 }
 
 TEST_CASE("compared runs are told apart by the settings that differ", "[window][page]") {

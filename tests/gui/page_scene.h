@@ -4,6 +4,7 @@
 #include "tests/gui/harness.h"
 #include "tests/gui/scripted_backend.h"
 #include "tests/gui/small_run.h"
+#include "tests/support/panels.h"
 
 namespace headroom::tests {
 
@@ -24,7 +25,7 @@ struct Scene {
 
 inline double peak_in_figure(const Actor& actor) {
   const lessons::FigureData& figure = actor.page().figure(400);
-  return figure.peak ? figure.peak->y : -1;
+  return tests::timeline_of(figure).peak ? tests::timeline_of(figure).peak->y : -1;
 }
 
 }  // namespace headroom::tests

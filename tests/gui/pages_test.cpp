@@ -7,6 +7,7 @@
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::tests;
@@ -182,9 +183,9 @@ TEST_CASE("what was recorded here is no longer called live once it has ended", "
     skip_question(actor);
     actor.click("run");
     actor.frames(4);
-    IM_CHECK(actor.page().figure(400).source == record::Source::kLive);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kLive);
     actor.wait_for_end_of_run();
-    IM_CHECK(actor.page().figure(400).source == record::Source::kRecorded);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kRecorded);
   });
 }
 
@@ -201,14 +202,14 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
       actor.click("pin");
       actor.frames(2);
       IM_CHECK(actor.page().pinned() != nullptr);
-      IM_CHECK(!actor.page().figure(400).ghost_peak);  // not beside itself
+      IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);  // not beside itself
       IM_CHECK(actor.page().comparison().rows.empty());
       actor.click("run");
       actor.wait_for_end_of_run();
       actor.frames(2);
-      const auto& ghost = actor.page().figure(400).ghost_peak;
-      IM_CHECK(ghost.has_value());
-      IM_CHECK_EQ(ghost->y, static_cast<double>(peak_of({})));
+      const auto& baseline = tests::timeline_of(actor.page().figure(400)).baseline_peak;
+      IM_CHECK(baseline.has_value());
+      IM_CHECK_EQ(baseline->y, static_cast<double>(peak_of({})));
       const auto& rows = actor.page().comparison().rows;
       IM_CHECK(!rows.empty());
       IM_CHECK_STR_EQ(rows.front().change.c_str(), "+120.00 MiB");
@@ -216,13 +217,14 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
       actor.ctx->KeyPress(ImGuiKey_C);
       actor.frames(2);
       IM_CHECK(actor.page().pinned() == nullptr);
-      IM_CHECK(!actor.page().figure(400).ghost_peak);
+      IM_CHECK(!tests::timeline_of(actor.page().figure(400)).baseline_peak);
       actor.ctx->KeyPress(ImGuiKey_C);  // the run just made
       actor.click("run");               // replaces it on the page, not as A
       actor.wait_for_end_of_run();
       actor.frames(2);
-      IM_CHECK(actor.page().figure(400).ghost_peak.has_value());
-      IM_CHECK_EQ(actor.page().figure(400).ghost_peak->y, static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
+      IM_CHECK(tests::timeline_of(actor.page().figure(400)).baseline_peak.has_value());
+      IM_CHECK_EQ(tests::timeline_of(actor.page().figure(400)).baseline_peak->y,
+                  static_cast<double>(peak_of({.weights = 80 * record::kMiB})));
       IM_CHECK_STR_EQ(actor.page().comparison().rows.front().change.c_str(), "the same");
     });
   }

@@ -9,6 +9,7 @@
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::tests;
@@ -73,9 +74,9 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
     IM_CHECK(why.find("Stream weights “on” does not go with Checkpointing “off”") != std::string::npos);
     run_to_end(actor, "ladder live");
     const lessons::FigureData& figure = actor.page().figure(400);
-    IM_CHECK_EQ(figure.rungs.size(), ladder.order().size() + 1);
-    for (std::size_t i = 0; i < figure.rungs.size(); ++i) {
-      const lessons::Rung& rung = figure.rungs[i];
+    IM_CHECK_EQ(tests::rungs_of(figure).size(), ladder.order().size() + 1);
+    for (std::size_t i = 0; i < tests::rungs_of(figure).size(); ++i) {
+      const lessons::Rung& rung = tests::rungs_of(figure)[i];
       if (i == 1)
         IM_CHECK(rung.note.find("does not go with") != std::string::npos);
       else
@@ -87,8 +88,8 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
       for (const record::Bytes bytes : rung.bytes) sum += bytes;
       return sum;
     };
-    IM_CHECK_GT(total(figure.rungs[0]), total(figure.rungs[2]));  // checkpointing, alone
-    IM_CHECK_GT(total(figure.rungs[0]), 2 * total(figure.rungs.back()));
+    IM_CHECK_GT(total(tests::rungs_of(figure)[0]), total(tests::rungs_of(figure)[2]));  // checkpointing, alone
+    IM_CHECK_GT(total(tests::rungs_of(figure)[0]), 2 * total(tests::rungs_of(figure).back()));
     IM_CHECK(actor.page().control().can_run());  // the engines of the ladder are gone, the window's own is free
   });
 }

@@ -12,6 +12,7 @@
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::tests;
@@ -25,7 +26,7 @@ void skip_question(Actor& actor) {
 
 bool has_note(const Actor& actor, const std::string& words) {
   const lessons::FigureData& figure = actor.page().figure(400);
-  for (const lessons::Bar& bar : figure.bars)
+  for (const lessons::Bar& bar : tests::bars_of(figure))
     if (bar.note.find(words) != std::string::npos) return true;
   return false;
 }
@@ -90,11 +91,13 @@ TEST_CASE("a page pins the plain step as A, and every panel says what B has more
     actor.frames(4);
     IM_CHECK_EQ(actor.page().runs().size(), 2u);
     IM_CHECK(actor.page().pinned() != nullptr);
-    IM_CHECK(actor.page().figure(400).ghost_peak.has_value());  // A is known, only B is under the veil
-    IM_CHECK(!actor.page().figure(400).peak.has_value());
+    const lessons::FigureData& hidden = actor.page().figure(400);
+    IM_CHECK(tests::timeline_of(hidden).baseline_peak.has_value());  // A is known, only B's answer is hidden
+    IM_CHECK(!tests::timeline_of(hidden).peak.has_value());
     skip_question(actor);
     const double fewer = 24 * kMiB;
-    IM_CHECK_EQ(actor.page().figure(400).ghost_peak->y - actor.page().figure(400).peak->y, fewer);
+    const lessons::Timeline& shown = tests::timeline_of(actor.page().figure(400));
+    IM_CHECK_EQ(shown.baseline_peak->y - shown.peak->y, fewer);
     IM_CHECK(!actor.page().comparison().rows.empty());
     actor.picture("B against A");
     actor.page().show_tab(1);
@@ -104,7 +107,7 @@ TEST_CASE("a page pins the plain step as A, and every panel says what B has more
     actor.picture("peaks of B and A");
     actor.page().show_tab(2);
     actor.frames(3);
-    IM_CHECK(actor.page().figure(400).table.has_value());
+    IM_CHECK(lessons::panel_of<lessons::Table>(actor.page().figure(400)) != nullptr);
     actor.picture("formula table");
     actor.page().show_tab(0);
     actor.ctx->KeyPress(ImGuiKey_C);  // the reader lets A go
@@ -124,7 +127,7 @@ TEST_CASE("the formula follows the reader's settings at once", "[gui]") {
     actor.page().show_tab(2);
     actor.frames(2);
     const auto state = [&] {
-      for (const lessons::TableRow& row : actor.page().figure(400).table->rows)
+      for (const lessons::TableRow& row : tests::table_of(actor.page().figure(400)).rows)
         if (row.name == "Optimizer state") return row.note;
       return std::string();
     };
@@ -186,7 +189,7 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     IM_CHECK_GT(made, 0);
     actor.frames(3);
     const lessons::FigureData& figure = actor.page().figure(400);
-    IM_CHECK_EQ(figure.rungs.size(), ladder.order().size() + 1);
+    IM_CHECK_EQ(tests::rungs_of(figure).size(), ladder.order().size() + 1);
     actor.picture("ladder, run");
   });
 }
@@ -213,7 +216,7 @@ TEST_CASE("the report is run from its page, point by point, and stopped", "[gui]
       actor.frames(1);
     IM_CHECK(actor.app.running());
     IM_CHECK_GE(points(), 3u);
-    IM_CHECK(!actor.page().figure(400).charts.empty());
+    IM_CHECK(!tests::charts_of(actor.page().figure(400)).empty());
     actor.picture("report, running");
     actor.click("stop sweep");
     for (int i = 0; i < 2000 && actor.app.running(); ++i) actor.frames(1);
@@ -259,12 +262,12 @@ TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars
     const double from = *actor.question().guess(), to = 10.0 * record::kGiB;
     drag(actor, actor.on_screen(from, 0.4), actor.on_screen(to, 0.4));
     IM_CHECK(std::abs(*actor.question().guess() - to) < 0.5 * record::kGiB);
-    for (const lessons::Rung& rung : actor.page().figure(400).rungs)
-      if (&rung != &actor.page().figure(400).rungs.front()) IM_CHECK(rung.value.empty());
+    for (const lessons::Rung& rung : tests::rungs_of(actor.page().figure(400)))
+      if (&rung != &tests::rungs_of(actor.page().figure(400)).front()) IM_CHECK(rung.value.empty());
     actor.click("lock");
     actor.frames(2);
     IM_CHECK(actor.question().state() == app::page::Question::State::kAnswered);
-    IM_CHECK(!actor.page().figure(400).rungs.back().value.empty());
+    IM_CHECK(!tests::rungs_of(actor.page().figure(400)).back().value.empty());
   });
 }
 
@@ -368,7 +371,7 @@ TEST_CASE("every page of the techniques has a picture in each of its figures, fr
         actor.page().show_tab(tab);
         actor.frames(3);
         actor.picture("shipped " + stage.page + " " + std::to_string(tab));
-        IM_CHECK_STR_EQ(actor.page().figure(400).empty_reason.c_str(), "");
+        IM_CHECK_STR_EQ(actor.page().figure(400).head.empty_reason.c_str(), "");
       }
     });
   }

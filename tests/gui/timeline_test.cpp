@@ -6,6 +6,7 @@
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::tests;
@@ -79,10 +80,10 @@ TEST_CASE("a timeline that got the focus by Tab keeps it while its keys are used
   });
 }
 
-TEST_CASE("what is veiled cannot be measured", "[gui]") {
+TEST_CASE("what is hidden cannot be measured", "[gui]") {
   Scene scene;
-  perform("measuring under the veil", scene.stage, [](Actor& actor) {
-    const double veil = *actor.page().figure(400).veil_from;
+  perform("measuring while the answer is hidden", scene.stage, [](Actor& actor) {
+    const double hidden = *tests::timeline_of(actor.page().figure(400)).hidden_from;
     const TimelineView& view = actor.page().view();
     const double y = actor.app.view().figure().scene().map.y.high / 2;
     const auto drag = [&](double from, double to) {
@@ -92,11 +93,11 @@ TEST_CASE("what is veiled cannot be measured", "[gui]") {
       actor.ctx->MouseUp(0);
       actor.frames(2);
     };
-    drag(veil + (view.full().end - veil) * 0.3, veil + (view.full().end - veil) * 0.8);
+    drag(hidden + (view.full().end - hidden) * 0.3, hidden + (view.full().end - hidden) * 0.8);
     IM_CHECK(!view.measure().has_value());
-    drag(veil * 0.5, veil + (view.full().end - veil) * 0.8);
+    drag(hidden * 0.5, hidden + (view.full().end - hidden) * 0.8);
     IM_CHECK(view.measure().has_value());
-    IM_CHECK_LE(view.measure()->end, veil);
+    IM_CHECK_LE(view.measure()->end, hidden);
   });
 }
 
@@ -137,11 +138,11 @@ TEST_CASE("the cursor follows the mouse, and the list with it", "[gui]") {
     const double y = actor.app.view().figure().scene().map.y.high / 2;
     actor.ctx->MouseMoveToPos(actor.on_screen(full.begin + full.length() * 0.05, y));
     actor.frames(2);
-    const record::Bytes early = actor.page().figure(400).cursor->total;
-    actor.ctx->MouseMoveToPos(actor.on_screen(actor.page().figure(400).peak->x, y));
+    const record::Bytes early = tests::timeline_of(actor.page().figure(400)).alive->total;
+    actor.ctx->MouseMoveToPos(actor.on_screen(tests::timeline_of(actor.page().figure(400)).peak->x, y));
     actor.frames(2);
-    IM_CHECK(actor.page().figure(400).cursor->total > early);
-    IM_CHECK(actor.page().figure(400).cursor->at_cursor);
+    IM_CHECK(tests::timeline_of(actor.page().figure(400)).alive->total > early);
+    IM_CHECK(tests::timeline_of(actor.page().figure(400)).alive->at_cursor);
     actor.ctx->MouseClick(0);
     const double before = *actor.page().view().cursor();
     actor.ctx->KeyPress(ImGuiKey_Period);
@@ -157,13 +158,13 @@ TEST_CASE("time runs by the device, by the host, or by events", "[gui]") {
   perform("time axis", scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.frames(2);
-    IM_CHECK(actor.page().figure(400).x.unit == lessons::AxisUnit::kNanoseconds);
+    IM_CHECK(lessons::axes_of(actor.page().figure(400)).x.unit == lessons::AxisUnit::kNanoseconds);
     actor.click("axis");
     actor.frames(2);
     actor.ctx->ItemClick("//$FOCUSED/$$2/option");
     actor.frames(3);
     IM_CHECK(actor.page().figure_params().text("axis") == "event");
-    IM_CHECK(actor.page().figure(400).x.unit == lessons::AxisUnit::kEvents);
+    IM_CHECK(lessons::axes_of(actor.page().figure(400)).x.unit == lessons::AxisUnit::kEvents);
   });
 }
 
@@ -174,17 +175,17 @@ TEST_CASE("the page's other figures are one click or key away, each with a view 
     actor.ctx->ItemClick("**/$$1/tab");
     actor.frames(3);
     IM_CHECK_EQ(actor.page().tab(), 1);
-    IM_CHECK(!actor.page().figure(400).bars.empty());
+    IM_CHECK(!tests::bars_of(actor.page().figure(400)).empty());
     actor.ctx->KeyPress(ImGuiKey_G);
     actor.frames(2);
     IM_CHECK_EQ(actor.page().tab(), 2);
-    IM_CHECK_EQ(actor.page().figure(400).charts.size(), 1u);
+    IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 1u);
     actor.picture("losses");
     actor.ctx->KeyPress(ImGuiKey_C);
     actor.click("run");
     actor.wait_for_end_of_run();
     actor.frames(2);
-    IM_CHECK_EQ(actor.page().figure(400).charts.size(), 2u);  // beside run A
+    IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 2u);  // beside run A
     actor.picture("losses beside run A");
     actor.ctx->KeyPress(ImGuiKey_G);
     actor.frames(2);

@@ -6,17 +6,18 @@
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::tests;
 using app::page::Question;
 
-TEST_CASE("the page opens with its stored run, half of it veiled", "[gui]") {
+TEST_CASE("the page opens with its stored run, half of it hidden", "[gui]") {
   Scene scene;
   perform("open", scene.stage, [](Actor& actor) {
     IM_CHECK(!actor.app.view().figure().scene().items.empty());
     IM_CHECK(actor.question().hides());
-    IM_CHECK(actor.page().figure(400).veil_from.has_value());
+    IM_CHECK(tests::timeline_of(actor.page().figure(400)).hidden_from.has_value());
     IM_CHECK(actor.there("lock"));
     IM_CHECK(actor.there("skip"));
     IM_CHECK(!actor.there("layers"));  // no planner: no choice of a prediction
@@ -29,7 +30,7 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
     const auto& figure = actor.app.view().figure();
     IM_CHECK(figure.scene().guess.has_value());
     const double before = *actor.question().guess();
-    const double x = (*actor.page().figure(400).veil_from + figure.scene().map.x.high) / 2;
+    const double x = (*tests::timeline_of(actor.page().figure(400)).hidden_from + figure.scene().map.x.high) / 2;
     actor.ctx->MouseMoveToPos(actor.on_screen(x, before));
     actor.ctx->MouseDown(0);
     actor.ctx->MouseMoveToPos(actor.on_screen(x, 200 * kMiB));
@@ -40,8 +41,8 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
     actor.frames(3);
     IM_CHECK(actor.question().state() == Question::State::kAnswered);
     IM_CHECK_EQ(actor.question().reveal()->is, static_cast<double>(peak_of({})));
-    IM_CHECK(!actor.page().figure(400).veil_from.has_value());
-    IM_CHECK(actor.page().figure(400).guess_locked);
+    IM_CHECK(!tests::timeline_of(actor.page().figure(400)).hidden_from.has_value());
+    IM_CHECK(actor.page().figure(400).head.guess_locked);
   });
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("Run records a step live: the timeline grows, ends, and is summed up",
     IM_CHECK_EQ(scene.backend.starts(), 1);
     IM_CHECK(actor.app.running());
     IM_CHECK(actor.there("cancel"));
-    IM_CHECK(actor.page().figure(400).source == record::Source::kLive);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kLive);
     actor.picture("running");
     const std::uint64_t early = actor.page().runs().back().ledger->size();
     actor.frames(3);
@@ -180,7 +181,7 @@ TEST_CASE("an engine that dies leaves the window, the partial timeline, and a ne
     actor.frames(3);
     IM_CHECK(!actor.app.running());
     IM_CHECK(actor.page().notice().has_value());
-    IM_CHECK(actor.page().figure(400).empty_reason.empty());
+    IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
     actor.picture("engine lost callout");
     actor.click("run");
     actor.wait_for_end_of_run();
@@ -198,8 +199,8 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
     actor.wait_for_end_of_run();
     IM_CHECK(actor.page().notice().has_value());
     IM_CHECK(actor.page().notice()->kind == app::page::Notice::Kind::kOutOfMemory);
-    IM_CHECK(actor.page().figure(400).failed.has_value());
-    IM_CHECK(actor.page().figure(400).cap.has_value());
+    IM_CHECK(tests::timeline_of(actor.page().figure(400)).failed.has_value());
+    IM_CHECK(tests::timeline_of(actor.page().figure(400)).cap.has_value());
   });
   Scene answered;
   answered.backend.use(small_run({.out_of_memory = true}));
@@ -222,12 +223,12 @@ TEST_CASE("a page without recordings says so and can be run", "[gui]") {
   stage.runner = &backend;
   perform("no recordings", stage, [&](Actor& actor) {
     IM_CHECK_EQ(actor.page().shown_run(), -1);
-    IM_CHECK(!actor.page().figure(400).empty_reason.empty());
+    IM_CHECK(!actor.page().figure(400).head.empty_reason.empty());
     IM_CHECK(actor.there("empty action"));
     actor.picture("empty");
     actor.click("empty action");
     actor.wait_for_end_of_run();
-    IM_CHECK(actor.page().figure(400).empty_reason.empty());
+    IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
     IM_CHECK(actor.question().hides());
   });
 }
@@ -279,7 +280,7 @@ TEST_CASE("a prediction is a layer beside what was measured", "[gui]") {
     actor.frames(3);
     IM_CHECK_EQ(planner.starts(), 1);
     IM_CHECK(actor.page().shows_prediction());
-    IM_CHECK(actor.page().figure(400).source == record::Source::kPredicted);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
     actor.ctx->ItemClick("**/layers/Measured");
     actor.frames(2);
     IM_CHECK(!actor.page().shows_prediction());

@@ -8,6 +8,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/made_bench.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using lessons::Chart;
@@ -25,6 +26,12 @@ FigureData build(std::string_view id, const record::Recording& recording,
   return figure.build({.run = &ledger, .params = &params, .view = view});
 }
 
+const Chart* chart_named(const FigureData& figure, std::string_view title) {
+  for (const Chart* chart : tests::charts_of(figure))
+    if (chart->title == title) return chart;
+  return nullptr;
+}
+
 const ChartSeries* series_named(const Chart& chart, std::string_view label) {
   for (const ChartSeries& series : chart.series)
     if (series.label == label) return &series;
@@ -35,9 +42,9 @@ const ChartSeries* series_named(const Chart& chart, std::string_view label) {
 
 TEST_CASE("times stand in one chart a kernel, one place a shape, one series a form") {
   const FigureData figure = build("bench_times", tests::made_bench());
-  REQUIRE(figure.empty_reason == "");
-  REQUIRE(figure.charts.size() == 8);
-  const Chart& norms = figure.charts.front();
+  REQUIRE(figure.head.empty_reason == "");
+  REQUIRE(tests::charts_of(figure).size() == 8);
+  const Chart& norms = *tests::charts_of(figure).front();
   CHECK(norms.title == "RMSNorm");
   CHECK(norms.categories == std::vector<std::string>{"4,096", "16,384"});
   REQUIRE(norms.series.size() == 3);  // the copy is no form of the kernel
@@ -55,16 +62,17 @@ TEST_CASE("times stand in one chart a kernel, one place a shape, one series a fo
 TEST_CASE("another clock shows that clock's rows, and a CPU has only its own") {
   const FigureData wall = build("bench_times", tests::made_bench(), {{"timing", "wall"}, {"panel", "rope"}});
   const FigureData cold = build("bench_times", tests::made_bench(), {{"panel", "rope"}});
-  CHECK(wall.charts.front().series[0].points[0].y == Approx(cold.charts.front().series[0].points[0].y + 20'000));
+  CHECK(tests::charts_of(wall).front()->series[0].points[0].y ==
+        Approx(tests::charts_of(cold).front()->series[0].points[0].y + 20'000));
   const record::Recording cpu = tests::made_bench({.device = record::DeviceKind::kCpu});
-  CHECK(build("bench_times", cpu).charts.size() == 8);
-  CHECK(build("bench_times", cpu, {{"timing", "graph"}}).empty_reason != "");
+  CHECK(tests::charts_of(build("bench_times", cpu)).size() == 8);
+  CHECK(build("bench_times", cpu, {{"timing", "graph"}}).head.empty_reason != "");
 }
 
 TEST_CASE("bandwidth is a part of the copy of the same bytes") {
   const FigureData figure = build("bench_bandwidth", tests::made_bench());
-  REQUIRE(figure.charts.size() == 1);
-  const Chart& chart = figure.charts.front();
+  REQUIRE(tests::charts_of(figure).size() == 1);
+  const Chart& chart = *tests::charts_of(figure).front();
   CHECK(chart.categories.size() == 7);  // the output layer's loss is no matter of bytes: no copy stands beside it
   for (const lessons::ChartPoint& point : series_named(chart, "fused")->points) CHECK(point.y == Approx(80));
   for (const lessons::ChartPoint& point : series_named(chart, "eager")->points) CHECK(point.y == Approx(12.5));
@@ -74,7 +82,7 @@ TEST_CASE("bandwidth is a part of the copy of the same bytes") {
 
 TEST_CASE("the roofline's slope is the large copy, its ceiling the three products") {
   const FigureData figure = build("bench_roofline", tests::made_bench());
-  const Chart& chart = figure.charts.front();
+  const Chart& chart = *tests::charts_of(figure).front();
   REQUIRE(chart.references.size() == 2);
   const auto& slope = chart.references[0];
   CHECK(slope.y[0] / slope.x[0] == Approx(4e12));
@@ -87,21 +95,21 @@ TEST_CASE("the roofline's slope is the large copy, its ceiling the three product
 
 TEST_CASE("while the question is open only the fused form is seen, and the axis does not move with the answer") {
   const record::Recording recording = tests::made_bench();
-  const FigureData open = build("bench_memory", recording, {}, {.guess = 1e9, .veiled = true, .asked = true});
+  const FigureData open = build("bench_memory", recording, {}, {.guess = 1e9, .hidden = true, .asked = true});
   const FigureData answered = build("bench_memory", recording, {}, {.asked = true});
-  REQUIRE(open.charts.front().series.size() == 1);
-  CHECK(open.charts.front().series[0].kind == lessons::SeriesKind::kFused);
-  CHECK(answered.charts.front().series.size() == 3);
-  CHECK(open.guess == 1e9);
+  REQUIRE(tests::charts_of(open).front()->series.size() == 1);
+  CHECK(tests::charts_of(open).front()->series[0].kind == lessons::SeriesKind::kFused);
+  CHECK(tests::charts_of(answered).front()->series.size() == 3);
+  CHECK(open.head.guess == 1e9);
   // Nine tensors against two: under the axis that was there before.
-  CHECK(open.y.high == answered.y.high);
+  CHECK(lessons::axes_of(open).y.high == lessons::axes_of(answered).y.high);
 }
 
 TEST_CASE("the guess stands over the kernel that was asked about, and over no other") {
   const lessons::View view{.guess = 1e9, .guess_locked = true, .asked = true};
-  CHECK(build("bench_memory", tests::made_bench(), {}, view).guess == 1e9);
-  CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"pass", "forward"}}, view).guess);
-  CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"panel", "swiglu"}}, view).guess);
+  CHECK(build("bench_memory", tests::made_bench(), {}, view).head.guess == 1e9);
+  CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"pass", "forward"}}, view).head.guess);
+  CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"panel", "swiglu"}}, view).head.guess);
 }
 
 TEST_CASE("the question's answer is what the eager norm takes at the widest shape") {
@@ -114,25 +122,24 @@ TEST_CASE("the question's answer is what the eager norm takes at the widest shap
 
 TEST_CASE("the report's panels have the published points behind them, in the same places") {
   const FigureData figure = build("report_times", tests::made_bench({.report = true}));
-  REQUIRE(figure.charts.size() == 6);
-  const auto norm = std::find_if(figure.charts.begin(), figure.charts.end(),
-                                 [](const Chart& chart) { return chart.title == "RMSNorm"; });
-  REQUIRE(norm != figure.charts.end());
+  REQUIRE(tests::charts_of(figure).size() == 6);
+  const Chart* norm = chart_named(figure, "RMSNorm");
+  REQUIRE(norm != nullptr);
   const ChartSeries* liger = series_named(*norm, "Liger, A100, published");
   REQUIRE(liger != nullptr);
-  CHECK(liger->ghost);
+  CHECK(liger->published);
   REQUIRE(liger->points.size() == 4);
   CHECK(liger->points[3].y == Approx(0.41e6));
   CHECK(norm->categories == std::vector<std::string>{"4,096", "8,192", "12,288", "16,384"});
-  CHECK(build("report_times", tests::made_bench({.report = true}), {{"published", "off"}}).charts.size() == 2);
-  CHECK(build("report_times", tests::made_bench()).empty_reason != "");
+  CHECK(tests::charts_of(build("report_times", tests::made_bench({.report = true}), {{"published", "off"}})).size() ==
+        2);
+  CHECK(build("report_times", tests::made_bench()).head.empty_reason != "");
 }
 
 TEST_CASE("the report's memory counts the inputs, as the published peaks do") {
   const FigureData figure = build("report_memory", tests::made_bench({.report = true}));
-  const auto norm = std::find_if(figure.charts.begin(), figure.charts.end(),
-                                 [](const Chart& chart) { return chart.title == "RMSNorm"; });
-  REQUIRE(norm != figure.charts.end());
+  const Chart* norm = chart_named(figure, "RMSNorm");
+  REQUIRE(norm != nullptr);
   const record::Bytes tensor = 2048 * 4096 * 2;
   CHECK(series_named(*norm, "fused")->points[0].y == static_cast<double>(4 * tensor));  // two beside x and dy
   CHECK(series_named(*norm, "Liger, A100, published")->points[0].y == 151068344.0);

@@ -11,6 +11,7 @@
 #include "tests/support/made_bench.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/made_sweep.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using lessons::FigureData;
@@ -43,29 +44,30 @@ bool is_range(const lessons::Axis& axis) {
 }
 
 void check(const FigureData& data) {
-  CHECK_FALSE(data.provenance.empty());
-  if (!data.empty_reason.empty()) {
-    CHECK(data.empty_reason.back() == '.');
+  CHECK_FALSE(data.head.provenance.empty());
+  if (!data.head.empty_reason.empty()) {
+    CHECK(data.head.empty_reason.back() == '.');
     return;
   }
-  CHECK(is_range(data.x));
-  if (data.x.unit != lessons::AxisUnit::kBytes) CHECK(is_range(data.y));
-  CHECK((!data.stack.empty() || !data.bars.empty() || !data.charts.empty() || !data.rungs.empty() ||
-         data.table.has_value() || !data.maps.empty() || data.growing));
-  for (std::size_t i = 0; i < data.stack.size(); ++i) {
-    const lessons::StackColumn& column = data.stack[i];
+  const lessons::Axes axes = lessons::axes_of(data);
+  CHECK(is_range(axes.x));
+  if (axes.x.unit != lessons::AxisUnit::kBytes) CHECK(is_range(axes.y));
+  CHECK(!data.panels.empty());
+  const lessons::Timeline& timeline = tests::timeline_of(data);
+  for (std::size_t i = 0; i < timeline.stack.size(); ++i) {
+    const lessons::StackColumn& column = timeline.stack[i];
     REQUIRE(column.begin < column.end);
-    REQUIRE((i == 0 || column.begin >= data.stack[i - 1].begin));
+    REQUIRE((i == 0 || column.begin >= timeline.stack[i - 1].begin));
     const auto total = std::accumulate(column.high.begin(), column.high.end(), record::Bytes{0});
-    REQUIRE(static_cast<double>(total) <= data.y.high);
+    REQUIRE(static_cast<double>(total) <= timeline.y.high);
     REQUIRE(std::accumulate(column.low.begin(), column.low.end(), record::Bytes{0}) <= total);
   }
-  for (const lessons::StepLine& line : data.lines) {
+  for (const lessons::StepLine& line : timeline.lines) {
     REQUIRE(line.x.size() == line.y.size());
     REQUIRE(std::is_sorted(line.x.begin(), line.x.end()));
     REQUIRE(line.x.back() <= line.end);
   }
-  for (const lessons::Bar& bar : data.bars) CHECK((bar.value > 0 && bar.value <= data.x.high));
+  for (const lessons::Bar& bar : tests::bars_of(data)) CHECK((bar.value > 0 && bar.value <= axes.x.high));
 }
 
 }  // namespace
@@ -100,7 +102,7 @@ TEST_CASE("every figure is built at the defaults and the extremes of its schema"
         const record::Ledger ledger(runs[i]);
         const FigureData data = figure->build({.run = &ledger, .params = &params});
         check(data);
-        shown += data.empty_reason.empty();
+        shown += data.head.empty_reason.empty();
       }
     }
   }

@@ -7,12 +7,12 @@
 #include "lessons/step_work.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::tests;
 using lessons::FigureData;
 using lessons::TimeBox;
-using lessons::TimeRow;
 using record::KernelSpan;
 using record::Phase;
 using record::SpanKind;
@@ -78,7 +78,7 @@ record::Recording fused() {
   return with({kernel(10'000, 4'000, kGemmName, kProj, 3 << 20), kernel(14'000, 1'200, kOwnName, kNorm, 1 << 20)});
 }
 
-FigureData build(std::string_view id, const record::Recording& run, const record::Recording* ghost = nullptr,
+FigureData build(std::string_view id, const record::Recording& run, const record::Recording* baseline = nullptr,
                  lessons::View view = {}, std::string_view part = "step") {
   const lessons::Figure* figure = lessons::find_figure(id);
   REQUIRE(figure != nullptr);
@@ -86,8 +86,8 @@ FigureData build(std::string_view id, const record::Recording& run, const record
   REQUIRE(params.set("part", part).ok());
   const record::Ledger ledger(run);
   std::optional<record::Ledger> other;
-  if (ghost != nullptr) other.emplace(*ghost);
-  return figure->build({.run = &ledger, .ghost = other ? &*other : nullptr, .params = &params, .view = view});
+  if (baseline != nullptr) other.emplace(*baseline);
+  return figure->build({.run = &ledger, .baseline = other ? &*other : nullptr, .params = &params, .view = view});
 }
 
 }  // namespace
@@ -115,19 +115,19 @@ TEST_CASE("kernels that overlap on two streams leave no gap") {
   const lessons::StepWork work = lessons::work_of(lessons::spans_of(recording, {.step = 1}));
   CHECK(work.idle == 0);
   CHECK(work.length == 10'000);
-  CHECK(build("kernel_timeline", recording).rows.size() == 2);  // streams, no host
+  CHECK(tests::lanes_of(build("kernel_timeline", recording)).size() == 2);  // streams, no host
 }
 
 TEST_CASE("a timeline has a row for the host and one for the device, from the first launch on") {
   const FigureData figure = build("kernel_timeline", eager());
-  REQUIRE(figure.empty_reason.empty());
-  REQUIRE(figure.rows.size() == 2);
-  CHECK(figure.rows[0].label == "Host");
-  CHECK(figure.rows[1].label == "Device");
-  CHECK(figure.rows[0].note.find("4 launches") != std::string::npos);
-  REQUIRE(figure.rows[0].boxes.size() == 4);
-  CHECK(figure.rows[0].boxes[0].begin == 0);
-  const std::vector<TimeBox>& boxes = figure.rows[1].boxes;
+  REQUIRE(figure.head.empty_reason.empty());
+  REQUIRE(tests::lanes_of(figure).size() == 2);
+  CHECK(tests::lanes_of(figure)[0].label == "Host");
+  CHECK(tests::lanes_of(figure)[1].label == "Device");
+  CHECK(tests::lanes_of(figure)[0].note.find("4 launches") != std::string::npos);
+  REQUIRE(tests::lanes_of(figure)[0].boxes.size() == 4);
+  CHECK(tests::lanes_of(figure)[0].boxes[0].begin == 0);
+  const std::vector<TimeBox>& boxes = tests::lanes_of(figure)[1].boxes;
   REQUIRE(boxes.size() == 5);
   CHECK(boxes[0].begin == 5'000);
   CHECK(boxes[0].end == 9'000);
@@ -142,51 +142,51 @@ TEST_CASE("a timeline has a row for the host and one for the device, from the fi
 TEST_CASE("what is too short to see is drawn together and counted") {
   const FigureData figure = build("kernel_timeline", eager(), nullptr, {.columns = 4});  // 3.2 µs a column
   std::size_t kernels = 0;
-  for (const TimeBox& box : figure.rows[1].boxes) kernels += static_cast<std::size_t>(box.count);
+  for (const TimeBox& box : tests::lanes_of(figure)[1].boxes) kernels += static_cast<std::size_t>(box.count);
   CHECK(kernels == 5);
-  REQUIRE(figure.rows[1].boxes.size() == 2);
-  CHECK(figure.rows[1].boxes[1].count == 4);
-  CHECK(figure.rows[1].boxes[1].tip == "4 kernels");
+  REQUIRE(tests::lanes_of(figure)[1].boxes.size() == 2);
+  CHECK(tests::lanes_of(figure)[1].boxes[1].count == 4);
+  CHECK(tests::lanes_of(figure)[1].boxes[1].tip == "4 kernels");
   const FigureData zoomed = build("kernel_timeline", eager(), nullptr, {.begin = 9'000, .end = 13'000, .columns = 40});
-  CHECK(zoomed.rows[1].boxes.size() == 5);
-  CHECK(zoomed.x.low == 9'000);
+  CHECK(tests::lanes_of(zoomed)[1].boxes.size() == 5);
+  CHECK(lessons::axes_of(zoomed).x.low == 9'000);
 }
 
 TEST_CASE("a pinned run stands below on the same axis, and a fused kernel is ink") {
   const record::Recording pinned = eager();
   const FigureData figure = build("kernel_timeline", fused(), &pinned);
-  REQUIRE(figure.rows.size() == 3);
-  CHECK(figure.rows[0].label == "B: Device");
-  CHECK(figure.rows[0].boxes[1].work == lessons::Work::kOurs);
-  CHECK(figure.rows[1].label == "A: Host");
-  CHECK(figure.rows[1].ghost);
-  CHECK(figure.x.high >= 12'800);  // run A is the longer one
+  REQUIRE(tests::lanes_of(figure).size() == 3);
+  CHECK(tests::lanes_of(figure)[0].label == "B: Device");
+  CHECK(tests::lanes_of(figure)[0].boxes[1].work == lessons::Work::kOurs);
+  CHECK(tests::lanes_of(figure)[1].label == "A: Host");
+  CHECK(tests::lanes_of(figure)[1].baseline);
+  CHECK(lessons::axes_of(figure).x.high >= 12'800);  // run A is the longer one
 }
 
 TEST_CASE("a run that was not traced says how to trace it, or why it could not be") {
   for (const char* id : {"kernel_timeline", "launches"}) {
-    CHECK(build(id, with({}, false)).empty_reason.find("Trace kernels") != std::string::npos);
+    CHECK(build(id, with({}, false)).head.empty_reason.find("Trace kernels") != std::string::npos);
     record::Recording refused = with({}, false);
     record::RunInfo info = refused.info();
     info.provenance["trace_trouble"] = "Another tool traces this process.";
     refused.set_info(info);
-    CHECK(build(id, refused).empty_reason == "Another tool traces this process.");
-    CHECK(build(id, eager(), nullptr, {}, "backward").empty_reason == "This part of the step launched nothing.");
+    CHECK(build(id, refused).head.empty_reason == "Another tool traces this process.");
+    CHECK(build(id, eager(), nullptr, {}, "backward").head.empty_reason == "This part of the step launched nothing.");
   }
 }
 
 TEST_CASE("launches, time and bytes stand beside each other by what they were for") {
   const record::Recording pinned = eager();
   const FigureData figure = build("launches", fused(), &pinned);
-  REQUIRE(figure.charts.size() == 3);
-  const lessons::Chart& launches = figure.charts[0];
+  REQUIRE(tests::charts_of(figure).size() == 3);
+  const lessons::Chart& launches = *tests::charts_of(figure)[0];
   CHECK(launches.categories == std::vector<std::string>{"RMSNorm", "SwiGLU", "linear layers"});
   REQUIRE(launches.series.size() == 2);
   CHECK(launches.series[0].kind == lessons::SeriesKind::kEager);
   CHECK(launches.series[0].points[0].y == 2);
   CHECK(launches.series[1].points[0].y == 1);
   CHECK(launches.series[1].points[1].y == 0);  // SwiGLU's kernel is in A only
-  CHECK(figure.charts[1].series[0].points[0].y == 2'000);
-  CHECK(figure.charts[1].series[1].points[0].y == 1'200);
-  CHECK(figure.charts[2].series[0].points[2].y == 3 << 20);
+  CHECK(tests::charts_of(figure)[1]->series[0].points[0].y == 2'000);
+  CHECK(tests::charts_of(figure)[1]->series[1].points[0].y == 1'200);
+  CHECK(tests::charts_of(figure)[2]->series[0].points[2].y == 3 << 20);
 }

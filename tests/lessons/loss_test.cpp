@@ -1,6 +1,7 @@
 // The loss by step as a description: both runs on one axis, their difference with its largest in words.
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using lessons::FigureData;
@@ -21,17 +22,17 @@ record::Recording losses(const std::vector<double>& values, const std::string& m
 FigureData build(const record::Recording& run, const record::Recording* run_a = nullptr) {
   const record::Ledger ledger(run);
   if (run_a == nullptr) return lessons::find_figure("loss_curves")->build({.run = &ledger});
-  const record::Ledger ghost(*run_a);
-  return lessons::find_figure("loss_curves")->build({.run = &ledger, .ghost = &ghost});
+  const record::Ledger baseline(*run_a);
+  return lessons::find_figure("loss_curves")->build({.run = &ledger, .baseline = &baseline});
 }
 
 }  // namespace
 
 TEST_CASE("a run's losses stand by step, on an axis as long as the run will be") {
   const auto figure = build(losses({5.5, 5.25, 5.0}));
-  CHECK(figure.empty_reason.empty());
-  REQUIRE(figure.charts.size() == 1);
-  const lessons::Chart& chart = figure.charts.front();
+  CHECK(figure.head.empty_reason.empty());
+  REQUIRE(tests::charts_of(figure).size() == 1);
+  const lessons::Chart& chart = *tests::charts_of(figure).front();
   REQUIRE(chart.series.size() == 1);
   REQUIRE(chart.series[0].points.size() == 3);
   CHECK(chart.series[0].points[1].x == 1);
@@ -44,31 +45,31 @@ TEST_CASE("a run's losses stand by step, on an axis as long as the run will be")
 TEST_CASE("beside run A both stand on one axis, and the largest difference is said") {
   const auto before = losses({5.5, 5.25, 5.0, 4.5}, "llama-3.2-1b"), after = losses({5.5, 5.2, 5.004});
   const auto figure = build(after, &before);
-  REQUIRE(figure.charts.size() == 2);
-  REQUIRE(figure.charts[0].series.size() == 2);
-  CHECK(figure.charts[0].series[0].label == "run A");
-  CHECK(figure.charts[0].y.low < 4.5);  // run A's, too
-  CHECK(figure.charts[0].x.high == 3);
-  const lessons::Chart& change = figure.charts[1];
+  REQUIRE(tests::charts_of(figure).size() == 2);
+  REQUIRE(tests::charts_of(figure)[0]->series.size() == 2);
+  CHECK(tests::charts_of(figure)[0]->series[0].label == "run A");
+  CHECK(tests::charts_of(figure)[0]->y.low < 4.5);  // run A's, too
+  CHECK(tests::charts_of(figure)[0]->x.high == 3);
+  const lessons::Chart& change = *tests::charts_of(figure)[1];
   REQUIRE(change.series.size() == 1);
   REQUIRE(change.series[0].points.size() == 3);  // only steps that both have
   CHECK(change.series[0].points[1].y == Approx(-0.05));
   CHECK(change.title == "Largest difference −0.0500, step 1");
-  CHECK(change.x.high == figure.charts[0].x.high);
+  CHECK(change.x.high == tests::charts_of(figure)[0]->x.high);
   CHECK(change.y.low == Approx(-change.y.high));
-  CHECK(figure.provenance.at("set.model") == "tiny");
-  CHECK(figure.provenance.at("run_a.set.model") == "llama-3.2-1b");
+  CHECK(figure.head.provenance.at("set.model") == "tiny");
+  CHECK(figure.head.provenance.at("run_a.set.model") == "llama-3.2-1b");
 }
 
 TEST_CASE("small differences are said in words, and none as none") {
   const auto before = losses({5.5, 5.25}), close = losses({5.5, 5.2500021}), same = losses({5.5, 5.25});
-  CHECK(build(close, &before).charts[1].title == "Largest difference 2.1 millionths, step 1");
-  CHECK(build(same, &before).charts[1].title == "No difference in any step");
+  CHECK(tests::charts_of(build(close, &before))[1]->title == "Largest difference 2.1 millionths, step 1");
+  CHECK(tests::charts_of(build(same, &before))[1]->title == "No difference in any step");
 }
 
 TEST_CASE("runs without a loss say so") {
-  CHECK(build(losses({})).empty_reason == "This run measured no loss: no step of it was finished.");
-  CHECK(lessons::find_figure("loss_curves")->build({}).empty_reason == "Nothing has run yet.");
+  CHECK(build(losses({})).head.empty_reason == "This run measured no loss: no step of it was finished.");
+  CHECK(lessons::find_figure("loss_curves")->build({}).head.empty_reason == "Nothing has run yet.");
   const auto some = losses({5.5}), none = losses({});
-  CHECK(build(some, &none).charts.size() == 1);
+  CHECK(tests::charts_of(build(some, &none)).size() == 1);
 }

@@ -99,7 +99,7 @@ TEST_CASE("moments are of all weights, also of those in no layer") {
 TEST_CASE("the ladder rises") {
   const record::Recording run = tests::llama_recording({.steps = 1});
   const record::Ledger ledger(run);
-  const auto ladder = lessons::ladder_at(ledger, ledger.peak().event);
+  const auto ladder = lessons::levels_at(ledger, ledger.peak().event);
   REQUIRE(ladder.size() == 5);
   CHECK(ladder[0].label == "requested");
   CHECK(ladder[4].label == "device in use");
@@ -107,10 +107,10 @@ TEST_CASE("the ladder rises") {
   // Nor is one whose last sample is older than what has been reserved since.
   record::Recording stale = tests::llama_recording({.steps = 1, .context = 0});
   stale.append(record::CounterSample{0, record::kGiB, record::CounterKind::kProcessBytes});
-  CHECK(lessons::ladder_at(record::Ledger(stale), 400).size() == 3);
+  CHECK(lessons::levels_at(record::Ledger(stale), 400).size() == 3);
   // A rung that nothing measured is not there.
   const record::Recording on_cpu = tests::llama_recording({.steps = 1, .context = 0});
-  CHECK(lessons::ladder_at(record::Ledger(on_cpu), 100).size() == 3);
+  CHECK(lessons::levels_at(record::Ledger(on_cpu), 100).size() == 3);
 }
 
 TEST_CASE("a run in one line") {
@@ -118,17 +118,17 @@ TEST_CASE("a run in one line") {
   CHECK(lessons::provenance_line(run.info()) ==
         "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, checkpointing each layer, NVIDIA H200");
   const record::Params none;
-  const auto provenance = lessons::full_provenance(run, none, -1);
+  const auto provenance = lessons::full_provenance(run, none);
   CHECK(provenance.at("set.batch") == "4");
   CHECK(provenance.at("driver") == "580.00");
   CHECK(provenance.at("outcome") == "completed");
   CHECK(provenance.count("figure.step") == 0);
   record::RunInfo info = run.info();
   info.params["num_layers"] = "4";  // of model=custom only
-  CHECK(lessons::full_provenance(record::Recording(info), none, -1).count("set.num_layers") == 0);
+  CHECK(lessons::full_provenance(record::Recording(info), none).count("set.num_layers") == 0);
   info.params["model"] = "custom";
   info.params["hidden_size"] = "2048";
-  CHECK(lessons::full_provenance(record::Recording(info), none, -1).count("set.num_layers") == 1);
+  CHECK(lessons::full_provenance(record::Recording(info), none).count("set.num_layers") == 1);
   CHECK(lessons::provenance_line(info) ==
         "Custom, 4 layers, hidden size 2,048, bf16, batch 4, 1,024 tokens, checkpointing each layer, NVIDIA H200");
 }
@@ -137,13 +137,13 @@ TEST_CASE("a figure of a recording that was cut off says so") {
   const record::Params none;
   const auto path = std::filesystem::temp_directory_path() / ("headroom_cut_" + std::to_string(getpid()) + ".hrec");
   const record::Recording whole = tests::llama_recording({.steps = 1});
-  CHECK(lessons::full_provenance(whole, none, -1).count("truncated") == 0);
+  CHECK(lessons::full_provenance(whole, none).count("truncated") == 0);
   REQUIRE(whole.write(path).ok());
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 10);
   const auto cut = record::Recording::read(path);
   std::filesystem::remove(path);
   REQUIRE(cut.ok());
-  CHECK(lessons::full_provenance(cut.value(), none, -1).at("truncated") == "yes");
+  CHECK(lessons::full_provenance(cut.value(), none).at("truncated") == "yes");
 }
 
 TEST_CASE("bytes with as few decimals as say them") {

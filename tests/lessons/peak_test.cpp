@@ -5,6 +5,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 
@@ -18,12 +19,12 @@ TEST_CASE("bars add up to the peak of the last step, the largest first") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
   const auto data = figure().build({.run = &ledger});
-  REQUIRE(data.empty_reason.empty());
+  REQUIRE(data.head.empty_reason.empty());
   double sum = 0;
-  for (std::size_t i = 0; i < data.bars.size(); ++i) {
-    sum += data.bars[i].value;
-    if (i > 0) CHECK(data.bars[i].value <= data.bars[i - 1].value);
-    CHECK(data.bars[i].value <= data.x.high);
+  for (std::size_t i = 0; i < tests::bars_of(data).size(); ++i) {
+    sum += tests::bars_of(data)[i].value;
+    if (i > 0) CHECK(tests::bars_of(data)[i].value <= tests::bars_of(data)[i - 1].value);
+    CHECK(tests::bars_of(data)[i].value <= lessons::axes_of(data).x.high);
   }
   const auto steps = record::steps_of(run);
   CHECK(sum == static_cast<double>(ledger.peak(steps.back().first, steps.back().last).totals.allocated));
@@ -33,21 +34,20 @@ TEST_CASE("shares are of the peak, and of the cap where there is one") {
   const record::Recording run = tests::llama_recording({.steps = 1, .cap = 24 * record::kGiB});
   const record::Ledger ledger(run);
   const auto data = figure().build({.run = &ledger});
-  for (const auto& bar : data.bars) {
+  for (const auto& bar : tests::bars_of(data)) {
     if (bar.category != record::Category::kLogits) continue;
     CHECK(bar.value_text == "4.89 GiB");  // 4,096 tokens x 128,256 words x (2 + 4 + 4) bytes
     CHECK(bar.note == "29.7 % of the peak, 20.4 % of 24 GiB");
   }
 }
 
-TEST_CASE("under the veil there are no bars, and a reason") {
+TEST_CASE("while the answer is hidden there are no bars, and a reason") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger, .view = {.veiled = true}});
-  CHECK(data.bars.empty());
-  CHECK_FALSE(data.peak);
-  CHECK_FALSE(data.empty_reason.empty());
-  CHECK_FALSE(figure().build({}).empty_reason.empty());
+  const auto data = figure().build({.run = &ledger, .view = {.hidden = true}});
+  CHECK(data.panels.empty());
+  CHECK_FALSE(data.head.empty_reason.empty());
+  CHECK_FALSE(figure().build({}).head.empty_reason.empty());
 }
 
 TEST_CASE("a chosen step has its own peak") {
@@ -57,8 +57,9 @@ TEST_CASE("a chosen step has its own peak") {
   REQUIRE(params.set("show", "step").ok());
   REQUIRE(params.set("step", "0").ok());
   const auto first = figure().build({.run = &ledger, .params = &params});
-  CHECK(first.peak->y < figure().build({.run = &ledger}).peak->y);
+  const auto last = figure().build({.run = &ledger});
+  CHECK(tests::panel_in<lessons::Bars>(first).total < tests::panel_in<lessons::Bars>(last).total);
   REQUIRE(params.set("step", "9").ok());
   const auto none = figure().build({.run = &ledger, .params = &params});
-  CHECK(none.empty_reason == "This run has no step 9: its steps are 0 to 2.");
+  CHECK(none.head.empty_reason == "This run has no step 9: its steps are 0 to 2.");
 }

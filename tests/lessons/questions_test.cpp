@@ -10,6 +10,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/made_sweep.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::lessons;
@@ -24,9 +25,9 @@ double answer_of(const char* page, const record::Recording& run) {
 FigureData built(const char* id, const record::Recording& recording, View view = {},
                  const record::Recording* run_a = nullptr) {
   const record::Ledger ledger(recording);
-  std::optional<record::Ledger> ghost;
-  if (run_a != nullptr) ghost.emplace(*run_a);
-  return find_figure(id)->build({.run = &ledger, .ghost = ghost ? &*ghost : nullptr, .view = view});
+  std::optional<record::Ledger> baseline;
+  if (run_a != nullptr) baseline.emplace(*run_a);
+  return find_figure(id)->build({.run = &ledger, .baseline = baseline ? &*baseline : nullptr, .view = view});
 }
 
 // Numbers of two sizes: even levels lose the 3 of 4 that are small, dynamic ones are off by a tenth there.
@@ -70,7 +71,7 @@ record::Recording roads(bool with_gpu, double bus = 2e7) {
 
 std::size_t bars(const FigureData& figure) {
   std::size_t points = 0;
-  for (const ChartSeries& series : figure.charts.front().series) points += series.points.size();
+  for (const ChartSeries& series : tests::charts_of(figure).front()->series) points += series.points.size();
   return points;
 }
 
@@ -95,59 +96,59 @@ TEST_CASE("8 bits: the answer is the mean error over all numbers, and is hidden 
   const record::Recording run = moments();
   CHECK(answer_of("eight_bits", run) == Approx((30 * 10 + 10 * 2) / 40.0));  // percent: 8
   CHECK(answer_of("eight_bits", tests::made_recording()) < 0);
-  const FigureData open = built("state_error_map", run, {.guess = 30, .veiled = true, .asked = true});
-  REQUIRE(open.charts.size() == 1);
-  REQUIRE(open.charts[0].series.size() == 1);
-  CHECK(open.charts[0].series[0].points[0].y == Approx(75));
-  CHECK(open.maps[0].rows == std::vector<std::string>{"even levels, blocks of 256"});
-  CHECK(open.guess == 30.0);
-  CHECK(guess_axis(open).unit == AxisUnit::kPercent);
-  CHECK(guess_axis(open).high > 75);
+  const FigureData open = built("state_error_map", run, {.guess = 30, .hidden = true, .asked = true});
+  REQUIRE(tests::charts_of(open).size() == 1);
+  REQUIRE(tests::charts_of(open)[0]->series.size() == 1);
+  CHECK(tests::charts_of(open)[0]->series[0].points[0].y == Approx(75));
+  CHECK(panels_of<HeatMap>(open.panels)[0]->rows == std::vector<std::string>{"even levels, blocks of 256"});
+  CHECK(open.head.guess == 30.0);
+  CHECK(guess_axis(open)->unit == AxisUnit::kPercent);
+  CHECK(guess_axis(open)->high > 75);
   const FigureData answered = built("state_error_map", run, {.asked = true});
-  CHECK(answered.charts[0].series.size() == 2);
-  CHECK(answered.charts[0].y.high == open.charts[0].y.high);  // the axis does not move
+  CHECK(tests::charts_of(answered)[0]->series.size() == 2);
+  CHECK(tests::charts_of(answered)[0]->y.high == tests::charts_of(open)[0]->y.high);  // the axis does not move
 }
 
 TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
   const record::Recording a = moments(0.3), b = moments();
   const FigureData figure = built("moment_bytes", b, {}, &a);
-  REQUIRE(figure.table);
-  REQUIRE(figure.table->rows.size() == 3);
-  CHECK(figure.table->rows[0].note == "(4 + 4) · P = 8 × 1,235,814,400");
-  CHECK(figure.table->rows[2].note == "(1 + 1 + 8/256) · P = 2.031 × 1,235,814,400");
-  CHECK(figure.table->rows[2].tip.find("2,510,248,000 B") != std::string::npos);
-  CHECK(figure.table->columns.back() == "first, B − A");
-  CHECK(figure.table->rows[2].cells == std::vector<std::string>{"2.34 GiB", "8.0 %", "90.0 %", "−15.0 %"});
-  CHECK_FALSE(built("moment_bytes", b, {.veiled = true}).empty_reason.empty());
+  REQUIRE(lessons::panel_of<lessons::Table>(figure));
+  REQUIRE(tests::table_of(figure).rows.size() == 3);
+  CHECK(tests::table_of(figure).rows[0].note == "(4 + 4) · P = 8 × 1,235,814,400");
+  CHECK(tests::table_of(figure).rows[2].note == "(1 + 1 + 8/256) · P = 2.031 × 1,235,814,400");
+  CHECK(tests::table_of(figure).rows[2].tip.find("2,510,248,000 B") != std::string::npos);
+  CHECK(tests::table_of(figure).columns.back() == "first, B − A");
+  CHECK(tests::table_of(figure).rows[2].cells == std::vector<std::string>{"2.34 GiB", "8.0 %", "90.0 %", "−15.0 %"});
+  CHECK_FALSE(built("moment_bytes", b, {.hidden = true}).head.empty_reason.empty());
   const FigureData bars = built("state_error_map", b, {}, &a);
-  CHECK(bars.charts[0].series.back().label == "dynamic levels, run A");
-  CHECK(bars.charts[0].series.back().points[0].tip.find("B − A: −15.0 %") != std::string::npos);
+  CHECK(tests::charts_of(bars)[0]->series.back().label == "dynamic levels, run A");
+  CHECK(tests::charts_of(bars)[0]->series.back().points[0].tip.find("B − A: −15.0 %") != std::string::npos);
 }
 
 TEST_CASE("roads: the answer is the bus from page-locked memory, else the file; only copies are shown before") {
   CHECK(answer_of("bandwidth_of_this_machine", roads(true)) == Approx(5e10));
   CHECK(answer_of("bandwidth_of_this_machine", roads(false)) == Approx(4e9));
   CHECK(find_page("bandwidth_of_this_machine")->prediction->unit == AxisUnit::kBytesPerSecond);
-  const FigureData open = built("bandwidth_ladder", roads(true), {.guess = 1e11, .veiled = true, .asked = true});
+  const FigureData open = built("bandwidth_ladder", roads(true), {.guess = 1e11, .hidden = true, .asked = true});
   CHECK(bars(open) == 2);
-  CHECK(open.first_guess.has_value());
+  CHECK(open.head.first_guess.has_value());
   const FigureData answered = built("bandwidth_ladder", roads(true), {.asked = true});
   CHECK(bars(answered) == 6);
-  CHECK(answered.charts[0].y.low == open.charts[0].y.low);
-  CHECK(answered.charts[0].categories == open.charts[0].categories);
+  CHECK(tests::charts_of(answered)[0]->y.low == tests::charts_of(open)[0]->y.low);
+  CHECK(tests::charts_of(answered)[0]->categories == tests::charts_of(open)[0]->categories);
 }
 
 TEST_CASE("roads: what a step must move, at the speed that was measured, and B − A") {
   const record::Recording a = roads(true, 4e7), b = roads(true);
   const FigureData figure = built("offload_times", b, {}, &a);
-  REQUIRE(figure.table);
-  const TableRow& weights = figure.table->rows[0];
+  REQUIRE(lessons::panel_of<lessons::Table>(figure));
+  const TableRow& weights = tests::table_of(figure).rows[0];
   CHECK(weights.note == "(2 · 2) · P = 4 × 1,235,814,400");
   // 4,943,257,600 B at 50 GB/s, and at A's 25 GB/s.
   CHECK(weights.cells == std::vector<std::string>{"4.60 GiB", "50.0 GB/s", "98.9 ms", "−98.9 ms"});
-  CHECK(figure.table->rows[1].cells.back() == "–");  // no road to the host was measured
+  CHECK(tests::table_of(figure).rows[1].cells.back() == "–");  // no road to the host was measured
   const FigureData without = built("bandwidth_ladder", b, {}, &a);
-  CHECK(without.charts[0].series.back().label == "run A");
+  CHECK(tests::charts_of(without)[0]->series.back().label == "run A");
 }
 
 TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first are hidden, and B − A") {
@@ -156,28 +157,28 @@ TEST_CASE("the ladder: the answer is the last rung's peak, rungs below the first
   CHECK(answer_of("ladder", run) == static_cast<double>(8 * record::kGiB));
   CHECK(answer_of("ladder", tests::made_ladder({.finished = false})) < 0);  // it is still being climbed
   CHECK(answer_of("ladder", tests::made_recording()) < 0);
-  const FigureData open = built("ladder_waterfall", run, {.guess = 1e9, .veiled = true, .asked = true});
-  REQUIRE(open.rungs.size() == points.size());
-  CHECK_FALSE(open.rungs[0].value.empty());
-  for (std::size_t i = 1; i < open.rungs.size(); ++i) {
-    CHECK(open.rungs[i].value.empty());
-    CHECK(open.rungs[i].delta.empty());
-    CHECK(open.rungs[i].bytes == record::ByCategory{});
-    CHECK(open.rungs[i].speed_text.empty());
-    CHECK(open.rungs[i].tip == open.rungs[i].label);
+  const FigureData open = built("ladder_waterfall", run, {.guess = 1e9, .hidden = true, .asked = true});
+  REQUIRE(tests::rungs_of(open).size() == points.size());
+  CHECK_FALSE(tests::rungs_of(open)[0].value.empty());
+  for (std::size_t i = 1; i < tests::rungs_of(open).size(); ++i) {
+    CHECK(tests::rungs_of(open)[i].value.empty());
+    CHECK(tests::rungs_of(open)[i].delta.empty());
+    CHECK(tests::rungs_of(open)[i].bytes == record::ByCategory{});
+    CHECK(tests::rungs_of(open)[i].speed_text.empty());
+    CHECK(tests::rungs_of(open)[i].tip == tests::rungs_of(open)[i].label);
   }
-  CHECK(open.x.high == built("ladder_waterfall", run).x.high);
-  CHECK(guess_axis(open).unit == AxisUnit::kBytes);
-  CHECK(*open.first_guess == static_cast<double>(points[0].peak_allocated) / 2);
+  CHECK(lessons::axes_of(open).x.high == lessons::axes_of(built("ladder_waterfall", run)).x.high);
+  CHECK(guess_axis(open)->unit == AxisUnit::kBytes);
+  CHECK(*open.head.first_guess == static_cast<double>(points[0].peak_allocated) / 2);
 
   const record::Ledger ledger(run);
   record::Params params(find_figure("ladder_waterfall")->schema);
   REQUIRE(params.set("delta", "a").ok());
   const FigureData beside =
-      find_figure("ladder_waterfall")->build({.run = &ledger, .ghost = &ledger, .params = &params});
-  CHECK(beside.rungs[1].delta == "0 B");
-  CHECK(beside.rungs[1].before == points[1].peak_allocated);
-  CHECK(beside.rungs[0].delta.empty());  // it ran out
+      find_figure("ladder_waterfall")->build({.run = &ledger, .baseline = &ledger, .params = &params});
+  CHECK(tests::rungs_of(beside)[1].delta == "0 B");
+  CHECK(tests::rungs_of(beside)[1].before == points[1].peak_allocated);
+  CHECK(tests::rungs_of(beside)[0].delta.empty());  // it ran out
 }
 
 TEST_CASE("the report: the answer is the peak with all kernels where the code of 2024 ends, and is hidden") {
@@ -192,13 +193,14 @@ TEST_CASE("the report: the answer is the peak with all kernels where the code of
       wanted = point.peak_allocated;
   REQUIRE(wanted > 0);
   CHECK(answer_of("report", run) == static_cast<double>(wanted));
-  const FigureData open = built("report_batch", run, {.guess = 1e9, .veiled = true, .asked = true});
+  const FigureData open = built("report_batch", run, {.guess = 1e9, .hidden = true, .asked = true});
   const FigureData answered = built("report_batch", run, {.asked = true});
   for (std::size_t i = 0; i < 2; ++i) {
-    for (const ChartSeries& series : open.charts[i].series) CHECK(series.kind != SeriesKind::kFused);
-    CHECK(answered.charts[i].series.size() > open.charts[i].series.size());
-    CHECK(answered.charts[i].y.high == open.charts[i].y.high);
+    for (const ChartSeries& series : tests::charts_of(open)[i]->series) CHECK(series.kind != SeriesKind::kFused);
+    CHECK(tests::charts_of(answered)[i]->series.size() > tests::charts_of(open)[i]->series.size());
+    CHECK(tests::charts_of(answered)[i]->y.high == tests::charts_of(open)[i]->y.high);
   }
-  CHECK(open.charts[1].references.size() < answered.charts[1].references.size());  // no closed form of it either
-  CHECK(guess_axis(open).unit == AxisUnit::kBytes);
+  CHECK(tests::charts_of(open)[1]->references.size() <
+        tests::charts_of(answered)[1]->references.size());  // no closed form of it either
+  CHECK(guess_axis(open)->unit == AxisUnit::kBytes);
 }

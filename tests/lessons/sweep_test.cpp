@@ -10,6 +10,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/made_sweep.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using lessons::Chart;
@@ -90,8 +91,8 @@ TEST_CASE("the published points are those of the table") {
 TEST_CASE("the report's figure sets each strategy beside its published points, and says where memory ran out") {
   const record::Recording sweep = tests::made_report_sweep();
   const FigureData figure = build("report_batch", sweep);
-  REQUIRE(figure.charts.size() == 2);
-  const Chart &speeds = figure.charts[0], &peaks = figure.charts[1];
+  REQUIRE(tests::charts_of(figure).size() == 2);
+  const Chart &speeds = *tests::charts_of(figure)[0], &peaks = *tests::charts_of(figure)[1];
   CHECK(peaks.categories == std::vector<std::string>{"1", "4", "8", "16", "32", "64", "96", "112"});
   const auto* const hf = series_named(peaks, "Hugging Face's way");
   REQUIRE(hf != nullptr);
@@ -105,49 +106,49 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
   CHECK(all->points.back().y == 112 * 1024 / 4);
   const auto* const published = series_named(peaks, "all, published");
   REQUIRE(published != nullptr);
-  CHECK(published->ghost);
+  CHECK(published->published);
   CHECK(published->points.back().y == 20'867'054'592.0);
   REQUIRE(peaks.references.size() == 4);  // the card, and a line a strategy that ends within the chart
   for (const lessons::ChartReference& line : peaks.references) {
     CHECK(std::is_sorted(line.x.begin(), line.x.end()));
     for (const double y : line.y) CHECK(y <= peaks.y.high * (1 + 1e-9));
   }
-  CHECK(build("report_batch", sweep, "strategies=two").charts[1].series.size() == 4);
-  CHECK(build("report_batch", sweep, "published=off").charts[1].series.size() == 3);
-  CHECK(build("report_batch", sweep, "formula=off").charts[1].references.size() == 1);
+  CHECK(tests::charts_of(build("report_batch", sweep, "strategies=two"))[1]->series.size() == 4);
+  CHECK(tests::charts_of(build("report_batch", sweep, "published=off"))[1]->series.size() == 3);
+  CHECK(tests::charts_of(build("report_batch", sweep, "formula=off"))[1]->references.size() == 1);
 }
 
 TEST_CASE("the sweep over the sequence has the points of the other direction") {
   const FigureData figure = build("report_sequence", tests::made_report_sweep());
-  REQUIRE(figure.charts.size() == 2);
-  CHECK(figure.charts[1].categories ==
+  REQUIRE(tests::charts_of(figure).size() == 2);
+  CHECK(tests::charts_of(figure)[1]->categories ==
         std::vector<std::string>{"512", "1,024", "2,048", "4,096", "8,192", "12,288", "16,384", "24,576"});
-  CHECK(series_named(figure.charts[1], "all fused kernels")->points.size() == 5);
+  CHECK(series_named(*tests::charts_of(figure)[1], "all fused kernels")->points.size() == 5);
 }
 
 TEST_CASE("beside the tiny model nothing was published") {
   const FigureData figure = build("report_batch", tests::made_report_sweep({.llama_1b = false}));
-  REQUIRE(figure.charts.size() == 2);
-  CHECK(figure.charts[1].series.size() == 3);
-  CHECK(figure.charts[1].references.size() == 1);
-  CHECK(figure.charts[1].categories.size() == 5);
+  REQUIRE(tests::charts_of(figure).size() == 2);
+  CHECK(tests::charts_of(figure)[1]->series.size() == 3);
+  CHECK(tests::charts_of(figure)[1]->references.size() == 1);
+  CHECK(tests::charts_of(figure)[1]->categories.size() == 5);
 }
 
 TEST_CASE("a rung of the ladder is compared with the last one that ran") {
   const FigureData figure = build("ladder_waterfall", tests::made_ladder());
-  REQUIRE(figure.rungs.size() == 7);
-  CHECK(figure.rungs[0].label == "naive");
-  CHECK(figure.rungs[0].out_of_memory);
-  CHECK(figure.rungs[1].before == 0);  // what did not fit has no peak to compare with
-  CHECK(figure.rungs[1].delta.empty());
-  CHECK(figure.rungs[2].delta == "\u221216.00 GiB");
-  CHECK(figure.rungs[2].label == "+ fused linear cross entropy");
-  CHECK(figure.rungs[3].delta == "+4.00 GiB");
-  CHECK(figure.rungs[4].note == "It does not go with what is below it.");
-  CHECK(figure.rungs[6].before == 20 * record::kGiB);  // of "checkpointing": the two between did not run
-  CHECK(figure.rungs[6].speed_text == "24,000");
+  REQUIRE(tests::rungs_of(figure).size() == 7);
+  CHECK(tests::rungs_of(figure)[0].label == "naive");
+  CHECK(tests::rungs_of(figure)[0].out_of_memory);
+  CHECK(tests::rungs_of(figure)[1].before == 0);  // what did not fit has no peak to compare with
+  CHECK(tests::rungs_of(figure)[1].delta.empty());
+  CHECK(tests::rungs_of(figure)[2].delta == "\u221216.00 GiB");
+  CHECK(tests::rungs_of(figure)[2].label == "+ fused linear cross entropy");
+  CHECK(tests::rungs_of(figure)[3].delta == "+4.00 GiB");
+  CHECK(tests::rungs_of(figure)[4].note == "It does not go with what is below it.");
+  CHECK(tests::rungs_of(figure)[6].before == 20 * record::kGiB);  // of "checkpointing": the two between did not run
+  CHECK(tests::rungs_of(figure)[6].speed_text == "24,000");
   const FigureData naive = build("ladder_waterfall", tests::made_ladder(), "delta=naive");
-  CHECK(naive.rungs[6].before == 32 * record::kGiB);
+  CHECK(tests::rungs_of(naive)[6].before == 32 * record::kGiB);
 }
 
 TEST_CASE("a stored rung that was refused says why in the page's words, and tips name no keys") {
@@ -158,21 +159,21 @@ TEST_CASE("a stored rung that was refused says why in the page's words, and tips
                      std::nullopt};
   ladder.append(refused);
   const FigureData figure = build("ladder_waterfall", ladder);
-  const lessons::Rung& last = figure.rungs.back();
+  const lessons::Rung& last = tests::rungs_of(figure).back();
   CHECK(last.note.find("Stream weights “on” does not go with Checkpointing “off”: without whole layers") == 0);
   CHECK(last.tip.find("weights on the host: Stream weights “on”") == 0);
-  for (const lessons::Rung& rung : figure.rungs) CHECK(rung.tip.find('_') == std::string::npos);
+  for (const lessons::Rung& rung : tests::rungs_of(figure)) CHECK(rung.tip.find('_') == std::string::npos);
   const FigureData report = build("report_batch", tests::made_report_sweep());
-  for (const Chart& chart : report.charts)
-    for (const lessons::ChartSeries& series : chart.series)
+  for (const Chart* chart : tests::charts_of(report))
+    for (const lessons::ChartSeries& series : chart->series)
       for (const lessons::ChartPoint& point : series.points) CHECK(point.tip.find('_') == std::string::npos);
 }
 
 TEST_CASE("a sweep's bars are its peaks by kind, and add up to them") {
   const record::Recording sweep = tests::made_batch_sweep(1);
   const FigureData figure = build("sweep_curve", sweep);
-  REQUIRE(figure.charts.size() == 2);
-  const Chart& peaks = figure.charts[0];
+  REQUIRE(tests::charts_of(figure).size() == 2);
+  const Chart& peaks = *tests::charts_of(figure)[0];
   CHECK(peaks.stacked);
   CHECK(peaks.x.name == "batch");
   CHECK(peaks.categories == std::vector<std::string>{"1", "2", "4", "8"});
@@ -183,30 +184,32 @@ TEST_CASE("a sweep's bars are its peaks by kind, and add up to them") {
     CHECK(sum <= peaks.y.high);
   }
   CHECK(peaks.series.back().points[3].out_of_memory);
-  CHECK(build("sweep_curve", sweep, "peak=total").charts[0].series.size() == 1);
+  CHECK(tests::charts_of(build("sweep_curve", sweep, "peak=total"))[0]->series.size() == 1);
   const FigureData two = build("sweep_curve", tests::made_batch_sweep(2));
-  CHECK_FALSE(two.charts[0].stacked);
-  CHECK(two.charts[0].series.size() == 2);
+  CHECK_FALSE(tests::charts_of(two)[0]->stacked);
+  CHECK(tests::charts_of(two)[0]->series.size() == 2);
 }
 
 TEST_CASE("figures of sweeps say why they show nothing of another recording") {
   const record::Recording run = tests::made_recording({.steps = 1});
   for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence"})
-    CHECK(build(id, run).empty_reason == "This is one run, not a sweep: `headroom sweep` makes one.");
-  CHECK(build("ladder_waterfall", tests::made_batch_sweep(1)).empty_reason.find("not the ladder") != std::string::npos);
-  CHECK(build("report_batch", tests::made_batch_sweep(1)).empty_reason.find("not the report's") != std::string::npos);
-  CHECK(build("report_estimate", run).empty_reason.empty());  // arithmetic
+    CHECK(build(id, run).head.empty_reason == "This is one run, not a sweep: `headroom sweep` makes one.");
+  CHECK(build("ladder_waterfall", tests::made_batch_sweep(1)).head.empty_reason.find("not the ladder") !=
+        std::string::npos);
+  CHECK(build("report_batch", tests::made_batch_sweep(1)).head.empty_reason.find("not the report's") !=
+        std::string::npos);
+  CHECK(build("report_estimate", run).head.empty_reason.empty());  // arithmetic
 }
 
 TEST_CASE("the estimate is the report's arithmetic") {
   const FigureData figure = build("report_estimate", record::Recording());
-  REQUIRE(figure.charts.size() == 1);
+  REQUIRE(tests::charts_of(figure).size() == 1);
   for (const lessons::PublishedRun& run : lessons::published_runs()) {
     const bool checkpoints = run.experiment == "checkpoints";
     if (!checkpoints && run.experiment != "logits_x3") continue;
-    const lessons::ChartSeries& series = figure.charts[0].series[checkpoints ? 0 : 1];
+    const lessons::ChartSeries& series = tests::charts_of(figure)[0]->series[checkpoints ? 0 : 1];
     const auto at = std::find_if(series.points.begin(), series.points.end(), [&](const lessons::ChartPoint& point) {
-      return figure.charts[0].categories[static_cast<std::size_t>(point.x)] == std::to_string(run.batch);
+      return tests::charts_of(figure)[0]->categories[static_cast<std::size_t>(point.x)] == std::to_string(run.batch);
     });
     REQUIRE(at != series.points.end());
     CHECK(at->y == static_cast<double>(run.peak));

@@ -8,6 +8,7 @@
 #include "lessons/formulas.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::lessons;
@@ -45,26 +46,27 @@ FigureData built(const char* id, const record::Recording& recording, std::initia
 TEST_CASE("fp16's window says how much is lost, and a loss scale moves the gradients into it") {
   const record::Recording run = counted();
   const FigureData bare = built("gradient_histogram", run, {});
-  REQUIRE(bare.charts.size() == 1);
-  CHECK(bare.charts[0].title == "In fp16: 10.0 % become zero, 30.0 % lose digits, 0.0 % become infinite");
-  REQUIRE(bare.charts[0].spans.size() == 4);
-  CHECK(bare.charts[0].spans[2].low == -14);
-  CHECK(bare.charts[0].spans[2].high == 16);
+  REQUIRE(tests::charts_of(bare).size() == 1);
+  CHECK(tests::charts_of(bare)[0]->title == "In fp16: 10.0 % become zero, 30.0 % lose digits, 0.0 % become infinite");
+  REQUIRE(tests::charts_of(bare)[0]->spans.size() == 4);
+  CHECK(tests::charts_of(bare)[0]->spans[2].low == -14);
+  CHECK(tests::charts_of(bare)[0]->spans[2].high == 16);
   const FigureData scaled = built("gradient_histogram", run, {"scale=65536"});
-  CHECK(scaled.charts[0].title == "In fp16: 0.0 % become zero, 0.0 % lose digits, 0.0 % become infinite");
-  CHECK(scaled.charts[0].series[0].points[0].x == -13.5);
+  CHECK(tests::charts_of(scaled)[0]->title == "In fp16: 0.0 % become zero, 0.0 % lose digits, 0.0 % become infinite");
+  CHECK(tests::charts_of(scaled)[0]->series[0].points[0].x == -13.5);
   const FigureData too_far =
       built("gradient_histogram", run, {"scale=16777216"});  // 2^24: 60 numbers at 2^14, still held
-  CHECK(too_far.charts[0].title.find("0.0 % become infinite") != std::string::npos);
-  CHECK(built("gradient_histogram", run, {"format=bf16"}).charts[0].title.find("In bf16: 0.0 % become zero") == 0);
+  CHECK(tests::charts_of(too_far)[0]->title.find("0.0 % become infinite") != std::string::npos);
+  CHECK(tests::charts_of(built("gradient_histogram", run, {"format=bf16"}))[0]->title.find(
+            "In bf16: 0.0 % become zero") == 0);
 }
 
 TEST_CASE("updates that rounding swallowed are counted") {
   const FigureData figure = built("gradient_histogram", counted(), {"numbers=updates"});
-  REQUIRE(figure.charts.size() == 1);
-  CHECK(figure.charts[0].title == "40.0 % of the updates leave their weight as it was");
-  CHECK(figure.charts[0].series.size() == 2);
-  CHECK_FALSE(built("gradient_histogram", tests::made_recording(), {}).empty_reason.empty());
+  REQUIRE(tests::charts_of(figure).size() == 1);
+  CHECK(tests::charts_of(figure)[0]->title == "40.0 % of the updates leave their weight as it was");
+  CHECK(tests::charts_of(figure)[0]->series.size() == 2);
+  CHECK_FALSE(built("gradient_histogram", tests::made_recording(), {}).head.empty_reason.empty());
 }
 
 TEST_CASE("the map of 8 bits has a row for each way and an empty cell where there are no numbers") {
@@ -76,8 +78,8 @@ TEST_CASE("the map of 8 bits has a row for each way and an empty cell where ther
   way.errors = {1, 0, 0.02};
   run.append(way);
   const FigureData figure = built("state_error_map", run, {});
-  REQUIRE(figure.maps.size() == 1);
-  const HeatMap& map = figure.maps[0];
+  REQUIRE(lessons::panels_of<lessons::HeatMap>(figure.panels).size() == 1);
+  const HeatMap& map = *panels_of<HeatMap>(figure.panels)[0];
   REQUIRE(map.rows.size() == 2);
   CHECK(map.rows[0] == "dynamic levels, blocks of 256");
   REQUIRE(map.cells[1].size() == 3);
@@ -85,27 +87,27 @@ TEST_CASE("the map of 8 bits has a row for each way and an empty cell where ther
   CHECK(std::isnan(map.cells[1][1]));
   CHECK(map.cells[0][2] == Approx(1));
   CHECK(map.columns == std::vector<std::string>{"−6", "−5", "−4"});
-  CHECK_FALSE(built("state_error_map", run, {"moment=second_moment"}).empty_reason.empty());
+  CHECK_FALSE(built("state_error_map", run, {"moment=second_moment"}).head.empty_reason.empty());
 }
 
 TEST_CASE("the formulas stand beside what a run of the same settings measured, and what B has more") {
   const record::Recording run = tests::made_recording(), checkpointed = tests::made_recording({.checkpointing = true});
   const record::Ledger ledger(run), other(checkpointed);
   const FigureData alone = find_figure("formula_table")->build({.run = &ledger});
-  REQUIRE(alone.table.has_value());
-  CHECK(alone.table->columns == std::vector<std::string>{"formula", "measured", "off by"});
-  for (const TableRow& row : alone.table->rows) CHECK(row.cells.size() == 3);
-  const FigureData beside = find_figure("formula_table")->build({.run = &other, .ghost = &ledger});
-  CHECK(beside.table->columns.back() == "B − A");
+  REQUIRE(lessons::panel_of<lessons::Table>(alone) != nullptr);
+  CHECK(tests::table_of(alone).columns == std::vector<std::string>{"formula", "measured", "off by"});
+  for (const TableRow& row : tests::table_of(alone).rows) CHECK(row.cells.size() == 3);
+  const FigureData beside = find_figure("formula_table")->build({.run = &other, .baseline = &ledger});
+  CHECK(tests::table_of(beside).columns.back() == "B − A");
 
   record::Params settings(experiments::find_demo("train_step")->schema);
   REQUIRE(settings.set("batch", "32").ok());
   const FigureData asked = find_figure("formula_table")->build({.run = &ledger, .settings = &settings});
-  CHECK(asked.table->columns == std::vector<std::string>{"formula"});  // that run had other settings
-  CHECK(asked.table->foot.find("other settings") != std::string::npos);
+  CHECK(tests::table_of(asked).columns == std::vector<std::string>{"formula"});  // that run had other settings
+  CHECK(tests::table_of(asked).foot.find("other settings") != std::string::npos);
   const FigureData predicted =
       find_figure("formula_table")->build({.run = &ledger, .settings = &settings, .predicted = &ledger});
-  CHECK(predicted.table->columns == std::vector<std::string>{"formula", "predicted"});
+  CHECK(tests::table_of(predicted).columns == std::vector<std::string>{"formula", "predicted"});
 }
 
 TEST_CASE("the roads of a machine are bars from the widest on, and slow ways stand beside") {
@@ -125,8 +127,8 @@ TEST_CASE("the roads of a machine are bars from the widest on, and slow ways sta
   add("to_device", "locked", 2e7);    // 50 GB/s
   add("device_copy", "device", 5e5);  // 2 TB/s
   const FigureData figure = built("bandwidth_ladder", run, {});
-  REQUIRE(figure.charts.size() == 1);
-  const Chart& chart = figure.charts[0];
+  REQUIRE(tests::charts_of(figure).size() == 1);
+  const Chart& chart = *tests::charts_of(figure)[0];
   CHECK(chart.categories == std::vector<std::string>{"GPU copy", "host to GPU"});
   REQUIRE(chart.series.size() == 2);
   CHECK(chart.series[0].points[0].y == Approx(2e12));
@@ -141,8 +143,8 @@ TEST_CASE("the roads of a machine are bars from the widest on, and slow ways sta
   row.bytes = 1'000'000'000;
   faster.append(row);
   const record::Ledger now(run), before(faster);
-  const FigureData beside = find_figure("bandwidth_ladder")->build({.run = &now, .ghost = &before});
-  REQUIRE(beside.charts[0].series.size() == 3);
-  CHECK(beside.charts[0].series[2].points[0].y == Approx(1e14));
-  CHECK(beside.charts[0].y.high > 1e14);
+  const FigureData beside = find_figure("bandwidth_ladder")->build({.run = &now, .baseline = &before});
+  REQUIRE(tests::charts_of(beside)[0]->series.size() == 3);
+  CHECK(tests::charts_of(beside)[0]->series[2].points[0].y == Approx(1e14));
+  CHECK(tests::charts_of(beside)[0]->y.high > 1e14);
 }

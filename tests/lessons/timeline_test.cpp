@@ -1,4 +1,5 @@
-// The memory timeline as a description: what is in it, what stays out under the veil, and that its axes keep still.
+// The memory timeline as a description: what is in it, what stays out while the answer is hidden, and that its axes keep
+// still.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -7,25 +8,35 @@
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
-using lessons::FigureData;
 
 namespace {
 
 const lessons::Figure& figure() { return *lessons::find_figure("memory_timeline"); }
 
+// The figure's head with its only panel.
+struct Built : lessons::Timeline {
+  lessons::FigureHead head;
+};
+
+Built build(const lessons::FigureInput& input) {
+  const lessons::FigureData data = figure().build(input);
+  return {tests::timeline_of(data), data.head};
+}
+
 record::Bytes total(const record::ByCategory& bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), record::Bytes{0});
 }
 
-double highest(const FigureData& data) {
+double highest(const lessons::Timeline& data) {
   record::Bytes most = 0;
   for (const auto& column : data.stack) most = std::max(most, total(column.high));
   return static_cast<double>(most);
 }
 
-const lessons::Band* band(const FigureData& data, std::string_view label) {
+const lessons::Band* band(const lessons::Timeline& data, std::string_view label) {
   for (const auto& each : data.bands) {
     if (each.label == label) return &each;
   }
@@ -40,7 +51,7 @@ TEST_CASE("the stack reaches the ledger's peak, however few columns it has") {
         tests::made_recording({.device = on_gpu ? record::DeviceKind::kGpu : record::DeviceKind::kCpu});
     const record::Ledger ledger(run);
     for (const int columns : {1, 7, 100, 1000, 5000}) {
-      const auto data = figure().build({.run = &ledger, .view = {.columns = columns}});
+      const auto data = build({.run = &ledger, .view = {.columns = columns}});
       const auto steps = record::steps_of(run);
       const auto peak = ledger.peak(steps.back().first, steps.back().last).totals.allocated;
       REQUIRE(data.peak);
@@ -55,7 +66,7 @@ TEST_CASE("the stack reaches the ledger's peak, however few columns it has") {
 TEST_CASE("columns follow each other and end with the data") {
   const record::Recording run = tests::llama_recording();
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = build({.run = &ledger});
   REQUIRE(data.stack.size() > 900);
   for (std::size_t i = 1; i < data.stack.size(); ++i)
     REQUIRE(data.stack[i].begin == Approx(data.stack[i - 1].end).margin(1e-6));
@@ -67,7 +78,7 @@ TEST_CASE("columns follow each other and end with the data") {
 TEST_CASE("phases are marked, recompute half as high within backward") {
   const record::Recording run = tests::llama_recording({.checkpointing = true});
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = build({.run = &ledger});
   for (const char* label : {"forward", "loss", "backward", "optimizer"}) CHECK(band(data, label) != nullptr);
   const auto* backward = band(data, "backward");
   int recomputed = 0;
@@ -85,10 +96,10 @@ TEST_CASE("weights and optimizer state are quiet only where they stand still") {
   const record::Ledger ledger(run);
   record::Params params(figure().schema);
   REQUIRE(params.set("show", "step").ok());
-  const auto first = figure().build({.run = &ledger, .params = &params});  // optimizer state is made in step 0
+  const auto first = build({.run = &ledger, .params = &params});  // optimizer state is made in step 0
   CHECK(first.quiet[0]);
   CHECK_FALSE(first.quiet[1]);
-  const auto last = figure().build({.run = &ledger});
+  const auto last = build({.run = &ledger});
   CHECK(last.quiet[0]);
   CHECK(last.quiet[1]);
   CHECK_FALSE(last.quiet[3]);
@@ -100,14 +111,14 @@ TEST_CASE("the whole run and the other axes") {
   record::Params params(figure().schema);
   REQUIRE(params.set("show", "run").ok());
   REQUIRE(params.set("axis", "event").ok());
-  const auto data = figure().build({.run = &ledger, .params = &params});
+  const auto data = build({.run = &ledger, .params = &params});
   CHECK(data.x.unit == lessons::AxisUnit::kEvents);
   CHECK(data.stack.back().end == Approx(static_cast<double>(run.events().size())).margin(1.5));
   REQUIRE(params.set("show", "last_step").ok());
   REQUIRE(params.set("axis", "host").ok());
-  const auto host = figure().build({.run = &ledger, .params = &params});
+  const auto host = build({.run = &ledger, .params = &params});
   REQUIRE(params.set("axis", "device").ok());
-  const auto device = figure().build({.run = &ledger, .params = &params});
+  const auto device = build({.run = &ledger, .params = &params});
   CHECK(device.x.high > 5 * host.x.high);  // the host only issues the work
   CHECK(highest(device) == highest(host));
 }
@@ -115,61 +126,61 @@ TEST_CASE("the whole run and the other axes") {
 TEST_CASE("a figure says which part of the run it shows, and on which clock") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
-  const auto last = figure().build({.run = &ledger});
-  CHECK(last.title == "Memory over one step");
-  CHECK(last.provenance.at("figure.show") == "last_step");
-  CHECK(last.provenance.at("figure.step") == "2");
-  CHECK(last.provenance.at("figure.axis") == "device");
+  const auto last = build({.run = &ledger});
+  CHECK(last.head.title == "Memory over one step");
+  CHECK(last.head.provenance.at("figure.show") == "last_step");
+  CHECK(last.head.provenance.at("figure.step") == "2");
+  CHECK(last.head.provenance.at("figure.axis") == "device");
   record::Params params(figure().schema);
   REQUIRE(params.set("show", "run").ok());
   REQUIRE(params.set("axis", "event").ok());
-  const auto whole = figure().build({.run = &ledger, .params = &params});
-  CHECK(whole.title == "Memory over the whole run");
-  CHECK(whole.provenance.count("figure.step") == 0);
-  CHECK(whole.provenance.at("figure.axis") == "event");
+  const auto whole = build({.run = &ledger, .params = &params});
+  CHECK(whole.head.title == "Memory over the whole run");
+  CHECK(whole.head.provenance.count("figure.step") == 0);
+  CHECK(whole.head.provenance.at("figure.axis") == "event");
   const auto bars = lessons::find_figure("peak_by_category")->build({.run = &ledger});
-  CHECK(bars.provenance.at("figure.step") == "2");
+  CHECK(bars.head.provenance.at("figure.step") == "2");
 }
 
 TEST_CASE("the cursor tells what is alive there; without one the list is the peak's") {
   const record::Recording run = tests::llama_recording();
   const record::Ledger ledger(run);
-  const auto at_peak = figure().build({.run = &ledger});
-  REQUIRE(at_peak.cursor);
-  CHECK_FALSE(at_peak.cursor->at_cursor);
-  CHECK(static_cast<double>(at_peak.cursor->total) == at_peak.peak->y);
-  CHECK(at_peak.cursor->when == "27.3 ms, loss");
-  const auto early = figure().build({.run = &ledger, .view = {.cursor = 15e6}});
-  CHECK(early.cursor->at_cursor);
-  CHECK(early.cursor->when == "15.0 ms, forward, layer 9");
-  CHECK(early.cursor->total < at_peak.cursor->total);
-  const auto outside = figure().build({.run = &ledger, .view = {.cursor = 1e18}});
-  CHECK(outside.cursor->position == outside.stack.back().end);
-  CHECK(outside.cursor->total == ledger.at(record::steps_of(run).back().last - 1).allocated);
+  const auto at_peak = build({.run = &ledger});
+  REQUIRE(at_peak.alive);
+  CHECK_FALSE(at_peak.alive->at_cursor);
+  CHECK(static_cast<double>(at_peak.alive->total) == at_peak.peak->y);
+  CHECK(at_peak.alive->when == "27.3 ms, loss");
+  const auto early = build({.run = &ledger, .view = {.cursor = 15e6}});
+  CHECK(early.alive->at_cursor);
+  CHECK(early.alive->when == "15.0 ms, forward, layer 9");
+  CHECK(early.alive->total < at_peak.alive->total);
+  const auto outside = build({.run = &ledger, .view = {.cursor = 1e18}});
+  CHECK(outside.alive->position == outside.stack.back().end);
+  CHECK(outside.alive->total == ledger.at(record::steps_of(run).back().last - 1).allocated);
 }
 
-TEST_CASE("under the veil nothing tells the answer") {
+TEST_CASE("while the answer is hidden nothing gives it away") {
   for (const bool checkpointing : {false, true}) {
     const record::Recording run = tests::llama_recording({.checkpointing = checkpointing});
     const record::Ledger ledger(run);
-    const auto open = figure().build({.run = &ledger, .view = {.asked = true}});
-    const auto veiled = figure().build({.run = &ledger, .view = {.cursor = 1e18, .guess = 20e9, .veiled = true}});
-    REQUIRE(veiled.veil_from);
-    CHECK(*veiled.veil_from == Approx(band(open, "forward")->end));
-    CHECK(highest(veiled) < highest(open));
-    for (const auto& column : veiled.stack) REQUIRE(column.end <= *veiled.veil_from + 1e-6);
-    CHECK_FALSE(veiled.peak);
-    CHECK_FALSE(veiled.failed);
-    CHECK(veiled.lines.empty());  // what is reserved since the last step is as high as the peak
-    CHECK(veiled.cursor->position <= *veiled.veil_from);
-    for (const auto& rung : veiled.ladder) CHECK(static_cast<double>(rung.bytes) <= highest(veiled));
-    // Nothing moves when the veil goes.
-    CHECK(veiled.y.high == open.y.high);
-    CHECK(veiled.x.high == open.x.high);
+    const auto open = build({.run = &ledger, .view = {.asked = true}});
+    const auto hidden = build({.run = &ledger, .view = {.cursor = 1e18, .guess = 20e9, .hidden = true}});
+    REQUIRE(hidden.hidden_from);
+    CHECK(*hidden.hidden_from == Approx(band(open, "forward")->end));
+    CHECK(highest(hidden) < highest(open));
+    for (const auto& column : hidden.stack) REQUIRE(column.end <= *hidden.hidden_from + 1e-6);
+    CHECK_FALSE(hidden.peak);
+    CHECK_FALSE(hidden.failed);
+    CHECK(hidden.lines.empty());  // what is reserved since the last step is as high as the peak
+    CHECK(hidden.alive->position <= *hidden.hidden_from);
+    for (const auto& level : hidden.levels) CHECK(static_cast<double>(level.bytes) <= highest(hidden));
+    // Nothing moves when the answer is shown.
+    CHECK(hidden.y.high == open.y.high);
+    CHECK(hidden.x.high == open.x.high);
   }
 }
 
-TEST_CASE("the veiled y axis does not depend on what it hides") {
+TEST_CASE("the hidden y axis does not depend on what it hides") {
   // Two runs with the same forward pass; the loss of one allocates far more.
   const record::Recording run = tests::llama_recording({.steps = 1});
   record::Recording higher(run.info());
@@ -182,11 +193,11 @@ TEST_CASE("the veiled y axis does not depend on what it hides") {
   higher.set_outcome(*run.outcome());
   const record::Ledger low(run), high(higher);
   REQUIRE(high.peak().totals.allocated > 2 * low.peak().totals.allocated);
-  const lessons::View view{.veiled = true};
-  CHECK(figure().build({.run = &high, .view = view}).y.high == figure().build({.run = &low, .view = view}).y.high);
+  const lessons::View view{.hidden = true};
+  CHECK(build({.run = &high, .view = view}).y.high == build({.run = &low, .view = view}).y.high);
 }
 
-TEST_CASE("under the veil the first allocation of the loss stays hidden, on the axis of events, too") {
+TEST_CASE("while the answer is hidden the first allocation of the loss stays hidden, on the axis of events, too") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
   record::Params params(figure().schema);
@@ -194,10 +205,10 @@ TEST_CASE("under the veil the first allocation of the loss stays hidden, on the 
     INFO(axis);
     REQUIRE(params.set("axis", axis).ok());
     for (const std::optional<double> cursor : {std::optional<double>(), std::optional(1e18)}) {
-      const auto data = figure().build({.run = &ledger, .params = &params, .view = {.cursor = cursor, .veiled = true}});
-      CHECK(static_cast<double>(data.cursor->total) <= highest(data));
-      CHECK(data.cursor->when.find("forward") != std::string::npos);
-      CHECK(std::none_of(data.cursor->rows.begin(), data.cursor->rows.end(),
+      const auto data = build({.run = &ledger, .params = &params, .view = {.cursor = cursor, .hidden = true}});
+      CHECK(static_cast<double>(data.alive->total) <= highest(data));
+      CHECK(data.alive->when.find("forward") != std::string::npos);
+      CHECK(std::none_of(data.alive->rows.begin(), data.alive->rows.end(),
                          [](const auto& row) { return row.category == record::Category::kLogits; }));
     }
   }
@@ -206,7 +217,7 @@ TEST_CASE("under the veil the first allocation of the loss stays hidden, on the 
 TEST_CASE("running out of memory is drawn where it happened") {
   const record::Recording run = tests::llama_recording({.batch = 8, .steps = 1, .cap = 24 * record::kGiB});
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = build({.run = &ledger});
   REQUIRE(data.failed);
   CHECK(data.failed->label == "asked for 3.91 GiB");  // fp32 logits of 8,192 tokens
   CHECK(data.failed->base == static_cast<double>(ledger.at(ledger.size() - 1).allocated));
@@ -214,7 +225,7 @@ TEST_CASE("running out of memory is drawn where it happened") {
   CHECK(data.failed->base + data.failed->bytes < data.y.high);
   CHECK(data.failed->x == Approx(data.stack.back().end));
   CHECK(data.cap->label == "24 GiB card");
-  CHECK(data.cursor->total == run.outcome()->out_of_memory->allocated);
+  CHECK(data.alive->total == run.outcome()->out_of_memory->allocated);
 }
 
 TEST_CASE("a run that ran out shows the step in which it did, not the last whole one") {
@@ -223,7 +234,7 @@ TEST_CASE("a run that ran out shows the step in which it did, not the last whole
   REQUIRE(steps.size() == 2);
   REQUIRE(steps[0].complete);
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = build({.run = &ledger});
   REQUIRE(data.failed);
   CHECK(data.peak->y == static_cast<double>(ledger.peak(steps[1].first).totals.allocated));
 }
@@ -231,13 +242,13 @@ TEST_CASE("a run that ran out shows the step in which it did, not the last whole
 TEST_CASE("a cap below the weights, and one far above the data") {
   const record::Recording low = tests::llama_recording({.steps = 1, .cap = record::kGiB});
   const record::Ledger ledger(low);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = build({.run = &ledger});
   REQUIRE(data.failed);
-  CHECK(data.empty_reason.empty());
+  CHECK(data.head.empty_reason.empty());
   CHECK(data.y.high > data.cap->y);
   const record::Recording high = tests::llama_recording({.steps = 1, .cap = 1000 * record::kGiB});
   const record::Ledger far(high);
-  const auto flat = figure().build({.run = &far});
+  const auto flat = build({.run = &far});
   CHECK(flat.cap->y > flat.y.high);  // named, not drawn: it would flatten the data
   CHECK(flat.y.high < 2 * flat.peak->y);
 }
@@ -245,7 +256,7 @@ TEST_CASE("a cap below the weights, and one far above the data") {
 TEST_CASE("a process line that was sampled before the allocator took its memory is left out") {
   const auto has_process = [](const record::Recording& run) {
     const record::Ledger ledger(run);
-    const auto data = figure().build({.run = &ledger});
+    const auto data = build({.run = &ledger});
     return std::any_of(data.lines.begin(), data.lines.end(),
                        [](const auto& line) { return line.style == lessons::LineStyle::kProcess; });
   };
@@ -258,21 +269,21 @@ TEST_CASE("a process line that was sampled before the allocator took its memory 
 TEST_CASE("run A stands behind, on axes that hold both") {
   const record::Recording plain = tests::llama_recording();
   const record::Recording b = tests::llama_recording({.checkpointing = true});
-  const record::Ledger ghost(plain), run(b);
-  const auto data = figure().build({.run = &run, .ghost = &ghost});
-  REQUIRE(data.ghost_peak);
-  CHECK(data.ghost_peak->label == "A peak 16.5 GiB");
-  CHECK(data.y.high >= data.ghost_peak->y);
+  const record::Ledger baseline(plain), run(b);
+  const auto data = build({.run = &run, .baseline = &baseline});
+  REQUIRE(data.baseline_peak);
+  CHECK(data.baseline_peak->label == "A peak 16.5 GiB");
+  CHECK(data.y.high >= data.baseline_peak->y);
   CHECK(std::any_of(data.lines.begin(), data.lines.end(),
-                    [](const auto& line) { return line.style == lessons::LineStyle::kGhost; }));
-  const auto veiled = figure().build({.run = &run, .ghost = &ghost, .view = {.veiled = true}});
+                    [](const auto& line) { return line.style == lessons::LineStyle::kBaseline; }));
+  const auto hidden = build({.run = &run, .baseline = &baseline, .view = {.hidden = true}});
   // What is asked about is run B: run A is whole, and the only line.
-  REQUIRE(veiled.ghost_peak);
-  CHECK(veiled.ghost_peak->y == data.ghost_peak->y);
-  REQUIRE(veiled.lines.size() == 1);
-  CHECK(veiled.lines[0].end > *veiled.veil_from);
-  CHECK(*std::max_element(veiled.lines[0].y.begin(), veiled.lines[0].y.end()) == veiled.ghost_peak->y);
-  CHECK_FALSE(veiled.peak);
+  REQUIRE(hidden.baseline_peak);
+  CHECK(hidden.baseline_peak->y == data.baseline_peak->y);
+  REQUIRE(hidden.lines.size() == 1);
+  CHECK(hidden.lines[0].end > *hidden.hidden_from);
+  CHECK(*std::max_element(hidden.lines[0].y.begin(), hidden.lines[0].y.end()) == hidden.baseline_peak->y);
+  CHECK_FALSE(hidden.peak);
 }
 
 TEST_CASE("while a run grows its axes move seldom") {
@@ -280,9 +291,9 @@ TEST_CASE("while a run grows its axes move seldom") {
   for (std::uint64_t events = 1; events < 2000; events += 13) {
     const record::Recording run = tests::llama_recording({.source = record::Source::kLive, .stop_after = events});
     const record::Ledger ledger(run);
-    const auto data = figure().build({.run = &ledger, .view = {.columns = 50}});
-    if (!data.empty_reason.empty()) continue;
-    CHECK(data.growing);
+    const auto data = build({.run = &ledger, .view = {.columns = 50}});
+    if (!data.head.empty_reason.empty()) continue;
+    CHECK(data.head.growing);
     if (data.peak) CHECK(data.y.high >= data.peak->y);
     if (x.empty() || x.back() != data.x.high) x.push_back(data.x.high);
     if (data.stack.empty()) continue;
@@ -299,23 +310,23 @@ TEST_CASE("once a step is done the next one has its length") {
   const record::Recording run =
       tests::llama_recording({.steps = 3, .source = record::Source::kLive, .stop_after = steps[1].first + 40});
   const record::Ledger ledger(run);
-  const auto data = figure().build({.run = &ledger});
+  const auto data = build({.run = &ledger});
   const record::Ledger done(whole);
-  CHECK(data.x.high == Approx(figure().build({.run = &done}).x.high).epsilon(0.02));
+  CHECK(data.x.high == Approx(build({.run = &done}).x.high).epsilon(0.02));
   CHECK(data.stack.back().end < 0.3 * data.x.high);
 }
 
 TEST_CASE("nothing, an empty recording and one event") {
-  CHECK_FALSE(figure().build({}).empty_reason.empty());
+  CHECK_FALSE(build({}).head.empty_reason.empty());
   const record::Recording empty;
   const record::Ledger no_events(empty);
-  CHECK_FALSE(figure().build({.run = &no_events}).empty_reason.empty());
+  CHECK_FALSE(build({.run = &no_events}).head.empty_reason.empty());
   record::Recording one;
   const record::MemEvent event{.storage = 1, .requested = 1000, .block = 1024};
   one.append(std::span(&event, 1));
   const record::Ledger ledger(one);
-  for (const bool veiled : {false, true}) {
-    const auto data = figure().build({.run = &ledger, .view = {.cursor = 0.0, .veiled = veiled}});
+  for (const bool hidden : {false, true}) {
+    const auto data = build({.run = &ledger, .view = {.cursor = 0.0, .hidden = hidden}});
     CHECK(data.x.high > data.x.low);
     CHECK(data.y.high > data.y.low);
   }
@@ -325,7 +336,7 @@ TEST_CASE("views that make no sense give axes that do") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
   for (const auto& [begin, end] : {std::pair{5e6, 5e6}, {9e6, 1e6}, {-1e9, -1e8}, {1e12, 2e12}}) {
-    const auto data = figure().build({.run = &ledger, .view = {.begin = begin, .end = end, .columns = 0}});
+    const auto data = build({.run = &ledger, .view = {.begin = begin, .end = end, .columns = 0}});
     CHECK(data.x.high > data.x.low);
   }
 }
@@ -335,7 +346,7 @@ TEST_CASE("a recording of a million events is drawn in well under a second") {
   REQUIRE(run.events().size() > 1'000'000);
   const record::Ledger ledger(run);
   const auto began = std::chrono::steady_clock::now();
-  const auto data = figure().build({.run = &ledger});
+  const auto data = build({.run = &ledger});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   CHECK(highest(data) == data.peak->y);
   CHECK(took.count() < 0.5);  // a tenth when the machine does nothing else

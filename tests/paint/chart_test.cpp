@@ -20,10 +20,11 @@ constexpr const char* kReference = "a copy of as many bytes, up to 4.27 TB/s";
 // Forms of eight kernels; the sixth and the last pass the reference.
 lessons::FigureData parts_of_copy() {
   lessons::FigureData figure;
-  figure.id = "bench_bandwidth";
-  figure.title = "Bandwidth";
-  figure.provenance_line = "Example GPU";
+  figure.head.id = "bench_bandwidth";
+  figure.head.title = "Bandwidth";
+  figure.head.provenance_line = "Example GPU";
   lessons::Chart chart;
+  chart.asked = true;
   chart.bars = true;
   chart.joined = false;
   chart.x = {.unit = lessons::AxisUnit::kCategory, .low = -0.5, .high = 7.5};
@@ -40,9 +41,11 @@ lessons::FigureData parts_of_copy() {
                              .label = std::to_string(static_cast<int>(part))});
   }
   chart.series.push_back(std::move(series));
-  figure.charts.push_back(std::move(chart));
+  figure.panels.emplace_back(std::move(chart));
   return figure;
 }
+
+lessons::Chart& chart_in(lessons::FigureData& figure) { return std::get<lessons::Chart>(figure.panels.front()); }
 
 }  // namespace
 
@@ -73,7 +76,7 @@ TEST_CASE("the name of a reference keeps off bars and their numbers") {
 
 TEST_CASE("names of places are cut only where they would meet, and bars stand around the middle of their place") {
   lessons::FigureData figure = parts_of_copy();
-  lessons::Chart& chart = figure.charts[0];
+  lessons::Chart& chart = chart_in(figure);
   chart.references.clear();
   chart.categories = {"RMSNorm", "residual", "RoPE", "SwiGLU", "loss", "embedding", "AdamW", "attention"};
   chart.series.push_back({.label = "eager", .kind = lessons::SeriesKind::kEager, .points = {{.x = 3, .y = 50}}});
@@ -95,7 +98,7 @@ TEST_CASE("names of places are cut only where they would meet, and bars stand ar
 
 TEST_CASE("the number over the highest bar is said") {
   lessons::FigureData figure = parts_of_copy();
-  lessons::Chart& chart = figure.charts[0];
+  lessons::Chart& chart = chart_in(figure);
   chart.references.clear();
   chart.y.high = 110;
   chart.series[0].points[5].label = "highest";
@@ -108,11 +111,11 @@ TEST_CASE("the number over the highest bar is said") {
 
 TEST_CASE("no guess runs through a number") {
   lessons::FigureData figure = parts_of_copy();
-  figure.charts[0].references.clear();
-  figure.guess = 65;
-  figure.guess_locked = true;
-  figure.charts[0].series[0].points[2].y = figure.charts[0].series[0].points[2].high = 62;
-  figure.charts[0].series[0].points[2].label = "sixty-two";
+  chart_in(figure).references.clear();
+  figure.head.guess = 65;
+  figure.head.guess_locked = true;
+  chart_in(figure).series[0].points[2].y = chart_in(figure).series[0].points[2].high = 62;
+  chart_in(figure).series[0].points[2].label = "sixty-two";
   const app::paint::Scene scene = app::paint::layout(figure, frames().front());
   bool line = false, patch = false, number = false;  // in this order
   Rect box{};
@@ -132,10 +135,10 @@ TEST_CASE("no guess runs through a number") {
 
 TEST_CASE("a guess on an axis of decades stands where its value is, and on no number") {
   lessons::FigureData figure = parts_of_copy();
-  figure.charts[0].y = {.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true};
-  for (lessons::ChartPoint& point : figure.charts[0].series[0].points) point.y = point.low = point.high = 5e10;
-  figure.charts[0].series[0].points[3].y = 1e9;  // the only gap in a row of bars
-  figure.guess = 3e10;
+  chart_in(figure).y = {.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true};
+  for (lessons::ChartPoint& point : chart_in(figure).series[0].points) point.y = point.low = point.high = 5e10;
+  chart_in(figure).series[0].points[3].y = 1e9;  // the only gap in a row of bars
+  figure.head.guess = 3e10;
   const app::paint::Scene scene = app::paint::layout(figure, frames()[0]);
   REQUIRE(scene.guess);
   const auto& map = scene.map;
@@ -144,7 +147,7 @@ TEST_CASE("a guess on an axis of decades stands where its value is, and on no nu
   CHECK(scene.guess->contains({scene.guess->center_x(), map.y_px(3e10)}));
   const auto labels = texts_of(scene, Layer::kLabels);
   CHECK(std::count(labels.begin(), labels.end(), "your guess 30.0 GB/s") == 1);
-  figure.guess = 3.9e11;  // no decimals beyond a hundred
+  figure.head.guess = 3.9e11;  // no decimals beyond a hundred
   const auto more = texts_of(app::paint::layout(figure, frames()[0]), Layer::kLabels);
   CHECK(std::count(more.begin(), more.end(), "your guess 390 GB/s") == 1);
 }

@@ -24,6 +24,7 @@
 #include "app/paint/files/table.h"
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::app::paint;
@@ -167,7 +168,7 @@ TEST_CASE("an SVG is well formed and its text is text") {
     const std::string svg = rendered(sample.figure, Format::kSvg);
     INFO(sample.name);
     REQUIRE(xml_fault(svg) == "");
-    REQUIRE(svg.find(">" + sample.figure.title + "</text>") != std::string::npos);
+    REQUIRE(svg.find(">" + sample.figure.head.title + "</text>") != std::string::npos);
     for (const char* bad :
          {"\"nan", "\"inf", "\"-inf", "Mnan", "Hnan", "Vnan", "Lnan", " nan", "Minf", "Hinf", "Vinf"}) {
       REQUIRE(svg.find(bad) == std::string::npos);
@@ -183,8 +184,8 @@ TEST_CASE("an SVG is well formed and its text is text") {
 
 TEST_CASE("names of a run are escaped") {
   FigureData figure = tests::plain_timeline();
-  figure.provenance_line = "a <b> & \"c\"\x01";
-  figure.provenance["note"] = "</metadata> & <script>\n";
+  figure.head.provenance_line = "a <b> & \"c\"\x01";
+  figure.head.provenance["note"] = "</metadata> & <script>\n";
   const std::string svg = rendered(figure, Format::kSvg);
   CHECK(xml_fault(svg) == "");
   CHECK(svg.find("<script>") == std::string::npos);
@@ -194,7 +195,7 @@ TEST_CASE("names of a run are escaped") {
 
 TEST_CASE("a broken name does not break a file") {
   FigureData figure = tests::plain_timeline();
-  figure.provenance["note"] = "not UTF-8: \xff\xc0";
+  figure.head.provenance["note"] = "not UTF-8: \xff\xc0";
   CHECK(json::accept(rendered(figure, Format::kJson)));
   CHECK(json::accept(provenance_json(figure)));
 }
@@ -218,7 +219,7 @@ TEST_CASE("the numbers of the CSV are those that the SVG draws") {
   REQUIRE(*header ==
           "begin_ns,end_ns,weights_bytes,optimizer_state_bytes,gradients_bytes,activations_bytes,logits_bytes,"
           "workspace_bytes,other_bytes,allocated_bytes,lowest_allocated_bytes,reserved_bytes,process_bytes");
-  REQUIRE(static_cast<std::size_t>(lines.end() - header - 1) == figure.stack.size());
+  REQUIRE(static_cast<std::size_t>(lines.end() - header - 1) == tests::timeline_of(figure).stack.size());
   Frame frame;
   frame.measure = &tests::widths();
   frame.whole_pixels = false;
@@ -259,18 +260,19 @@ TEST_CASE("a CSV says each fact once") {
 
 TEST_CASE("bars are rows of a CSV") {
   for (const auto& sample : tests::samples()) {
-    if (sample.figure.bars.empty()) continue;
+    if (tests::bars_of(sample.figure).empty()) continue;
     const auto lines = lines_of(rendered(sample.figure, Format::kCsv));
     REQUIRE(static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), [](auto& l) { return l[0] != '#'; })) ==
-            sample.figure.bars.size() + 1);
+            tests::bars_of(sample.figure).size() + 1);
   }
 }
 
 TEST_CASE("a file of a figure with charts and a map is one table") {
   lessons::FigureData figure;
-  figure.charts.push_back({.title = "Mean", .series = {{.label = "even", .points = {{.x = 1, .y = 2}}}}});
-  figure.maps.push_back(
-      {.title = "By size", .columns = {"−6", "−5"}, .rows = {"even"}, .cells = {{0.5, std::nan("")}}});
+  figure.panels.emplace_back(
+      lessons::Chart{.title = "Mean", .series = {{.label = "even", .points = {{.x = 1, .y = 2}}}}});
+  figure.panels.emplace_back(
+      lessons::HeatMap{.title = "By size", .columns = {"−6", "−5"}, .rows = {"even"}, .cells = {{0.5, std::nan("")}}});
   const std::string csv = to_csv(figure);
   const std::string table = csv.substr(csv.find("chart,series"));
   CHECK(table ==
@@ -281,12 +283,12 @@ TEST_CASE("a file of a figure with charts and a map is one table") {
 TEST_CASE("JSON has the whole description") {
   const FigureData& figure = tests::plain_timeline();
   const json document = json::parse(rendered(figure, Format::kJson));
-  CHECK(document.at("stack").size() == figure.stack.size());
-  CHECK(document.at("stack").at(500).at("highest").at("weights") == figure.stack[500].high[0]);
-  CHECK(document.at("peak").at("bytes") == figure.peak->y);
-  CHECK(document.at("alive").at("rows").size() == figure.cursor->rows.size());
+  CHECK(document.at("stack").size() == tests::timeline_of(figure).stack.size());
+  CHECK(document.at("stack").at(500).at("highest").at("weights") == tests::timeline_of(figure).stack[500].high[0]);
+  CHECK(document.at("peak").at("bytes") == tests::timeline_of(figure).peak->y);
+  CHECK(document.at("alive").at("rows").size() == tests::timeline_of(figure).alive->rows.size());
   CHECK(document.at("lines").at(0).at("kind") == "reserved");
-  CHECK(document.at("phases").at(1).at("label") == figure.bands[1].label);
+  CHECK(document.at("phases").at(1).at("label") == tests::timeline_of(figure).bands[1].label);
   CHECK(document.at("cap").at("bytes") == 24 * record::kGiB);
   CHECK(document.at("provenance").at("driver") == "580.00");
 }

@@ -1,4 +1,4 @@
-// The layout: no two labels meet, nothing leaves the picture, the veil hides, lists add up.
+// The layout: no two labels meet, nothing leaves the picture, what is hidden is not drawn, lists add up.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "tests/paint/support.h"
 #include "tests/support/catch.h"
 #include "tests/support/made_recording.h"
+#include "tests/support/panels.h"
 
 using namespace headroom;
 using namespace headroom::app::paint;
@@ -55,9 +56,9 @@ std::string text_in(const Scene& scene, Rect box) {
   return found;
 }
 
-bool is_name_of_line(const Scene& scene, const lessons::FigureData& figure, Rect box) {
+bool is_name_of_line(const Scene& scene, const lessons::Timeline& timeline, Rect box) {
   const std::string text = text_in(scene, box);
-  return std::any_of(figure.lines.begin(), figure.lines.end(),
+  return std::any_of(timeline.lines.begin(), timeline.lines.end(),
                      [&](const lessons::StepLine& line) { return text == line.label || text == line.short_label; });
 }
 
@@ -83,7 +84,8 @@ TEST_CASE("no two texts meet, in any figure at any size") {
 TEST_CASE("no label box crosses a curve, in any figure at any size") {
   int curves = 0, named = 0;
   for (const auto& sample : tests::samples()) {
-    if (sample.figure.stack.empty()) continue;
+    const lessons::Timeline& timeline = tests::timeline_of(sample.figure);
+    if (timeline.stack.empty()) continue;
     for (const Frame& frame : tests::frames()) {
       const Scene scene = layout(sample.figure, frame);
       // In high contrast the borders between kinds have the outline's color.
@@ -94,12 +96,12 @@ TEST_CASE("no label box crosses a curve, in any figure at any size") {
         ++curves;
         each<Fill>(scene, [&](Layer of, const Fill& patch) {
           if (of != Layer::kLabels || !crosses(line, patch.rect)) return;
-          if (is_name_of_line(scene, sample.figure, patch.rect)) return;
+          if (is_name_of_line(scene, timeline, patch.rect)) return;
           FAIL(sample.name << " at " << frame.width << ": '" << text_in(scene, patch.rect) << "' covers a curve");
         });
       });
-      for (const auto& mark : {sample.figure.peak, sample.figure.ghost_peak}) {
-        if (!mark || frame.width < 800 || mark->x < sample.figure.x.low || mark->x > sample.figure.x.high) continue;
+      for (const auto& mark : {timeline.peak, timeline.baseline_peak}) {
+        if (!mark || frame.width < 800 || mark->x < timeline.x.low || mark->x > timeline.x.high) continue;
         const auto labels = tests::texts_of(scene, Layer::kLabels);
         INFO(sample.name << " at " << frame.width << ": " << mark->label);
         CHECK(std::find(labels.begin(), labels.end(), mark->label) != labels.end());
@@ -127,7 +129,7 @@ TEST_CASE("no text leaves the picture") {
 
 TEST_CASE("what is drawn of the data stays inside the plot") {
   for (const auto& sample : tests::samples()) {
-    if (!sample.figure.charts.empty()) continue;  // several plots
+    if (!tests::charts_of(sample.figure).empty()) continue;  // several plots
     for (const Frame& frame : tests::frames()) {
       const Scene scene = layout(sample.figure, frame);
       const float over = 1.5f * frame.scale;  // half a line's width
@@ -177,9 +179,9 @@ TEST_CASE("a line stands only where its name does") {
       const auto has = [&](const std::string& text) {
         return std::find(labels.begin(), labels.end(), text) != labels.end();
       };
-      const auto& lines = sample.figure.lines;
-      const auto ghost = [](const lessons::StepLine& line) { return line.style == lessons::LineStyle::kGhost; };
-      if (std::any_of(lines.begin(), lines.end(), ghost)) continue;  // solid, as the reserved line
+      const auto& lines = tests::timeline_of(sample.figure).lines;
+      const auto baseline = [](const lessons::StepLine& line) { return line.style == lessons::LineStyle::kBaseline; };
+      if (std::any_of(lines.begin(), lines.end(), baseline)) continue;  // solid, as the reserved line
       for (const lessons::StepLine& line : lines) {
         const bool dashed = line.style == lessons::LineStyle::kProcess;
         bool drawn = false;
@@ -195,8 +197,9 @@ TEST_CASE("a line stands only where its name does") {
 
 TEST_CASE("a unit stands once above the axis of bytes and at the last tick of time") {
   for (const auto& sample : tests::samples()) {
-    if (!sample.figure.empty_reason.empty() || !sample.figure.bars.empty()) continue;
-    if (!sample.figure.charts.empty() || !sample.figure.rungs.empty()) continue;  // of other units, or none
+    if (!sample.figure.head.empty_reason.empty() || !tests::bars_of(sample.figure).empty()) continue;
+    if (!tests::charts_of(sample.figure).empty() || !tests::rungs_of(sample.figure).empty())
+      continue;  // of other units, or none
     const auto labels = tests::texts_of(layout(sample.figure, tests::frames()[0]), Layer::kAxes);
     const auto count = [&](auto test) { return std::count_if(labels.begin(), labels.end(), test); };
     INFO(sample.name);
@@ -239,13 +242,13 @@ TEST_CASE("exponents below zero are no billionths, and speeds over decades have 
 }
 
 TEST_CASE("a peak of one column is there at any width") {
-  lessons::FigureData figure = tests::plain_timeline();
   // One column in a thousand is higher than all others.
-  for (auto& column : figure.stack) column.high = {record::kGiB};
-  figure.stack[617].high = {8 * record::kGiB};
+  lessons::Timeline timeline = tests::timeline_of(tests::plain_timeline());
+  for (auto& column : timeline.stack) column.high = {record::kGiB};
+  timeline.stack[617].high = {8 * record::kGiB};
   for (const float width : {200.0f, 333.0f, 640.0f, 1128.0f}) {
-    PlotMap map{.plot = {0, 0, width, 300}, .x = figure.x, .y = figure.y};
-    const auto columns = px_columns(figure, map, true);
+    PlotMap map{.plot = {0, 0, width, 300}, .x = timeline.x, .y = timeline.y};
+    const auto columns = px_columns(timeline, map, true);
     const float top =
         std::min_element(columns.begin(), columns.end(), [](auto& a, auto& b) { return a.top() < b.top(); })->top();
     CHECK(top == std::round(map.y_px(8.0 * record::kGiB)));
@@ -253,22 +256,23 @@ TEST_CASE("a peak of one column is there at any width") {
   }
 }
 
-TEST_CASE("under the veil only what is known is drawn") {
+TEST_CASE("while the answer is hidden only what is known is drawn") {
   int seen = 0;
   for (const auto& sample : tests::samples()) {
-    if (!sample.figure.veil_from) continue;
+    const auto& hidden_from = tests::timeline_of(sample.figure).hidden_from;
+    if (!hidden_from) continue;
     ++seen;
     for (const Frame& frame : tests::frames()) {
       const Scene scene = layout(sample.figure, frame);
-      const float veil =
-          std::clamp(scene.map.x_px(*sample.figure.veil_from), scene.map.plot.x0, scene.map.plot.x1) + 1.5f;
+      const float end = std::clamp(scene.map.x_px(*hidden_from), scene.map.plot.x0, scene.map.plot.x1) + 1.5f;
       INFO(sample.name << " at " << frame.width);
-      each<Columns>(scene, [&](Layer, const Columns& columns) { REQUIRE(columns.rects.back().x1 <= veil); });
+      each<Columns>(scene, [&](Layer, const Columns& columns) { REQUIRE(columns.rects.back().x1 <= end); });
       each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
         if (layer != Layer::kStack) return;
-        for (const Point& point : line.points) REQUIRE(point.x <= veil);
+        for (const Point& point : line.points) REQUIRE(point.x <= end);
       });
-      for (const lessons::StepLine& line : sample.figure.lines) REQUIRE(line.style == lessons::LineStyle::kGhost);
+      for (const lessons::StepLine& line : tests::timeline_of(sample.figure).lines)
+        REQUIRE(line.style == lessons::LineStyle::kBaseline);
       for (const Placed& placed : texts(scene)) {
         REQUIRE((placed.text.find("peak") == std::string::npos || placed.text.rfind("A peak ", 0) == 0));
         REQUIRE(placed.text.find("asked for") == std::string::npos);
@@ -282,13 +286,14 @@ TEST_CASE("under the veil only what is known is drawn") {
 
 TEST_CASE("the guess has a pill to drag until it is locked") {
   for (const auto& sample : tests::samples()) {
-    if (!sample.figure.guess) continue;
+    if (!sample.figure.head.guess) continue;
     const Scene scene = layout(sample.figure, tests::frames()[0]);
     INFO(sample.name);
-    CHECK(scene.guess.has_value() == !sample.figure.guess_locked);
+    CHECK(scene.guess.has_value() == !sample.figure.head.guess_locked);
     if (!scene.guess) continue;
     CHECK(scene.guess->inside(scene.map.plot));
-    CHECK(std::abs(scene.guess->center_y() - scene.map.y_px(*sample.figure.guess)) <= scene.guess->height() * 0.5f + 1);
+    CHECK(std::abs(scene.guess->center_y() - scene.map.y_px(*sample.figure.head.guess)) <=
+          scene.guess->height() * 0.5f + 1);
   }
 }
 
@@ -307,13 +312,13 @@ TEST_CASE("the cursor's chip and the list name the same event") {
 TEST_CASE("a figure of a CPU speaks of no card") {
   int ladders = 0;
   for (const auto& sample : tests::samples()) {
-    const auto device = sample.figure.provenance.find("device");
-    if (device == sample.figure.provenance.end() || device->second != "cpu") continue;
+    const auto device = sample.figure.head.provenance.find("device");
+    if (device == sample.figure.head.provenance.end() || device->second != "cpu") continue;
     for (const Frame& frame : tests::frames()) {
       for (const Placed& placed : texts(layout(sample.figure, frame))) {
         INFO(sample.name << " at " << frame.width << ": " << placed.text);
         REQUIRE(placed.text.find("card") == std::string::npos);
-        ladders += placed.layer == Layer::kLadder;
+        ladders += placed.layer == Layer::kLevels;
       }
     }
   }
@@ -333,10 +338,11 @@ TEST_CASE("pixels and values are each other's inverse") {
 TEST_CASE("the list that is shown adds up to its total") {
   for (const auto& sample : tests::samples()) {
     constexpr record::Bytes kListedInGiB = 2 * record::kGiB;
-    if (!sample.figure.cursor || sample.figure.cursor->total < kListedInGiB) continue;
+    const auto& alive = tests::timeline_of(sample.figure).alive;
+    if (!alive || alive->total < kListedInGiB) continue;
     for (const Frame& frame : tests::frames()) {
       Frame only = frame;
-      only.parts = {.header = false, .plot = false, .alive = true, .ladder = false};
+      only.parts = {.header = false, .plot = false, .alive = true, .levels = false};
       only.width = 292 * frame.scale;
       const auto shown = tests::texts_of(layout(sample.figure, only), Layer::kList);
       double sum = 0;

@@ -18,25 +18,29 @@ namespace {
 
 lessons::FigureData two_runs() {
   lessons::FigureData figure;
-  figure.id = "kernel_timeline";
-  figure.title = "Kernels of one step";
-  figure.provenance_line = "Example GPU";
-  figure.x = {.unit = lessons::AxisUnit::kNanoseconds, .low = 0, .high = 1'000'000};
+  figure.head.id = "kernel_timeline";
+  figure.head.title = "Kernels of one step";
+  figure.head.provenance_line = "Example GPU";
+  lessons::Lanes panel;
+  panel.x = {.unit = lessons::AxisUnit::kNanoseconds, .low = 0, .high = 1'000'000};
   const auto box = [](double begin, double end, Work work, const char* label) {
     return TimeBox{begin, end, work, 1, 4'096, label, std::string("tip of ") + label};
   };
-  figure.rows.push_back({.label = "B: Host",
+  panel.lanes.push_back({.label = "B: Host",
                          .note = "B: 3 launches, 600 µs of kernels",
-                         .ghost = false,
+                         .baseline = false,
                          .boxes = {box(0, 50'000, Work::kHost, "cudaLaunchKernel")}});
-  figure.rows.push_back(
+  panel.lanes.push_back(
       {.label = "B: Device",
        .note = "",
-       .ghost = false,
+       .baseline = false,
        .boxes = {box(100'000, 400'000, Work::kOurs, "rms_norm"), box(400'000, 600'000, Work::kProduct, "gate_proj"),
                  box(600'000, 600'010, Work::kOther, "tiny"), box(700'000, 800'000, Work::kMove, "copy")}});
-  figure.rows.push_back(
-      {.label = "A: Device", .note = "A: 1 launch", .ghost = true, .boxes = {box(0, 950'000, Work::kOther, "silu")}});
+  panel.lanes.push_back({.label = "A: Device",
+                         .note = "A: 1 launch",
+                         .baseline = true,
+                         .boxes = {box(0, 950'000, Work::kOther, "silu")}});
+  figure.panels.emplace_back(std::move(panel));
   return figure;
 }
 
@@ -75,8 +79,9 @@ TEST_CASE("boxes lie where they ran, each kernel at least a line wide, inside th
 
 TEST_CASE("a view that is zoomed in shows only what lies in it") {
   lessons::FigureData figure = two_runs();
-  figure.x.low = 650'000;
-  figure.x.high = 900'000;
+  lessons::Axis& x = std::get<lessons::Lanes>(figure.panels[0]).x;
+  x.low = 650'000;
+  x.high = 900'000;
   const Scene scene = layout(figure, frames().front());
   CHECK(boxes_of(scene).size() == 2);  // the copy, and run A's kernel
 }

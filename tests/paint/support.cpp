@@ -13,18 +13,19 @@ namespace {
 using app::paint::Frame;
 
 void add_views(std::vector<Sample>& all, const std::string& name, const record::Recording& recording,
-               const record::Ledger* ghost = nullptr) {
+               const record::Ledger* baseline = nullptr) {
   const record::Ledger run(recording);
   const lessons::Figure& timeline = *lessons::find_figure("memory_timeline");
   const auto add = [&](const std::string& view_name, const lessons::View& view) {
-    all.push_back({name + ", " + view_name, timeline.build({.run = &run, .ghost = ghost, .view = view})});
+    all.push_back({name + ", " + view_name, timeline.build({.run = &run, .baseline = baseline, .view = view})});
   };
   add("open", {});
-  const double end = all.back().figure.x.high;
-  add("veiled without a guess", {.veiled = true});
-  const double top = all.back().figure.y.high;  // the axis that the reader sees: what comes may be higher
-  add("veiled", {.guess = top * 0.6, .veiled = true});
-  add("veiled with the guess at the top", {.cursor = end * 0.1, .guess = top, .veiled = true});
+  const double end = lessons::axes_of(all.back().figure).x.high;
+  add("hidden without a guess", {.hidden = true});
+  const double top =
+      lessons::axes_of(all.back().figure).y.high;  // the axis that the reader sees: what comes may be higher
+  add("hidden", {.guess = top * 0.6, .hidden = true});
+  add("hidden with the guess at the top", {.cursor = end * 0.1, .guess = top, .hidden = true});
   for (const double share : {0.0, 0.1, 0.3, 0.5, 0.62, 0.9, 1.0}) {
     add("answered " + std::to_string(share),
         {.cursor = end * share, .guess = top * share, .guess_locked = true, .asked = true});
@@ -34,7 +35,7 @@ void add_views(std::vector<Sample>& all, const std::string& name, const record::
   all.push_back({name + ", losses", losses.build({.run = &run})});
   static const record::Recording kLonger = made_recording({.steps = 40});
   static const record::Ledger kRunA(kLonger);
-  all.push_back({name + ", losses beside run A", losses.build({.run = &run, .ghost = &kRunA})});
+  all.push_back({name + ", losses beside run A", losses.build({.run = &run, .baseline = &kRunA})});
   const lessons::Figure& bars = *lessons::find_figure("peak_by_category");
   all.push_back({name + ", bars", bars.build({.run = &run})});
 }
@@ -45,7 +46,7 @@ void add_sweeps(std::vector<Sample>& all) {
     const record::Ledger run(sweep);
     for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence", "report_estimate"}) {
       lessons::FigureData figure = lessons::find_figure(id)->build({.run = &run});
-      if (figure.empty_reason.empty())
+      if (figure.head.empty_reason.empty())
         all.push_back({sweep.info().provenance.at("sweep") + ", " + id, std::move(figure)});
     }
   }
@@ -54,11 +55,11 @@ void add_sweeps(std::vector<Sample>& all) {
 std::vector<Sample> make_samples() {
   std::vector<Sample> all;
   const record::Recording plain = llama_recording({.cap = 24 * record::kGiB});
-  const record::Ledger ghost(plain);
+  const record::Ledger baseline(plain);
   add_views(all, "1B", plain);
-  add_views(all, "1B with checkpointing before 1B", llama_recording({.checkpointing = true}), &ghost);
+  add_views(all, "1B with checkpointing before 1B", llama_recording({.checkpointing = true}), &baseline);
   add_views(all, "1B with a cap below what run A takes",
-            llama_recording({.checkpointing = true, .cap = 14 * record::kGiB}), &ghost);
+            llama_recording({.checkpointing = true, .cap = 14 * record::kGiB}), &baseline);
   add_views(all, "1B out of memory", llama_recording({.batch = 8, .steps = 1, .cap = 24 * record::kGiB}));
   add_views(all, "1B, cap below its weights", llama_recording({.steps = 1, .cap = record::kGiB}));
   add_views(all, "1B live", llama_recording({.source = record::Source::kLive, .stop_after = 1300}));
@@ -108,7 +109,7 @@ std::vector<Frame> frames() {
   Frame compact = wide;
   compact.width = 840, compact.height = 420;
   compact.compact = true;
-  compact.parts.ladder = false;
+  compact.parts.levels = false;
   compact.palette = &app::paint::kDark;
   Frame large = wide;
   large.width = 1800, large.height = 900, large.scale = 2;

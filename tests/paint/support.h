@@ -18,7 +18,7 @@ struct Sample {
 };
 
 // Every figure of every made run: plain, checkpointed with another behind it, out of memory, live, tiny, one event,
-// nothing; open, with a guess, veiled and with the cursor in many places.
+// nothing; open, with a guess, hidden and with the cursor in many places.
 const std::vector<Sample>& samples();
 
 // The timeline of two plain steps of a 1B model under a cap of 24 GiB.

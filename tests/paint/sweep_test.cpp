@@ -114,7 +114,7 @@ TEST_CASE("a guess about a ladder is a line down its rungs, dragged to the sides
   const record::Ledger ledger(ladder);
   const double guess = 10.0 * record::kGiB;
   const auto scene_of = [&](bool locked) {
-    const lessons::View view{.guess = guess, .guess_locked = locked, .veiled = !locked, .asked = true};
+    const lessons::View view{.guess = guess, .guess_locked = locked, .hidden = !locked, .asked = true};
     return layout(lessons::find_figure("ladder_waterfall")->build({.run = &ledger, .view = view}), tests::frames()[0]);
   };
   const Scene open = scene_of(false);

@@ -17,9 +17,12 @@ namespace {
 // A timeline is as wide as a screen; bars and lanes take a line each. Narrow pictures, for a column of print, are
 // taller.
 float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
-  if (!figure.bars.empty()) return 116 + 40 * static_cast<float>(figure.bars.size());
-  if (!figure.rows.empty()) return 150 + 92 * static_cast<float>(figure.rows.size());
-  const float share = figure.charts.size() > 3 ? 0.68f : 0.5625f;  // rows of charts need more height
+  if (const auto* bars = lessons::panel_of<lessons::Bars>(figure))
+    return 116 + 40 * static_cast<float>(bars->bars.size());
+  if (const auto* lanes = lessons::panel_of<lessons::Lanes>(figure))
+    return 150 + 92 * static_cast<float>(lanes->lanes.size());
+  const bool many = lessons::panels_of<lessons::Chart>(figure.panels).size() > 3;
+  const float share = many ? 0.68f : 0.5625f;  // rows of charts need more height
   return std::round(std::clamp(options.width * share, 280.0f, 1200.0f));
 }
 

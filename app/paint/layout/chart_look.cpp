@@ -20,15 +20,15 @@ constexpr HatchRule kWideHatch{5, 1.4f, 1};
 std::vector<Look> looks_of(const Chart& chart) {
   std::vector<Look> looks;
   for (const ChartSeries& series : chart.series) {
-    Look look{series.kind, series.ghost, 0, series.category};
-    for (const Look& other : looks) look.turn += other.kind == look.kind && other.ghost == look.ghost;
+    Look look{series.kind, series.published, 0, series.category};
+    for (const Look& other : looks) look.turn += other.kind == look.kind && other.published == look.published;
     looks.push_back(look);
   }
   return looks;
 }
 
 Color line_color(const Palette& palette, const Look& look) {
-  if (look.ghost) return palette.text3;
+  if (look.published) return palette.text3;
   if (look.kind == SeriesKind::kFused) return palette.ink;
   return look.kind == SeriesKind::kEager ? palette.control : palette.text2;
 }
@@ -38,14 +38,14 @@ void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look) {
   const Palette& palette = sheet.palette();
   const float width = sheet.line_px(1), half = width * 0.5f;
   const Color color = line_color(palette, look);
-  const bool solid = !look.ghost && look.turn == 0;
+  const bool solid = !look.published && look.turn == 0;
   if (solid && look.kind == SeriesKind::kFused) return sheet.fill(Layer::kBars, rect, palette.ink);
   if (solid && look.kind == SeriesKind::kEager) sheet.fill(Layer::kBars, rect, palette.phase[3]);
   if (solid && look.kind == SeriesKind::kOther) return sheet.fill(Layer::kBars, rect, palette.text3);
   if (look.turn == 1) sheet.hatch(Layer::kBars, {rect}, color, kWideHatch);
-  if (look.kind == SeriesKind::kLibrary && !look.ghost) sheet.hatch(Layer::kBars, {rect}, color, {9, 1, 0.8f});
+  if (look.kind == SeriesKind::kLibrary && !look.published) sheet.hatch(Layer::kBars, {rect}, color, {9, 1, 0.8f});
   if (rect.width() <= 2 * width || rect.height() <= 2 * width) return sheet.fill(Layer::kBars, rect, color);
-  const float dash = look.ghost ? sheet.px(3) : 0;
+  const float dash = look.published ? sheet.px(3) : 0;
   sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
                                   .color = color,
                                   .width = width,
@@ -58,7 +58,7 @@ void lay_out_mark(Sheet& sheet, Point at, const Look& look) {
   const Palette& palette = sheet.palette();
   const Color color = line_color(palette, look);
   const float radius = sheet.frame().scale * 4, width = sheet.line_px(1.5f);
-  const Color fill = look.ghost || look.turn > 0 ? palette.well : color;
+  const Color fill = look.published || look.turn > 0 ? palette.well : color;
   if (look.kind == SeriesKind::kFused) {
     sheet.add(Layer::kMarks,
               Disc{.center = at, .radius = radius, .fill = fill, .stroke = color, .stroke_width = width});
@@ -71,13 +71,13 @@ void lay_out_mark(Sheet& sheet, Point at, const Look& look) {
 }
 
 void lay_out_line(Sheet& sheet, std::vector<Point> points, const Look& look) {
-  const bool fused = look.kind == SeriesKind::kFused && !look.ghost;
-  const float dash = look.ghost ? 3.0f : look.kind == SeriesKind::kLibrary ? 5.0f : look.turn > 0 ? 8.0f : 0.0f;
+  const bool fused = look.kind == SeriesKind::kFused && !look.published;
+  const float dash = look.published ? 3.0f : look.kind == SeriesKind::kLibrary ? 5.0f : look.turn > 0 ? 8.0f : 0.0f;
   sheet.add(Layer::kLines, Polyline{.points = std::move(points),
                                     .color = line_color(sheet.palette(), look),
-                                    .width = sheet.line_px(fused        ? 2
-                                                           : look.ghost ? 1
-                                                                        : 1.5f),
+                                    .width = sheet.line_px(fused            ? 2
+                                                           : look.published ? 1
+                                                                            : 1.5f),
                                     .dash = sheet.px(dash),
                                     .gap = sheet.px(dash * 0.7f)});
 }

@@ -12,7 +12,7 @@ namespace headroom::app::paint {
 // What a series looks like. `turn` tells series of one kind apart: 0 the first, 1 the second, …
 struct Look {
   lessons::SeriesKind kind = lessons::SeriesKind::kOther;
-  bool ghost = false;
+  bool published = false;
   int turn = 0;
   std::optional<record::Category> category = {};
 };

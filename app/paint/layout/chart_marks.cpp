@@ -21,9 +21,9 @@ void ChartLayout::marks() {
     }
   failures();
   place_reference_labels();
-  for (const bool ghosts : {true, false}) {  // what was published lies behind
+  for (const bool published : {true, false}) {  // what was published lies behind
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-      if (chart_.series[s].ghost != ghosts) continue;
+      if (chart_.series[s].published != published) continue;
       std::vector<Point> points;
       std::vector<const ChartPoint*> values;
       for (const ChartPoint& point : chart_.series[s].points) {

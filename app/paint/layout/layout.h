@@ -1,4 +1,4 @@
-// Lays a figure out once for the screen and all files: axes, columns, labels that do not meet, list, ladder, bars.
+// Lays a figure out once for the screen and all files: axes, columns, labels that do not meet, list, memory levels, bars.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Parts {
   bool header = true;  // title, source, provenance line: the window has its own
   bool plot = true;    // bands, axes, stack; or the bars of a figure that has bars
   bool alive = true;   // list of what is alive
-  bool ladder = true;  // requested to device
+  bool levels = true;  // requested to device
 };
 
 struct Frame {

@@ -43,10 +43,10 @@ void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double
   const Rect rect{columns.from, sheet.snap(middle - half),
                   columns.from + std::max(sheet.snap(length), sheet.line_px(2)), sheet.snap(middle + half)};
   lay_out_kind(sheet, rect, bar.category, std::min(sheet.px(2), rect.width() * 0.5f));
-  if (bar.ghost) {  // what run A had, as an outline
-    const float ghost = static_cast<float>(*bar.ghost / axis_high) * (columns.to - columns.from);
-    const Rect before{columns.from, rect.y0 - sheet.px(3), columns.from + std::max(sheet.snap(ghost), sheet.line_px(2)),
-                      rect.y1 + sheet.px(3)};
+  if (bar.baseline) {  // as an outline
+    const float length_then = static_cast<float>(*bar.baseline / axis_high) * (columns.to - columns.from);
+    const Rect before{columns.from, rect.y0 - sheet.px(3),
+                      columns.from + std::max(sheet.snap(length_then), sheet.line_px(2)), rect.y1 + sheet.px(3)};
     sheet.add(Layer::kBars, Outline{.rect = before, .color = palette.text3, .width = sheet.line_px(1.5f)});
   }
   sheet.text_mid(Layer::kBars, kValue, palette.text, bar.value_text, columns.value_x, middle, Anchor::kEnd);
@@ -68,18 +68,16 @@ void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, flo
                                   .radius = radius});
 }
 
-void lay_out_bars(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
+void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area) {
   const Palette& palette = sheet.palette();
-  if (figure.peak) {
-    sheet.text(Layer::kBars, {Face::kSemiBold, 13}, palette.text, figure.peak->label, area.x0, area.y0);
-    area.y0 += sheet.px(30);
-  }
-  const float pitch = std::clamp(area.height() / static_cast<float>(figure.bars.size()), sheet.px(20), sheet.px(44));
-  const BarColumns columns = columns_for(sheet, figure.bars, area);
+  sheet.text(Layer::kBars, {Face::kSemiBold, 13}, palette.text, panel.total_label, area.x0, area.y0);
+  area.y0 += sheet.px(30);
+  const float pitch = std::clamp(area.height() / static_cast<float>(panel.bars.size()), sheet.px(20), sheet.px(44));
+  const BarColumns columns = columns_for(sheet, panel.bars, area);
   float y = area.y0;
-  for (const Bar& bar : figure.bars) {
+  for (const Bar& bar : panel.bars) {
     sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.hairline, sheet.line_px(1));
-    lay_out_bar(sheet, bar, columns, figure.x.high, {area.x0, y, area.x1, y + pitch});
+    lay_out_bar(sheet, bar, columns, panel.x.high, {area.x0, y, area.x1, y + pitch});
     y += pitch;
   }
   sheet.vertical(Layer::kBars, columns.from - sheet.line_px(1), area.y0, y, palette.control, sheet.line_px(1));

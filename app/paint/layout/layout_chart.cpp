@@ -20,16 +20,16 @@ using lessons::ChartSeries;
 
 // One sample and word a series, of all charts; wraps. Returns the height that it took, at most a third of the area: the
 // charts come first.
-float lay_out_legend(Sheet& sheet, const std::vector<Chart>& charts, Rect area) {
+float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area) {
   const float line = sheet.snap(sheet.height(kMediumType) + sheet.px(6)), gap = sheet.px(18), box = sheet.px(14);
   const float most = area.height() / 3;
   std::set<std::tuple<std::string, bool>> said;
   float x = area.x0, y = area.y0;
-  for (const Chart& chart : charts) {
-    const std::vector<Look> looks = looks_of(chart);
-    for (std::size_t s = 0; s < chart.series.size(); ++s) {
-      const ChartSeries& series = chart.series[s];
-      if (series.label.empty() || !said.insert({series.label, series.ghost}).second) continue;
+  for (const Chart* chart : charts) {
+    const std::vector<Look> looks = looks_of(*chart);
+    for (std::size_t s = 0; s < chart->series.size(); ++s) {
+      const ChartSeries& series = chart->series[s];
+      if (series.label.empty() || !said.insert({series.label, series.published}).second) continue;
       const float width = box + sheet.px(6) + sheet.width(kMediumType, series.label);
       if (x > area.x0 && x + width > area.x1) {
         x = area.x0;
@@ -37,7 +37,7 @@ float lay_out_legend(Sheet& sheet, const std::vector<Chart>& charts, Rect area) 
       }
       if (y + line > area.y0 + most) return y - area.y0 + sheet.px(4);
       const float middle = y + line * 0.5f;
-      if (chart.bars)
+      if (chart->bars)
         lay_out_box(sheet, {x, middle - box * 0.4f, x + box, middle + box * 0.4f}, looks[s]);
       else
         lay_out_mark(sheet, {x + box * 0.5f, middle}, looks[s]);
@@ -58,33 +58,33 @@ void lay_out_guess_line(Sheet& sheet, float y, const Rect& plot) {
 
 // The reader's guess over the chart that is asked about, its pill where it covers no bar and no number, if there is
 // such a place.
-void lay_out_guess(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, ChartLayout& chart) {
-  const float y = std::clamp(sheet.snap(map.y_px(*figure.guess)), map.plot.y0, map.plot.y1);
+void lay_out_guess(Sheet& sheet, const lessons::FigureHead& head, const PlotMap& map, ChartLayout& chart) {
+  const float y = std::clamp(sheet.snap(map.y_px(*head.guess)), map.plot.y0, map.plot.y1);
   lay_out_guess_line(sheet, y, map.plot);
   chart.draw_numbers();
   constexpr std::array kShares{0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 0.3f, 0.2f, 0.1f};
   const auto pill_at = [&](float share) {
-    return guess_pill(sheet, figure, map.y, {map.plot.x0 + map.plot.width() * share, y}, map.plot);
+    return guess_pill(sheet, head, map.y, {map.plot.x0 + map.plot.width() * share, y}, map.plot);
   };
   const auto clear = [&](float share) { return chart.is_clear(pill_at(share).box); };
   const auto* const share = std::find_if(kShares.begin(), kShares.end(), clear);
   const GuessPill pill = pill_at(share == kShares.end() ? kShares.front() : *share);
-  draw_pill(sheet, figure, pill);
-  if (figure.guess_locked) return;
+  draw_pill(sheet, head, pill);
+  if (head.guess_locked) return;
   sheet.scene().map = map;  // to drag on
   sheet.scene().guess = pill.box;
 }
 
 }  // namespace
 
-GuessPill guess_pill(const Sheet& sheet, const lessons::FigureData& figure, const lessons::Axis& axis, Point at,
+GuessPill guess_pill(const Sheet& sheet, const lessons::FigureHead& head, const lessons::Axis& axis, Point at,
                      const Rect& within) {
   const ByteUnit unit = guess_unit(axis.unit, axis.high);
   const bool percent = axis.unit == lessons::AxisUnit::kPercent;
-  const int decimals = axis.unit == lessons::AxisUnit::kBytesPerSecond && *figure.guess >= 100 * unit.bytes ? 0 : 1;
-  const std::string number = percent ? fmt::format("{:.1f}", *figure.guess) : in_unit(*figure.guess, unit, decimals);
+  const int decimals = axis.unit == lessons::AxisUnit::kBytesPerSecond && *head.guess >= 100 * unit.bytes ? 0 : 1;
+  const std::string number = percent ? fmt::format("{:.1f}", *head.guess) : in_unit(*head.guess, unit, decimals);
   const std::string value = number + " " + std::string(unit.name);
-  std::string text = (figure.guess_locked ? "you said " : "your guess ") + value;
+  std::string text = (head.guess_locked ? "you said " : "your guess ") + value;
   const float width = sheet.snap(sheet.width(kPeakType, text) + sheet.px(24)), height = sheet.px(28);
   const auto inside = [](float from, float low, float high) { return std::max(low, std::min(from, high)); };
   const float x0 = sheet.snap(inside(at.x - width * 0.5f, within.x0, within.x1 - width));
@@ -92,16 +92,15 @@ GuessPill guess_pill(const Sheet& sheet, const lessons::FigureData& figure, cons
   return {{x0, y0, x0 + width, y0 + height}, std::move(text)};
 }
 
-void draw_pill(Sheet& sheet, const lessons::FigureData& figure, const GuessPill& pill) {
+void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& pill) {
   const Palette& palette = sheet.palette();
-  sheet.fill(Layer::kMarks, pill.box, figure.guess_locked ? palette.well : palette.ink, pill.box.height() * 0.5f);
-  sheet.text_mid(Layer::kLabels, kPeakType, figure.guess_locked ? palette.text : palette.on_ink, pill.text,
+  sheet.fill(Layer::kMarks, pill.box, head.guess_locked ? palette.well : palette.ink, pill.box.height() * 0.5f);
+  sheet.text_mid(Layer::kLabels, kPeakType, head.guess_locked ? palette.text : palette.on_ink, pill.text,
                  pill.box.center_x(), pill.box.center_y(), Anchor::kMiddle);
 }
 
-void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
+void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const Chart*>& charts, Rect area) {
   constexpr float kLowCharts = 150;  // px: three rows of less are hard to read
-  const std::vector<Chart>& charts = figure.charts;
   area.y0 += lay_out_legend(sheet, charts, area);
   const auto count = static_cast<int>(charts.size());
   const float gap = sheet.px(20);
@@ -115,12 +114,11 @@ void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area) 
   for (int i = 0; i < count; ++i) {
     const float x0 = area.x0 + static_cast<float>(i % columns) * (width + gap);
     const float y0 = area.y0 + static_cast<float>(i / columns) * (height + gap * 0.6f);
-    const Chart& data = charts[static_cast<std::size_t>(i)];
-    const bool asked = static_cast<std::size_t>(i) == figure.guess_chart;
-    ChartLayout chart(sheet, data, {x0, y0, x0 + width, y0 + height}, asked ? figure.guess : std::nullopt);
+    const Chart& data = *charts[static_cast<std::size_t>(i)];
+    ChartLayout chart(sheet, data, {x0, y0, x0 + width, y0 + height}, data.asked ? head.guess : std::nullopt);
     chart.draw();
-    if (asked && figure.guess)
-      lay_out_guess(sheet, figure, {.plot = chart.plot(), .x = data.x, .y = data.y}, chart);
+    if (data.asked && head.guess)
+      lay_out_guess(sheet, head, {.plot = chart.plot(), .x = data.x, .y = data.y}, chart);
     else
       chart.draw_numbers();
   }

@@ -35,22 +35,22 @@ float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) 
 
 }  // namespace
 
-float lay_out_header(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
+float lay_out_header(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
   const Palette& palette = sheet.palette();
   const Type title{Face::kSemiBold, 15}, line{Face::kRegular, 12};
   const float middle = area.y0 + sheet.px(11);
-  const std::string name = sheet.shortened(title, figure.title, area.width());
+  const std::string name = sheet.shortened(title, head.title, area.width());
   sheet.text_mid(Layer::kHeader, title, palette.text, name, area.x0, middle);
   float x = area.x0 + sheet.width(title, name) + sheet.px(12);
   float height = sheet.px(22) + sheet.px(12);
   const float badge_room = sheet.width({Face::kMedium, 12}, "Predicted") + sheet.px(18);
-  if (x + badge_room <= area.x1) x = lay_out_badge(sheet, figure.source, x, middle) + sheet.px(10);
-  if (figure.provenance_line.empty()) return height;
-  if (x + sheet.width(line, figure.provenance_line) <= area.x1) {
-    sheet.text_mid(Layer::kHeader, line, palette.text2, figure.provenance_line, x, middle);
+  if (x + badge_room <= area.x1) x = lay_out_badge(sheet, head.source, x, middle) + sheet.px(10);
+  if (head.provenance_line.empty()) return height;
+  if (x + sheet.width(line, head.provenance_line) <= area.x1) {
+    sheet.text_mid(Layer::kHeader, line, palette.text2, head.provenance_line, x, middle);
     return height;
   }
-  const std::string cut = sheet.shortened(line, figure.provenance_line, area.width());
+  const std::string cut = sheet.shortened(line, head.provenance_line, area.width());
   sheet.text(Layer::kHeader, line, palette.text2, cut, area.x0, area.y0 + sheet.px(25));
   return height + sheet.px(18);
 }

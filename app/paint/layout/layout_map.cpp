@@ -96,12 +96,12 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
 
 }  // namespace
 
-void lay_out_maps(Sheet& sheet, const std::vector<HeatMap>& maps, Rect area) {
+void lay_out_maps(Sheet& sheet, const std::vector<const HeatMap*>& maps, Rect area) {
   const float gap = sheet.px(28);
   const auto count = static_cast<float>(maps.size());
   const float width = (area.width() - gap * (count - 1)) / std::max(count, 1.0f);
-  for (const HeatMap& map : maps) {
-    lay_out_one(sheet, map, {area.x0, area.y0, area.x0 + width, area.y1});
+  for (const HeatMap* map : maps) {
+    lay_out_one(sheet, *map, {area.x0, area.y0, area.x0 + width, area.y1});
     area.x0 += width + gap;
   }
 }

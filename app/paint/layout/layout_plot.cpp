@@ -1,5 +1,5 @@
-// A memory timeline: phases above, axes, the stack with its hatches and edges, limit, lines, veil, cursor, and the
-// labels that find a place.
+// A memory timeline: phases above, axes, the stack with its hatches and edges, limit, lines, what is hidden, the
+// cursor, and the labels that find a place.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace headroom::app::paint {
 namespace {
 
 using lessons::Band;
-using lessons::FigureData;
+using lessons::Timeline;
 
 // Where everything goes: the bands' row, the plot, and room for the ticks of both axes.
 struct PlotAreas {
@@ -24,17 +24,17 @@ struct PlotAreas {
   std::vector<Tick> y_ticks;
 };
 
-PlotAreas divide(const Sheet& sheet, const FigureData& figure, Rect area) {
+PlotAreas divide(const Sheet& sheet, const Timeline& timeline, Rect area) {
   PlotAreas areas;
   const float band = sheet.snap(sheet.height(kMediumType) + sheet.px(8)), gap = sheet.px(4);
   const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
-  areas.map.x = figure.x;
-  areas.map.y = figure.y;
+  areas.map.x = timeline.x;
+  areas.map.y = timeline.y;
   Rect& plot = areas.map.plot;
   plot = {area.x0, area.y0 + band + gap, area.x1, area.y1 - below};
-  const ByteUnit unit = byte_unit(figure.y.high);
+  const ByteUnit unit = byte_unit(timeline.y.high);
   const int most = std::max(2, static_cast<int>(plot.height() / sheet.px(46)));
-  areas.y_ticks = byte_ticks(figure.y, unit, most);
+  areas.y_ticks = byte_ticks(timeline.y, unit, most);
   float labels = sheet.width(kMediumType, unit.name);
   for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
   plot.x0 = sheet.snap(plot.x0 + labels + sheet.px(10));
@@ -72,13 +72,13 @@ void lay_out_band_label(Sheet& sheet, const PlotAreas& areas, const Band& band) 
   }
 }
 
-void lay_out_bands(Sheet& sheet, const FigureData& figure, const PlotAreas& areas) {
+void lay_out_bands(Sheet& sheet, const Timeline& timeline, const PlotAreas& areas) {
   for (const bool half : {false, true}) {  // recompute lies on the backward band
-    for (const Band& band : figure.bands) {
+    for (const Band& band : timeline.bands) {
       if (band.half == half) lay_out_band(sheet, areas, band);
     }
   }
-  for (const Band& band : figure.bands) {
+  for (const Band& band : timeline.bands) {
     if (!band.half) lay_out_band_label(sheet, areas, band);
   }
 }
@@ -96,9 +96,9 @@ void lay_out_ground(Sheet& sheet, const PlotAreas& areas) {
 
 }  // namespace
 
-void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& map, Rect chip) {
+void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip) {
   const Rect& plot = map.plot;
-  const TimeTicks ticks = time_ticks(figure.x, std::max(1, static_cast<int>(plot.width() / sheet.px(90))));
+  const TimeTicks ticks = time_ticks(map.x, std::max(1, static_cast<int>(plot.width() / sheet.px(90))));
   bool unit_said = false;
   for (auto tick = ticks.ticks.rbegin(); tick != ticks.ticks.rend(); ++tick) {
     const std::string label = unit_said ? tick->label : tick->label + " " + std::string(ticks.unit);
@@ -114,26 +114,26 @@ void lay_out_time_ticks(Sheet& sheet, const FigureData& figure, const PlotMap& m
 
 namespace {
 
-void lay_out_ticks(Sheet& sheet, const FigureData& figure, const PlotAreas& areas, Rect chip) {
+void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& areas, Rect chip) {
   const Rect& plot = areas.map.plot;
   const Palette& palette = sheet.palette();
   sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, plot.y1, palette.control, sheet.line_px(1));
   const float right = plot.x0 - sheet.px(7);
-  sheet.text_mid(Layer::kAxes, kMediumType, palette.text3, std::string(byte_unit(figure.y.high).name), right,
+  sheet.text_mid(Layer::kAxes, kMediumType, palette.text3, std::string(byte_unit(timeline.y.high).name), right,
                  areas.bands.center_y(), Anchor::kEnd);
   for (const Tick& tick : areas.y_ticks) {
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, tick.label, right, areas.map.y_px(tick.value),
                    Anchor::kEnd);
   }
-  lay_out_time_ticks(sheet, figure, areas.map, chip);
+  lay_out_time_ticks(sheet, areas.map, chip);
 }
 
 // Where the cursor's chip goes; empty without a cursor.
-Rect chip_of(const Sheet& sheet, const FigureData& figure, const PlotMap& map, std::string& label) {
-  if (!figure.cursor || !figure.cursor->at_cursor) return {};
-  const float x = map.x_px(figure.cursor->position);
+Rect chip_of(const Sheet& sheet, const Timeline& timeline, const PlotMap& map, std::string& label) {
+  if (!timeline.alive || !timeline.alive->at_cursor) return {};
+  const float x = map.x_px(timeline.alive->position);
   if (x < map.plot.x0 - 1 || x > map.plot.x1 + 1) return {};
-  label = lessons::position_text(figure.cursor->position, figure.x.unit);
+  label = lessons::position_text(timeline.alive->position, timeline.x.unit);
   const float half = sheet.width(kStrongType, label) * 0.5f + sheet.px(6);
   const float middle = std::max(map.plot.x0 + half, std::min(x, map.plot.x1 - half));
   const float top = map.plot.y1 + sheet.px(3);
@@ -143,29 +143,29 @@ Rect chip_of(const Sheet& sheet, const FigureData& figure, const PlotMap& map, s
 
 }  // namespace
 
-void lay_out_plot(Sheet& sheet, const FigureData& figure, Rect area) {
-  const PlotAreas areas = divide(sheet, figure, area);
+void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline& timeline, Rect area) {
+  const PlotAreas areas = divide(sheet, timeline, area);
   const PlotMap& map = areas.map;
   sheet.scene().map = map;
-  const std::vector<PxColumn> columns = px_columns(figure, map, sheet.frame().whole_pixels);
-  lay_out_bands(sheet, figure, areas);
+  const std::vector<PxColumn> columns = px_columns(timeline, map, sheet.frame().whole_pixels);
+  lay_out_bands(sheet, timeline, areas);
   lay_out_ground(sheet, areas);
-  lay_out_danger_zone(sheet, figure, map);
-  lay_out_stack(sheet, figure, map, columns);
-  lay_out_failed(sheet, figure, map);
-  lay_out_veil(sheet, figure, map);
+  lay_out_danger_zone(sheet, timeline, map);
+  lay_out_stack(sheet, timeline, map, columns);
+  lay_out_failed(sheet, timeline, map);
+  lay_out_hidden(sheet, timeline, map);
   const auto below_marks = static_cast<std::ptrdiff_t>(sheet.scene().items.size());
   std::string time;
-  const Rect chip = chip_of(sheet, figure, map, time);
-  if (chip.width() > 0) lay_out_cursor(sheet, figure, map, columns, areas.bands.y1);
-  const std::vector<bool> named = lay_out_labels(sheet, figure, map, columns);
-  // Which lines are drawn is known once their labels have been placed, but they are painted below those. The veil does
-  // not cover them: under it a figure has only lines that are known, the limit and run A.
+  const Rect chip = chip_of(sheet, timeline, map, time);
+  if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1);
+  const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns);
+  // Which lines are drawn is known once their labels have been placed, but they are painted below those. The cover
+  // of what is hidden is below them: a figure then has only lines that are known, the limit and the baseline.
   auto& items = sheet.scene().items;
   const auto first_line = static_cast<std::ptrdiff_t>(items.size());
-  lay_out_lines(sheet, figure, map, named);
+  lay_out_lines(sheet, timeline, map, named);
   std::rotate(items.begin() + below_marks, items.begin() + first_line, items.end());
-  lay_out_ticks(sheet, figure, areas, chip);
+  lay_out_ticks(sheet, timeline, areas, chip);
   if (chip.width() > 0) {
     sheet.fill(Layer::kMarks, chip, sheet.palette().ink, sheet.px(4));
     sheet.text_mid(Layer::kMarks, kStrongType, sheet.palette().on_ink, time, chip.center_x(), chip.center_y(),

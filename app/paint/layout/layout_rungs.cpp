@@ -10,8 +10,9 @@
 namespace headroom::app::paint {
 namespace {
 
-using lessons::FigureData;
+using lessons::FigureHead;
 using lessons::Rung;
+using lessons::Rungs;
 
 constexpr Type kName{Face::kMedium, 13}, kValue{Face::kSemiBold, 13}, kNote{Face::kRegular, 12};
 
@@ -31,8 +32,8 @@ struct RungColumns {
 
 class RungLayout {
  public:
-  RungLayout(Sheet& sheet, const FigureData& figure, Rect area)
-      : sheet_(sheet), palette_(sheet.palette()), figure_(figure), area_(area) {
+  RungLayout(Sheet& sheet, const FigureHead& head, const Rungs& panel, Rect area)
+      : sheet_(sheet), palette_(sheet.palette()), head_(head), panel_(panel), area_(area) {
     place_columns();
   }
 
@@ -42,9 +43,9 @@ class RungLayout {
     heads(area_.y0);
     area_.y0 += head;
     const float pitch =
-        std::clamp(area_.height() / static_cast<float>(figure_.rungs.size()), sheet_.px(20), sheet_.px(46));
+        std::clamp(area_.height() / static_cast<float>(panel_.rungs.size()), sheet_.px(20), sheet_.px(46));
     float y = area_.y0;
-    for (const Rung& rung : figure_.rungs) {
+    for (const Rung& rung : panel_.rungs) {
       sheet_.horizontal(Layer::kBars, area_.x0, area_.x1, sheet_.snap(y), palette_.hairline, sheet_.line_px(1));
       row(rung, {area_.x0, y, area_.x1, y + pitch});
       y += pitch;
@@ -55,7 +56,7 @@ class RungLayout {
  private:
   void place_columns() {
     float names = 0, values = 0, deltas = sheet_.width(kNote, "difference"), speeds = 0, losses = 0;
-    for (const Rung& rung : figure_.rungs) {
+    for (const Rung& rung : panel_.rungs) {
       names = std::max(names, sheet_.width(kName, rung.label));
       values = std::max(values, sheet_.width(kValue, rung.value));
       deltas = std::max(deltas, sheet_.width(kName, rung.delta));
@@ -92,7 +93,7 @@ class RungLayout {
     float x = area_.x0, y = area_.y0;
     for (int i = 0; i < record::kNumCategories; ++i) {
       const auto kind = static_cast<std::size_t>(i);
-      if (std::none_of(figure_.rungs.begin(), figure_.rungs.end(), [=](const Rung& r) { return r.bytes[kind] > 0; }))
+      if (std::none_of(panel_.rungs.begin(), panel_.rungs.end(), [=](const Rung& r) { return r.bytes[kind] > 0; }))
         continue;
       const auto category = static_cast<record::Category>(i);
       const std::string word = lessons::capitalised(record::label_of(category));
@@ -119,7 +120,7 @@ class RungLayout {
   }
 
   float x_px(double bytes) const {
-    return columns_.bar_from + static_cast<float>(bytes / figure_.x.high) * (columns_.bar_to - columns_.bar_from);
+    return columns_.bar_from + static_cast<float>(bytes / panel_.peaks.high) * (columns_.bar_to - columns_.bar_from);
   }
 
   void row(const Rung& rung, const Rect& row) {
@@ -145,7 +146,8 @@ class RungLayout {
     if (columns_.losses)
       sheet_.text_mid(Layer::kBars, kNote, palette_.text2, rung.loss, columns_.loss_x, middle, Anchor::kEnd);
     if (!columns_.speeds || rung.speed <= 0) return;
-    const float length = static_cast<float>(rung.speed / figure_.y.high) * (columns_.speed_to - columns_.speed_from);
+    const float length =
+        static_cast<float>(rung.speed / panel_.speeds.high) * (columns_.speed_to - columns_.speed_from);
     const float thin = std::min(half, sheet_.px(5));
     sheet_.fill(Layer::kBars,
                 {columns_.speed_from, sheet_.snap(middle - thin),
@@ -156,9 +158,9 @@ class RungLayout {
 
   // A line down all rungs, with its pill on the last ones: the question asks about the peak at the ladder's end.
   void guess(const Rect& plot) {
-    if (!figure_.guess) return;
-    const PlotMap map{.plot = plot, .x = figure_.x, .y = {}};
-    const float x = std::clamp(sheet_.snap(map.x_px(*figure_.guess)), plot.x0, plot.x1);
+    if (!head_.guess) return;
+    const PlotMap map{.plot = plot, .x = panel_.peaks, .y = {}};
+    const float x = std::clamp(sheet_.snap(map.x_px(*head_.guess)), plot.x0, plot.x1);
     const auto line = [&](float from, float to) {
       if (to > from)
         sheet_.add(Layer::kMarks, Polyline{.points = {{x, from}, {x, to}},
@@ -168,16 +170,16 @@ class RungLayout {
                                            .gap = sheet_.px(4)});
     };
     // Not through the words of a rung that did not run.
-    const float pitch = plot.height() / static_cast<float>(figure_.rungs.size());
+    const float pitch = plot.height() / static_cast<float>(panel_.rungs.size());
     float from = plot.y0, y = plot.y0;
-    for (const Rung& rung : figure_.rungs) {
+    for (const Rung& rung : panel_.rungs) {
       if (!rung.note.empty()) line(std::exchange(from, y + pitch), y);
       y += pitch;
     }
     line(from, plot.y1);
-    const GuessPill pill = guess_pill(sheet_, figure_, figure_.x, {x, plot.y1 - sheet_.px(16)}, plot);
-    draw_pill(sheet_, figure_, pill);
-    if (figure_.guess_locked) return;
+    const GuessPill pill = guess_pill(sheet_, head_, panel_.peaks, {x, plot.y1 - sheet_.px(16)}, plot);
+    draw_pill(sheet_, head_, pill);
+    if (head_.guess_locked) return;
     sheet_.scene().map = map;  // to drag on
     sheet_.scene().guess = pill.box;
     sheet_.scene().guess_along_x = true;
@@ -215,13 +217,16 @@ class RungLayout {
 
   Sheet& sheet_;
   const Palette& palette_;
-  const FigureData& figure_;
+  const FigureHead& head_;
+  const Rungs& panel_;
   Rect area_;
   RungColumns columns_;
 };
 
 }  // namespace
 
-void lay_out_rungs(Sheet& sheet, const FigureData& figure, Rect area) { RungLayout(sheet, figure, area).draw(); }
+void lay_out_rungs(Sheet& sheet, const FigureHead& head, const Rungs& panel, Rect area) {
+  RungLayout(sheet, head, panel, area).draw();
+}
 
 }  // namespace headroom::app::paint

@@ -1,4 +1,4 @@
-// What is alive, ranked, and the ladder from requested bytes to the whole device.
+// What is alive, ranked, and the memory levels from requested bytes to the whole device.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 namespace headroom::app::paint {
 namespace {
 
-using lessons::FigureData;
 using lessons::ListRow;
+using lessons::Timeline;
 
 constexpr Type kHead{Face::kSemiBold, 13}, kName{Face::kMedium, 13}, kNote{Face::kRegular, 12},
     kSmall{Face::kRegular, 11};
@@ -31,12 +31,12 @@ std::string tensors_text(std::uint64_t count) {
 
 class AliveLayout {
  public:
-  AliveLayout(Sheet& sheet, const FigureData& figure, Rect area)
+  AliveLayout(Sheet& sheet, const Timeline& timeline, Rect area)
       : sheet_(sheet),
         palette_(sheet.palette()),
-        list_(*figure.cursor),
+        list_(*timeline.alive),
         area_(area),
-        title_(title_of(figure)),
+        title_(title_of(timeline)),
         unit_(byte_unit(static_cast<double>(list_.total))),
         row_height_(sheet.px(sheet.frame().compact ? 26 : 42)) {}
 
@@ -50,9 +50,9 @@ class AliveLayout {
   }
 
  private:
-  static const char* title_of(const FigureData& figure) {
-    if (figure.cursor->at_cursor || figure.veil_from) return "Alive here";
-    return figure.failed ? "Alive when it ran out" : "Alive at the peak";
+  static const char* title_of(const Timeline& timeline) {
+    if (timeline.alive->at_cursor || timeline.hidden_from) return "Alive here";
+    return timeline.failed ? "Alive when it ran out" : "Alive at the peak";
   }
 
   // Title and total, and below them the moment. Returns where rows begin.
@@ -127,33 +127,33 @@ class AliveLayout {
   float row_height_;
 };
 
-float ladder_height(const Sheet& sheet, const FigureData& figure) {
-  return sheet.px(24) + sheet.px(24) * static_cast<float>(figure.ladder.size());
+float levels_height(const Sheet& sheet, const Timeline& timeline) {
+  return sheet.px(24) + sheet.px(24) * static_cast<float>(timeline.levels.size());
 }
 
-void lay_out_ladder(Sheet& sheet, const FigureData& figure, Rect area) {
+void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
   const Palette& palette = sheet.palette();
   record::Bytes most = 1;
   float names = 0, values = 0;
-  for (const lessons::LadderRung& rung : figure.ladder) most = std::max(most, rung.bytes);
+  for (const lessons::MemoryLevel& level : timeline.levels) most = std::max(most, level.bytes);
   const ByteUnit unit = byte_unit(static_cast<double>(most));
-  for (const lessons::LadderRung& rung : figure.ladder) {
-    names = std::max(names, sheet.width(kNote, rung.label));
-    values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(rung.bytes), unit, 2)));
+  for (const lessons::MemoryLevel& level : timeline.levels) {
+    names = std::max(names, sheet.width(kNote, level.label));
+    values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(level.bytes), unit, 2)));
   }
-  sheet.text(Layer::kLadder, kHead, palette.text, "Ladder", area.x0, area.y0);
-  sheet.text(Layer::kLadder, kNote, palette.text2, fmt::format("from tensor to device, {}", unit.name), area.x1,
+  sheet.text(Layer::kLevels, kHead, palette.text, "Ladder", area.x0, area.y0);
+  sheet.text(Layer::kLevels, kNote, palette.text2, fmt::format("from tensor to device, {}", unit.name), area.x1,
              area.y0 + sheet.px(1), Anchor::kEnd);
   const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));
   float y = area.y0 + sheet.px(24);
-  for (const lessons::LadderRung& rung : figure.ladder) {
+  for (const lessons::MemoryLevel& level : timeline.levels) {
     const float height = sheet.px(24), middle = y + height * 0.5f;
-    sheet.horizontal(Layer::kLadder, area.x0, area.x1, sheet.snap(y), palette.hairline, sheet.line_px(1));
-    sheet.text_mid(Layer::kLadder, kNote, palette.text2, rung.label, area.x0, middle);
-    const float length = (to - from) * static_cast<float>(rung.bytes) / static_cast<float>(most);
+    sheet.horizontal(Layer::kLevels, area.x0, area.x1, sheet.snap(y), palette.hairline, sheet.line_px(1));
+    sheet.text_mid(Layer::kLevels, kNote, palette.text2, level.label, area.x0, middle);
+    const float length = (to - from) * static_cast<float>(level.bytes) / static_cast<float>(most);
     const float top = sheet.snap(middle - sheet.px(1.5f)), thick = sheet.px(3);
-    sheet.fill(Layer::kLadder, {from, top, from + std::max(length, 0.0f), top + thick}, palette.control, thick * 0.5f);
-    sheet.text_mid(Layer::kLadder, kName, palette.text, in_unit(static_cast<double>(rung.bytes), unit, 2), area.x1,
+    sheet.fill(Layer::kLevels, {from, top, from + std::max(length, 0.0f), top + thick}, palette.control, thick * 0.5f);
+    sheet.text_mid(Layer::kLevels, kName, palette.text, in_unit(static_cast<double>(level.bytes), unit, 2), area.x1,
                    middle, Anchor::kEnd);
     y += height;
   }
@@ -161,17 +161,17 @@ void lay_out_ladder(Sheet& sheet, const FigureData& figure, Rect area) {
 
 }  // namespace
 
-void lay_out_side(Sheet& sheet, const FigureData& figure, Rect area) {
+void lay_out_side(Sheet& sheet, const Timeline& timeline, Rect area) {
   const Frame& frame = sheet.frame();
-  if (frame.parts.ladder && !figure.ladder.empty()) {
-    const float height = ladder_height(sheet, figure);
-    // The list comes first: the ladder takes what three rows of it leave.
+  if (frame.parts.levels && !timeline.levels.empty()) {
+    const float height = levels_height(sheet, timeline);
+    // The list comes first: the levels take what three rows of it leave.
     if (!frame.parts.alive || area.height() - height >= sheet.px(200)) {
-      lay_out_ladder(sheet, figure, {area.x0, area.y1 - height, area.x1, area.y1});
+      lay_out_levels(sheet, timeline, {area.x0, area.y1 - height, area.x1, area.y1});
       area.y1 -= height + sheet.px(16);
     }
   }
-  if (frame.parts.alive && figure.cursor) AliveLayout(sheet, figure, area).draw();
+  if (frame.parts.alive && timeline.alive) AliveLayout(sheet, timeline, area).draw();
 }
 
 }  // namespace headroom::app::paint

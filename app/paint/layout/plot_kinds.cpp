@@ -13,13 +13,13 @@ namespace {
 
 class KindLabels {
  public:
-  KindLabels(LabelPen& pen, const lessons::FigureData& figure, const std::vector<PxColumn>& columns, const PlotMap& map,
+  KindLabels(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns, const PlotMap& map,
              const ByteUnit& unit)
       : pen_(pen),
         sheet_(pen.sheet()),
         palette_(sheet_.palette()),
         placer_(pen.placer()),
-        figure_(figure),
+        timeline_(timeline),
         columns_(columns),
         map_(map),
         unit_(unit) {}
@@ -56,14 +56,14 @@ class KindLabels {
   // In the band: what stands still at its left end and with its size, what moves where it is thickest.
   bool inside(int kind) {
     const std::string name = name_of_kind(kind);
-    const bool still = figure_.quiet[static_cast<std::size_t>(kind)];
+    const bool still = timeline_.quiet[static_cast<std::size_t>(kind)];
     const float value_width = still ? sheet_.px(8) + sheet_.width(kLabelType, value_of(columns_.front(), kind)) : 0;
     return (still && inside(kind, name, value_width)) || inside(kind, name, 0);
   }
 
   bool inside(int kind, const std::string& name, float extra) {
     const float width = pen_.box_at(kStrongType, name, 0, 0).width() + extra, height = sheet_.height(kStrongType);
-    const bool still = figure_.quiet[static_cast<std::size_t>(kind)];
+    const bool still = timeline_.quiet[static_cast<std::size_t>(kind)];
     struct Place {
       Rect box;
       float room;
@@ -86,8 +86,8 @@ class KindLabels {
     const Rect& box = place->box;
     placer_.take(box);
     const KindColors& colors = palette_.kinds[static_cast<std::size_t>(kind)];
-    const Color on = is_quiet(sheet_.frame(), figure_, kind) ? colors.on_quiet : colors.on_fill;
-    sheet_.fill(Layer::kLabels, patch_of(box), fill_of(sheet_.frame(), figure_, kind), sheet_.px(2));
+    const Color on = is_quiet(sheet_.frame(), timeline_, kind) ? colors.on_quiet : colors.on_fill;
+    sheet_.fill(Layer::kLabels, patch_of(box), fill_of(sheet_.frame(), timeline_, kind), sheet_.px(2));
     const Rect text = sheet_.text(Layer::kLabels, kStrongType, on, name, box.x0 + pen_.pad_x(), box.y0);
     if (extra > 0) {
       sheet_.text(Layer::kLabels, kLabelType, on, value_of(columns_.front(), kind), text.x1 + sheet_.px(8), box.y0);
@@ -185,7 +185,7 @@ class KindLabels {
   Sheet& sheet_;
   const Palette& palette_;
   LabelPlacer& placer_;
-  const lessons::FigureData& figure_;
+  const lessons::Timeline& timeline_;
   const std::vector<PxColumn>& columns_;
   const PlotMap& map_;
   const ByteUnit unit_;
@@ -193,9 +193,9 @@ class KindLabels {
 
 }  // namespace
 
-void label_kinds(LabelPen& pen, const lessons::FigureData& figure, const std::vector<PxColumn>& columns,
+void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
                  const PlotMap& map, const ByteUnit& unit) {
-  KindLabels(pen, figure, columns, map, unit).draw();
+  KindLabels(pen, timeline, columns, map, unit).draw();
 }
 
 }  // namespace headroom::app::paint

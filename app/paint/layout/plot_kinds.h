@@ -11,7 +11,7 @@
 namespace headroom::app::paint {
 
 // The thickest kinds first; a kind that finds no place, or is nowhere thick enough to be seen, has no name.
-void label_kinds(LabelPen& pen, const lessons::FigureData& figure, const std::vector<PxColumn>& columns,
+void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
                  const PlotMap& map, const ByteUnit& unit);
 
 }  // namespace headroom::app::paint

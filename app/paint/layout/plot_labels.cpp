@@ -13,46 +13,49 @@
 namespace headroom::app::paint {
 namespace {
 
-using lessons::FigureData;
+using lessons::FigureHead;
+using lessons::Timeline;
 
 class PlotLabels {
  public:
-  PlotLabels(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns)
+  PlotLabels(Sheet& sheet, const FigureHead& head, const Timeline& timeline, const PlotMap& map,
+             const std::vector<PxColumn>& columns)
       : sheet_(sheet),
         palette_(sheet.palette()),
-        figure_(figure),
+        head_(head),
+        timeline_(timeline),
         map_(map),
         columns_(columns),
-        unit_(byte_unit(figure.y.high)),
+        unit_(byte_unit(timeline.y.high)),
         pen_(sheet, map.plot),
         placer_(pen_.placer()) {
     for (const PxColumn& column : columns) placer_.data_top(column.x0, column.x1, column.top());
-    for (const lessons::StepLine& line : figure.lines) {
+    for (const lessons::StepLine& line : timeline.lines) {
       line_rects_.push_back(rects_of(line));
       for (const Rect& rect : line_rects_.back()) placer_.avoid(rect);
     }
-    if (cap_shown()) avoid_horizontal(figure.cap->y);
-    if (figure.guess) avoid_horizontal(*figure.guess);
+    if (cap_shown()) avoid_horizontal(timeline.cap->y);
+    if (head.guess) avoid_horizontal(*head.guess);
   }
 
   // Returns which lines are named.
   std::vector<bool> draw() {
-    if (const Rect rect = failed_rect(sheet_, figure_, map_); rect.width() > 0) placer_.take(rect);
+    if (const Rect rect = failed_rect(sheet_, timeline_, map_); rect.width() > 0) placer_.take(rect);
     guess();
     failed();
     limit();
     peaks();
     std::vector<bool> named;
-    for (std::size_t i = 0; i < figure_.lines.size(); ++i) {
+    for (std::size_t i = 0; i < timeline_.lines.size(); ++i) {
       named.push_back(line_label(i));
       if (!named.back()) line_rects_[i].clear();  // it is not drawn
     }
-    label_kinds(pen_, figure_, columns_, map_, unit_);
+    label_kinds(pen_, timeline_, columns_, map_, unit_);
     return named;
   }
 
  private:
-  bool cap_shown() const { return figure_.cap && figure_.cap->y < map_.y.high; }
+  bool cap_shown() const { return timeline_.cap && timeline_.cap->y < map_.y.high; }
 
   void avoid_horizontal(double value) {
     const float y = map_.y_px(value);
@@ -71,7 +74,7 @@ class PlotLabels {
 
   // Another line than this one, or the limit, runs through the box.
   bool crosses_other(Rect box, std::size_t line) const {
-    if (cap_shown() && std::abs(map_.y_px(figure_.cap->y) - box.center_y()) < box.height() * 0.5f + 1) return true;
+    if (cap_shown() && std::abs(map_.y_px(timeline_.cap->y) - box.center_y()) < box.height() * 0.5f + 1) return true;
     for (std::size_t i = 0; i < line_rects_.size(); ++i) {
       const auto meets = [&](const Rect& rect) { return rect.meets(box); };
       if (i != line && std::any_of(line_rects_[i].begin(), line_rects_[i].end(), meets)) return true;
@@ -82,18 +85,18 @@ class PlotLabels {
   // --- the question -----------------------------------------------------------------------------------------------
 
   void guess() {
-    if (!figure_.guess) return;
-    const float y = std::clamp(sheet_.snap(map_.y_px(*figure_.guess)), map_.plot.y0, map_.plot.y1);
-    const float from = figure_.guess_locked || !figure_.veil_from
+    if (!head_.guess) return;
+    const float y = std::clamp(sheet_.snap(map_.y_px(*head_.guess)), map_.plot.y0, map_.plot.y1);
+    const float from = head_.guess_locked || !timeline_.hidden_from
                            ? map_.plot.x0
-                           : std::clamp(map_.x_px(*figure_.veil_from), map_.plot.x0, map_.plot.x1);
+                           : std::clamp(map_.x_px(*timeline_.hidden_from), map_.plot.x0, map_.plot.x1);
     sheet_.add(Layer::kMarks, Polyline{.points = {{from, y}, {map_.plot.x1, y}},
                                        .color = palette_.text,
                                        .width = sheet_.line_px(2),
                                        .dash = sheet_.px(7),
                                        .gap = sheet_.px(4)});
-    const std::string value = in_unit(*figure_.guess, unit_, 1) + " " + std::string(unit_.name);
-    if (figure_.guess_locked) {
+    const std::string value = in_unit(*head_.guess, unit_, 1) + " " + std::string(unit_.name);
+    if (head_.guess_locked) {
       you_said("you said " + value, y);
     } else {
       pill("your guess " + value, from, y);
@@ -119,7 +122,7 @@ class PlotLabels {
   void pill(const std::string& text, float from, float y) {
     const Type type = kPeakType;
     const float width = sheet_.snap(sheet_.width(type, text) + sheet_.px(38)), height = sheet_.px(30);
-    const float wanted = figure_.ghost_peak ? map_.plot.x1 : (from + map_.plot.x1) * 0.5f;
+    const float wanted = timeline_.baseline_peak ? map_.plot.x1 : (from + map_.plot.x1) * 0.5f;
     const float middle = std::clamp(wanted, map_.plot.x0 + width * 0.5f + sheet_.px(2),
                                     std::max(map_.plot.x1 - width * 0.5f - sheet_.px(2), map_.plot.x0 + width * 0.5f));
     const float x0 = sheet_.snap(middle - width * 0.5f);
@@ -160,43 +163,44 @@ class PlotLabels {
   // --- limit, failure, peak ---------------------------------------------------------------------------------------
 
   void limit() {
-    if (!figure_.cap) return;
+    if (!timeline_.cap) return;
     const Type type = kStrongType;
     if (!cap_shown()) {  // off the axis: say where it is
-      const std::string text = figure_.cap->label + " ↑";
+      const std::string text = timeline_.cap->label + " ↑";
       std::vector<Rect> boxes;
       for (const float share : kPlaces)
         boxes.push_back(pen_.box_at(type, text, left_at(share, type, text), map_.plot.y0 + sheet_.px(3)));
       pen_.place(boxes, type, palette_.danger, text);
       return;
     }
-    const Rect size = pen_.box_at(type, figure_.cap->label, 0, 0);
-    const float y = map_.y_px(figure_.cap->y);
+    const Rect size = pen_.box_at(type, timeline_.cap->label, 0, 0);
+    const float y = map_.y_px(timeline_.cap->y);
     const float above = sheet_.snap(y - size.height() - sheet_.px(3)), below = sheet_.snap(y + sheet_.px(4));
     std::vector<Rect> boxes;
     for (const float top : {above, below}) {
       for (const float share : kPlaces) {
-        boxes.push_back(pen_.box_at(type, figure_.cap->label, left_at(share, type, figure_.cap->label), top));
+        boxes.push_back(pen_.box_at(type, timeline_.cap->label, left_at(share, type, timeline_.cap->label), top));
       }
     }
-    pen_.place(boxes, type, palette_.danger, figure_.cap->label);
+    pen_.place(boxes, type, palette_.danger, timeline_.cap->label);
   }
 
   void failed() {
-    const Rect rect = failed_rect(sheet_, figure_, map_);
+    const Rect rect = failed_rect(sheet_, timeline_, map_);
     if (rect.width() <= 0) return;
     const Type type = kStrongType;
-    const Rect size = pen_.box_at(type, figure_.failed->label, 0, 0);
+    const Rect size = pen_.box_at(type, timeline_.failed->label, 0, 0);
     const float left = rect.x0 - size.width() - sheet_.px(6), middle = rect.center_y() - size.height() * 0.5f;
     std::vector<Rect> candidates;
     for (const float shift : {0.0f, -1.2f, 1.2f, -2.4f}) {
-      candidates.push_back(pen_.box_at(type, figure_.failed->label, left, sheet_.snap(middle + shift * size.height())));
+      candidates.push_back(
+          pen_.box_at(type, timeline_.failed->label, left, sheet_.snap(middle + shift * size.height())));
     }
     const float end = rect.x1 - size.width();
     candidates.push_back(
-        pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y0 - size.height() - sheet_.px(3))));
-    candidates.push_back(pen_.box_at(type, figure_.failed->label, end, sheet_.snap(rect.y1 + sheet_.px(3))));
-    pen_.place(candidates, type, palette_.danger, figure_.failed->label);
+        pen_.box_at(type, timeline_.failed->label, end, sheet_.snap(rect.y0 - size.height() - sheet_.px(3))));
+    candidates.push_back(pen_.box_at(type, timeline_.failed->label, end, sheet_.snap(rect.y1 + sheet_.px(3))));
+    pen_.place(candidates, type, palette_.danger, timeline_.failed->label);
   }
 
   void ring(const lessons::PeakMark& mark, float radius, float width) {
@@ -230,11 +234,12 @@ class PlotLabels {
 
   // Both rings before both names: neither name covers a ring, nor is it beside the other's.
   void peaks() {
-    const bool b = figure_.peak && in_plot(*figure_.peak), a = figure_.ghost_peak && in_plot(*figure_.ghost_peak);
-    if (b) ring(*figure_.peak, sheet_.px(4.5f), 2 * sheet_.frame().scale);
-    if (a) ring(*figure_.ghost_peak, sheet_.px(4), 1.5f * sheet_.frame().scale);
-    if (b) name_ring(*figure_.peak, a ? &*figure_.ghost_peak : nullptr, kPeakType);
-    if (a) name_ring(*figure_.ghost_peak, b ? &*figure_.peak : nullptr, kMediumType);
+    const bool b = timeline_.peak && in_plot(*timeline_.peak),
+               a = timeline_.baseline_peak && in_plot(*timeline_.baseline_peak);
+    if (b) ring(*timeline_.peak, sheet_.px(4.5f), 2 * sheet_.frame().scale);
+    if (a) ring(*timeline_.baseline_peak, sheet_.px(4), 1.5f * sheet_.frame().scale);
+    if (b) name_ring(*timeline_.peak, a ? &*timeline_.baseline_peak : nullptr, kPeakType);
+    if (a) name_ring(*timeline_.baseline_peak, b ? &*timeline_.peak : nullptr, kMediumType);
   }
 
   // Beside its ring, or anywhere in the plot with a line to it: the nearest place that covers no curve.
@@ -283,7 +288,7 @@ class PlotLabels {
 
   // On the line where it is level, else just above it or below; the long words first.
   bool line_label(std::size_t index) {
-    const lessons::StepLine& line = figure_.lines[index];
+    const lessons::StepLine& line = timeline_.lines[index];
     if (line.label.empty()) return true;
     const std::vector<Point> points = step_points(line, map_, sheet_.frame().whole_pixels, 0);
     for (const std::string* text : {&line.label, &line.short_label}) {
@@ -298,7 +303,7 @@ class PlotLabels {
         return true;
       }
     }
-    return line.style == lessons::LineStyle::kGhost;  // the other run's: its colour tells
+    return line.style == lessons::LineStyle::kBaseline;  // the other run's: its colour tells
   }
 
   struct LinePlaces {
@@ -334,7 +339,8 @@ class PlotLabels {
 
   Sheet& sheet_;
   const Palette& palette_;
-  const FigureData& figure_;
+  const FigureHead& head_;
+  const Timeline& timeline_;
   const PlotMap& map_;
   const std::vector<PxColumn>& columns_;
   ByteUnit unit_;
@@ -345,9 +351,9 @@ class PlotLabels {
 
 }  // namespace
 
-std::vector<bool> lay_out_labels(Sheet& sheet, const FigureData& figure, const PlotMap& map,
+std::vector<bool> lay_out_labels(Sheet& sheet, const FigureHead& head, const Timeline& timeline, const PlotMap& map,
                                  const std::vector<PxColumn>& columns) {
-  return PlotLabels(sheet, figure, map, columns).draw();
+  return PlotLabels(sheet, head, timeline, map, columns).draw();
 }
 
 }  // namespace headroom::app::paint

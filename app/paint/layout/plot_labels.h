@@ -10,7 +10,7 @@ namespace headroom::app::paint {
 
 // By priority: guess, failed request, limit, peak, run A's peak, lines, kinds of memory from the largest down.
 // Returns for each of the figure's lines whether it is named: false where its label found no place.
-std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
-                                 const std::vector<PxColumn>& columns);
+std::vector<bool> lay_out_labels(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
+                                 const PlotMap& map, const std::vector<PxColumn>& columns);
 
 }  // namespace headroom::app::paint

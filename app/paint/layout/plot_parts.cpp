@@ -6,7 +6,7 @@
 namespace headroom::app::paint {
 namespace {
 
-using lessons::FigureData;
+using lessons::Timeline;
 
 constexpr int kKinds = record::kNumCategories;
 
@@ -67,9 +67,9 @@ void add_sides(Sheet& sheet, const std::vector<PxColumn>& columns, int kind, Col
   if (last_x >= 0) side(last.x1 - width, last);
 }
 
-void lay_out_fill(Sheet& sheet, const FigureData& figure, const std::vector<PxColumn>& columns, int kind) {
+void lay_out_fill(Sheet& sheet, const Timeline& timeline, const std::vector<PxColumn>& columns, int kind) {
   Columns shape{
-      .category = static_cast<record::Category>(kind), .color = fill_of(sheet.frame(), figure, kind), .rects = {}};
+      .category = static_cast<record::Category>(kind), .color = fill_of(sheet.frame(), timeline, kind), .rects = {}};
   for (const PxColumn& column : columns) {
     const Rect rect = column.of(kind);
     if (rect.height() <= 0) continue;
@@ -84,17 +84,17 @@ void lay_out_fill(Sheet& sheet, const FigureData& figure, const std::vector<PxCo
   const std::vector<Rect> rects = shape.rects;
   sheet.add(Layer::kStack, std::move(shape));
   const KindColors& colors = sheet.palette().kinds[static_cast<std::size_t>(kind)];
-  if (colors.hatched && !is_quiet(sheet.frame(), figure, kind))
+  if (colors.hatched && !is_quiet(sheet.frame(), timeline, kind))
     sheet.hatch(Layer::kStack, rects, colors.edge, kKindHatch);
 }
 
 // What stands between a kind and the next: an edge of 2 px under a line of ground (quiet), an outline, or a line of
 // ground.
-void lay_out_border(Sheet& sheet, const FigureData& figure, const std::vector<PxColumn>& columns, int kind) {
+void lay_out_border(Sheet& sheet, const Timeline& timeline, const std::vector<PxColumn>& columns, int kind) {
   const Palette& palette = sheet.palette();
   const KindColors& colors = palette.kinds[static_cast<std::size_t>(kind)];
   const float thin = sheet.line_px(1), least = 2 * thin;
-  if (is_quiet(sheet.frame(), figure, kind)) {
+  if (is_quiet(sheet.frame(), timeline, kind)) {
     const float thick = sheet.line_px(2);
     for (Polyline& line : edge_lines(columns, kind, true, colors.edge, thick, least))
       add_line(sheet, Layer::kStack, std::move(line));
@@ -143,29 +143,30 @@ void lay_out_outline(Sheet& sheet, const PlotMap& map, const std::vector<PxColum
 }
 
 Color line_color(const Palette& palette, lessons::LineStyle style) {
-  return style == lessons::LineStyle::kGhost ? palette.text3 : palette.text2;
+  return style == lessons::LineStyle::kBaseline ? palette.text3 : palette.text2;
 }
 
 }  // namespace
 
-bool is_quiet(const Frame& frame, const FigureData& figure, int kind) {
+bool is_quiet(const Frame& frame, const Timeline& timeline, int kind) {
   if (!frame.palette->quiet_kinds) return false;
   if (frame.lit) return static_cast<int>(*frame.lit) != kind;
-  return figure.quiet[static_cast<std::size_t>(kind)];
+  return timeline.quiet[static_cast<std::size_t>(kind)];
 }
 
-Color fill_of(const Frame& frame, const FigureData& figure, int kind) {
+Color fill_of(const Frame& frame, const Timeline& timeline, int kind) {
   const KindColors& colors = frame.palette->kinds[static_cast<std::size_t>(kind)];
-  return is_quiet(frame, figure, kind) ? colors.quiet : colors.fill;
+  return is_quiet(frame, timeline, kind) ? colors.quiet : colors.fill;
 }
 
-Rect failed_rect(const Sheet& sheet, const FigureData& figure, const PlotMap& map) {
-  if (!figure.failed) return {};
-  const float x0 = sheet.snap(map.x_px(figure.failed->x));
+Rect failed_rect(const Sheet& sheet, const Timeline& timeline, const PlotMap& map) {
+  if (!timeline.failed) return {};
+  const float x0 = sheet.snap(map.x_px(timeline.failed->x));
   if (x0 < map.plot.x0 || x0 >= map.plot.x1) return {};
   const float x1 = std::min(map.plot.x1, x0 + std::max(sheet.px(20), map.plot.width() * 0.05f));
-  const float base = std::clamp(sheet.snap(map.y_px(figure.failed->base)), map.plot.y0, map.plot.y1);
-  float top = std::clamp(sheet.snap(map.y_px(figure.failed->base + figure.failed->bytes)), map.plot.y0, map.plot.y1);
+  const float base = std::clamp(sheet.snap(map.y_px(timeline.failed->base)), map.plot.y0, map.plot.y1);
+  float top =
+      std::clamp(sheet.snap(map.y_px(timeline.failed->base + timeline.failed->bytes)), map.plot.y0, map.plot.y1);
   top = std::max(map.plot.y0, std::min(top, base - sheet.px(4)));  // a small request is seen too
   return {x0, top, sheet.snap(x1), base};
 }
@@ -185,20 +186,20 @@ std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map
   return points;
 }
 
-void lay_out_danger_zone(Sheet& sheet, const FigureData& figure, const PlotMap& map) {
-  if (!figure.cap || figure.cap->y >= map.y.high) return;
+void lay_out_danger_zone(Sheet& sheet, const Timeline& timeline, const PlotMap& map) {
+  if (!timeline.cap || timeline.cap->y >= map.y.high) return;
   const Palette& palette = sheet.palette();
-  const Rect zone{map.plot.x0, map.plot.y0, map.plot.x1, sheet.snap(map.y_px(figure.cap->y))};
+  const Rect zone{map.plot.x0, map.plot.y0, map.plot.x1, sheet.snap(map.y_px(timeline.cap->y))};
   sheet.fill(Layer::kGround, zone, faded(palette.danger, palette.danger_ground));
   sheet.hatch(Layer::kGround, {zone}, faded(palette.danger, palette.danger_hatch), kDangerHatch);
 }
 
-void lay_out_stack(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns) {
-  for (int kind = 0; kind < kKinds; ++kind) lay_out_fill(sheet, figure, columns, kind);
-  for (int kind = 0; kind < kKinds; ++kind) lay_out_border(sheet, figure, columns, kind);
-  if (figure.cap && figure.cap->y < map.y.high) {
+void lay_out_stack(Sheet& sheet, const Timeline& timeline, const PlotMap& map, const std::vector<PxColumn>& columns) {
+  for (int kind = 0; kind < kKinds; ++kind) lay_out_fill(sheet, timeline, columns, kind);
+  for (int kind = 0; kind < kKinds; ++kind) lay_out_border(sheet, timeline, columns, kind);
+  if (timeline.cap && timeline.cap->y < map.y.high) {
     std::vector<Rect> over;
-    const float cap = map.y_px(figure.cap->y);
+    const float cap = map.y_px(timeline.cap->y);
     for (const PxColumn& column : columns) {
       if (column.top() < cap - 1) over.push_back({column.x0, column.top(), column.x1, cap});
     }
@@ -207,8 +208,8 @@ void lay_out_stack(Sheet& sheet, const FigureData& figure, const PlotMap& map, c
   lay_out_outline(sheet, map, columns);
 }
 
-void lay_out_failed(Sheet& sheet, const FigureData& figure, const PlotMap& map) {
-  const Rect rect = failed_rect(sheet, figure, map);
+void lay_out_failed(Sheet& sheet, const Timeline& timeline, const PlotMap& map) {
+  const Rect rect = failed_rect(sheet, timeline, map);
   if (rect.width() <= 0) return;
   const Palette& palette = sheet.palette();
   const float width = sheet.line_px(1.5f), half = width * 0.5f;
@@ -222,10 +223,10 @@ void lay_out_failed(Sheet& sheet, const FigureData& figure, const PlotMap& map) 
                                    .gap = sheet.px(3)});
 }
 
-void lay_out_lines(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<bool>& named) {
-  for (std::size_t i = 0; i < figure.lines.size(); ++i) {
+void lay_out_lines(Sheet& sheet, const Timeline& timeline, const PlotMap& map, const std::vector<bool>& named) {
+  for (std::size_t i = 0; i < timeline.lines.size(); ++i) {
     if (!named[i]) continue;
-    const lessons::StepLine& line = figure.lines[i];
+    const lessons::StepLine& line = timeline.lines[i];
     const float width = sheet.line_px(line.style == lessons::LineStyle::kProcess ? 1 : 1.5f);
     const float dash = line.style == lessons::LineStyle::kProcess ? sheet.px(2) : 0;
     add_line(sheet, Layer::kLines,
@@ -235,35 +236,35 @@ void lay_out_lines(Sheet& sheet, const FigureData& figure, const PlotMap& map, c
               .dash = dash,
               .gap = dash});
   }
-  if (!figure.cap || figure.cap->y >= map.y.high) return;
-  sheet.horizontal(Layer::kLines, map.plot.x0, map.plot.x1, sheet.snap(map.y_px(figure.cap->y)), sheet.palette().danger,
-                   sheet.line_px(2));
+  if (!timeline.cap || timeline.cap->y >= map.y.high) return;
+  sheet.horizontal(Layer::kLines, map.plot.x0, map.plot.x1, sheet.snap(map.y_px(timeline.cap->y)),
+                   sheet.palette().danger, sheet.line_px(2));
 }
 
-void lay_out_veil(Sheet& sheet, const FigureData& figure, const PlotMap& map) {
-  if (!figure.veil_from) return;
+void lay_out_hidden(Sheet& sheet, const Timeline& timeline, const PlotMap& map) {
+  if (!timeline.hidden_from) return;
   const Palette& palette = sheet.palette();
-  const float x = std::clamp(sheet.snap(map.x_px(*figure.veil_from)), map.plot.x0, map.plot.x1);
-  sheet.fill(Layer::kVeil, {x, map.plot.y0, map.plot.x1, map.plot.y1}, faded(palette.canvas, palette.veil));
+  const float x = std::clamp(sheet.snap(map.x_px(*timeline.hidden_from)), map.plot.x0, map.plot.x1);
+  sheet.fill(Layer::kHidden, {x, map.plot.y0, map.plot.x1, map.plot.y1}, faded(palette.canvas, palette.cover));
   const float width = sheet.line_px(1), dash = sheet.px(3);
-  sheet.add(Layer::kVeil, Polyline{.points = {{x + width * 0.5f, map.plot.y0}, {x + width * 0.5f, map.plot.y1}},
-                                   .color = palette.text2,
-                                   .width = width,
-                                   .dash = dash,
-                                   .gap = dash});
+  sheet.add(Layer::kHidden, Polyline{.points = {{x + width * 0.5f, map.plot.y0}, {x + width * 0.5f, map.plot.y1}},
+                                     .color = palette.text2,
+                                     .width = width,
+                                     .dash = dash,
+                                     .gap = dash});
 }
 
-void lay_out_cursor(Sheet& sheet, const FigureData& figure, const PlotMap& map, const std::vector<PxColumn>& columns,
+void lay_out_cursor(Sheet& sheet, const Timeline& timeline, const PlotMap& map, const std::vector<PxColumn>& columns,
                     float from_y) {
   const Palette& palette = sheet.palette();
   const float width = sheet.line_px(1);
-  const float x = std::min(sheet.snap(map.x_px(figure.cursor->position)), map.plot.x1 - width);
+  const float x = std::min(sheet.snap(map.x_px(timeline.alive->position)), map.plot.x1 - width);
   sheet.vertical(Layer::kMarks, x, from_y, map.plot.y1, palette.text, width);
   const float center = x + width * 0.5f;
   const auto column = std::find_if(columns.begin(), columns.end(), [&](const PxColumn& c) { return c.x1 > x; });
   if (column == columns.end() || column->x0 > x + 1) return;
   // At the peak stands its ring already.
-  if (figure.peak && std::abs(map.x_px(figure.peak->x) - center) < sheet.px(8)) return;
+  if (timeline.peak && std::abs(map.x_px(timeline.peak->x) - center) < sheet.px(8)) return;
   sheet.add(Layer::kMarks, Disc{.center = {center, column->top()},
                                 .radius = sheet.px(4),
                                 .fill = palette.text,

@@ -13,24 +13,24 @@ inline constexpr Type kLabelType{Face::kRegular, 12}, kMediumType{Face::kMedium,
     kPeakType{Face::kSemiBold, 13};
 
 // True where the figure or the pointer makes this kind step back.
-bool is_quiet(const Frame& frame, const lessons::FigureData& figure, int kind);
-Color fill_of(const Frame& frame, const lessons::FigureData& figure, int kind);
+bool is_quiet(const Frame& frame, const lessons::Timeline& timeline, int kind);
+Color fill_of(const Frame& frame, const lessons::Timeline& timeline, int kind);
 
 // Where the allocation that failed is drawn; empty where there is none.
-Rect failed_rect(const Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
+Rect failed_rect(const Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
 // The corner points of a step function inside the plot.
 std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width);
 
 // Of the x axis, below the plot: labels that fit and do not stand under the cursor's chip; the last one says the unit.
-void lay_out_time_ticks(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, Rect chip);
-void lay_out_danger_zone(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
-void lay_out_stack(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip);
+void lay_out_danger_zone(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
+void lay_out_stack(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,
                    const std::vector<PxColumn>& columns);
-void lay_out_failed(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
-// The limit, and of the figure's lines those with a name beside them: of others nobody could tell which is which.
-void lay_out_lines(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map, const std::vector<bool>& named);
-void lay_out_veil(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map);
-void lay_out_cursor(Sheet& sheet, const lessons::FigureData& figure, const PlotMap& map,
+void lay_out_failed(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
+// Draws the limit and every line that got a label; unlabeled lines are left out.
+void lay_out_lines(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map, const std::vector<bool>& named);
+void lay_out_hidden(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
+void lay_out_cursor(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,
                     const std::vector<PxColumn>& columns, float from_y);
 
 }  // namespace headroom::app::paint

@@ -54,25 +54,27 @@ class Sheet {
   const Frame& frame_;
 };
 
-// Parts of a figure, each into its rectangle.
-void lay_out_plot(Sheet& sheet, const lessons::FigureData& figure, Rect area);
-void lay_out_bars(Sheet& sheet, const lessons::FigureData& figure, Rect area);
-void lay_out_rows(Sheet& sheet, const lessons::FigureData& figure, Rect area);
-void lay_out_rungs(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+// Panels and parts of a figure, each into its rectangle.
+void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline, Rect area);
+void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area);
+void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area);
+void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel, Rect area);
 void lay_out_table(Sheet& sheet, const lessons::Table& table, Rect area);
-void lay_out_maps(Sheet& sheet, const std::vector<lessons::HeatMap>& maps, Rect area);
-void lay_out_charts(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
+void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
+                    Rect area);
 // "your guess 21.3 GiB", a value of `axis`, around `at` but inside; once it is locked, "you said …".
 struct GuessPill {
   Rect box;
   std::string text;
 };
-GuessPill guess_pill(const Sheet& sheet, const lessons::FigureData& figure, const lessons::Axis& axis, Point at,
+GuessPill guess_pill(const Sheet& sheet, const lessons::FigureHead& head, const lessons::Axis& axis, Point at,
                      const Rect& within);
-void draw_pill(Sheet& sheet, const lessons::FigureData& figure, const GuessPill& pill);
+void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& pill);
 // Returns the height that it took.
-float lay_out_header(Sheet& sheet, const lessons::FigureData& figure, Rect area);
-void lay_out_side(Sheet& sheet, const lessons::FigureData& figure, Rect area);
+float lay_out_header(Sheet& sheet, const lessons::FigureHead& head, Rect area);
+// What is alive, and the memory levels.
+void lay_out_side(Sheet& sheet, const lessons::Timeline& timeline, Rect area);
 
 // A rectangle of one kind of memory: its colour, with its hatch and outline.
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius = 0);

@@ -55,7 +55,7 @@ struct Palette {
   std::array<Color, 4> phase;  // forward, loss, backward, optimizer
   std::array<KindColors, record::kNumCategories> kinds;
   float danger_ground = 0.05f, danger_hatch = 0.26f;  // opacities of "does not fit"
-  float veil = 0.80f;                                 // opacity of canvas over what is still to be guessed
+  float cover = 0.80f;                                // opacity of canvas over what is still to be guessed
 
   constexpr const KindColors& of(record::Category category) const { return kinds[static_cast<std::size_t>(category)]; }
 };
@@ -158,7 +158,7 @@ inline constexpr Palette kDark{
                            rgb(0xEEEEF0), 0.52f, 7, 4),
     .danger_ground = 0.10f,
     .danger_hatch = 0.38f,
-    .veil = 0.72f,
+    .cover = 0.72f,
 };
 
 inline constexpr Palette kHighContrast{
@@ -194,7 +194,7 @@ inline constexpr Palette kHighContrast{
                            rgb(0xFFFFFF), 0.52f, 7, 0),
     .danger_ground = 0.10f,
     .danger_hatch = 0.38f,
-    .veil = 0.72f,
+    .cover = 0.72f,
 };
 
 // `over` painted on an opaque `ground`.

@@ -5,8 +5,8 @@
 namespace headroom::app::paint {
 
 std::string_view name_of(Layer layer) {
-  static constexpr std::array<std::string_view, 12> kNames{"ground", "stack", "lines",  "veil", "marks",  "labels",
-                                                           "axes",   "bands", "header", "list", "ladder", "bars"};
+  static constexpr std::array<std::string_view, 12> kNames{"ground", "stack", "lines",  "hidden", "marks",  "labels",
+                                                           "axes",   "bands", "header", "list",   "levels", "bars"};
   return kNames.at(static_cast<std::size_t>(layer));
 }
 

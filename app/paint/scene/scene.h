@@ -28,14 +28,14 @@ enum class Layer : std::uint8_t {
   kGround,
   kStack,
   kLines,
-  kVeil,
+  kHidden,
   kMarks,
   kLabels,
   kAxes,
   kBands,
   kHeader,
   kList,
-  kLadder,
+  kLevels,
   kBars
 };
 std::string_view name_of(Layer layer);

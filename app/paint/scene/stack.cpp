@@ -14,10 +14,10 @@ record::Bytes total(const StackColumn& column) {
 }
 
 // For each pixel of the plot the column that it shows; null: none.
-std::vector<const StackColumn*> column_of_pixel(const lessons::FigureData& figure, const PlotMap& map) {
+std::vector<const StackColumn*> column_of_pixel(const lessons::Timeline& timeline, const PlotMap& map) {
   const auto pixels = static_cast<std::size_t>(std::max(0.0f, std::round(map.plot.width())));
   std::vector<const StackColumn*> shown(pixels, nullptr);
-  for (const StackColumn& column : figure.stack) {
+  for (const StackColumn& column : timeline.stack) {
     const auto pixel = [&](double x) {
       const float at = std::round(map.x_px(x) - map.plot.x0);
       return static_cast<std::size_t>(std::clamp(at, 0.0f, static_cast<float>(pixels)));
@@ -43,7 +43,7 @@ void append(std::vector<PxColumn>& columns, const PxColumn& column) {
 
 }  // namespace
 
-std::vector<PxColumn> px_columns(const lessons::FigureData& figure, const PlotMap& map, bool whole_pixels) {
+std::vector<PxColumn> px_columns(const lessons::Timeline& timeline, const PlotMap& map, bool whole_pixels) {
   std::vector<PxColumn> columns;
   const auto at = [&](float x0, float x1, const StackColumn& column) {
     PxColumn px{.x0 = x0, .x1 = x1, .y = {}, .source = &column};
@@ -56,7 +56,7 @@ std::vector<PxColumn> px_columns(const lessons::FigureData& figure, const PlotMa
     return px;
   };
   if (whole_pixels) {
-    const auto shown = column_of_pixel(figure, map);
+    const auto shown = column_of_pixel(timeline, map);
     for (std::size_t i = 0; i < shown.size(); ++i) {
       const float x = map.plot.x0 + static_cast<float>(i);
       if (shown[i] != nullptr && i > 0 && shown[i] == shown[i - 1]) {
@@ -67,7 +67,7 @@ std::vector<PxColumn> px_columns(const lessons::FigureData& figure, const PlotMa
     }
     return columns;
   }
-  for (const StackColumn& column : figure.stack) {
+  for (const StackColumn& column : timeline.stack) {
     const auto x = [&](double value) { return std::clamp(map.x_px(value), map.plot.x0, map.plot.x1); };
     append(columns, at(x(column.begin), x(column.end), column));
   }

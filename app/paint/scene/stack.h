@@ -20,7 +20,7 @@ struct PxColumn {
 };
 
 // By ascending x. On whole pixels, of several columns in one pixel the highest stands: a peak never vanishes.
-std::vector<PxColumn> px_columns(const lessons::FigureData& figure, const PlotMap& map, bool whole_pixels);
+std::vector<PxColumn> px_columns(const lessons::Timeline& timeline, const PlotMap& map, bool whole_pixels);
 
 // The largest height that kind `kind` has free over the whole of [x, x + width), and where; empty if it is not there.
 Rect clearance(const std::vector<PxColumn>& columns, int kind, float x, float width);

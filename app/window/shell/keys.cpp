@@ -79,10 +79,10 @@ void move_guess(PageFrame& frame, int direction) {
   page::Question& question = frame.page.question();
   if (!question.hides() || !question.guess()) return;
   const lessons::FigureData& asked = frame.page.figure(frame.figure.columns());
-  if (!asked.guess) return;  // another figure is looked at
-  const lessons::Axis& axis = lessons::guess_axis(asked);
-  const double part = lessons::part_of(axis, *question.guess()) + direction * 0.01;
-  question.set_guess(lessons::value_at(axis, std::clamp(part, 0.0, 1.0)));
+  const lessons::Axis* axis = lessons::guess_axis(asked);
+  if (!asked.head.guess || axis == nullptr) return;  // another figure is looked at
+  const double part = lessons::part_of(*axis, *question.guess()) + direction * 0.01;
+  question.set_guess(lessons::value_at(*axis, std::clamp(part, 0.0, 1.0)));
 }
 
 // The next page of the words, else what stands beyond them.

@@ -37,7 +37,7 @@ std::string write_figure(PageFrame& frame) {
   fs::create_directories(folder, failed);
   if (failed) return fmt::format("The folder {} cannot be made: {}.", folder.string(), failed.message());
   const lessons::FigureData& figure = frame.page.figure(kExportColumns);
-  if (!figure.empty_reason.empty()) return "There is no figure to write yet: run, or look at a stored run.";
+  if (!figure.head.empty_reason.empty()) return "There is no figure to write yet: run, or look at a stored run.";
   paint::ExportOptions options;
   options.assets = frame.ui.assets;
   std::string written;
@@ -45,7 +45,7 @@ std::string write_figure(PageFrame& frame) {
     if (!frame.ui.export_formats[i]) continue;
     const auto bytes = paint::render(figure, kFormats[i].format, options);
     if (!bytes) return bytes.error().message;
-    const std::string name = fmt::format("{}.{}", figure.id, kFormats[i].ending);
+    const std::string name = fmt::format("{}.{}", figure.head.id, kFormats[i].ending);
     const record::Status status = write_whole(folder / name, bytes.value());
     if (!status) return status.error().message;
     written += (written.empty() ? "" : ", ") + name;

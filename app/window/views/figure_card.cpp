@@ -29,8 +29,17 @@ std::string in_axis_unit(const lessons::Axis& axis, double value) {
                                                       : record::format_count(std::llround(value)) + " events";
 }
 
-// Charts and rungs have no time to move along.
-bool is_timeline(const lessons::FigureData& figure) { return figure.charts.empty() && figure.rungs.empty(); }
+// What has a time axis to move along.
+bool has_time(const lessons::FigureData& figure) {
+  return lessons::panel_of<lessons::Timeline>(figure) != nullptr ||
+         lessons::panel_of<lessons::Lanes>(figure) != nullptr;
+}
+
+// Where what is hidden begins on the x axis.
+std::optional<double> hidden_from(const lessons::FigureData& figure) {
+  const auto* timeline = lessons::panel_of<lessons::Timeline>(figure);
+  return timeline == nullptr ? std::nullopt : timeline->hidden_from;
+}
 
 std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
@@ -38,7 +47,7 @@ std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + 
 void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   const page::PageModel& page = frame.page;
   const bool can_run = page.control().can_run() && !page.shows_prediction() && frame.widgets.run_button();
-  std::string reason = figure.empty_reason;
+  std::string reason = figure.head.empty_reason;
   if (page.runs().empty()) {
     const std::string_view of_widget = frame.widgets.empty_reason();
     reason = !of_widget.empty() ? std::string(of_widget)
@@ -67,7 +76,7 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
   layout.parts = {.header = false,
                   .plot = true,
                   .alive = frame.density != Density::kNarrow,
-                  .ladder = frame.density == Density::kWide};
+                  .levels = frame.density == Density::kWide};
   layout.measure = &measure;
   layout.lit = frame.state.lit;
   scene_ = paint::layout(figure, layout);
@@ -83,7 +92,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
     empty_state(rect, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
     return;
   }
-  if (!figure.empty_reason.empty()) {
+  if (!figure.head.empty_reason.empty()) {
     draw_empty(frame, rect, figure);
     return;
   }
@@ -92,7 +101,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
   paint_scene(*canvas(), scene_, upper_left(rect));
   draw_measure(frame, rect);
   canvas()->PopClipRect();
-  if (scene_.map.plot.width() > 0 && is_timeline(figure)) frame.state.timeline_focus = had_focus;
+  if (scene_.map.plot.width() > 0 && has_time(figure)) frame.state.timeline_focus = had_focus;
   interact(frame, figure, rect);
 }
 
@@ -109,20 +118,22 @@ void FigureCard::draw_drawer(PageFrame& frame, const Rect& rect) {
   layout.scale = look().scale;
   layout.palette = &palette_of(theme().id);
   layout.compact = true;
-  layout.parts = {.header = false, .plot = false, .alive = true, .ladder = false};
+  layout.parts = {.header = false, .plot = false, .alive = true, .levels = false};
   layout.measure = &measure;
   paint_scene(*canvas(), paint::layout(figure, layout), upper_left(inner));
 }
 
 void FigureCard::start_drag(PageFrame& frame, const lessons::FigureData& figure, ImVec2 mouse) {
   const paint::PlotMap& map = scene_.map;
-  drag_ = is_timeline(figure) ? Drag::kMeasure : Drag::kNone;
+  drag_ = has_time(figure) ? Drag::kMeasure : Drag::kNone;
   drag_from_ = map.x_at(mouse.x);
   frame.page.view().set_measure(std::nullopt);
-  if (!frame.page.question().hides() || !figure.guess) return;
+  if (!frame.page.question().hides() || !figure.head.guess) return;
   const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
-  const bool open = figure.veil_from ? mouse.x > map.x_px(*figure.veil_from) : !is_timeline(figure);
-  const float off = scene_.guess_along_x ? mouse.x - map.x_px(*figure.guess) : mouse.y - map.y_px(*figure.guess);
+  const auto hidden = hidden_from(figure);
+  const bool open = hidden ? mouse.x > map.x_px(*hidden) : !has_time(figure);
+  const float off =
+      scene_.guess_along_x ? mouse.x - map.x_px(*figure.head.guess) : mouse.y - map.y_px(*figure.head.guess);
   const bool on_line = open && std::abs(off) < px(kGrab);
   if (on_pill || on_line) drag_ = Drag::kGuess;
 }
@@ -157,11 +168,12 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
       start_drag(frame, figure, mouse);
   }
   if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
-  const bool timeline = is_timeline(figure);  // elsewhere only the guess can be dragged
+  const bool timeline = has_time(figure);  // elsewhere only the guess can be dragged
   if (!timeline) {
     frame.state.timeline_focus = false;
     if (drag_ != Drag::kGuess) drag_ = Drag::kNone;
   }
+  const auto hidden = hidden_from(figure);
   const double x = map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1));
   switch (drag_) {
     case Drag::kGuess:
@@ -169,9 +181,9 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
                                                            : map.y_at(std::clamp(mouse.y, map.plot.y0, map.plot.y1)));
       break;
     case Drag::kMeasure:
-      // What is veiled cannot be measured.
-      if (const double to = std::min(x, figure.veil_from.value_or(x));
-          drag_from_ < figure.veil_from.value_or(HUGE_VAL) && ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
+      // What is hidden cannot be measured.
+      if (const double to = std::min(x, hidden.value_or(x));
+          drag_from_ < hidden.value_or(HUGE_VAL) && ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left))
         view.set_measure(page::TimelineView::Range{std::min(to, drag_from_), std::max(to, drag_from_)});
       break;
     case Drag::kPan:
@@ -181,7 +193,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
       break;
   }
   if (hovered && timeline && io.MouseWheel != 0) view.zoom(x, std::pow(kWheelZoom, io.MouseWheel));
-  const bool known = !figure.veil_from || x < *figure.veil_from;
+  const bool known = !hidden || x < *hidden;
   if (hovered && timeline && moved && drag_ != Drag::kGuess && known) view.set_cursor(x);
   if (hovered && scene_.guess && scene_.guess->contains({mouse.x, mouse.y}))
     ImGui::SetMouseCursor(scene_.guess_along_x ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);

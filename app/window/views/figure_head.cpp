@@ -70,10 +70,10 @@ void draw_run_choice(PageFrame& frame, const Rect& rect, const lessons::FigureDa
   if (!runs_to_choose(page)) {
     if (rect.width() <= px(80)) return;
     text_in(Face::kRegular, 12, rect, theme().text2,
-            shortened(Face::kRegular, 12, figure.provenance_line, rect.width()));
-    const bool cut = text_width(Face::kRegular, 12, figure.provenance_line) > rect.width();
+            shortened(Face::kRegular, 12, figure.head.provenance_line, rect.width()));
+    const bool cut = text_width(Face::kRegular, 12, figure.head.provenance_line) > rect.width();
     if (cut && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
-      tooltip(figure.provenance_line);
+      tooltip(figure.head.provenance_line);
     return;
   }
   // Too little room for words that would tell runs apart: their number, or the arrow alone, and the words in the tooltip.
@@ -172,11 +172,11 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
     head.x1 = at.x0 - px(8);
   }
   if (frame.density != Density::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they stand in the settings
-  const float badge = figure.empty_reason.empty() ? source_badge_width(figure.source) + px(8) : 0;
+  const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
   head.x0 = draw_tabs(frame, head, badge + (to_choose ? width_of_runs(count_of_runs(page)) : 0));
   if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
-    head.x0 = source_badge(head.x0, head.center_y(), figure.source) + px(8);
+    head.x0 = source_badge(head.x0, head.center_y(), figure.head.source) + px(8);
   if (to_choose || badge > 0) draw_run_choice(frame, head, figure);
 }
 

@@ -30,10 +30,10 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
   PageFrame frame{surroundings.ui,      state_,           *model_,           widgets_, figure_, surroundings.markdown,
                   surroundings.density, surroundings.now, surroundings.place};
   const lessons::FigureData& figure = model_->figure(figure_.columns());
-  const lessons::Axis& axis = lessons::guess_axis(figure);
+  const lessons::Axis* axis = lessons::guess_axis(figure);
   const lessons::AxisUnit asked = model_->question().unit();
-  const bool drawn = figure.empty_reason.empty() && axis.unit == asked;
-  const paint::ByteUnit unit = paint::guess_unit(asked, drawn ? axis.high : static_cast<double>(record::kGiB));
+  const bool drawn = axis != nullptr && axis->unit == asked;
+  const paint::ByteUnit unit = paint::guess_unit(asked, drawn ? axis->high : static_cast<double>(record::kGiB));
   frame.guess_unit = unit.bytes;
   frame.guess_unit_name = unit.name;
   return frame;
@@ -102,7 +102,8 @@ Turn PageView::draw_faces(PageFrame& frame, Rect rect) {
 }
 
 void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
-  const bool listed = model_->figure(figure_.columns()).cursor.has_value();
+  const auto* timeline = lessons::panel_of<lessons::Timeline>(model_->figure(figure_.columns()));
+  const bool listed = timeline != nullptr && timeline->alive;
   state_.drawer = state_.drawer && listed;
   if (listed) {
     const ButtonText list{"Alive here", Icon::kLayers};

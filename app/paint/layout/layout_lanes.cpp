@@ -1,4 +1,4 @@
-// A kernel timeline: a row for the host and one for each stream, boxes where something ran, time below. Ink is a kernel
+// A kernel timeline: a lane for the host and one per stream, boxes where something ran, time below. Ink is a kernel
 // of this repository, the greys what others brought, hollow what only moves memory: colour belongs to memory.
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 namespace headroom::app::paint {
 namespace {
 
+using lessons::Lane;
 using lessons::TimeBox;
-using lessons::TimeRow;
 using lessons::Work;
 
 struct BoxLook {
@@ -80,14 +80,14 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
 }
 
 // One line: a sample and its word for each kind that is there.
-void lay_out_legend(Sheet& sheet, const std::vector<TimeRow>& rows, Rect line) {
+void lay_out_legend(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   float x = line.x0;
   bool on_cpu = true;
-  for (const TimeRow& row : rows)
-    for (const TimeBox& box : row.boxes) on_cpu = on_cpu && box.work != Work::kHost;
+  for (const Lane& lane : lanes)
+    for (const TimeBox& box : lane.boxes) on_cpu = on_cpu && box.work != Work::kHost;
   for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kHost}) {
-    const bool there = std::any_of(rows.begin(), rows.end(), [work](const TimeRow& row) {
-      return std::any_of(row.boxes.begin(), row.boxes.end(), [work](const TimeBox& box) { return box.work == work; });
+    const bool there = std::any_of(lanes.begin(), lanes.end(), [work](const Lane& lane) {
+      return std::any_of(lane.boxes.begin(), lane.boxes.end(), [work](const TimeBox& box) { return box.work == work; });
     });
     const std::string name(name_of(work, on_cpu));
     const float width = sheet.px(12) + sheet.px(6) + sheet.width(kLabelType, name);
@@ -105,44 +105,44 @@ void lay_out_legend(Sheet& sheet, const std::vector<TimeRow>& rows, Rect line) {
 
 }  // namespace
 
-void lay_out_rows(Sheet& sheet, const lessons::FigureData& figure, Rect area) {
+void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
   const Palette& palette = sheet.palette();
   const float line = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
   float names = 0;
   int notes = 0;
-  for (const TimeRow& row : figure.rows) {
-    names = std::max(names, sheet.width(kMediumType, row.label));
-    notes += !row.note.empty();
+  for (const Lane& lane : panel.lanes) {
+    names = std::max(names, sheet.width(kMediumType, lane.label));
+    notes += !lane.note.empty();
   }
   PlotMap& map = sheet.scene().map;
-  map.x = figure.x;
+  map.x = panel.x;
   map.plot = {sheet.snap(area.x0 + names + sheet.px(12)), area.y0 + line, area.x1, area.y1 - line};
   map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
-  lay_out_legend(sheet, figure.rows, {area.x0, area.y0, area.x1, area.y0 + line});
+  lay_out_legend(sheet, panel.lanes, {area.x0, area.y0, area.x1, area.y0 + line});
 
   const float gap = sheet.px(6);
-  const auto count = static_cast<float>(figure.rows.size());
+  const auto count = static_cast<float>(panel.lanes.size());
   const float room = map.plot.height() - static_cast<float>(notes) * line - count * gap;
   const float height = sheet.snap(std::clamp(room / std::max(count, 1.0f), sheet.px(10), sheet.px(72)));
   float y = map.plot.y0;
-  for (const TimeRow& row : figure.rows) {
-    if (!row.note.empty()) {
-      const std::string note = sheet.shortened(kStrongType, row.note, map.plot.width());
-      sheet.text_mid(Layer::kLabels, kStrongType, row.ghost ? palette.text2 : palette.text, note, map.plot.x0,
+  for (const Lane& lane : panel.lanes) {
+    if (!lane.note.empty()) {
+      const std::string note = sheet.shortened(kStrongType, lane.note, map.plot.width());
+      sheet.text_mid(Layer::kLabels, kStrongType, lane.baseline ? palette.text2 : palette.text, note, map.plot.x0,
                      y + line * 0.5f);
       y += line;
     }
     const Rect rect{map.plot.x0, sheet.snap(y), map.plot.x1, sheet.snap(y + height)};
     sheet.fill(Layer::kGround, rect, palette.well);
     sheet.horizontal(Layer::kGround, rect.x0, rect.x1, rect.y1, palette.grid, sheet.line_px(1));
-    sheet.text_mid(Layer::kAxes, kMediumType, palette.text2, row.label, map.plot.x0 - sheet.px(8), rect.center_y(),
+    sheet.text_mid(Layer::kAxes, kMediumType, palette.text2, lane.label, map.plot.x0 - sheet.px(8), rect.center_y(),
                    Anchor::kEnd);
-    for (const TimeBox& box : row.boxes) lay_out_box(sheet, map, box, rect);
+    for (const TimeBox& box : lane.boxes) lay_out_box(sheet, map, box, rect);
     y += height + gap;
   }
   map.plot.y1 = std::max(y - gap, map.plot.y0 + 1);
   sheet.horizontal(Layer::kAxes, map.plot.x0, map.plot.x1, map.plot.y1, palette.control, sheet.line_px(1));
-  lay_out_time_ticks(sheet, figure, map, {});
+  lay_out_time_ticks(sheet, map, {});
 }
 
 }  // namespace headroom::app::paint

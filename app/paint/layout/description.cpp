@@ -1,0 +1,58 @@
+// A figure in words: what it was drawn from, then panel by panel its largest numbers.
+#include "app/paint/layout/description.h"
+
+#include <algorithm>
+
+namespace headroom::app::paint {
+namespace {
+
+void add(std::string& text, const std::string& sentence) {
+  if (!sentence.empty()) text += " " + sentence + ".";
+}
+
+struct InWords {
+  std::string& text;
+
+  void operator()(const lessons::Timeline& panel) const {
+    if (panel.peak) add(text, "The " + panel.peak->label);
+    if (panel.failed && panel.cap)
+      add(text, "The run ended on the " + panel.cap->label + ": it " + panel.failed->label);
+    if (!panel.alive || panel.alive->rows.empty()) return;
+    std::string list = "Alive at " + panel.alive->when + ":";
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, panel.alive->rows.size()); ++i) {
+      const lessons::ListRow& row = panel.alive->rows[i];
+      list += (i == 0 ? " " : ", ") + row.name + " " + record::format_bytes(row.bytes);
+    }
+    add(text, list);
+  }
+  void operator()(const lessons::Bars& panel) const {
+    add(text, "The " + panel.total_label);
+    for (const lessons::Bar& bar : panel.bars) add(text, bar.label + " " + bar.value_text);
+  }
+  void operator()(const lessons::Rungs& panel) const {
+    for (const lessons::Rung& rung : panel.rungs) add(text, rung.tip);
+  }
+  void operator()(const lessons::Chart& panel) const {
+    add(text, panel.title);
+    for (const lessons::ChartSeries& series : panel.series)
+      for (const lessons::ChartPoint& point : series.points) add(text, point.tip);
+  }
+  void operator()(const lessons::Lanes& panel) const {
+    for (const lessons::Lane& lane : panel.lanes) add(text, lane.note);
+  }
+  void operator()(const lessons::Table& panel) const {
+    for (const lessons::TableRow& row : panel.rows) add(text, row.tip);
+  }
+  void operator()(const lessons::HeatMap& panel) const { add(text, panel.title); }
+};
+
+}  // namespace
+
+std::string description_of(const lessons::FigureData& figure) {
+  if (!figure.head.empty_reason.empty()) return figure.head.empty_reason;
+  std::string text = figure.head.provenance_line + ".";
+  for (const lessons::Panel& panel : figure.panels) std::visit(InWords{text}, panel);
+  return text;
+}
+
+}  // namespace headroom::app::paint
