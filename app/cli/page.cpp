@@ -107,7 +107,7 @@ class PageText {
     input.settings = numbers_.settings;
     const lessons::FigureData data = shown.build(input);
     add(fmt::format("Figure: {}. {}.", shown.title, shown.caption));
-    add(data.empty_reason.empty() ? paint::to_csv(data) : data.empty_reason);
+    add(data.head.empty_reason.empty() ? paint::to_csv(data) : data.head.empty_reason);
   }
 
   void widget(const std::string& id) {

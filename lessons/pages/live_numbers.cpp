@@ -5,21 +5,25 @@
 #include <array>
 #include <optional>
 
-#include "lessons/formulas.h"
+#include "demos/predict/step_bytes.h"
+#include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"
 
 namespace headroom::lessons {
 
 namespace {
 
+using predict::StepSettings;
 using record::Bytes;
 
-std::string bytes_of(const NumberInput& input, Bytes (*formula)(const StepNumbers&)) {
-  return input.settings == nullptr ? std::string() : record::format_bytes(formula(step_numbers(*input.settings)));
+std::string bytes_of(const NumberInput& input, Bytes (*formula)(const StepSettings&)) {
+  return input.settings == nullptr ? std::string()
+                                   : record::format_bytes(formula(predict::step_settings(*input.settings)));
 }
 
-std::string count_of(const NumberInput& input, std::int64_t (*formula)(const StepNumbers&)) {
-  return input.settings == nullptr ? std::string() : record::format_count(formula(step_numbers(*input.settings)));
+std::string count_of(const NumberInput& input, std::int64_t (*formula)(const StepSettings&)) {
+  return input.settings == nullptr ? std::string()
+                                   : record::format_count(formula(predict::step_settings(*input.settings)));
 }
 
 // Of the last whole step.
@@ -29,32 +33,33 @@ std::string peak(const NumberInput& input) {
 }
 
 constexpr std::array kNumbers{
-    LiveNumber{"flce.chunk", "tokens in a chunk of the fused loss, by Liger-Kernel's rule",
+    LiveNumber{"flce.chunk", "tokens in a chunk of the fused loss",
                [](const NumberInput& input) {
-                 return count_of(input,
-                                 [](const StepNumbers& step) { return report_chunk(step.tokens(), step.config); });
+                 return count_of(input, [](const StepSettings& step) { return predict::loss_chunk(step); });
                }},
     LiveNumber{"inputs.bytes", "the inputs of all layers",
                [](const NumberInput& input) {
-                 return bytes_of(input, [](const StepNumbers& step) { return checkpoint_bytes(step, 1); });
+                 return bytes_of(input, [](const StepSettings& step) { return predict::checkpoint_bytes(step); });
                }},
     LiveNumber{"logits.bytes", "one tensor of logits in fp32",
                [](const NumberInput& input) {
                  return bytes_of(input,
-                                 [](const StepNumbers& step) { return 4 * step.tokens() * step.config.vocab_size; });
+                                 [](const StepSettings& step) { return 4 * step.tokens() * step.model.vocab_size; });
                }},
     LiveNumber{"model.parameters", "parameters of the model",
                [](const NumberInput& input) {
-                 return count_of(input, [](const StepNumbers& step) { return step.parameters; });
+                 return count_of(input, [](const StepSettings& step) { return llama::num_parameters(step.model); });
                }},
     LiveNumber{"peak.bytes", "the peak of the last whole step", peak},
     LiveNumber{"step.tokens", "tokens of a step",
                [](const NumberInput& input) {
-                 return count_of(input, [](const StepNumbers& step) { return step.tokens(); });
+                 return count_of(input, [](const StepSettings& step) { return step.tokens(); });
                }},
     LiveNumber{"weights.bytes", "the weights, in the format that the layers use",
                [](const NumberInput& input) {
-                 return bytes_of(input, [](const StepNumbers& step) { return step.element * step.parameters; });
+                 return bytes_of(input, [](const StepSettings& step) {
+                   return step.element_bytes() * llama::num_parameters(step.model);
+                 });
                }},
 };
 

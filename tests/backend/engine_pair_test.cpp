@@ -13,15 +13,9 @@ using record::OutcomeKind;
 
 namespace {
 
-constexpr record::Choice kOffOn[] = {{"off", "off"}, {"on", "on"}};
 constexpr record::ParamSpec kTracedParams[] = {
     {.key = "mode", .label = "Mode", .help = "How the run goes.", .kind = record::ParamKind::kFile},
-    {.key = "trace",
-     .label = "Trace",
-     .help = "Trace it.",
-     .kind = record::ParamKind::kChoice,
-     .default_text = "off",
-     .choices = kOffOn}};
+    {.key = "trace", .label = "Trace", .help = "Trace it.", .kind = record::ParamKind::kSwitch}};
 
 backend::RunRequest request(const char* trace, const char* mode = "at_once") {
   record::Params params(kTracedParams);

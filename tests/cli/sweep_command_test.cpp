@@ -36,7 +36,7 @@ TEST_CASE("a file that a sweep cannot use is bad input, in one sentence, and not
   one_sentence(run_headroom({"sweep", "train_step", "--over", "batch=1,4", "--set", "weights=" + (folder / "none"),
                              "--record", folder / "s.hrec"},
                             with_engine("completed")),
-               "config.json cannot be read");
+               "nothing is there");
   one_sentence(run_headroom({"report", "--quick", "--set", "data=" + (folder / "none"), "--out", folder / "report"},
                             with_engine("completed")),
                "There is no data file");

@@ -133,15 +133,16 @@ TEST_CASE("a run from a checkpoint is shown with the shape that it took") {
   record::Params settings = record::Params::known_of(experiments::find_demo("train_step")->schema, info.params);
   for (const record::Params* asked : {static_cast<const record::Params*>(nullptr), &std::as_const(settings)}) {
     const FigureData figure = find_figure("formula_table")->build({.run = &ledger, .settings = asked});
-    CHECK(figure.provenance_line.starts_with("Custom, 5 layers, hidden size 256,"));
-    CHECK(figure.provenance.at("model.num_kv_heads") == "2");
-    CHECK(figure.provenance.count("set.num_layers") == 0);  // the settings of a shape that was not taken
-    CHECK(figure.provenance.count("setting.num_layers") == 0);
-    REQUIRE(figure.table.has_value());
+    CHECK(figure.head.provenance_line.starts_with("Custom, 5 layers, hidden size 256,"));
+    CHECK(figure.head.provenance.at("model.num_kv_heads") == "2");
+    CHECK(figure.head.provenance.count("set.num_layers") == 0);  // the settings of a shape that was not taken
+    CHECK(figure.head.provenance.count("setting.num_layers") == 0);
+    const Table* table = panel_of<Table>(figure);
+    REQUIRE(table != nullptr);
     // 4 P: two tables of V · H, five layers, the final norm.
     const std::int64_t layer = 2 * 256 * 256 + 2 * 64 * 256 + 3 * 256 * 704 + 2 * 256;
-    CHECK(figure.table->rows.front().cells.front() == record::format_bytes(4 * (2 * 4096 * 256 + 5 * layer + 256)));
-    CHECK(figure.table->columns.size() > 2);  // the run fits
+    CHECK(table->rows.front().cells.front() == record::format_bytes(4 * (2 * 4096 * 256 + 5 * layer + 256)));
+    CHECK(table->columns.size() > 2);  // the run fits
   }
 }
 
