@@ -39,9 +39,8 @@ lessons::FigureInput PageModel::input(int columns) const {
   if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
   if (const RunOnShow* a = run_a()) input.baseline = a->ledger.get();
   if (figures_[static_cast<std::size_t>(tab_)]->basis == lessons::Basis::kSettings) {
-    input.settings = &control_.params();
-    const bool current = asked_ == nullptr && predicted_with_ && *predicted_with_ == control_.params();
-    if (current && prediction_.recording != nullptr) input.predicted = prediction_.ledger.get();
+    input.settings = &settings();
+    if (const RunOnShow* prediction = predicted()) input.predicted = prediction->ledger.get();
   }
   input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
   input.view.columns = columns;
@@ -86,6 +85,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
   if (!view().zoomed() && figure_.head.empty_reason.empty()) show_whole(figure_);
   if (figure_.head.source == record::Source::kLive && !growing()) figure_.head.source = record::Source::kRecorded;
   compare();
+  put_numbers();
   built_view_ = view();
   built_guess_ = question_.guess();
   built_state_ = question_.state();
@@ -94,6 +94,14 @@ const lessons::FigureData& PageModel::figure(int columns) {
   ++revision_;
   if (question_.hides()) make_first_guess();
   return figure_;
+}
+
+// The words tell of the run on show, unless that would tell the answer; else of the settings.
+void PageModel::put_numbers() {
+  const RunOnShow* run = question_.hides() ? nullptr : on_show();
+  record::Params settings = control_.params();
+  if (run != nullptr) settings = record::Params::known_of(settings.schema(), run->recording->info().params);
+  text_ = text_of(*page_, {&settings, run == nullptr ? nullptr : run->ledger.get()});
 }
 
 void PageModel::compare() {

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/page/evidence.h"
+
 namespace headroom::app::page {
 
 PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
-      text_(text_of(page)),
       question_(page.question ? &*page.question : nullptr),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
       planner_(sources.planner),
@@ -27,6 +28,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
     const bool base = std::find(sources.bases.begin(), sources.bases.end(), recording) != sources.bases.end();
     add_stored(std::move(recording), base);
   }
+  put_numbers();
 }
 
 RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording) const {
@@ -44,10 +46,10 @@ RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording
   return run;
 }
 
-void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, bool base) {
+void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, bool base, std::string_view name) {
   if (base) bases_.push_back(recording);
   const auto place = runs_.begin() + (own_ < 0 ? static_cast<std::ptrdiff_t>(runs_.size()) : own_);
-  runs_.insert(place, make_run(std::move(recording)));
+  runs_.insert(place, make_run(std::move(recording)))->name = name;
   if (own_ >= 0) {
     if (shown_ >= own_) ++shown_;
     ++own_;
@@ -85,6 +87,19 @@ void PageModel::pin_base() {
     if (base != bases_.end() && each.recording == *base) pinned_ = each;
   comparison_.rows.clear();
   stale_ = true;
+}
+
+const RunOnShow* PageModel::predicted() const {
+  const bool current = asked_ == nullptr && predicted_with_ && *predicted_with_ == settings();
+  return current && prediction_.recording != nullptr ? &prediction_ : nullptr;
+}
+
+std::vector<int> PageModel::evidence() const {
+  std::vector<int> found;
+  for (int i = 0; i < static_cast<int>(runs_.size()); ++i)
+    if (made_with(runs_[static_cast<std::size_t>(i)].recording->info(), control_.demo().id, settings()))
+      found.push_back(i);
+  return found;
 }
 
 const RunOnShow* PageModel::on_show() const {
@@ -161,6 +176,11 @@ record::Status PageModel::set_param(std::string_view key, std::string_view value
   if (status && shows_prediction_) ask_planner();
   if (status && figures_[static_cast<std::size_t>(tab_)]->basis == lessons::Basis::kSettings) stale_ = true;
   return status;
+}
+
+void PageModel::adopt(const record::Params& params) {
+  for (const record::ParamSpec& spec : params.schema()) control_.preset(spec.key, params.as_text(spec.key));
+  stale_ = true;
 }
 
 void PageModel::show_run(int index) {

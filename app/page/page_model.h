@@ -22,6 +22,7 @@ namespace headroom::app::page {
 struct RunOnShow {
   std::shared_ptr<const record::Recording> recording;
   std::shared_ptr<record::Ledger> ledger;  // shared with a run A that is still this one
+  std::string name;                        // of a stored one: its file's, without .hrec
   std::string label;  // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
 };
 
@@ -62,10 +63,19 @@ class PageModel {
   // changed. `now`: seconds on a steady clock.
   bool poll(double now, bool news);
 
+  // --- settings, what they would take, and the runs that show it
+  const record::Params& settings() const { return control_.params(); }
+  // Null: not asked for, or on its way.
+  const RunOnShow* predicted() const;
+  // Of runs(), those that were made with these settings: indices.
+  std::vector<int> evidence() const;
+
   // --- runs
   void run(double now);
   void cancel() { control_.cancel(); }
   record::Status set_param(std::string_view key, std::string_view value);
+  // All settings at once, of another page of the same demo.
+  void adopt(const record::Params& params);
 
   // --- what is looked at
   const std::vector<RunOnShow>& runs() const { return runs_; }
@@ -74,7 +84,8 @@ class PageModel {
   const RunOnShow* on_show() const;  // that run, or the prediction; null: nothing
   // Several stored runs may come later than the first picture. `base`: others of the same model and shape are compared
   // with it, until the reader pins or unpins one.
-  void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false);
+  // `name`: by which a tour pins it.
+  void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false, std::string_view name = {});
   // A recording that was made on this page by other means than run(), such as a sweep, as the run of its own.
   void show_made(std::shared_ptr<const record::Recording> recording);
   // Run A: whatever is shown beside it is compared with it. The run that is shown can become A once it has ended.
@@ -87,6 +98,10 @@ class PageModel {
   // Why there is no prediction to look at; one sentence.
   std::string why_no_prediction() const;
   void show_prediction(bool on);
+
+  // --- tours
+  // The view and the pin of a step; what it leaves open stays as it is.
+  void show_view(const lessons::TourView& view);
 
   // --- figures
   int tab() const { return tab_; }  // which of the page's figures
@@ -115,11 +130,13 @@ class PageModel {
   static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
 
   RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
-  bool growing() const;  // the run on show is being recorded
+  bool growing() const;            // the run on show is being recorded
+  void pin(std::string_view run);  // "base", "none", or a stored run by its name
   void pin_base();
   void want_prediction();
   const RunOnShow* run_a() const;
   void compare();
+  void put_numbers();
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
   void ask_planner();
   void reset_views();

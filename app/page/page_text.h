@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "lessons/pages/live_numbers.h"
 #include "lessons/pages/page.h"
 #include "lessons/pages/words.h"
 
@@ -10,9 +12,10 @@ namespace headroom::app::page {
 
 struct PageText {
   lessons::MarkedText body;
-  std::string ask, because;  // empty: the page asks nothing
-  lessons::MarkedText more;  // may be empty
+  std::string ask, because;               // empty: the page asks nothing
+  std::vector<lessons::MarkedText> more;  // its steps; may be none
 };
-PageText text_of(const lessons::Page& page);
+// With its numbers as they are for `numbers`.
+PageText text_of(const lessons::Page& page, const lessons::NumberInput& numbers);
 
 }  // namespace headroom::app::page

@@ -24,6 +24,7 @@ class TimelineView {
   // factor < 1 zooms in; `at` stays where it is on the screen.
   void zoom(double at, double factor);
   void pan(double distance);
+  void show(Range range);
   void fit_all() { visible_.reset(); }
   // The measured range, or everything where there is none.
   void fit();
@@ -39,8 +40,6 @@ class TimelineView {
   void reset();
 
  private:
-  void show(Range range);
-
   Range full_{0, 1};
   std::optional<Range> visible_;
   std::optional<double> cursor_;

@@ -12,8 +12,9 @@ struct WidgetInfo {
   std::string_view summary;
 };
 
-inline constexpr std::array<WidgetInfo, 4> kWidgets{
+inline constexpr std::array<WidgetInfo, 5> kWidgets{
     {{"settings", "the settings of the page's demo, and Run"},
+     {"calculator", "settings that the figures follow by closed form, without a run"},
      {"ladder", "techniques to drag into an order and run one by one"},
      {"kernel_editor", "the source of a kernel to edit, compile and run"},
      {"report", "runs the report's experiment"}}};

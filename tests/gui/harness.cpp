@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -91,6 +92,16 @@ TestAssets::~TestAssets() {
 void TestAssets::add(const record::Recording& recording, const std::string& name) const {
   const record::Status written = recording.write(path_ / "recordings" / (name + ".hrec"));
   if (!written) FAIL(written.error().message);
+}
+
+void TestAssets::write_text(const std::string& name, const std::string& text) const {
+  const fs::path folder = path_ / "text", source = fs::path(HEADROOM_SOURCE_DIR) / "assets" / "text";
+  if (fs::is_symlink(folder)) {
+    fs::remove(folder);
+    fs::create_directory(folder);
+    for (const char* shared : {"glossary.md", "sources.csv"}) fs::copy_file(source / shared, folder / shared);
+  }
+  std::ofstream(folder / name) << text;
 }
 
 void Actor::click(const std::string& name) const { ctx->ItemClick(("**/" + name).c_str()); }

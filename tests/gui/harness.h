@@ -23,6 +23,8 @@ class TestAssets {
 
   const std::filesystem::path& path() const { return path_; }
   void add(const record::Recording& recording, const std::string& name) const;
+  // From the first one on, the pages are those that a test writes.
+  void write_text(const std::string& name, const std::string& text) const;
 
  private:
   std::filesystem::path path_;

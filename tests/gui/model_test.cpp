@@ -1,6 +1,7 @@
 // The page without drawing: text, question, timeline's view, settings, runs.
 #include <memory>
 
+#include "app/page/evidence.h"
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
 #include "demos/experiments/demo.h"
@@ -409,4 +410,27 @@ TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture
   REQUIRE(reader.model.notice());
   CHECK(reader.model.notice()->head == "Without our kernels");
   CHECK(reader.model.notice()->body == "The GPU is older than the kernels.");
+}
+
+TEST_CASE("runs with the page's settings are evidence, and others are not", "[window][page]") {
+  Reader reader;
+  reader.model.question().skip();
+  reader.model.run(reader.now);
+  reader.finish_run();
+  const record::RunInfo& info = reader.model.runs().back().recording->info();
+  record::RunInfo made = info;
+  made.demo = demo().id;
+  made.params.clear();
+  const record::Params& settings = reader.model.settings();
+  for (const record::ParamSpec& spec : settings.schema())
+    made.params[std::string(spec.key)] = settings.as_text(spec.key);
+  CHECK(made_with(made, demo().id, settings));
+  made.params["steps"] = "99";  // how long it ran says nothing about a step
+  CHECK(made_with(made, demo().id, settings));
+  CHECK_FALSE(made_with(made, "bench", settings));
+  REQUIRE(reader.model.set_param("batch", "8"));
+  CHECK_FALSE(made_with(made, demo().id, reader.model.settings()));
+  for (const int index : reader.model.evidence())
+    CHECK(made_with(reader.model.runs()[static_cast<std::size_t>(index)].recording->info(), demo().id,
+                    reader.model.settings()));
 }

@@ -71,7 +71,7 @@ TEST_CASE("no formula of a page is wider than the column of a small window", "[g
         skip_question(actor);
         actor.click("continue");
       }
-      for (const char* words : {"/words_", "/more words_"}) {
+      for (const char* words : {"/words_", "/more words"}) {
         actor.frames(4);
         const auto [content, shown] = widest(words);
         IM_CHECK_GT(content, 100.0f);

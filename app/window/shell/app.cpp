@@ -139,7 +139,8 @@ void App::draw_window(double now, ImVec2 viewport) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();  // moves when the page scrolls
   const ImVec2 size = page_size(viewport);
   const Rect whole{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
-  PageFrame frame = view_->frame({ui_, *markdown_, density_for(size.x / look().scale), now, place()});
+  PageFrame frame =
+      view_->frame({ui_, *markdown_, density_for(size.x / look().scale), now, place(), course().references()});
   const PageLayout layout = page_layout(whole, frame.density);
   markdown_->begin_frame();
   const Turn turn = take_keys(frame);

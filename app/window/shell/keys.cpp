@@ -8,6 +8,7 @@
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/question_view.h"
+#include "app/window/views/text_column.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetKeyOwner
 
@@ -32,16 +33,18 @@ constexpr std::array kAnywhere{
     KeyLine{"← →", "move a slider"},
 };
 constexpr std::array kPage{
-    KeyLine{"Space PgDn", "read on"},        KeyLine{"PgUp", "back"},
-    KeyLine{"Enter", "lock the answer"},     KeyLine{"↑ ↓", "move the guess"},
-    KeyLine{"G", "next figure of the page"}, KeyLine{"T", "predicted or measured"},
-    KeyLine{"C", "pin as run A; unpin it"},
+    KeyLine{"Space PgDn", "read on"},      KeyLine{"PgUp", "back"},
+    KeyLine{"Enter", "lock the answer"},   KeyLine{"↑ ↓", "move the guess"},
+    KeyLine{"1 … 5", "choose an answer"},  KeyLine{"G", "next figure of the page"},
+    KeyLine{"T", "predicted or measured"}, KeyLine{"C", "pin as run A; unpin it"},
 };
 constexpr std::array kTimeline{
     KeyLine{"W S", "zoom; so does the wheel"},      KeyLine{"A D", "pan; so does a right drag"},
     KeyLine{"F", "fit what is measured, else all"}, KeyLine{"Home", "fit all"},
     KeyLine{", .", "previous, next change"},
 };
+
+constexpr int kMostChoices = 5;  // of a question
 
 bool chord(ImGuiKeyChord keys) { return ImGui::IsKeyChordPressed(keys); }
 bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key, false); }
@@ -72,7 +75,7 @@ void peel(PageFrame& frame) {
   else if (frame.page.control().running())
     frame.page.cancel();
   else if (frame.state.reading_more)
-    frame.state.reading_more = false;
+    leave_more(frame);
 }
 
 void move_guess(PageFrame& frame, int direction) {
@@ -95,7 +98,7 @@ Turn go_on(PageFrame& frame) {
     state.figure_face = true;
   else if (narrow && !frame.place.has_next)
     state.figure_face = false;
-  else if (!frame.page.question().hides())
+  else if (!walk(frame, +1) && !frame.page.question().hides())
     return Turn::kOn;
   return Turn::kStay;
 }
@@ -107,7 +110,7 @@ Turn go_back(PageFrame& frame) {
     state.figure_face = false;
   else if (state.words_above)
     state.scroll_words = -1;
-  else
+  else if (!walk(frame, -1))
     return Turn::kBack;
   return Turn::kStay;
 }
@@ -123,6 +126,8 @@ Turn take_page_keys(PageFrame& frame) {
     const int figures = static_cast<int>(frame.page.page().figures.size());
     frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
   }
+  for (int i = 0; i < kMostChoices; ++i)
+    if (pressed(static_cast<ImGuiKey>(ImGuiKey_1 + i))) frame.page.question().choose(static_cast<std::size_t>(i));
   if (!control_focused && frame.page.question().hides()) {
     if (owned_key(ImGuiKey_UpArrow)) move_guess(frame, +1);
     if (owned_key(ImGuiKey_DownArrow)) move_guess(frame, -1);

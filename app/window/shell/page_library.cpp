@@ -49,8 +49,9 @@ std::shared_ptr<const record::Recording> PageLibrary::stored(std::string_view na
   return nullptr;
 }
 
-page::PageSources PageLibrary::sources() {
+page::PageSources PageLibrary::sources(const lessons::Page& page) {
   page::PageSources sources;
+  if (calculates(page)) return sources;
   sources.runner = runner_;
   sources.planner = planner_;
   if (options_.from != nullptr) {
@@ -73,10 +74,23 @@ void PageLibrary::start_engines() {
   if (runner_ != nullptr || planner_ != nullptr || !session_.has_engine()) return;
   if (options_.from == nullptr) runner_ = session_.runner();
   planner_ = session_.planner();
-  for (const auto& [page, view] : pages_) view->model().use(runner_, planner_);
+  for (const auto& [page, view] : pages_)
+    if (!calculates(*page)) view->model().use(runner_, planner_);
 }
 
 record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
+  auto opened = find_or_make(page);
+  if (!opened) return opened;
+  if (calculates(page)) {
+    // What was set on another calculator of this demo holds here, too.
+    const page::PageModel*& last = calculators_[page.demo];
+    if (last != nullptr) opened.value()->model().adopt(last->control().params());
+    last = &opened.value()->model();
+  }
+  return opened;
+}
+
+record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   if (const auto known = pages_.find(&page); known != pages_.end()) {
     known->second->reopen();
     return known->second.get();
@@ -84,16 +98,13 @@ record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
   const experiments::DemoInfo* demo = experiments::find_demo(page.demo);
   if (demo == nullptr)
     return record::Error{fmt::format("The page {} names the demo {}, which is not there.", page.id, page.demo)};
-  page::PageSources sources = this->sources();
+  page::PageSources sources = this->sources(page);
   // One recording shows at once; the others come while the reader reads.
   const std::vector<std::string_view> names = recordings_in_turn(page);
   auto name = options_.from == nullptr ? names.begin() : names.end();
-  for (; sources.stored.empty() && name != names.end(); ++name)
-    if (auto recording = stored(*name)) {
-      if (is_base(page, *name)) sources.bases.push_back(recording);
-      sources.stored.push_back(std::move(recording));
-    }
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *demo, std::move(sources)), engines_);
+  for (; view->model().runs().empty() && name != names.end(); ++name)
+    if (auto recording = stored(*name)) view->model().add_stored(std::move(recording), is_base(page, *name), *name);
   for (; name != names.end(); ++name) to_load_.push_back({&view->model(), *name});
   return (pages_[&page] = std::move(view)).get();
 }
@@ -104,7 +115,7 @@ void PageLibrary::load_next_recording() {
   const ToLoad next = to_load_.front();
   to_load_.erase(to_load_.begin());
   if (auto recording = stored(next.recording))
-    next.page->add_stored(std::move(recording), is_base(next.page->page(), next.recording));
+    next.page->add_stored(std::move(recording), is_base(next.page->page(), next.recording), next.recording);
 }
 
 bool PageLibrary::running() const {

@@ -40,7 +40,8 @@ class PageLibrary {
   std::string take_notice();
 
  private:
-  page::PageSources sources();
+  record::Result<PageView*> find_or_make(const lessons::Page& page);
+  page::PageSources sources(const lessons::Page& page);
   bool poll_backends();
   std::shared_ptr<const record::Recording> stored(std::string_view name);
   void load_next_recording();
@@ -58,6 +59,7 @@ class PageLibrary {
     std::string_view recording;
   };
   std::vector<ToLoad> to_load_;
+  std::map<std::string, const page::PageModel*> calculators_;  // by demo: where the reader set it last
   std::string notice_;
 };
 

@@ -88,7 +88,8 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
 void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
   const bool had_focus = std::exchange(frame.state.timeline_focus, false);  // only a timeline that is there can have it
   const lessons::FigureData& figure = frame.page.figure(columns());
-  if (frame.page.question().hides() && frame.page.tab() != 0) {
+  const page::Question& question = frame.page.question();
+  if (question.hides() && !question.spec()->figure.empty() && frame.page.tab() != 0) {
     empty_state(rect, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
     return;
   }

@@ -5,8 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "app/window/draw/drag_order.h"
 #include "app/window/shell/ui_state.h"
 #include "demos/record/units.h"
+#include "lessons/pages/references.h"
 
 namespace headroom::app::page {
 class PageModel;
@@ -27,6 +29,7 @@ constexpr Density density_for(float width) {
 
 struct PageState {
   bool reading_more = false;
+  int step = 0;                                   // of what is read more, from 0
   bool words_above = false, words_below = false;  // the words go on beyond what their column shows
   int scroll_words = 0;                           // by so many columns' heights, in this frame
   int noticed = 0;                                // for so many frames a notice has been among the words
@@ -34,9 +37,11 @@ struct PageState {
   bool drawer = false;                            // narrow: the list of what is alive
   bool timeline_focus = false;                    // letters act on the timeline; the status line says so
   std::optional<record::Category> lit;            // kind pointed at in text or figure
+  std::optional<record::Category> lit_by_step;    // else the one that the step is about
   std::string guess_text;                         // in the field
   std::string guess_error;                        // why it is no size; empty: it is one
   bool editing_guess = false;
+  DragOrder order;             // of the items of a question
   std::string settings_group;  // the one that is open behind "More settings"
   std::string editing_param;   // key of the setting that is being typed
   std::string param_text;
@@ -61,6 +66,7 @@ struct Surroundings {
   Density density = Density::kCompact;
   double now = 0;  // seconds
   Place place;
+  const lessons::References& references;
 };
 
 struct PageFrame {
@@ -73,7 +79,8 @@ struct PageFrame {
   Density density = Density::kCompact;
   double now = 0;  // seconds
   Place place;
-  double guess_unit = 1;  // of the axis that is asked about
+  const lessons::References& references;  // of all pages
+  double guess_unit = 1;                  // of the axis that is asked about
   std::string_view guess_unit_name = "B";
 };
 

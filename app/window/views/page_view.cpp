@@ -19,6 +19,7 @@ PageView::PageView(std::unique_ptr<page::PageModel> model, SweepEngines& engines
 void PageView::reopen() {
   model_->reopen();
   state_.reading_more = state_.drawer = state_.figure_face = false;
+  state_.lit_by_step.reset();
 }
 
 bool PageView::poll(double now, bool news) {
@@ -27,8 +28,16 @@ bool PageView::poll(double now, bool news) {
 }
 
 PageFrame PageView::frame(const Surroundings& surroundings) {
-  PageFrame frame{surroundings.ui,      state_,           *model_,           widgets_, figure_, surroundings.markdown,
-                  surroundings.density, surroundings.now, surroundings.place};
+  PageFrame frame{surroundings.ui,
+                  state_,
+                  *model_,
+                  widgets_,
+                  figure_,
+                  surroundings.markdown,
+                  surroundings.density,
+                  surroundings.now,
+                  surroundings.place,
+                  surroundings.references};
   const lessons::FigureData& figure = model_->figure(figure_.columns());
   const lessons::Axis* axis = lessons::guess_axis(figure);
   const lessons::AxisUnit asked = model_->question().unit();
@@ -82,7 +91,8 @@ Turn PageView::draw(PageFrame& frame, const Rect& rect) {
     turn = draw_text_column(frame, text);
     draw_card(frame, rest);
   }
-  state_.lit = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
+  const auto pointed = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
+  state_.lit = pointed ? pointed : state_.lit_by_step;
   return turn;
 }
 

@@ -2,7 +2,9 @@
 #include "app/window/views/question_view.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,35 +18,110 @@ namespace headroom::app::window {
 
 namespace {
 
+constexpr float kChoiceLine = 1.4f;  // line height over em of an answer to choose
+
 bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
 
 std::string in_unit(double value, double unit) { return fmt::format("{:.1f}", value / unit); }
 
-void draw_open(PageFrame& frame) {
+// One of several answers: a ring, filled when it is chosen, and the words. All of it is the control.
+void draw_choice(PageFrame& frame, std::size_t index) {
+  page::Question& question = frame.page.question();
+  const std::string& words = question.choices()->choices[index].words;
+  const bool chosen = question.chosen() == index;
+  const Rect at = content_rect(0);
+  const Rect inside{at.x0 + px(36), at.y0 + px(7), at.x1 - px(10), at.y1};
+  const float em = card_em(frame);
+  const float bottom = paragraph(Face::kRegular, em, kChoiceLine, inside, theme().text, words, false) + px(7);
+  const Rect row{at.x0, at.y0, at.x1, bottom};
+  const Hit state = hit(fmt::format("choice {}", index + 1).c_str(), row);
+  if (chosen || state.hovered) fill(row, chosen ? theme().selected : theme().hover, 6);
+  outline(row, chosen ? theme().ink : theme().control, 6, chosen ? 2 : 1);
+  if (state.focused) focus_ring(row, 6);
+  const ImVec2 center{row.x0 + px(18), inside.y0 + px(em * kChoiceLine) * 0.5f};
+  canvas()->AddCircle(center, px(7), chosen ? theme().ink : theme().control, 0, line_px(1.5f));
+  if (chosen) canvas()->AddCircleFilled(center, px(4), theme().ink);
+  paragraph(Face::kRegular, em, kChoiceLine, inside, theme().text, words);
+  end_drawing(row);
+  gap(6);
+  if (state.clicked) question.choose(index);
+}
+
+// Items to drag into order, in rows as high as the longest needs.
+void draw_order(PageFrame& frame) {
+  page::Question& question = frame.page.question();
+  const std::vector<std::string>& items = question.items()->items;
+  const float em = card_em(frame);
+  Rect at = content_rect(0);
+  std::vector<std::string> ids;
+  float height = 0;
+  for (const std::size_t item : question.order()) {
+    ids.push_back(fmt::format("item {}", item + 1));
+    const Rect words{at.x0 + px(24), 0, at.x1 - px(6), 0};
+    height = std::max(height, paragraph(Face::kRegular, em, kChoiceLine, words, theme().text, items[item], false));
+  }
+  height += px(10);
+  at.y1 = at.y0 + height * static_cast<float>(ids.size());
+  const auto moved = frame.state.order.draw(at, ids, height, true, [&](const DragOrder::Row& row) {
+    const std::string& words = items[question.order()[row.place]];
+    outline({at.x0, row.words.y0, at.x1, row.words.y1}, theme().control, 6);
+    Rect inside{row.words.x0, 0, row.words.x1 - px(6), 0};
+    const float needed = paragraph(Face::kRegular, em, kChoiceLine, inside, theme().text, words, false);
+    inside.y0 = std::round(row.words.center_y() - needed * 0.5f);
+    paragraph(Face::kRegular, em, kChoiceLine, inside, theme().text, words);
+    if (row.tip) tooltip("Drag it up or down; with the keyboard, Alt and the arrow keys");
+  });
+  if (moved) question.move(moved->from, moved->to);
+  end_drawing(at);
+  gap(4);
+}
+
+// The number as text: what is dragged in the figure, or typed.
+void draw_number(PageFrame& frame) {
   page::Question& question = frame.page.question();
   PageState& state = frame.state;
+  const Rect row = take(32);
+  const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
+  if (!state.editing_guess) state.guess_text = question.guess() ? in_unit(*question.guess(), frame.guess_unit) : "";
+  const bool entered = text_field("guess", field, state.guess_text, frame.guess_unit_name);
+  state.editing_guess = ImGui::IsItemActive();
+  if (entered) {
+    const record::Status taken = question.set_guess_text(state.guess_text, frame.guess_unit_name, frame.guess_unit);
+    state.guess_error = taken ? std::string() : taken.error().message;
+    const bool by_enter =
+        ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+    if (taken && by_enter) lock_answer(frame);
+  }
+  const ButtonText lock{"Lock answer", Icon::kNone, "Enter"};
+  const Rect at{field.x1 + px(8), row.y0, field.x1 + px(8) + button_width(lock), row.y1};
+  if (button("lock", at, lock, ButtonKind::kPrimary, question.guess().has_value())) lock_answer(frame);
+}
+
+void draw_lock(PageFrame& frame) {
+  const ButtonText lock{"Lock answer", Icon::kNone, "Enter"};
+  const Rect row = take(32);
+  if (button("lock", row.left(button_width(lock)), lock, ButtonKind::kPrimary, frame.page.question().can_lock()))
+    lock_answer(frame);
+}
+
+void draw_open(PageFrame& frame) {
+  const page::Question& question = frame.page.question();
   if (begin_card("question", frame)) {
     card_head(Icon::kLock, "Predict first");
     gap(4);
     frame.markdown.render(frame.page.text().ask, card_em(frame), 1.5f);
     gap(10);
-    const Rect row = take(32);
-    const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
-    if (!state.editing_guess) state.guess_text = question.guess() ? in_unit(*question.guess(), frame.guess_unit) : "";
-    const bool entered = text_field("guess", field, state.guess_text, frame.guess_unit_name);
-    state.editing_guess = ImGui::IsItemActive();
-    if (entered) {
-      const record::Status taken = question.set_guess_text(state.guess_text, frame.guess_unit_name, frame.guess_unit);
-      state.guess_error = taken ? std::string() : taken.error().message;
-      const bool by_enter =
-          ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
-      if (taken && by_enter) lock_answer(frame);
+    if (const auto* choices = question.choices()) {
+      for (std::size_t i = 0; i < choices->choices.size(); ++i) draw_choice(frame, i);
+      draw_lock(frame);
+    } else if (question.items() != nullptr) {
+      draw_order(frame);
+      draw_lock(frame);
+    } else {
+      draw_number(frame);
     }
-    const ButtonText lock{"Lock answer", Icon::kNone, "Enter"};
-    const Rect at{field.x1 + px(8), row.y0, field.x1 + px(8) + button_width(lock), row.y1};
-    if (button("lock", at, lock, ButtonKind::kPrimary, question.guess().has_value())) lock_answer(frame);
     const bool running = frame.page.control().running();
-    const std::string_view note = !state.guess_error.empty() ? std::string_view(state.guess_error)
+    const std::string_view note = !frame.state.guess_error.empty() ? std::string_view(frame.state.guess_error)
                                   : running ? "The run is recorded meanwhile and stays hidden until then."
                                             : std::string_view();
     if (!note.empty()) {
@@ -109,6 +186,48 @@ void draw_reveal(PageFrame& frame) {
   end_card();
 }
 
+// A small head and the words below it.
+void draw_said(const PageFrame& frame, std::string_view head, std::string_view words) {
+  const Rect at = take(16);
+  text_in(Face::kMedium, 12, at, theme().text3, head);
+  Rect body = content_rect(0);
+  body.y1 = paragraph(Face::kMedium, card_em(frame), kChoiceLine, body, theme().text, words);
+  end_drawing(body);
+  gap(8);
+}
+
+// "1. Weights  2. Gradients", or the words of the right choice.
+std::string right_answer(const page::Question& question) {
+  if (const auto* order = question.items()) {
+    std::string words;
+    for (std::size_t i = 0; i < order->items.size(); ++i)
+      words += fmt::format("{}{}. {}", i == 0 ? "" : "\n", i + 1, order->items[i]);
+    return words;
+  }
+  for (const lessons::AnswerChoice& choice : question.choices()->choices)
+    if (choice.right) return choice.words;
+  return {};
+}
+
+// What was answered at once: whether it is right, the reply to what was chosen, and why.
+void draw_verdict(PageFrame& frame) {
+  const page::Question& question = frame.page.question();
+  if (begin_card("reveal", frame)) {
+    card_head(question.right() ? Icon::kCheck : Icon::kInfo, question.right() ? "Right" : "Not quite");
+    gap(4);
+    if (question.choices() != nullptr && question.chosen())
+      draw_said(frame, "You said", question.choices()->choices[*question.chosen()].words);
+    if (const std::string_view reply = question.reply(); !reply.empty()) {
+      frame.markdown.render(std::string(reply), card_em(frame), 1.5f);
+      gap(8);
+    }
+    if (!question.right() || question.items() != nullptr)
+      draw_said(frame, question.items() != nullptr ? "In order" : "It is", right_answer(question));
+    frame.markdown.render(frame.page.text().because, card_em(frame), 1.5f);
+  }
+  end_card();
+}
+
 void draw_waiting(PageFrame& frame) {
   const bool running = frame.page.control().running();
   const double guess = *frame.page.question().guess();
@@ -132,7 +251,7 @@ void draw_question(PageFrame& frame) {
       draw_waiting(frame);
       break;
     case page::Question::State::kAnswered:
-      draw_reveal(frame);
+      frame.page.question().number() != nullptr ? draw_reveal(frame) : draw_verdict(frame);
       break;
     case page::Question::State::kNone:
     case page::Question::State::kSkipped:

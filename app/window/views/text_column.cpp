@@ -49,21 +49,53 @@ void draw_answer(PageFrame& frame) {
   if (noticed && frame.state.noticed <= kNewNotice) ImGui::SetScrollHereY(1);
 }
 
+void draw_sources(const PageFrame& frame) {
+  const std::vector<std::string>& keys = frame.page.page().sources;
+  if (keys.empty()) return;
+  gap(18);
+  text_in(Face::kMedium, 12, take(20), theme().text3, "Sources");
+  for (const std::string& key : keys) {
+    const Rect at = content_rect(0);
+    const float bottom = paragraph(Face::kRegular, 12, 1.5f, at, theme().text2, frame.references.at(key).text());
+    end_drawing({at.x0, at.y0, at.x1, bottom});
+    gap(4);
+  }
+}
+
+// What the figure shows at this step.
+void enter_step(PageFrame& frame, int step) {
+  const lessons::TourView& view = frame.page.page().more[static_cast<std::size_t>(step)].view;
+  frame.state.step = step;
+  frame.state.lit_by_step = lessons::category_of_term(view.highlight);
+  frame.page.show_view(view);
+}
+
 void draw_way_to_more(PageFrame& frame) {
-  if (frame.page.text().more.markdown.empty() || frame.page.question().hides()) return;
+  if (frame.page.question().hides()) return;
+  if (frame.page.text().more.empty()) {
+    draw_sources(frame);
+    return;
+  }
   gap(wide(frame) ? 12 : 6);
   const ButtonText more{"Read more", Icon::kBook};
   Rect row = take(32);
-  row.x0 -= px(6);  // its icon stands under the text, as far as its ring has room
-  if (button("more", row.left(button_width(more)), more, ButtonKind::kGhost)) frame.state.reading_more = true;
+  row.x0 -= px(6);  // its icon is under the text, as far as its ring has room
+  if (!button("more", row.left(button_width(more)), more, ButtonKind::kGhost)) return;
+  frame.state.reading_more = true;
+  enter_step(frame, 0);
 }
 
 void draw_more(PageFrame& frame) {
+  const std::vector<lessons::MarkedText>& steps = frame.page.text().more;
   const ButtonText back{"Back to the page", Icon::kChevronLeft};
   const Rect row = take(32);
-  if (button("less", row.left(button_width(back)), back, ButtonKind::kGhost)) frame.state.reading_more = false;
+  const auto step = static_cast<std::size_t>(frame.state.step);
+  if (steps.size() > 1)
+    text_in(Face::kMedium, 12, row, theme().text3, fmt::format("Step {} of {}", step + 1, steps.size()), 1);
+  if (button("less", row.left(button_width(back)), back, ButtonKind::kGhost)) leave_more(frame);
   gap(8);
-  frame.markdown.render(frame.page.text().more, text_em(frame), text_line(frame), frame.state.lit);
+  frame.markdown.render(steps[step], text_em(frame), text_line(frame), frame.state.lit);
+  if (step + 1 == steps.size()) draw_sources(frame);
 }
 
 void draw_dots(const PageFrame& frame, float x, float y) {
@@ -80,17 +112,22 @@ void draw_dots(const PageFrame& frame, float x, float y) {
 Turn draw_navigation(PageFrame& frame, const Rect& rect) {
   Turn turn = Turn::kStay;
   float x = rect.x0;
-  if (frame.place.has_previous) {
-    if (button("back", rect.left(px(32)), {"", Icon::kChevronLeft, "", "Previous page (PgUp)"})) turn = Turn::kBack;
+  const int last = static_cast<int>(frame.page.text().more.size()) - 1;
+  const bool steps_on = frame.state.reading_more && frame.state.step < last;
+  const bool steps_back = frame.state.reading_more && frame.state.step > 0;
+  if (frame.place.has_previous || steps_back) {
+    if (button("back", rect.left(px(32)), {"", Icon::kChevronLeft, "", "Back (PgUp)"}) && !walk(frame, -1))
+      turn = Turn::kBack;
     x += px(32 + 14);
   }
   if (frame.place.pages > 1) draw_dots(frame, x, rect.center_y());
   if (frame.page.question().hides()) {
     const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
     if (button("skip", rect.right(button_width(skip)), skip)) frame.page.question().skip();
-  } else if (frame.place.has_next) {
+  } else if (frame.place.has_next || steps_on) {
     const ButtonText on{"Continue", Icon::kNone, "Space"};
-    if (button("continue", rect.right(button_width(on)), on, ButtonKind::kPrimary)) turn = Turn::kOn;
+    if (button("continue", rect.right(button_width(on)), on, ButtonKind::kPrimary) && !walk(frame, +1))
+      turn = Turn::kOn;
   }
   return turn;
 }
@@ -124,6 +161,19 @@ void scroll_words(PageState& state, float line) {
 
 }  // namespace
 
+bool walk(PageFrame& frame, int direction) {
+  const int to = frame.state.step + direction;
+  if (!frame.state.reading_more || to < 0 || to >= static_cast<int>(frame.page.text().more.size())) return false;
+  enter_step(frame, to);
+  return true;
+}
+
+void leave_more(PageFrame& frame) {
+  frame.state.reading_more = false;
+  frame.state.lit_by_step.reset();
+  frame.page.view().fit_all();
+}
+
 float draw_notice(const PageFrame& frame, const Rect& at) {
   std::optional<page::Notice> notice = frame.page.notice();
   if (!frame.state.refused_value.empty())
@@ -147,7 +197,8 @@ Turn draw_text_column(PageFrame& frame, const Rect& rect) {
   Rect answer = column;
   if (beside) answer = column.cut_right(std::round((column.width() - px(kColumnGap)) * 0.5f));
   if (beside) column.cut_right(px(kColumnGap));
-  if (begin_column(frame.state.reading_more ? "more words" : "words", column)) {
+  const std::string words = frame.state.reading_more ? fmt::format("more words {}", frame.state.step) : "words";
+  if (begin_column(words.c_str(), column)) {
     if (frame.state.reading_more) {
       draw_more(frame);
     } else {

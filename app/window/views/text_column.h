@@ -9,6 +9,11 @@ namespace headroom::app::window {
 // Says where the reader wants to go.
 Turn draw_text_column(PageFrame& frame, const Rect& rect);
 
+// Read more is a tour of steps: to the next (+1) or the one before (−1). False: there is none.
+bool walk(PageFrame& frame, int direction);
+// Back to what is read first; the figure shows everything again.
+void leave_more(PageFrame& frame);
+
 // What went wrong, if anything did, at the top of a rectangle. Returns where the rest begins.
 float draw_notice(const PageFrame& frame, const Rect& at);
 

@@ -4,24 +4,36 @@
 #include <algorithm>
 #include <array>
 
+#include "lessons/pages/page.h"
+
 namespace headroom::app::window {
 
-extern const Widget kKernelEditorWidget, kLadderWidget, kReportWidget, kSettingsWidget;
+extern const Widget kCalculatorWidget, kKernelEditorWidget, kLadderWidget, kReportWidget, kSettingsWidget;
 
 namespace {
 
-constexpr std::array<const Widget*, 4> kWidgets{&kKernelEditorWidget, &kLadderWidget, &kReportWidget, &kSettingsWidget};
+constexpr std::array<const Widget*, 5> kWidgets{&kCalculatorWidget, &kKernelEditorWidget, &kLadderWidget,
+                                                &kReportWidget, &kSettingsWidget};
+
+const Widget* find_widget(std::string_view id) {
+  const auto found = std::find_if(kWidgets.begin(), kWidgets.end(), [&](const Widget* each) { return each->id == id; });
+  return found == kWidgets.end() ? nullptr : *found;
+}
 
 }  // namespace
+
+bool calculates(const lessons::Page& page) {
+  return std::any_of(page.widgets.begin(), page.widgets.end(), [](const std::string& id) {
+    const Widget* widget = find_widget(id);
+    return widget != nullptr && widget->calculates;
+  });
+}
 
 std::span<const Widget* const> widgets() { return kWidgets; }
 
 PageWidgets::PageWidgets(std::span<const std::string> ids, const WidgetHost& host) {
-  for (const std::string& id : ids) {
-    const auto found =
-        std::find_if(kWidgets.begin(), kWidgets.end(), [&](const Widget* each) { return each->id == id; });
-    if (found != kWidgets.end()) views_.push_back((*found)->make(host));
-  }
+  for (const std::string& id : ids)
+    if (const Widget* widget = find_widget(id)) views_.push_back(widget->make(host));
 }
 
 std::vector<WidgetView*> PageWidgets::in(Slot slot) const {

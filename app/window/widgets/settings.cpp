@@ -226,28 +226,36 @@ std::string settings_summary(const PageFrame& frame) {
 
 class SettingsView final : public WidgetView {
  public:
+  explicit SettingsView(bool runs) : runs_(runs) {}
+
   Slot slot() const override { return Slot::kBelowFigure; }
   void draw(PageFrame& frame, Rect& rect) override;
   void draw_narrow(PageFrame& frame, Rect rect) override;
-  bool has_run_button() const override { return true; }
+  bool has_run_button() const override { return runs_; }
+
+ private:
+  bool runs_;
 };
 
 // Two rows of four, the rest behind "More settings"; Run at the right end.
 void SettingsView::draw(PageFrame& frame, Rect& rect) {
   Rect grid = rect;
   const bool wide = frame.density == Density::kWide;
-  const Rect run = grid.cut_right(px(wide ? 196 : 150));
-  grid.cut_right(px(wide ? 28 : 16));
+  Rect run;
+  if (!calculates(frame.page.page())) {
+    run = grid.cut_right(px(wide ? 196 : 150));
+    grid.cut_right(px(wide ? 28 : 16));
+  }
   const std::vector<const ParamSpec*> specs = shown_params(frame);
   const float gap = wide ? 24 : 14;
   draw_grid(frame, specs, grid, 4, gap);
   const float cell = (grid.width() - px(gap) * 3) / 4;
   const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
   const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
-  if (frame.page.control().fixed_settings().empty() && frame.widgets.run_button()) draw_more(frame, last);
+  if (frame.page.control().fixed_settings().empty() && !frame.widgets.start_runs()) draw_more(frame, last);
   if (frame.widgets.run_button())
     draw_run(frame, run);
-  else
+  else if (run.width() > 0)
     draw_pin(frame, run);
 }
 
@@ -293,6 +301,11 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
 
 extern const Widget kSettingsWidget;
 constinit const Widget kSettingsWidget{
-    "settings", [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(); }};
+    "settings", [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(true); }};
+
+extern const Widget kCalculatorWidget;
+constinit const Widget kCalculatorWidget{
+    "calculator",
+    [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(false); }, true};
 
 }  // namespace headroom::app::window

@@ -13,6 +13,9 @@
 namespace headroom::app::page {
 class PageModel;
 }
+namespace headroom::lessons {
+struct Page;
+}
 
 namespace headroom::app::window {
 
@@ -59,7 +62,10 @@ struct WidgetHost {
 struct Widget {
   std::string_view id;  // as in lessons/pages/widgets.h
   std::unique_ptr<WidgetView> (*make)(const WidgetHost& host);
+  // The page's figures follow its settings by closed form: no engine is needed, and pages of one demo share the settings.
+  bool calculates = false;
 };
+bool calculates(const lessons::Page& page);
 std::span<const Widget* const> widgets();
 
 // The widgets of one page.

@@ -1,0 +1,66 @@
+// What a step of a tour does to the page: the view of its timeline, and the run that it is compared with.
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "app/page/page_model.h"
+
+namespace headroom::app::page {
+
+namespace {
+
+// From where the phase begins to where it ends; nothing where the figure has no such phase.
+std::optional<TimelineView::Range> range_of(const lessons::Timeline& timeline, record::Phase phase) {
+  TimelineView::Range range{std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
+  for (const lessons::Band& band : timeline.bands) {
+    if (band.label != record::label_of(phase)) continue;
+    range.begin = std::min(range.begin, band.begin);
+    range.end = std::max(range.end, band.end);
+  }
+  if (range.begin >= range.end) return std::nullopt;
+  return range;
+}
+
+std::optional<record::Phase> phase_named(std::string_view key) {
+  for (int i = 0; i < record::kNumPhases; ++i)
+    if (record::key_of(static_cast<record::Phase>(i)) == key) return static_cast<record::Phase>(i);
+  return std::nullopt;
+}
+
+}  // namespace
+
+void PageModel::pin(std::string_view run) {
+  if (run.empty()) return;
+  pinned_by_reader_ = run != "base";
+  pinned_ = RunOnShow{};
+  comparison_.rows.clear();
+  stale_ = true;
+  if (run == "base") pin_base();
+  for (const RunOnShow& each : runs_)
+    if (each.name == run) pinned_ = each;
+}
+
+// The view's places are those of the whole step, so the figure is built once without zoom.
+void PageModel::show_view(const lessons::TourView& asked) {
+  pin(asked.pin);
+  if (asked.zoom.empty() && asked.cursor.empty()) return;
+  const auto timeline_tab = std::find_if(figures_.begin(), figures_.end(), [&](const lessons::Figure* figure) {
+    return lessons::panel_of<lessons::Timeline>(figure->build(input(kFewColumns))) != nullptr;
+  });
+  if (timeline_tab == figures_.end()) return;
+  show_tab(static_cast<int>(timeline_tab - figures_.begin()));
+  if (!asked.zoom.empty()) view().fit_all();
+  lessons::FigureInput whole = input(kFewColumns);
+  const lessons::FigureData figure = figures_[static_cast<std::size_t>(tab_)]->build(whole);
+  const auto* timeline = lessons::panel_of<lessons::Timeline>(figure);
+  if (timeline == nullptr) return;
+  show_whole(figure);
+  if (asked.cursor == "begin") view().set_cursor(timeline->x.low);
+  if (asked.cursor == "end") view().set_cursor(timeline->x.high);
+  if (asked.cursor == "peak" && timeline->peak) view().set_cursor(timeline->peak->x);
+  const auto phase = phase_named(asked.zoom);
+  if (const auto range = phase ? range_of(*timeline, *phase) : std::nullopt) view().show(*range);
+  stale_ = true;
+}
+
+}  // namespace headroom::app::page

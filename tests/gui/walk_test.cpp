@@ -1,0 +1,126 @@
+// A walk through the whole course without drawing: every page, every question answered right and wrong, every step of
+// every tour, every figure as a file.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "app/common/assets.h"
+#include "app/common/session.h"
+#include "app/page/page_model.h"
+#include "app/paint/files/export.h"
+#include "demos/experiments/demo.h"
+#include "tests/support/catch.h"
+#include "tests/support/course.h"
+
+using namespace headroom;
+using namespace headroom::app::page;
+
+namespace {
+
+const std::filesystem::path kAssets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
+
+// The page with the run that it is about, and those that it is compared with, as far as they are shipped.
+std::unique_ptr<PageModel> open(const lessons::Page& page) {
+  PageSources sources;
+  sources.fixed_settings = "A test has no engine.";
+  for (const std::string& name : page.recordings) {
+    const bool base = std::find(page.bases.begin(), page.bases.end(), name) != page.bases.end();
+    if (name != page.shows && !base) continue;
+    auto recording = app::load_recording(app::recording_path(kAssets, name));
+    if (!recording) FAIL(recording.error().message);
+    if (base) sources.bases.push_back(recording.value());
+    sources.stored.insert(name == page.shows ? sources.stored.begin() : sources.stored.end(), recording.value());
+  }
+  return std::make_unique<PageModel>(page, *experiments::find_demo(page.demo), std::move(sources));
+}
+
+// What the page says to an answer of a number: how far it is from what the run on show has.
+std::string reply_to_number(const lessons::Page& page, const record::Ledger& run, double guess) {
+  Question question(&*page.question);
+  question.set_guess(guess);
+  question.lock();
+  if (!question.compare(run)) return {};
+  return std::to_string(question.reveal()->said) + (question.right() ? " is right" : " is not right");
+}
+
+}  // namespace
+
+TEST_CASE("every question is answered right and wrong, and the replies differ", "[window][walk]") {
+  for (const lessons::Page* page : tests::course().pages()) {
+    if (!page->question) continue;
+    INFO(page->id);
+    if (const auto* number = lessons::number_of(&*page->question)) {
+      const auto model = open(*page);
+      REQUIRE(model->on_show() != nullptr);
+      const double is = number->answer->of(*model->on_show()->ledger);
+      CHECK(is > 0);
+      const std::string right = reply_to_number(*page, *model->on_show()->ledger, is);
+      const std::string wrong = reply_to_number(*page, *model->on_show()->ledger, is / 3);
+      CHECK(right.ends_with(" is right"));
+      CHECK(wrong.ends_with(" is not right"));
+      continue;
+    }
+    std::set<std::string> replies;
+    std::size_t answers = 1;
+    if (Question asked(&*page->question); asked.choices() != nullptr) answers = asked.choices()->choices.size();
+    for (std::size_t i = 0; i < answers; ++i) {
+      Question question(&*page->question);
+      question.choose(i);
+      question.lock();
+      CHECK(question.state() == Question::State::kAnswered);
+      CHECK(question.right() == question.reply().empty());
+      replies.insert(std::string(question.reply()));
+    }
+    if (Question order(&*page->question); order.items() != nullptr) {
+      for (std::size_t place = 0; place < order.order().size(); ++place)
+        for (std::size_t at = place; at < order.order().size(); ++at)
+          if (order.order()[at] == place) order.move(at, place);
+      order.lock();
+      CHECK(order.right());
+      replies.insert(std::string(order.reply()));
+      ++answers;
+    }
+    CHECK(replies.size() == answers);
+  }
+}
+
+TEST_CASE("every step of every tour brings its place into view", "[window][walk]") {
+  for (const lessons::Page* page : tests::course().pages()) {
+    INFO(page->id);
+    std::unique_ptr<PageModel> model;
+    for (const lessons::TourStep& step : page->more) {
+      const lessons::TourView& view = step.view;
+      if (view.zoom.empty() && view.cursor.empty() && view.pin.empty()) continue;
+      if (model == nullptr) model = open(*page);
+      model->question().skip();
+      INFO("zoom " << view.zoom << ", cursor " << view.cursor << ", pin " << view.pin);
+      model->show_view(view);
+      CHECK(model->figure(400).head.empty_reason.empty());
+      if (!view.zoom.empty()) CHECK(model->view().zoomed() == (view.zoom != "all"));
+      if (!view.cursor.empty()) CHECK(model->view().cursor().has_value());
+      if (view.pin == "none") CHECK(model->pinned() == nullptr);
+      if (view.pin == "base") CHECK(model->pinned() != nullptr);
+    }
+  }
+}
+
+TEST_CASE("every figure of every page is written in every format", "[window][walk]") {
+  app::paint::ExportOptions options;
+  options.assets = kAssets;
+  for (const lessons::Page* page : tests::course().pages()) {
+    const auto model = open(*page);
+    model->question().skip();
+    for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
+      INFO(page->id << ", " << page->figures[static_cast<std::size_t>(tab)]);
+      model->show_tab(tab);
+      const lessons::FigureData& figure = model->figure(400);
+      if (!figure.head.empty_reason.empty()) continue;  // the run on show does not have it
+      for (const auto format : {app::paint::Format::kSvg, app::paint::Format::kCsv, app::paint::Format::kJson}) {
+        const auto bytes = app::paint::render(figure, format, options);
+        if (!bytes) FAIL(bytes.error().message);
+        CHECK(bytes.value().size() > 100);
+      }
+    }
+  }
+}
