@@ -8,7 +8,8 @@ namespace headroom::app::page {
 
 PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
-      text_(text_of(page)),
+      text_(text_of(page, {})),
+      has_numbers_(has_numbers(page)),
       question_(page.question ? &*page.question : nullptr),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
       planner_(sources.planner),
@@ -42,6 +43,23 @@ RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording
   const std::string techniques = recorded.sweep_points().empty() ? techniques_of(recorded.info()) : std::string();
   if (!techniques.empty()) run.label.insert(0, techniques + "; ");
   return run;
+}
+
+const PageText& PageModel::text() {
+  if (!has_numbers_) return text_;
+  record::Params settings = control_.params();
+  const RunOnShow* run = on_show();
+  if (run != nullptr)  // of another version it may have keys or values that this one lacks
+    for (const auto& [key, value] : run->recording->info().params)
+      if (settings.has(key)) (void)settings.set(key, std::string_view(value));
+  const record::Ledger* ledger = run == nullptr ? nullptr : run->ledger.get();
+  const std::uint64_t events = ledger == nullptr ? 0 : ledger->size();
+  if (text_settings_ == settings && text_run_ == ledger && text_events_ == events) return text_;
+  text_ = text_of(*page_, {&settings, ledger});
+  text_settings_ = std::move(settings);
+  text_run_ = ledger;
+  text_events_ = events;
+  return text_;
 }
 
 void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, bool base) {

@@ -45,7 +45,8 @@ class PageModel {
   PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources);
 
   const lessons::Page& page() const { return *page_; }
-  const PageText& text() const { return text_; }
+  // The words; their numbers are those of the run on show, else of the settings.
+  const PageText& text();
   Question& question() { return question_; }
   const Question& question() const { return question_; }
   const RunControl& control() const { return control_; }
@@ -130,6 +131,10 @@ class PageModel {
 
   const lessons::Page* page_;
   PageText text_;
+  bool has_numbers_;
+  std::optional<record::Params> text_settings_;  // what the numbers in text_ are of
+  const record::Ledger* text_run_ = nullptr;
+  std::uint64_t text_events_ = 0;
   std::vector<const lessons::Figure*> figures_;
   Question question_;
   RunControl control_;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "lessons/pages/live_numbers.h"
 #include "lessons/pages/page.h"
 #include "lessons/pages/words.h"
 
@@ -13,6 +14,8 @@ struct PageText {
   std::string ask, because;  // empty: the page asks nothing
   lessons::MarkedText more;  // may be empty
 };
-PageText text_of(const lessons::Page& page);
+// With the numbers of the words put in.
+PageText text_of(const lessons::Page& page, const lessons::NumberInput& numbers);
+bool has_numbers(const lessons::Page& page);
 
 }  // namespace headroom::app::page

@@ -410,3 +410,18 @@ TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture
   CHECK(reader.model.notice()->head == "Without our kernels");
   CHECK(reader.model.notice()->body == "The GPU is older than the kernels.");
 }
+
+TEST_CASE("numbers in the words follow the run on show, and else the settings", "[window][text]") {
+  lessons::Page numbered = page();
+  numbered.front = {lessons::TextBlock{"A tensor of logits: {logits.bytes}, the peak: {peak.bytes}."}};
+  PageModel model(
+      numbered, demo(),
+      PageSources{.runner = nullptr, .planner = nullptr, .fixed_settings = "", .stored = {}, .replay_of = {}});
+  const std::string before = model.text().body.markdown;
+  CHECK(before.find("{") == std::string::npos);
+  CHECK(before.ends_with("the peak: …."));
+  REQUIRE(model.set_param("batch", "64"));
+  CHECK(model.text().body.markdown != before);
+  model.add_stored(small_run());
+  CHECK(model.text().body.markdown.find("the peak: " + record::format_bytes(tests::peak_of({}))) != std::string::npos);
+}
