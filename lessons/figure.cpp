@@ -21,6 +21,7 @@ struct AxesOf {
   Axes operator()(const Lanes& panel) const { return {panel.x, {}}; }
   Axes operator()(const Table&) const { return {}; }
   Axes operator()(const HeatMap&) const { return {}; }
+  Axes operator()(const Diagram&) const { return {}; }
 };
 
 struct Guessed {
@@ -57,6 +58,11 @@ Guessed guessed_on(const FigureData& figure) {
 }
 
 }  // namespace
+
+std::size_t show_frame(FigureHead& head, const record::Params& params, std::size_t frames) {
+  head.frames = frames;
+  return std::min(static_cast<std::size_t>(params.integer(kFrameKey)), frames) - 1;
+}
 
 void set_run(FigureHead& head, const record::Recording& run, const record::Params& params) {
   head.source = run.info().source;

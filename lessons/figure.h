@@ -9,6 +9,7 @@
 //     Lanes     lessons/panels/lanes.h      kernels on their streams
 //     Table     lessons/panels/table.h      words and numbers
 //     HeatMap   lessons/panels/heat_map.h   a number per cell; several are side by side
+//     Diagram   lessons/panels/diagram.h    boxes and arrows, each box with a state
 //
 // What depends on the kind of a panel is one std::visit each: layout (app/paint/layout/layout.cpp), CSV and JSON
 // (app/paint/files/table.cpp), words (app/paint/layout/description.cpp), interaction (lessons/figure.cpp).
@@ -29,6 +30,7 @@
 #include "lessons/panels/axis.h"
 #include "lessons/panels/bars.h"
 #include "lessons/panels/chart.h"
+#include "lessons/panels/diagram.h"
 #include "lessons/panels/heat_map.h"
 #include "lessons/panels/lanes.h"
 #include "lessons/panels/table.h"
@@ -46,10 +48,11 @@ struct FigureHead {
   bool growing = false;                           // the run goes on
   std::optional<double> guess;                    // the reader's, on the axis that guess_axis() names
   bool guess_locked = false;                      // false: a pill to drag; true: "you said"
+  std::size_t frames = 0;                         // that it plays, one at a time; 0: it does not move
   std::optional<double> first_guess;  // where the marker begins; else between what is seen and the axis's end
 };
 
-using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap>;
+using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, Diagram>;
 
 struct FigureData {
   FigureHead head;
@@ -72,6 +75,20 @@ std::vector<const Kind*> panels_of(std::span<const Panel> panels) {
     if (const Kind* each = std::get_if<Kind>(&panel)) found.push_back(each);
   return found;
 }
+
+// A figure that plays has this parameter in its schema: the number of the frame that is shown, from 1.
+inline constexpr std::string_view kFrameKey = "frame";
+constexpr record::ParamSpec frame_param(double default_number) {
+  return {.key = kFrameKey,
+          .label = "Step",
+          .help = "Number of the step that is shown, from 1; the last one if there are fewer",
+          .kind = record::ParamKind::kInteger,
+          .minimum = 1,
+          .maximum = 1'000'000,
+          .default_number = default_number};
+}
+// Says that the figure has `frames` frames; returns the index of the one to show, from 0.
+std::size_t show_frame(FigureHead& head, const record::Params& params, std::size_t frames);
 
 // Says whose numbers the figure shows, with its parameters.
 void set_run(FigureHead& head, const record::Recording& run, const record::Params& params);

@@ -56,8 +56,8 @@ void declare(FiguresOptions& options, OptionList& list) {
 
 // The figures to draw of one recording.
 struct RunFigures {
-  std::string name;  // the recording's, in file names
-  std::shared_ptr<const record::Recording> recording;
+  std::string name;                                    // the recording's, in file names
+  std::shared_ptr<const record::Recording> recording;  // null: of figures that need none
   std::vector<const Figure*> figures;
 };
 
@@ -188,6 +188,20 @@ record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Pag
   return runs;
 }
 
+bool needs_no_run(const Figure* figure) { return figure->basis == lessons::Basis::kParameters; }
+
+// What is drawn from its parameters alone is drawn once, where no run has it already.
+void add_closed_forms(std::vector<RunFigures>& runs, const std::vector<const Figure*>& wanted) {
+  RunFigures formula{"formula", nullptr, {}};
+  for (const Figure* figure : wanted) {
+    const bool drawn = std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
+      return std::find(run.figures.begin(), run.figures.end(), figure) != run.figures.end();
+    });
+    if (needs_no_run(figure) && !drawn) formula.figures.push_back(figure);
+  }
+  if (!formula.figures.empty()) runs.push_back(std::move(formula));
+}
+
 record::Result<std::vector<RunFigures>> choose_figures(const FiguresOptions& options) {
   const auto named = figures_named(options.ids);
   if (!named) return named.error();
@@ -198,9 +212,15 @@ record::Result<std::vector<RunFigures>> choose_figures(const FiguresOptions& opt
   const auto pages = pages_of(course.value(), options.chapter);
   if (!pages) return pages.error();
   if (options.from) return given_figures(*options.from, pages.value(), named.value());
-  auto stored = stored_figures(pages.value(), named.value());
-  const bool nothing_stored = stored && stored.value().empty();
-  return nothing_stored ? made_figures(pages.value(), named.value(), options.engine) : std::move(stored);
+  std::vector<const Figure*> wanted;
+  for (const Page* page : pages.value())
+    for (const Figure* figure : figures_of(*page, named.value())) add_once(wanted, figure);
+  for (const Figure* figure : named.value()) add_once(wanted, figure);
+  auto runs = stored_figures(pages.value(), named.value());
+  const bool needs_run = !std::all_of(wanted.begin(), wanted.end(), needs_no_run);
+  if (runs && runs.value().empty() && needs_run) runs = made_figures(pages.value(), named.value(), options.engine);
+  if (runs) add_closed_forms(runs.value(), wanted);
+  return runs;
 }
 
 // A figure to draw: its parameters are checked before the first file is written.
@@ -248,7 +268,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
     if (interrupted()) return well;
     if (drawing.run != run) {
       run = drawing.run;
-      ledger = std::make_unique<record::Ledger>(*run->recording);
+      ledger = run->recording ? std::make_unique<record::Ledger>(*run->recording) : nullptr;
     }
     lessons::FigureInput input;
     input.run = ledger.get();
@@ -273,7 +293,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
 
 void say_what_is_cut(const std::vector<RunFigures>& runs) {
   for (const RunFigures& run : runs)
-    if (run.recording->truncated())
+    if (run.recording && run.recording->truncated())
       say(
           fmt::format("The recording {} was cut off: it is drawn up to its last whole piece; record it again to have "
                       "all of it.",

@@ -9,13 +9,15 @@ namespace headroom::app::page {
 
 namespace {
 
-constexpr double kKnownMoment = 0.6;  // of what is shown before the answer: where the cursor stands at first
+constexpr double kFrameSeconds = 0.5;  // of a figure that plays
+constexpr double kKnownMoment = 0.6;   // of what is shown before the answer: where the cursor stands at first
 
 }  // namespace
 
 void PageModel::show_tab(int index) {
   if (index < 0 || index >= static_cast<int>(figures_.size()) || index == tab_) return;
   tab_ = index;
+  next_frame_.reset();
   stale_ = true;
 }
 
@@ -23,6 +25,34 @@ void PageModel::set_figure_param(std::string_view key, std::string_view value) {
   if (!figure_params_[static_cast<std::size_t>(tab_)].set(key, value)) return;
   view().reset();  // the same number is another place on another axis
   stale_ = true;
+}
+
+std::size_t PageModel::frame() const {
+  if (frames() == 0) return 0;
+  return std::min(static_cast<std::size_t>(figure_params().integer(lessons::kFrameKey)), frames());
+}
+
+void PageModel::show_frame(std::size_t number) {
+  set_figure_param(lessons::kFrameKey, std::to_string(std::clamp<std::size_t>(number, 1, frames())));
+}
+
+void PageModel::play(bool on, double now) {
+  next_frame_.reset();
+  if (!on || frames() == 0) return;
+  if (frame() == frames()) show_frame(1);
+  next_frame_ = now + kFrameSeconds;
+}
+
+// The next frame of a figure that plays, when its time has come. True if it is another.
+bool PageModel::advance(double now) {
+  if (!next_frame_ || now < *next_frame_) return false;
+  if (frame() == frames()) {
+    next_frame_.reset();
+    return true;
+  }
+  show_frame(frame() + 1);
+  next_frame_ = now + kFrameSeconds;
+  return true;
 }
 
 void PageModel::show_whole(const lessons::FigureData& figure) {

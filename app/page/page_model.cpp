@@ -134,6 +134,7 @@ void PageModel::reopen() {
 
 bool PageModel::poll(double now, bool news) {
   bool changed = control_.poll(now, news);
+  changed = advance(now) || changed;
   if (own_ >= 0 && changed) {
     RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
     follow(own, control_.recording());

@@ -109,6 +109,12 @@ class PageModel {
   // Settings of the figure on show, such as its time axis.
   const record::Params& figure_params() const { return figure_params_[static_cast<std::size_t>(tab_)]; }
   void set_figure_param(std::string_view key, std::string_view value);
+  // Of a figure that plays: which of its frames is shown, from 1, and how many there are (0: it does not play).
+  std::size_t frame() const;
+  std::size_t frames() const { return figure_.head.frames; }
+  void show_frame(std::size_t number);
+  bool plays() const { return next_frame_.has_value(); }
+  void play(bool on, double now);  // from the first frame where the last one is shown
   // Rebuilt when data, view or `columns` changed; `revision()` then is another.
   const lessons::FigureData& figure(int columns);
   int revision() const { return revision_; }
@@ -140,6 +146,7 @@ class PageModel {
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
   void ask_planner();
   void reset_views();
+  bool advance(double now);
   void show_whole(const lessons::FigureData& figure);
   void settle_question();
   void make_first_guess();
@@ -171,6 +178,7 @@ class PageModel {
   std::vector<record::Params> figure_params_, prediction_params_;  // of each figure
   std::vector<TimelineView> views_;                                // of each figure
   lessons::FigureData figure_;
+  std::optional<double> next_frame_;  // when it is shown; nothing: the figure does not play
   bool stale_ = true;
   int built_columns_ = 0;
   int revision_ = 0;

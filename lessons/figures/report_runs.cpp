@@ -222,8 +222,7 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
     if (any_ran_out(*chart)) chart->y.high *= 1.08;  // room for the row that says so
   const bool hidden = input.view.hidden;
   for (const Strategy& strategy : kStrategies)
-    if (sweep.comparable && params.on("formula") && shown(strategy) && !hidden)
-      add_formula(peaks, sweep, strategy);
+    if (sweep.comparable && params.on("formula") && shown(strategy) && !hidden) add_formula(peaks, sweep, strategy);
   if (hidden)
     for (Chart* chart : {&speeds, &peaks}) hide_answer(*chart);
   peaks.asked = true;

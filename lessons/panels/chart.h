@@ -50,7 +50,7 @@ struct Chart {
   std::vector<std::string> categories;  // of an x axis of kCategory
   bool bars = false;                    // else marks joined by lines
   bool joined = true;                   // marks: false where neighbors are no sequence
-  bool stacked = false;                 // bars of one place are stacked, the first series at the bottom
+  bool stacked = false;                 // bars of one place, or areas, are stacked, the first series at the bottom
   std::vector<ChartSeries> series;
   std::vector<ChartReference> references;
   std::vector<ChartSpan> spans;

@@ -434,3 +434,37 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
     CHECK(made_with(reader.model.runs()[static_cast<std::size_t>(index)].recording->info(), demo().id,
                     reader.model.settings()));
 }
+
+TEST_CASE("a figure that plays goes on twice a second, stops at its end, and steps by hand", "[window][figure]") {
+  lessons::Page schedule = page();
+  schedule.figures = {"checkpoint_schedule"};
+  schedule.question.reset();
+  PageModel model{schedule, demo(),
+                  PageSources{.runner = nullptr,
+                              .planner = nullptr,
+                              .fixed_settings = "There is no engine.",
+                              .stored = {},
+                              .replay_of = {}}};
+  model.figure(400);
+  CHECK(model.frames() == 18);
+  model.show_frame(16);
+  CHECK(model.figure(400).head.empty_reason.empty());
+  model.play(true, 10);
+  CHECK_FALSE(model.poll(10.4, false));
+  CHECK(model.frame() == 16);
+  CHECK(model.poll(10.5, false));
+  CHECK(model.frame() == 17);
+  CHECK(model.poll(11.0, false));
+  CHECK(model.frame() == 18);
+  CHECK(model.plays());
+  model.poll(11.5, false);
+  CHECK_FALSE(model.plays());
+  model.play(true, 12);  // again, from the beginning
+  CHECK(model.frame() == 1);
+  model.play(false, 12);
+  model.show_frame(99);
+  CHECK(model.frame() == 18);
+  model.set_figure_param("checkpoints", "12");  // a click on f3
+  CHECK(model.figure(400).head.frames == 16);
+  CHECK(model.frame() == 16);
+}

@@ -130,6 +130,7 @@ TEST_CASE("no text leaves the picture") {
 TEST_CASE("what is drawn of the data stays inside the plot") {
   for (const auto& sample : tests::samples()) {
     if (!tests::charts_of(sample.figure).empty()) continue;  // several plots
+    if (lessons::panel_of<lessons::Diagram>(sample.figure) != nullptr) continue;
     for (const Frame& frame : tests::frames()) {
       const Scene scene = layout(sample.figure, frame);
       const float over = 1.5f * frame.scale;  // half a line's width
@@ -197,9 +198,7 @@ TEST_CASE("a line stands only where its name does") {
 
 TEST_CASE("a unit stands once above the axis of bytes and at the last tick of time") {
   for (const auto& sample : tests::samples()) {
-    if (!sample.figure.head.empty_reason.empty() || !tests::bars_of(sample.figure).empty()) continue;
-    if (!tests::charts_of(sample.figure).empty() || !tests::rungs_of(sample.figure).empty())
-      continue;  // of other units, or none
+    if (lessons::panel_of<lessons::Timeline>(sample.figure) == nullptr) continue;
     const auto labels = tests::texts_of(layout(sample.figure, tests::frames()[0]), Layer::kAxes);
     const auto count = [&](auto test) { return std::count_if(labels.begin(), labels.end(), test); };
     INFO(sample.name);

@@ -149,6 +149,14 @@ std::string bar_rows(const lessons::Bars& panel) {
   return out;
 }
 
+std::string box_rows(const lessons::Diagram& diagram) {
+  std::string out;
+  for (const lessons::DiagramBox& box : diagram.boxes)
+    out += fmt::format("{},{},{},{}\n", quoted(box.id), lessons::key_of(box.state), box.value ? number(*box.value) : "",
+                       quoted(box.tip));
+  return out;
+}
+
 // A panel as a table: its head, and its rows.
 struct Csv {
   std::string head, rows;
@@ -166,6 +174,9 @@ struct ToCsv {
     return {"row,begin_ns,end_ns,kind,count,bytes,what\n", lane_rows(panel)};
   }
   Csv operator()(const lessons::Table& panel) const { return {table_head(panel), table_rows(panel)}; }
+  Csv operator()(const lessons::Diagram& panel) const {
+    return {fmt::format("box,state,{},what\n", panel.unit), box_rows(panel)};
+  }
   Csv operator()(const lessons::HeatMap& panel) const { return {std::string(kChartHead), map_rows(panel)}; }
 };
 

@@ -152,6 +152,16 @@ struct ToJson {
       document["table"].push_back(
           {{"name", row.name}, {"note", row.note}, {"columns", panel.columns}, {"cells", row.cells}});
   }
+  void operator()(const lessons::Diagram& panel) const {
+    json boxes = json::array();
+    for (const lessons::DiagramBox& box : panel.boxes)
+      boxes.push_back({{"id", box.id},
+                       {"state", lessons::key_of(box.state)},
+                       {"value", box.value ? json(*box.value) : json(nullptr)},
+                       {"marked", box.marked},
+                       {"what", box.tip}});
+    document["diagrams"].push_back({{"title", panel.title}, {"unit", panel.unit}, {"boxes", std::move(boxes)}});
+  }
   void operator()(const lessons::HeatMap& panel) const {
     document["maps"].push_back(
         {{"title", panel.title}, {"rows", panel.rows}, {"columns", panel.columns}, {"cells", cells_of(panel)}});
@@ -172,6 +182,7 @@ std::string to_json(const FigureData& figure) {
   document["y"] = axis(axes.y);
   if (!head.empty_reason.empty()) document["empty_reason"] = head.empty_reason;
   for (const lessons::Panel& panel : figure.panels) std::visit(ToJson{document}, panel);
+  if (head.frames > 0) document["frames"] = head.frames;
   if (head.guess) document["guess_bytes"] = whole(*head.guess);
   return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -38,8 +38,10 @@ ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optio
 void ChartLayout::draw() {
   ground();
   references();
-  if (chart_.stacked)
+  if (chart_.stacked && chart_.bars)
     stacks();
+  else if (chart_.stacked)
+    areas();
   else if (chart_.bars)
     bars();
   else

@@ -60,6 +60,9 @@ class ChartLayout {
   // One bar a place: its series on each other, a line of ground between two.
   void stacks();
 
+  // Series of the same places as areas on each other, and the edge of each.
+  void areas();
+
   // Over a bar that goes no further because memory ran out.
   void failed_label(const Rect& bar, float room);
 

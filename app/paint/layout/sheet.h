@@ -61,6 +61,7 @@ void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area);
 void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel, Rect area);
 void lay_out_table(Sheet& sheet, const lessons::Table& table, Rect area);
 void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
+void lay_out_diagram(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
                     Rect area);
 // "your guess 21.3 GiB", a value of `axis`, around `at` but inside; once it is locked, "you said …".

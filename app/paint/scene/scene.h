@@ -122,7 +122,8 @@ struct PlotMap {
 struct HitArea {
   Rect rect;
   std::optional<record::Category> category;
-  std::string tip;  // what may not fit on the thing itself: "loss", a row in full
+  std::string tip;                               // what may not fit on the thing itself: "loss", a row in full
+  std::optional<lessons::SetParam> action = {};  // of a click
 };
 
 struct Scene {

@@ -121,13 +121,19 @@ ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
     const int first = static_cast<int>(std::ceil(std::log10(axis.low) - 1e-9));
     const int last = static_cast<int>(std::floor(std::log10(axis.high) + 1e-9));
     const int step = 1 + (last - first) / std::max(1, most);
-    for (int decade = first; decade <= last; decade += step) {
-      const double value = std::pow(10, decade);
+    const auto add = [&](double value) {
       const double shown = value / unit.size;
       result.ticks.push_back({value, shown < 1     ? fmt::format("{:g}", shown)
                                      : shown < 1e6 ? record::format_count(std::llround(shown))
                                                    : record::format_count(std::llround(shown / 1e6)) + " M"});
-    }
+    };
+    const bool halves = last - first < 2 && most >= 6;  // few decades: 1, 2, 5, 10, …
+    for (int decade = halves ? first - 1 : first; decade <= last; decade += step)
+      for (const double factor : {1.0, 2.0, 5.0}) {
+        const double value = factor * std::pow(10, decade);
+        if (factor > 1 && !halves) break;
+        if (value >= axis.low * (1 - 1e-9) && value <= axis.high * (1 + 1e-9)) add(value);
+      }
     return result;
   }
   const double low = axis.low / unit.size, high = axis.high / unit.size;

@@ -128,6 +128,10 @@ void draw_icon(Icon icon, float center_x, float center_y, ImU32 color, float siz
     case Icon::kPlay:
       pen.triangle({5, 3}, {5, 13}, {13, 8});
       break;
+    case Icon::kPause:
+      pen.block({4, 3}, {7, 13}, 1);
+      pen.block({9, 3}, {12, 13}, 1);
+      break;
     case Icon::kStop:
       pen.block({4, 4}, {12, 12}, 1.5f);
       break;

@@ -12,6 +12,7 @@ enum class Icon : unsigned char {
   kChevronLeft,
   kChevronDown,
   kPlay,
+  kPause,
   kStop,
   kLock,
   kSun,

@@ -145,6 +145,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
   const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 mouse{io.MousePos.x - rect.x0, io.MousePos.y - rect.y0};  // in the scene
   point_at(ImGui::IsWindowHovered() && rect.contains({io.MousePos.x, io.MousePos.y}) ? mouse : ImVec2{-1, -1});
+  act(frame, rect);
   if (map.plot.width() <= 0) return;  // bars: nothing to zoom
 
   ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
@@ -210,6 +211,21 @@ void FigureCard::point_at(ImVec2 mouse) {
   }
 }
 
+// Boxes that set a parameter of the figure, by click or by key.
+void FigureCard::act(PageFrame& frame, const Rect& rect) {
+  for (std::size_t i = 0; i < scene_.hits.size(); ++i) {
+    const paint::HitArea& area = scene_.hits[i];
+    if (!area.action) continue;
+    const Rect at{rect.x0 + area.rect.x0, rect.y0 + area.rect.y0, rect.x0 + area.rect.x1, rect.y0 + area.rect.y1};
+    ImGui::PushID(static_cast<int>(i));
+    const Hit state = hit("box", at);
+    ImGui::PopID();
+    if (state.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (state.focused) focus_ring(at, 2);
+    if (state.clicked) frame.page.set_figure_param(area.action->key, area.action->value);
+  }
+}
+
 void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   const auto range = frame.page.view().measure();
   if (!range || scene_.map.plot.width() <= 0) return;
@@ -233,6 +249,14 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
 }
 
 bool FigureCard::take_keys(PageFrame& frame) {
+  page::PageModel& page = frame.page;
+  const bool on = page.frames() > 1 && ImGui::IsKeyPressed(ImGuiKey_Period);
+  const bool back = page.frames() > 1 && ImGui::IsKeyPressed(ImGuiKey_Comma);
+  if (on || back) {
+    page.play(false, frame.now);
+    page.show_frame(on ? page.frame() + 1 : std::max<std::size_t>(page.frame(), 2) - 1);
+    return true;
+  }
   if (!frame.state.timeline_focus) return false;
   page::TimelineView& view = frame.page.view();
   const page::TimelineView::Range now = view.visible();

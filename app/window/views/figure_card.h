@@ -56,6 +56,7 @@ class FigureCard {
   void start_drag(PageFrame& frame, const lessons::FigureData& figure, ImVec2 mouse);
   void draw_measure(PageFrame& frame, const Rect& rect);
   void point_at(ImVec2 mouse);
+  void act(PageFrame& frame, const Rect& rect);
 
   paint::Scene scene_;
   LaidOutFor laid_out_for_;

@@ -134,6 +134,31 @@ float draw_figure_choices(PageFrame& frame, Rect rect) {
   return rect.x1;
 }
 
+// A figure that plays: step back, play or pause, step on, "step 3 of 18", from the right. Returns where they begin.
+float draw_player(PageFrame& frame, Rect rect) {
+  page::PageModel& page = frame.page;
+  if (page.frames() < 2) return rect.x1;
+  const std::string words = fmt::format("step {} of {}", page.frame(), page.frames());
+  const std::string widest = fmt::format("step {0} of {0}", page.frames());
+  text_in(Face::kMedium, 12, rect, theme().text2, words, 1);
+  rect.x1 -= text_width(Face::kMedium, 12, widest) + px(8);
+  const auto icon_button = [&](const char* id, Icon icon, std::string_view what, bool enabled = true) {
+    const Rect at{rect.x1 - px(28), rect.center_y() - px(14), rect.x1, rect.center_y() + px(14)};
+    rect.x1 -= px(32);
+    return button(id, at, {"", icon, "", what}, ButtonKind::kGhost, enabled);
+  };
+  const auto step_to = [&](std::size_t number) {
+    page.play(false, frame.now);
+    page.show_frame(number);
+  };
+  if (icon_button("step on", Icon::kChevronRight, "Step on (.)", page.frame() < page.frames()))
+    step_to(page.frame() + 1);
+  if (icon_button("play", page.plays() ? Icon::kPause : Icon::kPlay, page.plays() ? "Pause" : "Play"))
+    page.play(!page.plays(), frame.now);
+  if (icon_button("step back", Icon::kChevronLeft, "Step back (,)", page.frame() > 1)) step_to(page.frame() - 1);
+  return rect.x1 - px(8);
+}
+
 }  // namespace
 
 std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page) {
@@ -172,6 +197,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
     if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
     head.x1 = at.x0 - px(8);
   }
+  head.x1 = draw_player(frame, head);
   if (frame.density != Density::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they stand in the settings
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);

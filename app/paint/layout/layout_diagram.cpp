@@ -1,0 +1,170 @@
+// A diagram: boxes in the color of what they hold, by state, and arrows from edge to edge; above them what the states look
+// like. Diagrams are stretched to their rectangle, at most by half more in one direction than in the other.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/paint/layout/plot_parts.h"
+#include "app/paint/layout/sheet.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::BoxState;
+using lessons::Diagram;
+using lessons::DiagramArrow;
+using lessons::DiagramBox;
+
+constexpr float kMostStretch = 1.5f;
+
+// From the center of a rectangle towards `to`, where it leaves the rectangle.
+Point edge_towards(const Rect& rect, Point to) {
+  const float dx = to.x - rect.center_x(), dy = to.y - rect.center_y();
+  const float across = dx == 0 ? HUGE_VALF : rect.width() * 0.5f / std::abs(dx);
+  const float down = dy == 0 ? HUGE_VALF : rect.height() * 0.5f / std::abs(dy);
+  const float share = std::min({across, down, 1.0f});
+  return {rect.center_x() + dx * share, rect.center_y() + dy * share};
+}
+
+class DiagramLayout {
+ public:
+  DiagramLayout(Sheet& sheet, const Diagram& diagram, Rect area)
+      : sheet_(sheet), palette_(sheet.palette()), diagram_(diagram), area_(area) {}
+
+  void draw() {
+    head();
+    fit();
+    for (const DiagramArrow& each : diagram_.arrows) arrow(each);
+    for (const DiagramBox& each : diagram_.boxes) box(each);
+    for (const lessons::DiagramText& each : diagram_.texts)
+      sheet_.text_mid(Layer::kLabels, each.strong ? kStrongType : kLabelType,
+                      each.strong ? palette_.text : palette_.text2, each.text, x_px(each.x), y_px(each.y));
+  }
+
+ private:
+  void head() {
+    const float line = sheet_.px(22);
+    if (!diagram_.title.empty()) {
+      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text,
+                      sheet_.shortened(kStrongType, diagram_.title, area_.width()), area_.x0, area_.y0 + line * 0.5f);
+      area_.y0 += line;
+    }
+    if (legend(area_.y0 + line * 0.5f)) area_.y0 += line + sheet_.px(4);
+  }
+
+  // A sample and its word for each state that is there; false where boxes have none.
+  bool legend(float middle) {
+    float x = area_.x0;
+    const float size = sheet_.px(14);
+    for (const BoxState state : {BoxState::kAlive, BoxState::kRecomputed, BoxState::kFreed, BoxState::kNotYet}) {
+      const auto found = std::find_if(diagram_.boxes.begin(), diagram_.boxes.end(),
+                                      [=](const DiagramBox& each) { return each.state == state; });
+      const std::string word(lessons::label_of(state));
+      const float width = size + sheet_.px(6) + sheet_.width(kLabelType, word);
+      if (found == diagram_.boxes.end() || x + width > area_.x1) continue;
+      const float half = size * 0.5f;
+      ground({sheet_.snap(x), sheet_.snap(middle - half), sheet_.snap(x + size), sheet_.snap(middle + half)}, *found,
+             1);
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, word, x + size + sheet_.px(6), middle);
+      x += width + sheet_.px(18);
+    }
+    return x > area_.x0;
+  }
+
+  void fit() {
+    scale_x_ = area_.width() / static_cast<float>(diagram_.width);
+    scale_y_ = area_.height() / static_cast<float>(diagram_.height);
+    scale_x_ = std::min(scale_x_, scale_y_ * kMostStretch);
+    scale_y_ = std::min(scale_y_, scale_x_ * kMostStretch);
+    left_ = area_.x0 + (area_.width() - scale_x_ * static_cast<float>(diagram_.width)) * 0.5f;
+    top_ = area_.y0;
+  }
+
+  float x_px(double x) const { return left_ + static_cast<float>(x) * scale_x_; }
+  float y_px(double y) const { return top_ + static_cast<float>(y) * scale_y_; }
+  Rect rect_of(const DiagramBox& box) const {
+    return {sheet_.snap(x_px(box.x)), sheet_.snap(y_px(box.y)), sheet_.snap(x_px(box.x + box.width)),
+            sheet_.snap(y_px(box.y + box.height))};
+  }
+
+  void arrow(const DiagramArrow& arrow) {
+    const Rect from = rect_of(diagram_.boxes[arrow.from]), to = rect_of(diagram_.boxes[arrow.to]);
+    const Point begin = edge_towards(from, {to.center_x(), to.center_y()});
+    const Point end = edge_towards(to, {from.center_x(), from.center_y()});
+    const Color color = arrow.active ? palette_.ink : palette_.control;
+    const float width = sheet_.line_px(arrow.active ? 2 : 1), dash = arrow.dashed ? sheet_.px(4) : 0;
+    const float length = std::hypot(end.x - begin.x, end.y - begin.y), tip = sheet_.px(6);
+    if (length < tip) return;
+    sheet_.add(Layer::kLines,
+               Polyline{.points = {begin, end}, .color = color, .width = width, .dash = dash, .gap = dash});
+    const float x = (end.x - begin.x) / length * tip, y = (end.y - begin.y) / length * tip;
+    sheet_.add(Layer::kLines, Polyline{.points = {{end.x - x - y * 0.6f, end.y - y + x * 0.6f},
+                                                  end,
+                                                  {end.x - x + y * 0.6f, end.y - y - x * 0.6f}},
+                                       .color = color,
+                                       .width = width});
+  }
+
+  void outline(const Rect& rect, float outside, Color color, float width, float dash) {
+    sheet_.add(Layer::kBars,
+               Outline{.rect = {rect.x0 - outside, rect.y0 - outside, rect.x1 + outside, rect.y1 + outside},
+                       .color = color,
+                       .width = sheet_.line_px(width),
+                       .radius = sheet_.px(2),
+                       .dash = dash,
+                       .gap = dash});
+  }
+
+  // The box without its words.
+  void ground(const Rect& rect, const DiagramBox& box, double filled) {
+    const float half = sheet_.line_px(1) * 0.5f;
+    switch (box.state) {
+      case BoxState::kPlain:
+        return sheet_.fill(Layer::kBars, rect, palette_.phase[0], sheet_.px(3));
+      case BoxState::kNotYet:
+        return outline(rect, -half, palette_.control, 1, sheet_.px(3));
+      case BoxState::kFreed:
+        return outline(rect, -half, palette_.control, 1, 0);
+      case BoxState::kAlive:
+      case BoxState::kRecomputed:
+        break;
+    }
+    const Rect part{rect.x0, rect.y0, rect.x1, sheet_.snap(rect.y0 + rect.height() * static_cast<float>(filled))};
+    lay_out_kind(sheet_, part, box.category);
+    if (filled < 1) outline(rect, -half, palette_.control, 1, 0);
+    if (box.state == BoxState::kRecomputed) outline(rect, sheet_.px(2), palette_.text, 1.5f, sheet_.px(3));
+  }
+
+  void box(const DiagramBox& box) {
+    const Rect rect = rect_of(box);
+    ground(rect, box, box.filled);
+    if (box.marked) outline(rect, sheet_.px(4), palette_.text, 1.5f, 0);
+    words(box, rect);
+    sheet_.scene().hits.push_back({rect, std::nullopt, box.tip, box.action});
+  }
+
+  void words(const DiagramBox& box, const Rect& rect) {
+    const bool alive = (box.state == BoxState::kAlive || box.state == BoxState::kRecomputed) && box.filled >= 0.5;
+    const bool quiet = box.state == BoxState::kFreed || box.state == BoxState::kNotYet;
+    const Color color = alive ? palette_.of(box.category).on_fill : quiet ? palette_.text3 : palette_.text;
+    const float line = sheet_.height(kStrongType), room = rect.width() - sheet_.px(4);
+    if (rect.height() < line || sheet_.width(kStrongType, box.label) > room) return;
+    const bool noted = !box.note.empty() && rect.height() >= 2.2f * line && sheet_.width(kLabelType, box.note) <= room;
+    const float middle = rect.center_y() - (noted ? line * 0.5f : 0);
+    sheet_.text_mid(Layer::kLabels, kStrongType, color, box.label, rect.center_x(), middle, Anchor::kMiddle);
+    if (noted)
+      sheet_.text_mid(Layer::kLabels, kLabelType, color, box.note, rect.center_x(), middle + line, Anchor::kMiddle);
+  }
+
+  Sheet& sheet_;
+  const Palette& palette_;
+  const Diagram& diagram_;
+  Rect area_;
+  float scale_x_ = 1, scale_y_ = 1, left_ = 0, top_ = 0;
+};
+
+}  // namespace
+
+void lay_out_diagram(Sheet& sheet, const Diagram& diagram, Rect area) { DiagramLayout(sheet, diagram, area).draw(); }
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,127 @@
+// Checkpointing frame by frame, against the worked example: five forward and five backward nodes, f2 kept.
+#include <string>
+
+#include "lessons/figure.h"
+#include "lessons/schedule.h"
+#include "tests/support/catch.h"
+#include "tests/support/panels.h"
+
+using namespace headroom;
+using namespace headroom::lessons;
+
+namespace {
+
+std::string alive_in(const ScheduleFrame& frame) {
+  std::string alive;
+  const auto add = [&](char letter, std::size_t number, NodeState state) {
+    if (state != NodeState::kAlive && state != NodeState::kRecomputed) return;
+    alive += (alive.empty() ? "" : " ") + std::string(1, letter) + std::to_string(number);
+  };
+  for (std::size_t i = 0; i < frame.forward.size(); ++i) add('f', i, frame.forward[i]);
+  for (std::size_t i = frame.backward.size(); i > 0; --i) add('b', i, frame.backward[i - 1]);
+  return alive;
+}
+
+std::vector<bool> kept(std::size_t nodes, std::initializer_list<std::size_t> checkpoints) {
+  std::vector<bool> all(nodes, false);
+  for (const std::size_t node : checkpoints) all[node] = true;
+  return all;
+}
+
+FigureData built(std::initializer_list<const char*> settings, View view = {}) {
+  const Figure* figure = find_figure("checkpoint_schedule");
+  REQUIRE(figure != nullptr);
+  record::Params params(figure->schema);
+  for (const char* setting : settings) REQUIRE(params.set_assignment(setting).ok());
+  return figure->build({.params = &params, .view = view});
+}
+
+}  // namespace
+
+TEST_CASE("five nodes with one checkpoint go through the 18 states of the example") {
+  const auto frames = checkpoint_frames(5, kept(5, {0, 2}));
+  const std::vector<std::string> states{"f0",          "f0 f1",          "f0 f1 f2",    "f0 f2",          "f0 f2 f3",
+                                        "f0 f2 f3 f4", "f0 f2 f4",       "f0 f2 f4 b5", "f0 f2 f4 b5 b4", "f0 f2 b4",
+                                        "f0 f2 f3 b4", "f0 f2 f3 b4 b3", "f0 f2 b3",    "f0 f2 b3 b2",    "f0 b2",
+                                        "f0 f1 b2",    "f0 f1 b2 b1",    "b1"};
+  REQUIRE(frames.size() == states.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    INFO("step " << i + 1);
+    CHECK(alive_in(frames[i]) == states[i]);
+  }
+  CHECK(most_alive(frames) == 5);
+  CHECK(frames.back().evaluations == 6);
+  CHECK(frames[10].forward[3] == NodeState::kRecomputed);
+}
+
+TEST_CASE("with every node kept seven are in memory and nothing is computed again") {
+  const auto frames = checkpoint_frames(5, std::vector(5, true));
+  CHECK(most_alive(frames) == 7);
+  CHECK(frames.back().evaluations == 4);
+}
+
+TEST_CASE("a segment is computed again at once, and its nodes stay until backward has used them") {
+  const auto frames = checkpoint_frames(5, kept(5, {0}));
+  CHECK(frames.back().evaluations == 4 + 3);
+  CHECK(most_alive(frames) == 6);  // f0 f1 f2 f3 b4 b3
+  for (std::size_t nodes = 2; nodes <= 32; ++nodes)
+    CHECK(alive_in(checkpoint_frames(nodes, kept(nodes, {0})).back()) == "b1");
+}
+
+TEST_CASE("the figure shows the frame that is asked for, and a click on a node makes it a checkpoint") {
+  const FigureData figure = built({"frame=12"});
+  CHECK(figure.head.frames == 18);
+  const Diagram& diagram = tests::panel_in<Diagram>(figure);
+  REQUIRE(diagram.boxes.size() == 10);
+  CHECK(diagram.title == "Step 12 of 18: b3 is computed from f3 and b4");
+  CHECK(diagram.boxes[3].state == BoxState::kRecomputed);
+  CHECK(diagram.boxes[1].state == BoxState::kFreed);
+  CHECK(diagram.boxes[5].state == BoxState::kNotYet);  // b1
+  CHECK(diagram.boxes[2].marked);
+  REQUIRE(diagram.boxes[3].action);
+  const std::string click = diagram.boxes[3].action->key + "=" + diagram.boxes[3].action->value;
+  CHECK(tests::panel_in<Diagram>(built({click.c_str()})).boxes[3].marked);
+  CHECK(built({click.c_str(), "frame=99"}).head.frames == 16);
+  const Table& counts = tests::table_of(figure);
+  CHECK(counts.rows[0].cells == std::vector<std::string>{"5", "5", "7"});
+  CHECK(counts.rows[1].cells == std::vector<std::string>{"5", "6", "4"});
+  CHECK(built({}, {.hidden = true}).head.frames == 8);  // up to the gradient of the loss
+}
+
+TEST_CASE("over k the memory follows n / k + k") {
+  const FigureData figure = built({"nodes=16"});
+  const auto charts = tests::charts_of(figure);
+  REQUIRE(charts.size() == 2);
+  REQUIRE(charts[0]->series[0].points.size() == 16);
+  for (const std::size_t k : {4, 8, 16}) {
+    INFO("k = " << k);
+    CHECK(charts[0]->series[0].points[k - 1].y == charts[0]->references[0].y[k - 1]);
+  }
+  CHECK(charts[0]->series[0].points[3].y == 8);   // 4 kept, 2 computed again, 2 gradients
+  CHECK(charts[1]->series[0].points[0].y == 15);  // nothing is computed again
+  CHECK(charts[1]->series[0].points[3].y == 26);  // and the 12 that are not kept, without the last
+}
+
+TEST_CASE("the loss by chunks holds dX, dW and one chunk's logits") {
+  const Figure* figure = find_figure("flce_chunks");
+  REQUIRE(figure != nullptr);
+  record::Params params(figure->schema);
+  const FigureData data = figure->build({.params = &params});
+  CHECK(data.head.frames == 32);  // ⌈8,192 / 256⌉
+  const Diagram& diagram = tests::panel_in<Diagram>(data);
+  CHECK(diagram.title == "Chunk 12 of 32: 256 tokens");
+  const auto value_of = [&](const std::string& id) {
+    for (const DiagramBox& box : diagram.boxes)
+      if (box.id == id) return *box.value;
+    return -1.0;
+  };
+  CHECK(value_of("dW") == 525'336'576);
+  CHECK(value_of("dX") == 33'554'432);
+  CHECK(value_of("Z") == 65'667'072);
+  CHECK(tests::table_of(data).rows.back().tip == "Together: 624,558,080 B");
+  REQUIRE(params.set_assignment("tokens=98304").ok());
+  CHECK(figure->build({.params = &params}).head.frames == 48);
+  for (const char* setting : {"tokens=16384", "vocab=32000", "hidden=4096"})
+    REQUIRE(params.set_assignment(setting).ok());
+  CHECK(figure->build({.params = &params}).head.frames == 8);  // C = 2,048
+}
