@@ -80,8 +80,8 @@ TEST_CASE("a question may be about percent or speed, and takes no bytes then", "
   Question percent(&*tests::page("eight_bits").question);
   REQUIRE(percent.set_guess_text("31,5 %", "%", 1));
   CHECK(*percent.guess() == Approx(31.5));
-  REQUIRE(percent.set_guess_text("400", "%", 1));
-  CHECK(*percent.guess() == 100);  // the marker's range
+  REQUIRE(percent.set_guess_text("4000", "%", 1));
+  CHECK(*percent.guess() == 1000);  // the marker's range
   const auto bytes = percent.set_guess_text("5 GiB", "%", 1);
   REQUIRE_FALSE(bytes);
   CHECK(bytes.error().message == "\"5 GiB\" is not a number of %.");
