@@ -47,7 +47,7 @@ class Terms {
     terms_.push_back({category, std::move(name), std::move(symbols), std::move(numbers), bytes, measured, on_host});
   }
 
-  // What lies on the device is one term, so that it can be compared with what is measured; adapters are part of it.
+  // What is on the device is one term, so that it can be compared with what is measured; adapters are part of it.
   void weights() {
     const std::int64_t s = step_.element_bytes();
     const std::string and_adapters = adapters_ > 0 ? fmt::format(" + {} · adapters", s) : "",
@@ -102,7 +102,7 @@ class Terms {
 
   void gradients() {
     const std::int64_t s = step_.element_bytes();
-    // A tied table has two gradients, of the head and of the embedding, that stand side by side until they are added.
+    // A tied table has two gradients, of the head and of the embedding, both alive until they are added.
     const bool twice = step_.model.tie_word_embeddings && adapters_ == 0 && !step_.fused.embedding;
     const std::int64_t table = twice ? step_.model.vocab_size * step_.model.hidden_size : 0;
     if (step_.optimizer_in_backward && adapters_ == 0) {

@@ -33,7 +33,7 @@ std::string share_of(double a, double b) {
   return with_sign(percent > 0, fmt::format("{} %", std::labs(percent)));
 }
 
-// "Checkpointing each layer", "Batch 8 sequences"; a count that its own label would say twice stands alone: "3 steps".
+// "Checkpointing each layer", "Batch 8 sequences"; a count that its own label would say twice is alone: "3 steps".
 std::string named_value(const record::ParamSpec& spec, const record::Params& params) {
   const std::string value = shown_value(spec, params);
   if (!spec.unit.empty() && lessons::capitalised(spec.unit) == spec.label) return value;
@@ -102,12 +102,12 @@ Comparison::Row number_row(std::string_view head, double a, double b, std::strin
 std::string rate_text(double bytes_per_second) { return lessons::rate_text(bytes_per_second); }
 std::string percent_text(double percent) { return fmt::format("{:.1f} %", percent); }
 
-// Roads of a machine.
+// Links of a machine.
 void add_roads(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
-  struct Road {
+  struct Link {
     std::string_view variant, head;
   };
-  constexpr std::array<Road, 6> kRoads{{{"to_device", "Host to GPU"},
+  constexpr std::array<Link, 6> kLinks{{{"to_device", "Host to GPU"},
                                         {"to_host", "GPU to host"},
                                         {"host_copy", "Host copy"},
                                         {"file_read", "File to host"},
@@ -121,9 +121,9 @@ void add_roads(Comparison& comparison, const record::Recording& a, const record:
     }
     return 0.0;
   };
-  for (const Road& road : kRoads) {
-    const double rate_a = rate(a, road.variant), rate_b = rate(b, road.variant);
-    if (rate_a > 0 && rate_b > 0) comparison.rows.push_back(number_row(road.head, rate_a, rate_b, rate_text));
+  for (const Link& link : kLinks) {
+    const double rate_a = rate(a, link.variant), rate_b = rate(b, link.variant);
+    if (rate_a > 0 && rate_b > 0) comparison.rows.push_back(number_row(link.head, rate_a, rate_b, rate_text));
   }
 }
 

@@ -142,7 +142,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kLadderWaterfall{
     .id = "ladder_waterfall",
     .title = "The ladder of techniques",
-    .caption = "Peak memory by kind with one switch after the other, the difference of each, tokens a second and loss",
+    .caption =
+        "Peak memory by kind with one switch after the other, the difference of each, tokens per second and loss",
     .schema = kSchema,
     .add_panels = add_panels,
 };

@@ -1,4 +1,4 @@
-// How far moments are off when they are kept in 8 bits: by the size of the number, for each way to quantise.
+// How far moments are off when they are kept in 8 bits: by the size of the number, for each way to quantize.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -71,7 +71,7 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
   chart.x = {.unit = AxisUnit::kCategory,
              .low = -0.5,
              .high = static_cast<double>(blocks.size()) - 0.5,
-             .name = "numbers in a block, with a scale of their own"};
+             .name = "numbers in a block that share a scale"};
   chart.y = {.unit = AxisUnit::kPercent, .low = 0, .high = std::max(1.0, std::ceil(highest * 1.15))};
   return chart;
 }
@@ -141,7 +141,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kStateErrorMap{
     .id = "state_error_map",
     .title = "What 8 bits keep",
-    .caption = "Mean error of quantised moments by the number's size, for each way to quantise",
+    .caption = "Mean error of quantized moments by the number's size, for each way to quantize",
     .schema = kSchema,
     .add_panels = add_panels,
 };

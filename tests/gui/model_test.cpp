@@ -215,7 +215,7 @@ TEST_CASE("an engine that is lost leaves what was recorded, and the next run wor
   CHECK_FALSE(reader.model.notice());
 }
 
-TEST_CASE("running out of memory is told only after the answer", "[window][page]") {
+TEST_CASE("running out of memory is shown only after the answer", "[window][page]") {
   Reader reader;
   reader.backend.use(small_run({.out_of_memory = true}));
   reader.model.figure(400);
@@ -367,7 +367,7 @@ TEST_CASE("run A is compared with what is shown, and is its own run", "[window][
   CHECK_FALSE(tests::timeline_of(reader.model.figure(400)).baseline_peak);
 }
 
-TEST_CASE("compared runs are told apart by the settings that differ", "[window][page]") {
+TEST_CASE("compared runs are named by the settings that differ", "[window][page]") {
   const auto run_with = [](const char* checkpointing, const char* batch) {
     record::Recording recording(
         record::RunInfo{.demo = "train_step", .params = {{"checkpointing", checkpointing}, {"batch", batch}}});

@@ -1,5 +1,5 @@
 // The questions of the techniques' pages that are not about a timeline: what their answers are taken from, that the
-// figure hides it until then, and the formulas that stand beside it.
+// figure hides it until then, and the formulas beside it.
 #include <filesystem>
 #include <string>
 
@@ -59,7 +59,7 @@ record::Recording second_moments(double dynamic_error = 0.1) {
   return run;
 }
 
-record::Recording roads(bool with_gpu, double bus = 2e7) {
+record::Recording links(bool with_gpu, double bus = 2e7) {
   record::RunInfo info;
   info.demo = "bandwidth";
   info.provenance = {{"device", "Example"}};
@@ -139,28 +139,28 @@ TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
   CHECK(tests::charts_of(bars)[0]->series.back().points[0].tip.find("B − A: −15.0 %") != std::string::npos);
 }
 
-TEST_CASE("roads: the answer is the bus from page-locked memory, else the file; only copies are shown before") {
-  CHECK(answer_of("bandwidth_of_this_machine", roads(true)) == Approx(5e10));
-  CHECK(answer_of("bandwidth_of_this_machine", roads(false)) == Approx(4e9));
+TEST_CASE("links: the answer is the bus from page-locked memory, else the file; only copies are shown before") {
+  CHECK(answer_of("bandwidth_of_this_machine", links(true)) == Approx(5e10));
+  CHECK(answer_of("bandwidth_of_this_machine", links(false)) == Approx(4e9));
   CHECK(tests::answer_of("bandwidth_of_this_machine").unit == AxisUnit::kBytesPerSecond);
-  const FigureData open = built("bandwidth_ladder", roads(true), {.guess = 1e11, .hidden = true, .asked = true});
+  const FigureData open = built("bandwidth_ladder", links(true), {.guess = 1e11, .hidden = true, .asked = true});
   CHECK(bars(open) == 2);
   CHECK(open.head.first_guess.has_value());
-  const FigureData answered = built("bandwidth_ladder", roads(true), {.asked = true});
+  const FigureData answered = built("bandwidth_ladder", links(true), {.asked = true});
   CHECK(bars(answered) == 6);
   CHECK(tests::charts_of(answered)[0]->y.low == tests::charts_of(open)[0]->y.low);
   CHECK(tests::charts_of(answered)[0]->categories == tests::charts_of(open)[0]->categories);
 }
 
-TEST_CASE("roads: what a step must move, at the speed that was measured, and B − A") {
-  const record::Recording a = roads(true, 4e7), b = roads(true);
+TEST_CASE("links: what a step must move, at the speed that was measured, and B − A") {
+  const record::Recording a = links(true, 4e7), b = links(true);
   const FigureData figure = built("offload_times", b, {}, &a);
   REQUIRE(lessons::panel_of<lessons::Table>(figure));
   const TableRow& weights = tests::table_of(figure).rows[0];
   CHECK(weights.note == "(2 · 2) · P = 4 × 1,235,814,400");
   // 4,943,257,600 B at 50 GB/s, and at A's 25 GB/s.
   CHECK(weights.cells == std::vector<std::string>{"4.60 GiB", "50.0 GB/s", "98.9 ms", "−98.9 ms"});
-  CHECK(tests::table_of(figure).rows[1].cells.back() == "–");  // no road to the host was measured
+  CHECK(tests::table_of(figure).rows[1].cells.back() == "–");  // no link to the host was measured
   const FigureData without = built("bandwidth_ladder", b, {}, &a);
   CHECK(tests::charts_of(without)[0]->series.back().label == "run A");
 }

@@ -98,7 +98,7 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
   REQUIRE(published != nullptr);
   CHECK(published->published);
   CHECK(published->points.back().y == 20'867'054'592.0);
-  REQUIRE(peaks.references.size() == 4);  // the card, and a line a strategy that ends within the chart
+  REQUIRE(peaks.references.size() == 4);  // the card, and a line per strategy that ends within the chart
   for (const lessons::ChartReference& line : peaks.references) {
     CHECK(std::is_sorted(line.x.begin(), line.x.end()));
     for (const double y : line.y) CHECK(y <= peaks.y.high * (1 + 1e-9));

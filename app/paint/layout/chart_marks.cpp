@@ -21,7 +21,7 @@ void ChartLayout::marks() {
     }
   failures();
   place_reference_labels();
-  for (const bool published : {true, false}) {  // what was published lies behind
+  for (const bool published : {true, false}) {  // published points go behind
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
       if (chart_.series[s].published != published) continue;
       std::vector<Point> points;

@@ -1,4 +1,4 @@
-// The ladder of techniques as a waterfall: one row a rung with its peak by kind, what the rung before had beyond it, the
+// The ladder of techniques as a waterfall: one row per rung with its peak by kind, what the rung before had beyond it, the
 // difference, the speed and the loss.
 #include <algorithm>
 #include <numeric>
