@@ -9,7 +9,7 @@ namespace headroom::app::page {
 
 namespace {
 
-constexpr double kKnownMoment = 0.6;  // of what is shown before the answer: where the cursor stands at first
+constexpr double kKnownMoment = 0.6;  // of what is shown before the answer: where the cursor is at first
 
 }  // namespace
 
