@@ -103,7 +103,7 @@ std::string rate_text(double bytes_per_second) { return lessons::rate_text(bytes
 std::string percent_text(double percent) { return fmt::format("{:.1f} %", percent); }
 
 // Links of a machine.
-void add_roads(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
+void add_links(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
   struct Link {
     std::string_view variant, head;
   };
@@ -187,12 +187,12 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
   both(MetricKind::kStepNanoseconds, step_row);
   both(MetricKind::kTokensPerSecond, speed_row);
   both(MetricKind::kLoss, loss_row);
-  add_roads(comparison, a.recording(), b.recording());
+  add_links(comparison, a.recording(), b.recording());
   add_ladders(comparison, a.recording(), b.recording());
-  const double error_a = lessons::first_moment_error(a.recording(), true, 256);
-  const double error_b = lessons::first_moment_error(b.recording(), true, 256);
+  const double error_a = lessons::second_moment_error(a.recording(), true, 2048);
+  const double error_b = lessons::second_moment_error(b.recording(), true, 2048);
   if (error_a >= 0 && error_b >= 0)
-    comparison.rows.push_back(number_row("Error, dynamic 256", error_a, error_b, percent_text));
+    comparison.rows.push_back(number_row("Error, dynamic 2,048", error_a, error_b, percent_text));
   comparison.a = settings_unlike(a.recording().info(), b.recording().info());
   comparison.b = settings_unlike(b.recording().info(), a.recording().info());
   return comparison;
