@@ -20,7 +20,7 @@ std::string_view kernel_of(std::string_view panel) {
   return panel.starts_with(kReport) ? panel.substr(kReport.size()) : panel;
 }
 
-// What a row's place on the x axis is: everything that tells two shapes of a panel apart.
+// What a row's place on the x axis is: everything that distinguishes two shapes of a panel.
 bool same_shape(const Measurement& a, const Measurement& b) {
   return a.rows == b.rows && a.width == b.width && a.vocab == b.vocab && a.label == b.label && a.storage == b.storage;
 }
@@ -85,7 +85,7 @@ std::string shape_label(const Measurement& row) {
 
 std::string shape_name(std::string_view panel) {
   const std::string_view kernel = kernel_of(panel);
-  if (panel.starts_with(kReport) && (kernel == "swiglu" || kernel == "geglu")) return "tokens a sequence T";
+  if (panel.starts_with(kReport) && (kernel == "swiglu" || kernel == "geglu")) return "tokens per sequence T";
   if (kernel == "cross_entropy") return "vocabulary V";
   if (kernel == "fused_linear_cross_entropy" || kernel == "embedding_backward") return "tokens N × hidden size H";
   if (kernel == "rope") return panel.starts_with(kReport) ? "hidden size H" : "model";

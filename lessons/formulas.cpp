@@ -47,7 +47,7 @@ class Terms {
     terms_.push_back({category, std::move(name), std::move(symbols), std::move(numbers), bytes, measured, on_host});
   }
 
-  // What lies on the device is one term, so that it can be compared with what is measured; adapters are part of it.
+  // What is on the device is one term, so that it can be compared with what is measured; adapters are part of it.
   void weights() {
     const std::int64_t s = step_.element_bytes();
     const std::string and_adapters = adapters_ > 0 ? fmt::format(" + {} · adapters", s) : "",
@@ -102,7 +102,7 @@ class Terms {
 
   void gradients() {
     const std::int64_t s = step_.element_bytes();
-    // A tied table has two gradients, of the head and of the embedding, that stand side by side until they are added.
+    // A tied table has two gradients, of the head and of the embedding, both alive until they are added.
     const bool twice = step_.model.tie_word_embeddings && adapters_ == 0 && !step_.fused.embedding;
     const std::int64_t table = twice ? step_.model.vocab_size * step_.model.hidden_size : 0;
     if (step_.optimizer_in_backward && adapters_ == 0) {
@@ -132,18 +132,24 @@ class Terms {
     if (step_.checkpointing != predict::Checkpointing::kLayer) return;  // what else is kept has no short form
     const std::int64_t every = step_.checkpoint_every;
     const Bytes single = predict::layer_input_bytes(step_), all = predict::checkpoint_bytes(step_);
-    const std::int64_t kept = all / single;
-    const std::string one = fmt::format("{} × {} × {} × {}", count(step_.batch), count(step_.sequence),
-                                        count(step_.model.hidden_size), step_.element_bytes());
+    const Bytes norm = predict::final_norm_bytes(step_);
+    const std::int64_t kept = all / single, of_norm = norm * step_.element_bytes() / single;  // bytes per number
+    const std::string width =
+        fmt::format("{} × {} × {}", count(step_.batch), count(step_.sequence), count(step_.model.hidden_size));
+    const auto numbers = [&](std::int64_t inputs) {
+      return fmt::format("{} × ({} × {} + {})", width, step_.element_bytes(), inputs, of_norm);
+    };
     if (step_.offload_checkpoints) {
-      add(Category::kActivations, "Inputs on the device, at most", "2 · B · T · H · s", "2 × " + one, 2 * single,
-          Measured::kAfterForward);
-      add(Category::kActivations, "Inputs on the host", "B · T · H · s · L", fmt::format("{} × {}", one, kept), all,
-          Measured::kNothing, true);
+      add(Category::kActivations, "Inputs on the device and the final norm, at most",
+          fmt::format("B · T · H · (s · 2 + {})", of_norm), numbers(2), 2 * single + norm, Measured::kAfterForward);
+      add(Category::kActivations, "Inputs on the host", "B · T · H · s · L",
+          fmt::format("{} × {} × {}", width, step_.element_bytes(), kept), all, Measured::kNothing, true);
       return;
     }
-    add(Category::kActivations, every == 1 ? "Inputs of all layers" : fmt::format("Inputs of each {} layers", every),
-        every == 1 ? "B · T · H · s · L" : "B · T · H · s · ⌈L / k⌉", fmt::format("{} × {}", one, kept), all,
+    add(Category::kActivations,
+        every == 1 ? "Inputs of all layers, and the final norm"
+                   : fmt::format("Inputs of each {} layers, and the final norm", every),
+        fmt::format("B · T · H · (s · {} + {})", every == 1 ? "L" : "⌈L / k⌉", of_norm), numbers(kept), all + norm,
         Measured::kAfterForward);
   }
 

@@ -33,7 +33,7 @@ struct FormulaTerm {
   std::string numbers;  // "12 × 1,235,814,400"
   record::Bytes bytes = 0;
   Measured measured = Measured::kNothing;
-  bool on_host = false;  // lies in host memory, not on the device
+  bool on_host = false;  // in host memory, not on the device
 
   bool operator==(const FormulaTerm&) const = default;
 };

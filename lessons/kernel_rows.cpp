@@ -60,7 +60,7 @@ std::string row_label(int row, bool on_cpu, std::size_t streams) {
 struct BoxMaker {
   const Recording& recording;
   double origin;
-  double least;  // ns; what is narrower joins its neighbour
+  double least;  // ns; what is narrower joins its neighbor
 
   void add(std::vector<TimeBox>& boxes, const KernelSpan& span) const {
     const double begin = static_cast<double>(span.start) - origin, end = begin + static_cast<double>(span.duration);

@@ -23,7 +23,7 @@ struct LanesOf {
   bool baseline = false;
 };
 // A lane for the host's calls and one for each stream, from the first span on. What is narrower than one of `columns`
-// of the axis joins its neighbour.
+// of the axis joins its neighbor.
 void add_lanes(Lanes& panel, const record::Recording& recording, const std::vector<record::KernelSpan>& spans,
                const LanesOf& lanes, int columns);
 

@@ -42,8 +42,8 @@ double mean_error(const record::Histogram& histogram) {
   return numbers > 0 ? 100 * sum / numbers : -1;
 }
 
-double first_moment_error(const record::Recording& recording, bool dynamic, std::int64_t block) {
-  for (const MomentWay& way : moment_ways(recording, "first_moment"))
+double second_moment_error(const record::Recording& recording, bool dynamic, std::int64_t block) {
+  for (const MomentWay& way : moment_ways(recording, "second_moment"))
     if (way.dynamic == dynamic && way.block == block) return mean_error(*way.errors);
   return -1;
 }

@@ -25,7 +25,7 @@ std::vector<MomentWay> moment_ways(const record::Recording& recording, std::stri
 // Mean error of all numbers but zeros, in percent of the number; negative: there are none.
 double mean_error(const record::Histogram& histogram);
 
-// For one way of the first moment; negative: it was not measured.
-double first_moment_error(const record::Recording& recording, bool dynamic, std::int64_t block);
+// For one way of the second moment; negative: it was not measured.
+double second_moment_error(const record::Recording& recording, bool dynamic, std::int64_t block);
 
 }  // namespace headroom::lessons

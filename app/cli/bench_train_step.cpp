@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kWarmUp = 5;  // the first steps compile, tune, fill caches and record the graph
 constexpr int kSteps = 35, kQuickSteps = 10;
-constexpr double kGoal = 0.70;  // of the bound's tokens a second
+constexpr double kGoal = 0.70;  // of the bound's tokens per second
 
 bool has_gpu(const backend::Backend& engine) {
   const auto devices = engine.devices();
@@ -51,7 +51,7 @@ record::Result<Params> params_for(const BenchOptions& options, const backend::Ba
     if (auto set = params.set_assignment(assignment); !set) return set.error();
   if (params.integer("steps") <= kWarmUp)
     return Error{fmt::format("Too few steps: the first {} warm up, so set steps to {} or more.", kWarmUp, kWarmUp + 1)};
-  if (params.integer("accumulate") != 1) return Error{"The bound is of one batch a step: leave accumulate at 1."};
+  if (params.integer("accumulate") != 1) return Error{"The bound is of one batch per step: leave accumulate at 1."};
   if (params.text("model") == "custom")
     return Error{"The bound is of a published model: take model=llama-3.2-1b, llama-3.2-3b, llama-3-8b or tiny."};
   return params;

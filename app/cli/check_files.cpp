@@ -44,7 +44,7 @@ record::Status check_weights(const Params& params) {
   }
 }
 
-// The engine makes the file: nobody's is written over, and a full disk is known before a model is built.
+// The engine makes a new file: none is overwritten, and a full disk is known before a model is built.
 record::Status check_new_file(std::string_view key, const fs::path& path, record::Bytes bytes) {
   std::error_code failed;
   const auto refused = [&](const std::string& why) {

@@ -9,7 +9,7 @@
 namespace headroom::app {
 
 // Text, checkpoint and source must be readable, and a file that is written new, with room for what it takes. An engine
-// elsewhere reads the files of its own machine, and says itself what is wrong with them.
+// elsewhere reads its machine's files, and reports itself what is wrong with them.
 record::Status check_files(const experiments::DemoInfo& demo, const record::Params& params, const EngineChoice& engine);
 
 }  // namespace headroom::app

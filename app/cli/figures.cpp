@@ -337,7 +337,7 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   auto files = FigureFiles::open(std::move(style).value());
   if (!files) return files.error();
   const auto drawn = draw(drawings.value(), run_a.get(), options.ids.empty(), files.value());
-  // What was written before a disk was full, or before Ctrl-C, is whole and stands in the manifest.
+  // What was written before a disk was full, or before Ctrl-C, is whole and is in the manifest.
   const auto manifest = files.value().write_manifest();
   if (!drawn) return drawn.error();
   if (!manifest) return manifest.error();

@@ -74,7 +74,8 @@ std::string limits_of(const record::Recording& sweep, std::string_view strategy)
   }
   if (most == 0 && fewest == 0) return "";
   std::string text = fmt::format("- `{}`: ", strategy);
-  text += most > 0 ? fmt::format("{} tokens a step are the most that ran", record::format_count(most)) : "nothing ran";
+  text +=
+      most > 0 ? fmt::format("{} tokens per step are the most that ran", record::format_count(most)) : "nothing ran";
   if (fewest > 0) text += fmt::format(", {} the fewest that ran out of memory", record::format_count(fewest));
   return text + ".\n";
 }
@@ -106,13 +107,13 @@ constexpr std::string_view kWhy = R"(
   gradients of a partition on the card before they go to the host. Here each layer's gradients leave as soon as they are
   there, so that spike does not exist, and the peak is the one inside the step.
 - **The slope without FLCE.** It is the fp32 logits: two tensors of T rows (one is the output that the loop still holds
-  from the step before) and two of the T − 1 shifted rows, 16 · V B a token, and 81,948 B of the layer's own. The same
+  from the step before) and two of the T − 1 shifted rows, 16 · V B per token, and 81,948 B of the layer's own. The same
   code gives the same slope here; what is left is the allocator's rounding and its way of placing them.
-- **The slope with everything on.** 65,536 B a token are the checkpoints; the rest is one layer's backward. Fewer bytes
+- **The slope with everything on.** 65,536 B per token are the checkpoints; the rest is one layer's backward. Fewer bytes
   than the report's 168,088 mean that our kernels keep less of that layer.
 - **Speed.** The report's card is an RTX 4090 behind a desktop's PCIe and CPU Adam on 24 cores, its three iterations
   count the first one and a profiler was on. Here the first step is left out and nothing else is measured meanwhile. Below
-  about 8,192 tokens a step both are bound by the bus and the host's Adam: a larger batch spreads that fixed time.
+  about 8,192 tokens per step both are bound by the bus and the host's Adam: a larger batch spreads that fixed time.
 - **Out of memory.** The cap counts what the allocator has reserved: the report's card has 24,564 MiB, of which its CUDA
   context takes the rest. The report draws "OOM" wherever it has no number; here each of these points was tried.
 )";

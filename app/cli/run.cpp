@@ -54,7 +54,7 @@ record::Result<const experiments::DemoInfo*> demo_named(const RunOptions& option
   return Error{unknown_name("demo", options.demo, known)};
 }
 
-// --data and --trace are parameters with a flag of their own.
+// --data and --trace are parameters with their own flags.
 record::Result<Params> params_from(const experiments::DemoInfo& demo, const RunOptions& options) {
   Params params(demo.schema);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();

@@ -261,8 +261,8 @@ std::string to_text(const RunSummary& summary) {
     row("note",
         "Each byte of the text was taken as a token id, without the checkpoint's tokenizer: this loss is not the "
         "model's on that text.");
-  for (const record::Measurement& road : summary.bandwidths)
-    text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", road.label, road.storage, gigabytes_a_second(road));
+  for (const record::Measurement& link : summary.bandwidths)
+    text += fmt::format("  {:<30} {:<9} {:>8.1f} GB/s\n", link.label, link.storage, gigabytes_a_second(link));
   if (summary.kernel_report) {
     const record::KernelReport& report = *summary.kernel_report;
     row("kernel", report.sentence);

@@ -33,7 +33,7 @@ std::string share_of(double a, double b) {
   return with_sign(percent > 0, fmt::format("{} %", std::labs(percent)));
 }
 
-// "Checkpointing each layer", "Batch 8 sequences"; a count that its own label would say twice stands alone: "3 steps".
+// "Checkpointing each layer", "Batch 8 sequences"; a count that its own label would say twice is alone: "3 steps".
 std::string named_value(const record::ParamSpec& spec, const record::Params& params) {
   const std::string value = shown_value(spec, params);
   if (!spec.unit.empty() && lessons::capitalised(spec.unit) == spec.label) return value;
@@ -102,12 +102,12 @@ Comparison::Row number_row(std::string_view head, double a, double b, std::strin
 std::string rate_text(double bytes_per_second) { return lessons::rate_text(bytes_per_second); }
 std::string percent_text(double percent) { return fmt::format("{:.1f} %", percent); }
 
-// Roads of a machine.
-void add_roads(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
-  struct Road {
+// Links of a machine.
+void add_links(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
+  struct Link {
     std::string_view variant, head;
   };
-  constexpr std::array<Road, 6> kRoads{{{"to_device", "Host to GPU"},
+  constexpr std::array<Link, 6> kLinks{{{"to_device", "Host to GPU"},
                                         {"to_host", "GPU to host"},
                                         {"host_copy", "Host copy"},
                                         {"file_read", "File to host"},
@@ -121,9 +121,9 @@ void add_roads(Comparison& comparison, const record::Recording& a, const record:
     }
     return 0.0;
   };
-  for (const Road& road : kRoads) {
-    const double rate_a = rate(a, road.variant), rate_b = rate(b, road.variant);
-    if (rate_a > 0 && rate_b > 0) comparison.rows.push_back(number_row(road.head, rate_a, rate_b, rate_text));
+  for (const Link& link : kLinks) {
+    const double rate_a = rate(a, link.variant), rate_b = rate(b, link.variant);
+    if (rate_a > 0 && rate_b > 0) comparison.rows.push_back(number_row(link.head, rate_a, rate_b, rate_text));
   }
 }
 
@@ -187,12 +187,12 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
   both(MetricKind::kStepNanoseconds, step_row);
   both(MetricKind::kTokensPerSecond, speed_row);
   both(MetricKind::kLoss, loss_row);
-  add_roads(comparison, a.recording(), b.recording());
+  add_links(comparison, a.recording(), b.recording());
   add_ladders(comparison, a.recording(), b.recording());
-  const double error_a = lessons::first_moment_error(a.recording(), true, 256);
-  const double error_b = lessons::first_moment_error(b.recording(), true, 256);
+  const double error_a = lessons::second_moment_error(a.recording(), true, 2048);
+  const double error_b = lessons::second_moment_error(b.recording(), true, 2048);
   if (error_a >= 0 && error_b >= 0)
-    comparison.rows.push_back(number_row("Error, dynamic 256", error_a, error_b, percent_text));
+    comparison.rows.push_back(number_row("Error, dynamic 2,048", error_a, error_b, percent_text));
   comparison.a = settings_unlike(a.recording().info(), b.recording().info());
   comparison.b = settings_unlike(b.recording().info(), a.recording().info());
   return comparison;

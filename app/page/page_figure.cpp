@@ -10,7 +10,7 @@ namespace headroom::app::page {
 namespace {
 
 constexpr double kFrameSeconds = 0.5;  // of a figure that plays
-constexpr double kKnownMoment = 0.6;   // of what is shown before the answer: where the cursor stands at first
+constexpr double kKnownMoment = 0.6;   // of what is shown before the answer: where the cursor is at first
 
 }  // namespace
 

@@ -37,7 +37,7 @@ struct PageSources {
   std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
   std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
   std::vector<std::shared_ptr<const record::Recording>> bases;   // of these, those to compare with
-  // Where there is only playing what is stored: a backend for a recording, owned elsewhere.
+  // Without an engine: makes a replay backend. Not owned.
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
 };
 
@@ -86,7 +86,7 @@ class PageModel {
   // with it, until the reader pins or unpins one.
   // `name`: by which a tour pins it.
   void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false, std::string_view name = {});
-  // A recording that was made on this page by other means than run(), such as a sweep, as the run of its own.
+  // A recording that was made on this page by other means than run(), such as a sweep, as the page's own run.
   void show_made(std::shared_ptr<const record::Recording> recording);
   // Run A: whatever is shown beside it is compared with it. The run that is shown can become A once it has ended.
   bool can_pin() const;

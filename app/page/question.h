@@ -54,9 +54,9 @@ class Question {
   const std::optional<Reveal>& reveal() const { return reveal_; }
   // Kept inside the marker's range; ignored once locked.
   void set_guess(double value);
-  // Where the marker stands until the reader moves it. True if it moved.
+  // The marker's place until the reader moves it. True if it moved.
   bool suggest(double value);
-  // "21", in units of this name and size, or with a unit of its own: "21 GiB".
+  // "21", in units of this name and size, or with a unit in the text: "21 GiB".
   record::Status set_guess_text(std::string_view text, std::string_view unit, double size);
   // What a finished run says; false where it cannot answer.
   bool compare(const record::Ledger& run);

@@ -14,7 +14,7 @@ class TimelineView {
     double length() const { return end - begin; }
   };
 
-  // The whole axis. A zoom that lies outside is dropped.
+  // The whole axis. A zoom outside it is dropped.
   void set_full(Range full);
   const Range& full() const { return full_; }
   bool zoomed() const { return visible_.has_value(); }

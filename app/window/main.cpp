@@ -34,7 +34,7 @@ struct CommandLine {
 
 // The largest is that of an 8K screen: 16384x16384, with eight times its pixels, takes 3.7 GB of memory to draw.
 constexpr int kSmallestSide = 320, kLargestWidth = 7680, kLargestHeight = 4320;
-// Frames until everything has settled: recordings loaded one a frame, formulas drawn, cards as high as their content.
+// Frames until everything has settled: recordings loaded one per frame, formulas drawn, cards as high as their content.
 constexpr int kSettlingFrames = 12;
 
 double seconds_now() {

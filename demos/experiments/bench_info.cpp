@@ -38,7 +38,7 @@ constexpr std::array kSchema{
     shape({.key = "width",
            .label = "Width",
            .unit = "elements",
-           .help = "Elements a row (cross entropy: of the vocabulary) in place of the panel's widths; 0 takes those",
+           .help = "Elements per row (cross entropy: of the vocabulary) in place of the panel's widths; 0 takes those",
            .kind = ParamKind::kInteger,
            .minimum = 0,
            .maximum = 1 << 20,
@@ -53,7 +53,7 @@ extern const DemoInfo kBench;
 constinit const DemoInfo kBench = {
     .id = "bench",
     .title = "Fused against unfused",
-    .summary = "Time kernels of our own beside eager compositions and LibTorch's, with bytes, bandwidth and memory.",
+    .summary = "Time our kernels beside eager compositions and LibTorch's, with bytes, bandwidth and memory.",
     .schema = kSchema,
     .records_memory = false,
     .needs_kernels = true,

@@ -10,7 +10,7 @@ namespace headroom::experiments {
 namespace {
 
 constexpr std::array kConflicts{
-    // What lies on the host.
+    // What is on the host.
     Conflict{"offload.parameters", "on", "checkpointing", "off|selective",
              "without whole layers that are run again, autograd keeps every layer's weights on the device"},
     Conflict{"offload.parameters", "on", "offload.optimizer", "off",
@@ -54,7 +54,7 @@ constexpr std::array kConflicts{
     Conflict{"optimizer", "galore", "rounding", "stochastic",
              "its updates are matrix products, which round to nearest"},
     Conflict{"precision", "fp16_mixed", "fused.adamw", "off",
-             "only the fused kernels leave the weights alone after an overflow without the host being told"},
+             "only the fused kernels leave the weights alone after an overflow without reporting to the host"},
     Conflict{"moments", "fp32|bf16", "fused.adamw", "off", "PyTorch's operators keep moments as the weights are kept"},
     Conflict{"rounding", "stochastic", "fused.adamw", "off", "PyTorch's operators round to nearest"},
 };

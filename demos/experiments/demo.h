@@ -1,4 +1,4 @@
-// Demos: what can be run. This side is constant data and knows no torch; the code that runs stands in *_run.cpp.
+// Demos: what can be run. This side is constant data and knows no torch; the code that runs is in *_run.cpp.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ struct DemoInfo {
   std::string_view summary;  // one line for lists
   record::Schema schema;
   bool records_memory = true;  // false: it measures time, and recording every allocation would be in the way
-  bool needs_kernels = false;  // true: without kernels of our own there is nothing to run on a GPU
+  bool needs_kernels = false;  // true: without our kernels there is nothing to run on a GPU
   record::Bytes (*written_bytes)(const record::Params& params) = nullptr;  // of the file that it writes; null: none
 };
 

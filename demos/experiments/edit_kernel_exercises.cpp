@@ -15,7 +15,7 @@ std::span<const Exercise> exercises() {
       Exercise{"rms_norm", "RMSNorm", EditedOperation::kRmsNorm, kRmsNormSource, ""},
       Exercise{"fuse_residual", "1. Fuse the residual", EditedOperation::kAddRmsNorm, kFuseResidualSource,
                kFuseResidualSolution},
-      Exercise{"vectorise", "2. Vectorise", EditedOperation::kRmsNorm, kVectoriseSource, kVectoriseSolution},
+      Exercise{"vectorise", "2. Vectorize", EditedOperation::kRmsNorm, kVectoriseSource, kVectoriseSolution},
       Exercise{"registers", "3. Keep the row in registers", EditedOperation::kRmsNorm, kRegistersSource,
                kRegistersSolution},
   };

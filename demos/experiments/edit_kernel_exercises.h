@@ -18,7 +18,7 @@ enum class EditedOperation {
 
 struct Exercise {
   std::string_view id;     // "vectorise", as in --set exercise=vectorise
-  std::string_view title;  // "Vectorise"
+  std::string_view title;  // "2. Vectorize"
   EditedOperation operation;
   std::string_view source;    // where the reader starts; assets/kernels/<id>.cu
   std::string_view solution;  // empty where nothing is asked; assets/kernels/solutions/<id>.cu

@@ -15,7 +15,7 @@ constexpr std::array kExercises{
     Choice{"vector_add", "Vector addition"},
     Choice{"rms_norm", "RMSNorm"},
     Choice{"fuse_residual", "1. Fuse the residual"},
-    Choice{"vectorise", "2. Vectorise"},
+    Choice{"vectorise", "2. Vectorize"},
     Choice{"registers", "3. Keep the row in registers"},
 };
 constexpr std::array kThreads{Choice{"64", "64"}, Choice{"128", "128"}, Choice{"256", "256"}, Choice{"512", "512"},
@@ -50,7 +50,7 @@ constexpr std::array kSchema{
     shape({.key = "width",
            .label = "Width H",
            .unit = "elements",
-           .help = "Numbers a row, in fp32: WIDTH in the source",
+           .help = "Numbers per row, in fp32: WIDTH in the source",
            .minimum = 1,
            .maximum = 1 << 14,
            .default_number = 4096,

@@ -21,7 +21,7 @@ constexpr std::array kSchema{
     choice("pass", "Pass", "The forward pass alone, or backward after it", kPasses),
     technique(storage_choice("Number format of the tensors")),
     device_choice("Where it runs; auto takes the GPU where there is one"),
-    advanced(on_off("trace", "Trace kernels", "Record every kernel and launch, in an engine of its own", true)),
+    advanced(on_off("trace", "Trace kernels", "Record every kernel and launch, in a separate engine", true)),
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The parameters of `moments`: a model is trained for some steps, and its optimizer's moments are quantised.
+// The parameters of `moments`: a model is trained for some steps, and its optimizer's moments are quantized.
 #include <array>
 
 #include "demos/experiments/demo.h"
@@ -39,7 +39,7 @@ extern const DemoInfo kMoments;
 constinit const DemoInfo kMoments = {
     .id = "moments",
     .title = "Moments in 8 bits",
-    .summary = "Train the tiny model with AdamW, then quantise its moments block by block and measure the errors.",
+    .summary = "Train the tiny model with AdamW, then quantize its moments block by block and measure the errors.",
     .schema = kSchema,
     .needs_kernels = true,
 };

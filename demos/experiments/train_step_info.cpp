@@ -235,7 +235,7 @@ constexpr std::array kSchema{
                             "Count gradients and updates by exponent, of the first 1,000 steps; takes time and memory"),
                      "on", "off"))),
     run(advanced(on_off("trace", "Trace kernels",
-                        "Record every kernel and launch, in an engine of its own; its speed does not count"))),
+                        "Record every kernel and launch, in a separate engine; its speed does not count"))),
     run(advanced(real("learning_rate", "Learning rate", "AdamW's step size", 1e-7, 1, 1e-3))),
     run({.key = "seed",
          .label = "Seed",

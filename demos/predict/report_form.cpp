@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kVocabulary = 128'256;
 
-// fp16 inputs of 16 layers of width 2,048: 65,536 B a token; the rest is what backward makes of one layer.
+// fp16 inputs of 16 layers of width 2,048: 65,536 B per token; the rest is what backward makes of one layer.
 constexpr double kBackwardPerToken = 168'088;
 // Hugging Face: the checkpoints, and two fp32 and one fp16 hidden state; the fused RMSNorm leaves one of the fp32 out.
 constexpr double kLossPerToken = 81'948, kLossPerTokenFused = 73'756;
@@ -29,7 +29,7 @@ ReportPeak report_peak(ReportStrategy strategy, double batch, std::int64_t seq, 
   const bool makes_logits = strategy != ReportStrategy::kLigerAll;
   const double kept = makes_logits && output_kept ? 4 * kVocabulary * tokens : 0;  // fp32 logits
   ReportPeak peak;
-  // A pair of cos and sin a position (2 × 64 × 2 B), and input and label ids (2 × 8 B a token).
+  // A pair of cos and sin per position (2 × 64 × 2 B), and input and label ids (2 × 8 B per token).
   peak.end_of_backward = whole(3'596'139'008 + 256 * t + 16 * tokens + kept);
   if (!makes_logits) {
     peak.loss_or_backward = whole(1'589'107'712 + 264 * t + kBackwardPerToken * tokens);

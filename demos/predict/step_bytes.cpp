@@ -110,6 +110,11 @@ Bytes checkpoint_bytes(const StepSettings& step) {
   return layer_input_bytes(step) * parts(step.model.num_layers, step.checkpoint_every);
 }
 
+Bytes final_norm_bytes(const StepSettings& step) {
+  const std::int64_t s = step.element_bytes(), trained = step.adapters.kind == AdapterKind::kOff ? s : 0;
+  return step.tokens() * step.model.hidden_size * (step.fused.rms_norm ? 2 * s : kFp32 + trained + s);
+}
+
 std::int64_t loss_chunk(const StepSettings& step) {
   const std::int64_t most = step.loss_mode == kernels::FlceMode::kLean ? step.model.vocab_size : step.tokens();
   if (step.loss_chunk > 0) return std::min(step.loss_chunk, most);

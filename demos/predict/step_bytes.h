@@ -42,6 +42,9 @@ record::Bytes optimizer_state_bytes(const StepSettings& step);
 record::Bytes checkpoint_bytes(const StepSettings& step);
 // One of them.
 record::Bytes layer_input_bytes(const StepSettings& step);
+// What the last layer and the final norm add to these after forward: the norm's input and output; by PyTorch's operators
+// the input in fp32, and the normed rows for the norm's own gradient. bf16: 4 · 1,024 · 2,048 · (4 + 2 + 2) = 67,108,864.
+record::Bytes final_norm_bytes(const StepSettings& step);
 // Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time: what the settings ask for,
 // else the kernel's own rule. 1B, 8,192 tokens: 1,024; by the report's rule 256.
 std::int64_t loss_chunk(const StepSettings& step);

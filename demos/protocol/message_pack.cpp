@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-// nlohmann's reader calls itself once a level and overflows the stack at some ten thousand of them, before its tree
+// nlohmann's reader calls itself once per level and overflows the stack at some ten thousand of them, before its tree
 // exists. This handler stops it at kMaxDepth: returning false unwinds the reader.
 class Guard final : public nlohmann::json_sax<json> {
  public:

@@ -49,7 +49,7 @@ struct Hello {
   std::map<std::string, std::string> facts;  // torch, cuda, driver, revision, …
 };
 
-// A piece of the run's recording: byte for byte a chunk of the file.
+// A piece of the run's recording: equal to a chunk of the file, byte for byte.
 struct Chunk {
   std::uint64_t run = 0;
   std::vector<std::byte> bytes;

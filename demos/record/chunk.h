@@ -4,7 +4,7 @@
 //   chunk   kind u32 · stored size u32 · raw size u32 · CRC-32C of the payload u32 · CRC-32C of these 16 bytes u32 ·
 //   payload payload one zstd frame; unpacked: the columns of columns.h, or JSON
 //
-// The header of a chunk has a checksum of its own, so that a damaged size is not taken for the end of a cut file.
+// The header of a chunk has its own checksum, so that a damaged size is not taken for the end of a cut file.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ struct KernelResources {
   std::int64_t registers = 0;  // a thread
   Bytes shared = 0;            // a block, as far as the source fixes it
   Bytes stack = 0;             // a thread: arrays that are indexed by what is not known when compiling
-  Bytes spilled = 0;           // stores and loads a thread, of what the registers could not hold
+  Bytes spilled = 0;           // stores and loads per thread, of what the registers could not hold
 
   bool operator==(const KernelResources&) const = default;
 };

@@ -74,7 +74,7 @@ class Ledger {
   std::vector<const Storage*> alive(std::uint64_t event) const;
   std::vector<AliveRow> alive_rows(std::uint64_t event) const;
 
-  // Lowest and highest totals among the events in [first, last), each per vector that existed; of equals the first. In an
+  // Lowest and highest totals among the events in [first, last), each one that existed; of equals the first. In an
   // empty range both are the totals before it.
   struct Extremes {
     Totals low, high;

@@ -1,4 +1,4 @@
-// A measured time and what stands beside it: one row of a benchmark.
+// A measured time with its shape and setting: one row of a benchmark.
 #pragma once
 
 #include <cstdint>

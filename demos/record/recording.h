@@ -52,7 +52,7 @@ class Recording {
 
   void set_info(RunInfo info) { info_ = std::move(info); }
   void set_source(Source source) { info_.source = source; }
-  // Events and marks are kept in order: a time (or a mark's place among the events) that lies before the one ahead of
+  // Events and marks are kept in order: a time (or a mark's place among the events) before the one ahead of
   // it, as threads may deliver them, is lifted to that one.
   template <AreRows Rows>
   void append(const Rows& rows) {
@@ -71,7 +71,7 @@ class Recording {
   void add_dropped(std::uint64_t count) { dropped_ += count; }
   void set_outcome(Outcome outcome) { outcome_ = std::move(outcome); }
 
-  // One chunk, as it stands in a file and on the wire. A chunk that is damaged or makes no sense is refused and changes
+  // One chunk, as in a file and on the wire. A chunk that is damaged or makes no sense is refused and changes
   // nothing; a kind that is not known is skipped.
   Status append_chunk(std::span<const std::byte> chunk);
 

@@ -55,7 +55,7 @@ struct ParamSpec {
   double maximum = 0;
   double default_number = 0;        // numbers, bytes and switches (0 or 1)
   std::string_view default_text;    // choices (a key) and files (empty: none)
-  std::span<const Choice> choices;  // of a switch: only where "off" and "on" have labels of their own
+  std::span<const Choice> choices;  // of a switch: only if "off" and "on" have other labels
   bool logarithmic = false;         // a slider steps by doubling
   bool advanced = false;            // folded away behind "More" until asked for
   std::string_view needs_key;       // shown and used only while that parameter …

@@ -20,7 +20,7 @@ struct SweepPoint {
   Bytes peak_allocated = 0;
   Bytes peak_requested = 0;
   Bytes peak_reserved = 0;        // 0 where the allocator has no segments
-  Bytes peak_host = 0;            // of host memory that stands in for the device's
+  Bytes peak_host = 0;            // of host memory used instead of the device's
   ByCategory peak_by_category{};  // adds up to peak_allocated
   Phase peak_phase = Phase::kSetup;
 

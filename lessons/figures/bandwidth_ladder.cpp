@@ -18,7 +18,7 @@ namespace {
 struct Place {
   std::string_view variant, name;
 };
-// From the widest road to the narrowest, and what the CPU makes of its own.
+// From the widest link to the narrowest, and the CPU's AdamW.
 constexpr std::array<Place, 8> kPlaces{{{"device_copy", "GPU copy"},
                                         {"to_device", "host to GPU"},
                                         {"to_host", "GPU to host"},
@@ -120,8 +120,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 
 constinit const Figure kBandwidthLadder{
     .id = "bandwidth_ladder",
-    .title = "Roads of this machine",
-    .caption = "How many bytes a second move within the GPU, over the bus, within the host and to a file",
+    .title = "Links of this machine",
+    .caption = "How many bytes per second move within the GPU, over the bus, within the host and to a file",
     .schema = {},
     .add_panels = add_panels,
 };

@@ -10,7 +10,7 @@ extern const Figure kBenchMemory;
 
 namespace {
 
-constexpr auto kPanels = std::span(kBenchPanels).subspan(1, 9);  // each that takes memory of its own
+constexpr auto kPanels = std::span(kBenchPanels).subspan(1, 9);  // each that takes memory
 constexpr auto kPasses = std::span(kBenchPasses).first(2);
 constexpr std::array kSchema{
     bench_panel("Whose memory is shown", kPanels),

@@ -118,7 +118,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const bool is_prediction =
       input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // its own column
   const bool has_run = input.run != nullptr && !is_prediction && input.run->recording().info().demo == "train_step" &&
-                       input.run->recording().sweep_points().empty();  // each point has settings of its own
+                       input.run->recording().sweep_points().empty();  // each point has its own settings
   if (input.settings == nullptr && !has_run) {
     figure.head.empty_reason = "There are no settings to put numbers in for.";
     return;

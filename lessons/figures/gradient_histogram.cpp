@@ -56,7 +56,7 @@ struct Format {
   int least, normal, end;
 };
 constexpr std::array<Format, 3> kRanges{{{"fp16", -25, -14, 16}, {"bf16", -134, -126, 128}, {"fp32", -150, -126, 128}}};
-constexpr int kLeastSeen = -48;  // what lies further left is drawn there: nobody needs forty empty decades
+constexpr int kLeastSeen = -48;  // numbers further left are drawn there, instead of forty empty decades
 
 const Histogram* last_of(const record::Recording& recording, std::string_view name) {
   const auto& all = recording.histograms();

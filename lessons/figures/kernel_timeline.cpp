@@ -1,5 +1,5 @@
 // A step as the device worked it off: a row for the host's calls, one for each stream, boxes for kernels; a pinned run
-// stands below with its own rows, on the same axis.
+// is below with its own rows, on the same axis.
 #include <algorithm>
 #include <array>
 

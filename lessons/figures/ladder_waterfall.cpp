@@ -26,6 +26,26 @@ constexpr std::array kSchema{
                       .choices = kDeltas},
 };
 
+// Settings that a later switch turns off again.
+struct Dropped {
+  std::string_view key, value, words;
+};
+constexpr std::array<Dropped, 3> kCanBeDropped{{{"optimizer", "adamw_8bit", "8-bit"},
+                                                {"optimizer_in_backward", "on", "step in backward"},
+                                                {"rounding", "stochastic", "stochastic rounding"}}};
+
+// "− 8-bit, − step in backward": what the rung before had and this one has not.
+std::string dropped(const SweepPoint& before, const SweepPoint& point) {
+  const auto has = [](const SweepPoint& which, const Dropped& each) {
+    const auto found = which.params.find(std::string(each.key));
+    return found != which.params.end() && found->second == each.value;
+  };
+  std::string text;
+  for (const Dropped& each : kCanBeDropped)
+    if (has(before, each) && !has(point, each)) text += fmt::format("{}− {}", text.empty() ? "" : ", ", each.words);
+  return text;
+}
+
 std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
 // In the page's words where this program knows the conflict, else as it was said then.
@@ -81,11 +101,17 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   Rungs panel;
   record::Bytes highest = 1;
   double fastest = 1;
-  record::Bytes before = 0;  // nothing is compared with a rung that did not fit: its peak is not known
+  record::Bytes before = 0;          // nothing is compared with a rung that did not fit: its peak is not known
+  const SweepPoint* last = nullptr;  // the last that ran
   const bool to_a = params.text("delta") == "a" && input.baseline != nullptr;
   for (const SweepPoint& point : points) {
     const bool first = &point == &points.front();
     Rung rung = input.view.hidden && !first ? hidden_rung(point) : rung_of(point, first);
+    if (last != nullptr && completed(point) && !input.view.hidden) {
+      rung.note = dropped(*last, point);
+      if (!rung.note.empty()) rung.tip += ". Turned off: " + rung.note;
+    }
+    if (completed(point)) last = &point;
     const SweepPoint* a = rung_of_a(input, point);
     if (a != nullptr && completed(point))
       rung.tip += fmt::format(". Run A: {}, B − A: {}", record::format_bytes(a->peak_allocated),
@@ -116,7 +142,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kLadderWaterfall{
     .id = "ladder_waterfall",
     .title = "The ladder of techniques",
-    .caption = "Peak memory by kind with one switch after the other, the difference of each, tokens a second and loss",
+    .caption =
+        "Peak memory by kind with one switch after the other, the difference of each, tokens per second and loss",
     .schema = kSchema,
     .add_panels = add_panels,
 };

@@ -83,7 +83,7 @@ double end_of_forward(const Shot& shot) {
 }
 
 // One past the last event that a picture which ends at `position` holds. On the axis of events the first one of the
-// next phase stands at the end of this phase itself.
+// next phase is at the end of this phase itself.
 std::uint64_t events_until(const TimeMap& map, double position) {
   if (position >= map.end()) return map.last();
   return std::min(map.last(), std::max(map.first() + 1, map.event_from(position)));
@@ -106,7 +106,7 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
             .high = shot.map.end() * (1 + (failure_of(shot) ? kFailedWidth : kRightMargin))};
   if (shot.shown.growing) {
     axis.high = room_to_grow(shot.map.end());
-    // Steps are alike: the last one that is done tells how long this one will be.
+    // Steps are alike: this one will take as long as the last one that is done.
     const auto steps = record::steps_of(shot.recording());
     const auto done = std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
     if (done != steps.rend() && shot.shown.range.step >= 0) {
@@ -228,7 +228,7 @@ std::optional<StepLine> reserved_line(const std::vector<Column>& columns) {
   return line;
 }
 
-// Samples come on the host's clock; they stand where the allocation of the same moment stands.
+// Samples come on the host's clock; they are placed like the allocation of the same moment.
 std::optional<StepLine> process_line(const Shot& shot, const Axis& x, double highest) {
   const auto& events = shot.recording().events();
   StepLine line{.label = {}, .short_label = {}, .style = LineStyle::kProcess, .x = {}, .y = {}, .end = 0};

@@ -1,4 +1,4 @@
-// How long the bytes of an offloaded step take on the roads that were measured: the formula with a model's numbers.
+// How long the bytes of an offloaded step take on the links that were measured: the formula with a model's numbers.
 #include <array>
 #include <cmath>
 
@@ -22,9 +22,9 @@ constexpr std::array kSchema{record::ParamSpec{.key = "model",
                                                .default_text = "llama-3.2-1b",
                                                .choices = kFormulaModels}};
 
-// What crosses a road in one step: bytes for each parameter.
+// What crosses a link in one step: bytes per parameter.
 struct Load {
-  std::string_view name, variant, road;
+  std::string_view name, variant, link;
   std::int64_t each;
   std::string_view sum;
 };
@@ -35,7 +35,7 @@ constexpr std::array<Load, 5> kLoads{
      {"Masters and moments, where a file keeps them", "file_read", "file to host", 12, "(3 · 4)"},
      {"and back", "file_write", "host to file", 12, "(3 · 4)"}}};
 
-// Bytes a second, from page-locked memory where a bus is crossed; negative: not measured.
+// Bytes per second, from page-locked memory where a bus is crossed; negative: not measured.
 double rate_of(const record::Recording& run, std::string_view variant) {
   for (const Measurement& row : run.measurements()) {
     const bool bus = variant == "to_device" || variant == "to_host";
@@ -62,8 +62,8 @@ TableRow row_of(const Load& load, std::int64_t parameters, const FigureInput& in
                .cells = {record::format_bytes(bytes), rate > 0 ? rate_text(rate) : "–", seconds(now)},
                .tip = {}};
   row.tip = rate > 0
-                ? fmt::format("{}: {} B at {} ({})", load.name, record::format_count(bytes), rate_text(rate), load.road)
-                : fmt::format("{}: this run did not measure the road {}", load.name, load.road);
+                ? fmt::format("{}: {} B at {} ({})", load.name, record::format_count(bytes), rate_text(rate), load.link)
+                : fmt::format("{}: this run did not measure the link {}", load.name, load.link);
   if (input.baseline != nullptr) {
     const double before = time(*input.baseline);
     const bool both = now >= 0 && before >= 0;
@@ -99,7 +99,7 @@ constinit const Figure kOffloadTimes{
     .id = "offload_times",
     .title = "Formula",
     .caption =
-        "Bytes that cross each road in an offloaded step by closed form, and how long that takes at the speed "
+        "Bytes that cross each link in an offloaded step by closed form, and how long that takes at the speed "
         "that was measured",
     .schema = kSchema,
     .add_panels = add_panels,

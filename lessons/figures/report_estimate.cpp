@@ -38,15 +38,14 @@ constexpr std::array<int, 6> kBatches{1, 2, 4, 8, 16, 32};
 
 ChartSeries series(std::string label, record::Category category, double bytes_per_sequence) {
   ChartSeries made{.label = std::move(label), .category = category, .points = {}};
-  for (std::size_t i = 0; i < kBatches.size(); ++i) {
-    const double bytes = bytes_per_sequence * kBatches[i];
+  for (const int batch : kBatches) {
+    const double bytes = bytes_per_sequence * batch;
     const std::string text = short_bytes(static_cast<record::Bytes>(bytes));
-    made.points.push_back({.x = static_cast<double>(i),
+    made.points.push_back({.x = static_cast<double>(batch),
                            .y = bytes,
                            .low = bytes,
                            .high = bytes,
-                           .label = text,
-                           .tip = fmt::format("{}, batch {}: {}", made.label, kBatches[i], text)});
+                           .tip = fmt::format("{}, batch {}: {}", made.label, batch, text)});
   }
   return made;
 }
@@ -60,13 +59,11 @@ void add_panels(FigureData& figure, const FigureInput& input) {
                                             shape.num_layers, record::format_count(shape.vocab_size));
 
   Chart chart;
-  chart.bars = true;
-  chart.series = {series("Checkpoints: one fp16 input a layer", record::Category::kActivations,
+  chart.series = {series("Checkpoints: one fp16 input per layer", record::Category::kActivations,
                          seq * static_cast<double>(shape.hidden_size * 2 * shape.num_layers)),
                   series("Logits in fp32, three times", record::Category::kLogits,
                          3 * seq * static_cast<double>(shape.vocab_size) * 4)};
-  for (const int batch : kBatches) chart.categories.push_back(std::to_string(batch));
-  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kBatches.size() - 0.5, .name = "batch B"};
+  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = 1.03 * kBatches.back(), .name = "batch B"};
   chart.y.unit = AxisUnit::kBytes;
   fit_y(chart);
   figure.panels.emplace_back(std::move(chart));

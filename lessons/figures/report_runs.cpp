@@ -24,6 +24,7 @@ namespace {
 constexpr std::array<record::Choice, 2> kStrategyChoices{{{"three", "all three"}, {"two", "without and with all"}}};
 constexpr std::array<record::Choice, 2> kPointsShown{{{"on", "published points"}, {"off", "no published points"}}};
 constexpr std::array<record::Choice, 2> kFormShown{{{"on", "closed form"}, {"off", "no closed form"}}};
+constexpr std::array<record::Choice, 2> kSteps{{{"linear", "in proportion"}, {"even", "in even steps"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "strategies",
                       .label = "Strategies",
@@ -43,6 +44,12 @@ constexpr std::array kSchema{
                       .kind = record::ParamKind::kSwitch,
                       .default_number = 1,
                       .choices = kFormShown},
+    record::ParamSpec{.key = "steps",
+                      .label = "Axis",
+                      .help = "The report draws its points in even steps, which bends straight lines",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "linear",
+                      .choices = kSteps},
 };
 
 struct Strategy {
@@ -63,6 +70,7 @@ struct Sweep {
   std::int64_t at = 0;
   std::vector<std::int64_t> places;  // values of `over`, ascending
   bool comparable = false;           // the report's model, at the report's fixed value
+  bool even = false;                 // places in even steps; else at their values
 };
 
 // The fixed value is the one with most points: both sweeps share one point.
@@ -84,6 +92,7 @@ void find_points(Sweep& sweep, const record::Recording& recording) {
 }
 
 double place_of(const Sweep& sweep, std::int64_t value) {
+  if (!sweep.even) return static_cast<double>(value);
   return static_cast<double>(std::find(sweep.places.begin(), sweep.places.end(), value) - sweep.places.begin());
 }
 
@@ -131,7 +140,7 @@ void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strate
   speeds.series.push_back(std::move(speed));
 }
 
-// The line up to the top of the chart, between the places in proportion.
+// The line up to the top of the chart; in even steps, between the places in proportion.
 void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
   constexpr int kPieces = 12;
   // Named once: each line runs through the published points of its strategy.
@@ -140,6 +149,7 @@ void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
     const auto from = static_cast<double>(sweep.places[i]), to = static_cast<double>(sweep.places[i + 1]);
     for (int piece = 0; piece <= kPieces; ++piece) {
       const double part = static_cast<double>(piece) / kPieces, value = from + part * (to - from);
+      const double x = sweep.even ? static_cast<double>(i) + part : value;
       const bool over_batch = sweep.over == "batch";
       const double batch = over_batch ? value : static_cast<double>(sweep.at);
       const auto seq = over_batch ? sweep.at : static_cast<std::int64_t>(value);
@@ -148,13 +158,12 @@ void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
       if (y > peaks.y.high) {  // ends where it leaves the chart
         if (line.y.empty()) return;
         const double rise = (peaks.y.high - line.y.back()) / (y - line.y.back());
-        const double x = line.x.back() + rise * (static_cast<double>(i) + part - line.x.back());
-        line.x.push_back(x);
+        line.x.push_back(line.x.back() + rise * (x - line.x.back()));
         line.y.push_back(peaks.y.high);
         peaks.references.push_back(std::move(line));
         return;
       }
-      line.x.push_back(static_cast<double>(i) + part);
+      line.x.push_back(x);
       line.y.push_back(y);
     }
   }
@@ -171,12 +180,17 @@ bool any_ran_out(const Chart& chart) {
 Chart chart_of(const Sweep& sweep, std::string title, AxisUnit unit) {
   Chart chart;
   chart.title = std::move(title);
-  for (const std::int64_t value : sweep.places) chart.categories.push_back(record::format_count(value));
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(sweep.places.size()) - 0.5,
-             .name = sweep.over == "batch" ? fmt::format("batch B, {} tokens each", record::format_count(sweep.at))
-                                           : fmt::format("tokens a sequence T, batch {}", sweep.at)};
+  chart.x.name = sweep.over == "batch" ? fmt::format("batch B, {} tokens each", record::format_count(sweep.at))
+                                       : fmt::format("tokens per sequence T, batch {}", sweep.at);
+  if (sweep.even) {
+    for (const std::int64_t value : sweep.places) chart.categories.push_back(record::format_count(value));
+    chart.x.unit = AxisUnit::kCategory;
+    chart.x.low = -0.5;
+    chart.x.high = static_cast<double>(sweep.places.size()) - 0.5;
+  } else {
+    chart.x.unit = AxisUnit::kNumber;
+    chart.x.high = 1.03 * static_cast<double>(sweep.places.empty() ? 1 : sweep.places.back());
+  }
   chart.y.unit = unit;
   return chart;
 }
@@ -191,6 +205,7 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
   if (!begin_sweep(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   find_points(sweep, recording);
+  sweep.even = params.text("steps") == "even";
   const bool published = sweep.comparable && params.on("published");
   if (published) {
     std::set<std::int64_t> places(sweep.places.begin(), sweep.places.end());
@@ -214,7 +229,7 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
   if (const record::Bytes cap = recording.info().cap; cap > 0) {
     const auto y = static_cast<double>(cap);
-    peaks.references.push_back({"card, " + short_bytes(cap), {-0.5, peaks.x.high}, {y, y}});
+    peaks.references.push_back({"card, " + short_bytes(cap), {peaks.x.low, peaks.x.high}, {y, y}});
   }
   fit_y(speeds);
   fit_y(peaks);

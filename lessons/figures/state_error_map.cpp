@@ -1,4 +1,4 @@
-// How far moments are off when they are kept in 8 bits: by the size of the number, for each way to quantise.
+// How far moments are off when they are kept in 8 bits: by the size of the number, for each way to quantize.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,7 +24,7 @@ constexpr std::array kSchema{record::ParamSpec{.key = "moment",
                                                .label = "Moment",
                                                .help = "The average of the gradient, or of its square",
                                                .kind = record::ParamKind::kChoice,
-                                               .default_text = "first_moment",
+                                               .default_text = "second_moment",
                                                .choices = kMoments}};
 constexpr std::size_t kMostColumns = 40;
 constexpr double kWorst = 100;  // percent: the number is gone
@@ -71,7 +71,7 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
   chart.x = {.unit = AxisUnit::kCategory,
              .low = -0.5,
              .high = static_cast<double>(blocks.size()) - 0.5,
-             .name = "numbers in a block, with a scale of their own"};
+             .name = "numbers in a block that share a scale"};
   chart.y = {.unit = AxisUnit::kPercent, .low = 0, .high = std::max(1.0, std::ceil(highest * 1.15))};
   return chart;
 }
@@ -79,8 +79,8 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
-  // The question is about the first moment.
-  const std::string moment = input.view.hidden ? "first_moment" : std::string(params.text("moment"));
+  // The question is about the second moment, by whose root AdamW divides.
+  const std::string moment = input.view.hidden ? "second_moment" : std::string(params.text("moment"));
   std::vector<MomentWay> ways = moment_ways(recording, moment);
   set_step(figure.head, ways.empty() ? -1 : ways.front().errors->step);
   if (ways.empty()) {
@@ -130,7 +130,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     map.cells.push_back(std::move(row));
   }
   for (int e = low; e <= high; ++e) map.columns.push_back(fmt::format("{}{}", e < 0 ? "−" : "", std::abs(e)));
-  chart.asked = moment == "first_moment";
+  chart.asked = moment == "second_moment";
   figure.head.first_guess = chart.y.high / 3;
   figure.panels.emplace_back(std::move(chart));
   figure.panels.emplace_back(std::move(map));
@@ -141,7 +141,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kStateErrorMap{
     .id = "state_error_map",
     .title = "What 8 bits keep",
-    .caption = "Mean error of quantised moments by the number's size, for each way to quantise",
+    .caption = "Mean error of quantized moments by the number's size, for each way to quantize",
     .schema = kSchema,
     .add_panels = add_panels,
 };

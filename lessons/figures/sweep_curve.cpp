@@ -26,7 +26,7 @@ constexpr std::array kSchema{
 
 constexpr std::array kLooks{SeriesKind::kFused, SeriesKind::kEager, SeriesKind::kLibrary, SeriesKind::kOther};
 
-// "batch" of "batch=4"; a label that is no setting is a name of its own.
+// "batch" of "batch=4"; a label that is no setting is a name.
 std::string_view key_of_label(std::string_view label) {
   const std::size_t equals = label.find('=');
   return equals == std::string_view::npos ? std::string_view() : label.substr(0, equals);
@@ -93,7 +93,7 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
     if (any) chart.series.push_back(std::move(series));
   }
   if (chart.series.empty()) return;
-  // The sum stands over the highest bar.
+  // The sum is over the highest bar.
   for (std::size_t i = 0; i < recording.sweep_points().size(); ++i)
     if (const record::Bytes peak = recording.sweep_points()[i].peak_allocated; peak > 0)
       chart.series.back().points[i].label = record::format_bytes(peak, 1);
@@ -155,7 +155,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kSweepCurve{
     .id = "sweep_curve",
     .title = "A sweep",
-    .caption = "Peak memory by kind and tokens a second, point by point",
+    .caption = "Peak memory by kind and tokens per second, point by point",
     .schema = kSchema,
     .add_panels = add_panels,
 };

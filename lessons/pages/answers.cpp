@@ -30,8 +30,8 @@ double eager_memory(const record::Ledger& run) {
   return widest == nullptr ? -1 : static_cast<double>(widest->extra_memory);
 }
 
-// Percent, of the first moment in dynamic levels with a scale for each 256 numbers.
-double error_of_dynamic(const record::Ledger& run) { return first_moment_error(run.recording(), true, 256); }
+// Percent, of the second moment in dynamic levels with a scale for each 2,048 numbers.
+double error_of_dynamic(const record::Ledger& run) { return second_moment_error(run.recording(), true, 2048); }
 
 // Bytes per second from the host's page-locked memory to the GPU; of a machine without one, from a file.
 double host_link(const record::Ledger& run) {

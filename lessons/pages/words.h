@@ -12,7 +12,7 @@
 
 namespace headroom::lessons {
 
-// Markdown in which every word of a term `[optimizer state](term:optimizer_state)` stands in a tag, such as
+// Markdown in which every word of a term `[optimizer state](term:optimizer_state)` has a tag, such as
 // `<term-3>optimizer</term-3>`, so that a line may break inside a term and each word still has a rectangle.
 struct MarkedText {
   std::string markdown;

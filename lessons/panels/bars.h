@@ -39,7 +39,7 @@ struct Rung {
   double speed = 0;        // tokens/s; 0: not measured
   std::string speed_text;  // "71,400"
   std::string loss;        // "5.251"
-  std::string note;        // instead of a bar: why there is none
+  std::string note;        // what this switch turns off, behind the bar; or, instead of a bar, why there is none
   std::string tip;
 };
 

@@ -36,7 +36,7 @@ struct ChartReference {
   std::vector<double> x, y;
 };
 
-// A stretch of the x axis behind the series, with its name at the top. Tone: which of the phases' greys.
+// A stretch of the x axis behind the series, with its name at the top. Tone: which of the phases' grays.
 struct ChartSpan {
   std::string label;
   double low = 0, high = 0;

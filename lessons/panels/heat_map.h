@@ -1,4 +1,4 @@
-// Panel: numbers in cells, one grey ramp from the least to the most.
+// Panel: numbers in cells, one gray ramp from the least to the most.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 
 namespace headroom::lessons {
 
-// A phase above the plot. Tone: which of the four greys (look.md §4); half: recompute, half height inside backward.
+// A phase above the plot. Tone: which of the four grays (look.md §4); half: recompute, half height inside backward.
 struct Band {
   std::string label;
   std::string short_label;  // where that does not fit; may be empty

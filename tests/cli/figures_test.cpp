@@ -66,7 +66,7 @@ TEST_CASE("A figure of a given recording in all formats") {
   CHECK(manifest["files"][0]["bytes"] == read_file(start + "svg").size());
 }
 
-TEST_CASE("With --against every figure tells of run A, too") {
+TEST_CASE("With --against every figure names run A, too") {
   const TemporaryFolder folder, out, alone;
   const std::string file = store(folder, "b.hrec", small_recording());
   const std::string other = store(folder, "a.hrec", out_of_memory_recording());

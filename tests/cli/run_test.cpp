@@ -236,7 +236,7 @@ TEST_CASE("The optimizer's file is new, in a folder that is there, and this is s
     CHECK(holds(ran.err, "offload_file"));
   }
   CHECK(run_with("new", "file").exit_code == 0);
-  // 52 billion weights a layer: no disk has 8 bytes for each.
+  // 52 billion weights per layer: no disk has 8 bytes for each.
   const Ran full = run_headroom({"run", "train_step", "--set", "offload.optimizer=file", "model=custom",
                                  "hidden_size=65536", "intermediate_size=262144", "num_layers=512"},
                                 with_engine("completed"));

@@ -29,7 +29,7 @@ SweepPlan plan_over(const Words& overs) {
   return app::plan_over(train_step(), record::Params(train_step().schema), overs).value();
 }
 
-// Ends each run as it is told, one poll after its start.
+// Ends each run as asked, one poll after its start.
 struct Script {
   std::deque<OutcomeKind> outcomes;  // empty: completed
   int backends = 0;

@@ -116,7 +116,7 @@ TEST_CASE("Output that cannot be written is said") {
 
 TEST_CASE("Without a window the bare command says how to get one") {
   const TemporaryFolder folder;
-  // A copy stands alone, with nothing beside it.
+  // A copy has nothing to compare with.
   RunOptions options;
   options.program = folder / "headroom";
   std::filesystem::copy_file(std::string(HEADROOM_BIN_DIR) + "/headroom", options.program);

@@ -49,7 +49,7 @@ TEST_CASE("errors are counted with the magnitude that they belong to") {
   CHECK(h.errors.at(at_exponent(-7)) == Approx(0).margin(1e-6));
   CHECK(h.counts.at(at_exponent(-10)) == 2);
   CHECK(h.errors.at(at_exponent(-10)) == 1);  // less than half a step: gone
-  CHECK(record::can_be(h));
+  CHECK(h.errors.size() == h.counts.size());
 }
 
 TEST_CASE("the demo trains, and reports the errors of every map and block after its last step") {

@@ -1,4 +1,4 @@
-// The whole road: the window, the engine in a process of its own, a real training step.
+// The whole path: the window, the engine in a separate process, a real training step.
 #include <signal.h>
 #include <unistd.h>
 

@@ -80,8 +80,8 @@ TEST_CASE("a question may be about percent or speed, and takes no bytes then", "
   Question percent(&*tests::page("eight_bits").question);
   REQUIRE(percent.set_guess_text("31,5 %", "%", 1));
   CHECK(*percent.guess() == Approx(31.5));
-  REQUIRE(percent.set_guess_text("400", "%", 1));
-  CHECK(*percent.guess() == 100);  // the marker's range
+  REQUIRE(percent.set_guess_text("4000", "%", 1));
+  CHECK(*percent.guess() == 1000);  // the marker's range
   const auto bytes = percent.set_guess_text("5 GiB", "%", 1);
   REQUIRE_FALSE(bytes);
   CHECK(bytes.error().message == "\"5 GiB\" is not a number of %.");
@@ -215,7 +215,7 @@ TEST_CASE("an engine that is lost leaves what was recorded, and the next run wor
   CHECK_FALSE(reader.model.notice());
 }
 
-TEST_CASE("running out of memory is told only after the answer", "[window][page]") {
+TEST_CASE("running out of memory is shown only after the answer", "[window][page]") {
   Reader reader;
   reader.backend.use(small_run({.out_of_memory = true}));
   reader.model.figure(400);
@@ -367,7 +367,7 @@ TEST_CASE("run A is compared with what is shown, and is its own run", "[window][
   CHECK_FALSE(tests::timeline_of(reader.model.figure(400)).baseline_peak);
 }
 
-TEST_CASE("compared runs are told apart by the settings that differ", "[window][page]") {
+TEST_CASE("compared runs are named by the settings that differ", "[window][page]") {
   const auto run_with = [](const char* checkpointing, const char* batch) {
     record::Recording recording(
         record::RunInfo{.demo = "train_step", .params = {{"checkpointing", checkpointing}, {"batch", batch}}});

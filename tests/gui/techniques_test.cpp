@@ -59,12 +59,12 @@ TEST_CASE("a value that does not go with the others is disabled with its reason,
   });
 }
 
-TEST_CASE("settings that are folded stand in groups", "[gui]") {
+TEST_CASE("settings that are folded are in groups", "[gui]") {
   Scene scene;
   scene.stage.page = "checkpointing";
   perform("groups", scene.stage, [](Actor& actor) {
     skip_question(actor);
-    IM_CHECK(actor.there("checkpointing/choice"));  // the page's own switches stand first
+    IM_CHECK(actor.there("checkpointing/choice"));  // the page's own switches come first
     IM_CHECK(actor.there("accumulate/slider"));
     actor.click("more settings");
     actor.frames(2);
@@ -295,7 +295,7 @@ TEST_CASE("a ladder and the report have no Run of a single step, by button or by
   }
 }
 
-TEST_CASE("ladders and roads are pinned as A, and B − A is said", "[gui]") {
+TEST_CASE("ladders and links are pinned as A, and B − A is said", "[gui]") {
   Stage stage;
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
   ScriptedBackend backend(small_run());
@@ -325,7 +325,7 @@ TEST_CASE("ladders and roads are pinned as A, and B − A is said", "[gui]") {
   }
 }
 
-TEST_CASE("in the smallest window every shipped run of a page can be chosen from each figure, by a name of its own",
+TEST_CASE("in the smallest window every shipped run of a page can be chosen from each figure, by its own name",
           "[gui]") {
   Stage stage;
   stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";

@@ -168,7 +168,7 @@ TEST_CASE("time runs by the device, by the host, or by events", "[gui]") {
   });
 }
 
-TEST_CASE("the page's other figures are one click or key away, each with a view of its own", "[gui]") {
+TEST_CASE("the page's other figures are one click or key away, each with its own view", "[gui]") {
   Scene scene;
   perform("peak by category", scene.stage, [](Actor& actor) {
     actor.click("skip");

@@ -1,4 +1,4 @@
-// Figures of a benchmark: what stands in which chart, and what is left out.
+// Figures of a benchmark: what is in which chart, and what is left out.
 #include <algorithm>
 #include <string>
 
@@ -40,7 +40,7 @@ const ChartSeries* series_named(const Chart& chart, std::string_view label) {
 
 }  // namespace
 
-TEST_CASE("times stand in one chart a kernel, one place a shape, one series a form") {
+TEST_CASE("times are in one chart per kernel, one place per shape, one series per form") {
   const FigureData figure = build("bench_times", tests::made_bench());
   REQUIRE(figure.head.empty_reason == "");
   REQUIRE(tests::charts_of(figure).size() == 8);
@@ -52,7 +52,7 @@ TEST_CASE("times stand in one chart a kernel, one place a shape, one series a fo
   const ChartSeries* fused = series_named(norms, "fused");
   REQUIRE((eager != nullptr && fused != nullptr));
   REQUIRE(fused->points.size() == 2);
-  // 8192 x 4096 in bf16, five passes over it, at 4e12 bytes a second, 5/4 of the copy's time.
+  // 8192 x 4096 in bf16, five passes over it, at 4e12 bytes per second, 5/4 of the copy's time.
   CHECK(fused->points[0].y == Approx(1.25 * 5 * 8192 * 4096 * 2 / 4e12 * 1e9));
   CHECK(eager->points[0].y == Approx(fused->points[0].y * 8 / 1.25));
   CHECK(fused->points[0].low < fused->points[0].y);
@@ -73,7 +73,7 @@ TEST_CASE("bandwidth is a part of the copy of the same bytes") {
   const FigureData figure = build("bench_bandwidth", tests::made_bench());
   REQUIRE(tests::charts_of(figure).size() == 1);
   const Chart& chart = *tests::charts_of(figure).front();
-  CHECK(chart.categories.size() == 7);  // the output layer's loss is no matter of bytes: no copy stands beside it
+  CHECK(chart.categories.size() == 7);  // the output layer's loss is no matter of bytes: it has no copy to compare with
   for (const lessons::ChartPoint& point : series_named(chart, "fused")->points) CHECK(point.y == Approx(80));
   for (const lessons::ChartPoint& point : series_named(chart, "eager")->points) CHECK(point.y == Approx(12.5));
   REQUIRE(chart.references.size() == 1);
@@ -105,7 +105,7 @@ TEST_CASE("while the question is open only the fused form is seen, and the axis 
   CHECK(lessons::axes_of(open).y.high == lessons::axes_of(answered).y.high);
 }
 
-TEST_CASE("the guess stands over the kernel that was asked about, and over no other") {
+TEST_CASE("the guess is over the kernel that was asked about, and over no other") {
   const lessons::View view{.guess = 1e9, .guess_locked = true, .asked = true};
   CHECK(build("bench_memory", tests::made_bench(), {}, view).head.guess == 1e9);
   CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"pass", "forward"}}, view).head.guess);

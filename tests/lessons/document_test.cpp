@@ -193,7 +193,7 @@ TEST_CASE("a page with a problem is left out, the others are there") {
   fs::remove_all(assets);
 }
 
-TEST_CASE("each word of a term gets a tag of its own", "[pages]") {
+TEST_CASE("each word of a term gets its own tag", "[pages]") {
   const MarkedText marked = mark_terms("The [optimizer state](term:optimizer_state), and [logits](term:logits).");
   CHECK(marked.markdown == "The <term-0>optimizer</term-0> <term-0>state</term-0>, and <term-1>logits</term-1>.");
   CHECK(marked.terms == std::vector<std::string>{"optimizer_state", "logits"});

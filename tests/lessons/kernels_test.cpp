@@ -92,7 +92,7 @@ FigureData build(std::string_view id, const record::Recording& run, const record
 
 }  // namespace
 
-TEST_CASE("the work of a step is the sum of its kernels, and what lies between them is idle") {
+TEST_CASE("the work of a step is the sum of its kernels, and the time between them is idle") {
   const record::Recording recording = eager();
   CHECK(lessons::last_traced_step(recording) == 1);
   CHECK(lessons::traced_steps(recording) == std::vector<std::int32_t>{0, 1});
@@ -140,7 +140,7 @@ TEST_CASE("a timeline has a row for the host and one for the device, from the fi
 }
 
 TEST_CASE("what is too short to see is drawn together and counted") {
-  const FigureData figure = build("kernel_timeline", eager(), nullptr, {.columns = 4});  // 3.2 µs a column
+  const FigureData figure = build("kernel_timeline", eager(), nullptr, {.columns = 4});  // 3.2 µs per column
   std::size_t kernels = 0;
   for (const TimeBox& box : tests::lanes_of(figure)[1].boxes) kernels += static_cast<std::size_t>(box.count);
   CHECK(kernels == 5);
@@ -152,7 +152,7 @@ TEST_CASE("what is too short to see is drawn together and counted") {
   CHECK(lessons::axes_of(zoomed).x.low == 9'000);
 }
 
-TEST_CASE("a pinned run stands below on the same axis, and a fused kernel is ink") {
+TEST_CASE("a pinned run is below on the same axis, and a fused kernel is ink") {
   const record::Recording pinned = eager();
   const FigureData figure = build("kernel_timeline", fused(), &pinned);
   REQUIRE(tests::lanes_of(figure).size() == 3);
@@ -175,7 +175,7 @@ TEST_CASE("a run that was not traced says how to trace it, or why it could not b
   }
 }
 
-TEST_CASE("launches, time and bytes stand beside each other by what they were for") {
+TEST_CASE("launches, time and bytes are side by side, by what they were for") {
   const record::Recording pinned = eager();
   const FigureData figure = build("launches", fused(), &pinned);
   REQUIRE(tests::charts_of(figure).size() == 3);

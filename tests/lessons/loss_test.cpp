@@ -8,7 +8,7 @@ using lessons::FigureData;
 
 namespace {
 
-// A run that recorded nothing but its losses, one a step from 0.
+// A run that recorded nothing but its losses, one per step from 0.
 record::Recording losses(const std::vector<double>& values, const std::string& model = "tiny") {
   record::RunInfo info{.demo = "train_step", .params = {{"model", model}}};
   info.params["steps"] = std::to_string(values.size());
@@ -29,7 +29,7 @@ FigureData build(const record::Recording& run, const record::Recording* run_a = 
 
 }  // namespace
 
-TEST_CASE("a run's losses stand by step, on an axis as long as the run will be") {
+TEST_CASE("a run's losses are drawn by step, on an axis as long as the run will be") {
   const auto figure = build(losses({5.5, 5.25, 5.0}));
   CHECK(figure.head.empty_reason.empty());
   REQUIRE(tests::charts_of(figure).size() == 1);
@@ -43,7 +43,7 @@ TEST_CASE("a run's losses stand by step, on an axis as long as the run will be")
   CHECK(chart.y.high > 5.5);
 }
 
-TEST_CASE("beside run A both stand on one axis, and the largest difference is said") {
+TEST_CASE("beside run A both are on one axis, and the largest difference is said") {
   const auto before = losses({5.5, 5.25, 5.0, 4.5}, "llama-3.2-1b"), after = losses({5.5, 5.2, 5.004});
   const auto figure = build(after, &before);
   REQUIRE(tests::charts_of(figure).size() == 2);

@@ -1,5 +1,5 @@
 // The questions of the techniques' pages that are not about a timeline: what their answers are taken from, that the
-// figure hides it until then, and the formulas that stand beside it.
+// figure hides it until then, and the formulas beside it.
 #include <filesystem>
 #include <string>
 
@@ -44,7 +44,22 @@ record::Recording moments(double dynamic_error = 0.1) {
   return run;
 }
 
-record::Recording roads(bool with_gpu, double bus = 2e7) {
+// The same numbers as second moments, in blocks of 2,048.
+record::Recording second_moments(double dynamic_error = 0.1) {
+  record::Recording run = tests::made_recording();
+  record::Histogram way{
+      .name = "second_moment.linear.2048", .low_exponent = -6, .counts = {30, 0, 10}, .errors = {1, 0, 0}};
+  run.append(way);
+  way.name = "second_moment.dynamic.2048";
+  way.errors = {dynamic_error, 0, 0.02};
+  run.append(way);
+  way.name = "first_moment.dynamic.2048";
+  way.errors = {0.9, 0, 0.9};
+  run.append(way);
+  return run;
+}
+
+record::Recording links(bool with_gpu, double bus = 2e7) {
   record::RunInfo info;
   info.demo = "bandwidth";
   info.provenance = {{"device", "Example"}};
@@ -92,14 +107,14 @@ TEST_CASE("every page of the techniques asks first, has its formula, and a figur
 }
 
 TEST_CASE("8 bits: the answer is the mean error over all numbers, and is hidden with its row") {
-  const record::Recording run = moments();
+  const record::Recording run = second_moments();
   CHECK(answer_of("eight_bits", run) == Approx((30 * 10 + 10 * 2) / 40.0));  // percent: 8
   CHECK(answer_of("eight_bits", tests::made_recording()) < 0);
   const FigureData open = built("state_error_map", run, {.guess = 30, .hidden = true, .asked = true});
   REQUIRE(tests::charts_of(open).size() == 1);
   REQUIRE(tests::charts_of(open)[0]->series.size() == 1);
   CHECK(tests::charts_of(open)[0]->series[0].points[0].y == Approx(75));
-  CHECK(panels_of<HeatMap>(open.panels)[0]->rows == std::vector<std::string>{"even levels, blocks of 256"});
+  CHECK(panels_of<HeatMap>(open.panels)[0]->rows == std::vector<std::string>{"even levels, blocks of 2,048"});
   CHECK(open.head.guess == 30.0);
   CHECK(guess_axis(open)->unit == AxisUnit::kPercent);
   CHECK(guess_axis(open)->high > 75);
@@ -109,7 +124,7 @@ TEST_CASE("8 bits: the answer is the mean error over all numbers, and is hidden 
 }
 
 TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
-  const record::Recording a = moments(0.3), b = moments();
+  const record::Recording a = moments(0.3), b = moments(), second_a = second_moments(0.3);
   const FigureData figure = built("moment_bytes", b, {}, &a);
   REQUIRE(lessons::panel_of<lessons::Table>(figure));
   REQUIRE(tests::table_of(figure).rows.size() == 3);
@@ -119,33 +134,33 @@ TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
   CHECK(tests::table_of(figure).columns.back() == "first, B − A");
   CHECK(tests::table_of(figure).rows[2].cells == std::vector<std::string>{"2.34 GiB", "8.0 %", "90.0 %", "−15.0 %"});
   CHECK_FALSE(built("moment_bytes", b, {.hidden = true}).head.empty_reason.empty());
-  const FigureData bars = built("state_error_map", b, {}, &a);
+  const FigureData bars = built("state_error_map", second_moments(), {}, &second_a);
   CHECK(tests::charts_of(bars)[0]->series.back().label == "dynamic levels, run A");
   CHECK(tests::charts_of(bars)[0]->series.back().points[0].tip.find("B − A: −15.0 %") != std::string::npos);
 }
 
-TEST_CASE("roads: the answer is the bus from page-locked memory, else the file; only copies are shown before") {
-  CHECK(answer_of("bandwidth_of_this_machine", roads(true)) == Approx(5e10));
-  CHECK(answer_of("bandwidth_of_this_machine", roads(false)) == Approx(4e9));
+TEST_CASE("links: the answer is the bus from page-locked memory, else the file; only copies are shown before") {
+  CHECK(answer_of("bandwidth_of_this_machine", links(true)) == Approx(5e10));
+  CHECK(answer_of("bandwidth_of_this_machine", links(false)) == Approx(4e9));
   CHECK(tests::answer_of("bandwidth_of_this_machine").unit == AxisUnit::kBytesPerSecond);
-  const FigureData open = built("bandwidth_ladder", roads(true), {.guess = 1e11, .hidden = true, .asked = true});
+  const FigureData open = built("bandwidth_ladder", links(true), {.guess = 1e11, .hidden = true, .asked = true});
   CHECK(bars(open) == 2);
   CHECK(open.head.first_guess.has_value());
-  const FigureData answered = built("bandwidth_ladder", roads(true), {.asked = true});
+  const FigureData answered = built("bandwidth_ladder", links(true), {.asked = true});
   CHECK(bars(answered) == 6);
   CHECK(tests::charts_of(answered)[0]->y.low == tests::charts_of(open)[0]->y.low);
   CHECK(tests::charts_of(answered)[0]->categories == tests::charts_of(open)[0]->categories);
 }
 
-TEST_CASE("roads: what a step must move, at the speed that was measured, and B − A") {
-  const record::Recording a = roads(true, 4e7), b = roads(true);
+TEST_CASE("links: what a step must move, at the speed that was measured, and B − A") {
+  const record::Recording a = links(true, 4e7), b = links(true);
   const FigureData figure = built("offload_times", b, {}, &a);
   REQUIRE(lessons::panel_of<lessons::Table>(figure));
   const TableRow& weights = tests::table_of(figure).rows[0];
   CHECK(weights.note == "(2 · 2) · P = 4 × 1,235,814,400");
   // 4,943,257,600 B at 50 GB/s, and at A's 25 GB/s.
   CHECK(weights.cells == std::vector<std::string>{"4.60 GiB", "50.0 GB/s", "98.9 ms", "−98.9 ms"});
-  CHECK(tests::table_of(figure).rows[1].cells.back() == "–");  // no road to the host was measured
+  CHECK(tests::table_of(figure).rows[1].cells.back() == "–");  // no link to the host was measured
   const FigureData without = built("bandwidth_ladder", b, {}, &a);
   CHECK(tests::charts_of(without)[0]->series.back().label == "run A");
 }

@@ -78,11 +78,16 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
   const FigureData figure = build("report_batch", sweep);
   REQUIRE(tests::charts_of(figure).size() == 2);
   const Chart &speeds = *tests::charts_of(figure)[0], &peaks = *tests::charts_of(figure)[1];
-  CHECK(peaks.categories == std::vector<std::string>{"1", "4", "8", "16", "32", "64", "96", "112"});
+  CHECK(peaks.x.unit == lessons::AxisUnit::kNumber);
+  CHECK(tests::charts_of(build("report_batch", sweep, "steps=even"))[1]->categories ==
+        std::vector<std::string>{"1", "4", "8", "16", "32", "64", "96", "112"});
   const auto* const hf = series_named(peaks, "Hugging Face's way");
   REQUIRE(hf != nullptr);
   REQUIRE(hf->points.size() == 5);
-  CHECK(hf->points[2].x == 2);
+  CHECK(hf->points[2].x == 8);  // in proportion, so that a linear law is a straight line
+  CHECK(series_named(*tests::charts_of(build("report_batch", sweep, "steps=even"))[1], "Hugging Face's way")
+            ->points[2]
+            .x == 2);
   CHECK(hf->points[2].y == static_cast<double>(2 * record::kGiB + 8 * 1024 * 2 * record::kMiB));
   CHECK_FALSE(hf->points[2].out_of_memory);
   CHECK(hf->points[3].out_of_memory);
@@ -93,7 +98,7 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
   REQUIRE(published != nullptr);
   CHECK(published->published);
   CHECK(published->points.back().y == 20'867'054'592.0);
-  REQUIRE(peaks.references.size() == 4);  // the card, and a line a strategy that ends within the chart
+  REQUIRE(peaks.references.size() == 4);  // the card, and a line per strategy that ends within the chart
   for (const lessons::ChartReference& line : peaks.references) {
     CHECK(std::is_sorted(line.x.begin(), line.x.end()));
     for (const double y : line.y) CHECK(y <= peaks.y.high * (1 + 1e-9));
@@ -106,7 +111,7 @@ TEST_CASE("the report's figure sets each strategy beside its published points, a
 TEST_CASE("the sweep over the sequence has the points of the other direction") {
   const FigureData figure = build("report_sequence", tests::made_report_sweep());
   REQUIRE(tests::charts_of(figure).size() == 2);
-  CHECK(tests::charts_of(figure)[1]->categories ==
+  CHECK(tests::charts_of(build("report_sequence", tests::made_report_sweep(), "steps=even"))[1]->categories ==
         std::vector<std::string>{"512", "1,024", "2,048", "4,096", "8,192", "12,288", "16,384", "24,576"});
   CHECK(series_named(*tests::charts_of(figure)[1], "all fused kernels")->points.size() == 5);
 }
@@ -116,7 +121,7 @@ TEST_CASE("beside the tiny model nothing was published") {
   REQUIRE(tests::charts_of(figure).size() == 2);
   CHECK(tests::charts_of(figure)[1]->series.size() == 3);
   CHECK(tests::charts_of(figure)[1]->references.size() == 1);
-  CHECK(tests::charts_of(figure)[1]->categories.size() == 5);
+  CHECK(series_named(*tests::charts_of(figure)[1], "all fused kernels")->points.size() == 5);
 }
 
 TEST_CASE("a rung of the ladder is compared with the last one that ran") {
@@ -134,6 +139,20 @@ TEST_CASE("a rung of the ladder is compared with the last one that ran") {
   CHECK(tests::rungs_of(figure)[6].speed_text == "24,000");
   const FigureData naive = build("ladder_waterfall", tests::made_ladder(), "delta=naive");
   CHECK(tests::rungs_of(naive)[6].before == 32 * record::kGiB);
+}
+
+TEST_CASE("a rung names what its switch turns off") {
+  record::Recording ladder = tests::made_ladder();
+  record::SweepPoint point = tests::made_point("ladder", "adamw_8bit", {}, 1);
+  point.params = {{"optimizer", "adamw_8bit"}, {"optimizer_in_backward", "on"}, {"rounding", "stochastic"}};
+  ladder.append(point);
+  point.label = "offload_optimizer";
+  point.params = {{"optimizer", "adamw"}, {"optimizer_in_backward", "off"}, {"rounding", "nearest"}};
+  ladder.append(point);
+  const FigureData figure = build("ladder_waterfall", ladder);
+  CHECK(tests::rungs_of(figure)[7].note.empty());
+  CHECK(tests::rungs_of(figure)[8].note == "− 8-bit, − step in backward, − stochastic rounding");
+  CHECK_FALSE(tests::rungs_of(figure)[8].value.empty());
 }
 
 TEST_CASE("a stored rung that was refused says why in the page's words, and tips name no keys") {
@@ -194,7 +213,7 @@ TEST_CASE("the estimate is the report's arithmetic") {
     if (!checkpoints && run.experiment != "logits_x3") continue;
     const lessons::ChartSeries& series = tests::charts_of(figure)[0]->series[checkpoints ? 0 : 1];
     const auto at = std::find_if(series.points.begin(), series.points.end(), [&](const lessons::ChartPoint& point) {
-      return tests::charts_of(figure)[0]->categories[static_cast<std::size_t>(point.x)] == std::to_string(run.batch);
+      return point.x == static_cast<double>(run.batch);
     });
     REQUIRE(at != series.points.end());
     CHECK(at->y == static_cast<double>(run.peak));

@@ -1,5 +1,5 @@
 // Figures of the techniques' pages on recordings made by hand: gradients by size, what 8 bits keep, the formulas beside
-// a run, and the roads of a machine.
+// a run, and the links of a machine.
 #include <cmath>
 #include <string>
 #include <utility>
@@ -74,9 +74,9 @@ TEST_CASE("updates that rounding swallowed are counted") {
 TEST_CASE("the map of 8 bits has a row for each way and an empty cell where there are no numbers") {
   record::Recording run = tests::made_recording();
   record::Histogram way{
-      .name = "first_moment.dynamic.256", .low_exponent = -6, .counts = {5, 0, 7}, .errors = {0.5, 0, 0.01}};
+      .name = "second_moment.dynamic.256", .low_exponent = -6, .counts = {5, 0, 7}, .errors = {0.5, 0, 0.01}};
   run.append(way);
-  way.name = "first_moment.linear.256";
+  way.name = "second_moment.linear.256";
   way.errors = {1, 0, 0.02};
   run.append(way);
   const FigureData figure = built("state_error_map", run, {});
@@ -89,10 +89,10 @@ TEST_CASE("the map of 8 bits has a row for each way and an empty cell where ther
   CHECK(std::isnan(map.cells[1][1]));
   CHECK(map.cells[0][2] == Approx(1));
   CHECK(map.columns == std::vector<std::string>{"−6", "−5", "−4"});
-  CHECK_FALSE(built("state_error_map", run, {"moment=second_moment"}).head.empty_reason.empty());
+  CHECK_FALSE(built("state_error_map", run, {"moment=first_moment"}).head.empty_reason.empty());
 }
 
-TEST_CASE("the formulas stand beside what a run of the same settings measured, and what B has more") {
+TEST_CASE("the formulas are beside what a run of the same settings measured, and what B has more") {
   const record::Recording run = tests::made_recording(), checkpointed = tests::made_recording({.checkpointing = true});
   const record::Ledger ledger(run), other(checkpointed);
   const FigureData alone = find_figure("formula_table")->build({.run = &ledger});
@@ -146,7 +146,7 @@ TEST_CASE("a run from a checkpoint is shown with the shape that it took") {
   }
 }
 
-TEST_CASE("the roads of a machine are bars from the widest on, and slow ways stand beside") {
+TEST_CASE("the links of a machine are bars from the widest on, with slow ways beside them") {
   record::RunInfo info;
   info.demo = "bandwidth";
   info.provenance = {{"device", "Example GPU"}};

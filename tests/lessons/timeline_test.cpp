@@ -91,7 +91,7 @@ TEST_CASE("phases are marked, recompute half as high within backward") {
   CHECK(recomputed == 16);
 }
 
-TEST_CASE("weights and optimizer state are quiet only where they stand still") {
+TEST_CASE("weights and optimizer state are quiet only while they do not change") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);
   record::Params params(figure().schema);
@@ -142,7 +142,7 @@ TEST_CASE("a figure says which part of the run it shows, and on which clock") {
   CHECK(bars.head.provenance.at("figure.step") == "2");
 }
 
-TEST_CASE("the cursor tells what is alive there; without one the list is the peak's") {
+TEST_CASE("the cursor shows what is alive there; without one the list is the peak's") {
   const record::Recording run = tests::llama_recording();
   const record::Ledger ledger(run);
   const auto at_peak = build({.run = &ledger});
@@ -266,7 +266,7 @@ TEST_CASE("a process line that was sampled before the allocator took its memory 
   CHECK_FALSE(has_process(stale));
 }
 
-TEST_CASE("run A stands behind, on axes that hold both") {
+TEST_CASE("run A is behind, on axes that hold both") {
   const record::Recording plain = tests::llama_recording();
   const record::Recording b = tests::llama_recording({.checkpointing = true});
   const record::Ledger baseline(plain), run(b);
@@ -304,7 +304,7 @@ TEST_CASE("while a run grows its axes move seldom") {
   CHECK(y.size() <= 4);   // 8, 12, 16 and 24 GiB
 }
 
-TEST_CASE("once a step is done the next one has its length") {
+TEST_CASE("after a step is done the next one has its length") {
   const record::Recording whole = tests::llama_recording({.steps = 3});
   const auto steps = record::steps_of(whole);
   const record::Recording run =

@@ -99,7 +99,7 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
   CHECK(bench.outcome().message.find("compute capability 5.2") != std::string::npos);
   CHECK(driver.run({{"model", "tiny"}, {"device", "cpu"}, {"seq", "16"}, {"steps", "1"}, {"fused.rope", "on"}})
             .recording.info()
-            .params.at("fused.rope") == "on");  // the CPU has kernels of its own
+            .params.at("fused.rope") == "on");  // the CPU has its own kernels
 }
 
 TEST_CASE("on a GPU older than the compiled kernels what they alone can do is refused in one sentence") {
@@ -120,7 +120,7 @@ TEST_CASE("on a GPU older than the compiled kernels what they alone can do is re
             .ends_with("take exercise=vector_add, or device=cpu."));
 }
 
-// Every position of every switch, on the CPU, which has kernels of its own that would tell of themselves.
+// Every position of every switch, on the CPU, whose own kernels would report themselves.
 TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed is refused") {
   static int ours = 0;
   const auto count = [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {

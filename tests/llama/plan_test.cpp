@@ -159,7 +159,7 @@ TEST_CASE("the plan of a GPU step takes the GPU's attention kernels") {
   CHECK_FALSE(names_repeat(whole_run(params({"precision=fp32"}), kPlanForCpu)));
 }
 
-TEST_CASE("memory a token of Llama 3.2 1B in bf16 is what was measured for the eager Hugging Face model") {
+TEST_CASE("memory per token of Llama 3.2 1B in bf16 is what was measured for the eager Hugging Face model") {
   test::install_allocation_log();
   // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes per token, and 1,621,004 with every layer
   // checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H in place of the first.

@@ -1,4 +1,4 @@
-// Bars beside a reference: its name stands on neither a bar nor a number.
+// Bars beside a reference: its name covers neither a bar nor a number.
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -74,7 +74,7 @@ TEST_CASE("the name of a reference keeps off bars and their numbers") {
   CHECK(std::count(said.begin(), said.end(), kReference) == 1);
 }
 
-TEST_CASE("names of places are cut only where they would meet, and bars stand around the middle of their place") {
+TEST_CASE("names of places are cut only where they would meet, and bars are centered on their place") {
   lessons::FigureData figure = parts_of_copy();
   lessons::Chart& chart = chart_in(figure);
   chart.references.clear();
@@ -133,7 +133,7 @@ TEST_CASE("no guess runs through a number") {
   CHECK(number);
 }
 
-TEST_CASE("a guess on an axis of decades stands where its value is, and on no number") {
+TEST_CASE("a guess on an axis of decades is where its value is, and on no number") {
   lessons::FigureData figure = parts_of_copy();
   chart_in(figure).y = {.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true};
   for (lessons::ChartPoint& point : chart_in(figure).series[0].points) point.y = point.low = point.high = 5e10;

@@ -200,7 +200,7 @@ TEST_CASE("a broken name does not break a file") {
   CHECK(json::accept(provenance_json(figure)));
 }
 
-TEST_CASE("an SVG tells where its numbers come from, and what it shows without being seen") {
+TEST_CASE("an SVG says where its numbers come from, and what it shows without being seen") {
   const std::string svg = rendered(tests::plain_timeline(), Format::kSvg);
   const json metadata = json::parse(unescaped(between(svg, "<metadata>", "</metadata>")));
   CHECK(metadata.at("figure") == "memory_timeline");

@@ -172,7 +172,7 @@ TEST_CASE("what a label says first is never left out where there is room") {
   }
 }
 
-TEST_CASE("a line stands only where its name does") {
+TEST_CASE("a line is drawn only with its name") {
   for (const auto& sample : tests::samples()) {
     for (const Frame& frame : tests::frames()) {
       const Scene scene = layout(sample.figure, frame);
@@ -196,7 +196,7 @@ TEST_CASE("a line stands only where its name does") {
   }
 }
 
-TEST_CASE("a unit stands once above the axis of bytes and at the last tick of time") {
+TEST_CASE("a unit is once above the axis of bytes and at the last tick of time") {
   for (const auto& sample : tests::samples()) {
     if (lessons::panel_of<lessons::Timeline>(sample.figure) == nullptr) continue;
     const auto labels = tests::texts_of(layout(sample.figure, tests::frames()[0]), Layer::kAxes);
@@ -363,7 +363,7 @@ TEST_CASE("the list that is shown adds up to its total") {
   }
 }
 
-TEST_CASE("a kind that is pointed at stands out, the others step back") {
+TEST_CASE("a kind that is pointed at is emphasized, the others step back") {
   Frame frame = tests::frames()[0];
   frame.lit = record::Category::kActivations;
   each<Columns>(layout(tests::plain_timeline(), frame), [&](Layer, const Columns& columns) {
@@ -387,7 +387,7 @@ TEST_CASE("pale kinds are hatched on light ground") {
   CHECK_FALSE(hatched(kDark));
 }
 
-TEST_CASE("a hatch joins over neighbouring rectangles") {
+TEST_CASE("a hatch joins over neighboring rectangles") {
   Scene scene;
   const Frame frame = tests::frames()[0];
   Sheet sheet(scene, frame);

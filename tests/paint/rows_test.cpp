@@ -1,4 +1,4 @@
-// Kernel timelines: boxes where they ran, kinds that can be told apart, and the same data in files.
+// Kernel timelines: boxes where they ran, kinds that can be distinguished, and the same data in files.
 #include <algorithm>
 
 #include "app/paint/files/table.h"
@@ -72,12 +72,12 @@ TEST_CASE("boxes lie where they ran, each kernel at least a line wide, inside th
     CHECK_FALSE(boxes[3].color == boxes[2].color);
     CHECK(boxes[1].rect.x1 <= boxes[2].rect.x0);
     CHECK(boxes[1].rect.y0 == boxes[2].rect.y0);
-    CHECK(boxes[0].rect.y1 < boxes[1].rect.y0);  // the host stands above
+    CHECK(boxes[0].rect.y1 < boxes[1].rect.y0);  // the host is above
     CHECK(scene.hits.size() == 6);
   }
 }
 
-TEST_CASE("a view that is zoomed in shows only what lies in it") {
+TEST_CASE("a view that is zoomed in shows only what is in it") {
   lessons::FigureData figure = two_runs();
   lessons::Axis& x = std::get<lessons::Lanes>(figure.panels[0]).x;
   x.low = 650'000;

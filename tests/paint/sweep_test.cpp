@@ -33,7 +33,7 @@ float area_height(const std::vector<Rect>& rects) {
 
 }  // namespace
 
-TEST_CASE("kinds of one place stand on each other, as high as their bytes") {
+TEST_CASE("kinds of one place are stacked, as high as their bytes") {
   const Scene scene = layout(build("sweep_curve", tests::made_batch_sweep(1)), tests::frames()[0]);
   std::vector<Rect> weights = fills_of(scene, kLight.of(record::Category::kWeights).fill);
   std::vector<Rect> states = fills_of(scene, kLight.of(record::Category::kOptimizerState).fill);

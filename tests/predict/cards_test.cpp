@@ -39,7 +39,7 @@ TEST_CASE("a card's memory is what its driver reports, not what is on the box") 
   CHECK_FALSE(card_named("A100 80 GB SXM").fp8);  // has none
 }
 
-TEST_CASE("every other card has a name of its own, all numbers but fp8, and their source") {
+TEST_CASE("every other card has its own name, all numbers but fp8, and their source") {
   std::set<std::string> names;
   for (const Card& card : predict::cards()) {
     INFO(card.name);

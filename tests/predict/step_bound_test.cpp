@@ -17,7 +17,7 @@ double flops(const predict::StepBound& bound) {
 
 }  // namespace
 
-TEST_CASE("a step's products are six operations a token and weight, eight where layers run again") {
+TEST_CASE("a step's products are six operations per token and weight, eight where layers run again") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   const std::int64_t tokens = 1024;
   const std::int64_t norms = (2 * c.num_layers + 1) * c.hidden_size;
@@ -38,7 +38,7 @@ TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
   // AdamW in bf16: weight and gradient read, weight written, two moments both ways.
   const record::Bytes optimizer = 14 * weights;
   CHECK(bytes(2048, 2, 2) - optimizer == 2 * (bytes(1024, 2, 2) - optimizer));
-  // Beside it, logits and their gradient alone are 4 V a token.
+  // Beside it, logits and their gradient alone are 4 V per token.
   CHECK(bytes(1024, 2, 2) > optimizer + 4 * c.vocab_size * 1024);
   CHECK(bytes(1024, 4, 4) == 2 * bytes(1024, 2, 2));
 }

@@ -102,7 +102,7 @@ TEST_CASE("adapters train r (in + out) weights per matrix") {
   CHECK(trained_parameters(with({})) == kP);
 }
 
-TEST_CASE("NF4 with double quantisation takes 4.127 bits per weight") {
+TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
   CHECK(nf4_bytes(64 * 256) == 8'192 + 256 + 4);
   const std::int64_t weights = 973'078'528;
   CHECK(nf4_bytes(weights) == 486'539'264 + 15'204'352 + 237'568);

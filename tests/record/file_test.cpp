@@ -412,7 +412,7 @@ TEST_CASE("what is no recording is refused with the cure") {
 }
 
 TEST_CASE("a disk that cannot be read is not taken for the end of a file") {
-  // A process's memory begins with a page that nobody can read: EIO, as from a bad sector.
+  // A process's memory begins with an unreadable page: EIO, as from a bad sector.
   CHECK(refusal("/proc/self/mem").find("cannot be read (Input/output error); check the disk or use another copy.") !=
         std::string::npos);
 }

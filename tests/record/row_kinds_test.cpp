@@ -23,7 +23,7 @@ Recording many_rows() {
 
 }  // namespace
 
-TEST_CASE("each kind of row has a chunk number and a name of its own") {
+TEST_CASE("each kind of row has its own chunk number and name") {
   std::set<ChunkKind> numbers;
   std::set<std::string> names;
   for_each_row_kind([&](const auto& kind) {

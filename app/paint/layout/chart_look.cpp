@@ -1,4 +1,4 @@
-// What a series of a chart looks like. Ink is the fused form, grey what it is compared with: colour belongs to memory.
+// What a series of a chart looks like. Ink is the fused form, gray what it is compared with: color belongs to memory.
 #include "app/paint/layout/chart_look.h"
 
 #include <utility>

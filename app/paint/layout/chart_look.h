@@ -9,7 +9,7 @@
 
 namespace headroom::app::paint {
 
-// What a series looks like. `turn` tells series of one kind apart: 0 the first, 1 the second, …
+// What a series looks like. `turn` counts series of one kind: 0 the first, 1 the second, …
 struct Look {
   lessons::SeriesKind kind = lessons::SeriesKind::kOther;
   bool published = false;

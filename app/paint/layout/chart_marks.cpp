@@ -21,7 +21,7 @@ void ChartLayout::marks() {
     }
   failures();
   place_reference_labels();
-  for (const bool published : {true, false}) {  // what was published lies behind
+  for (const bool published : {true, false}) {  // published points go behind
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
       if (chart_.series[s].published != published) continue;
       std::vector<Point> points;
@@ -53,6 +53,7 @@ void ChartLayout::marks() {
 void ChartLayout::failures() {
   const float r = sheet_.px(6), width = sheet_.line_px(1.5f), line = sheet_.snap(sheet_.px(16));
   float y = plot_.y0 + line * 0.6f;
+  float leftmost = plot_.x1;
   bool said = false;
   for (std::size_t s = 0; s < chart_.series.size() && y + 2 * line < plot_.y1; ++s) {
     float first = plot_.x1, last = plot_.x0;
@@ -71,14 +72,16 @@ void ChartLayout::failures() {
     }
     if (first > last) continue;
     if (!said) said = say_failed(first - sheet_.px(10), last + sheet_.px(10), y);
+    leftmost = std::min(leftmost, first);
     y += line;
   }
+  if (!said && leftmost < plot_.x1) say_failed(plot_.x1, leftmost - r, y);  // below the crosses
 }
 
 bool ChartLayout::say_failed(float before, float behind, float middle) {
   const std::string words = "out of memory";
   const float width = sheet_.width(kLabelType, words), half = sheet_.height(kLabelType) * 0.5f;
-  const bool fits_before = before - width > plot_.x0;
+  const bool fits_before = before < plot_.x1 && before - width > plot_.x0;
   if (!fits_before && behind + width > plot_.x1) return false;
   const float x0 = fits_before ? before - width : behind;
   const Rect box{x0, middle - half, x0 + width, middle + half};

@@ -110,7 +110,7 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
   scene.title = figure.head.title;
   scene.description = description_of(figure);
   Sheet sheet(scene, frame);
-  // The window's card has its own margins; a file stands alone.
+  // The window's card has its own margins; a file has none around it.
   const float margin = frame.parts.header ? sheet.px(frame.compact ? 12 : 20) : 0;
   Rect area{margin, margin, frame.width - margin, frame.height - margin};
   if (frame.parts.header) area.y0 += lay_out_header(sheet, figure.head, area);

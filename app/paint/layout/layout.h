@@ -29,7 +29,7 @@ struct Frame {
   float width = 960, height = 540;  // px
   float scale = 1;                  // px of a px in look.md: display scale times font scale
   const Palette* palette = &kLight;
-  bool compact = false;  // small screens: one line a row, narrower list
+  bool compact = false;  // small screens: one line per row, narrower list
   Parts parts;
   bool whole_pixels = true;              // screens: edges on whole pixels
   const TextMeasure* measure = nullptr;  // must be given

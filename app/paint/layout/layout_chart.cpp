@@ -1,4 +1,4 @@
-// Charts: series as bars or marks over named places or a number, with whiskers, references and a legend; several stand
+// Charts: series as bars or marks over named places or a number, with whiskers, references and a legend; several are
 // side by side. One of them may carry the reader's guess.
 #include <algorithm>
 #include <array>

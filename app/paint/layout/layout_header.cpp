@@ -7,7 +7,7 @@
 namespace headroom::app::paint {
 namespace {
 
-// Each source has a shape of its own: formula an outline, predicted a dashed one, recorded a grey pill, live an inked
+// Each source has its own shape: formula an outline, predicted a dashed one, recorded a gray pill, live an inked
 // one.
 float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) {
   const Palette& palette = sheet.palette();

@@ -1,5 +1,5 @@
 // A kernel timeline: a lane for the host and one per stream, boxes where something ran, time below. Ink is a kernel
-// of this repository, the greys what others brought, hollow what only moves memory: colour belongs to memory.
+// of this repository, the grays what others brought, hollow what only moves memory: color belongs to memory.
 #include <algorithm>
 
 #include "app/paint/layout/plot_parts.h"
@@ -56,7 +56,7 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   if (box.end < map.x.low || box.begin > map.x.high) return;
   const float hair = sheet.line_px(1);
   const float left = sheet.snap(x0);
-  // A gap of a hair stays between neighbours where they are wide enough to have one.
+  // A gap of a hair stays between neighbors where they are wide enough to have one.
   const float right = std::max(sheet.snap(x1) - (x1 - x0 > 4 * hair ? hair : 0), left + hair);
   const Rect rect{left, row.y0, right, row.y1};
   const BoxLook look = look_of(sheet.palette(), box.work);

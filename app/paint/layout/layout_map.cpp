@@ -1,4 +1,4 @@
-// Maps: a number in each cell, one grey ramp from the least to the most; several stand side by side.
+// Maps: a number in each cell, one gray ramp from the least to the most; several are side by side.
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +12,8 @@ namespace {
 
 using lessons::HeatMap;
 
-constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of the text's colour over the ground
-constexpr float kLightWords = 0.5f;                // from here on the words in a cell are the ground's colour
+constexpr float kPalest = 0.04f, kDarkest = 0.9f;  // share of the text's color over the ground
+constexpr float kLightWords = 0.5f;                // from here on the words in a cell are the ground's color
 
 float place_of(const HeatMap& map, double value) {
   if (!(map.high > map.low)) return 0;

@@ -73,7 +73,7 @@ void lay_out_band_label(Sheet& sheet, const PlotAreas& areas, const Band& band) 
 }
 
 void lay_out_bands(Sheet& sheet, const Timeline& timeline, const PlotAreas& areas) {
-  for (const bool half : {false, true}) {  // recompute lies on the backward band
+  for (const bool half : {false, true}) {  // recompute is drawn on the backward band
     for (const Band& band : timeline.bands) {
       if (band.half == half) lay_out_band(sheet, areas, band);
     }
@@ -105,7 +105,7 @@ void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip) {
     const float x = map.x_px(tick->value), half = sheet.width(kLabelType, label) * 0.5f;
     const bool fits = x - half >= plot.x0 && x + half <= plot.x1 + sheet.px(2);
     const bool under_chip = chip.width() > 0 && x + half + sheet.px(4) > chip.x0 && x - half - sheet.px(4) < chip.x1;
-    // 0 stands at the left end already, as the lowest label of the other axis.
+    // 0 is at the left end already, as the lowest label of the other axis.
     if (!fits || under_chip || tick->value <= 0) continue;
     sheet.text(Layer::kAxes, kLabelType, sheet.palette().text3, label, x, plot.y1 + sheet.px(4), Anchor::kMiddle);
     unit_said = true;

@@ -1,4 +1,4 @@
-// The ladder of techniques as a waterfall: one row a rung with its peak by kind, what the rung before had beyond it, the
+// The ladder of techniques as a waterfall: one row per rung with its peak by kind, what the rung before had beyond it, the
 // difference, the speed and the loss.
 #include <algorithm>
 #include <numeric>
@@ -128,7 +128,7 @@ class RungLayout {
     const float name_room = columns_.bar_from - row.x0 - sheet_.px(8);
     sheet_.text_mid(Layer::kBars, kName, palette_.text, sheet_.shortened(kName, rung.label, name_room), row.x0, middle);
     sheet_.scene().hits.push_back({row, std::nullopt, rung.tip});
-    if (!rung.note.empty()) {
+    if (!rung.note.empty() && rung.value.empty()) {
       const float room = area_.x1 - columns_.bar_from - sheet_.px(8);
       sheet_.text_mid(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, rung.note, room),
                       columns_.bar_from + sheet_.px(8), middle);
@@ -199,6 +199,10 @@ class RungLayout {
     }
     const float end = sheet_.snap(x_px(static_cast<double>(sum)));
     const float before = sheet_.snap(x_px(static_cast<double>(rung.before)));
+    const float words = std::max(end, before) + sheet_.px(8), room = columns_.bar_to - words;
+    if (!rung.note.empty() && room > sheet_.px(80))
+      sheet_.text_mid(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, rung.note, room), words,
+                      (top + bottom) * 0.5f);
     if (rung.out_of_memory) {
       const Rect rest{end, top, columns_.bar_to, bottom};
       sheet_.fill(Layer::kBars, rest, faded(palette_.danger, palette_.danger_ground));

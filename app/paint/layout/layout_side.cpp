@@ -95,7 +95,7 @@ class AliveLayout {
     const float length = (area_.x1 - bar_from) * static_cast<float>(row.bytes) / largest;
     const KindColors& kind = palette_.of(row.category);
     const float top = sheet_.snap(y + sheet_.px(29)), thick = sheet_.px(3);
-    // A bar this thin shows no hatch: where the fill alone is too pale it takes its edge's colour.
+    // A bar this thin shows no hatch: where the fill alone is too pale it takes its edge's color.
     sheet_.fill(Layer::kList, {bar_from, top, bar_from + std::max(length, sheet_.px(2)), top + thick},
                 kind.hatched ? kind.edge : kind.fill, thick * 0.5f);
   }

@@ -53,7 +53,7 @@ class KindLabels {
     return in_unit(static_cast<double>(column.source->high[static_cast<std::size_t>(kind)]), unit_, 2);
   }
 
-  // In the band: what stands still at its left end and with its size, what moves where it is thickest.
+  // In the band: a static kind at its left end with its size, a moving kind where it is thickest.
   bool inside(int kind) {
     const std::string name = name_of_kind(kind);
     const bool still = timeline_.quiet[static_cast<std::size_t>(kind)];

@@ -303,7 +303,7 @@ class PlotLabels {
         return true;
       }
     }
-    return line.style == lessons::LineStyle::kBaseline;  // the other run's: its colour tells
+    return line.style == lessons::LineStyle::kBaseline;  // the other run's: known by its color
   }
 
   struct LinePlaces {

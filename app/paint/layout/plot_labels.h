@@ -1,4 +1,4 @@
-// The labels that stand on a timeline, each where it belongs or not at all.
+// The labels of a timeline, each where it belongs or not at all.
 #pragma once
 
 #include <vector>

@@ -10,8 +10,8 @@ using lessons::Timeline;
 
 constexpr int kKinds = record::kNumCategories;
 
-// Upper (or lower) edge of one kind over neighbouring columns, as connected lines with vertical joins where both
-// neighbours have the kind.
+// Upper (or lower) edge of one kind over neighboring columns, as connected lines with vertical joins where both
+// neighbors have the kind.
 std::vector<Polyline> edge_lines(const std::vector<PxColumn>& columns, int kind, bool upper, Color color, float width,
                                  float least) {
   std::vector<Polyline> lines;
@@ -88,7 +88,7 @@ void lay_out_fill(Sheet& sheet, const Timeline& timeline, const std::vector<PxCo
     sheet.hatch(Layer::kStack, rects, colors.edge, kKindHatch);
 }
 
-// What stands between a kind and the next: an edge of 2 px under a line of ground (quiet), an outline, or a line of
+// The border between a kind and the next: an edge of 2 px under a line of ground (quiet), an outline, or a line of
 // ground.
 void lay_out_border(Sheet& sheet, const Timeline& timeline, const std::vector<PxColumn>& columns, int kind) {
   const Palette& palette = sheet.palette();
@@ -263,7 +263,7 @@ void lay_out_cursor(Sheet& sheet, const Timeline& timeline, const PlotMap& map, 
   const float center = x + width * 0.5f;
   const auto column = std::find_if(columns.begin(), columns.end(), [&](const PxColumn& c) { return c.x1 > x; });
   if (column == columns.end() || column->x0 > x + 1) return;
-  // At the peak stands its ring already.
+  // The peak has its ring already.
   if (timeline.peak && std::abs(map.x_px(timeline.peak->x) - center) < sheet.px(8)) return;
   sheet.add(Layer::kMarks, Disc{.center = {center, column->top()},
                                 .radius = sheet.px(4),

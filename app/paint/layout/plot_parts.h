@@ -21,7 +21,7 @@ Rect failed_rect(const Sheet& sheet, const lessons::Timeline& timeline, const Pl
 // The corner points of a step function inside the plot.
 std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width);
 
-// Of the x axis, below the plot: labels that fit and do not stand under the cursor's chip; the last one says the unit.
+// Of the x axis, below the plot: labels that fit and are not under the cursor's chip; the last one says the unit.
 void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip);
 void lay_out_danger_zone(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
 void lay_out_stack(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,

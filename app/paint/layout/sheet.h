@@ -42,11 +42,11 @@ class Sheet {
   void vertical(Layer layer, float x, float y0, float y1, Color color, float width);    // x: left edge
   // `top` is the upper edge of the line box; x what the anchor says.
   Rect text(Layer layer, Type type, Color color, std::string text, float x, float top, Anchor anchor = Anchor::kStart);
-  // Vertically centred on `middle`.
+  // Vertically centered on `middle`.
   Rect text_mid(Layer layer, Type type, Color color, std::string text, float x, float middle,
                 Anchor anchor = Anchor::kStart);
 
-  // The hatch of a row of rectangles (by ascending x); lines go on from one to its neighbour.
+  // The hatch of a row of rectangles (by ascending x); lines go on from one to its neighbor.
   void hatch(Layer layer, const std::vector<Rect>& rects, Color color, const HatchRule& rule);
 
  private:
@@ -77,7 +77,7 @@ float lay_out_header(Sheet& sheet, const lessons::FigureHead& head, Rect area);
 // What is alive, and the memory levels.
 void lay_out_side(Sheet& sheet, const lessons::Timeline& timeline, Rect area);
 
-// A rectangle of one kind of memory: its colour, with its hatch and outline.
+// A rectangle of one kind of memory: its color, with its hatch and outline.
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius = 0);
 
 // "13.81", "1,465.88": bytes in that unit.

@@ -1,4 +1,4 @@
-// Every colour that the program may use, for three themes, and what contrast between two of them is. Colour belongs to
+// Every color that the program may use, for three themes, and what contrast between two of them is. Color belongs to
 // memory: the interface has one accent (ink), the hues appear only where bytes of that kind are meant.
 #pragma once
 
@@ -21,7 +21,7 @@ constexpr Color rgb(std::uint32_t hex, std::uint8_t alpha = 255) {
           alpha};
 }
 
-// The colour at `opacity` (0 to 1) of its own alpha.
+// The color at `opacity` (0 to 1) of its alpha.
 constexpr Color faded(Color color, float opacity) {
   color.a = static_cast<std::uint8_t>(static_cast<float>(color.a) * opacity + 0.5f);
   return color;
@@ -36,10 +36,10 @@ constexpr Color mixed(Color a, Color b, float share) {
   return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), 255};
 }
 
-// What one kind of memory looks like. `on_fill` and `on_quiet` are for text that stands inside.
+// What one kind of memory looks like. `on_fill` and `on_quiet` are for text inside it.
 struct KindColors {
   Color fill, on_fill, edge, quiet, on_quiet;
-  bool hatched = false;   // the fill alone is below 3:1 on the plot's ground: hatch in the edge's colour, and outline
+  bool hatched = false;   // the fill alone is below 3:1 on the plot's ground: hatch in the edge's color, and outline
   bool outlined = false;  // edge of 1 px around the shape
 };
 
@@ -60,11 +60,11 @@ struct Palette {
   constexpr const KindColors& of(record::Category category) const { return kinds[static_cast<std::size_t>(category)]; }
 };
 
-// Hatches are lines at 45° on which x + y is a multiple of `step`, so that neighbours join.
+// Hatches are lines at 45° on which x + y is a multiple of `step`, so that neighbors join.
 struct HatchRule {
   float step = 6;
   float width = 1;
-  float opacity = 1;  // of the colour that is hatched with
+  float opacity = 1;  // of the color that is hatched with
 };
 inline constexpr HatchRule kKindHatch{6, 1, 0.55f};        // in the kind's edge
 inline constexpr HatchRule kDangerHatch{9, 1.1f, 1};       // in danger at Palette::danger_hatch
@@ -199,7 +199,7 @@ inline constexpr Palette kHighContrast{
 
 // `over` painted on an opaque `ground`.
 Color blended(Color over, Color ground);
-// WCAG 2.2: relative luminance of an opaque colour, and the contrast of two, 1 to 21.
+// WCAG 2.2: relative luminance of an opaque color, and the contrast of two, 1 to 21.
 double luminance(Color color);
 double contrast(Color a, Color b);
 

@@ -1,4 +1,4 @@
-// A figure laid out: rectangles, lines, dots and text with places, sizes and colours. Painters (the window's draw list,
+// A figure laid out: rectangles, lines, dots and text with places, sizes and colors. Painters (the window's draw list,
 // SVG, cairo) paint the items in order and decide nothing themselves, so that what is exported equals what is seen.
 #pragma once
 
@@ -47,14 +47,14 @@ struct Fill {
 };
 
 struct Outline {
-  Rect rect;  // centre of the stroke
+  Rect rect;  // center of the stroke
   Color color;
   float width = 1;
   float radius = 0;
   float dash = 0, gap = 0;  // 0: solid
 };
 
-// One kind of memory over time: columns from left to right, each a filled rectangle; neighbours of equal height are
+// One kind of memory over time: columns from left to right, each a filled rectangle; neighbors of equal height are
 // one.
 struct Columns {
   record::Category category = record::Category::kOther;
@@ -62,7 +62,7 @@ struct Columns {
   std::vector<Rect> rects;
 };
 
-// Separate straight lines of one colour: hatches, grid.
+// Separate straight lines of one color: hatches, grid.
 struct Segments {
   struct Piece {
     Point from, to;
@@ -74,7 +74,7 @@ struct Segments {
 
 // A connected line. Step functions have only horizontal and vertical pieces: paint those without anti-aliasing.
 struct Polyline {
-  std::vector<Point> points;  // centre of the stroke
+  std::vector<Point> points;  // center of the stroke
   Color color;
   float width = 1;
   float dash = 0, gap = 0;  // 0: solid
@@ -82,7 +82,7 @@ struct Polyline {
 
 struct Disc {
   Point center;
-  float radius = 0;  // centre of the stroke
+  float radius = 0;  // center of the stroke
   Color fill;        // alpha 0: a ring
   Color stroke;
   float stroke_width = 0;  // 0: none

@@ -45,7 +45,7 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
                std::span<const std::string> refused = {});
 // `position` is 0 … 1. `steps`: number of values, for the arrow keys; 0: a hundredth. True while it changes.
 bool slider(const char* id, const Rect& rect, float& position, int steps);
-// One line of text in a frame; the unit stands at its right end. True when Enter was pressed or the field left.
+// One line of text in a frame; the unit is at its right end. True when Enter was pressed or the field left.
 bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false,
                 std::string_view hint = {});
 
@@ -68,7 +68,7 @@ void tooltip(std::string_view text);
 bool begin_popup(const char* id, const Rect& place, float padding);
 bool begin_centered_popup(const char* id, float width, float padding_x, float padding_y);  // as high as its content
 void end_popup();
-// Where a popup of this size stands: below its control, above it where there is no room, and always inside the window,
+// The place of a popup of this size: below its control, above it where there is no room, and always inside the window,
 // cut to its height if need be (it then scrolls).
 Rect popup_place(const Rect& anchor, ImVec2 size);
 

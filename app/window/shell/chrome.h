@@ -1,4 +1,4 @@
-// What surrounds every page: rail, top bar, status bar, and where everything stands.
+// What surrounds every page: rail, top bar, status bar, and the place of each part.
 #pragma once
 
 #include <span>

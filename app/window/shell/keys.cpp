@@ -88,7 +88,7 @@ void move_guess(PageFrame& frame, int direction) {
   question.set_guess(lessons::value_at(*axis, std::clamp(part, 0.0, 1.0)));
 }
 
-// The next page of the words, else what stands beyond them.
+// The next page of the words, else what comes after them.
 Turn go_on(PageFrame& frame) {
   PageState& state = frame.state;
   const bool narrow = frame.density == Density::kNarrow;

@@ -198,7 +198,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
     head.x1 = at.x0 - px(8);
   }
   head.x1 = draw_player(frame, head);
-  if (frame.density != Density::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they stand in the settings
+  if (frame.density != Density::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they are in the settings
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
   head.x0 = draw_tabs(frame, head, badge + (to_choose ? width_of_runs(count_of_runs(page)) : 0));

@@ -16,7 +16,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr int kNewNotice = 3;  // frames
-// Narrow pages: longer lines are hard to read, and with room for two such columns the answer stands beside the words.
+// Narrow pages: longer lines are hard to read, and with room for two such columns the answer is beside the words.
 constexpr float kReadingWidth = 640, kTwoColumns = 760, kColumnWidth = 440, kColumnGap = 24;
 
 bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
@@ -132,7 +132,7 @@ Turn draw_navigation(PageFrame& frame, const Rect& rect) {
   return turn;
 }
 
-// A part of the page that scrolls by itself. Its window is a little larger than what is drawn in it: focus rings stand
+// A part of the page that scrolls by itself. Its window is a little larger than what is drawn in it: focus rings are
 // outside of what they surround.
 bool begin_column(const char* id, const Rect& rect) {
   const float ring = px(6);

@@ -42,7 +42,7 @@ std::vector<const ParamSpec*> params_in_use(const PageFrame& frame) {
   return specs;
 }
 
-// What stands in two rows of four, but for the button to the rest.
+// What is in two rows of four, but for the button to the rest.
 std::vector<const ParamSpec*> shown_params(const PageFrame& frame) {
   std::vector<const ParamSpec*> specs = params_in_use(frame);
   const bool only_these = frame.widgets.start_runs();  // which set the others themselves

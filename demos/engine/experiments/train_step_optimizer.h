@@ -27,7 +27,7 @@ class StepOptimizer {
   std::unique_ptr<llama::LossScale> loss_scale_;  // null: none
   std::unique_ptr<llama::Optimizer> optimizer_;
   llama::HostAdamW* host_ = nullptr;                      // the same, where it steps on the host
-  std::unique_ptr<llama::StepMagnitudes> magnitudes_;     // null: nobody counts
+  std::unique_ptr<llama::StepMagnitudes> magnitudes_;     // null: not counted
   std::unique_ptr<llama::UpdateInBackward> in_backward_;  // null: the step ends with the optimizer
 };
 

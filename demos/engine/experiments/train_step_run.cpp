@@ -59,7 +59,7 @@ at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::Fuse
   return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
 }
 
-// One flag a layer. Without kernels of our own nobody looks.
+// One flag per layer; only our kernels set it.
 at::Tensor make_not_finite(const predict::StepSettings& step, const llama::Config& config, at::Device device) {
   if (!step.fused_adamw) return {};
   const record::Scope scope(record::Category::kOther, llama::operators().finite_check);

@@ -40,7 +40,7 @@ CpuProbe& CpuProbe::install(EventSink& sink) {
   if (g_probe != nullptr) throw std::logic_error("the CPU probe is installed twice");
   g_probe = new CpuProbe(sink);
   // PyTorch's own switch, read at its first allocation. Big tensors are new memory from the system each time: with pages
-  // of 4 KiB an operator spends most of its time in their faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings
+  // of 4 KiB per operator spends most of its time in their faults (RMSNorm over 64 MiB: 41 ms instead of 8.5). Recordings
   // name the system's setting (`large_pages`); where it is `never`, the switch changes nothing.
   setenv("THP_MEM_ALLOC_ENABLE", "1", /*overwrite=*/0);
   constexpr std::uint8_t kAboveLibTorchsOwn = 10;

@@ -9,7 +9,7 @@
 namespace headroom::live {
 
 // "NVIDIA GeForce GTX 1080 has compute capability 6.1, and the kernels of this build need 8.0"; empty where they can
-// run, or where nobody knows how old the GPU is.
+// run, or if the GPU's age is not known.
 std::string lacks_kernels(const protocol::DeviceFacts& gpu, const MachineFacts& machine);
 
 // "optimizer=galore is done by them alone: take optimizer=adamw, or device=cpu."; empty where compose() finds a way.

@@ -45,7 +45,7 @@ struct HostAdamWOptions {
   std::filesystem::path file;
 };
 
-// Steps each layer as soon as backward is done with it. With a loss scale per layer whose gradients hold an infinity or a
+// Steps each layer as soon as backward is done with it. With a loss scale, a layer whose gradients hold an infinity or a
 // NaN is left as it is, decided layer by layer as they arrive, and the step does not count for its bias corrections; a
 // step that has its optimizer on the device is skipped as a whole. The arithmetic is PyTorch's fused Adam, which rounds
 // otherwise than kernels/adamw does.
