@@ -10,7 +10,7 @@ using lessons::ChartPoint;
 
 namespace {
 
-// Between the two points around x, which lies inside of them.
+// Between the two points around x, which is not outside of them.
 double value_between(const std::vector<ChartPoint>& points, double x) {
   const auto after = std::find_if(points.begin() + 1, points.end() - 1, [=](const ChartPoint& p) { return p.x >= x; });
   const ChartPoint &a = *(after - 1), &b = *after;

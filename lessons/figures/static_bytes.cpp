@@ -1,0 +1,138 @@
+// What training takes before the first activation: weights, gradients, master copy and moments by precision, beside the
+// card's memory. Arithmetic: it needs no run.
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "demos/predict/static_memory.h"
+#include "lessons/bench.h"
+#include "lessons/figure.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+namespace {
+
+using predict::KeptState;
+using predict::Precision;
+
+struct Scheme {
+  std::string_view key, label;
+  Precision precision;
+};
+constexpr std::array<Scheme, 3> kSchemes{{{"bf16_mixed", "mixed precision", Precision::kBf16Mixed},
+                                          {"fp32", "fp32", Precision::kFp32},
+                                          {"bf16", "pure bf16", Precision::kBf16}}};
+constexpr std::array<record::Choice, 4> kOptimizers{
+    {{"adamw", "AdamW"}, {"adamw_8bit", "AdamW, 8-bit moments"}, {"momentum", "SGD, momentum"}, {"sgd", "SGD"}}};
+constexpr std::array<KeptState, 4> kStates{KeptState::kAdamW, KeptState::kAdamW8bit, KeptState::kMomentum,
+                                           KeptState::kSgd};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "parameters",
+                      .label = "Parameters",
+                      .help = "Numbers that are trained, P",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 1e6,
+                      .maximum = 1e12,
+                      .default_number = 1.5e9,
+                      .logarithmic = true},
+    record::ParamSpec{.key = "optimizer",
+                      .label = "Optimizer",
+                      .help = "What it keeps for each parameter between steps",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "adamw",
+                      .choices = kOptimizers},
+    record::ParamSpec{.key = "card",
+                      .label = "Card",
+                      .help = "Memory of the GPU; the line in the figure",
+                      .kind = record::ParamKind::kBytes,
+                      .minimum = 1.0 * record::kGiB,
+                      .maximum = 1024.0 * record::kGiB,
+                      .default_number = 24.0 * record::kGiB,
+                      .logarithmic = true},
+};
+
+struct Part {
+  const char* label;
+  record::Category category;
+  record::Bytes predict::StaticMemory::*bytes;
+};
+// From the bottom of the stack.
+constexpr std::array<Part, 4> kParts{
+    {{"Weights", record::Category::kWeights, &predict::StaticMemory::weights},
+     {"Gradients", record::Category::kGradients, &predict::StaticMemory::gradients},
+     {"Master copy", record::Category::kOptimizerState, &predict::StaticMemory::master},
+     {"Moments", record::Category::kOptimizerState, &predict::StaticMemory::moments}}};
+
+KeptState state_of(const record::Params& params) {
+  for (std::size_t i = 0; i < kOptimizers.size(); ++i)
+    if (params.text("optimizer") == kOptimizers[i].key) return kStates[i];
+  return KeptState::kAdamW;
+}
+
+Chart stacks(const std::array<predict::StaticMemory, kSchemes.size()>& memory, record::Bytes card) {
+  Chart chart;
+  chart.bars = true;
+  chart.stacked = true;
+  for (const Part& part : kParts) {
+    ChartSeries series{.label = part.label, .category = part.category, .points = {}};
+    for (std::size_t i = 0; i < kSchemes.size(); ++i) {
+      const auto bytes = static_cast<double>(memory[i].*part.bytes);
+      const std::string text = short_bytes(memory[i].*part.bytes);
+      series.points.push_back({.x = static_cast<double>(i),
+                               .y = bytes,
+                               .low = bytes,
+                               .high = bytes,
+                               .label = text,
+                               .tip = fmt::format("{}, {}: {}", kSchemes[i].label, part.label, text)});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  for (const Scheme& scheme : kSchemes) chart.categories.emplace_back(scheme.label);
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kSchemes.size() - 0.5, .name = {}};
+  chart.y.unit = AxisUnit::kBytes;
+  const auto y = static_cast<double>(card);
+  chart.references.push_back({.label = short_bytes(card) + " card", .x = {chart.x.low, chart.x.high}, .y = {y, y}});
+  fit_y(chart);
+  return chart;
+}
+
+Table sums(const std::array<predict::StaticMemory, kSchemes.size()>& memory, std::int64_t parameters,
+           record::Bytes card) {
+  Table table{.head = "Per parameter and in all", .columns = {"per parameter", "in all", "of the card"}, .rows = {}};
+  for (std::size_t i = 0; i < kSchemes.size(); ++i) {
+    const auto sum = static_cast<double>(memory[i].sum());
+    table.rows.push_back({.name = std::string(kSchemes[i].label),
+                          .cells = {fmt::format("{:.4g} B", sum / static_cast<double>(parameters)),
+                                    record::format_bytes(memory[i].sum()),
+                                    fmt::format("{:.0f} %", 100 * sum / static_cast<double>(card))}});
+  }
+  table.foot = "Activations, logits and workspaces come on top.";
+  return table;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  const std::int64_t parameters = params.integer("parameters");
+  const record::Bytes card = params.integer("card");
+  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters), record::label_of(kSchema[1], params.text("optimizer")));
+  std::array<predict::StaticMemory, kSchemes.size()> memory;
+  for (std::size_t i = 0; i < kSchemes.size(); ++i)
+    memory[i] = predict::static_memory(parameters, kSchemes[i].precision, state_of(params));
+  figure.panels.emplace_back(stacks(memory, card));
+  figure.panels.emplace_back(sums(memory, parameters, card));
+}
+
+}  // namespace
+
+extern const Figure kStaticBytes;
+constinit const Figure kStaticBytes{
+    .id = "static_bytes",
+    .title = "Before the first activation",
+    .caption = "Weights, gradients, master copy and moments by precision, beside the memory of a card",
+    .schema = kSchema,
+    .basis = Basis::kParameters,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

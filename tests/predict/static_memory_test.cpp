@@ -1,0 +1,37 @@
+// The model state against numbers worked by hand.
+#include "demos/predict/static_memory.h"
+#include "demos/predict/needle.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using predict::KeptState;
+using predict::Precision;
+
+TEST_CASE("mixed precision and fp32 both take sixteen bytes per parameter with AdamW") {
+  const predict::StaticMemory mixed = predict::static_memory(1'500'000'000, Precision::kBf16Mixed, KeptState::kAdamW);
+  CHECK(mixed.weights == 3'000'000'000);
+  CHECK(mixed.gradients == 3'000'000'000);
+  CHECK(mixed.master == 6'000'000'000);
+  CHECK(mixed.moments == 12'000'000'000);
+  CHECK(mixed.sum() == 24'000'000'000);
+  CHECK(predict::static_memory(1'500'000'000, Precision::kFp32, KeptState::kAdamW).sum() == 24'000'000'000);
+  // Exactly: Llama 3.2 1B.
+  CHECK(predict::static_memory(1'235'814'400, Precision::kFp16Mixed, KeptState::kAdamW).sum() == 19'773'030'400);
+}
+
+TEST_CASE("other optimizers and pure bf16 take less") {
+  const std::int64_t n = 1'000'000;
+  CHECK(predict::static_memory(n, Precision::kBf16, KeptState::kAdamW).sum() == 8 * n);
+  CHECK(predict::static_memory(n, Precision::kBf16Mixed, KeptState::kSgd).sum() == 8 * n);
+  CHECK(predict::static_memory(n, Precision::kFp32, KeptState::kMomentum).sum() == 12 * n);
+  // A byte per moment, and two fp32 scales for each 256 parameters: 3,907 blocks.
+  CHECK(predict::static_memory(n, Precision::kBf16Mixed, KeptState::kAdamW8bit).moments == 2 * n + 2 * 4 * 3907);
+}
+
+TEST_CASE("the needle over the checkpoints orders five models") {
+  const double expected[] = {23.48, 5.87, 3.93, 1.46, 1.17};
+  for (std::size_t i = 0; i < predict::kNeedleShapes.size(); ++i)
+    CHECK(predict::needle_ratio(predict::kNeedleShapes[i], 3) == Approx(expected[i]).margin(0.005));
+  CHECK(predict::needle_bytes(predict::kNeedleShapes[0], 3, 4096) == 6'304'038'912);
+  CHECK(predict::kept_inputs_bytes(predict::kNeedleShapes[0], 4096) == 268'435'456);
+}
