@@ -34,7 +34,7 @@ constexpr std::array kSchema{
                       .choices = kModels},
     record::ParamSpec{.key = "vocabulary",
                       .label = "Vocabulary",
-                      .help = "Tokens that the head tells apart, V",
+                      .help = "Words of the tokenizer, V",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "own",
                       .choices = kVocabularies},

@@ -28,12 +28,13 @@ TEST_CASE("ids are unique and lead to their record") {
     CHECK_FALSE(figure->title.empty());
     CHECK_FALSE(figure->caption.empty());
   }
+  std::set<std::string_view> page_ids;
   for (const lessons::Page* page : tests::course().pages()) {
-    CHECK(ids.insert(page->id).second);
+    CHECK(page_ids.insert(page->id).second);
     CHECK(tests::course().find_page(page->id) == page);
   }
   CHECK(ids.count("memory_timeline") == 1);
-  CHECK(ids.count("where_memory_goes") == 1);
+  CHECK(page_ids.count("where_memory_goes") == 1);
   CHECK(lessons::find_figure("no such figure") == nullptr);
   CHECK(tests::course().find_page("") == nullptr);
 }

@@ -24,7 +24,7 @@ std::vector<record::Params> variants(record::Schema schema) {
   for (const record::ParamSpec& spec : schema) {
     std::vector<std::string> values;
     for (const record::Choice& choice : spec.choices) values.emplace_back(choice.key);
-    if (spec.kind == record::ParamKind::kInteger) {
+    if (spec.kind == record::ParamKind::kInteger || spec.kind == record::ParamKind::kBytes) {
       values = {std::to_string(static_cast<std::int64_t>(spec.minimum)),
                 std::to_string(static_cast<std::int64_t>(spec.maximum))};
     }
