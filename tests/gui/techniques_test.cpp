@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "app/window/widgets/ladder.h"
@@ -361,6 +362,7 @@ TEST_CASE("every page of the techniques has a picture in each of its figures, fr
       actor.picture("shipped " + stage.page + " before");
       if (page->question) {
         IM_CHECK(actor.question().hides());
+        if (std::holds_alternative<lessons::ChoiceQuestion>(page->question->kind)) actor.ctx->KeyPress(ImGuiKey_1);
         actor.ctx->KeyPress(ImGuiKey_Enter);
         actor.frames(3);
         IM_CHECK(actor.question().state() == app::page::Question::State::kAnswered);
