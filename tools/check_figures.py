@@ -21,8 +21,11 @@ def problem(file):
         whole = data.startswith(b"\x89PNG\r\n\x1a\n") and data[-8:-4] == b"IEND"
         return None if whole and min(struct.unpack(">II", data[16:24])) >= 100 else "not a whole PNG of some size"
     if file.suffix == ".csv":
-        rows = list(csv.reader(line for line in data.decode().splitlines() if not line.startswith("#")))
-        return None if len(rows) > 1 and len({len(row) for row in rows}) == 1 else "not a table"
+        # Panels with other columns follow after an empty line.
+        lines = "\n".join(line for line in data.decode().splitlines() if not line.startswith("#"))
+        tables = [list(csv.reader(part.splitlines())) for part in lines.strip("\n").split("\n\n")]
+        whole = all(len(rows) > 1 and len({len(row) for row in rows}) == 1 for rows in tables)
+        return None if whole else "not a table"
     return None if json.loads(data) else "empty"
 
 
