@@ -171,10 +171,10 @@ int main(int argc, char** argv) {
   fmt::print("| recording | step, ms | host issues it in, ms | step against nothing |\n|---|---|---|---|\n");
   const double base = record::quantiles_of(step_ms[kNothing]).median;
   for (int mode = 0; mode < kModes; ++mode) {
-    const record::Quantiles step = record::quantiles_of(step_ms[mode]), issue = record::quantiles_of(issue_ms[mode]);
+    const record::Quantiles whole = record::quantiles_of(step_ms[mode]), issue = record::quantiles_of(issue_ms[mode]);
     fmt::print("| {} | {:.2f} ({:.2f} … {:.2f}) | {:.2f} ({:.2f} … {:.2f}) | {:+.2f} % ({:+.3f} ms) |\n",
-               kModeNames[mode], step.median, step.low, step.high, issue.median, issue.low, issue.high,
-               100 * (step.median / base - 1), step.median - base);
+               kModeNames[mode], whole.median, whole.low, whole.high, issue.median, issue.low, issue.high,
+               100 * (whole.median / base - 1), whole.median - base);
   }
   fmt::print(
       "\nMarks a step: {}. Device marks and counters alone: {:+.3f} ms per step. Events dropped: {}. Encoded: {} "
