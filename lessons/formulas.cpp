@@ -81,7 +81,7 @@ class Terms {
     const Measured measured = host ? Measured::kNothing : Measured::kStanding;
     const std::int64_t masters = step_.masters() ? kFp32 : 0, moment = step_.moment_bytes();
     const Bytes bytes = predict::optimizer_state_bytes(step_);
-    if (step_.optimizer == OptimizerKind::kAdamW8bit) {
+    if (predict::has_8bit_moments(step_)) {
       add(Category::kOptimizerState, name, fmt::format("(1 + 1 + 8/256{}) · {}", masters > 0 ? " + 4" : "", p),
           fmt::format("{:.3f} × {}", 2 + 8.0 / 256 + static_cast<double>(masters), count(trained())), bytes, measured,
           host);
@@ -129,7 +129,7 @@ class Terms {
   }
 
   void checkpoints() {
-    if (step_.checkpointing != predict::Checkpointing::kLayer) return;  // what else is kept has no short form
+    if (!step_.keeps_layer_inputs()) return;  // what else is kept has no short form
     const std::int64_t every = step_.checkpoint_every;
     const Bytes single = predict::layer_input_bytes(step_), all = predict::checkpoint_bytes(step_);
     const Bytes norm = predict::final_norm_bytes(step_);

@@ -1,9 +1,7 @@
 #include "lessons/sweep.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,23 +52,6 @@ std::string point_text(const SweepPoint& point, std::string_view name) {
     text += fmt::format(", {} tokens/s ({} to {})", speed_text(point.tokens_per_second),
                         speed_text(point.tokens_per_second_low), speed_text(point.tokens_per_second_high));
   return text;
-}
-
-std::string ladder_label(std::string_view id) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kLabels{{
-      {"fused_kernels", "fused kernels"},
-      {"flash_attention", "flash attention"},
-      {"flce", "fused linear cross entropy"},
-      {"bf16", "bf16, stochastic rounding"},
-      {"optimizer_in_backward", "optimizer in backward"},
-      {"adamw_8bit", "8-bit AdamW"},
-      {"offload_checkpoints", "checkpoints on the host"},
-      {"offload_optimizer", "optimizer on the host"},
-      {"offload_parameters", "weights on the host"},
-  }};
-  for (const auto& [known, label] : kLabels)
-    if (known == id) return std::string(label);
-  return std::string(id);
 }
 
 ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name) {

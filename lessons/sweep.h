@@ -29,9 +29,6 @@ std::string point_text(const SweepPoint& point, std::string_view name);
 // "2,468", "331.3": tokens/s with as many decimals as its size is worth.
 std::string speed_text(double tokens_per_second);
 
-// "8-bit AdamW" for "adamw_8bit": a switch of the ladder, as a rung is called.
-std::string ladder_label(std::string_view id);
-
 // The peak and the speed of a point at place `x` of a chart. One that ran out has no speed.
 ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name);
 ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name);

@@ -1,5 +1,6 @@
 #include "lessons/wording.h"
 
+#include <cctype>
 #include <charconv>
 #include <vector>
 
@@ -54,6 +55,12 @@ std::string with_commas(const std::string& digits) {
 
 }  // namespace
 
+std::string in_lower_case(std::string_view label) {
+  std::string text(label);
+  text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
 std::string provenance_line(const record::RunInfo& info) {
   std::vector<std::string> parts;
   const auto add = [&parts](std::string text) {
@@ -77,16 +84,20 @@ std::string provenance_line(const record::RunInfo& info) {
   add(shown(info, "precision"));
   add_number("batch", "batch {}");
   add_number("seq", "{} tokens");
-  if (const std::string value = value_of(info.params, "checkpointing"); !value.empty() && value != "off") {
-    add("checkpointing " + shown(info, "checkpointing"));
+  if (const auto* demo = experiments::find_demo(info.demo)) {
+    for (const record::ParamSpec& spec : demo->schema) {
+      const std::string value = value_of(info.params, std::string(spec.key));
+      if (!in_provenance_line(spec) || spec.default_text != "off" || value.empty() || value == "off") continue;
+      add(in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value)));
+    }
   }
   const std::string gpu = value_of(info.provenance, "gpu");
   add(info.device == record::DeviceKind::kGpu ? (gpu.empty() ? "GPU" : gpu) : "CPU");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-bool in_provenance_line(std::string_view key) {
-  return record::is_one_of(key, "model|precision|batch|seq|checkpointing");
+bool in_provenance_line(const record::ParamSpec& spec) {
+  return spec.role != record::ParamRole::kRun && !spec.advanced;
 }
 
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure) {

@@ -14,7 +14,10 @@ namespace headroom::lessons {
 std::string provenance_line(const record::RunInfo& info);
 
 // Whether that line says the parameter's value.
-bool in_provenance_line(std::string_view key);
+bool in_provenance_line(const record::ParamSpec& spec);
+
+// "Checkpointing": "checkpointing", as inside a sentence.
+std::string in_lower_case(std::string_view label);
 
 // What a file with a figure of this run must tell beside the source of its numbers: the run's own provenance, its
 // parameters, how it ended, whether its file was cut off, and the figure's parameters.

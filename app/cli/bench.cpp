@@ -30,6 +30,8 @@ using record::Params;
 
 namespace {
 
+constexpr std::string_view kStep = "step";
+
 void declare(BenchOptions& options, OptionList& list) {
   list.words("KERNEL", options.kernels,
              "What to time (default: all); `headroom list` shows the kernels, `step` is a whole training step beside "
@@ -43,9 +45,12 @@ void declare(BenchOptions& options, OptionList& list) {
   list.engine();
 }
 
+// Whole steps instead of kernels: our kernels beside PyTorch's operators, or the step beside its bound.
+bool is_comparison(std::string_view name) { return name == kStep || name == experiments::training_step().id; }
+
 record::Status check_kernel(const std::string& name) {
   if (kernels::find_kernel(name) != nullptr) return record::Ok{};
-  if (name == "step" || name == "train_step")
+  if (is_comparison(name))
     return Error{fmt::format("bench {} is a comparison by itself: name nothing beside it.", name)};
   std::vector<std::string_view> known;
   for (const auto* kernel : kernels::kernels()) known.push_back(kernel->id);
@@ -126,22 +131,22 @@ nlohmann::json json_of(const record::Recording& recording, OutcomeKind outcome) 
           {"params", info.params}, {"provenance", info.provenance},      {"measurements", std::move(rows)}};
 }
 
-bool names_only(const BenchOptions& options, const std::string& word) {
-  return options.kernels == std::vector<std::string>{word};
+bool names_only(const BenchOptions& options, std::string_view word) {
+  return options.kernels.size() == 1 && options.kernels.front() == word;
 }
 
 record::Status check(const BenchOptions& options) {
-  if (names_only(options, "step") || names_only(options, "train_step")) {
-    Params params(experiments::find_demo("train_step")->schema);
-    return set_params(params, "train_step", options);
+  if (options.kernels.size() == 1 && is_comparison(options.kernels.front())) {
+    Params params(experiments::training_step().schema);
+    return set_params(params, experiments::training_step().id, options);
   }
   const auto runs = runs_of(options);
   return runs ? record::Status(record::Ok{}) : runs.error();
 }
 
 record::Result<ExitCode> bench(const BenchOptions& options) {
-  if (names_only(options, "step")) return bench_step(options);
-  if (names_only(options, "train_step")) return bench_train_step(options);
+  if (names_only(options, kStep)) return bench_step(options);
+  if (names_only(options, experiments::training_step().id)) return bench_train_step(options);
   const auto runs = runs_of(options);
   if (!runs) return runs.error();
   if (options.record) {

@@ -35,7 +35,7 @@ record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   if (auto set = params.set("precision", "bf16"); !set) return set.error();
   const int steps = options.quick ? kQuickSteps : trace ? kTracedSteps : kSteps;
   if (auto set = params.set("steps", std::string_view(std::to_string(steps))); !set) return set.error();
-  if (auto set = set_params(params, "train_step", options); !set) return set.error();
+  if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   if (auto set = params.set("trace", std::string_view(trace ? "on" : "off")); !set) return set.error();
   return params;
 }
@@ -66,7 +66,8 @@ TracedSteps traced_steps_of(const record::Recording& recording) {
 record::Result<WholeRun> run_step(backend::Backend& engine, const BenchOptions& options, bool trace) {
   auto params = params_for(options, trace);
   if (!params) return params.error();
-  return drive_to_end(engine, {"train_step", std::move(params).value(), trace, {}}, options.time_limit, options.json);
+  return drive_to_end(engine, {std::string(experiments::training_step().id), std::move(params).value(), trace, {}},
+                      options.time_limit, options.json);
 }
 
 std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
@@ -74,7 +75,7 @@ std::string duration(double nanoseconds) { return record::format_duration(std::l
 }  // namespace
 
 Params fast_step() {
-  Params params(experiments::find_demo("train_step")->schema);
+  Params params(experiments::training_step().schema);
   for (const char* assignment : {"model=llama-3.2-1b", "batch=1", "seq=1024"}) (void)params.set_assignment(assignment);
   experiments::use_own_kernels(params);
   return params;

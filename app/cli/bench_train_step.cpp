@@ -187,7 +187,8 @@ record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
   if (!products) return products.error();
   if (!products.value().recording) return products.value().exit_code;
   const auto trained =
-      drive_to_end(engine, {"train_step", step.value(), /*record=*/false, {}}, options.time_limit, options.json);
+      drive_to_end(engine, {std::string(experiments::training_step().id), step.value(), /*record=*/false, {}},
+                   options.time_limit, options.json);
   if (!trained) return trained.error();
   if (!trained.value().recording) return trained.value().exit_code;
   const auto bound = times_of(*products.value().recording, shape.value().bound);

@@ -164,7 +164,7 @@ record::Result<ExitCode> page(const PageOptions& options) {
 extern const Command kPage;
 constinit const Command kPage{.name = "page",
                               .summary = "A page of the course as text, with the tables of its figures",
-                              .example = "headroom page checkpointing",
+                              .example = "headroom page where_memory_goes",
                               .make = make_invocation<PageOptions, declare, page, check>};
 
 }  // namespace headroom::app

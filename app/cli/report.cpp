@@ -114,21 +114,21 @@ record::Status write_all(FigureFiles& files, const record::Recording& sweep, con
   return files.write_manifest();
 }
 
-record::Result<record::Params> settings_of(const experiments::DemoInfo& demo, const ReportOptions& options) {
-  record::Params params = report_settings(demo, options.quick);
-  if (auto set = set_params(params, demo.id, options); !set) return set.error();
+record::Result<record::Params> settings_of(const ReportOptions& options) {
+  record::Params params = report_settings(options.quick);
+  if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   return params;
 }
 
 record::Status check(const ReportOptions& options) {
   if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
-  const auto params = settings_of(*experiments::find_demo("train_step"), options);
+  const auto params = settings_of(options);
   return params ? record::Status(record::Ok{}) : params.error();
 }
 
 record::Result<ExitCode> report(const ReportOptions& options) {
   if (options.out.empty()) return Error{"Say where the report goes: --out FOLDER."};
-  auto params = settings_of(*experiments::find_demo("train_step"), options);
+  auto params = settings_of(options);
   if (!params) return params.error();
   const fs::path folder = options.out;
   SweepPlan plan = plan_report(params.value(), options.quick, folder / kTimelines);

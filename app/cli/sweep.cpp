@@ -43,7 +43,7 @@ void declare(SweepOptions& options, OptionList& list) {
 record::Result<const experiments::DemoInfo*> demo_of(const SweepOptions& options) {
   if (options.demo.empty())
     return Error{"Name what to sweep first, as in `headroom sweep train_step --over batch=1,4,8`, or `sweep ladder`."};
-  if (options.demo == "ladder") return experiments::find_demo("train_step");
+  if (options.demo == "ladder") return &experiments::training_step();
   if (const auto* demo = experiments::find_demo(options.demo)) return demo;
   std::vector<std::string_view> known{"ladder"};
   for (const auto* demo : experiments::demos()) known.push_back(demo->id);
@@ -68,7 +68,7 @@ record::Result<SweepPlan> plan_of(const SweepOptions& options) {
   const bool ladder = options.demo == "ladder";
   if (ladder && !options.over.empty()) return Error{"The ladder goes over switches: leave --over out."};
   if (!ladder && options.order) return Error{"--order is the order of the ladder's switches: `headroom sweep ladder`."};
-  Params params = ladder ? naive_settings(demo) : Params(demo.schema);
+  Params params = ladder ? naive_settings() : Params(demo.schema);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (ladder) return plan_ladder(params, words_of(options.order.value_or("")));
   auto plan = plan_over(demo, params, options.over);

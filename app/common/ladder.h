@@ -1,27 +1,16 @@
 // The ablation ladder: one switch after the other, from naive to all on, each rung with all switches below it.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "app/common/sweep_plan.h"
 
 namespace headroom::app {
 
-struct LadderSwitch {
-  std::string_view id;                       // "bf16", as in --order
-  std::array<std::string_view, 6> settings;  // "precision=bf16", …; empty behind the last
-};
-
-// In the order in which a ladder takes them by default.
-std::span<const LadderSwitch> ladder_switches();
-
 // What a ladder begins with where a setting was not asked for: fp32, composed from plain operators, everything kept.
 // (AdamW is the fused one: other optimizers and roundings are choices of its kernel.)
-record::Params naive_settings(const experiments::DemoInfo& train_step);
+record::Params naive_settings();
 
 // Series "ladder", labels "naive" and the switches' ids; `base` is the first rung. Without an order, all switches but
 // those that do not go with the ones before them; with one, a switch that does not go with the others is a rung that is

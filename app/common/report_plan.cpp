@@ -1,41 +1,16 @@
 #include "app/common/report_plan.h"
 
 #include <algorithm>
-#include <array>
-#include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "demos/experiments/strategies.h"
 
 namespace headroom::app {
 
 using record::Params;
 
 namespace {
-
-// Without the output kept from one step to the next, the first two would be smaller than the report's.
-struct Strategy {
-  std::string_view series;
-  std::array<std::string_view, 6> settings;
-};
-constexpr std::array<Strategy, 3> kStrategies{{
-    {"hf", {"loss=hf_2024", "keep_output=on"}},
-    {"liger_without_flce", {"loss=hf_2024", "keep_output=on", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on"}},
-    {"liger_all", {"loss=flce", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"}},
-}};
-
-// 23.2 GiB: the report's card has 24,564 MiB, of which its CUDA context and the driver take the rest.
-constexpr std::array<std::string_view, 8> kFull{
-    "model=llama-3.2-1b",     "precision=fp16_mixed",  "loss_scale=128", "checkpointing=layer",
-    "offload.optimizer=host", "offload.parameters=on", "cap=23.2GiB",    "steps=4"};
-// bf16 for fp16, whose products are slow on CPUs.
-constexpr std::array<std::string_view, 8> kQuick{"model=tiny",
-                                                 "precision=bf16_mixed",
-                                                 "checkpointing=layer",
-                                                 "offload.optimizer=host",
-                                                 "offload.parameters=on",
-                                                 "cap=96MiB",
-                                                 "steps=3",
-                                                 "device=cpu"};
 
 struct Shapes {
   std::int64_t seq;  // of the sweep over the batch
@@ -49,10 +24,6 @@ Shapes shapes(bool quick) {
   return {1024, {1, 4, 8, 16, 32, 64, 96, 112}, {128, 144}, 4, {512, 1024, 2048, 4096, 8192, 12288, 16384, 24576}};
 }
 
-void set_known(Params& params, std::string_view assignment) {
-  if (auto set = params.set_assignment(assignment); !set) throw std::logic_error(set.error().message);
-}
-
 // The timelines of the report's figures 12 and 15, or in a quick run the ones like them.
 bool has_timeline(std::string_view series, std::int64_t batch, std::int64_t seq, bool quick) {
   if (quick) return seq == 128 && batch == 4 && series != "liger_without_flce";
@@ -62,21 +33,18 @@ bool has_timeline(std::string_view series, std::int64_t batch, std::int64_t seq,
 
 }  // namespace
 
-Params report_settings(const experiments::DemoInfo& train_step, bool quick) {
-  Params params(train_step.schema);
-  if (quick)
-    for (const std::string_view assignment : kQuick) set_known(params, assignment);
-  else
-    for (const std::string_view assignment : kFull) set_known(params, assignment);
+Params report_settings(bool quick) {
+  Params params(experiments::training_step().schema);
+  experiments::apply(params, experiments::report_settings(quick));
   return params;
 }
 
 SweepPlan plan_report(const Params& base, bool quick, const std::filesystem::path& timelines) {
   SweepPlan plan;
   plan.name = "report";
-  plan.demo = "train_step";
+  plan.demo = experiments::training_step().id;
   const Shapes sizes = shapes(quick);
-  for (const Strategy& strategy : kStrategies) {
+  for (const experiments::ReportStrategy& strategy : experiments::report_strategies()) {
     const auto add = [&](std::int64_t batch, std::int64_t seq) {
       PlannedPoint point;
       point.series = strategy.series;
@@ -84,10 +52,8 @@ SweepPlan plan_report(const Params& base, bool quick, const std::filesystem::pat
       point.params = base;
       const auto same = [&](const PlannedPoint& p) { return p.series == point.series && p.label == point.label; };
       if (std::any_of(plan.points.begin(), plan.points.end(), same)) return;  // both sweeps have one in common
-      for (const std::string_view setting : strategy.settings)
-        if (!setting.empty()) set_known(point.params, setting);
-      set_known(point.params, fmt::format("batch={}", batch));
-      set_known(point.params, fmt::format("seq={}", seq));
+      experiments::apply(point.params, strategy.settings);
+      experiments::apply(point.params, {fmt::format("batch={}", batch), fmt::format("seq={}", seq)});
       if (!timelines.empty() && has_timeline(strategy.series, batch, seq, quick))
         point.keep = timelines / std::filesystem::path(fmt::format("{}_b{}_t{}.hrec", strategy.series, batch, seq));
       plan.points.push_back(std::move(point));

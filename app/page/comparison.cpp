@@ -156,14 +156,14 @@ std::optional<double> last_metric(const record::Recording& run, MetricKind kind)
 }
 
 std::string techniques_of(const record::RunInfo& run) {
-  const experiments::DemoInfo* demo = experiments::find_demo(run.demo);
-  if (demo == nullptr || run.demo != "train_step") return {};
-  const record::Params params = record::Params::known_of(demo->schema, run.params), defaults(demo->schema);
+  const experiments::DemoInfo& demo = experiments::training_step();
+  if (run.demo != demo.id) return {};
+  const record::Params params = record::Params::known_of(demo.schema, run.params), defaults(demo.schema);
   std::string words;
   int fused = 0;
   const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
-  for (const record::ParamSpec& spec : demo->schema) {
-    if (spec.role != record::ParamRole::kTechnique || lessons::in_provenance_line(spec.key)) continue;
+  for (const record::ParamSpec& spec : demo.schema) {
+    if (spec.role != record::ParamRole::kTechnique || lessons::in_provenance_line(spec)) continue;
     if (!params.in_use(spec.key) || params.as_text(spec.key) == defaults.as_text(spec.key)) continue;
     const bool kernel = spec.kind == record::ParamKind::kSwitch && spec.own_kernels.composed && params.on(spec.key);
     if (kernel && ++fused > 1) continue;

@@ -20,6 +20,8 @@ struct DemoInfo {
 
 std::span<const DemoInfo* const> demos();        // in display order
 const DemoInfo* find_demo(std::string_view id);  // null: unknown
+// `train_step`, which most of the course is about: its parameters are what predict::StepSettings decodes.
+const DemoInfo& training_step();
 
 // Sets every operation that our kernels and PyTorch's operators both compute (OwnKernels::composed) to our kernels.
 void use_own_kernels(record::Params& params);

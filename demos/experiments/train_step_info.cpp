@@ -11,6 +11,7 @@ namespace headroom::experiments {
 
 namespace {
 
+using predict::kChoicesOf;
 using record::Choice;
 using record::FileUse;
 using record::ParamKind;
@@ -24,48 +25,7 @@ constexpr std::array kModels{
     Choice{"llama-3-8b", "Llama 3 8B"},
     Choice{"custom", "Custom"},
 };
-constexpr std::array kPrecisions{
-    Choice{"fp32", "fp32"},
-    Choice{"bf16", "bf16"},
-    Choice{"fp16_mixed", "fp16, fp32 masters"},
-    Choice{"bf16_mixed", "bf16, fp32 masters"},
-};
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
-constexpr std::array kMoments{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}, Choice{"bf16", "bf16"}};
-constexpr std::array kCheckpointing{
-    Choice{"off", "off"},
-    Choice{"layer", "each layer"},
-    Choice{"every", "each k-th layer"},
-    Choice{"selective", "only what is cheap"},
-};
-constexpr std::array kLosses{
-    Choice{"plain", "all logits"},
-    Choice{"hf_2024", "Hugging Face, 2024"},
-    Choice{"hf_2025", "Hugging Face, 2025"},
-    Choice{"flce", "a chunk of logits at a time"},
-};
-constexpr std::array kOptimizers{
-    Choice{"adamw", "AdamW"},
-    Choice{"adamw_8bit", "AdamW, 8-bit moments"},
-    Choice{"galore", "GaLore"},
-};
-constexpr std::array kAdapters{Choice{"off", "off"}, Choice{"lora", "LoRA"}, Choice{"qlora", "QLoRA, 4-bit weights"}};
-constexpr std::array kTargets{
-    Choice{"all", "all projections"},
-    Choice{"attention", "attention"},
-    Choice{"mlp", "MLP"},
-};
-constexpr std::array kStateOffload{Choice{"off", "off"}, Choice{"host", "host memory"}, Choice{"file", "a file"}};
-constexpr std::array kAttentions{
-    Choice{"flash", "flash"},
-    Choice{"cudnn", "flash, by cuDNN"},
-    Choice{"eager", "eager"},
-};
-constexpr std::array kLossModes{
-    Choice{"chunked", "chunks of tokens"},
-    Choice{"lean", "slices of the vocabulary"},
-    Choice{"report", "the report's chunk rule"},
-};
 constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 
 // --- headings of the groups, in the order in which they are first named below
@@ -115,11 +75,12 @@ constexpr std::array kSchema{
     in(kPrecision, ParamRole::kTechnique,
        own(choice("precision", "Precision",
                   "Number format of weights, gradients and activations; mixed keeps the weights in fp32 as well",
-                  kPrecisions),
+                  kChoicesOf<predict::kPrecisions>),
            "fp16_mixed", "bf16_mixed")),  // its loss scale
     in(kMemory, ParamRole::kTechnique,
        choice("checkpointing", "Checkpointing",
-              "Keep only the input of each layer, and compute the layer again in backward", kCheckpointing)),
+              "Keep only the input of each layer, and compute the layer again in backward",
+              kChoicesOf<predict::kCheckpointings>)),
     folded(kMemory, needs(number("checkpoint_every", "Keep each", "layers",
                                  "k: only the input of each k-th layer is kept", 1, 512, 2),
                           "checkpointing", "every")),
@@ -137,14 +98,15 @@ constexpr std::array kSchema{
     folded(kMemory,
            composed(choice("loss", "Loss",
                            "How cross entropy is computed: from all logits at once, or fused with the output layer",
-                           kLosses),
+                           kChoicesOf<predict::kLossPaths>),
                     "flce", "plain")),
     folded(kMemory,
            needs(on_off("keep_output", "Output kept",
                         "Whether the logits stay until the next step, as in a loop that holds the output", true),
                  "loss", "hf_2024|hf_2025")),
-    folded(kMemory,
-           needs(choice("loss_mode", "Logits by", "What the fused loss takes at a time", kLossModes), "loss", "flce")),
+    folded(kMemory, needs(choice("loss_mode", "Logits by", "What the fused loss takes at a time",
+                                 kChoicesOf<predict::kLossModes>),
+                          "loss", "flce")),
     folded(
         kMemory,
         needs(
@@ -164,17 +126,19 @@ constexpr std::array kSchema{
                  "loss", "flce")),
     folded(kMemory, choice("attention", "Attention",
                            "Flash never writes the T × T scores (cuDNN's is for GPUs in 16 bits); eager keeps them",
-                           kAttentions)),
+                           kChoicesOf<predict::kAttentions>)),
     folded(kMemory, number("accumulate", "Micro-batches", "a step",
                            "Batches whose gradients add up before the optimizer steps", 1, 256, 1)),
     folded(kPrecision,
            needs(own(choice("rounding", "Rounding", "How an update is rounded into bf16 weights", kRoundings),
                      "stochastic", "nearest"),
                  "precision", "bf16")),
-    folded(kOptimizer, own(choice("optimizer", "Optimizer",
-                                  "What is kept for each weight between steps, and in how many bits", kOptimizers),
-                           "adamw_8bit|galore", "adamw")),
-    folded(kPrecision, needs(own(choice("moments", "Moments", "Number format of AdamW's two moments", kMoments),
+    folded(kOptimizer,
+           own(choice("optimizer", "Optimizer", "What is kept for each weight between steps, and in how many bits",
+                      kChoicesOf<predict::kOptimizers>),
+               "adamw_8bit|galore", "adamw")),
+    folded(kPrecision, needs(own(choice("moments", "Moments", "Number format of AdamW's two moments",
+                                        kChoicesOf<predict::kMoments>),
                                  "fp32|bf16", "model"),
                              "optimizer", "adamw")),
     folded(kPrecision, needs(number("loss_scale", "Loss scale", "",
@@ -196,19 +160,22 @@ constexpr std::array kSchema{
                  "optimizer", "galore")),
     folded(kOptimizer, on_off("optimizer_in_backward", "Step in backward",
                               "Update each layer as soon as its gradients are there, and drop them")),
-    folded(kAdapter, own(choice("adapters", "Adapters",
-                                "Train two thin matrices beside each frozen weight instead of the weight", kAdapters),
-                         "qlora", "lora")),
+    folded(kAdapter,
+           own(choice("adapters", "Adapters", "Train two thin matrices beside each frozen weight instead of the weight",
+                      kChoicesOf<predict::kAdapters>),
+               "qlora", "lora")),
     folded(kAdapter,
            needs(number("lora_rank", "Rank", "", "r: width of the adapters", 1, 1024, 16), "adapters", "lora|qlora")),
     folded(kAdapter,
            needs(number("lora_alpha", "Alpha", "", "α: the adapters' share is multiplied by α / r", 1, 4096, 32),
                  "adapters", "lora|qlora")),
-    folded(kAdapter, needs(choice("lora_targets", "Beside", "Which projections have adapters", kTargets), "adapters",
-                           "lora|qlora")),
+    folded(kAdapter, needs(choice("lora_targets", "Beside", "Which projections have adapters",
+                                  kChoicesOf<predict::kAdapterTargets>),
+                           "adapters", "lora|qlora")),
     // Our kernels search the gradients for what is not finite.
     folded(kOffload, own(choice("offload.optimizer", "Optimizer state in",
-                                "Where masters and moments lie; away from the device, the CPU steps", kStateOffload),
+                                "Where masters and moments lie; away from the device, the CPU steps",
+                                kChoicesOf<predict::kStateOffloads>),
                          "host|file", "off")),
     in(kOffload, ParamRole::kRun,
        needs(
@@ -279,5 +246,7 @@ constinit const DemoInfo kTrainStep = {
     .schema = kSchema,
     .written_bytes = &state_bytes,
 };
+
+const DemoInfo& training_step() { return kTrainStep; }
 
 }  // namespace headroom::experiments

@@ -78,7 +78,7 @@ StepBound step_bound(const StepSettings& step) {
   return step_bound(step.model, {.tokens = step.tokens(),
                                  .element = step.element_bytes(),
                                  .moment = step.moment_bytes(),
-                                 .checkpointing = step.checkpointing == Checkpointing::kLayer});
+                                 .checkpointing = step.keeps_layer_inputs()});
 }
 
 }  // namespace headroom::predict

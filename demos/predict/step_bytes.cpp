@@ -32,6 +32,19 @@ std::array<Matrix, 7> projections(const llama::Config& c) {
            {c.hidden_size, c.intermediate_size}}};
 }
 
+int moments_of(KeptState state) {
+  switch (state) {
+    case KeptState::kSgd:
+      return 0;
+    case KeptState::kMomentum:
+      return 1;
+    case KeptState::kAdamW:
+    case KeptState::kAdamW8bit:
+      return 2;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::int64_t outer_parameters(const llama::Config& c) {
@@ -86,6 +99,8 @@ std::int64_t galore_elements(const StepSettings& step) {
   return sum * step.model.num_layers;
 }
 
+bool has_8bit_moments(const StepSettings& step) { return step.optimizer == OptimizerKind::kAdamW8bit; }
+
 Bytes optimizer_state_bytes(const StepSettings& step) {
   const std::int64_t trained = trained_parameters(step);
   const Bytes masters = step.masters() ? kFp32 * trained : 0;
@@ -135,6 +150,18 @@ Bytes loss_bytes(const StepSettings& step) {
       break;
   }
   return (step.fused.cross_entropy ? step.element_bytes() : 12) * v * tokens;
+}
+
+StaticMemory static_memory(std::int64_t parameters, Precision precision, KeptState state) {
+  const bool mixed = has_masters(precision);
+  const record::Bytes element = precision == Precision::kFp32 ? 4 : 2;
+  StaticMemory memory;
+  memory.weights = element * parameters;
+  memory.gradients = element * parameters;
+  memory.master = mixed ? 4 * parameters : 0;
+  memory.moments = state == KeptState::kAdamW8bit ? moments_8bit_bytes(parameters)
+                                                  : moments_of(state) * (mixed ? 4 : element) * parameters;
+  return memory;
 }
 
 }  // namespace headroom::predict

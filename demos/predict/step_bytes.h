@@ -2,6 +2,7 @@
 // every worked number below is tested.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "demos/llama/config.h"
@@ -31,6 +32,7 @@ record::Bytes nf4_bytes(std::int64_t weights);
 // A byte for each of two moments, and of each block of either a 4-byte absmax; the last block may be short. Blocks of
 // 256: 2.031 B per parameter.
 record::Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block = 256);
+bool has_8bit_moments(const StepSettings& step);
 // Of one matrix m × n, the smaller side projected to r: two moments r × max(m, n) and the projection r × min(m, n), in
 // elements. 2048 × 8192 at r = 512: 9,437,184 of 2 × 16,777,216.
 std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64_t rank);
@@ -51,5 +53,26 @@ std::int64_t loss_chunk(const StepSettings& step);
 // The most that the loss holds at a time. kHf2024 keeps two tensors of T rows and two of T − 1 rows per sequence, all
 // fp32; without the kept output one of T rows less. kFlce: a chunk's logits.
 record::Bytes loss_bytes(const StepSettings& step);
+
+// --- the model state of any number of parameters, by kind: what is taken before the first activation
+
+// What an optimizer keeps for each parameter, beside the master copy.
+enum class KeptState : std::uint8_t { kSgd, kMomentum, kAdamW, kAdamW8bit };
+inline constexpr std::array kKeptStates{
+    Meant<KeptState>{{"adamw", "AdamW"}, KeptState::kAdamW},
+    Meant<KeptState>{{"adamw_8bit", "AdamW, 8-bit moments"}, KeptState::kAdamW8bit},
+    Meant<KeptState>{{"momentum", "SGD, momentum"}, KeptState::kMomentum},
+    Meant<KeptState>{{"sgd", "SGD"}, KeptState::kSgd},
+};
+
+struct StaticMemory {
+  record::Bytes weights = 0, gradients = 0, master = 0, moments = 0;
+
+  record::Bytes sum() const { return weights + gradients + master + moments; }
+};
+
+// Mixed precision keeps an fp32 master of each 16-bit weight, and moments in fp32; otherwise moments have the weights'
+// format. 1.5·10⁹ parameters, bf16_mixed, AdamW: 24.0·10⁹ B (Rajbhandari et al. 2020, arXiv:1910.02054 §3.1).
+StaticMemory static_memory(std::int64_t parameters, Precision precision, KeptState state);
 
 }  // namespace headroom::predict

@@ -2,11 +2,10 @@
 #include "demos/predict/step_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <initializer_list>
 #include <stdexcept>
 #include <string_view>
-#include <utility>
 
 namespace headroom::predict {
 
@@ -14,13 +13,12 @@ namespace {
 
 using record::Params;
 
-// The meaning of a choice's value. A value without one is a mistake of this file: the schema has checked it.
-template <class Enum>
-Enum meaning(const Params& params, std::string_view key,
-             std::initializer_list<std::pair<std::string_view, Enum>> values) {
+// The meaning of a choice's value. A value without one is a mistake of the schema, which has checked it.
+template <class Enum, std::size_t N>
+Enum meaning(const Params& params, std::string_view key, const std::array<Meant<Enum>, N>& values) {
   const std::string& value = params.text(key);
-  for (const auto& [text, meant] : values)
-    if (text == value) return meant;
+  for (const Meant<Enum>& each : values)
+    if (each.choice.key == value) return each.meaning;
   throw std::logic_error(std::string(key) + "=" + value + " has no meaning here");
 }
 
@@ -44,58 +42,36 @@ FusedKernels fused_of(const Params& params) {
           .swiglu = params.on("fused.swiglu"),
           .cross_entropy = used_and_on(params, "fused.cross_entropy"),
           .embedding = params.on("fused.embedding"),
-          .attention = meaning<Attention>(
-              params, "attention",
-              {{"flash", Attention::kFlash}, {"cudnn", Attention::kCudnn}, {"eager", Attention::kEager}})};
+          .attention = meaning(params, "attention", kAttentions)};
 }
 
 AdapterOptions adapters_of(const Params& params) {
-  return {
-      .kind = meaning<AdapterKind>(
-          params, "adapters",
-          {{"off", AdapterKind::kOff}, {"lora", AdapterKind::kLora}, {"qlora", AdapterKind::kQlora}}),
-      .rank = params.integer("lora_rank"),
-      .alpha = static_cast<double>(params.integer("lora_alpha")),
-      .targets = meaning<AdapterTargets>(
-          params, "lora_targets",
-          {{"all", AdapterTargets::kAll}, {"attention", AdapterTargets::kAttention}, {"mlp", AdapterTargets::kMlp}})};
+  return {.kind = meaning(params, "adapters", kAdapters),
+          .rank = params.integer("lora_rank"),
+          .alpha = static_cast<double>(params.integer("lora_alpha")),
+          .targets = meaning(params, "lora_targets", kAdapterTargets)};
 }
 
 void set_loss(StepSettings& step, const Params& params) {
-  using kernels::FlceMode;
-  step.loss = meaning<LossPath>(params, "loss",
-                                {{"plain", LossPath::kPlain},
-                                 {"hf_2024", LossPath::kHf2024},
-                                 {"hf_2025", LossPath::kHf2025},
-                                 {"flce", LossPath::kFlce}});
+  step.loss = meaning(params, "loss", kLossPaths);
   step.keep_output = used_and_on(params, "keep_output");
   step.loss_scale = params.integer("loss_scale");
   step.loss_scale_window = params.integer("loss_scale_window");
-  if (step.loss != LossPath::kFlce) return;
-  step.loss_mode = meaning<FlceMode>(
-      params, "loss_mode", {{"chunked", FlceMode::kChunked}, {"lean", FlceMode::kLean}, {"report", FlceMode::kReport}});
+  if (!params.in_use("loss_mode")) return;
+  step.loss_mode = meaning(params, "loss_mode", kLossModes);
   step.loss_chunk = params.integer("loss_chunk");
   step.fp32_weight_gradient = params.text("weight_gradient") == "fp32";
 }
 
 void set_checkpointing(StepSettings& step, const Params& params) {
-  step.checkpointing = meaning<Checkpointing>(params, "checkpointing",
-                                              {{"off", Checkpointing::kOff},
-                                               {"layer", Checkpointing::kLayer},
-                                               {"every", Checkpointing::kLayer},
-                                               {"selective", Checkpointing::kSelective}});
+  step.checkpointing = meaning(params, "checkpointing", kCheckpointings);
   if (params.in_use("checkpoint_every")) step.checkpoint_every = params.integer("checkpoint_every");
 }
 
 void set_optimizer(StepSettings& step, const Params& params) {
-  step.optimizer = meaning<OptimizerKind>(params, "optimizer",
-                                          {{"adamw", OptimizerKind::kAdamW},
-                                           {"adamw_8bit", OptimizerKind::kAdamW8bit},
-                                           {"galore", OptimizerKind::kGaLore}});
+  step.optimizer = meaning(params, "optimizer", kOptimizers);
   step.learning_rate = params.real("learning_rate");
-  if (params.in_use("moments"))
-    step.moments = meaning<Moments>(params, "moments",
-                                    {{"model", Moments::kModel}, {"fp32", Moments::kFp32}, {"bf16", Moments::kBf16}});
+  if (params.in_use("moments")) step.moments = meaning(params, "moments", kMoments);
   step.stochastic_rounding = params.in_use("rounding") && params.text("rounding") == "stochastic";
   step.optimizer_in_backward = params.on("optimizer_in_backward");
   step.galore_rank = params.integer("galore_rank");
@@ -104,9 +80,7 @@ void set_optimizer(StepSettings& step, const Params& params) {
 }
 
 void set_offload(StepSettings& step, const Params& params) {
-  step.offload_state = meaning<StateOffload>(
-      params, "offload.optimizer",
-      {{"off", StateOffload::kOff}, {"host", StateOffload::kHost}, {"file", StateOffload::kFile}});
+  step.offload_state = meaning(params, "offload.optimizer", kStateOffloads);
   step.offload_file = params.text("offload_file");
   step.offload_parameters = params.on("offload.parameters");
   step.offload_checkpoints = params.on("offload.checkpoints");
@@ -132,7 +106,7 @@ std::int64_t StepSettings::low_rank() const {
 
 const char* storage_key(Precision precision) {
   if (precision == Precision::kFp32) return "fp32";
-  return precision == Precision::kFp16Mixed ? "fp16" : "bf16";
+  return has_loss_scale(precision) ? "fp16" : "bf16";
 }
 
 StepSettings step_settings(const Params& params) {
@@ -145,11 +119,7 @@ StepSettings step_settings(const Params& params) {
   step.micro_batches = params.integer("accumulate");
   step.steps = static_cast<int>(params.integer("steps"));
   step.seed = static_cast<std::uint64_t>(params.integer("seed"));
-  step.precision = meaning<Precision>(params, "precision",
-                                      {{"fp32", Precision::kFp32},
-                                       {"bf16", Precision::kBf16},
-                                       {"fp16_mixed", Precision::kFp16Mixed},
-                                       {"bf16_mixed", Precision::kBf16Mixed}});
+  step.precision = meaning(params, "precision", kPrecisions);
   set_checkpointing(step, params);
   set_loss(step, params);
   step.fused = fused_of(params);

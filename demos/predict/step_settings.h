@@ -16,6 +16,13 @@
 
 namespace headroom::predict {
 
+// What the fused loss takes at a time.
+inline constexpr std::array kLossModes{
+    Meant<kernels::FlceMode>{{"chunked", "chunks of tokens"}, kernels::FlceMode::kChunked},
+    Meant<kernels::FlceMode>{{"lean", "slices of the vocabulary"}, kernels::FlceMode::kLean},
+    Meant<kernels::FlceMode>{{"report", "the report's chunk rule"}, kernels::FlceMode::kReport},
+};
+
 struct StepSettings {
   // Of a checkpoint (`weights`) with model=custom these are placeholders until its config.json has been read.
   llama::Config model;
@@ -62,7 +69,8 @@ struct StepSettings {
   bool histogram = false;  // gradients and updates are counted by exponent
 
   std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
-  bool masters() const { return precision == Precision::kFp16Mixed || precision == Precision::kBf16Mixed; }
+  bool masters() const { return has_masters(precision); }
+  bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // Bytes of a working weight, gradient or activation; of one of AdamW's moments.
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
   std::int64_t moment_bytes() const;

@@ -1,9 +1,27 @@
-// How a training step is computed, as the engine and the closed forms both name it. No torch.
+// How a training step is computed: each technique with its key, its label and its meaning, declared once. The schema
+// offers these, StepSettings decodes them, the engine and the closed forms switch on the meaning. No torch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
+#include "demos/record/schema.h"
+
 namespace headroom::predict {
+
+// A value of a choice, and what it means.
+template <class Enum>
+struct Meant {
+  record::Choice choice;  // "flce", "a chunk of logits at a time"
+  Enum meaning;
+};
+// The choices alone, as a schema takes them.
+template <const auto& kValues>
+inline constexpr auto kChoicesOf = [] {
+  std::array<record::Choice, kValues.size()> choices{};
+  for (std::size_t i = 0; i < kValues.size(); ++i) choices[i] = kValues[i].choice;
+  return choices;
+}();
 
 enum class Precision : std::uint8_t {
   kFp32,
@@ -11,17 +29,38 @@ enum class Precision : std::uint8_t {
   kFp16Mixed,  // fp16, with fp32 masters and a loss scale
   kBf16Mixed,  // bf16, with fp32 masters
 };
+inline constexpr std::array kPrecisions{
+    Meant<Precision>{{"fp32", "fp32"}, Precision::kFp32},
+    Meant<Precision>{{"bf16", "bf16"}, Precision::kBf16},
+    Meant<Precision>{{"fp16_mixed", "fp16, fp32 masters"}, Precision::kFp16Mixed},
+    Meant<Precision>{{"bf16_mixed", "bf16, fp32 masters"}, Precision::kBf16Mixed},
+};
+constexpr bool has_masters(Precision precision) {
+  return precision == Precision::kFp16Mixed || precision == Precision::kBf16Mixed;
+}
+constexpr bool has_loss_scale(Precision precision) { return precision == Precision::kFp16Mixed; }
 
 enum class Checkpointing : std::uint8_t {
   kOff,        // every layer keeps what its backward needs
   kSelective,  // layers keep the results of products and what attention's kernel keeps, and rebuild the rest
   kLayer,  // one input in `checkpoint_every` layers is kept, and the layers behind it are computed again in backward
 };
+inline constexpr std::array kCheckpointings{
+    Meant<Checkpointing>{{"off", "off"}, Checkpointing::kOff},
+    Meant<Checkpointing>{{"layer", "each layer"}, Checkpointing::kLayer},
+    Meant<Checkpointing>{{"every", "each k-th layer"}, Checkpointing::kLayer},
+    Meant<Checkpointing>{{"selective", "only what is cheap"}, Checkpointing::kSelective},
+};
 
 enum class Attention : std::uint8_t {
   kEager,  // scores T × T
   kFlash,
   kCudnn,  // flash by cuDNN where a GPU computes in 16 bits, else as kFlash
+};
+inline constexpr std::array kAttentions{
+    Meant<Attention>{{"flash", "flash"}, Attention::kFlash},
+    Meant<Attention>{{"cudnn", "flash, by cuDNN"}, Attention::kCudnn},
+    Meant<Attention>{{"eager", "eager"}, Attention::kEager},
 };
 
 // Operations of the step as one kernel each, instead of compositions of PyTorch's operators.
@@ -40,19 +79,45 @@ enum class LossPath : std::uint8_t {
   kHf2024,  // as Hugging Face's Llama until the end of 2024
   kHf2025,  // as it has been since 2025
 };
+inline constexpr std::array kLossPaths{
+    Meant<LossPath>{{"plain", "all logits"}, LossPath::kPlain},
+    Meant<LossPath>{{"hf_2024", "Hugging Face, 2024"}, LossPath::kHf2024},
+    Meant<LossPath>{{"hf_2025", "Hugging Face, 2025"}, LossPath::kHf2025},
+    Meant<LossPath>{{"flce", "a chunk of logits at a time"}, LossPath::kFlce},
+};
 
 enum class OptimizerKind : std::uint8_t { kAdamW, kAdamW8bit, kGaLore };
+inline constexpr std::array kOptimizers{
+    Meant<OptimizerKind>{{"adamw", "AdamW"}, OptimizerKind::kAdamW},
+    Meant<OptimizerKind>{{"adamw_8bit", "AdamW, 8-bit moments"}, OptimizerKind::kAdamW8bit},
+    Meant<OptimizerKind>{{"galore", "GaLore"}, OptimizerKind::kGaLore},
+};
 
 // Number format of AdamW's moments. kModel: as the weights, beside masters fp32.
 enum class Moments : std::uint8_t { kModel, kFp32, kBf16 };
+inline constexpr std::array kMoments{
+    Meant<Moments>{{"model", "as the weights"}, Moments::kModel},
+    Meant<Moments>{{"fp32", "fp32"}, Moments::kFp32},
+    Meant<Moments>{{"bf16", "bf16"}, Moments::kBf16},
+};
 
 enum class AdapterKind : std::uint8_t {
   kOff,    // all weights are trained
   kLora,   // the weights are frozen, in the model's type
   kQlora,  // the projections' weights are frozen in NF4; the embedding, the head and the norms in the model's type
 };
+inline constexpr std::array kAdapters{
+    Meant<AdapterKind>{{"off", "off"}, AdapterKind::kOff},
+    Meant<AdapterKind>{{"lora", "LoRA"}, AdapterKind::kLora},
+    Meant<AdapterKind>{{"qlora", "QLoRA, 4-bit weights"}, AdapterKind::kQlora},
+};
 
 enum class AdapterTargets : std::uint8_t { kAll, kAttention, kMlp };
+inline constexpr std::array kAdapterTargets{
+    Meant<AdapterTargets>{{"all", "all projections"}, AdapterTargets::kAll},
+    Meant<AdapterTargets>{{"attention", "attention"}, AdapterTargets::kAttention},
+    Meant<AdapterTargets>{{"mlp", "MLP"}, AdapterTargets::kMlp},
+};
 
 struct AdapterOptions {
   AdapterKind kind = AdapterKind::kOff;
@@ -63,5 +128,10 @@ struct AdapterOptions {
 
 // Where masters and moments are kept. Away from the device, the CPU steps.
 enum class StateOffload : std::uint8_t { kOff, kHost, kFile };
+inline constexpr std::array kStateOffloads{
+    Meant<StateOffload>{{"off", "off"}, StateOffload::kOff},
+    Meant<StateOffload>{{"host", "host memory"}, StateOffload::kHost},
+    Meant<StateOffload>{{"file", "a file"}, StateOffload::kFile},
+};
 
 }  // namespace headroom::predict

@@ -12,8 +12,6 @@ extern const Figure kEditedKernel;
 
 namespace {
 
-constexpr std::string_view kPanel = "edit_kernel";
-
 std::string form_label(std::string_view variant) {
   if (variant == "yours") return "yours";
   return variant == "fused" ? "the built-in kernel" : variant_label(variant);
@@ -25,7 +23,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
       figure.head.empty_reason = "A kernel is timed on a GPU, once its result is right.";
     return;
   }
-  const auto rows = rows_of(input.run->recording(), kPanel, "forward", "cold");
+  const auto rows = rows_of(input.run->recording(), record::Measurement::kEditKernel, "forward", "cold");
   const auto copy = std::find_if(rows.begin(), rows.end(), [](const auto* row) { return row->variant == "copy"; });
   if (copy == rows.end() || !((*copy)->median > 0)) {
     figure.head.empty_reason = "This run timed no kernel of the reader's.";

@@ -17,7 +17,7 @@ namespace {
 
 using record::Bytes;
 
-record::Schema schema_of_step() { return experiments::find_demo("train_step")->schema; }
+record::Schema schema_of_step() { return experiments::training_step().schema; }
 
 // Of the reader's settings; the shape that a checkpoint decides is known from a run of it alone.
 predict::StepSettings settings_of(const record::Params& settings, const record::RunInfo* run) {
@@ -117,7 +117,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   const bool is_prediction =
       input.run != nullptr && input.run->recording().info().source == record::Source::kPredicted;  // its own column
-  const bool has_run = input.run != nullptr && !is_prediction && input.run->recording().info().demo == "train_step" &&
+  const bool has_run = input.run != nullptr && !is_prediction &&
+                       input.run->recording().info().demo == experiments::training_step().id &&
                        input.run->recording().sweep_points().empty();  // each point has its own settings
   if (input.settings == nullptr && !has_run) {
     figure.head.empty_reason = "There are no settings to put numbers in for.";
@@ -138,7 +139,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   table.head = "With these settings";
   fill(table, terms, input, run_fits);
   record::RunInfo asked;  // the settings in the words of a run
-  asked.demo = "train_step";
+  asked.demo = experiments::training_step().id;
   asked.params = settings.to_map();
   if (run != nullptr &&
       settings.text("weights") == record::Params::known_of(schema_of_step(), run->params).text("weights"))

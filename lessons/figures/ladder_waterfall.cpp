@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
 #include "lessons/axes.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
@@ -26,22 +27,14 @@ constexpr std::array kSchema{
                       .choices = kDeltas},
 };
 
-// Settings that a later switch turns off again.
-struct Dropped {
-  std::string_view key, value, words;
-};
-constexpr std::array<Dropped, 3> kCanBeDropped{{{"optimizer", "adamw_8bit", "8-bit"},
-                                                {"optimizer_in_backward", "on", "step in backward"},
-                                                {"rounding", "stochastic", "stochastic rounding"}}};
-
 // "− 8-bit, − step in backward": what the rung before had and this one has not.
 std::string dropped(const SweepPoint& before, const SweepPoint& point) {
-  const auto has = [](const SweepPoint& which, const Dropped& each) {
+  const auto has = [](const SweepPoint& which, const experiments::TurnedOff& each) {
     const auto found = which.params.find(std::string(each.key));
     return found != which.params.end() && found->second == each.value;
   };
   std::string text;
-  for (const Dropped& each : kCanBeDropped)
+  for (const experiments::TurnedOff& each : experiments::turned_off_later())
     if (has(before, each) && !has(point, each)) text += fmt::format("{}− {}", text.empty() ? "" : ", ", each.words);
   return text;
 }
@@ -50,19 +43,19 @@ std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + 
 
 // In the page's words where this program knows the conflict, else as it was said then.
 std::string why_refused(const SweepPoint& point) {
-  const auto params = record::Params::from_map(experiments::find_demo("train_step")->schema, point.params);
+  const auto params = record::Params::from_map(experiments::training_step().schema, point.params);
   const std::string words = params ? conflict_in_words(params.value()) : std::string();
   return words.empty() ? point.outcome.message : words;
 }
 
 Rung rung_of(const SweepPoint& point, bool first) {
   Rung rung;
-  rung.label = (first ? "" : "+ ") + ladder_label(point.label);
-  rung.tip = point_text(point, ladder_label(point.label));
+  rung.label = (first ? "" : "+ ") + experiments::ladder_label(point.label);
+  rung.tip = point_text(point, experiments::ladder_label(point.label));
   if (!completed(point) && !ran_out(point)) {
     rung.note = point.outcome.kind == record::OutcomeKind::kRefused ? why_refused(point)
                                                                     : "did not run: " + point.outcome.message;
-    rung.tip = ladder_label(point.label) + ": " + rung.note;
+    rung.tip = experiments::ladder_label(point.label) + ": " + rung.note;
     return rung;
   }
   rung.bytes = point.peak_by_category;
@@ -85,7 +78,7 @@ const SweepPoint* rung_of_a(const FigureInput& input, const SweepPoint& point) {
 // What the question asks for: of the rungs but the first their names are known.
 Rung hidden_rung(const SweepPoint& point) {
   Rung rung;
-  rung.label = "+ " + ladder_label(point.label);
+  rung.label = "+ " + experiments::ladder_label(point.label);
   rung.tip = rung.label;
   return rung;
 }

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "demos/predict/static_memory.h"
+#include "demos/predict/step_bytes.h"
 #include "lessons/bench.h"
 #include "lessons/figure.h"
 #include "lessons/wording.h"
@@ -23,10 +23,6 @@ struct Scheme {
 constexpr std::array<Scheme, 3> kSchemes{{{"bf16_mixed", "mixed precision", Precision::kBf16Mixed},
                                           {"fp32", "fp32", Precision::kFp32},
                                           {"bf16", "pure bf16", Precision::kBf16}}};
-constexpr std::array<record::Choice, 4> kOptimizers{
-    {{"adamw", "AdamW"}, {"adamw_8bit", "AdamW, 8-bit moments"}, {"momentum", "SGD, momentum"}, {"sgd", "SGD"}}};
-constexpr std::array<KeptState, 4> kStates{KeptState::kAdamW, KeptState::kAdamW8bit, KeptState::kMomentum,
-                                           KeptState::kSgd};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "parameters",
                       .label = "Parameters",
@@ -41,7 +37,7 @@ constexpr std::array kSchema{
                       .help = "What it keeps for each parameter between steps",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "adamw",
-                      .choices = kOptimizers},
+                      .choices = predict::kChoicesOf<predict::kKeptStates>},
     record::ParamSpec{.key = "card",
                       .label = "Card",
                       .help = "Memory of the GPU; the line in the figure",
@@ -65,8 +61,8 @@ constexpr std::array<Part, 4> kParts{
      {"Moments", record::Category::kOptimizerState, &predict::StaticMemory::moments}}};
 
 KeptState state_of(const record::Params& params) {
-  for (std::size_t i = 0; i < kOptimizers.size(); ++i)
-    if (params.text("optimizer") == kOptimizers[i].key) return kStates[i];
+  for (const auto& each : predict::kKeptStates)
+    if (params.text("optimizer") == each.choice.key) return each.meaning;
   return KeptState::kAdamW;
 }
 
@@ -115,7 +111,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const std::int64_t parameters = params.integer("parameters");
   const record::Bytes card = params.integer("card");
-  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters), record::label_of(kSchema[1], params.text("optimizer")));
+  figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters),
+                                            record::label_of(kSchema[1], params.text("optimizer")));
   std::array<predict::StaticMemory, kSchemes.size()> memory;
   for (std::size_t i = 0; i < kSchemes.size(); ++i)
     memory[i] = predict::static_memory(parameters, kSchemes[i].precision, state_of(params));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/experiments/strategies.h"
 #include "lessons/bench.h"
 #include "lessons/names.h"
 #include "lessons/sweep.h"
@@ -45,7 +46,8 @@ struct Places {
   }
   std::vector<std::string> shown() const {
     std::vector<std::string> texts = labels;
-    for (std::string& text : texts) text = name.empty() ? ladder_label(text) : text.substr(name.size() + 1);
+    for (std::string& text : texts)
+      text = name.empty() ? experiments::ladder_label(text) : text.substr(name.size() + 1);
     return texts;
   }
 };

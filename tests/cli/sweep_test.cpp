@@ -7,6 +7,7 @@
 #include "app/common/ladder.h"
 #include "app/common/report_plan.h"
 #include "app/common/sweep.h"
+#include "demos/experiments/strategies.h"
 #include "tests/cli/program.h"
 #include "tests/cli/recordings.h"
 #include "tests/support/catch.h"
@@ -135,9 +136,9 @@ TEST_CASE("axes that cannot be are refused with the reason") {
 }
 
 TEST_CASE("each rung of the ladder has the switches below it, in any order") {
-  const record::Params naive = app::naive_settings(train_step());
+  const record::Params naive = app::naive_settings();
   const SweepPlan plan = app::plan_ladder(naive, {}).value();
-  REQUIRE(plan.points.size() == 1 + app::ladder_switches().size());
+  REQUIRE(plan.points.size() == 1 + experiments::ladder_switches().size());
   CHECK(plan.points[0].label == "naive");
   CHECK(plan.points[0].params == naive);
   CHECK(plan.points.back().params.text("loss") == "flce");
@@ -166,7 +167,7 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
 }
 
 TEST_CASE("the report's plan is its experiment") {
-  const SweepPlan plan = app::plan_report(app::report_settings(train_step(), false), false, "/t");
+  const SweepPlan plan = app::plan_report(app::report_settings(false), false, "/t");
   CHECK(plan.points.size() == 15 + 15 + 17);  // 8 batches, 8 lengths, one of them in both; two more with everything on
   int kept = 0;
   for (const app::PlannedPoint& point : plan.points) {

@@ -1,6 +1,6 @@
 // The model state against numbers worked by hand.
-#include "demos/predict/static_memory.h"
 #include "demos/predict/needle.h"
+#include "demos/predict/step_bytes.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

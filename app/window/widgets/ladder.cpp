@@ -8,6 +8,7 @@
 
 #include "app/common/ladder.h"
 #include "app/page/page_model.h"
+#include "demos/experiments/strategies.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
 
@@ -27,7 +28,7 @@ constexpr SweepWords kWords{.run = "Run the ladder",
 }  // namespace
 
 LadderView::LadderView(const WidgetHost& host) : page_(host.page), sweep_(host.engines, host.page) {
-  for (const LadderSwitch& each : ladder_switches()) order_.emplace_back(each.id);
+  for (const experiments::LadderSwitch& each : experiments::ladder_switches()) order_.emplace_back(each.id);
 }
 
 std::string_view LadderView::empty_reason() const {
@@ -42,7 +43,7 @@ void LadderView::move(std::size_t from, std::size_t to) {
 }
 
 record::Params LadderView::base() const {
-  record::Params params = naive_settings(page_.control().demo());
+  record::Params params = naive_settings();
   for (const record::ParamSpec& spec : params.schema())
     if (spec.role != record::ParamRole::kTechnique)  // the ladder switches these itself
       (void)params.set(spec.key, std::string_view(page_.control().params().as_text(spec.key)));
@@ -56,7 +57,7 @@ std::string LadderView::why_not(std::size_t rung) const {
 }
 
 void LadderView::draw_rung(const DragOrder::Row& row) const {
-  const std::string refused = why_not(row.place), name = lessons::ladder_label(order_[row.place]);
+  const std::string refused = why_not(row.place), name = experiments::ladder_label(order_[row.place]);
   const Rect words{row.words.x0, row.words.y0, row.words.x1 - px(22), row.words.y1};
   text_in(Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled,
           shortened(Face::kMedium, 13, name, words.width()));

@@ -87,7 +87,7 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
   text_in(Face::kRegular, 12, rect.cut_top(px(18)), theme().text2, shortened(Face::kRegular, 12, keeps, rect.width()));
 
   if (!sweep_.draw(frame, run, kWords)) return;
-  const record::Params base = report_settings(frame.page.control().demo(), quick_);
+  const record::Params base = report_settings(quick_);
   sweep_.start(plan_report(base, quick_));
 }
 

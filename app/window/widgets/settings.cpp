@@ -202,11 +202,6 @@ void draw_run(PageFrame& frame, Rect rect) {
 
 // "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"
 std::string settings_summary(const PageFrame& frame) {
-  const auto lower_case = [](std::string_view label) {
-    std::string words(label);
-    words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
-    return words;
-  };
   std::string summary;
   const record::Params& params = frame.page.control().params();
   for (const ParamSpec* spec : shown_params(frame)) {
@@ -218,7 +213,7 @@ std::string settings_summary(const PageFrame& frame) {
     const std::string value = page::shown_value(*spec, params);
     const bool bare = value == "off" || value == "on" || spec->kind == ParamKind::kReal ||
                       (spec->kind == ParamKind::kInteger && spec->unit.empty());
-    if (bare) summary += lower_case(spec->label) + " ";
+    if (bare) summary += lessons::in_lower_case(spec->label) + " ";
     summary += page::shown_value(*spec, params);
   }
   return summary;

@@ -75,7 +75,7 @@ void add_file_traffic(StepReport& report, llama::StateFile& file) {
 StepOptimizer::StepOptimizer(const predict::StepSettings& step, const llama::Model& model, llama::Offload& offload,
                              llama::TrainOptions& options) {
   std::vector<llama::Parameter> weights = llama::trainable_parameters(model);
-  if (step.precision == predict::Precision::kFp16Mixed) {
+  if (predict::has_loss_scale(step.precision)) {
     loss_scale_ = std::make_unique<llama::LossScale>(static_cast<double>(step.loss_scale), step.loss_scale_window,
                                                      weights.front().tensor.device());
     options.loss_scale = loss_scale_->scale();

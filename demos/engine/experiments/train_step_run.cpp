@@ -25,7 +25,7 @@ namespace {
 
 at::ScalarType type_of(predict::Precision precision) {
   if (precision == predict::Precision::kFp32) return at::kFloat;
-  return precision == predict::Precision::kFp16Mixed ? at::kHalf : at::kBFloat16;
+  return predict::has_loss_scale(precision) ? at::kHalf : at::kBFloat16;
 }
 
 llama::LossOptions loss_of(const predict::StepSettings& step) {
@@ -53,8 +53,7 @@ std::function<record::Bytes()> taken_of_host(const RunSetting& setting) {
 
 // Where the loss's kernels report a target that cannot be; undefined where PyTorch's operators compute the loss.
 at::Tensor make_error_flag(const llama::TrainOptions& options, const llama::FusedKernels& fused, at::Device device) {
-  const bool kernel_of_its_own = options.loss.path == llama::LossPath::kPlain && fused.cross_entropy;
-  if (!kernel_of_its_own && options.loss.path != llama::LossPath::kFlce) return {};
+  if (!llama::by_own_kernel(options.loss, fused)) return {};
   const record::Scope scope(record::Category::kOther, llama::operators().nll);
   return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
 }

@@ -111,6 +111,10 @@ at::Tensor hf_2025_loss(const Model& model, const at::Tensor& x_BTH, const at::T
 
 }  // namespace
 
+bool by_own_kernel(const LossOptions& options, const FusedKernels& fused) {
+  return options.path == LossPath::kFlce || (options.path == LossPath::kPlain && fused.cross_entropy);
+}
+
 at::Tensor lm_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_BT,
                    const LossOptions& options, const at::Tensor& upstream) {
   switch (options.path) {

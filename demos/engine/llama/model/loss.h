@@ -28,6 +28,9 @@ struct LossOptions {
   at::Tensor error_flag;
 };
 
+// Whether a kernel of ours computes this loss; then it can report a target through error_flag.
+bool by_own_kernel(const LossOptions& options, const FusedKernels& fused);
+
 // Mean negative log-likelihood of the targets, in nats, fp32. x [B, T, H] after the final norm. `upstream` (fp32 [];
 // undefined: 1) is what backward will begin with: gradients that are made here are made for it.
 //

@@ -100,7 +100,7 @@ at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at
 }
 
 at::Tensor run_segment(const Pass& pass, std::int64_t first, std::int64_t end, const at::Tensor& x_BTH) {
-  if (pass.options.checkpointing != Checkpointing::kLayer) return run_layers(pass, first, end, x_BTH, Phase::kForward);
+  if (!pass.options.keeps_layer_inputs()) return run_layers(pass, first, end, x_BTH, Phase::kForward);
   return checkpoint(x_BTH,
                     {.layers = [&pass, first, end](const at::Tensor& x,
                                                    Phase phase) { return run_layers(pass, first, end, x, phase); },
@@ -113,7 +113,7 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
   const Operators& op = operators();
   const Model& model = pass.model;
   const std::int64_t layers = model.config.num_layers;
-  const std::int64_t stride = pass.options.checkpointing == Checkpointing::kLayer ? pass.options.checkpoint_every : 1;
+  const std::int64_t stride = pass.options.keeps_layer_inputs() ? pass.options.checkpoint_every : 1;
   pass.mark(Phase::kForward);
   at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, op.embedding);
   for (std::int64_t first = 0; first < layers; first += stride) {
@@ -222,7 +222,7 @@ int marks_per_step(const Config& config, const TrainOptions& options) {
   // Embedding, layers, final norm, loss; backward's head, layers, embedding.
   const auto layers = static_cast<int>(config.num_layers);
   int pass = 5 + 2 * layers;
-  if (options.checkpointing == Checkpointing::kLayer) {
+  if (options.keeps_layer_inputs()) {
     const auto every = static_cast<int>(options.checkpoint_every);
     pass += layers + (layers + every - 1) / every;  // each layer again, and each segment's backward
   }

@@ -48,6 +48,8 @@ struct TrainOptions {
   StepGraph* graph = nullptr;                 // null: every operator is launched by itself. Not owned.
   std::vector<LayerHooks*> hooks;             // called in this order; not owned
   const std::atomic<bool>* cancel = nullptr;  // read at every layer border, forward and backward
+
+  bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
 };
 
 // The loss and nothing else: forward and backward, leaving `.grad` on every weight. Token ids and targets: [n·B, T]

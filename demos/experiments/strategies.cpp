@@ -1,0 +1,79 @@
+// The tables of the ladder and of the report.
+#include "demos/experiments/strategies.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace headroom::experiments {
+
+namespace {
+
+// Cheap ones first: what costs neither time nor accuracy, then what costs some of either, then the bus.
+constexpr std::array kSwitches{
+    LadderSwitch{"flash_attention", "flash attention", {"attention=flash"}},
+    LadderSwitch{"fused_kernels",
+                 "fused kernels",
+                 {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"}},
+    LadderSwitch{"flce", "fused linear cross entropy", {"loss=flce"}},
+    LadderSwitch{"bf16", "bf16, stochastic rounding", {"precision=bf16", "rounding=stochastic"}},
+    LadderSwitch{"checkpointing", "checkpointing", {"checkpointing=layer"}},
+    LadderSwitch{"optimizer_in_backward", "optimizer in backward", {"optimizer_in_backward=on"}},
+    LadderSwitch{"adamw_8bit", "8-bit AdamW", {"optimizer=adamw_8bit"}},
+    LadderSwitch{"offload_checkpoints", "checkpoints on the host", {"offload.checkpoints=on"}},
+    // The CPU's AdamW does without what other switches made of the GPU's.
+    LadderSwitch{"offload_optimizer",
+                 "optimizer on the host",
+                 {"optimizer=adamw", "optimizer_in_backward=off", "rounding=nearest", "offload.optimizer=host"}},
+    LadderSwitch{"offload_parameters", "weights on the host", {"offload.parameters=on"}},
+};
+
+constexpr std::array kTurnedOff{TurnedOff{"optimizer", "adamw_8bit", "8-bit"},
+                                TurnedOff{"optimizer_in_backward", "on", "step in backward"},
+                                TurnedOff{"rounding", "stochastic", "stochastic rounding"}};
+
+// Without the output kept from one step to the next, the first two would be smaller than the report's.
+constexpr std::array kStrategies{
+    ReportStrategy{"hf", {"loss=hf_2024", "keep_output=on"}},
+    ReportStrategy{"liger_without_flce",
+                   {"loss=hf_2024", "keep_output=on", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on"}},
+    ReportStrategy{"liger_all",
+                   {"loss=flce", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"}},
+};
+
+// 23.2 GiB: the report's card has 24,564 MiB, of which its CUDA context and the driver take the rest.
+constexpr Settings kFull{"model=llama-3.2-1b",     "precision=fp16_mixed",  "loss_scale=128", "checkpointing=layer",
+                         "offload.optimizer=host", "offload.parameters=on", "cap=23.2GiB",    "steps=4"};
+// bf16 for fp16, whose products are slow on CPUs.
+constexpr Settings kQuick{"model=tiny",
+                          "precision=bf16_mixed",
+                          "checkpointing=layer",
+                          "offload.optimizer=host",
+                          "offload.parameters=on",
+                          "cap=96MiB",
+                          "steps=3",
+                          "device=cpu"};
+
+}  // namespace
+
+// The tables are ours: a setting that the schema does not know is a bug.
+void apply(record::Params& params, const Settings& settings) {
+  for (const std::string_view setting : settings)
+    if (!setting.empty())
+      if (auto set = params.set_assignment(setting); !set) throw std::logic_error(set.error().message);
+}
+
+std::span<const LadderSwitch> ladder_switches() { return kSwitches; }
+
+std::string ladder_label(std::string_view id) {
+  const auto* const found =
+      std::find_if(kSwitches.begin(), kSwitches.end(), [&](const auto& each) { return each.id == id; });
+  return std::string(found == kSwitches.end() ? id : found->label);
+}
+
+std::span<const TurnedOff> turned_off_later() { return kTurnedOff; }
+
+std::span<const ReportStrategy> report_strategies() { return kStrategies; }
+
+const Settings& report_settings(bool quick) { return quick ? kQuick : kFull; }
+
+}  // namespace headroom::experiments

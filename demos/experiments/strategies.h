@@ -1,0 +1,46 @@
+// Named sets of settings of the training step: the switches of the ladder and the strategies of the report. The plans
+// that run them are in app/common.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "demos/record/schema.h"
+
+namespace headroom::experiments {
+
+// Assignments such as "precision=bf16"; empty behind the last.
+using Settings = std::array<std::string_view, 8>;
+void apply(record::Params& params, const Settings& settings);
+
+struct LadderSwitch {
+  std::string_view id;     // "adamw_8bit", as in --order
+  std::string_view label;  // "8-bit AdamW", as a rung is called
+  Settings settings;
+};
+// In the order in which a ladder takes them by default.
+std::span<const LadderSwitch> ladder_switches();
+// The label of a rung: of a switch, else the id itself ("naive").
+std::string ladder_label(std::string_view id);
+// What a ladder begins with: fp32, composed from plain operators, everything kept.
+inline constexpr Settings kNaive{"attention=eager", "steps=5"};
+
+// A setting that a later switch of the ladder turns off again.
+struct TurnedOff {
+  std::string_view key, value, words;  // "optimizer", "adamw_8bit", "8-bit"
+};
+std::span<const TurnedOff> turned_off_later();
+
+// The report's strategies: how the loss and the elementwise operations are computed.
+struct ReportStrategy {
+  std::string_view series;  // "liger_all"
+  Settings settings;
+};
+std::span<const ReportStrategy> report_strategies();
+// What all its points share. Quick: the tiny model on the CPU, under a cap that is small enough for the first strategy to
+// run out.
+const Settings& report_settings(bool quick);
+
+}  // namespace headroom::experiments
