@@ -7,6 +7,8 @@
     lock      every pinned file has a hash, a size and a set; nothing that sets up or builds names a server
     text      the text that runs train on by default is the one that the shipped recordings trained on
     words     comments, messages and texts avoid what words.py lists
+    counts    how many files name a page, a figure, a demo, a widget, a command, a technique: counts.py
+    sizes     no source file is longer than a reader can hold
 """
 import hashlib
 import json
@@ -14,6 +16,7 @@ import re
 import sys
 from pathlib import Path
 
+from counts import counts
 from words import words
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -138,10 +141,20 @@ def text(root):
         yield f"{file.relative_to(root)} has changed: the losses of all stored recordings are those of the old text"
 
 
+MOST_LINES = 400
+
+
+def sizes(root):
+    for file in sources(root, ["app", "demos", "kernels", "lessons", "tests"]):
+        lines = file.read_text(encoding="utf-8").count("\n")
+        if lines > MOST_LINES:
+            yield f"{file.relative_to(root)} has {lines} lines, at most {MOST_LINES}: it has a second subject"
+
+
 def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
     problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text,
-                     "words": words}[check](root))
+                     "words": words, "counts": counts, "sizes": sizes}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 
