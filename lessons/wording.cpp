@@ -96,6 +96,14 @@ std::string provenance_line(const record::RunInfo& info) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+bool same_shape(const record::RunInfo& a, const record::RunInfo& b) {
+  const auto same = [&](const std::string& key) {
+    const std::string in_a = value_of(a.params, key);
+    return !in_a.empty() && in_a == value_of(b.params, key);
+  };
+  return a.device == b.device && same("model") && same("batch") && same("seq");
+}
+
 bool in_provenance_line(const record::ParamSpec& spec) {
   return spec.role != record::ParamRole::kRun && !spec.advanced;
 }

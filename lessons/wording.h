@@ -13,6 +13,9 @@ namespace headroom::lessons {
 // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"; a custom model with its layers and hidden size
 std::string provenance_line(const record::RunInfo& info);
 
+// Whether two runs are of one model, batch and sequence on the same kind of device.
+bool same_shape(const record::RunInfo& a, const record::RunInfo& b);
+
 // Whether that line says the parameter's value.
 bool in_provenance_line(const record::ParamSpec& spec);
 

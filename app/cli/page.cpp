@@ -14,6 +14,7 @@
 #include "demos/experiments/demo.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/widgets.h"
+#include "lessons/wording.h"
 
 namespace headroom::app {
 
@@ -27,14 +28,21 @@ struct PageOptions : CommonOptions {
 
 void declare(PageOptions& options, OptionList& list) { list.word("ID", options.id, "The page; see headroom list"); }
 
-// The run that the page is about, if this copy of the program ships it.
-std::shared_ptr<const record::Recording> shown_run(const Page& page) {
+// A recording of the page, if this copy of the program ships it.
+std::shared_ptr<const record::Recording> stored_run(const std::string& name) {
   const auto assets = find_assets();
   if (!assets) return nullptr;
-  const auto path = recording_path(assets.value(), page.shows);
-  if (std::error_code ignored; page.shows.empty() || !std::filesystem::exists(path, ignored)) return nullptr;
+  const auto path = recording_path(assets.value(), name);
+  if (std::error_code ignored; name.empty() || !std::filesystem::exists(path, ignored)) return nullptr;
   auto loaded = load_recording(path);
   return loaded ? std::move(loaded).value() : nullptr;
+}
+
+// Run A, as the window pins it at first.
+std::shared_ptr<const record::Recording> base_of(const Page& page, const record::Recording& run) {
+  for (const std::string& name : page.bases)
+    if (auto base = stored_run(name); base != nullptr && lessons::same_shape(base->info(), run.info())) return base;
+  return nullptr;
 }
 
 // What the page's numbers are of: the run's settings as far as this program knows them, else the page's.
@@ -151,11 +159,13 @@ record::Result<ExitCode> page(const PageOptions& options) {
   const auto found = find(course.value(), options.id);
   if (!found) return found.error();
   const Page& shown = *found.value();
-  const auto run = shown_run(shown);
+  const auto run = stored_run(shown.shows);
   const auto ledger = run == nullptr ? nullptr : std::make_unique<record::Ledger>(*run);
+  const auto base = run == nullptr ? nullptr : base_of(shown, *run);
+  const auto base_ledger = base == nullptr ? nullptr : std::make_unique<record::Ledger>(*base);
   const experiments::DemoInfo& demo = *experiments::find_demo(shown.demo);
   const record::Params settings = settings_of(shown, demo, run.get());
-  put(PageText(shown, course.value(), {&settings, ledger.get()}).text());
+  put(PageText(shown, course.value(), {&settings, ledger.get(), base_ledger.get()}).text());
   return ExitCode::kDone;
 }
 

@@ -131,7 +131,9 @@ void PageModel::put_numbers() {
   const RunOnShow* run = question_.hides() ? nullptr : on_show();
   record::Params settings = control_.params();
   if (run != nullptr) settings = record::Params::known_of(settings.schema(), run->recording->info().params);
-  text_ = text_of(*page_, {&settings, run == nullptr ? nullptr : run->ledger.get()});
+  const RunOnShow* a = question_.hides() ? nullptr : run_a();
+  text_ = text_of(*page_,
+                  {&settings, run == nullptr ? nullptr : run->ledger.get(), a == nullptr ? nullptr : a->ledger.get()});
 }
 
 void PageModel::compare() {

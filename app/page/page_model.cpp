@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/page/evidence.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -72,15 +73,9 @@ void PageModel::show_made(std::shared_ptr<const record::Recording> recording) {
 void PageModel::pin_base() {
   const RunOnShow* run = on_show();
   if (pinned_by_reader_ || bases_.empty() || run == nullptr) return;
-  const auto alike = [&](const record::Recording& base) {
-    const record::RunInfo &a = base.info(), &b = run->recording->info();
-    const auto same = [&](const char* key) {
-      const auto in_a = a.params.find(key), in_b = b.params.find(key);
-      return in_a != a.params.end() && in_b != b.params.end() && in_a->second == in_b->second;
-    };
-    return a.device == b.device && same("model") && same("batch") && same("seq");
-  };
-  const auto base = std::find_if(bases_.begin(), bases_.end(), [&](const auto& each) { return alike(*each); });
+  const auto base = std::find_if(bases_.begin(), bases_.end(), [&](const auto& each) {
+    return lessons::same_shape(each->info(), run->recording->info());
+  });
   if (base == bases_.end() ? pinned_.recording == nullptr : pinned_.recording == *base) return;
   pinned_ = RunOnShow{};
   for (const RunOnShow& each : runs_)

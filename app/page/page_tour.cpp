@@ -9,6 +9,8 @@ namespace headroom::app::page {
 
 namespace {
 
+constexpr double kMargin = 0.25;  // of the phase's length, beside a cursor that is outside it
+
 // From where the phase begins to where it ends; nothing where the figure has no such phase.
 std::optional<TimelineView::Range> range_of(const lessons::Timeline& timeline, record::Phase phase) {
   TimelineView::Range range{std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
@@ -59,7 +61,15 @@ void PageModel::show_view(const lessons::TourView& asked) {
   if (asked.cursor == "end") view().set_cursor(timeline->x.high);
   if (asked.cursor == "peak" && timeline->peak) view().set_cursor(timeline->peak->x);
   const auto phase = phase_named(asked.zoom);
-  if (const auto range = phase ? range_of(*timeline, *phase) : std::nullopt) view().show(*range);
+  if (auto range = phase ? range_of(*timeline, *phase) : std::nullopt) {
+    // The loss's peak is often in the first moments of backward: the step shows what it points at.
+    const double margin = kMargin * range->length();
+    if (const auto cursor = view().cursor()) {
+      range->begin = std::min(range->begin, std::max(*cursor - margin, timeline->x.low));
+      range->end = std::max(range->end, std::min(*cursor + margin, timeline->x.high));
+    }
+    view().show(*range);
+  }
   stale_ = true;
 }
 

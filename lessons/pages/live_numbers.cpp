@@ -15,6 +15,7 @@ namespace {
 
 using predict::StepSettings;
 using record::Bytes;
+using record::Category;
 
 std::string bytes_of(const NumberInput& input, Bytes (*formula)(const StepSettings&)) {
   return input.settings == nullptr ? std::string()
@@ -26,13 +27,37 @@ std::string count_of(const NumberInput& input, std::int64_t (*formula)(const Ste
                                    : record::format_count(formula(predict::step_settings(*input.settings)));
 }
 
-// Of the last whole step.
+// Of the last whole step of the run, or of run A.
+template <const record::Ledger* NumberInput::*kRun>
 std::string peak(const NumberInput& input) {
-  const double bytes = input.run == nullptr ? -1 : find_answer("peak_of_step")->of(*input.run);
+  const record::Ledger* run = input.*kRun;
+  const double bytes = run == nullptr ? -1 : find_answer("peak_of_step")->of(*run);
   return bytes < 0 ? std::string() : record::format_bytes(static_cast<Bytes>(bytes));
 }
 
+// Of one kind, at that peak.
+template <const record::Ledger* NumberInput::*kRun, record::Category kCategory>
+std::string kind_at_peak(const NumberInput& input) {
+  const record::Ledger* run = input.*kRun;
+  if (run == nullptr) return {};
+  const auto steps = record::steps_of(run->recording());
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
+    if (step->complete)
+      return record::format_bytes(
+          run->peak(step->first, step->last).totals.by_category[static_cast<std::size_t>(kCategory)]);
+  return {};
+}
+
+constexpr auto kRun = &NumberInput::run;
+constexpr auto kRunA = &NumberInput::baseline;
+
 constexpr std::array kNumbers{
+    LiveNumber{"a.peak.activations", "activations at run A's peak", kind_at_peak<kRunA, Category::kActivations>},
+    LiveNumber{"a.peak.bytes", "the peak of run A", peak<kRunA>},
+    LiveNumber{"a.peak.logits", "logits and loss at run A's peak", kind_at_peak<kRunA, Category::kLogits>},
+    LiveNumber{"a.peak.optimizer_state", "optimizer state at run A's peak",
+               kind_at_peak<kRunA, Category::kOptimizerState>},
+    LiveNumber{"a.peak.weights", "weights at run A's peak", kind_at_peak<kRunA, Category::kWeights>},
     LiveNumber{"flce.chunk", "tokens in a chunk of the fused loss",
                [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return predict::loss_chunk(step); });
@@ -50,7 +75,15 @@ constexpr std::array kNumbers{
                [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return llama::num_parameters(step.model); });
                }},
-    LiveNumber{"peak.bytes", "the peak of the last whole step", peak},
+    LiveNumber{"optimizer_state.bytes", "masters and moments of all trained weights",
+               [](const NumberInput& input) {
+                 return bytes_of(input, [](const StepSettings& step) { return predict::optimizer_state_bytes(step); });
+               }},
+    LiveNumber{"peak.activations", "activations at the peak", kind_at_peak<kRun, Category::kActivations>},
+    LiveNumber{"peak.bytes", "the peak of the last whole step", peak<kRun>},
+    LiveNumber{"peak.logits", "logits and loss at the peak", kind_at_peak<kRun, Category::kLogits>},
+    LiveNumber{"peak.optimizer_state", "optimizer state at the peak", kind_at_peak<kRun, Category::kOptimizerState>},
+    LiveNumber{"peak.weights", "weights at the peak", kind_at_peak<kRun, Category::kWeights>},
     LiveNumber{"step.tokens", "tokens of a step",
                [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return step.tokens(); });

@@ -15,6 +15,7 @@ namespace headroom::lessons {
 struct NumberInput {
   const record::Params* settings = nullptr;  // of train_step: the run's, else the reader's
   const record::Ledger* run = nullptr;       // null: nothing has run
+  const record::Ledger* baseline = nullptr;  // run A; null: nothing is compared
 };
 
 struct LiveNumber {

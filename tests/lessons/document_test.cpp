@@ -153,6 +153,10 @@ TEST_CASE("what leads nowhere is named with file and line") {
   CHECK(problem_of(with("term:logits", "https://a")) == "p.md:12: A page links to terms only, not to https://a.");
   CHECK(problem_of(kFront + kWords + "\nIt is\n{logit.bytes}.\n") ==
         "p.md:15: There is no number \"logit.bytes\": the nearest is logits.bytes.");
+  CHECK(read(with("demo: train_step", "demo: bench") + "\n{logits.bytes}\n")
+            .problems.back()
+            .text()
+            .find("another demo") != std::string::npos);
   CHECK(problem_of(kFront + kWords + "\nSee\n`headroom lst`.\n") ==
         "p.md:15: `headroom lst` does not work: no such command");
   CHECK(problem_of(kFront + kWords + "```sources\nchen2017\n```\n") ==
@@ -217,7 +221,13 @@ TEST_CASE("a number in the words is that of the settings or of the run, and brac
         record::format_bytes(static_cast<record::Bytes>(find_answer("peak_of_step")->of(ledger))));
   for (const LiveNumber& number : live_numbers()) {
     INFO(number.name);
-    CHECK_FALSE(number.text({&params, &ledger}).empty());
-    CHECK(number.text({nullptr, nullptr}).empty());
+    CHECK_FALSE(number.text({&params, &ledger, &ledger}).empty());
+    CHECK(number.text({nullptr, nullptr, nullptr}).empty());
   }
+  // Run A's are its own.
+  const record::Recording other = tests::made_recording({.checkpointing = true});
+  const record::Ledger a(other);
+  const NumberInput beside{&params, &ledger, &a};
+  CHECK(with_numbers("{a.peak.activations}", beside) == with_numbers("{peak.activations}", {&params, &a}));
+  CHECK(with_numbers("{a.peak.activations}", beside) != with_numbers("{peak.activations}", beside));
 }

@@ -52,6 +52,31 @@ void add_sweeps(std::vector<Sample>& all) {
   }
 }
 
+void add_closed_forms(std::vector<Sample>& all) {
+  const auto add = [&](const char* id, std::vector<const char*> settings) {
+    const lessons::Figure& figure = *lessons::find_figure(id);
+    record::Params params(figure.schema);
+    std::string name = id;
+    for (const char* setting : settings) {
+      if (!params.set_assignment(setting)) throw std::invalid_argument(setting);
+      name += std::string(", ") + setting;
+    }
+    all.push_back({name, figure.build({.params = &params})});
+  };
+  add("static_bytes", {});
+  add("static_bytes", {"parameters=1000000000000", "optimizer=sgd"});
+  add("needle_ratio", {});
+  add("needle_ratio", {"seq=131072", "copies=5"});
+  for (const char* frame : {"frame=1", "frame=8", "frame=12", "frame=99"}) {
+    add("checkpoint_schedule", {frame});
+    add("checkpoint_schedule", {frame, "nodes=16", "keep=every", "k=4"});
+    add("checkpoint_schedule", {frame, "nodes=32", "keep=all"});
+    add("flce_chunks", {frame});
+    add("flce_chunks", {frame, "tokens=65536", "chunk=fixed", "rows=65536"});
+    add("flce_chunks", {frame, "tokens=100", "head_gradient=32"});
+  }
+}
+
 std::vector<Sample> make_samples() {
   std::vector<Sample> all;
   const record::Recording plain = llama_recording({.cap = 24 * record::kGiB});
@@ -77,6 +102,7 @@ std::vector<Sample> make_samples() {
   add_views(all, "one event", one);
   add_views(all, "empty", record::Recording());
   add_sweeps(all);
+  add_closed_forms(all);
   std::set<std::filesystem::path> stored;  // by name
   for (const auto& file : std::filesystem::directory_iterator(assets_folder() + "/recordings")) stored.insert(file);
   for (const auto& path : stored) {

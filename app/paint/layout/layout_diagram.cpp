@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "app/paint/layout/plot_parts.h"
 #include "app/paint/layout/sheet.h"
@@ -36,9 +37,9 @@ class DiagramLayout {
     fit();
     for (const DiagramArrow& each : diagram_.arrows) arrow(each);
     for (const DiagramBox& each : diagram_.boxes) box(each);
-    for (const lessons::DiagramText& each : diagram_.texts)
-      sheet_.text_mid(Layer::kLabels, each.strong ? kStrongType : kLabelType,
-                      each.strong ? palette_.text : palette_.text2, each.text, x_px(each.x), y_px(each.y));
+    for (const bool strong : {true, false})  // where room is short, these first
+      for (const lessons::DiagramText& each : diagram_.texts)
+        if (each.strong == strong) text(each);
   }
 
  private:
@@ -85,6 +86,24 @@ class DiagramLayout {
   Rect rect_of(const DiagramBox& box) const {
     return {sheet_.snap(x_px(box.x)), sheet_.snap(y_px(box.y)), sheet_.snap(x_px(box.x + box.width)),
             sheet_.snap(y_px(box.y + box.height))};
+  }
+
+  // Shortened at the picture's edge, and left out where it would meet words that are there.
+  void text(const lessons::DiagramText& text) {
+    const Type type = text.strong ? kStrongType : kLabelType;
+    const float x = x_px(text.x), y = y_px(text.y), half = sheet_.height(type) * 0.5f;
+    const std::string words = sheet_.shortened(type, text.text, area_.x1 - x);
+    if (words.empty()) return;
+    const Rect place{x, y - half, x + sheet_.width(type, words), y + half};
+    if (place.y1 > area_.y1 || meets_words(place)) return;
+    sheet_.text_mid(Layer::kLabels, type, text.strong ? palette_.text : palette_.text2, words, x, y);
+    words_.push_back(place);
+  }
+
+  bool meets_words(const Rect& place) const {
+    return std::any_of(words_.begin(), words_.end(), [&](const Rect& each) {
+      return place.x0 < each.x1 && each.x0 < place.x1 && place.y0 < each.y1 && each.y0 < place.y1;
+    });
   }
 
   void arrow(const DiagramArrow& arrow) {
@@ -151,6 +170,7 @@ class DiagramLayout {
     if (rect.height() < line || sheet_.width(kStrongType, box.label) > room) return;
     const bool noted = !box.note.empty() && rect.height() >= 2.2f * line && sheet_.width(kLabelType, box.note) <= room;
     const float middle = rect.center_y() - (noted ? line * 0.5f : 0);
+    words_.push_back({rect.x0, middle - line * 0.5f, rect.x1, middle + line * (noted ? 1.5f : 0.5f)});
     sheet_.text_mid(Layer::kLabels, kStrongType, color, box.label, rect.center_x(), middle, Anchor::kMiddle);
     if (noted)
       sheet_.text_mid(Layer::kLabels, kLabelType, color, box.note, rect.center_x(), middle + line, Anchor::kMiddle);
@@ -160,6 +180,7 @@ class DiagramLayout {
   const Palette& palette_;
   const Diagram& diagram_;
   Rect area_;
+  std::vector<Rect> words_;  // where text is already
   float scale_x_ = 1, scale_y_ = 1, left_ = 0, top_ = 0;
 };
 
