@@ -88,7 +88,7 @@ void add_lanes(Lanes& panel, const Recording& recording, const std::vector<Kerne
   if (spans.empty()) return;
   const double least = (panel.x.high - panel.x.low) / std::max(1, columns);
   const StepWork work = work_of(spans);
-  const auto origin = static_cast<double>(spans.front().start);
+  const double origin = static_cast<double>(spans.front().start) - lanes.begin;
   const BoxMaker maker{recording, origin, least};
   std::map<int, std::vector<TimeBox>> boxes;
   for (const KernelSpan& span : spans) maker.add(boxes[row_of(span)], span);

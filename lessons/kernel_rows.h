@@ -21,6 +21,7 @@ Axis time_axis(const View& view, double length);
 struct LanesOf {
   std::string prefix;  // "A: ", before every lane's name
   bool baseline = false;
+  double begin = 0;  // where on the axis the first span is, ns
 };
 // A lane for the host's calls and one for each stream, from the first span on. What is narrower than one of `columns`
 // of the axis joins its neighbor.

@@ -1,4 +1,4 @@
-// One operation in three forms, each from its first launch on: many kernels, one kernel, the replay of a graph.
+// One operation in three forms, aligned at their first kernels: many kernels, one kernel, the replay of a graph.
 #include <algorithm>
 #include <array>
 
@@ -38,16 +38,32 @@ std::vector<KernelSpan> spans_of_form(const Recording& recording, std::string_vi
   return found;
 }
 
+// From the form's first launch to its first kernel, ns. Tracing stretches launches, so forms are compared from their first
+// kernel on, which is at one place of the axis.
+double before_first_kernel(const std::vector<KernelSpan>& spans) {
+  for (const KernelSpan& span : spans)
+    if (record::on_device(span.kind)) return static_cast<double>(span.start - spans.front().start);
+  return 0;
+}
+
 void add_panels(FigureData& figure, const FigureInput& input) {
   const Recording& recording = input.run->recording();
   figure.head.empty_reason = why_not_traced(recording);
   if (!figure.head.empty_reason.empty()) return;
+  std::array<std::vector<KernelSpan>, kForms.size()> spans;
+  std::array<double, kForms.size()> launching{};
+  for (std::size_t i = 0; i < kForms.size(); ++i) {
+    spans[i] = spans_of_form(recording, kForms[i].key);
+    launching[i] = before_first_kernel(spans[i]);
+  }
+  const double first_kernel = *std::max_element(launching.begin(), launching.end());
   double longest = 0;
-  for (const FormName& form : kForms) longest = std::max(longest, length_of(spans_of_form(recording, form.key)));
+  for (std::size_t i = 0; i < kForms.size(); ++i)
+    longest = std::max(longest, first_kernel - launching[i] + length_of(spans[i]));
   Lanes panel{.x = time_axis(input.view, longest), .lanes = {}};
-  for (const FormName& form : kForms) {
-    add_lanes(panel, recording, spans_of_form(recording, form.key), {.prefix = std::string(form.label)},
-              input.view.columns);
+  for (std::size_t i = 0; i < kForms.size(); ++i) {
+    add_lanes(panel, recording, spans[i],
+              {.prefix = std::string(kForms[i].label), .begin = first_kernel - launching[i]}, input.view.columns);
   }
   if (panel.lanes.empty())
     figure.head.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
@@ -59,7 +75,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kLaunchForms{
     .id = "launch_forms",
     .title = "Many launches, one kernel, a graph",
-    .caption = "One operation as many launches, as one kernel and as the replay of a CUDA graph, on one time axis",
+    .caption =
+        "One operation as many launches, as one kernel and as the replay of a CUDA graph, aligned at the first kernel",
     .schema = {},
     .add_panels = add_panels,
 };

@@ -110,13 +110,14 @@ std::array<double, 2> plain_losses(const Params& params) {
   return known[key];
 }
 
-// How far the losses of the first and second step may be from the plain step's, relative.
+// How far the losses of the first and second step may be from the plain step's, relative. What keeps the result in fp32
+// differs in the order of sums alone: the second loss, behind an AdamW step, by ten times as much as the first.
 std::array<double, 2> tolerance(const Params& params) {
   const bool rounds = params.text("precision") != "fp32";
   const bool quantises = params.text("adapters") == "qlora";
   const bool steps_otherwise = params.text("optimizer") != "adamw" || params.text("adapters") != "off" ||
                                params.text("moments") == "bf16" || !params.on("fused.adamw");
-  return {quantises ? 2e-2 : rounds ? 5e-3 : 1e-4, quantises || rounds || steps_otherwise ? 3e-2 : 1e-3};
+  return {quantises ? 2e-2 : rounds ? 5e-3 : 1e-6, quantises || rounds || steps_otherwise ? 3e-2 : 1e-5};
 }
 
 void run_for_two_steps(const Params& params) {

@@ -203,9 +203,18 @@ TEST_CASE("every gradient of a step with a technique is that of the plain one") 
       {{.attention = llama::Attention::kEager}, {.checkpointing = llama::Checkpointing::kSelective}},
       {{}, {.micro_batches = 4}},
       {{.embedding = true}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .micro_batches = 2}},
+      // A wrong scale of all gradients changes no loss under AdamW: here it is seen. Powers of two round nothing.
+      {{}, {.loss_scale = at::full({}, 1024.0F)}},
+      {{}, {.loss_scale = at::full({}, 1024.0F), .micro_batches = 4}},
+      {{}, {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .loss_scale = at::full({}, 1024.0F)}},
+      {{},
+       {.loss = {.path = llama::LossPath::kFlce, .chunk = 8}, .loss_scale = at::full({}, 1024.0F), .micro_batches = 4}},
   };
   for (std::size_t t = 0; t < techniques.size(); ++t) {
-    const std::vector<at::Tensor> other = gradients(techniques[t].first, techniques[t].second);
+    const at::Tensor& scale = techniques[t].second.loss_scale;
+    std::vector<at::Tensor> other = gradients(techniques[t].first, techniques[t].second);
+    if (scale.defined())
+      for (at::Tensor& gradient : other) gradient = gradient / scale;
     REQUIRE(other.size() == plain.size());
     for (std::size_t i = 0; i < other.size(); ++i) {
       CAPTURE(t, i);
