@@ -10,7 +10,7 @@ id of several kinds counts where the line says which kind: `find_page("ladder")`
 import re
 from collections import defaultdict
 
-PRODUCT = ("app", "demos", "lessons")  # kernels have a check of their own when they are declared once
+PRODUCT = ("app", "demos", "lessons")  # of kernels a launch names several: they are not counted
 # Kind, and the most files outside its own that may name one.
 LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 6}
 # Words that are ids of several kinds, or names of other things, too: a number in JSON, a setting, a table.
