@@ -133,17 +133,6 @@ std::string refusal(const Changes& changes) {
   return message;
 }
 
-std::string config_refusal(const std::function<void(json&)>& change) {
-  const TemporaryFolder folder;
-  json object = test::config_json(kSmall);
-  change(object);
-  test::write_bytes(folder.path() / "config.json", object.dump());
-  const auto config = llama::read_hugging_face_config(folder.path());
-  REQUIRE_FALSE(config.ok());
-  CHECK(config.error().kind == record::ErrorKind::kBadInput);
-  return config.error().message;
-}
-
 std::string shard_refusal(const std::function<void(const std::filesystem::path&, json&)>& change) {
   const TemporaryFolder folder;
   write_shards(folder.path(), kSmall);
@@ -323,29 +312,6 @@ TEST_CASE("a shard is a file of the folder, and has what the index says") {
              ContainsSubstring("is a link to") && ContainsSubstring("outside its folder"));
 }
 
-TEST_CASE("a config that cannot be computed here is refused by its field") {
-  CHECK_THAT(config_refusal([](json& c) { c["model_type"] = "gpt2"; }), ContainsSubstring("no model_type"));
-  CHECK_THAT(config_refusal([](json& c) { c["hidden_act"] = "gelu"; }), ContainsSubstring("no hidden_act"));
-  CHECK_THAT(config_refusal([](json& c) { c["attention_bias"] = true; }), ContainsSubstring("no attention_bias"));
-  CHECK_THAT(config_refusal([](json& c) { c.erase("hidden_size"); }), ContainsSubstring("no hidden_size"));
-  CHECK_THAT(config_refusal([](json& c) { c["vocab_size"] = "many"; }), ContainsSubstring("no vocab_size"));
-  CHECK_THAT(config_refusal([](json& c) { c["num_key_value_heads"] = 3; }), ContainsSubstring("not a multiple"));
-  CHECK_THAT(config_refusal([](json& c) {
-               c["rope_scaling"] = {{"rope_type", "yarn"}};
-             }),
-             ContainsSubstring("no rope_scaling"));
-  CHECK_THAT(config_refusal([](json& c) {
-               c["quantization_config"] = {{"bits", 4}};
-             }),
-             ContainsSubstring("no quantization_config"));
-  const TemporaryFolder empty;
-  CHECK_THAT(llama::read_hugging_face_config(empty.path()).error().message,
-             ContainsSubstring("config.json cannot be read"));
-  CHECK_THAT(llama::find_weights(empty.path(), kSmall).error().message,
-             ContainsSubstring("model.safetensors is missing"));
-  CHECK_THAT(llama::find_weights(empty.path() / "none", kSmall).error().message, ContainsSubstring("is no folder"));
-}
-
 TEST_CASE("a pipe in a file's place is refused at once") {
   const test::TemporaryFolder folder;
   const std::string pipe = (folder.path() / "config.json").string();
@@ -358,33 +324,6 @@ TEST_CASE("a pipe in a file's place is refused at once") {
   while (read.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready)
     close(open(pipe.c_str(), O_WRONLY | O_NONBLOCK));
   CHECK(read.get() == std::pair(false, false));
-}
-
-TEST_CASE("the published configs are read back from config.json") {
-  for (const llama::Config& published : llama::published_configs()) {
-    CAPTURE(published.id);
-    const TemporaryFolder folder;
-    write_config(folder.path(), published);
-    const auto stored = llama::read_hugging_face_config(folder.path());
-    REQUIRE(stored.ok());
-    CHECK(llama::check_same(published, stored.value(), folder.path()).ok());
-    llama::Config other = published;
-    other.rope_theta += 1;
-    CHECK_FALSE(llama::check_same(other, stored.value(), folder.path()).ok());
-    other = published;
-    other.rope_scaling = llama::RopeScaling{.factor = 8};
-    CHECK_FALSE(llama::check_same(other, stored.value(), folder.path()).ok());
-  }
-}
-
-TEST_CASE("rope_parameters of newer configs are read") {
-  const TemporaryFolder folder;
-  json object = test::config_json(kSmall);
-  object.erase("rope_theta");
-  object.erase("rope_scaling");
-  object["rope_parameters"] = {{"rope_theta", 500000.0}, {"rope_type", "default"}};
-  test::write_bytes(folder.path() / "config.json", object.dump());
-  CHECK(llama::read_hugging_face_config(folder.path()).value().rope_theta == 500000);
 }
 
 TEST_CASE("a run trains a checkpoint, planned to the byte without reading it") {

@@ -208,38 +208,6 @@ TEST_CASE("a unit is once above the axis of bytes and at the last tick of time")
   }
 }
 
-TEST_CASE("ticks are whole and round") {
-  const lessons::Axis gib{.high = 30.0 * record::kGiB};
-  const auto ticks = byte_ticks(gib, byte_unit(gib.high), 8);
-  REQUIRE(ticks.size() == 8);
-  CHECK(ticks[1].label == "4");
-  CHECK(ticks.back().label == "28");
-  const auto time = time_ticks({.unit = lessons::AxisUnit::kNanoseconds, .high = 118e6}, 6);
-  REQUIRE(time.ticks.size() == 6);
-  CHECK(time.ticks[1].label == "20");
-  CHECK(time.unit == "ms");
-  const auto fine = time_ticks({.unit = lessons::AxisUnit::kNanoseconds, .low = 30.1e6, .high = 31.3e6}, 4);
-  CHECK(fine.unit == "µs");
-  const auto events = time_ticks({.unit = lessons::AxisUnit::kEvents, .high = 9000}, 6);
-  CHECK(events.ticks.back().label == "8,000");
-  CHECK(events.unit == "events");
-  CHECK(byte_unit(700.0 * record::kMiB).name == "MiB");
-  CHECK(byte_unit(30.0 * record::kGiB).name == "GiB");
-}
-
-TEST_CASE("exponents below zero are no billionths, and speeds over decades have one unit") {
-  const auto exponents = chart_ticks({.unit = lessons::AxisUnit::kNumber, .low = -36, .high = -8.5}, 6);
-  CHECK(exponents.unit.empty());
-  REQUIRE(!exponents.ticks.empty());
-  CHECK(exponents.ticks.front().label == "−35");
-  const auto speeds =
-      chart_ticks({.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true}, 8);
-  CHECK(speeds.unit == "GB/s");
-  REQUIRE(speeds.ticks.size() == 5);
-  CHECK(speeds.ticks.front().label == "1");
-  CHECK(speeds.ticks.back().label == "10,000");
-}
-
 TEST_CASE("a peak of one column is there at any width") {
   // One column in a thousand is higher than all others.
   lessons::Timeline timeline = tests::timeline_of(tests::plain_timeline());
@@ -324,16 +292,6 @@ TEST_CASE("a figure of a CPU speaks of no card") {
   CHECK(ladders > 10);
 }
 
-TEST_CASE("pixels and values are each other's inverse") {
-  const Scene scene = layout(tests::plain_timeline(), tests::frames()[0]);
-  for (const double share : {0.0, 0.3, 1.0}) {
-    const double x = share * scene.map.x.high, y = share * scene.map.y.high;
-    CHECK(scene.map.x_at(scene.map.x_px(x)) == Approx(x).margin(1e-3 * scene.map.x.high));
-    CHECK(scene.map.y_at(scene.map.y_px(y)) == Approx(y).margin(1e-3 * scene.map.y.high));
-  }
-  CHECK(scene.map.y_px(0) == scene.map.plot.y1);
-}
-
 TEST_CASE("the list that is shown adds up to its total") {
   for (const auto& sample : tests::samples()) {
     constexpr record::Bytes kListedInGiB = 2 * record::kGiB;
@@ -402,32 +360,4 @@ TEST_CASE("a hatch joins over neighboring rectangles") {
     CHECK(parts[i].to.x == one[i].to.x);
     CHECK(parts[i].from.x + parts[i].from.y == Approx(parts[i].to.x + parts[i].to.y));
   }
-}
-
-TEST_CASE("text is cut at whole characters") {
-  Scene scene;
-  const Frame frame = tests::frames()[0];
-  const Sheet sheet(scene, frame);
-  const Type type{Face::kMedium, 13};
-  for (float width = 0; width < 120; width += 3) {
-    const std::string cut = sheet.shortened(type, "Größe μ → Übergang", width);
-    CHECK(sheet.width(type, cut) <= std::max(width, 0.0f));
-    CHECK((cut.empty() || (static_cast<unsigned char>(cut[0]) & 0xC0) != 0x80));
-    for (std::size_t i = 0; i + 1 < cut.size(); ++i) {
-      const auto lead = static_cast<unsigned char>(cut[i]);
-      if (lead >= 0xC0) CHECK((static_cast<unsigned char>(cut[i + 1]) & 0xC0) == 0x80);
-    }
-  }
-  CHECK(sheet.shortened(type, "short", 500) == "short");
-}
-
-TEST_CASE("widths come from the fonts, digits all alike") {
-  const auto& widths = tests::widths();
-  CHECK(widths.width(Face::kRegular, 16, "1111") == Approx(widths.width(Face::kRegular, 16, "8080")));
-  CHECK(widths.width(Face::kRegular, 32, "Memory") == Approx(2 * widths.width(Face::kRegular, 16, "Memory")));
-  CHECK(widths.width(Face::kRegular, 16, "iii") < widths.width(Face::kRegular, 16, "WWW") / 2);
-  CHECK(widths.width(Face::kMono, 10, "iiii") == Approx(24));  // JetBrains Mono: 600 of 1,000 units
-  const auto missing = FontWidths::load("/nowhere");
-  REQUIRE_FALSE(missing.ok());
-  CHECK(missing.error().message.find("Inter-Regular.otf") != std::string::npos);
 }

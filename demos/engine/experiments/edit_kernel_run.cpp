@@ -1,10 +1,8 @@
 // Runs `edit_kernel`: compiles the reader's source, and on a GPU works out the reference, launches the kernel between
 // canaries, compares, and times it beside the built-in one and a copy.
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <ATen/Context.h>
@@ -16,6 +14,7 @@
 
 #include "demos/engine/experiments/bench_clock.h"
 #include "demos/engine/experiments/demo_run.h"
+#include "demos/engine/experiments/edited_launch.h"
 #include "demos/engine/experiments/guarded_buffer.h"
 #include "demos/engine/experiments/nvrtc.h"
 #include "demos/experiments/edit_kernel_exercises.h"
@@ -37,14 +36,6 @@ constexpr std::int64_t kSurplus = 7;  // so that a vector's length is no multipl
 constexpr const char* kDefaultArchitecture = "sm_90";
 
 enum Step { kCompile, kPrepare, kCheck, kTime, kNumSteps };
-
-// One kernel of the source, with its arguments.
-struct Launch {
-  std::string kernel;
-  std::int64_t blocks = 0;
-  std::vector<float*> pointers;
-  std::optional<std::int64_t> count;  // the argument behind the pointers: this, else epsilon
-};
 
 struct Settings {
   const Exercise* exercise = nullptr;
@@ -105,7 +96,6 @@ class EditedKernelRun final : public DemoRun {
   at::Tensor input(const char* name, std::int64_t numbers);
   at::Tensor output(const char* name, at::Tensor exact);
   std::string launch_all();
-  std::string wait();
   std::string compare(const GuardedBuffer& buffer, const at::Tensor& exact);
   void conclude(KernelVerdict verdict, std::string sentence) {
     report_.verdict = verdict;
@@ -122,7 +112,7 @@ class EditedKernelRun final : public DemoRun {
   cudaLibrary_t library_ = nullptr;
   std::vector<GuardedBuffer> buffers_;
   std::vector<std::pair<std::size_t, at::Tensor>> outputs_;  // index of the buffer, and what it is to hold
-  std::vector<Launch> launches_;
+  std::vector<KernelLaunch> launches_;
   std::vector<Measurement> rows_;
   std::string lost_;  // why the device no longer answers
 };
@@ -235,37 +225,10 @@ void EditedKernelRun::prepare() {
 
 // Queues every launch on the current stream. Empty, or why the device refused one.
 std::string EditedKernelRun::launch_all() {
-  for (Launch& launch : launches_) {
-    cudaKernel_t kernel = nullptr;
-    cudaError_t error = cudaLibraryGetKernel(&kernel, library_, launch.kernel.c_str());
-    std::vector<void*> arguments;
-    for (float*& pointer : launch.pointers) arguments.push_back(&pointer);
-    float epsilon = kEpsilon;
-    if (launch.count)
-      arguments.push_back(&*launch.count);
-    else
-      arguments.push_back(&epsilon);
-    if (error == cudaSuccess) {
-      error = cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(launch.blocks)),
-                               dim3(static_cast<unsigned>(settings_.threads)), arguments.data(), 0,
-                               c10::cuda::getCurrentCUDAStream());
-    }
-    if (error == cudaSuccess) continue;
-    (void)cudaGetLastError();
-    return fmt::format("The GPU does not start `{}`: {}.", launch.kernel, cudaGetErrorString(error));
-  }
+  for (KernelLaunch& launch : launches_)
+    if (std::string refused = start_kernel(library_, launch, settings_.threads, kEpsilon); !refused.empty())
+      return refused;
   return {};
-}
-
-// Until the device is done, or the run is cancelled. Empty, or what ended the kernel: the device's context is then lost.
-std::string EditedKernelRun::wait() {
-  using namespace std::chrono_literals;
-  const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
-  cudaError_t state = cudaStreamQuery(stream);
-  for (; state == cudaErrorNotReady && !cancelled(); state = cudaStreamQuery(stream))
-    std::this_thread::sleep_for(200us);
-  if (state == cudaSuccess || state == cudaErrorNotReady) return {};
-  return fmt::format("The GPU ended it: {}.", cudaGetErrorString(state));
 }
 
 // Empty: the buffer holds what it is to hold.
@@ -297,7 +260,7 @@ bool EditedKernelRun::check() {
     conclude(KernelVerdict::kCrashed, std::move(refused));
     return true;
   }
-  lost_ = wait();
+  lost_ = wait_for_device([this] { return cancelled(); });
   if (!lost_.empty()) {
     conclude(KernelVerdict::kCrashed, lost_);
     return true;
