@@ -1,6 +1,5 @@
 // The settings of the demo, drawn from its schema, and Run.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "app/window/views/figure_card.h"
 #include "app/window/widgets/param_control.h"
 #include "app/window/widgets/widget.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::window {
 
