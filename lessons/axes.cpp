@@ -38,4 +38,12 @@ double room_to_grow(double position) {
   return 10 * power;
 }
 
+void make_room(Axis& axis, double value) {
+  if (value <= axis.high) return;
+  if (axis.logarithmic)
+    axis.high = std::pow(10, std::ceil(std::log10(value)));
+  else
+    axis.high = axis.unit == AxisUnit::kBytes ? round_up_bytes(value) : std::ceil(value);
+}
+
 }  // namespace headroom::lessons

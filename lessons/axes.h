@@ -15,4 +15,8 @@ double room_for_bytes(double bytes);
 // grow.
 double room_to_grow(double position);
 
+// An axis that ends below a value grows up to the next round number above it: bytes as round_up_bytes(), decades as
+// whole ones.
+void make_room(Axis& axis, double value);
+
 }  // namespace headroom::lessons

@@ -2,15 +2,13 @@
 #include "lessons/figure.h"
 
 #include <algorithm>
-#include <numeric>
 #include <type_traits>
 
+#include "lessons/axes.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
 namespace {
-
-void raise(std::optional<double>& highest, double value) { highest = std::max(highest.value_or(value), value); }
 
 // Where a panel's reader can act.
 struct AxesOf {
@@ -24,37 +22,22 @@ struct AxesOf {
   Axes operator()(const Diagram&) const { return {}; }
 };
 
-struct Guessed {
-  const Axis* axis = nullptr;
-  std::optional<double> highest = {};
-};
-
-struct GuessedOn {
-  Guessed operator()(const Timeline& panel) const {
-    Guessed guessed{&panel.y};
-    for (const StackColumn& column : panel.stack)
-      raise(guessed.highest,
-            static_cast<double>(std::accumulate(column.high.begin(), column.high.end(), record::Bytes{})));
-    return guessed;
-  }
-  Guessed operator()(const Rungs& panel) const { return {&panel.peaks}; }
-  Guessed operator()(const Chart& panel) const {
-    if (!panel.asked) return {};
-    Guessed guessed{&panel.y};
-    for (const ChartSeries& series : panel.series)
-      for (const ChartPoint& point : series.points) raise(guessed.highest, point.y);
-    return guessed;
-  }
-  template <class Other>
-  Guessed operator()(const Other&) const {
-    return {};
+// The axis of a panel that carries the guess, const as the panel is; null: it carries none.
+struct GuessAxisOf {
+  template <class Kind>
+  auto operator()(Kind& panel) const -> std::conditional_t<std::is_const_v<Kind>, const Axis*, Axis*> {
+    if constexpr (std::is_same_v<std::remove_const_t<Kind>, Timeline>) return &panel.y;
+    if constexpr (std::is_same_v<std::remove_const_t<Kind>, Rungs>) return &panel.peaks;
+    if constexpr (std::is_same_v<std::remove_const_t<Kind>, Chart>) return panel.asked ? &panel.y : nullptr;
+    return nullptr;
   }
 };
 
-Guessed guessed_on(const FigureData& figure) {
-  for (const Panel& panel : figure.panels)
-    if (const Guessed guessed = std::visit(GuessedOn{}, panel); guessed.axis != nullptr) return guessed;
-  return {};
+template <class Panels>
+auto guess_axis_in(Panels& panels) -> decltype(std::visit(GuessAxisOf{}, panels.front())) {
+  for (auto& panel : panels)
+    if (auto* axis = std::visit(GuessAxisOf{}, panel)) return axis;
+  return nullptr;
 }
 
 }  // namespace
@@ -78,14 +61,13 @@ Axes axes_of(const FigureData& figure) {
   return figure.panels.empty() ? Axes{} : std::visit(AxesOf{}, figure.panels.front());
 }
 
-const Axis* guess_axis(const FigureData& figure) { return guessed_on(figure).axis; }
-
-std::optional<double> highest_on_guess_axis(const FigureData& figure) { return guessed_on(figure).highest; }
+const Axis* guess_axis(const FigureData& figure) { return guess_axis_in(figure.panels); }
 
 FigureData Figure::build(const FigureInput& given) const {
   const record::Params defaults(schema);
   FigureInput input = given;
   if (input.params == nullptr) input.params = &defaults;
+  input.view.guess_room = std::max(input.view.guess_room, input.view.guess.value_or(0));
   FigureData figure;
   FigureHead& head = figure.head;
   head.id = id;
@@ -103,10 +85,15 @@ FigureData Figure::build(const FigureInput& given) const {
     set_run(head, input.run->recording(), *input.params);
   }
   head.guess = input.view.guess;
-  head.guess_locked = input.view.guess_locked;
+  head.guess_open = input.view.guess_open;
   add_panels(figure, input);
   if (!head.empty_reason.empty()) figure.panels.clear();
-  if (guess_axis(figure) == nullptr) head.guess.reset();
+  if (Axis* axis = guess_axis_in(figure.panels)) {
+    make_room(*axis, input.view.guess_room);
+  } else {
+    head.guess.reset();
+    head.guess_open = false;
+  }
   return figure;
 }
 

@@ -47,9 +47,8 @@ struct FigureHead {
   std::string empty_reason;                       // why there is nothing to draw; empty: there is
   bool growing = false;                           // the run goes on
   std::optional<double> guess;                    // the reader's, on the axis that guess_axis() names
-  bool guess_locked = false;                      // false: a pill to drag; true: "you said"
+  bool guess_open = false;                        // a pill to drag, with or without a guess; false: "you said"
   std::size_t frames = 0;                         // that it plays, one at a time; 0: it does not move
-  std::optional<double> first_guess;  // where the marker begins; else between what is seen and the axis's end
 };
 
 using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, Diagram>;
@@ -104,18 +103,16 @@ Axes axes_of(const FigureData& figure);
 // The axis that carries the reader's guess: y of a timeline, x of rungs, y of the chart that is asked about; null: none.
 const Axis* guess_axis(const FigureData& figure);
 
-// The highest value that the figure shows on that axis; nothing where it shows none.
-std::optional<double> highest_on_guess_axis(const FigureData& figure);
-
 // What the reader looks at. All optional: a default view is the last whole step, everything shown.
 struct View {
   std::optional<double> begin, end;  // x range, axis units
   std::optional<double> cursor;      // x
   std::optional<double> guess;       // in the unit of the page's question
-  bool guess_locked = false;
-  bool hidden = false;  // hide what the question asks for (after the forward pass)
-  bool asked = false;   // the page has a question: keep the axes that it had while the answer was hidden
-  int columns = 1000;   // resolution: about one per pixel
+  bool guess_open = false;           // the reader can still move it
+  double guess_room = 0;             // the axis of the guess reaches at least this value
+  bool hidden = false;               // hide what the question asks for (after the forward pass)
+  bool asked = false;                // the page has a question: keep the axes that it had while the answer was hidden
+  int columns = 1000;                // resolution: about one per pixel
 };
 
 struct FigureInput {

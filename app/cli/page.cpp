@@ -11,6 +11,7 @@
 #include "app/common/assets.h"
 #include "app/common/session.h"
 #include "app/paint/files/table.h"
+#include "app/paint/layout/layout.h"
 #include "demos/experiments/demo.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/widgets.h"
@@ -92,7 +93,7 @@ class PageText {
   void question(const lessons::QuestionSpec& question) {
     add("Question: " + words(question.ask));
     if (const auto* number = std::get_if<lessons::NumberQuestion>(&question.kind)) {
-      add(fmt::format("The answer is {}, taken from a run.", number->answer->name));
+      add(fmt::format("The answer is {}, taken from a run{}.", number->answer->name, value_of(*number->answer)));
     } else if (const auto* choice = std::get_if<lessons::ChoiceQuestion>(&question.kind)) {
       for (const lessons::AnswerChoice& each : choice->choices)
         add(each.right ? "[x] " + words(each.words)
@@ -102,6 +103,14 @@ class PageText {
       add("Another order: " + words(order->reply));
     }
     add(words(question.because));
+  }
+
+  // ": 212.8 MiB" on the run that the page is about; empty: that has no answer, or is not shipped.
+  std::string value_of(const lessons::Answer& answer) const {
+    const double value = numbers_.run == nullptr ? -1 : answer.of(*numbers_.run);
+    if (value < 0) return {};
+    const paint::ByteUnit unit = paint::guess_unit(answer.unit, value);
+    return fmt::format(": {:.1f} {}", value / unit.bytes, unit.name);
   }
 
   // Its numbers, as --format csv writes them.

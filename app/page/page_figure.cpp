@@ -1,6 +1,7 @@
 // The figure that a page shows: what goes into it, when it is built anew, and what is measured in it.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "app/page/page_model.h"
@@ -82,7 +83,8 @@ lessons::FigureInput PageModel::input(int columns) const {
   if (!asked_here) return input;
   if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
     input.view.guess = question_.guess();
-  input.view.guess_locked = question_.locked();
+  input.view.guess_open = question_.hides();
+  if (question_.hides()) input.view.guess_room = question_.highest_guess();
   return input;
 }
 
@@ -122,7 +124,6 @@ const lessons::FigureData& PageModel::figure(int columns) {
   built_columns_ = columns;
   stale_ = false;
   ++revision_;
-  if (question_.hides()) make_first_guess();
   return figure_;
 }
 
@@ -141,16 +142,6 @@ void PageModel::compare() {
   const RunOnShow* a = run_a();
   if (a == nullptr || question_.hides() || growing()) return;
   comparison_ = compare_runs(*a->ledger, *on_show()->ledger);
-}
-
-// Half-way between what is seen already and the top of the axis: a place to drag from, not a hint.
-void PageModel::make_first_guess() {
-  if (tab_ != 0) return;
-  if (figure_.head.first_guess && question_.suggest(*figure_.head.first_guess)) stale_ = true;  // with it, next time
-  const lessons::Axis* axis = lessons::guess_axis(figure_);
-  if (figure_.head.first_guess || axis == nullptr) return;
-  const double seen = lessons::highest_on_guess_axis(figure_).value_or(0);
-  if (question_.suggest((seen + axis->high) / 2)) stale_ = true;
 }
 
 void PageModel::settle_question() {
@@ -196,8 +187,9 @@ std::optional<PageModel::Measured> PageModel::measured() {
   inside.view.end = range.end;
   const record::Bytes at_begin = total_at(range.begin), at_end = total_at(range.end);
   Measured measured{range.length(), at_end - at_begin, std::max(at_begin, at_end)};
-  const auto highest = lessons::highest_on_guess_axis(figure.build(inside));
-  measured.peak = std::max(measured.peak, static_cast<record::Bytes>(highest.value_or(0)));
+  const lessons::FigureData data = figure.build(inside);
+  for (const lessons::StackColumn& column : lessons::panel_of<lessons::Timeline>(data)->stack)
+    measured.peak = std::max(measured.peak, std::accumulate(column.high.begin(), column.high.end(), record::Bytes{}));
   return measured;
 }
 

@@ -149,7 +149,6 @@ class PageModel {
   bool advance(double now);
   void show_whole(const lessons::FigureData& figure);
   void settle_question();
-  void make_first_guess();
   lessons::FigureInput input(int columns) const;
 
   const lessons::Page* page_;

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "demos/record/units.h"
 
@@ -12,7 +15,8 @@ namespace headroom::app::page {
 
 namespace {
 
-constexpr double kNearEnough = 1.1;  // a guess within a tenth counts as right
+constexpr double kNearEnough = 1.1;      // a guess within a tenth counts as right
+constexpr double kFactorInWords = 1.25;  // from here on how far off it is is a factor, below it a share
 
 // "1,024" as this program writes it is a thousand and more; "21,5" is what many readers type for 21.5.
 std::string without_commas(std::string_view text) {
@@ -65,21 +69,16 @@ void Question::move(std::size_t from, std::size_t to) {
   order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(to), item);
 }
 
-bool Question::can_lock() const {
-  return state_ == State::kOpen && (items() != nullptr || chosen_.has_value() || guess_.has_value());
+std::string_view Question::why_not_lock() const {
+  if (choices() != nullptr && !chosen_) return "Choose an answer first.";
+  if (number() != nullptr && !guess_) return "Drag the marker or type a number first.";
+  return {};
 }
 
 void Question::set_guess(double value) {
   if (state_ != State::kOpen || number() == nullptr) return;
   guess_ = std::clamp(value, number()->low, number()->high);
-  moved_by_reader_ = true;
-}
-
-bool Question::suggest(double value) {
-  if (state_ != State::kOpen || moved_by_reader_ || number() == nullptr) return false;
-  const std::optional<double> before = guess_;
-  guess_ = std::clamp(value, number()->low, number()->high);
-  return guess_ != before;
+  highest_guess_ = std::max(highest_guess_, *guess_);
 }
 
 record::Status Question::set_guess_text(std::string_view text, std::string_view unit, double size) {
@@ -147,6 +146,14 @@ bool Question::compare(const record::Ledger& run) {
   reveal_ = Reveal{*guess_, is, high / low};
   state_ = State::kAnswered;
   return true;
+}
+
+Question::Distance distance_of(const Question::Reveal& reveal) {
+  if (reveal.factor >= 100) return {"off by", "> 99×", ""};
+  if (reveal.factor >= kFactorInWords) return {"off by", fmt::format("{:.1f}×", reveal.factor), ""};
+  const double percent = reveal.is == 0 ? 0 : 100 * (reveal.said - reveal.is) / reveal.is;
+  if (std::abs(percent) < 1) return {"exact to", "1", "%"};
+  return {"that is", fmt::format("{:.0f}", std::abs(percent)), percent > 0 ? "% too high" : "% too low"};
 }
 
 }  // namespace headroom::app::page

@@ -25,6 +25,12 @@ class Question {
     double said = 0, is = 0;
     double factor = 1;  // how far off, as a factor of at least 1
   };
+  // How far off in words: "that is" "5" "% too high"; from a factor of 1.25 on "off by" "2.0×".
+  struct Distance {
+    std::string_view head;
+    std::string value;
+    std::string_view unit;
+  };
 
   // `spec` outlives this; null: no question.
   explicit Question(const lessons::QuestionSpec* spec);
@@ -37,7 +43,9 @@ class Question {
   // Hidden until answered or skipped.
   bool hides() const { return state_ == State::kOpen; }
   bool locked() const { return state_ == State::kWaiting || state_ == State::kAnswered; }
-  bool can_lock() const;
+  bool can_lock() const { return state_ == State::kOpen && why_not_lock().empty(); }
+  // What is missing before an open question can be locked; empty: nothing.
+  std::string_view why_not_lock() const;
   // A number waits for compare(); a choice and an order are answered at once. Nothing given yet: stays open.
   void lock();
   void skip();
@@ -50,12 +58,11 @@ class Question {
   // --- a number
   // Of all its numbers.
   lessons::AxisUnit unit() const;
-  const std::optional<double>& guess() const { return guess_; }  // empty until something is known to guess about
+  const std::optional<double>& guess() const { return guess_; }  // empty until the reader gives one
+  double highest_guess() const { return highest_guess_; }        // so far; 0: none
   const std::optional<Reveal>& reveal() const { return reveal_; }
   // Kept inside the marker's range; ignored once locked.
   void set_guess(double value);
-  // The marker's place until the reader moves it. True if it moved.
-  bool suggest(double value);
   // "21", in units of this name and size, or with a unit in the text: "21 GiB".
   record::Status set_guess_text(std::string_view text, std::string_view unit, double size);
   // What a finished run says; false where it cannot answer.
@@ -75,10 +82,12 @@ class Question {
   const lessons::QuestionSpec* spec_;
   State state_;
   std::optional<double> guess_;
-  bool moved_by_reader_ = false;
+  double highest_guess_ = 0;
   std::optional<Reveal> reveal_;
   std::optional<std::size_t> chosen_;
   std::vector<std::size_t> order_;
 };
+
+Question::Distance distance_of(const Question::Reveal& reveal);
 
 }  // namespace headroom::app::page

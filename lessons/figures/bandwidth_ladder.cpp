@@ -38,6 +38,10 @@ bool is_slow_way(const Measurement& row) {
   return over_bus && row.storage == "pageable";
 }
 
+// What is asked for is slower than the copies that are known: two decades of room for it.
+constexpr double kRoomBelow = 1e-2;
+constexpr double kNothingKnown = 1e12;  // B/s: the end of the axis where no copy is known
+
 // While the answer is hidden the copies within a memory are known.
 bool is_known(const Measurement& row) { return row.variant == "device_copy" || row.variant == "host_copy"; }
 
@@ -75,18 +79,18 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   ChartSeries main{.label = "measured", .kind = SeriesKind::kFused, .points = {}};
   ChartSeries slow{.label = "from pageable memory", .kind = SeriesKind::kEager, .points = {}};
   ChartSeries before{.label = "run A", .kind = SeriesKind::kLibrary, .points = {}};
-  double low = HUGE_VAL, high = 0, known = 0;
+  const bool hidden = input.view.hidden;
+  double low = HUGE_VAL, high = 0;  // of what is on the axis
   for (const Place& place : kPlaces) {
     bool there = false;
     for (const Measurement& row : input.run->recording().measurements()) {
       if (row.panel != record::Measurement::kBandwidth || row.variant != place.variant || row.median <= 0) continue;
       const auto x = static_cast<double>(chart.categories.size());
       const ChartPoint point = point_of(row, x);
-      low = std::min(low, point.y);
-      high = std::max(high, point.high);
       there = true;
-      if (is_known(row)) known = std::max(known, point.y);
-      if (input.view.hidden && !is_known(row)) continue;
+      if (hidden && !is_known(row)) continue;
+      low = std::min(low, is_known(row) && input.view.asked ? point.y * kRoomBelow : point.y);
+      high = std::max(high, point.high);
       (is_slow_way(row) ? slow : main).points.push_back(point);
       const Measurement* a =
           input.baseline == nullptr || is_slow_way(row) ? nullptr : same_road(input.baseline->recording(), row);
@@ -104,6 +108,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   chart.series.push_back(std::move(main));
   if (!slow.points.empty()) chart.series.push_back(std::move(slow));
   if (!before.points.empty()) chart.series.push_back(std::move(before));
+  if (high <= 0) low = kNothingKnown * kRoomBelow, high = kNothingKnown;
   chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(chart.categories.size()) - 0.5};
   chart.y = {.unit = AxisUnit::kBytesPerSecond,
              .low = std::pow(10, std::floor(std::log10(low * 0.7))),
@@ -112,7 +117,6 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   chart.title = "Bytes moved a second";
   chart.asked = true;
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
-  figure.head.first_guess = known / 10;
   figure.panels.emplace_back(std::move(chart));
 }
 

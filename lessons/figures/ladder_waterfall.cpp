@@ -99,8 +99,12 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const bool to_a = params.text("delta") == "a" && input.baseline != nullptr;
   for (const SweepPoint& point : points) {
     const bool first = &point == &points.front();
-    Rung rung = input.view.hidden && !first ? hidden_rung(point) : rung_of(point, first);
-    if (last != nullptr && completed(point) && !input.view.hidden) {
+    if (input.view.hidden && !first) {  // nor is it on the axes
+      panel.rungs.push_back(hidden_rung(point));
+      continue;
+    }
+    Rung rung = rung_of(point, first);
+    if (last != nullptr && completed(point)) {
       rung.note = dropped(*last, point);
       if (!rung.note.empty()) rung.tip += ". Turned off: " + rung.note;
     }
@@ -112,7 +116,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     if (completed(point) && to_a) {
       rung.before = a == nullptr ? 0 : a->peak_allocated;
       rung.delta = a == nullptr ? "" : signed_bytes(point.peak_allocated - a->peak_allocated);
-    } else if (completed(point) && (first || !input.view.hidden)) {
+    } else if (completed(point)) {
       if (before > 0) {
         rung.before = before;
         rung.delta = signed_bytes(point.peak_allocated - before);
@@ -127,7 +131,6 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   panel.speeds = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
   figure.panels.emplace_back(std::move(panel));
-  figure.head.first_guess = static_cast<double>(points.front().peak_allocated) / 2;
 }
 
 }  // namespace

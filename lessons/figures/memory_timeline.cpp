@@ -134,7 +134,6 @@ Axis y_axis(const Shot& shot, const record::Ledger* baseline) {
     const auto known =
         static_cast<double>(shot.run.peak(shot.first(), events_until(shot.map, end_of_forward(shot))).totals.allocated);
     high = limit > 0 && limit <= kFarLimit * known ? 1.25 * std::max(limit, known) : 2 * known;
-    if (shot.view.guess && shot.view.guess_locked) high = std::max(high, *shot.view.guess * 1.05);
   }
   if (!shot.view.hidden) {
     // Live, earlier steps tell how high this one may go.
@@ -290,8 +289,8 @@ void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& 
 void add_limit(Timeline& panel, const Shot& shot) {
   const record::RunInfo& info = shot.recording().info();
   const Bytes limit = limit_of(info);
-  // The device's own memory is of interest only where the run comes near it.
-  const bool far = static_cast<double>(limit) >= panel.y.high;
+  // The device's own memory is of interest only where the run or the guess comes near it.
+  const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
   if (limit <= 0 || (info.cap == 0 && far)) return;
   const std::string_view noun = info.device == record::DeviceKind::kGpu ? "card" : "limit";
   panel.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};

@@ -195,7 +195,7 @@ Chart chart_of(const Sweep& sweep, std::string title, AxisUnit unit) {
   return chart;
 }
 
-// What the question asks for is left out, but the axis keeps the room for it.
+// What the question asks for is left out, also of the axis.
 void hide_answer(Chart& chart) {
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.kind == SeriesKind::kFused; });
 }
@@ -231,17 +231,15 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
     const auto y = static_cast<double>(cap);
     peaks.references.push_back({"card, " + short_bytes(cap), {peaks.x.low, peaks.x.high}, {y, y}});
   }
-  fit_y(speeds);
-  fit_y(peaks);
-  for (Chart* chart : {&speeds, &peaks})
-    if (any_ran_out(*chart)) chart->y.high *= 1.08;  // room for the row that says so
   const bool hidden = input.view.hidden;
+  for (Chart* chart : {&speeds, &peaks}) {
+    if (hidden) hide_answer(*chart);
+    fit_y(*chart);
+    if (any_ran_out(*chart)) chart->y.high *= 1.08;  // room for the row that says so
+  }
   for (const Strategy& strategy : kStrategies)
     if (sweep.comparable && params.on("formula") && shown(strategy) && !hidden) add_formula(peaks, sweep, strategy);
-  if (hidden)
-    for (Chart* chart : {&speeds, &peaks}) hide_answer(*chart);
   peaks.asked = true;
-  figure.head.first_guess = peaks.y.high / 2;
   figure.panels.emplace_back(std::move(speeds));
   figure.panels.emplace_back(std::move(peaks));
 }

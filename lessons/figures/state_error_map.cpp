@@ -49,7 +49,7 @@ Chart mean_errors(const std::vector<MomentWay>& ways, const std::vector<MomentWa
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const double value = error_of(ways, dynamic, blocks[i]), a = error_of(ways_of_a, dynamic, blocks[i]);
       if (value < 0) continue;
-      highest = std::max(highest, value);
+      if (!hidden || !dynamic) highest = std::max(highest, value);
       const std::string tip =
           fmt::format("{}, blocks of {}: off by {:.1f} % on average", levels, record::format_count(blocks[i]), value);
       const auto x = static_cast<double>(i);
@@ -131,7 +131,6 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   }
   for (int e = low; e <= high; ++e) map.columns.push_back(fmt::format("{}{}", e < 0 ? "−" : "", std::abs(e)));
   chart.asked = moment == "second_moment";
-  figure.head.first_guess = chart.y.high / 3;
   figure.panels.emplace_back(std::move(chart));
   figure.panels.emplace_back(std::move(map));
 }

@@ -114,6 +114,19 @@ ImVec2 Actor::on_screen(double x, double y) const {
   return {plot.RectFull.Min.x + map.x_px(x) - map.plot.x0, plot.RectFull.Min.y + map.y_px(y) - map.plot.y0};
 }
 
+ImVec2 Actor::on_pill() const {
+  const ImGuiTestItemInfo plot = ctx->ItemInfo("**/timeline");
+  const app::paint::Scene& scene = app.view().figure().scene();
+  IM_CHECK_RETV(scene.guess.has_value(), ImVec2());
+  return {plot.RectFull.Min.x + scene.guess->center_x() - scene.map.plot.x0,
+          plot.RectFull.Min.y + scene.guess->center_y() - scene.map.plot.y0};
+}
+
+void Actor::guess(double value) const {
+  question().set_guess(value);
+  ctx->Yield(2);
+}
+
 void Actor::wait_for_end_of_run() const {
   for (int i = 0; i < 600 && app.running(); ++i) ctx->Yield();
   ctx->Yield(3);
@@ -182,9 +195,10 @@ std::vector<FrameTime> time_frames(const Stage& stage, const std::function<bool(
   if (!look) FAIL(look.error().message);
   std::vector<FrameTime> times;
   double now = 0;
-  for (int frame = 0; each(*app, frame); ++frame) {
+  for (int frame = 0;; ++frame) {
     const auto begin = Clock::now();
     const double busy = processor_milliseconds();
+    if (!each(*app, frame)) break;
     platform->wait(0);
     now += kFrameSeconds;
     app->poll(now);

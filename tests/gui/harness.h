@@ -61,6 +61,10 @@ struct Actor {
   bool there(const std::string& name) const;
   // A place of the timeline, in axis values, on the screen.
   ImVec2 on_screen(double x, double y) const;
+  // The pill of the guess, on the screen.
+  ImVec2 on_pill() const;
+  // A guess without a drag, for scripts that are about something else.
+  void guess(double value) const;
   void wait_for_end_of_run() const;
   // Keeps a picture of this moment in the folder HEADROOM_SHOTS, if that is set.
   void picture(const std::string& name) const;
@@ -72,8 +76,8 @@ void perform(const char* name, const Stage& stage, const std::function<void(Acto
 struct FrameTime {
   double wall = 0, processor = 0;  // milliseconds; processor time of all threads
 };
-// Frames without a script, as fast as they come; for measurements. `each` comes before each frame and says whether to
-// draw one more.
+// Frames without a script, as fast as they come; for measurements. `each` begins each frame, is measured with it, and
+// says whether to draw it.
 std::vector<FrameTime> time_frames(const Stage& stage, const std::function<bool(app::window::App&, int)>& each);
 
 }  // namespace headroom::tests

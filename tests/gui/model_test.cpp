@@ -48,9 +48,12 @@ struct Reader {
 TEST_CASE("a guess stays in its range, and is compared once locked", "[window][question]") {
   Question question(&*page().question);
   CHECK(question.hides());
+  CHECK_FALSE(question.can_lock());
+  CHECK(question.why_not_lock() == "Drag the marker or type a number first.");
   question.lock();
   CHECK(question.state() == Question::State::kOpen);  // nothing was guessed
   question.set_guess(-5);
+  CHECK(question.can_lock());
   CHECK(*question.guess() == 0);
   REQUIRE(question.set_guess_text(" 150,5 ", "MiB", kMiB));
   CHECK(*question.guess() == Approx(150.5 * kMiB));
@@ -74,6 +77,23 @@ TEST_CASE("a guess stays in its range, and is compared once locked", "[window][q
   REQUIRE(question.reveal());
   CHECK(question.reveal()->is == Approx(static_cast<double>(tests::peak_of({}))));
   CHECK(question.reveal()->factor == Approx(2.0));  // 220 MiB against 110 MiB
+}
+
+TEST_CASE("how far off a guess is, in percent below a factor of 1.25", "[window][question]") {
+  const auto words = [](double said, double is) {
+    const Question::Distance distance =
+        distance_of({.said = said, .is = is, .factor = std::max(said, is) / std::min(said, is)});
+    return std::string(distance.head) + " " + distance.value + std::string(distance.unit);
+  };
+  CHECK(words(105, 100) == "that is 5% too high");
+  CHECK(words(97, 100) == "that is 3% too low");
+  CHECK(words(100.9, 100) == "exact to 1%");
+  CHECK(words(100, 100) == "exact to 1%");
+  CHECK(words(124, 100) == "that is 24% too high");
+  CHECK(words(100, 124) == "that is 19% too low");
+  CHECK(words(125, 100) == "off by 1.2×");
+  CHECK(words(100, 126) == "off by 1.3×");
+  CHECK(words(1, 1000) == "off by > 99×");
 }
 
 TEST_CASE("a question may be about percent or speed, and takes no bytes then", "[window][question]") {
@@ -143,7 +163,8 @@ TEST_CASE("the stored run shows at once, half of it hidden", "[window][page]") {
   CHECK(figure.head.empty_reason.empty());
   REQUIRE(tests::timeline_of(figure).hidden_from);
   CHECK_FALSE(tests::timeline_of(figure).peak);
-  CHECK(reader.model.question().guess().has_value());  // a marker to drag
+  CHECK(figure.head.guess_open);   // a marker to drag
+  CHECK_FALSE(figure.head.guess);  // from the low end
   reader.model.question().skip();
   const lessons::FigureData& whole = reader.model.figure(400);
   CHECK_FALSE(tests::timeline_of(whole).hidden_from);
@@ -159,7 +180,52 @@ TEST_CASE("an answer is compared with the run that is shown", "[window][page]") 
   reader.poll();
   REQUIRE(reader.model.question().reveal());
   CHECK(reader.model.question().reveal()->is == Approx(static_cast<double>(tests::peak_of({}))));
-  CHECK(reader.model.figure(400).head.guess_locked);
+  CHECK(reader.model.figure(400).head.guess == 110 * kMiB);
+  CHECK_FALSE(reader.model.figure(400).head.guess_open);
+}
+
+TEST_CASE("what was said stays what it was, before the lock and after, whatever runs", "[window][page]") {
+  Reader reader;
+  reader.model.figure(400);
+  const auto run = [&](const char* batch) {
+    REQUIRE(reader.model.set_param("batch", batch));
+    reader.model.run(reader.now);
+    reader.finish_run();
+    reader.model.figure(400);
+  };
+  run("16");
+  CHECK_FALSE(reader.model.question().guess());  // nor does a run make one
+  reader.model.question().set_guess(110 * kMiB);
+  run("32");
+  CHECK(reader.model.question().guess() == 110 * kMiB);
+  reader.model.question().lock();
+  reader.poll();
+  REQUIRE(reader.model.question().reveal());
+  const double is = reader.model.question().reveal()->is;
+  reader.backend.use(small_run({.weights = 20 * record::kMiB}));
+  run("8");
+  CHECK(reader.model.question().reveal()->said == 110 * kMiB);
+  CHECK(reader.model.question().reveal()->is == is);
+}
+
+TEST_CASE("before a guess the axis knows nothing of the answer, and it grows with the guess", "[window][page]") {
+  const auto top = [](PageModel& model) { return lessons::guess_axis(model.figure(400))->high; };
+  Reader reader, other;
+  other.model.show_made(small_run({.logits = 300 * record::kMiB}));  // comes after the forward pass
+  const double before = top(reader.model);
+  CHECK(top(other.model) == before);
+  reader.model.question().set_guess(before / 2);
+  CHECK(top(reader.model) == before);
+  REQUIRE(reader.model.question().set_guess_text("3 GiB", "MiB", kMiB));
+  CHECK(top(reader.model) == 3072 * kMiB);
+  reader.model.question().set_guess(before / 2);
+  CHECK(top(reader.model) == 3072 * kMiB);  // does not slip away under the hand
+  reader.model.question().set_guess(1e30);  // the marker's range
+  CHECK(top(reader.model) == lessons::number_of(&*page().question)->high);
+  reader.model.question().set_guess(110 * kMiB);
+  reader.model.question().lock();
+  reader.poll();
+  CHECK(top(reader.model) < 1024 * kMiB);  // what was not said in the end takes no room
 }
 
 TEST_CASE("a run is recorded while the question is open, and stays hidden", "[window][page]") {

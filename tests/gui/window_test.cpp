@@ -29,9 +29,12 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
   perform("answer by drag", scene.stage, [](Actor& actor) {
     const auto& figure = actor.app.view().figure();
     IM_CHECK(figure.scene().guess.has_value());
-    const double before = *actor.question().guess();
+    IM_CHECK(!actor.question().guess());
     const double x = (*tests::timeline_of(actor.page().figure(400)).hidden_from + figure.scene().map.x.high) / 2;
-    actor.ctx->MouseMoveToPos(actor.on_screen(x, before));
+    actor.ctx->MouseMoveToPos(actor.on_pill());
+    actor.ctx->MouseClick(0);
+    actor.frames(2);
+    IM_CHECK(!actor.question().guess());  // a click is no guess
     actor.ctx->MouseDown(0);
     actor.ctx->MouseMoveToPos(actor.on_screen(x, 200 * kMiB));
     actor.ctx->MouseUp(0);
@@ -42,14 +45,65 @@ TEST_CASE("the guess is dragged on the figure and locked by Enter", "[gui]") {
     IM_CHECK(actor.question().state() == Question::State::kAnswered);
     IM_CHECK_EQ(actor.question().reveal()->is, static_cast<double>(peak_of({})));
     IM_CHECK(!tests::timeline_of(actor.page().figure(400)).hidden_from.has_value());
-    IM_CHECK(actor.page().figure(400).head.guess_locked);
+    IM_CHECK(actor.page().figure(400).head.guess && !actor.page().figure(400).head.guess_open);
+  });
+}
+
+TEST_CASE("nothing is locked before there is a guess, and the page says what is missing", "[gui]") {
+  for (const float scale : {1.0f, 2.0f}) {
+    Scene scene;
+    scene.stage.scale = scale;  // 2: text and figure are two faces
+    perform(scale > 1 ? "no guess, narrow" : "no guess", scene.stage, [&](Actor& actor) {
+      IM_CHECK_STR_EQ(std::string(actor.question().why_not_lock()).c_str(), "Drag the marker or type a number first.");
+      actor.picture(scale > 1 ? "before a guess, narrow" : "before a guess");
+      if (scale > 1) {
+        actor.ctx->ItemClick("**/face/Figure");
+        actor.frames(2);
+      }
+      const std::string lock = scale > 1 ? "act" : "lock";
+      IM_CHECK((actor.ctx->ItemInfo(("**/" + lock).c_str()).ItemFlags & ImGuiItemFlags_Disabled) != 0);
+      actor.ctx->KeyPress(ImGuiKey_Enter);
+      actor.frames(3);
+      IM_CHECK(actor.question().hides());
+      actor.guess(110 * kMiB);
+      IM_CHECK((actor.ctx->ItemInfo(("**/" + lock).c_str()).ItemFlags & ImGuiItemFlags_Disabled) == 0);
+      actor.click(lock);
+      actor.frames(3);
+      IM_CHECK(actor.question().state() == Question::State::kAnswered);
+    });
+  }
+}
+
+TEST_CASE("a marker that is held beyond the axis's end takes the axis along", "[gui]") {
+  Scene scene;
+  perform("guess beyond the axis", scene.stage, [](Actor& actor) {
+    const auto top = [&] { return lessons::guess_axis(actor.page().figure(400))->high; };
+    const double before = top();
+    const ImVec2 pill = actor.on_pill();
+    actor.ctx->MouseMoveToPos(pill);
+    actor.ctx->MouseDown(0);
+    actor.ctx->MouseMoveToPos({pill.x, actor.on_screen(0, before).y - 20});
+    for (int i = 0; i < 600 && actor.question().guess().value_or(0) < 2 * before; ++i) actor.frames(1);
+    IM_CHECK_GE(*actor.question().guess(), 2 * before);
+    IM_CHECK_GE(top(), *actor.question().guess());
+    const double grown = top();
+    actor.ctx->MouseMoveToPos({pill.x, actor.on_screen(0, before / 2).y});
+    actor.frames(2);
+    actor.ctx->MouseUp(0);
+    IM_CHECK_EQ(top(), grown);  // the axis does not slip away under the hand
+    IM_CHECK_LT(std::abs(*actor.question().guess() - before / 2), before * 0.05);
   });
 }
 
 TEST_CASE("the guess follows the arrow keys for as long as they are pressed", "[gui]") {
   Scene scene;
   perform("answer by keys", scene.stage, [](Actor& actor) {
-    const double before = *actor.question().guess(), step = actor.app.view().figure().scene().map.y.high / 100;
+    actor.ctx->KeyPress(ImGuiKey_UpArrow);  // from the low end
+    actor.frames(2);
+    const double step = actor.app.view().figure().scene().map.y.high / 100;
+    IM_CHECK(std::abs(actor.question().guess().value_or(0) - step) < step / 10);
+    const double before = 50 * step;
+    actor.guess(before);
     for (int i = 0; i < 5; ++i) actor.ctx->KeyPress(ImGuiKey_UpArrow);
     actor.frames(2);
     IM_CHECK(std::abs(*actor.question().guess() - (before + 5 * step)) < step / 10);
@@ -70,7 +124,9 @@ TEST_CASE("the guess is typed and locked by its button", "[gui]") {
     actor.ctx->KeyPress(ImGuiKey_Tab);
     actor.frames(2);
     IM_CHECK(std::abs(*actor.question().guess() - 110 * kMiB) < 0.1 * kMiB);
-    actor.click("lock");
+    actor.ctx->ItemInput("**/##guess");
+    actor.ctx->KeyCharsReplace("110.0");
+    actor.click("lock");  // also what is still being typed
     actor.frames(3);
     IM_CHECK(actor.question().state() == Question::State::kAnswered);
     IM_CHECK(std::abs(actor.question().reveal()->factor - 2.0) < 0.01);
@@ -92,12 +148,11 @@ TEST_CASE("Enter in the field locks what was typed", "[gui]") {
 TEST_CASE("a guess that is no size says so and stays open", "[gui]") {
   Scene scene;
   perform("answer that is none", scene.stage, [](Actor& actor) {
-    const double before = *actor.question().guess();
     actor.ctx->ItemInput("**/##guess");
     actor.ctx->KeyCharsReplaceEnter("plenty");
     actor.frames(3);
     IM_CHECK(actor.question().hides());
-    IM_CHECK_EQ(*actor.question().guess(), before);
+    IM_CHECK(!actor.question().guess());
     IM_CHECK(actor.app.view().state().guess_error.find("plenty") != std::string::npos);
   });
 }
@@ -205,6 +260,7 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
   Scene answered;
   answered.backend.use(small_run({.out_of_memory = true}));
   perform("out of memory below an answer", answered.stage, [&](Actor& actor) {
+    actor.guess(110 * kMiB);
     actor.ctx->KeyPress(ImGuiKey_Enter);
     actor.frames(3);
     IM_CHECK(!actor.app.view().state().words_above);

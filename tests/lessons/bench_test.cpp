@@ -106,7 +106,7 @@ TEST_CASE("while the question is open only the fused form is seen, and the axis 
 }
 
 TEST_CASE("the guess is over the kernel that was asked about, and over no other") {
-  const lessons::View view{.guess = 1e9, .guess_locked = true, .asked = true};
+  const lessons::View view{.guess = 1e9, .asked = true};
   CHECK(build("bench_memory", tests::made_bench(), {}, view).head.guess == 1e9);
   CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"pass", "forward"}}, view).head.guess);
   CHECK_FALSE(build("bench_memory", tests::made_bench(), {{"panel", "swiglu"}}, view).head.guess);

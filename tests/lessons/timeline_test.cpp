@@ -164,7 +164,7 @@ TEST_CASE("while the answer is hidden nothing gives it away") {
     const record::Recording run = tests::llama_recording({.checkpointing = checkpointing});
     const record::Ledger ledger(run);
     const auto open = build({.run = &ledger, .view = {.asked = true}});
-    const auto hidden = build({.run = &ledger, .view = {.cursor = 1e18, .guess = 20e9, .hidden = true}});
+    const auto hidden = build({.run = &ledger, .view = {.cursor = 1e18, .guess = 10e9, .hidden = true}});
     REQUIRE(hidden.hidden_from);
     CHECK(*hidden.hidden_from == Approx(band(open, "forward")->end));
     CHECK(highest(hidden) < highest(open));

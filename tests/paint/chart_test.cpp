@@ -113,7 +113,6 @@ TEST_CASE("no guess runs through a number") {
   lessons::FigureData figure = parts_of_copy();
   chart_in(figure).references.clear();
   figure.head.guess = 65;
-  figure.head.guess_locked = true;
   chart_in(figure).series[0].points[2].y = chart_in(figure).series[0].points[2].high = 62;
   chart_in(figure).series[0].points[2].label = "sixty-two";
   const app::paint::Scene scene = app::paint::layout(figure, frames().front());
@@ -139,6 +138,7 @@ TEST_CASE("a guess on an axis of decades is where its value is, and on no number
   for (lessons::ChartPoint& point : chart_in(figure).series[0].points) point.y = point.low = point.high = 5e10;
   chart_in(figure).series[0].points[3].y = 1e9;  // the only gap in a row of bars
   figure.head.guess = 3e10;
+  figure.head.guess_open = true;
   const app::paint::Scene scene = app::paint::layout(figure, frames()[0]);
   REQUIRE(scene.guess);
   const auto& map = scene.map;
@@ -150,4 +150,19 @@ TEST_CASE("a guess on an axis of decades is where its value is, and on no number
   figure.head.guess = 3.9e11;  // no decimals beyond a hundred
   const auto more = texts_of(app::paint::layout(figure, frames()[0]), Layer::kLabels);
   CHECK(std::count(more.begin(), more.end(), "your guess 390 GB/s") == 1);
+}
+
+TEST_CASE("before there is a guess its pill is at the low end of the axis, with no number and no line") {
+  lessons::FigureData figure = parts_of_copy();
+  chart_in(figure).references.clear();
+  figure.head.guess_open = true;
+  const app::paint::Scene scene = app::paint::layout(figure, frames()[0]);
+  REQUIRE(scene.guess);
+  CHECK(scene.guess->inside(scene.map.plot));
+  CHECK(scene.guess->y1 == Approx(scene.map.plot.y1).margin(1));
+  const auto labels = texts_of(scene, Layer::kLabels);
+  CHECK(std::count(labels.begin(), labels.end(), "drag to guess") == 1);
+  each<app::paint::Polyline>(scene, [&](Layer layer, const app::paint::Polyline& line) {
+    if (layer == Layer::kMarks) CHECK(line.dash == 0);
+  });
 }

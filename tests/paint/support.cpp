@@ -21,14 +21,13 @@ void add_views(std::vector<Sample>& all, const std::string& name, const record::
   };
   add("open", {});
   const double end = lessons::axes_of(all.back().figure).x.high;
-  add("hidden without a guess", {.hidden = true});
+  add("hidden without a guess", {.guess_open = true, .hidden = true});
   const double top =
       lessons::axes_of(all.back().figure).y.high;  // the axis that the reader sees: what comes may be higher
-  add("hidden", {.guess = top * 0.6, .hidden = true});
-  add("hidden with the guess at the top", {.cursor = end * 0.1, .guess = top, .hidden = true});
+  add("hidden", {.guess = top * 0.6, .guess_open = true, .hidden = true});
+  add("hidden with the guess at the top", {.cursor = end * 0.1, .guess = top, .guess_open = true, .hidden = true});
   for (const double share : {0.0, 0.1, 0.3, 0.5, 0.62, 0.9, 1.0}) {
-    add("answered " + std::to_string(share),
-        {.cursor = end * share, .guess = top * share, .guess_locked = true, .asked = true});
+    add("answered " + std::to_string(share), {.cursor = end * share, .guess = top * share, .asked = true});
   }
   add("a part", {.begin = end * 0.2, .end = end * 0.4});
   const lessons::Figure& losses = *lessons::find_figure("loss_curves");

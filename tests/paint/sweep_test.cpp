@@ -113,11 +113,11 @@ TEST_CASE("a guess about a ladder is a line down its rungs, dragged to the sides
   const record::Recording ladder = tests::made_ladder();
   const record::Ledger ledger(ladder);
   const double guess = 10.0 * record::kGiB;
-  const auto scene_of = [&](bool locked) {
-    const lessons::View view{.guess = guess, .guess_locked = locked, .hidden = !locked, .asked = true};
+  const auto scene_of = [&](bool locked, std::optional<double> value) {
+    const lessons::View view{.guess = value, .guess_open = !locked, .hidden = !locked, .asked = true};
     return layout(lessons::find_figure("ladder_waterfall")->build({.run = &ledger, .view = view}), tests::frames()[0]);
   };
-  const Scene open = scene_of(false);
+  const Scene open = scene_of(false, guess);
   REQUIRE(open.guess);
   CHECK(open.guess_along_x);
   const float x = open.map.x_px(guess);
@@ -129,7 +129,11 @@ TEST_CASE("a guess about a ladder is a line down its rungs, dragged to the sides
     return std::count(labels.begin(), labels.end(), words) == 1;
   };
   CHECK(says(open, "your guess 10.0 GiB"));
-  const Scene locked = scene_of(true);
+  const Scene before = scene_of(false, std::nullopt);
+  REQUIRE(before.guess);
+  CHECK(before.guess->x0 == before.map.plot.x0);
+  CHECK(says(before, "drag to guess"));
+  const Scene locked = scene_of(true, guess);
   CHECK_FALSE(locked.guess);
   CHECK(says(locked, "you said 10.0 GiB"));
   // It runs through no words of a rung that did not run.

@@ -59,8 +59,8 @@ void lay_out_guess_line(Sheet& sheet, float y, const Rect& plot) {
 // The reader's guess over the chart that is asked about, its pill where it covers no bar and no number, if there is
 // such a place.
 void lay_out_guess(Sheet& sheet, const lessons::FigureHead& head, const PlotMap& map, ChartLayout& chart) {
-  const float y = std::clamp(sheet.snap(map.y_px(*head.guess)), map.plot.y0, map.plot.y1);
-  lay_out_guess_line(sheet, y, map.plot);
+  const float y = head.guess ? std::clamp(sheet.snap(map.y_px(*head.guess)), map.plot.y0, map.plot.y1) : map.plot.y1;
+  if (head.guess) lay_out_guess_line(sheet, y, map.plot);
   chart.draw_numbers();
   constexpr std::array kShares{0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 0.3f, 0.2f, 0.1f};
   const auto pill_at = [&](float share) {
@@ -70,21 +70,25 @@ void lay_out_guess(Sheet& sheet, const lessons::FigureHead& head, const PlotMap&
   const auto* const share = std::find_if(kShares.begin(), kShares.end(), clear);
   const GuessPill pill = pill_at(share == kShares.end() ? kShares.front() : *share);
   draw_pill(sheet, head, pill);
-  if (head.guess_locked) return;
+  if (!head.guess_open) return;
   sheet.scene().map = map;  // to drag on
   sheet.scene().guess = pill.box;
+}
+
+// "21.3 GiB", in the unit of its axis.
+std::string guess_text(const lessons::Axis& axis, double guess) {
+  const ByteUnit unit = guess_unit(axis.unit, axis.high);
+  const bool percent = axis.unit == lessons::AxisUnit::kPercent;
+  const int decimals = axis.unit == lessons::AxisUnit::kBytesPerSecond && guess >= 100 * unit.bytes ? 0 : 1;
+  return (percent ? fmt::format("{:.1f}", guess) : in_unit(guess, unit, decimals)) + " " + std::string(unit.name);
 }
 
 }  // namespace
 
 GuessPill guess_pill(const Sheet& sheet, const lessons::FigureHead& head, const lessons::Axis& axis, Point at,
                      const Rect& within) {
-  const ByteUnit unit = guess_unit(axis.unit, axis.high);
-  const bool percent = axis.unit == lessons::AxisUnit::kPercent;
-  const int decimals = axis.unit == lessons::AxisUnit::kBytesPerSecond && *head.guess >= 100 * unit.bytes ? 0 : 1;
-  const std::string number = percent ? fmt::format("{:.1f}", *head.guess) : in_unit(*head.guess, unit, decimals);
-  const std::string value = number + " " + std::string(unit.name);
-  std::string text = (head.guess_locked ? "you said " : "your guess ") + value;
+  std::string text(kDragToGuess);
+  if (head.guess) text = (head.guess_open ? "your guess " : "you said ") + guess_text(axis, *head.guess);
   const float width = sheet.snap(sheet.width(kPeakType, text) + sheet.px(24)), height = sheet.px(28);
   const auto inside = [](float from, float low, float high) { return std::max(low, std::min(from, high)); };
   const float x0 = sheet.snap(inside(at.x - width * 0.5f, within.x0, within.x1 - width));
@@ -94,8 +98,8 @@ GuessPill guess_pill(const Sheet& sheet, const lessons::FigureHead& head, const 
 
 void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& pill) {
   const Palette& palette = sheet.palette();
-  sheet.fill(Layer::kMarks, pill.box, head.guess_locked ? palette.well : palette.ink, pill.box.height() * 0.5f);
-  sheet.text_mid(Layer::kLabels, kPeakType, head.guess_locked ? palette.text : palette.on_ink, pill.text,
+  sheet.fill(Layer::kMarks, pill.box, head.guess_open ? palette.ink : palette.well, pill.box.height() * 0.5f);
+  sheet.text_mid(Layer::kLabels, kPeakType, head.guess_open ? palette.on_ink : palette.text, pill.text,
                  pill.box.center_x(), pill.box.center_y(), Anchor::kMiddle);
 }
 
@@ -117,7 +121,7 @@ void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::ve
     const Chart& data = *charts[static_cast<std::size_t>(i)];
     ChartLayout chart(sheet, data, {x0, y0, x0 + width, y0 + height}, data.asked ? head.guess : std::nullopt);
     chart.draw();
-    if (data.asked && head.guess)
+    if (data.asked && (head.guess || head.guess_open))
       lay_out_guess(sheet, head, {.plot = chart.plot(), .x = data.x, .y = data.y}, chart);
     else
       chart.draw_numbers();

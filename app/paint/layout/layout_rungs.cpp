@@ -158,11 +158,11 @@ class RungLayout {
 
   // A line down all rungs, with its pill on the last ones: the question asks about the peak at the ladder's end.
   void guess(const Rect& plot) {
-    if (!head_.guess) return;
+    if (!head_.guess && !head_.guess_open) return;
     const PlotMap map{.plot = plot, .x = panel_.peaks, .y = {}};
-    const float x = std::clamp(sheet_.snap(map.x_px(*head_.guess)), plot.x0, plot.x1);
+    const float x = head_.guess ? std::clamp(sheet_.snap(map.x_px(*head_.guess)), plot.x0, plot.x1) : plot.x0;
     const auto line = [&](float from, float to) {
-      if (to > from)
+      if (to > from && head_.guess)
         sheet_.add(Layer::kMarks, Polyline{.points = {{x, from}, {x, to}},
                                            .color = palette_.text,
                                            .width = sheet_.line_px(2),
@@ -179,7 +179,7 @@ class RungLayout {
     line(from, plot.y1);
     const GuessPill pill = guess_pill(sheet_, head_, panel_.peaks, {x, plot.y1 - sheet_.px(16)}, plot);
     draw_pill(sheet_, head_, pill);
-    if (head_.guess_locked) return;
+    if (!head_.guess_open) return;
     sheet_.scene().map = map;  // to drag on
     sheet_.scene().guess = pill.box;
     sheet_.scene().guess_along_x = true;

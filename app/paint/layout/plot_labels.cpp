@@ -85,21 +85,25 @@ class PlotLabels {
   // --- the question -----------------------------------------------------------------------------------------------
 
   void guess() {
-    if (!head_.guess) return;
-    const float y = std::clamp(sheet_.snap(map_.y_px(*head_.guess)), map_.plot.y0, map_.plot.y1);
-    const float from = head_.guess_locked || !timeline_.hidden_from
+    if (!head_.guess && !head_.guess_open) return;
+    const float from = !head_.guess_open || !timeline_.hidden_from
                            ? map_.plot.x0
                            : std::clamp(map_.x_px(*timeline_.hidden_from), map_.plot.x0, map_.plot.x1);
+    if (!head_.guess) {
+      pill(std::string(kDragToGuess), from, map_.plot.y1);
+      return;
+    }
+    const float y = std::clamp(sheet_.snap(map_.y_px(*head_.guess)), map_.plot.y0, map_.plot.y1);
     sheet_.add(Layer::kMarks, Polyline{.points = {{from, y}, {map_.plot.x1, y}},
                                        .color = palette_.text,
                                        .width = sheet_.line_px(2),
                                        .dash = sheet_.px(7),
                                        .gap = sheet_.px(4)});
     const std::string value = in_unit(*head_.guess, unit_, 1) + " " + std::string(unit_.name);
-    if (head_.guess_locked) {
-      you_said("you said " + value, y);
-    } else {
+    if (head_.guess_open) {
       pill("your guess " + value, from, y);
+    } else {
+      you_said("you said " + value, y);
     }
   }
 

@@ -64,7 +64,9 @@ void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps
 void lay_out_diagram(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
                     Rect area);
-// "your guess 21.3 GiB", a value of `axis`, around `at` but inside; once it is locked, "you said …".
+// "your guess 21.3 GiB", a value of `axis`, around `at` but inside; once it is locked, "you said …"; before there is
+// one, what to do.
+constexpr std::string_view kDragToGuess = "drag to guess";
 struct GuessPill {
   Rect box;
   std::string text;

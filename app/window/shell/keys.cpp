@@ -80,12 +80,12 @@ void peel(PageFrame& frame) {
 
 void move_guess(PageFrame& frame, int direction) {
   page::Question& question = frame.page.question();
-  if (!question.hides() || !question.guess()) return;
+  if (!question.hides()) return;
   const lessons::FigureData& asked = frame.page.figure(frame.figure.columns());
   const lessons::Axis* axis = lessons::guess_axis(asked);
-  if (!asked.head.guess || axis == nullptr) return;  // another figure is looked at
-  const double part = lessons::part_of(*axis, *question.guess()) + direction * 0.01;
-  question.set_guess(lessons::value_at(*axis, std::clamp(part, 0.0, 1.0)));
+  if (!asked.head.guess_open || axis == nullptr) return;  // another figure is looked at
+  const double part = question.guess() ? lessons::part_of(*axis, *question.guess()) : 0;
+  question.set_guess(lessons::value_at(*axis, std::max(part + direction * 0.01, 0.0)));
 }
 
 // The next page of the words, else what comes after them.

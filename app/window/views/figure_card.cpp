@@ -23,6 +23,9 @@ namespace {
 constexpr double kWheelZoom = 0.85;  // one notch
 constexpr double kKeyZoom = 0.7, kKeyPan = 0.15;
 constexpr float kGrab = 9;  // px around the guess line that take hold of it
+// A guess that is held beyond its axis's end grows by this much of the axis per second; a late frame counts as the
+// longest.
+constexpr float kGuessRise = 1, kLongestRise = 0.1f;
 
 std::string in_axis_unit(const lessons::Axis& axis, double value) {
   return axis.unit == lessons::AxisUnit::kNanoseconds ? record::format_duration(std::llround(value))
@@ -129,14 +132,30 @@ void FigureCard::start_drag(PageFrame& frame, const lessons::FigureData& figure,
   drag_ = has_time(figure) ? Drag::kMeasure : Drag::kNone;
   drag_from_ = map.x_at(mouse.x);
   frame.page.view().set_measure(std::nullopt);
-  if (!frame.page.question().hides() || !figure.head.guess) return;
+  if (!figure.head.guess_open) return;
   const bool on_pill = scene_.guess && scene_.guess->contains({mouse.x, mouse.y});
   const auto hidden = hidden_from(figure);
   const bool open = hidden ? mouse.x > map.x_px(*hidden) : !has_time(figure);
-  const float off =
-      scene_.guess_along_x ? mouse.x - map.x_px(*figure.head.guess) : mouse.y - map.y_px(*figure.head.guess);
-  const bool on_line = open && std::abs(off) < px(kGrab);
+  const auto off = [&](double guess) {
+    return scene_.guess_along_x ? mouse.x - map.x_px(guess) : mouse.y - map.y_px(guess);
+  };
+  const bool on_line = open && figure.head.guess && std::abs(off(*figure.head.guess)) < px(kGrab);
   if (on_pill || on_line) drag_ = Drag::kGuess;
+}
+
+// The marker follows the mouse. Beyond the axis's end it goes on growing, and the axis with it.
+void FigureCard::drag_guess(PageFrame& frame, ImVec2 mouse) const {
+  page::Question& question = frame.page.question();
+  // A click is no guess.
+  if (!question.guess() && !ImGui::IsMouseDragPastThreshold(ImGuiMouseButton_Left)) return;
+  const paint::PlotMap& map = scene_.map;
+  const lessons::Axis& axis = scene_.guess_along_x ? map.x : map.y;
+  double part =
+      scene_.guess_along_x ? (mouse.x - map.plot.x0) / map.plot.width() : (map.plot.y1 - mouse.y) / map.plot.height();
+  if (part > 1 && !question.guess()) part = 1;
+  if (part > 1)
+    part = lessons::part_of(axis, *question.guess()) + kGuessRise * std::min(ImGui::GetIO().DeltaTime, kLongestRise);
+  question.set_guess(lessons::value_at(axis, std::max(part, 0.0)));
 }
 
 void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
@@ -179,8 +198,7 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
   const double x = map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1));
   switch (drag_) {
     case Drag::kGuess:
-      frame.page.question().set_guess(scene_.guess_along_x ? map.x_at(std::clamp(mouse.x, map.plot.x0, map.plot.x1))
-                                                           : map.y_at(std::clamp(mouse.y, map.plot.y0, map.plot.y1)));
+      drag_guess(frame, mouse);
       break;
     case Drag::kMeasure:
       // What is hidden cannot be measured.

@@ -54,6 +54,7 @@ class FigureCard {
   void lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
   void interact(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
   void start_drag(PageFrame& frame, const lessons::FigureData& figure, ImVec2 mouse);
+  void drag_guess(PageFrame& frame, ImVec2 mouse) const;
   void draw_measure(PageFrame& frame, const Rect& rect);
   void point_at(ImVec2 mouse);
   void act(PageFrame& frame, const Rect& rect);

@@ -137,12 +137,14 @@ void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
 void PageView::draw_foot(PageFrame& frame, Rect foot) {
   const bool open = model_->question().hides(), running = model_->control().running();
   if (open || widgets_.run_button()) {
-    const ButtonText lock{"Lock answer", Icon::kNone, "Enter"}, run{"Run", Icon::kPlay},
+    const page::Question& question = model_->question();
+    const ButtonText lock{"Lock answer", Icon::kNone, "Enter", question.why_not_lock()}, run{"Run", Icon::kPlay},
         stop{"Cancel", Icon::kStop, "Esc"};
     const ButtonText& act = open ? lock : running ? stop : run;
     const Rect at = foot.cut_right(button_width(act));
     foot.cut_right(px(8));
-    if (button("act", at, act, running && !open ? ButtonKind::kSecondary : ButtonKind::kPrimary)) {
+    const ButtonKind kind = running && !open ? ButtonKind::kSecondary : ButtonKind::kPrimary;
+    if (button("act", at, act, kind, !open || question.can_lock())) {
       if (open)
         lock_answer(frame);
       else if (running)

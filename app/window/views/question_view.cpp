@@ -94,7 +94,9 @@ void draw_number(PageFrame& frame) {
   }
   const ButtonText lock{"Lock answer", Icon::kNone, "Enter"};
   const Rect at{field.x1 + px(8), row.y0, field.x1 + px(8) + button_width(lock), row.y1};
-  if (button("lock", at, lock, ButtonKind::kPrimary, question.guess().has_value())) lock_answer(frame);
+  // What is being typed is taken by the click that leaves the field.
+  const bool typed = state.editing_guess && !state.guess_text.empty();
+  if (button("lock", at, lock, ButtonKind::kPrimary, question.can_lock() || typed)) lock_answer(frame);
 }
 
 void draw_lock(PageFrame& frame) {
@@ -102,6 +104,18 @@ void draw_lock(PageFrame& frame) {
   const Rect row = take(32);
   if (button("lock", row.left(button_width(lock)), lock, ButtonKind::kPrimary, frame.page.question().can_lock()))
     lock_answer(frame);
+}
+
+// What the reader has to know before the answer.
+std::vector<std::string_view> notes(const PageFrame& frame) {
+  std::vector<std::string_view> all;
+  const std::string_view missing = frame.page.question().why_not_lock();
+  if (!frame.state.guess_error.empty())
+    all.emplace_back(frame.state.guess_error);
+  else if (!missing.empty())
+    all.push_back(missing);
+  if (frame.page.control().running()) all.emplace_back("The run is recorded meanwhile and stays hidden until then.");
+  return all;
 }
 
 void draw_open(PageFrame& frame) {
@@ -120,11 +134,7 @@ void draw_open(PageFrame& frame) {
     } else {
       draw_number(frame);
     }
-    const bool running = frame.page.control().running();
-    const std::string_view note = !frame.state.guess_error.empty() ? std::string_view(frame.state.guess_error)
-                                  : running ? "The run is recorded meanwhile and stays hidden until then."
-                                            : std::string_view();
-    if (!note.empty()) {
+    for (const std::string_view note : notes(frame)) {
       gap(8);
       const Rect rect = content_rect(0);
       const float bottom = paragraph(Face::kRegular, 12, 1.5f, rect, theme().text3, note);
@@ -166,10 +176,11 @@ void draw_reveal(PageFrame& frame) {
       std::string_view unit;
       ImU32 color;
     };
+    const page::Question::Distance distance = page::distance_of(reveal);
     const Number numbers[] = {
         {"you said", in_unit(reveal.said, unit_for(reveal.said).bytes), unit_for(reveal.said).name, theme().text3},
         {"it is", in_unit(reveal.is, unit_for(reveal.is).bytes), unit_for(reveal.is).name, theme().text},
-        {"off by", reveal.factor < 100 ? fmt::format("{:.1f}×", reveal.factor) : "> 99×", "", theme().text}};
+        {distance.head, distance.value, distance.unit, theme().text}};
     float x = row.x0;
     for (const Number& number : numbers) {
       text_in(Face::kMedium, 12, {x, row.y0, row.x1, row.y0 + px(16)}, theme().text3, number.head);
