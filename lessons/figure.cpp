@@ -42,6 +42,14 @@ auto guess_axis_in(Panels& panels) -> decltype(std::visit(GuessAxisOf{}, panels.
 
 }  // namespace
 
+bool follows_settings(const Figure& figure) {
+  return figure.basis == Basis::kSettings || figure.basis == Basis::kFormula;
+}
+
+bool is_closed_form(const Figure& figure) {
+  return figure.basis == Basis::kFormula || figure.basis == Basis::kParameters;
+}
+
 std::size_t show_frame(FigureHead& head, const record::Params& params, std::size_t frames) {
   head.frames = frames;
   return std::min(static_cast<std::size_t>(params.integer(kFrameKey)), frames) - 1;
@@ -73,7 +81,7 @@ FigureData Figure::build(const FigureInput& given) const {
   head.id = id;
   head.title = title;
   head.source = record::Source::kFormula;
-  if (basis == Basis::kParameters)
+  if (is_closed_form(*this))
     for (const auto& [key, value] : input.params->to_map())
       if (input.params->in_use(key)) head.provenance["figure." + key] = value;
   if (basis == Basis::kRun) {

@@ -119,7 +119,7 @@ struct FigureInput {
   const record::Ledger* run = nullptr;        // null: nothing recorded yet
   const record::Ledger* baseline = nullptr;   // the run to compare with (run A), if one is pinned
   const record::Params* params = nullptr;     // of the figure's schema; null: defaults
-  const record::Params* settings = nullptr;   // the reader's, of the page's demo; null: those of the run
+  const record::Params* settings = nullptr;   // the reader's, of the page's demo or schema; null: those of the run
   const record::Ledger* predicted = nullptr;  // with these settings; null: not known
   View view;
 };
@@ -128,6 +128,7 @@ struct FigureInput {
 enum class Basis : std::uint8_t {
   kRun,         // a run: without one it is empty
   kSettings,    // the reader's settings, beside a prediction and the run on show
+  kFormula,     // the reader's settings, else a schema's first ones, and its own parameters, by closed form
   kParameters,  // its own parameters alone, by closed form
 };
 
@@ -146,5 +147,10 @@ struct Figure {
 
 std::span<const Figure* const> figures();
 const Figure* find_figure(std::string_view id);  // null: unknown
+
+// It can be drawn without a run, and follows the page's settings.
+bool follows_settings(const Figure& figure);
+// It can be drawn from nothing: without a run and without settings.
+bool is_closed_form(const Figure& figure);
 
 }  // namespace headroom::lessons

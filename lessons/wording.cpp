@@ -61,7 +61,7 @@ std::string in_lower_case(std::string_view label) {
   return text;
 }
 
-std::string provenance_line(const record::RunInfo& info) {
+std::string settings_line(const record::RunInfo& info) {
   std::vector<std::string> parts;
   const auto add = [&parts](std::string text) {
     if (!text.empty()) parts.push_back(std::move(text));
@@ -91,9 +91,13 @@ std::string provenance_line(const record::RunInfo& info) {
       add(in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value)));
     }
   }
-  const std::string gpu = value_of(info.provenance, "gpu");
-  add(info.device == record::DeviceKind::kGpu ? (gpu.empty() ? "GPU" : gpu) : "CPU");
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string provenance_line(const record::RunInfo& info) {
+  const std::string settings = settings_line(info), gpu = value_of(info.provenance, "gpu");
+  const std::string device = info.device == record::DeviceKind::kCpu ? "CPU" : gpu.empty() ? "GPU" : gpu;
+  return settings.empty() ? device : settings + ", " + device;
 }
 
 bool same_shape(const record::RunInfo& a, const record::RunInfo& b) {

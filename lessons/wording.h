@@ -12,6 +12,8 @@ namespace headroom::lessons {
 
 // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"; a custom model with its layers and hidden size
 std::string provenance_line(const record::RunInfo& info);
+// The same without the device, for settings that nothing has run with.
+std::string settings_line(const record::RunInfo& info);
 
 // Whether two runs are of one model, batch and sequence on the same kind of device.
 bool same_shape(const record::RunInfo& a, const record::RunInfo& b);

@@ -19,6 +19,7 @@
 #include "app/common/assets.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
 #include "lessons/figure.h"
 #include "lessons/pages/course.h"
 
@@ -59,6 +60,7 @@ struct RunFigures {
   std::string name;                                    // the recording's, in file names
   std::shared_ptr<const record::Recording> recording;  // null: of figures that need none
   std::vector<const Figure*> figures;
+  std::optional<record::Params> settings;  // where there is no recording: those that the figures follow
 };
 
 void add_once(std::vector<const Figure*>& list, const Figure* figure) {
@@ -105,7 +107,7 @@ std::vector<const Figure*> figures_of(const Page& page, const std::vector<const 
 RunFigures& figures_of_run(std::vector<RunFigures>& runs, const std::string& name) {
   for (RunFigures& run : runs)
     if (run.name == name) return run;
-  return runs.emplace_back(RunFigures{name, nullptr, {}});
+  return runs.emplace_back(RunFigures{name, nullptr, {}, {}});
 }
 
 // With --from: the named figures, else those of the pages, of that one recording.
@@ -113,7 +115,7 @@ record::Result<std::vector<RunFigures>> given_figures(const fs::path& from, cons
                                                       const std::vector<const Figure*>& named) {
   auto recording = load_recording(from);
   if (!recording) return recording.error();
-  RunFigures run{from.stem().string(), std::move(recording).value(), named};
+  RunFigures run{from.stem().string(), std::move(recording).value(), named, {}};
   if (named.empty())
     for (const Page* page : pages)
       for (const Figure* figure : figures_of(*page, {})) add_once(run.figures, figure);
@@ -188,18 +190,34 @@ record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Pag
   return runs;
 }
 
-bool needs_no_run(const Figure* figure) { return figure->basis == lessons::Basis::kParameters; }
+// Whose first settings the figure can be drawn with, since a page of that schema shows it; null: it needs a run.
+const experiments::DemoInfo* schema_of(const Figure& figure, const std::vector<const Page*>& pages) {
+  if (!lessons::follows_settings(figure)) return nullptr;
+  for (const Page* page : pages)
+    if (!page->schema.empty() &&
+        std::find(page->figures.begin(), page->figures.end(), figure.id) != page->figures.end())
+      return experiments::find_schema(page->schema);
+  return nullptr;
+}
 
-// What is drawn from its parameters alone is drawn once, where no run has it already.
-void add_closed_forms(std::vector<RunFigures>& runs, const std::vector<const Figure*>& wanted) {
-  RunFigures formula{"formula", nullptr, {}};
-  for (const Figure* figure : wanted) {
-    const bool drawn = std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
+// What needs no run is drawn once, where no run has it already.
+void add_without_run(std::vector<RunFigures>& runs, const std::vector<const Figure*>& wanted,
+                     const std::vector<const Page*>& pages) {
+  const auto drawn = [&](const Figure* figure) {
+    return std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
       return std::find(run.figures.begin(), run.figures.end(), figure) != run.figures.end();
     });
-    if (needs_no_run(figure) && !drawn) formula.figures.push_back(figure);
+  };
+  for (const Figure* figure : wanted) {
+    if (drawn(figure)) continue;
+    if (lessons::is_closed_form(*figure)) {
+      figures_of_run(runs, "formula").figures.push_back(figure);
+    } else if (const experiments::DemoInfo* schema = schema_of(*figure, pages)) {
+      RunFigures& settings = figures_of_run(runs, std::string(schema->id));
+      settings.figures.push_back(figure);
+      settings.settings = record::Params(schema->schema);
+    }
   }
-  if (!formula.figures.empty()) runs.push_back(std::move(formula));
 }
 
 record::Result<std::vector<RunFigures>> choose_figures(const FiguresOptions& options) {
@@ -217,9 +235,11 @@ record::Result<std::vector<RunFigures>> choose_figures(const FiguresOptions& opt
     for (const Figure* figure : figures_of(*page, named.value())) add_once(wanted, figure);
   for (const Figure* figure : named.value()) add_once(wanted, figure);
   auto runs = stored_figures(pages.value(), named.value());
-  const bool needs_run = !std::all_of(wanted.begin(), wanted.end(), needs_no_run);
+  const bool needs_run = std::any_of(wanted.begin(), wanted.end(), [&](const Figure* figure) {
+    return !lessons::is_closed_form(*figure) && schema_of(*figure, pages.value()) == nullptr;
+  });
   if (runs && runs.value().empty() && needs_run) runs = made_figures(pages.value(), named.value(), options.engine);
-  if (runs) add_closed_forms(runs.value(), wanted);
+  if (runs) add_without_run(runs.value(), wanted, pages.value());
   return runs;
 }
 
@@ -274,6 +294,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
     input.run = ledger.get();
     input.baseline = run_a;
     input.params = &drawing.params;
+    if (run->settings) input.settings = &*run->settings;
     const lessons::FigureData data = drawing.figure->build(input);
     if (data.head.empty_reason.empty()) {
       if (auto written = files.write(data, run->name); !written) return written.error();
@@ -310,7 +331,7 @@ record::Status check(const FiguresOptions& options) {
   const auto named = figures_named(options.ids);
   if (!named) return named.error();
   const auto all = lessons::figures();
-  const RunFigures run{"", nullptr, named.value().empty() ? std::vector(all.begin(), all.end()) : named.value()};
+  const RunFigures run{"", nullptr, named.value().empty() ? std::vector(all.begin(), all.end()) : named.value(), {}};
   const auto drawings = plan_drawings({run}, options.set);
   return drawings ? record::Status(record::Ok{}) : drawings.error();
 }

@@ -1,4 +1,5 @@
-// headroom list: chapters, figures, demos with their keys, kernels.
+// headroom list: chapters, figures, demos and schemas with their keys, kernels.
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "app/cli/output.h"
 #include "app/cli/shown_course.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
 #include "kernels/kernel.h"
 #include "lessons/figure.h"
 #include "lessons/pages/course.h"
@@ -79,19 +81,39 @@ json schema_json(record::Schema schema) {
   return list;
 }
 
+json page_json(const lessons::Page& page) {
+  json entry = {{"id", page.id},
+                {"title", page.title},
+                {"claim", page.claim},
+                {"figures", page.figures},
+                {"recordings", page.recordings}};
+  if (page.demo.empty())
+    entry["schema"] = page.schema;
+  else
+    entry["demo"] = page.demo;
+  return entry;
+}
+
+json settings_json(std::span<const experiments::DemoInfo* const> all) {
+  json list = json::array();
+  for (const auto* each : all)
+    list.push_back({{"id", each->id},
+                    {"title", each->title},
+                    {"summary", each->summary},
+                    {"parameters", schema_json(each->schema)}});
+  return list;
+}
+
 json catalogue_json(const lessons::Course& course) {
-  json document = {
-      {"chapters", json::array()}, {"figures", json::array()}, {"demos", json::array()}, {"kernels", json::array()}};
+  json document = {{"chapters", json::array()},
+                   {"figures", json::array()},
+                   {"demos", settings_json(experiments::demos())},
+                   {"schemas", settings_json(experiments::schemas())},
+                   {"kernels", json::array()}};
   int chapter_number = 0;
   for (const lessons::Chapter& chapter : course.chapters()) {
     json pages = json::array();
-    for (const auto* page : chapter.pages)
-      pages.push_back({{"id", page->id},
-                       {"title", page->title},
-                       {"claim", page->claim},
-                       {"demo", page->demo},
-                       {"figures", page->figures},
-                       {"recordings", page->recordings}});
+    for (const auto* page : chapter.pages) pages.push_back(page_json(*page));
     document["chapters"].push_back(
         {{"number", ++chapter_number}, {"id", chapter.id}, {"title", chapter.title}, {"pages", std::move(pages)}});
   }
@@ -100,11 +122,6 @@ json catalogue_json(const lessons::Course& course) {
                                    {"title", figure->title},
                                    {"caption", figure->caption},
                                    {"parameters", schema_json(figure->schema)}});
-  for (const auto* demo : experiments::demos())
-    document["demos"].push_back({{"id", demo->id},
-                                 {"title", demo->title},
-                                 {"summary", demo->summary},
-                                 {"parameters", schema_json(demo->schema)}});
   for (const auto* kernel : kernels::kernels())
     document["kernels"].push_back({{"id", kernel->id}, {"title", kernel->title}, {"formula", kernel->formula}});
   return document;
@@ -136,6 +153,11 @@ record::Result<ExitCode> list(const CommonOptions& options) {
     put(fmt::format("  {:<20} {}\n", demo->id, demo->summary));
     put_schema(demo->schema);
   }
+  put("\nSettings of pages that calculate\n");
+  for (const auto* schema : experiments::schemas()) {
+    put(fmt::format("  {:<20} {}\n", schema->id, schema->summary));
+    put_schema(schema->schema);
+  }
   put("\nKernels\n");
   for (const auto* kernel : kernels::kernels()) put(fmt::format("  {:<20} {}\n", kernel->id, kernel->title));
   return ExitCode::kDone;
@@ -145,7 +167,7 @@ record::Result<ExitCode> list(const CommonOptions& options) {
 
 extern const Command kList;
 constinit const Command kList{.name = "list",
-                              .summary = "Chapters, figures, demos with their keys, kernels",
+                              .summary = "Chapters, figures, demos and schemas with their keys, kernels",
                               .example = "",
                               .make = make_invocation<CommonOptions, declare, list>};
 

@@ -47,8 +47,8 @@ std::shared_ptr<const record::Recording> base_of(const Page& page, const record:
 }
 
 // What the page's numbers are of: the run's settings as far as this program knows them, else the page's.
-record::Params settings_of(const Page& page, const experiments::DemoInfo& demo, const record::Recording* run) {
-  record::Params params(demo.schema);
+record::Params settings_of(const Page& page, const record::Recording* run) {
+  record::Params params(lessons::demo_or_schema(page)->schema);
   for (const lessons::Setting& setting : page.settings) (void)params.set(setting.key, std::string_view(setting.value));
   if (run != nullptr)
     for (const auto& [key, value] : run->info().params)
@@ -172,8 +172,7 @@ record::Result<ExitCode> page(const PageOptions& options) {
   const auto ledger = run == nullptr ? nullptr : std::make_unique<record::Ledger>(*run);
   const auto base = run == nullptr ? nullptr : base_of(shown, *run);
   const auto base_ledger = base == nullptr ? nullptr : std::make_unique<record::Ledger>(*base);
-  const experiments::DemoInfo& demo = *experiments::find_demo(shown.demo);
-  const record::Params settings = settings_of(shown, demo, run.get());
+  const record::Params settings = settings_of(shown, run.get());
   put(PageText(shown, course.value(), {&settings, ledger.get(), base_ledger.get()}).text());
   return ExitCode::kDone;
 }

@@ -22,10 +22,12 @@ void PageModel::show_tab(int index) {
   stale_ = true;
 }
 
-void PageModel::set_figure_param(std::string_view key, std::string_view value) {
-  if (!figure_params_[static_cast<std::size_t>(tab_)].set(key, value)) return;
+record::Status PageModel::set_figure_param(std::string_view key, std::string_view value) {
+  record::Status status = figure_params_[static_cast<std::size_t>(tab_)].set(key, value);
+  if (!status) return status;
   view().reset();  // the same number is another place on another axis
   stale_ = true;
+  return status;
 }
 
 std::size_t PageModel::frame() const {
@@ -34,7 +36,7 @@ std::size_t PageModel::frame() const {
 }
 
 void PageModel::show_frame(std::size_t number) {
-  set_figure_param(lessons::kFrameKey, std::to_string(std::clamp<std::size_t>(number, 1, frames())));
+  (void)set_figure_param(lessons::kFrameKey, std::to_string(std::clamp<std::size_t>(number, 1, frames())));
 }
 
 void PageModel::play(bool on, double now) {
@@ -69,7 +71,7 @@ lessons::FigureInput PageModel::input(int columns) const {
   lessons::FigureInput input;
   if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
   if (const RunOnShow* a = run_a()) input.baseline = a->ledger.get();
-  if (figures_[static_cast<std::size_t>(tab_)]->basis == lessons::Basis::kSettings) {
+  if (lessons::follows_settings(shown_figure())) {
     input.settings = &settings();
     if (const RunOnShow* prediction = predicted()) input.predicted = prediction->ledger.get();
   }
@@ -78,7 +80,7 @@ lessons::FigureInput PageModel::input(int columns) const {
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.hidden = question_.hides() && !question_.spec()->figure.empty();
   const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
-  const lessons::Figure& on_tab = *figures_[static_cast<std::size_t>(tab_)];
+  const lessons::Figure& on_tab = shown_figure();
   const bool asked_here = question_.number() != nullptr && question_.spec()->figure == on_tab.id;
   if (!asked_here) return input;
   if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
@@ -99,7 +101,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
   figure_ = lessons::FigureData{};
   if (view().zoomed()) {  // the whole axis is known from a picture of everything
     lessons::FigureInput whole = input(kFewColumns);
-    const lessons::FigureData all = figures_[static_cast<std::size_t>(tab_)]->build(whole);
+    const lessons::FigureData all = shown_figure().build(whole);
     if (all.head.empty_reason.empty()) show_whole(all);
   }
   if (const auto range = view().zoom_range()) {
@@ -107,12 +109,12 @@ const lessons::FigureData& PageModel::figure(int columns) {
     wanted.view.end = range->end;
   }
   wanted.view.cursor = view().cursor();
-  figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
+  figure_ = shown_figure().build(wanted);
   const auto* timeline = lessons::panel_of<lessons::Timeline>(figure_);
   if (timeline != nullptr && timeline->hidden_from && !wanted.view.cursor) {
     // The list needs a moment, and the peak would be the answer.
     wanted.view.cursor = timeline->x.low + (*timeline->hidden_from - timeline->x.low) * kKnownMoment;
-    figure_ = figures_[static_cast<std::size_t>(tab_)]->build(wanted);
+    figure_ = shown_figure().build(wanted);
   }
   if (!view().zoomed() && figure_.head.empty_reason.empty()) show_whole(figure_);
   if (figure_.head.source == record::Source::kLive && !growing()) figure_.head.source = record::Source::kRecorded;
@@ -173,7 +175,7 @@ std::optional<PageModel::Measured> PageModel::measured() {
   const RunOnShow* run = on_show();
   if (!view().measure() || run == nullptr || lessons::panel_of<lessons::Timeline>(figure_) == nullptr)
     return std::nullopt;
-  const lessons::Figure& figure = *figures_[static_cast<std::size_t>(tab_)];
+  const lessons::Figure& figure = shown_figure();
   const TimelineView::Range range = *view().measure();
   const auto total_at = [&](double x) {
     lessons::FigureInput one = input(kFewColumns);

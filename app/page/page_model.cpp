@@ -139,8 +139,7 @@ bool PageModel::poll(double now, bool news) {
   const bool mine = asked_ != nullptr && planner_->recording() == asked_;
   if (mine && planner_->state() == backend::RunState::kFinished) {
     follow(prediction_, std::exchange(asked_, nullptr));
-    stale_ =
-        stale_ || shows_prediction_ || figures_[static_cast<std::size_t>(tab_)]->basis == lessons::Basis::kSettings;
+    stale_ = stale_ || shows_prediction_ || lessons::follows_settings(shown_figure());
     changed = true;
   }
   if (question_.state() == Question::State::kWaiting) settle_question();
@@ -170,11 +169,12 @@ void PageModel::run(double now) {
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
   const record::Status status = control_.set(key, value);
   if (status && shows_prediction_) ask_planner();
-  if (status && figures_[static_cast<std::size_t>(tab_)]->basis == lessons::Basis::kSettings) stale_ = true;
+  if (status && lessons::follows_settings(shown_figure())) stale_ = true;
   return status;
 }
 
 void PageModel::adopt(const record::Params& params) {
+  if (params == control_.params()) return;
   for (const record::ParamSpec& spec : params.schema()) control_.preset(spec.key, params.as_text(spec.key));
   stale_ = true;
 }
@@ -236,9 +236,7 @@ void PageModel::ask_planner() {
 
 // A figure of the settings shows what is predicted with them as well.
 void PageModel::want_prediction() {
-  if (planner_ == nullptr || figures_[static_cast<std::size_t>(tab_)]->basis != lessons::Basis::kSettings ||
-      question_.hides())
-    return;
+  if (planner_ == nullptr || shown_figure().basis != lessons::Basis::kSettings || question_.hides()) return;
   if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_planner();
 }
 

@@ -74,7 +74,7 @@ class PageModel {
   void run(double now);
   void cancel() { control_.cancel(); }
   record::Status set_param(std::string_view key, std::string_view value);
-  // All settings at once, of another page of the same demo.
+  // All settings at once, of another page of the same schema.
   void adopt(const record::Params& params);
 
   // --- what is looked at
@@ -106,9 +106,10 @@ class PageModel {
   // --- figures
   int tab() const { return tab_; }  // which of the page's figures
   void show_tab(int index);
+  const lessons::Figure& shown_figure() const { return *figures_[static_cast<std::size_t>(tab_)]; }
   // Settings of the figure on show, such as its time axis.
   const record::Params& figure_params() const { return figure_params_[static_cast<std::size_t>(tab_)]; }
-  void set_figure_param(std::string_view key, std::string_view value);
+  record::Status set_figure_param(std::string_view key, std::string_view value);
   // Of a figure that plays: which of its frames is shown, from 1, and how many there are (0: it does not play).
   std::size_t frame() const;
   std::size_t frames() const { return figure_.head.frames; }

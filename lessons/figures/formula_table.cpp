@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
 #include "lessons/figure.h"
 #include "lessons/formulas.h"
 #include "lessons/wording.h"
@@ -113,6 +114,19 @@ void fill(Table& table, const std::vector<FormulaTerm>& terms, const FigureInput
   }
 }
 
+bool has(const std::vector<FormulaTerm>& terms, record::Category category) {
+  return std::any_of(terms.begin(), terms.end(), [&](const FormulaTerm& term) { return term.category == category; });
+}
+
+// What no row counts.
+std::string foot_of_formulas(const std::vector<FormulaTerm>& terms) {
+  return has(terms, record::Category::kActivations)
+             ? "A layer that is computed again in backward takes its activations and workspaces on top."
+             : "What the layers keep for backward has no short closed form: it comes on top, unless checkpointing "
+               "keeps "
+               "the inputs of layers only.";
+}
+
 void add_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance = {{"formulas", "closed form"}};
   const bool is_prediction =
@@ -129,8 +143,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     return;
   }
   const record::RunInfo* const run = has_run ? &input.run->recording().info() : nullptr;
-  const record::Params settings =
-      input.settings ? *input.settings : record::Params::known_of(schema_of_step(), run->params);
+  const record::Params settings = input.settings ? experiments::step_params(*input.settings)
+                                                 : record::Params::known_of(schema_of_step(), run->params);
   const std::vector<FormulaTerm> terms = step_formulas(settings_of(settings, run));
   // A run fits where its own settings give the same bytes, whatever else it is unlike in.
   const bool run_fits = has_run && last_step(input.run->recording()) &&
@@ -144,19 +158,22 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   if (run != nullptr &&
       settings.text("weights") == record::Params::known_of(schema_of_step(), run->params).text("weights"))
     asked.provenance = run->provenance;  // the checkpoint's shape
-  figure.head.provenance_line = provenance_line(asked);
+  figure.head.provenance_line = has_run ? provenance_line(asked) : settings_line(asked);
   if (run_fits) {
     set_run(figure.head, input.run->recording(), *input.params);
     if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
-    const bool inputs = std::any_of(table.rows.begin(), table.rows.end(),
-                                    [](const TableRow& row) { return row.category == record::Category::kActivations; });
-    table.foot = inputs ? "With the inputs are measured the last layer's output and what the final norm keeps."
-                        : "Measured is more by rounding to whole blocks and by short-lived tensors of the same kind.";
+    table.foot = has(terms, record::Category::kActivations)
+                     ? "With the inputs are measured the last layer's output and what the final norm keeps."
+                     : "Measured is more by rounding to whole blocks and by short-lived tensors of the same kind.";
   } else if (has_run) {
     table.foot = "The run on show has other settings: run with these to see them measured.";
+  } else if (input.run == nullptr) {
+    table.foot = foot_of_formulas(terms);
   }
-  for (const auto& [key, value] : settings.to_map())
-    if (!settings.overruled(key)) figure.head.provenance["setting." + key] = value;
+  // Of a run those that it kept, idle ones too.
+  const record::Params& shown = input.settings ? *input.settings : settings;
+  for (const auto& [key, value] : shown.to_map())
+    if (has_run ? !shown.overruled(key) : shown.in_use(key)) figure.head.provenance["setting." + key] = value;
   figure.panels.emplace_back(std::move(table));
 }
 

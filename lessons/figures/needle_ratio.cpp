@@ -1,11 +1,13 @@
 // The fp32 logits that are alive at once beside the kept inputs of all layers, over the tokens of a batch: two straight
-// lines, whose ratio decides whether the loss is the problem. The report's estimate with any model, vocabulary and number
-// of copies. Arithmetic: it needs no run.
+// lines, whose ratio decides whether the loss is the problem. The report's estimate with the settings' model and sequence
+// and any vocabulary and number of copies. Arithmetic: it needs no run.
 #include <array>
 
 #include <fmt/format.h>
 
+#include "demos/experiments/schemas.h"
 #include "demos/predict/needle.h"
+#include "demos/predict/step_settings.h"
 #include "lessons/bench.h"
 #include "lessons/figure.h"
 #include "lessons/wording.h"
@@ -15,23 +17,12 @@ namespace {
 
 using predict::NeedleShape;
 
-constexpr std::array<record::Choice, 5> kModels{{{"llama-3.2-1b", "Llama 3.2 1B"},
-                                                 {"llama-3-8b", "Llama 3 8B"},
-                                                 {"gpt2-xl", "GPT-2 XL"},
-                                                 {"llama-2-7b", "Llama 2 7B"},
-                                                 {"llama-3-70b", "Llama 3 70B"}}};
 constexpr std::array<record::Choice, 5> kVocabularies{{{"own", "the model's own"},
                                                        {"32000", "32,000 (Llama 2)"},
                                                        {"50257", "50,257 (GPT-2)"},
                                                        {"128256", "128,256 (Llama 3)"},
                                                        {"256000", "256,000 (Gemma)"}}};
 constexpr std::array kSchema{
-    record::ParamSpec{.key = "model",
-                      .label = "Model",
-                      .help = "Whose hidden size and layers are counted",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "llama-3.2-1b",
-                      .choices = kModels},
     record::ParamSpec{.key = "vocabulary",
                       .label = "Vocabulary",
                       .help = "Words of the tokenizer, V",
@@ -46,24 +37,28 @@ constexpr std::array kSchema{
         .minimum = 1,
         .maximum = 5,
         .default_number = 3},
-    record::ParamSpec{.key = "seq",
-                      .label = "Sequence",
-                      .unit = "tokens",
-                      .help = "Tokens in a sequence",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 8,
-                      .maximum = 131072,
-                      .default_number = 1024,
-                      .logarithmic = true},
 };
 constexpr std::array<int, 7> kBatches{0, 1, 2, 4, 8, 16, 32};
 
-NeedleShape shape_of(const record::Params& params) {
-  NeedleShape shape = predict::kNeedleShapes.front();
+// Of the settings' model, with the tokenizer that the figure's own parameter names.
+struct Shown {
+  NeedleShape shape;
+  std::string model;      // as the settings show it
+  bool published = true;  // a row of the table as it is
+};
+
+Shown shown_of(const record::Params& settings, const record::Params& params) {
+  const llama::Config model = predict::step_settings(experiments::step_params(settings)).model;
+  Shown shown{{model.id, {}, model.vocab_size, model.hidden_size, model.num_layers}, {}, false};
+  for (const record::ParamSpec& spec : settings.schema())
+    if (spec.key == "model") shown.model = record::label_of(spec, settings.text("model"));
+  if (params.text("vocabulary") != "own") {
+    shown.shape.vocab_size = std::stoll(params.text("vocabulary"));
+    if (shown.shape.vocab_size != model.vocab_size) shown.model += ", other vocabulary";
+  }
   for (const NeedleShape& each : predict::kNeedleShapes)
-    if (each.key == params.text("model")) shape = each;
-  if (params.text("vocabulary") != "own") shape.vocab_size = std::stoll(std::string(params.text("vocabulary")));
-  return shape;
+    shown.published |= each.key == shown.shape.key && each.vocab_size == shown.shape.vocab_size;
+  return shown;
 }
 
 ChartSeries line(std::string label, record::Category category, record::Bytes per_token, std::int64_t seq) {
@@ -81,7 +76,7 @@ ChartSeries line(std::string label, record::Category category, record::Bytes per
   return made;
 }
 
-Table ratios(const NeedleShape& shown, std::int64_t copies) {
+Table ratios(const Shown& shown, std::int64_t copies) {
   Table table{.head = "Logits over checkpoints", .columns = {"V", "H · L", "ratio"}, .rows = {}};
   const auto add = [&](const NeedleShape& shape, std::string name) {
     table.rows.push_back(
@@ -89,21 +84,22 @@ Table ratios(const NeedleShape& shown, std::int64_t copies) {
          .cells = {record::format_count(shape.vocab_size), record::format_count(shape.hidden_size * shape.num_layers),
                    fmt::format("{:.2f}", predict::needle_ratio(shape, copies))}});
   };
-  for (const NeedleShape& shape : predict::kNeedleShapes)
-    if (shape.key == shown.key && shape.vocab_size != shown.vocab_size)
-      add(shown, std::string(shown.name) + ", other vocabulary");
+  if (!shown.published) add(shown.shape, shown.model);
   for (const NeedleShape& shape : predict::kNeedleShapes) add(shape, std::string(shape.name));
   table.foot = "The same at each batch size and sequence length: both are linear in the tokens.";
   return table;
 }
 
 void add_panels(FigureData& figure, const FigureInput& input) {
-  const record::Params& params = *input.params;
-  const NeedleShape shape = shape_of(params);
-  const std::int64_t copies = params.integer("copies"), seq = params.integer("seq");
+  const record::Params settings = input.settings ? *input.settings : record::Params(experiments::shape().schema);
+  const Shown shown = shown_of(settings, *input.params);
+  const NeedleShape& shape = shown.shape;
+  const std::int64_t copies = input.params->integer("copies"), seq = settings.integer("seq");
   figure.head.provenance_line =
-      fmt::format("logits {}·4·V, checkpoints 2·H·L per token; V = {}, H = {}, L = {}", copies,
-                  record::format_count(shape.vocab_size), record::format_count(shape.hidden_size), shape.num_layers);
+      fmt::format("{}, V = {}, H = {}, L = {}", shown.model, record::format_count(shape.vocab_size),
+                  record::format_count(shape.hidden_size), shape.num_layers);
+  for (const char* key : {"model", "seq"})
+    figure.head.provenance[fmt::format("setting.{}", key)] = settings.as_text(key);
   if (input.view.hidden) {
     figure.head.empty_reason = "This is the answer: it shows when the question is answered.";
     return;
@@ -115,12 +111,12 @@ void add_panels(FigureData& figure, const FigureInput& input) {
                        predict::kept_inputs_bytes(shape, 1), seq)};
   chart.x = {.unit = AxisUnit::kNumber,
              .low = 0,
-             .high = static_cast<double>(kBatches.back() * seq),
+             .high = 1.03 * static_cast<double>(kBatches.back() * seq),
              .name = "tokens in a batch, B · T"};
   chart.y.unit = AxisUnit::kBytes;
   fit_y(chart);
   figure.panels.emplace_back(std::move(chart));
-  figure.panels.emplace_back(ratios(shape, copies));
+  figure.panels.emplace_back(ratios(shown, copies));
 }
 
 }  // namespace
@@ -133,7 +129,7 @@ constinit const Figure kNeedleRatio{
         "fp32 logits that are alive at once, and the kept inputs of all layers, over the tokens of a batch; and "
         "their ratio for five models",
     .schema = kSchema,
-    .basis = Basis::kParameters,
+    .basis = Basis::kFormula,
     .add_panels = add_panels,
 };
 

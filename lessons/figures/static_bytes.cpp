@@ -66,6 +66,13 @@ KeptState state_of(const record::Params& params) {
   return KeptState::kAdamW;
 }
 
+// "weights 2.79 GiB, gradients …, together 22.35 GiB"
+std::string words_of(const predict::StaticMemory& memory) {
+  return fmt::format("weights {}, gradients {}, master copy {}, moments {}, together {}", short_bytes(memory.weights),
+                     short_bytes(memory.gradients), short_bytes(memory.master), short_bytes(memory.moments),
+                     short_bytes(memory.sum()));
+}
+
 Chart stacks(const std::array<predict::StaticMemory, kSchemes.size()>& memory, record::Bytes card) {
   Chart chart;
   chart.bars = true;
@@ -74,13 +81,13 @@ Chart stacks(const std::array<predict::StaticMemory, kSchemes.size()>& memory, r
     ChartSeries series{.label = part.label, .category = part.category, .points = {}};
     for (std::size_t i = 0; i < kSchemes.size(); ++i) {
       const auto bytes = static_cast<double>(memory[i].*part.bytes);
-      const std::string text = short_bytes(memory[i].*part.bytes);
+      const std::string sum = short_bytes(memory[i].sum());
       series.points.push_back({.x = static_cast<double>(i),
                                .y = bytes,
                                .low = bytes,
                                .high = bytes,
-                               .label = text,
-                               .tip = fmt::format("{}, {}: {}", kSchemes[i].label, part.label, text)});
+                               .label = sum,  // of the stack
+                               .tip = fmt::format("{}: {}", kSchemes[i].label, words_of(memory[i]))});
     }
     chart.series.push_back(std::move(series));
   }
@@ -113,6 +120,10 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Bytes card = params.integer("card");
   figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters),
                                             record::label_of(kSchema[1], params.text("optimizer")));
+  if (input.view.hidden) {
+    figure.head.empty_reason = "This is the answer: it shows when the question is answered.";
+    return;
+  }
   std::array<predict::StaticMemory, kSchemes.size()> memory;
   for (std::size_t i = 0; i < kSchemes.size(); ++i)
     memory[i] = predict::static_memory(parameters, kSchemes[i].precision, state_of(params));

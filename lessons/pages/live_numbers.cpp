@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"
@@ -17,14 +18,16 @@ using predict::StepSettings;
 using record::Bytes;
 using record::Category;
 
+StepSettings step_of(const NumberInput& input) {
+  return predict::step_settings(experiments::step_params(*input.settings));
+}
+
 std::string bytes_of(const NumberInput& input, Bytes (*formula)(const StepSettings&)) {
-  return input.settings == nullptr ? std::string()
-                                   : record::format_bytes(formula(predict::step_settings(*input.settings)));
+  return input.settings == nullptr ? std::string() : record::format_bytes(formula(step_of(input)));
 }
 
 std::string count_of(const NumberInput& input, std::int64_t (*formula)(const StepSettings&)) {
-  return input.settings == nullptr ? std::string()
-                                   : record::format_count(formula(predict::step_settings(*input.settings)));
+  return input.settings == nullptr ? std::string() : record::format_count(formula(step_of(input)));
 }
 
 // Of the last whole step of the run, or of run A.

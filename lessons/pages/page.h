@@ -1,4 +1,5 @@
-// A page of the course, as its document says it: words, a question, a demo to run, the figures that it draws.
+// A page of the course, as its document says it: words, a question, a demo to run or settings to calculate with, the
+// figures that it draws.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,10 @@
 #include <vector>
 
 #include "lessons/pages/answers.h"
+
+namespace headroom::experiments {
+struct DemoInfo;
+}
 
 namespace headroom::lessons {
 
@@ -83,7 +88,8 @@ struct Page {
   std::string title;    // "Where the memory goes in one training step"
   std::string claim;    // the finding, in at most 12 words
   std::string chapter;  // id
-  std::string demo;     // "train_step"
+  std::string demo;     // "train_step"; empty: nothing runs on this page
+  std::string schema;   // "shape": where nothing runs, the settings that the figures follow; else empty
 
   std::vector<Setting> settings;        // what the page begins with, where it is not the demo's default
   std::vector<Setting> here;            // the same for what every machine can run
@@ -100,6 +106,9 @@ struct Page {
   std::vector<TourStep> more;        // Read more; may be empty
   std::vector<std::string> sources;  // keys of the table of references
 };
+
+// What declares the page's settings: its demo, or its schema.
+const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: the page names neither, or an unknown one
 
 struct Chapter {
   std::string id, title;

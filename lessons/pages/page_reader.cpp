@@ -2,11 +2,13 @@
 #include "lessons/pages/page_reader.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
 #include "lessons/figure.h"
 #include "lessons/pages/entries.h"
 #include "lessons/pages/live_numbers.h"
@@ -45,33 +47,52 @@ class Reader {
     if (count_words(page_.claim) > kMostClaimWords)
       entries.complain(fmt::format("The claim has {} words: at most {} are read at a glance.", count_words(page_.claim),
                                    kMostClaimWords));
-    read_demo(entries);
+    read_settings(entries);
     read_figures(entries);
     read_recordings(entries);
     page_.widgets = entries.take_words("widgets");
     for (const std::string& id : page_.widgets)
-      if (!is_widget(id)) entries.complain(unknown_widget(id));
+      if (const std::string why = why_no_widget(id); !why.empty()) entries.complain(why);
     page_.command = entries.take("command");
+    if (calculates()) refuse_what_runs(entries);
     entries.end();
   }
 
-  void read_demo(Entries& entries) {
-    page_.demo = entries.need("demo");
-    const experiments::DemoInfo* demo = experiments::find_demo(page_.demo);
-    if (demo == nullptr) {
-      std::vector<std::string_view> known;
-      for (const auto* each : experiments::demos()) known.push_back(each->id);
-      if (!page_.demo.empty()) entries.complain(unknown("demo", page_.demo, known));
-      return;
-    }
+  bool calculates() const { return page_.demo.empty() && !page_.schema.empty(); }
+
+  // Only a demo has these. Pages of a schema share their settings, so that one page cannot begin with others.
+  static void refuse_what_runs(Entries& entries) {
+    for (const char* key : {"settings", "here", "shows", "recordings", "bases", "command"})
+      if (!entries.take(key).empty())
+        entries.complain(fmt::format("A page with a schema runs nothing and has no line \"{}: …\".", key));
+  }
+
+  void read_settings(Entries& entries) {
+    page_.schema = entries.take("schema");
+    check_known(entries, "schema", page_.schema, experiments::schemas());
+    page_.demo = entries.take("demo");
+    check_known(entries, "demo", page_.demo, experiments::demos());
+    if (page_.demo.empty() == page_.schema.empty())
+      entries.complain("A page has either a line \"demo: …\", which runs, or \"schema: …\", to calculate with.");
     page_.settings = entries.take_settings("settings");
-    check_settings(entries, demo->schema, page_.settings);
+    const experiments::DemoInfo* const info = demo_or_schema(page_);
+    if (info != nullptr) check_settings(entries, info->schema, page_.settings);
     page_.here = entries.take_settings("here");
-    check_settings(entries, demo->schema, page_.here);
+    if (info != nullptr) check_settings(entries, info->schema, page_.here);
     page_.switches = entries.take_words("switches");
-    const record::Params params(demo->schema);
+    if (info == nullptr) return;
+    const record::Params params(info->schema);
     for (const std::string& key : page_.switches)
-      if (!params.has(key)) entries.complain(fmt::format("The demo {} has no setting {}.", demo->id, key));
+      if (!params.has(key))
+        entries.complain(fmt::format("The {} {} has no setting {}.", calculates() ? "schema" : "demo", info->id, key));
+  }
+
+  static void check_known(Entries& entries, std::string_view kind, const std::string& id,
+                          std::span<const experiments::DemoInfo* const> all) {
+    std::vector<std::string_view> known;
+    for (const experiments::DemoInfo* each : all) known.push_back(each->id);
+    if (!id.empty() && std::find(known.begin(), known.end(), id) == known.end())
+      entries.complain(unknown(kind, id, known));
   }
 
   static void check_settings(Entries& entries, record::Schema schema, const std::vector<Setting>& settings) {
@@ -86,7 +107,10 @@ class Reader {
     page_.figures = entries.take_words("figures");
     if (page_.figures.empty()) entries.complain("A page has at least one figure.");
     for (const std::string& id : page_.figures) {
-      if (find_figure(id) != nullptr) continue;
+      const Figure* const found = find_figure(id);
+      if (found != nullptr && found->basis == Basis::kRun && calculates())
+        entries.complain(fmt::format("The figure {} draws a run, and a page with a schema has none.", id));
+      if (found != nullptr) continue;
       std::vector<std::string_view> known;
       for (const Figure* figure : figures()) known.push_back(figure->id);
       entries.complain(unknown("figure", id, known));
@@ -104,7 +128,12 @@ class Reader {
       if (!has(page_.recordings, base)) entries.complain(unknown("recording of this page", base, known));
   }
 
-  static std::string unknown_widget(const std::string& id) {
+  // Empty: this page can have it.
+  std::string why_no_widget(const std::string& id) const {
+    const WidgetInfo* const widget = find_widget(id);
+    if (widget != nullptr && widget->runs != calculates()) return {};
+    if (widget != nullptr)
+      return fmt::format("The widget {} is for pages with a {}.", id, widget->runs ? "demo" : "schema");
     std::vector<std::string_view> known;
     for (const WidgetInfo& each : kWidgets) known.push_back(each.id);
     return unknown("widget", id, known);
@@ -124,6 +153,8 @@ class Reader {
       page_.question = read_question(document_, part, problems_);
       if (const auto& id = page_.question->figure; !id.empty() && !has(page_.figures, id))
         complain(part.line, fmt::format("The question's figure {} is not one of the page's.", id));
+      if (calculates() && number_of(&*page_.question) != nullptr)
+        complain(part.line, "A number is answered by a run: a page with a schema asks for a choice or an order.");
     } else if (part.kind == "because") {
       if (!page_.question) complain(part.line, "A block ```because comes after the question.");
       if (page_.question) page_.question->because = part.text;
@@ -153,7 +184,7 @@ class Reader {
     if (part.kind == "table") return read_table(part);
     if (part.kind == "figure") return read_figure(part);
     if (part.kind == "widget") {
-      if (!is_widget(part.text)) complain(part.line, unknown_widget(part.text));
+      if (const std::string why = why_no_widget(part.text); !why.empty()) complain(part.line, why);
       return WidgetBlock{part.text};
     }
     complain(part.line - 1, unknown("block", "```" + part.kind,
@@ -215,6 +246,10 @@ class Reader {
 };
 
 }  // namespace
+
+const experiments::DemoInfo* demo_or_schema(const Page& page) {
+  return page.demo.empty() ? experiments::find_schema(page.schema) : experiments::find_demo(page.demo);
+}
 
 Page read_page(const Document& document, const PageContext& context, Problems& problems) {
   return Reader(document, context, problems).read();

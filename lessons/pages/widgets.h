@@ -10,17 +10,21 @@ namespace headroom::lessons {
 struct WidgetInfo {
   std::string_view id;
   std::string_view summary;
+  bool runs = true;  // needs a demo; else it is for pages that calculate
 };
 
 inline constexpr std::array<WidgetInfo, 5> kWidgets{
     {{"settings", "the settings of the page's demo, and Run"},
-     {"calculator", "settings that the figures follow by closed form, without a run"},
+     {"calculator", "settings that the figures follow by closed form, without a run", false},
      {"ladder", "techniques to drag into an order and run one by one"},
      {"kernel_editor", "the source of a kernel to edit, compile and run"},
      {"report", "runs the report's experiment"}}};
 
-inline bool is_widget(std::string_view id) {
-  return std::any_of(kWidgets.begin(), kWidgets.end(), [&](const WidgetInfo& each) { return each.id == id; });
+// Null: unknown.
+inline const WidgetInfo* find_widget(std::string_view id) {
+  const auto* const found =
+      std::find_if(kWidgets.begin(), kWidgets.end(), [&](const WidgetInfo& each) { return each.id == id; });
+  return found == kWidgets.end() ? nullptr : found;
 }
 
 }  // namespace headroom::lessons

@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -84,6 +86,30 @@ TEST_CASE("a step's settings say what they decide") {
     CHECK(role(key) == record::ParamRole::kShape);
   for (const char* key : {"precision", "checkpointing", "offload.parameters", "fused.rope", "galore_rank"})
     CHECK(role(key) == record::ParamRole::kTechnique);
+}
+
+TEST_CASE("the schema shape is train_step without what only a run needs") {
+  const record::Schema step = experiments::find_demo("train_step")->schema;
+  const record::Params shape(experiments::find_schema("shape")->schema);
+  for (const record::ParamSpec& spec : step) {
+    INFO(spec.key);
+    CHECK(shape.has(spec.key) == (spec.role != record::ParamRole::kRun));
+  }
+  for (const record::ParamSpec& spec : shape.schema()) {
+    INFO(spec.key);
+    CHECK(record::Params(step).has(spec.key));
+    if (!spec.needs_key.empty()) CHECK(shape.has(spec.needs_key));
+    CHECK(spec.unless_key.empty());
+    CHECK(shape.in_use("model"));
+  }
+  CHECK(shape.text("model") == "llama-3.2-1b");
+  CHECK(experiments::refused_combination(shape) == std::nullopt);
+  CHECK(experiments::find_schema("train_step") == nullptr);
+  CHECK(experiments::find_demo("shape") == nullptr);
+  const record::Params both = experiments::step_params(shape);
+  CHECK(both.integer("seq") == 1024);
+  CHECK(both.text("device") == "auto");
+  CHECK(experiments::step_params(both) == both);
 }
 
 TEST_CASE("train_step's keys are those of recordings and presets") {

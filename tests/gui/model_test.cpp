@@ -530,7 +530,7 @@ TEST_CASE("a figure that plays goes on twice a second, stops at its end, and ste
   model.play(false, 12);
   model.show_frame(99);
   CHECK(model.frame() == 18);
-  model.set_figure_param("checkpoints", "12");  // a click on f3
+  (void)model.set_figure_param("checkpoints", "12");  // a click on f3
   CHECK(model.figure(400).head.frames == 16);
   CHECK(model.frame() == 16);
 }

@@ -11,7 +11,6 @@
 #include "app/common/session.h"
 #include "app/page/page_model.h"
 #include "app/paint/files/export.h"
-#include "demos/experiments/demo.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
 
@@ -34,7 +33,7 @@ std::unique_ptr<PageModel> open(const lessons::Page& page) {
     if (base) sources.bases.push_back(recording.value());
     sources.stored.insert(name == page.shows ? sources.stored.begin() : sources.stored.end(), recording.value());
   }
-  return std::make_unique<PageModel>(page, *experiments::find_demo(page.demo), std::move(sources));
+  return std::make_unique<PageModel>(page, *lessons::demo_or_schema(page), std::move(sources));
 }
 
 // What the page says to an answer of a number: how far it is from what the run on show has.

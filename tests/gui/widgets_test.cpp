@@ -1,9 +1,12 @@
 // The catalogue of widgets against the pages that name them, and what a page keeps of its widgets.
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string_view>
 
+#include "app/window/shell/page_library.h"
 #include "app/window/widgets/ladder.h"
+#include "imgui_internal.h"  // ImRect
 #include "imgui_te_engine.h"
 #include "lessons/pages/widgets.h"
 #include "tests/gui/page_scene.h"
@@ -19,6 +22,49 @@ TEST_CASE("the window has each widget that a page can name, and no other", "[win
   CHECK(named == known);
   for (const lessons::WidgetInfo& each : lessons::kWidgets) CHECK(known.erase(each.id) == 1);
   CHECK(known.empty());
+}
+
+TEST_CASE("pages of one schema share their settings, whichever is opened next", "[window][widgets]") {
+  app::window::LibraryOptions options;
+  options.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
+  app::window::PageLibrary library(options, app::Session(app::EngineChoice{std::nullopt, "A test has no engine."}));
+  const auto model_of = [&](const char* id) -> app::page::PageModel& {
+    return library.open(*library.course().find_page(id)).value()->model();
+  };
+  REQUIRE(model_of("vocabulary").set_param("model", "llama-3-8b"));
+  CHECK(model_of("static_bytes").settings().text("model") == "llama-3-8b");
+  REQUIRE(model_of("static_bytes").set_param("model", "llama-3.2-3b"));
+  CHECK(model_of("vocabulary").settings().text("model") == "llama-3.2-3b");
+  CHECK(model_of("checkpointing").settings().text("model") != "llama-3.2-3b");  // of a demo
+  CHECK(model_of("vocabulary").control().fixed_settings().empty());             // no engine is no matter there
+  CHECK_FALSE(model_of("checkpointing").control().fixed_settings().empty());
+}
+
+TEST_CASE("a calculator has the figure's sliders and the page's switches, and nothing that runs", "[gui]") {
+  TestAssets assets;
+  ScriptedBackend runner(small_run()), planner(small_run());
+  perform("calculator", {.assets = assets.path(), .page = "vocabulary", .runner = &runner, .planner = &planner},
+          [&](Actor& actor) {
+            actor.click("skip");
+            actor.frames(2);
+            for (const char* none : {"run", "pin", "layers/Predicted", "show prediction", "act"})
+              IM_CHECK(!actor.there(none));
+            actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
+            actor.ctx->KeyPress(ImGuiKey_T);
+            actor.frames(2);
+            IM_CHECK_EQ(runner.starts() + planner.starts(), 0);
+            IM_CHECK(actor.there("figure copies/slider"));
+            IM_CHECK(actor.there("seq/slider"));
+            const int laid_out = actor.app.view().figure().layouts();
+            const ImRect slider = actor.ctx->ItemInfo("**/seq/slider").RectFull;
+            actor.ctx->MouseMoveToPos({slider.Max.x - 8, slider.GetCenter().y});
+            actor.ctx->MouseClick();
+            actor.frames(2);
+            IM_CHECK_GT(actor.app.view().figure().layouts(), laid_out);
+            actor.click("more settings");
+            actor.frames(2);
+            IM_CHECK(actor.there("group Optimizer"));
+          });
 }
 
 TEST_CASE("a page has the widgets that it names, and they keep their state", "[gui]") {

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
 #include "lessons/pages/live_numbers.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
@@ -175,6 +176,46 @@ TEST_CASE("what leads nowhere is named with file and line") {
         "p.md:1: The front matter does not end: close it with a line \"---\".");
 }
 
+TEST_CASE("a page runs a demo or calculates with a schema, and has nothing of the other") {
+  const std::string front =
+      "---\ntitle: Sixteen\nclaim: Sixteen bytes.\nschema: shape\nswitches: model seq\n"
+      "figures: static_bytes formula_table\nwidgets: calculator\n---\n";
+  const auto changed = [&](const std::string& from, const std::string& to, const std::string& more = "") {
+    std::string text = front + kWords + more;
+    return problem_of(text.replace(text.find(from), from.size(), to));
+  };
+  const Reading reading = read(front + kWords);
+  for (const Problem& problem : reading.problems) FAIL_CHECK(problem.text());
+  CHECK(reading.page.schema == "shape");
+  CHECK(reading.page.demo.empty());
+  REQUIRE(demo_or_schema(reading.page) != nullptr);
+  CHECK(demo_or_schema(reading.page)->id == "shape");
+  CHECK(demo_or_schema(read(kFront + kWords).page)->id == "train_step");
+  CHECK(demo_or_schema(Page{}) == nullptr);
+
+  CHECK(changed("schema: shape", "schema: shap") == "p.md:4: There is no schema \"shap\": the nearest is shape.");
+  const std::string either = "A page has either a line \"demo: …\", which runs, or \"schema: …\", to calculate with.";
+  CHECK(problem_of(with("demo: train_step", "demo: train_step\nschema: shape")) == "p.md:4: " + either);
+  CHECK(problem_of("---\ntitle: a\nclaim: b\nfigures: static_bytes\n---\n" + kWords) == "p.md:1: " + either);
+  CHECK(changed("model seq", "model steps") == "p.md:5: The schema shape has no setting steps.");
+  for (const char* line : {"settings: seq=8", "here: model=tiny", "shows: a", "bases: a", "command: headroom list"}) {
+    INFO(line);
+    const std::string key(line, std::string(line).find(':'));
+    const Problems problems = read(front.substr(0, front.size() - 4) + line + "\n---\n" + kWords).problems;
+    REQUIRE(!problems.empty());
+    CHECK(problems.back().text() == "p.md:8: A page with a schema runs nothing and has no line \"" + key + ": …\".");
+  }
+  CHECK(changed("calculator", "settings") == "p.md:7: The widget settings is for pages with a demo.");
+  CHECK(changed(kWords, kWords + "```widget\nladder\n```\n") == "p.md:11: The widget ladder is for pages with a demo.");
+  CHECK(problem_of(with("widgets: settings", "widgets: calculator")) ==
+        "p.md:10: The widget calculator is for pages with a schema.");
+  CHECK(changed("formula_table", "memory_timeline") ==
+        "p.md:6: The figure memory_timeline draws a run, and a page with a schema has none.");
+  CHECK(changed(kWords, kWords + "```question\nkind: number\nanswer: peak_of_step\nlow: 0\nhigh: 1 GiB\n\nHow?\n```\n"
+                                 "```because\nSo.\n```\n")
+            .ends_with("A number is answered by a run: a page with a schema asks for a choice or an order."));
+}
+
 TEST_CASE("a page with a problem is left out, the others are there") {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "headroom-course-XXXXXX").string();
@@ -223,6 +264,9 @@ TEST_CASE("a number in the words is that of the settings or of the run, and brac
     INFO(number.name);
     CHECK_FALSE(number.text({&params, &ledger, &ledger}).empty());
     CHECK(number.text({nullptr, nullptr, nullptr}).empty());
+    const record::Params shape(experiments::shape().schema);
+    const bool of_run = number.name.find("peak.") != std::string_view::npos;
+    if (!of_run) CHECK_FALSE(number.text({&shape, nullptr, nullptr}).empty());
   }
   // Run A's are its own.
   const record::Recording other = tests::made_recording({.checkpointing = true});

@@ -21,7 +21,10 @@ std::vector<Look> looks_of(const Chart& chart) {
   std::vector<Look> looks;
   for (const ChartSeries& series : chart.series) {
     Look look{series.kind, series.published, 0, series.category};
-    for (const Look& other : looks) look.turn += other.kind == look.kind && other.published == look.published;
+    for (const Look& other : looks) {
+      look.turn += other.kind == look.kind && other.published == look.published;
+      look.hatched = look.hatched || (look.category && other.category == look.category);
+    }
     looks.push_back(look);
   }
   return looks;
@@ -34,7 +37,11 @@ Color line_color(const Palette& palette, const Look& look) {
 }
 
 void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look) {
-  if (look.category) return lay_out_kind(sheet, rect, *look.category);
+  if (look.category) {
+    lay_out_kind(sheet, rect, *look.category);
+    if (look.hatched) sheet.hatch(Layer::kBars, {rect}, sheet.palette().of(*look.category).edge, kWideHatch);
+    return;
+  }
   const Palette& palette = sheet.palette();
   const float width = sheet.line_px(1), half = width * 0.5f;
   const Color color = line_color(palette, look);

@@ -15,6 +15,7 @@ struct Look {
   bool published = false;
   int turn = 0;
   std::optional<record::Category> category = {};
+  bool hatched = false;  // a part of that kind, the other of which is plain
 };
 
 std::vector<Look> looks_of(const lessons::Chart& chart);

@@ -11,6 +11,7 @@ using lessons::TableRow;
 
 constexpr Type kHead{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13},
     kNote{Face::kRegular, 12};
+constexpr float kHeadHeight = 26, kFootHeight = 28, kLeastRow = 34, kMostRow = 54, kPlainRow = 42;  // px at scale 1
 
 void lay_out_swatch(Sheet& sheet, record::Category category, Rect rect) {
   const KindColors& kind = sheet.palette().of(category);
@@ -42,10 +43,17 @@ float names_end(const Sheet& sheet, const Table& table, const std::vector<float>
 
 }  // namespace
 
+Heights heights_of(const Sheet& sheet, const Table& table) {
+  const bool notes =
+      std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return !row.note.empty(); });
+  const float rest = kHeadHeight + (table.foot.empty() ? 0 : kFootHeight), rows = static_cast<float>(table.rows.size());
+  return {sheet.px(rest + rows * kLeastRow), sheet.px(rest + rows * (notes ? kMostRow : kPlainRow))};
+}
+
 void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
   const Palette& palette = sheet.palette();
-  const float line = sheet.line_px(1), head = sheet.px(26);
-  const float foot = table.foot.empty() ? 0 : sheet.px(28);
+  const float line = sheet.line_px(1), head = sheet.px(kHeadHeight);
+  const float foot = table.foot.empty() ? 0 : sheet.px(kFootHeight);
   const std::vector<float> ends = column_ends(sheet, table, area);
   const float words_end = names_end(sheet, table, ends, area);
   float y = area.y0;
@@ -55,7 +63,7 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
   y += head;
   sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.control, line);
   const auto rows = static_cast<float>(std::max<std::size_t>(1, table.rows.size()));
-  const float height = std::clamp((area.y1 - foot - y) / rows, sheet.px(34), sheet.px(54));
+  const float height = std::clamp((area.y1 - foot - y) / rows, sheet.px(kLeastRow), sheet.px(kMostRow));
   for (const TableRow& row : table.rows) {
     if (y + height > area.y1 - foot + 1) break;
     const float indent = row.category ? sheet.px(20) : 0;

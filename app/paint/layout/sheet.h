@@ -60,6 +60,11 @@ void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area);
 void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area);
 void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel, Rect area);
 void lay_out_table(Sheet& sheet, const lessons::Table& table, Rect area);
+// From the height in which all rows are there to the one beyond which there is only air.
+struct Heights {
+  float least = 0, most = 0;
+};
+Heights heights_of(const Sheet& sheet, const lessons::Table& table);
 void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
 void lay_out_diagram(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,

@@ -51,7 +51,7 @@ std::shared_ptr<const record::Recording> PageLibrary::stored(std::string_view na
 
 page::PageSources PageLibrary::sources(const lessons::Page& page) {
   page::PageSources sources;
-  if (calculates(page)) return sources;
+  if (page.demo.empty()) return sources;  // nothing runs there
   sources.runner = runner_;
   sources.planner = planner_;
   if (options_.from != nullptr) {
@@ -75,15 +75,15 @@ void PageLibrary::start_engines() {
   if (options_.from == nullptr) runner_ = session_.runner();
   planner_ = session_.planner();
   for (const auto& [page, view] : pages_)
-    if (!calculates(*page)) view->model().use(runner_, planner_);
+    if (!page->demo.empty()) view->model().use(runner_, planner_);
 }
 
 record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
   auto opened = find_or_make(page);
   if (!opened) return opened;
-  if (calculates(page)) {
-    // What was set on another calculator of this demo holds here, too.
-    const page::PageModel*& last = calculators_[page.demo];
+  if (!page.schema.empty()) {
+    // What was set on another page of this schema holds here, too.
+    const page::PageModel*& last = calculators_[page.schema];
     if (last != nullptr) opened.value()->model().adopt(last->control().params());
     last = &opened.value()->model();
   }
@@ -95,14 +95,13 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
     known->second->reopen();
     return known->second.get();
   }
-  const experiments::DemoInfo* demo = experiments::find_demo(page.demo);
-  if (demo == nullptr)
-    return record::Error{fmt::format("The page {} names the demo {}, which is not there.", page.id, page.demo)};
+  const experiments::DemoInfo* info = lessons::demo_or_schema(page);
+  if (info == nullptr) return record::Error{fmt::format("The page {} names no demo or schema that is there.", page.id)};
   page::PageSources sources = this->sources(page);
   // One recording shows at once; the others come while the reader reads.
   const std::vector<std::string_view> names = recordings_in_turn(page);
   auto name = options_.from == nullptr ? names.begin() : names.end();
-  auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *demo, std::move(sources)), engines_);
+  auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
   for (; view->model().runs().empty() && name != names.end(); ++name)
     if (auto recording = stored(*name)) view->model().add_stored(std::move(recording), is_base(page, *name), *name);
   for (; name != names.end(); ++name) to_load_.push_back({&view->model(), *name});

@@ -59,7 +59,7 @@ class PageLibrary {
     std::string_view recording;
   };
   std::vector<ToLoad> to_load_;
-  std::map<std::string, const page::PageModel*> calculators_;  // by demo: where the reader set it last
+  std::map<std::string, const page::PageModel*> calculators_;  // by schema: where the reader set it last
   std::string notice_;
 };
 

@@ -51,7 +51,7 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
   const page::PageModel& page = frame.page;
   const bool can_run = page.control().can_run() && !page.shows_prediction() && frame.widgets.run_button();
   std::string reason = figure.head.empty_reason;
-  if (page.runs().empty()) {
+  if (page.runs().empty() && page.shown_figure().basis == lessons::Basis::kRun) {
     const std::string_view of_widget = frame.widgets.empty_reason();
     reason = !of_widget.empty() ? std::string(of_widget)
              : can_run          ? "No run is stored for this page. Run records one on this machine."
@@ -240,7 +240,7 @@ void FigureCard::act(PageFrame& frame, const Rect& rect) {
     ImGui::PopID();
     if (state.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
     if (state.focused) focus_ring(at, 2);
-    if (state.clicked) frame.page.set_figure_param(area.action->key, area.action->value);
+    if (state.clicked) (void)frame.page.set_figure_param(area.action->key, area.action->value);
   }
 }
 

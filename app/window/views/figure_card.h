@@ -11,7 +11,9 @@
 
 namespace headroom::app::window {
 
-// The settings of the figure on show that a reader chooses beside it: its time axis, its kernel, …
+// The parameters of the figure on show that have a control: not those that a click into the picture or the player sets.
+std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page);
+// Of these, what a reader chooses beside the figure's name: its time axis, its kernel, …
 std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page);
 void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, const Rect& rect);
 

@@ -161,12 +161,18 @@ float draw_player(PageFrame& frame, Rect rect) {
 
 }  // namespace
 
-std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page) {
+std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page) {
   std::vector<const record::ParamSpec*> specs;
   if (page.shows_prediction()) return specs;
   const record::Params& params = page.figure_params();
   for (const record::ParamSpec& spec : params.schema())
-    if (!record::choices_of(spec).empty() && spec.key != "show" && params.in_use(spec.key)) specs.push_back(&spec);
+    if (spec.key != "show" && spec.key != lessons::kFrameKey && params.in_use(spec.key)) specs.push_back(&spec);
+  return specs;
+}
+
+std::vector<const record::ParamSpec*> figure_choices(const page::PageModel& page) {
+  std::vector<const record::ParamSpec*> specs = figure_params(page);
+  std::erase_if(specs, [](const record::ParamSpec* spec) { return record::choices_of(*spec).empty(); });
   return specs;
 }
 
@@ -180,7 +186,7 @@ void draw_figure_choice(page::PageModel& page, const record::ParamSpec& spec, co
     if (choices[i].key == value) selected = static_cast<int>(i);
   }
   if (select(std::string(spec.key).c_str(), rect, labels, selected))
-    page.set_figure_param(spec.key, choices[static_cast<std::size_t>(selected)].key);
+    (void)page.set_figure_param(spec.key, choices[static_cast<std::size_t>(selected)].key);
   else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
     tooltip(spec.help);
 }
@@ -198,7 +204,8 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
     head.x1 = at.x0 - px(8);
   }
   head.x1 = draw_player(frame, head);
-  if (frame.density != Density::kNarrow) head.x1 = draw_figure_choices(frame, head);  // else they are in the settings
+  const bool elsewhere = frame.density == Density::kNarrow || frame.widgets.have_figure_params();  // in the settings
+  if (!elsewhere) head.x1 = draw_figure_choices(frame, head);
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
   head.x0 = draw_tabs(frame, head, badge + (to_choose ? width_of_runs(count_of_runs(page)) : 0));

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "lessons/pages/page.h"
-
 namespace headroom::app::window {
 
 extern const Widget kCalculatorWidget, kKernelEditorWidget, kLadderWidget, kReportWidget, kSettingsWidget;
@@ -21,13 +19,6 @@ const Widget* find_widget(std::string_view id) {
 }
 
 }  // namespace
-
-bool calculates(const lessons::Page& page) {
-  return std::any_of(page.widgets.begin(), page.widgets.end(), [](const std::string& id) {
-    const Widget* widget = find_widget(id);
-    return widget != nullptr && widget->calculates;
-  });
-}
 
 std::span<const Widget* const> widgets() { return kWidgets; }
 
@@ -50,6 +41,10 @@ bool PageWidgets::start_runs() const {
 bool PageWidgets::run_button() const {
   return !start_runs() &&
          std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->has_run_button(); });
+}
+
+bool PageWidgets::have_figure_params() const {
+  return std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->has_figure_params(); });
 }
 
 bool PageWidgets::edit(std::string_view key) const {

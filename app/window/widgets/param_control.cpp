@@ -19,19 +19,37 @@ namespace {
 using record::ParamKind;
 using record::ParamSpec;
 
-void set_value(PageFrame& frame, const ParamSpec& spec, const std::string& value) {
-  const record::Status status = frame.page.set_param(spec.key, value);
-  frame.state.refused_value = status ? std::string() : status.error().message;
-}
+// Whose value a control shows and sets.
+struct Control {
+  PageFrame& frame;
+  ParamsOf of;
+  const ParamSpec& spec;
+
+  const record::Params& params() const {
+    return of == ParamsOf::kFigure ? frame.page.figure_params() : frame.page.control().params();
+  }
+  // Page and figure may have a parameter of the same key.
+  std::string id() const { return (of == ParamsOf::kFigure ? "figure " : "") + std::string(spec.key); }
+  void set(const std::string& value) const {
+    const record::Status status =
+        of == ParamsOf::kFigure ? frame.page.set_figure_param(spec.key, value) : frame.page.set_param(spec.key, value);
+    frame.state.refused_value = status ? std::string() : status.error().message;
+  }
+  std::string why_not(std::string_view value) const {
+    return of == ParamsOf::kFigure ? std::string() : frame.page.control().why_not(spec.key, value);
+  }
+};
 
 // The value at the right of the label; a double click turns it into a field.
-void draw_editable_value(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
-  PageState& state = frame.state;
-  std::string value = page::shown_value(spec, frame.page.control().params());
-  if (state.editing_param == spec.key) {
+void draw_editable_value(const Control& control, const Rect& rect) {
+  PageState& state = control.frame.state;
+  const ParamSpec& spec = control.spec;
+  const record::Params& params = control.params();
+  std::string value = page::shown_value(spec, params);
+  if (state.editing_param == control.id()) {
     const Rect field{rect.center_x(), rect.y0 - px(4), rect.x1, rect.y1 + px(4)};
     if (text_field("value", field, state.param_text, "", state.param_focus)) {
-      set_value(frame, spec, state.param_text);
+      control.set(state.param_text);
       state.editing_param.clear();
     } else if (!state.param_focus && !ImGui::IsItemActive()) {
       state.editing_param.clear();  // Escape, or a click elsewhere
@@ -42,8 +60,7 @@ void draw_editable_value(PageFrame& frame, const ParamSpec& spec, const Rect& re
   // Where it would meet the label, the unit gives way.
   const float room = rect.width() - text_width(Face::kMedium, 12, spec.label) - px(8);
   const auto too_wide = [&] { return text_width(Face::kSemiBold, 13, value) > room; };
-  if (const auto count =
-          static_cast<double>(spec.kind == ParamKind::kInteger ? frame.page.control().params().integer(spec.key) : 0);
+  if (const auto count = static_cast<double>(spec.kind == ParamKind::kInteger ? params.integer(spec.key) : 0);
       too_wide() && count >= 1e6)
     value = fmt::format("{:.1f} M {}", count / 1e6, spec.unit);
   if (too_wide() && !spec.unit.empty() && value.ends_with(spec.unit)) value.resize(value.size() - spec.unit.size());
@@ -55,54 +72,55 @@ void draw_editable_value(PageFrame& frame, const ParamSpec& spec, const Rect& re
   const bool asked =
       (edit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) || (edit.clicked && edit.focused);
   if (asked) {
-    state.editing_param = spec.key;
-    state.param_text = frame.page.control().params().as_text(spec.key);
+    state.editing_param = control.id();
+    state.param_text = params.as_text(spec.key);
     state.param_focus = true;
   } else if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) {
     tooltip("Double click to type a value");
   }
 }
 
-void draw_choice(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
+void draw_choice(const Control& control, const Rect& rect) {
+  const ParamSpec& spec = control.spec;
   std::vector<std::string> labels, refused;
   int selected = 0;
   const std::span<const record::Choice> choices = record::choices_of(spec);
-  const std::string value = frame.page.control().params().as_text(spec.key);
+  const std::string value = control.params().as_text(spec.key);
   for (const record::Choice& choice : choices) {
     if (choice.key == value) selected = static_cast<int>(labels.size());
     labels.emplace_back(choice.label);
-    refused.push_back(frame.page.control().why_not(spec.key, choice.key));
+    refused.push_back(control.why_not(choice.key));
   }
   const bool side_by_side = labels.size() <= 3 && segmented_width(labels) <= rect.width();
   const bool changed = side_by_side ? segmented("choice", rect, labels, selected, refused)
                                     : select("choice", rect, labels, selected,
                                              spec.key == "device" ? Icon::kChip : Icon::kNone, refused);
-  if (changed) set_value(frame, spec, std::string(choices[static_cast<std::size_t>(selected)].key));
+  if (changed) control.set(std::string(choices[static_cast<std::size_t>(selected)].key));
 }
 
-void draw_number(PageFrame& frame, const ParamSpec& spec, const Rect& rect, const std::vector<double>& stops) {
-  const record::Params& params = frame.page.control().params();
+void draw_number(const Control& control, const Rect& rect, const std::vector<double>& stops) {
   const int steps = static_cast<int>(stops.size());
-  const int before = page::nearest_stop(stops, page::number_of(spec, params));
+  const int before = page::nearest_stop(stops, page::number_of(control.spec, control.params()));
   float position = steps > 1 ? static_cast<float>(before) / static_cast<float>(steps - 1) : 0;
   if (!slider("slider", rect, position, steps)) return;
   const int now = static_cast<int>(std::lround(position * static_cast<float>(steps - 1)));
-  if (now != before) set_value(frame, spec, page::typed_value(spec, stops[static_cast<std::size_t>(now)]));
+  if (now != before) control.set(page::typed_value(control.spec, stops[static_cast<std::size_t>(now)]));
 }
 
-void draw_typed(PageFrame& frame, const ParamSpec& spec, const Rect& rect) {
-  PageState& state = frame.state;
-  const bool editing = state.editing_param == spec.key;
-  std::string text = editing ? state.param_text : frame.page.control().params().as_text(spec.key);
+void draw_typed(const Control& control, const Rect& rect) {
+  PageState& state = control.frame.state;
+  const ParamSpec& spec = control.spec;
+  const bool editing = state.editing_param == control.id();
+  std::string text = editing ? state.param_text : control.params().as_text(spec.key);
   const std::string_view hint = spec.kind == ParamKind::kFile ? page::without_file(spec) : std::string_view();
   const bool done = text_field("typed", rect, text, spec.unit, false, hint);
   if (ImGui::IsItemActive()) {
-    state.editing_param = spec.key;
+    state.editing_param = control.id();
     state.param_text = text;
   } else if (editing) {
     state.editing_param.clear();
   }
-  if (done) set_value(frame, spec, text);
+  if (done) control.set(text);
 }
 
 // A parameter of a stored run: to read, not to change.
@@ -119,9 +137,10 @@ void draw_label(const ParamSpec& spec, const Rect& rect) {
   if (ImGui::IsMouseHoveringRect(upper_left(words), lower_right(words)) && ImGui::IsWindowHovered()) tooltip(spec.help);
 }
 
-void draw_param(PageFrame& frame, const ParamSpec& spec, Rect cell) {
-  ImGui::PushID(spec.key.data(), spec.key.data() + spec.key.size());
-  if (!frame.page.control().fixed_settings().empty()) {
+void draw_param(PageFrame& frame, ParamsOf of, const ParamSpec& spec, Rect cell) {
+  const Control control{frame, of, spec};
+  ImGui::PushID(control.id().c_str());
+  if (of == ParamsOf::kPage && !frame.page.control().fixed_settings().empty()) {
     draw_fixed(frame, spec, cell);
     ImGui::PopID();
     return;
@@ -132,20 +151,20 @@ void draw_param(PageFrame& frame, const ParamSpec& spec, Rect cell) {
   switch (spec.kind) {
     case ParamKind::kChoice:
     case ParamKind::kSwitch:
-      draw_choice(frame, spec, cell);
+      draw_choice(control, cell);
       break;
     case ParamKind::kInteger:
     case ParamKind::kReal:
     case ParamKind::kBytes:
       if (stops.size() < 2) {
-        draw_typed(frame, spec, cell);
+        draw_typed(control, cell);
       } else {
-        draw_editable_value(frame, spec, label);
-        draw_number(frame, spec, cell, stops);
+        draw_editable_value(control, label);
+        draw_number(control, cell, stops);
       }
       break;
     case ParamKind::kFile:
-      draw_typed(frame, spec, cell);
+      draw_typed(control, cell);
       break;
   }
   ImGui::PopID();

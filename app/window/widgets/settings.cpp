@@ -1,4 +1,4 @@
-// The settings of the demo, drawn from its schema, and Run.
+// The settings of the page, drawn from their schema: with Run, or with the parameters of a figure that follows them.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -22,7 +22,8 @@ using record::ParamKind;
 using record::ParamSpec;
 
 constexpr float kCellHeight = 52, kCellGap = 12;
-constexpr std::size_t kShownCells = 8;
+constexpr int kColumns = 4;
+constexpr std::size_t kShownCells = 2 * kColumns;
 
 // All that can be set now: the page's own switches first, then what is not folded away, then the rest.
 std::vector<const ParamSpec*> params_in_use(const PageFrame& frame) {
@@ -42,24 +43,42 @@ std::vector<const ParamSpec*> params_in_use(const PageFrame& frame) {
   return specs;
 }
 
-// What is in two rows of four, but for the button to the rest.
-std::vector<const ParamSpec*> shown_params(const PageFrame& frame) {
-  std::vector<const ParamSpec*> specs = params_in_use(frame);
-  const bool only_these = frame.widgets.start_runs();  // which set the others themselves
+struct Cell {
+  ParamsOf of;
+  const ParamSpec* spec;
+};
+
+// What is in two rows of four, but for the button to the rest. A widget that starts runs, and one that calculates, show
+// the page's switches only.
+std::vector<Cell> shown_cells(const PageFrame& frame) {
+  std::vector<Cell> cells;
+  const bool calculates = frame.widgets.have_figure_params();
+  if (calculates)
+    for (const ParamSpec* spec : figure_params(frame.page)) cells.push_back({ParamsOf::kFigure, spec});
+  if (calculates && !lessons::follows_settings(frame.page.shown_figure())) return cells;
+  const bool only_switches = frame.widgets.start_runs() || calculates;
   const auto& switches = frame.page.page().switches;
+  for (const ParamSpec* spec : params_in_use(frame))
+    if ((!spec->advanced && !only_switches) || std::find(switches.begin(), switches.end(), spec->key) != switches.end())
+      cells.push_back({ParamsOf::kPage, spec});
+  if (cells.size() > kShownCells - 1) cells.resize(kShownCells - 1);
+  return cells;
+}
+
+// The page's settings that have no cell.
+std::vector<const ParamSpec*> folded_params(const PageFrame& frame) {
+  const std::vector<Cell> shown = shown_cells(frame);
+  std::vector<const ParamSpec*> specs = params_in_use(frame);
   std::erase_if(specs, [&](const ParamSpec* spec) {
-    return (spec->advanced || only_these) && std::find(switches.begin(), switches.end(), spec->key) == switches.end();
+    return std::any_of(shown.begin(), shown.end(), [&](const Cell& cell) { return cell.spec == spec; });
   });
-  if (specs.size() > kShownCells - 1) specs.resize(kShownCells - 1);
   return specs;
 }
 
-std::vector<const ParamSpec*> folded_params(const PageFrame& frame) {
-  std::vector<const ParamSpec*> specs = params_in_use(frame);
-  const std::vector<const ParamSpec*> shown = shown_params(frame);
-  std::erase_if(specs,
-                [&](const ParamSpec* spec) { return std::find(shown.begin(), shown.end(), spec) != shown.end(); });
-  return specs;
+// More of the page's settings can be set, and matter to what is on show.
+bool has_more(const PageFrame& frame) {
+  if (frame.widgets.have_figure_params()) return lessons::follows_settings(frame.page.shown_figure());
+  return frame.page.control().fixed_settings().empty() && !frame.widgets.start_runs();
 }
 
 // Settings under the head of their group; groups with nothing to set are left out.
@@ -88,12 +107,13 @@ std::vector<GroupOnShow> grouped(const PageFrame& frame, const std::vector<const
   return shown;
 }
 
-void draw_grid(PageFrame& frame, const std::vector<const ParamSpec*>& specs, const Rect& rect, int columns, float gap) {
+void draw_grid(PageFrame& frame, const std::vector<Cell>& cells, const Rect& rect, int columns, float gap) {
   const float width = (rect.width() - px(gap) * static_cast<float>(columns - 1)) / static_cast<float>(columns);
-  for (int i = 0; i < static_cast<int>(specs.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(cells.size()); ++i) {
+    const auto& [of, spec] = cells[static_cast<std::size_t>(i)];
     const float x = std::round(rect.x0 + static_cast<float>(i % columns) * (width + px(gap)));
     const float y = rect.y0 + static_cast<float>(i / columns) * px(kCellHeight + kCellGap);
-    draw_param(frame, *specs[static_cast<std::size_t>(i)], {x, y, std::round(x + width), y + px(kCellHeight)});
+    draw_param(frame, of, *spec, {x, y, std::round(x + width), y + px(kCellHeight)});
   }
 }
 
@@ -122,16 +142,18 @@ void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, 
 void draw_more(PageFrame& frame, const Rect& button_rect) {
   const std::vector<const ParamSpec*> specs = folded_params(frame);
   if (specs.empty()) return;
-  const ButtonText more{"More settings", Icon::kNone, "", "All the other switches, and what the run needs"};
+  const ButtonText more{
+      "More settings", Icon::kNone, "",
+      frame.widgets.run_button() ? "All the other switches, and what the run needs" : "All the other switches"};
   if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
-  constexpr float kPadding = 16, kColumns = 408, kRow = 32;
+  constexpr float kPadding = 16, kTwoColumns = 408, kRow = 32;
   const std::vector<GroupOnShow> groups = grouped(frame, specs);
   std::size_t most = 0;
   for (const GroupOnShow& group : groups) most = std::max(most, group.specs.size());
   const float heads = groups.size() > 1 ? kGroupHeads : 0;
   const float height = std::max(static_cast<float>((most + 1) / 2) * (kCellHeight + kCellGap) - kCellGap,
                                 heads > 0 ? static_cast<float>(groups.size()) * kRow : 0);
-  const Rect place = popup_place(button_rect, {px(kColumns + heads + 2 * kPadding), px(height + 2 * kPadding)});
+  const Rect place = popup_place(button_rect, {px(kTwoColumns + heads + 2 * kPadding), px(height + 2 * kPadding)});
   if (!begin_popup("more", place, kPadding)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Rect inner{at.x, at.y, at.x + place.width() - px(2 * kPadding), at.y + px(height)};
@@ -141,7 +163,9 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
     if (groups[i].title == frame.state.settings_group) open = i;
   if (heads > 0) draw_group_heads(frame, groups, grid.cut_left(px(heads - 24)), open);
   if (heads > 0) grid.cut_left(px(24));
-  draw_grid(frame, groups[open].specs, grid, 2, 24);
+  std::vector<Cell> cells;
+  for (const ParamSpec* spec : groups[open].specs) cells.push_back({ParamsOf::kPage, spec});
+  draw_grid(frame, cells, grid, 2, 24);
   ImGui::SetCursorScreenPos(upper_left(inner));
   ImGui::Dummy(size_of(inner));
   end_popup();
@@ -203,8 +227,8 @@ void draw_run(PageFrame& frame, Rect rect) {
 // "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"
 std::string settings_summary(const PageFrame& frame) {
   std::string summary;
-  const record::Params& params = frame.page.control().params();
-  for (const ParamSpec* spec : shown_params(frame)) {
+  for (const auto& [of, spec] : shown_cells(frame)) {
+    const record::Params& params = of == ParamsOf::kFigure ? frame.page.figure_params() : frame.page.control().params();
     // What is left to the program, or limits nothing, is not worth its room.
     if (spec->kind == ParamKind::kBytes && params.integer(spec->key) == 0) continue;
     if (spec->kind == ParamKind::kChoice && params.text(spec->key) == "auto") continue;
@@ -219,6 +243,7 @@ std::string settings_summary(const PageFrame& frame) {
   return summary;
 }
 
+// With Run, or for pages where nothing runs.
 class SettingsView final : public WidgetView {
  public:
   explicit SettingsView(bool runs) : runs_(runs) {}
@@ -227,30 +252,34 @@ class SettingsView final : public WidgetView {
   void draw(PageFrame& frame, Rect& rect) override;
   void draw_narrow(PageFrame& frame, Rect rect) override;
   bool has_run_button() const override { return runs_; }
+  bool has_figure_params() const override { return !runs_; }
 
  private:
   bool runs_;
 };
 
-// Two rows of four, the rest behind "More settings"; Run at the right end.
+// Two rows of four, the rest behind "More settings": the last cell, or the next one where nothing runs. Run at the right
+// end.
 void SettingsView::draw(PageFrame& frame, Rect& rect) {
   Rect grid = rect;
   const bool wide = frame.density == Density::kWide;
   Rect run;
-  if (!calculates(frame.page.page())) {
+  if (runs_) {
     run = grid.cut_right(px(wide ? 196 : 150));
     grid.cut_right(px(wide ? 28 : 16));
   }
-  const std::vector<const ParamSpec*> specs = shown_params(frame);
   const float gap = wide ? 24 : 14;
-  draw_grid(frame, specs, grid, 4, gap);
-  const float cell = (grid.width() - px(gap) * 3) / 4;
-  const float y = grid.y0 + px(kCellHeight + kCellGap + kLabelHeight);
-  const Rect last{std::round(grid.x1 - cell), y, grid.x1, y + px(32)};
-  if (frame.page.control().fixed_settings().empty() && !frame.widgets.start_runs()) draw_more(frame, last);
+  const std::vector<Cell> cells = shown_cells(frame);
+  draw_grid(frame, cells, grid, kColumns, gap);
+  const std::size_t more = runs_ ? kShownCells - 1 : cells.size();
+  const float cell = (grid.width() - px(gap) * (kColumns - 1)) / kColumns;
+  const float x = std::round(grid.x0 + static_cast<float>(more % kColumns) * (cell + px(gap)));
+  const float y = grid.y0 + static_cast<float>(more / kColumns) * px(kCellHeight + kCellGap) + px(kLabelHeight);
+  if (has_more(frame)) draw_more(frame, {x, y, std::round(x + cell), y + px(32)});
+  if (!runs_) return;
   if (frame.widgets.run_button())
     draw_run(frame, run);
-  else if (run.width() > 0)
+  else
     draw_pin(frame, run);
 }
 
@@ -261,16 +290,17 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
   if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
   constexpr float kPadding = 16, kWidth = 680, kThreeColumns = 560;
   const int columns = ImGui::GetMainViewport()->Size.x >= px(kThreeColumns) ? 3 : 2;
-  const std::vector<const ParamSpec*> specs = shown_params(frame);
-  const std::vector<const ParamSpec*> choices = figure_choices(frame.page);
-  const int shown = static_cast<int>(specs.size()), of_figure = static_cast<int>(choices.size());
-  const int cells = shown + of_figure + 2;  // the last ones are "More settings" and the pin
-  const float height = static_cast<float>((cells + columns - 1) / columns) * (kCellHeight + kCellGap) - kCellGap;
+  const std::vector<Cell> cells = shown_cells(frame);
+  const std::vector<const ParamSpec*> choices =
+      runs_ ? figure_choices(frame.page) : std::vector<const ParamSpec*>();  // else they are among the cells
+  const int shown = static_cast<int>(cells.size()), of_figure = static_cast<int>(choices.size());
+  const int places = shown + of_figure + (has_more(frame) ? 1 : 0) + (runs_ ? 1 : 0);  // "More settings", the pin
+  const float height = static_cast<float>((places + columns - 1) / columns) * (kCellHeight + kCellGap) - kCellGap;
   const Rect place = popup_place(rect, {px(kWidth), px(height + 2 * kPadding)});
   if (!begin_popup("folded settings", place, kPadding)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const Rect inner{at.x, at.y, at.x + place.width() - px(2 * kPadding), at.y + px(height)};
-  draw_grid(frame, specs, inner, columns, 20);
+  draw_grid(frame, cells, inner, columns, 20);
   const float cell = (inner.width() - px(20) * (columns - 1)) / columns;
   const auto cell_at = [&](int i) {
     const float x = inner.x0 + static_cast<float>(i % columns) * (cell + px(20));
@@ -284,9 +314,8 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
   }
   Rect more = cell_at(shown + of_figure);
   more.cut_top(px(kLabelHeight));
-  const bool fixed = !frame.page.control().fixed_settings().empty();
-  if (!fixed) draw_more(frame, more);
-  draw_pin(frame, cell_at(shown + of_figure + (fixed ? 0 : 1)));
+  if (has_more(frame)) draw_more(frame, more);
+  if (runs_) draw_pin(frame, cell_at(shown + of_figure + (has_more(frame) ? 1 : 0)));
   ImGui::SetCursorScreenPos(upper_left(inner));
   ImGui::Dummy(size_of(inner));
   end_popup();
@@ -299,8 +328,8 @@ constinit const Widget kSettingsWidget{
     "settings", [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(true); }};
 
 extern const Widget kCalculatorWidget;
-constinit const Widget kCalculatorWidget{
-    "calculator",
-    [](const WidgetHost&) -> std::unique_ptr<WidgetView> { return std::make_unique<SettingsView>(false); }, true};
+constinit const Widget kCalculatorWidget{"calculator", [](const WidgetHost&) -> std::unique_ptr<WidgetView> {
+                                           return std::make_unique<SettingsView>(false);
+                                         }};
 
 }  // namespace headroom::app::window

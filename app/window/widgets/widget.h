@@ -13,9 +13,6 @@
 namespace headroom::app::page {
 class PageModel;
 }
-namespace headroom::lessons {
-struct Page;
-}
 
 namespace headroom::app::window {
 
@@ -44,6 +41,8 @@ class WidgetView {
   virtual bool has_run_button() const { return false; }
   // It starts runs of another kind: the page then has no Run of one step, and shows its first settings only.
   virtual bool starts_runs() const { return false; }
+  // It has the parameters of the figure on show, which are then not beside the figure's name.
+  virtual bool has_figure_params() const { return false; }
   // It edits this setting of the demo itself.
   virtual bool edits(std::string_view /*key*/) const { return false; }
   // Why the figure is empty as long as the page has no run; empty: as elsewhere.
@@ -62,10 +61,7 @@ struct WidgetHost {
 struct Widget {
   std::string_view id;  // as in lessons/pages/widgets.h
   std::unique_ptr<WidgetView> (*make)(const WidgetHost& host);
-  // The page's figures follow its settings by closed form: no engine is needed, and pages of one demo share the settings.
-  bool calculates = false;
 };
-bool calculates(const lessons::Page& page);
 std::span<const Widget* const> widgets();
 
 // The widgets of one page.
@@ -86,6 +82,7 @@ class PageWidgets {
   // Run of one step is on the page, and what it would do can be predicted.
   bool run_button() const;
   bool start_runs() const;  // one of them does
+  bool have_figure_params() const;
   bool edit(std::string_view key) const;
   std::string_view empty_reason() const;
   bool running() const;

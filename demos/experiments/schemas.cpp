@@ -1,0 +1,63 @@
+// Settings without a demo. Their parameters are those of demos: nothing is declared twice.
+#include "demos/experiments/schemas.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace headroom::experiments {
+
+namespace {
+
+using record::ParamRole;
+using record::ParamSpec;
+
+record::Schema train_step() { return find_demo("train_step")->schema; }
+
+// Calculators begin with the model that the course speaks of, whatever this machine can run, and with checkpointing,
+// since only then has every part of a step a closed form.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFirstChoices{
+    {{"model", "llama-3.2-1b"}, {"precision", "bf16_mixed"}, {"checkpointing", "layer"}}};
+constexpr double kFirstSequence = 1024;
+
+std::vector<ParamSpec> shape_specs() {
+  std::vector<ParamSpec> specs;
+  for (ParamSpec spec : train_step()) {
+    if (spec.role == ParamRole::kRun) continue;
+    spec.unless_key = {};  // a checkpoint's folder belongs to a run
+    for (const auto& [key, value] : kFirstChoices)
+      if (spec.key == key) spec.default_text = value;
+    if (spec.key == "seq") spec.default_number = kFirstSequence;
+    specs.push_back(spec);
+  }
+  return specs;
+}
+
+}  // namespace
+
+const DemoInfo& shape() {
+  static const std::vector<ParamSpec> specs = shape_specs();
+  static const DemoInfo info{.id = "shape",
+                             .title = "A training step's shape",
+                             .summary = "Model, batch and techniques of train_step, for figures by closed form.",
+                             .schema = specs};
+  return info;
+}
+
+std::span<const DemoInfo* const> schemas() {
+  static const std::array<const DemoInfo*, 1> all{&shape()};
+  return all;
+}
+
+const DemoInfo* find_schema(std::string_view id) {
+  const auto all = schemas();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const DemoInfo* each) { return each->id == id; });
+  return found == all.end() ? nullptr : *found;
+}
+
+record::Params step_params(const record::Params& settings) {
+  return record::Params::known_of(train_step(), settings.to_map());
+}
+
+}  // namespace headroom::experiments
