@@ -55,7 +55,7 @@ std::string all_formats() {
 struct Picture {
   std::string_view figure, strategies, name;
 };
-constexpr Picture kPictures[] = {{"report_estimate", "", "figure_7"},
+constexpr Picture kPictures[] = {{"needle_ratio", "", "figure_7"},
                                  {"report_batch", "two", "figure_13"},
                                  {"report_sequence", "two", "figure_14"},
                                  {"report_batch", "three", "figure_16"},

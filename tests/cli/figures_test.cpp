@@ -144,7 +144,7 @@ TEST_CASE("A parameter goes to the figures that have it") {
   // Those of closed forms draw whatever ran.
   CHECK(out.files() == Words{"checkpoint_schedule__a.svg", "flce_chunks__a.svg", "formula_table__a.svg",
                              "loss_curves__a.svg", "manifest.json", "memory_timeline__a.svg", "needle_ratio__a.svg",
-                             "peak_by_category__a.svg", "report_estimate__a.svg", "static_bytes__a.svg"});
+                             "peak_by_category__a.svg", "static_bytes__a.svg"});
 }
 
 TEST_CASE("Bad choices are refused before anything is written") {

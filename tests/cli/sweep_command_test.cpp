@@ -134,7 +134,7 @@ TEST_CASE("headroom report writes its sweep, figures in every format, tables and
   const auto has = [&](const std::string& name) {
     return std::any_of(files.begin(), files.end(), [&](const std::string& file) { return file.ends_with(name); });
   };
-  for (const char* figure : {"report_estimate__figure_7", "report_batch__figure_13", "report_sequence__figure_14",
+  for (const char* figure : {"needle_ratio__figure_7", "report_batch__figure_13", "report_sequence__figure_14",
                              "report_batch__figure_16", "report_sequence__figure_17"})
     for (const char* format : {".svg", ".csv", ".json", ".pdf", ".png"}) {
       INFO(figure << format);

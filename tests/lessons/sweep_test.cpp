@@ -202,18 +202,18 @@ TEST_CASE("figures of sweeps say why they show nothing of another recording") {
         std::string::npos);
   CHECK(build("report_batch", tests::made_batch_sweep(1)).head.empty_reason.find("not the report's") !=
         std::string::npos);
-  CHECK(build("report_estimate", run).head.empty_reason.empty());  // arithmetic
+  CHECK(build("needle_ratio", run).head.empty_reason.empty());  // arithmetic
 }
 
-TEST_CASE("the estimate is the report's arithmetic") {
-  const FigureData figure = build("report_estimate", record::Recording());
+TEST_CASE("the needle is the report's arithmetic, which is for 1,024 tokens in a sequence") {
+  const FigureData figure = build("needle_ratio", record::Recording());
   REQUIRE(tests::charts_of(figure).size() == 1);
   for (const lessons::PublishedRun& run : lessons::published_runs()) {
     const bool checkpoints = run.experiment == "checkpoints";
     if (!checkpoints && run.experiment != "logits_x3") continue;
-    const lessons::ChartSeries& series = tests::charts_of(figure)[0]->series[checkpoints ? 0 : 1];
+    const lessons::ChartSeries& series = tests::charts_of(figure)[0]->series[checkpoints ? 1 : 0];
     const auto at = std::find_if(series.points.begin(), series.points.end(), [&](const lessons::ChartPoint& point) {
-      return point.x == static_cast<double>(run.batch);
+      return point.x == static_cast<double>(1024 * run.batch);
     });
     REQUIRE(at != series.points.end());
     CHECK(at->y == static_cast<double>(run.peak));

@@ -43,7 +43,7 @@ void add_sweeps(std::vector<Sample>& all) {
   for (const record::Recording& sweep : {made_report_sweep(), made_report_sweep({.llama_1b = false}), made_ladder(),
                                          made_batch_sweep(1), made_batch_sweep(2)}) {
     const record::Ledger run(sweep);
-    for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence", "report_estimate"}) {
+    for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence", "needle_ratio"}) {
       lessons::FigureData figure = lessons::find_figure(id)->build({.run = &run});
       if (figure.head.empty_reason.empty())
         all.push_back({sweep.info().provenance.at("sweep") + ", " + id, std::move(figure)});
