@@ -15,10 +15,9 @@ using record::ParamSpec;
 
 record::Schema train_step() { return find_demo("train_step")->schema; }
 
-// Calculators begin with the model that the course speaks of, whatever this machine can run, and with checkpointing,
-// since only then has every part of a step a closed form.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFirstChoices{
-    {{"model", "llama-3.2-1b"}, {"precision", "bf16_mixed"}, {"checkpointing", "layer"}}};
+// Calculators begin with the model that the course speaks of, whatever this machine can run.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kFirstChoices{
+    {{"model", "llama-3.2-1b"}, {"precision", "bf16_mixed"}}};
 constexpr double kFirstSequence = 1024;
 
 std::vector<ParamSpec> shape_specs() {
@@ -29,6 +28,7 @@ std::vector<ParamSpec> shape_specs() {
     for (const auto& [key, value] : kFirstChoices)
       if (spec.key == key) spec.default_text = value;
     if (spec.key == "seq") spec.default_number = kFirstSequence;
+    if (spec.group == train_step().front().group) spec.group = "Model and batch";  // a run's there
     specs.push_back(spec);
   }
   return specs;

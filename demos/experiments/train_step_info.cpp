@@ -30,12 +30,12 @@ constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{
 
 // --- headings of the groups, in the order in which they are first named below
 
-constexpr std::string_view kSize = "Model and batch", kRun = "Run", kPrecision = "Precision",
-                           kMemory = "Memory for compute", kOptimizer = "Optimizer", kAdapter = "Adapters",
-                           kOffload = "Offload", kKernels = "Kernels", kShape = "Model's shape";
+constexpr std::string_view kRun = "Run", kPrecision = "Precision", kMemory = "Memory for compute",
+                           kOptimizer = "Optimizer", kAdapter = "Adapters", kOffload = "Offload", kKernels = "Kernels",
+                           kShape = "Model's shape";
 
 constexpr ParamSpec run(ParamSpec spec) { return in(kRun, ParamRole::kRun, spec); }
-constexpr ParamSpec size(ParamSpec spec) { return in(kSize, ParamRole::kShape, spec); }
+constexpr ParamSpec size(ParamSpec spec) { return in(kRun, ParamRole::kShape, spec); }
 // How the step is computed: under "More".
 constexpr ParamSpec folded(std::string_view group, ParamSpec spec) {
   return advanced(in(group, ParamRole::kTechnique, spec));
