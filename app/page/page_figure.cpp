@@ -67,20 +67,26 @@ void PageModel::reset_views() {
   for (TimelineView& each : views_) each.reset();
 }
 
-lessons::FigureInput PageModel::input(int columns) const {
+// What every figure of the page is made from.
+lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int columns) const {
   lessons::FigureInput input;
   if (const RunOnShow* run = on_show()) input.run = run->ledger.get();
   if (const RunOnShow* a = run_a()) input.baseline = a->ledger.get();
-  if (lessons::follows_settings(shown_figure())) {
+  if (lessons::follows_settings(figure)) {
     input.settings = &settings();
     if (const RunOnShow* prediction = predicted()) input.predicted = prediction->ledger.get();
   }
-  input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
   input.view.columns = columns;
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.hidden = question_.hides() && !question_.spec()->figure.empty();
-  const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
+  return input;
+}
+
+lessons::FigureInput PageModel::input(int columns) const {
   const lessons::Figure& on_tab = shown_figure();
+  lessons::FigureInput input = input_of(on_tab, columns);
+  input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
+  const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
   const bool asked_here = question_.number() != nullptr && question_.spec()->figure == on_tab.id;
   if (!asked_here) return input;
   if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
@@ -88,6 +94,23 @@ lessons::FigureInput PageModel::input(int columns) const {
   input.view.guess_open = question_.hides();
   if (question_.hides()) input.view.guess_room = question_.highest_guess();
   return input;
+}
+
+lessons::FigureData PageModel::figure_among_words(const lessons::FigureBlock& block, int columns) const {
+  const lessons::Figure& figure = *lessons::find_figure(block.figure);
+  record::Params params(figure.schema);
+  for (const lessons::Setting& setting : block.settings) (void)params.set(setting.key, std::string_view(setting.value));
+  lessons::FigureInput input = input_of(figure, columns);
+  input.params = &params;
+  return figure.build(input);
+}
+
+void PageModel::show_figure(const lessons::FigureBlock& block) {
+  const auto found = std::find_if(figures_.begin(), figures_.end(),
+                                  [&](const lessons::Figure* each) { return each->id == block.figure; });
+  if (found == figures_.end()) return;
+  show_tab(static_cast<int>(found - figures_.begin()));
+  for (const lessons::Setting& setting : block.settings) set_figure_param(setting.key, setting.value);
 }
 
 const lessons::FigureData& PageModel::figure(int columns) {

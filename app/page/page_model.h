@@ -116,6 +116,9 @@ class PageModel {
   void show_frame(std::size_t number);
   bool plays() const { return next_frame_.has_value(); }
   void play(bool on, double now);  // from the first frame where the last one is shown
+  // A figure among the words, with the settings that they give it; and the same as the figure on show.
+  lessons::FigureData figure_among_words(const lessons::FigureBlock& block, int columns) const;
+  void show_figure(const lessons::FigureBlock& block);
   // Rebuilt when data, view or `columns` changed; `revision()` then is another.
   const lessons::FigureData& figure(int columns);
   int revision() const { return revision_; }
@@ -151,6 +154,7 @@ class PageModel {
   void show_whole(const lessons::FigureData& figure);
   void settle_question();
   lessons::FigureInput input(int columns) const;
+  lessons::FigureInput input_of(const lessons::Figure& figure, int columns) const;
 
   const lessons::Page* page_;
   PageText text_;

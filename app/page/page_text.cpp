@@ -1,15 +1,41 @@
-// A page's words as the window draws them.
+// Blocks of a page become stretches of words, parted by figures and widgets.
 #include "app/page/page_text.h"
+
+#include <utility>
 
 namespace headroom::app::page {
 
-PageText text_of(const lessons::Page& page, const lessons::NumberInput& numbers) {
-  const auto marked = [&](const std::vector<lessons::Block>& blocks) {
-    return lessons::mark_terms(lessons::with_numbers(lessons::markdown_of(blocks), numbers));
+namespace {
+
+PageParts parts_of(const std::vector<lessons::Block>& blocks, const lessons::NumberInput& numbers) {
+  PageParts parts;
+  std::vector<lessons::Block> words;
+  const auto end_words = [&] {
+    if (!words.empty())
+      parts.emplace_back(lessons::mark_terms(lessons::with_numbers(lessons::markdown_of(words), numbers)));
+    words.clear();
   };
+  for (const lessons::Block& block : blocks) {
+    if (const auto* figure = std::get_if<lessons::FigureBlock>(&block)) {
+      end_words();
+      parts.emplace_back(*figure);
+    } else if (const auto* widget = std::get_if<lessons::WidgetBlock>(&block)) {
+      end_words();
+      parts.emplace_back(*widget);
+    } else {
+      words.push_back(block);
+    }
+  }
+  end_words();
+  return parts;
+}
+
+}  // namespace
+
+PageText text_of(const lessons::Page& page, const lessons::NumberInput& numbers) {
   PageText text;
-  text.body = marked(page.front);
-  for (const lessons::TourStep& step : page.more) text.more.push_back(marked(step.blocks));
+  text.body = parts_of(page.front, numbers);
+  for (const lessons::TourStep& step : page.more) text.more.push_back(parts_of(step.blocks, numbers));
   if (page.question) {
     text.ask = lessons::with_numbers(page.question->ask, numbers);
     text.because = lessons::with_numbers(page.question->because, numbers);

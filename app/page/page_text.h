@@ -1,7 +1,8 @@
-// A page's words as the window draws them.
+// A page's words as the window draws them, with the figures and widgets among them.
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "lessons/pages/live_numbers.h"
@@ -10,10 +11,14 @@
 
 namespace headroom::app::page {
 
+// A stretch of words, or what is between two of them.
+using PagePart = std::variant<lessons::MarkedText, lessons::FigureBlock, lessons::WidgetBlock>;
+using PageParts = std::vector<PagePart>;
+
 struct PageText {
-  lessons::MarkedText body;
-  std::string ask, because;               // empty: the page asks nothing
-  std::vector<lessons::MarkedText> more;  // its steps; may be none
+  PageParts body;
+  std::string ask, because;     // empty: the page asks nothing
+  std::vector<PageParts> more;  // its steps; may be none
 };
 // With its numbers as they are for `numbers`.
 PageText text_of(const lessons::Page& page, const lessons::NumberInput& numbers);

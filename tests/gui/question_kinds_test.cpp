@@ -12,7 +12,8 @@ using namespace headroom::tests;
 namespace {
 
 constexpr std::string_view kFront =
-    "---\ntitle: A page of a test\nclaim: It is as it is.\ndemo: train_step\nfigures: memory_timeline\n"
+    "---\ntitle: A page of a test\nclaim: It is as it is.\ndemo: train_step\nfigures: memory_timeline "
+    "peak_by_category\n"
     "recordings: tiny_cpu\nshows: tiny_cpu\nwidgets: settings\n---\n\nThe [logits](term:logits) are the needle.\n\n";
 constexpr std::string_view kBecause = "\n```because\n**Because** it was measured.\n```\n";
 
@@ -24,7 +25,9 @@ std::string choice_page() {
          "later.\n```\n" +
          std::string(kBecause) +
          "\n<!--more-->\n\n```step\nview: zoom=loss highlight=logits cursor=peak\n```\n\nThe loss.\n\n```step\nview: "
-         "zoom=all\n```\n\nAll of it.\n\n```sources\n" +
+         "zoom=all\n```\n\nAll of it.\n\n```figure\nid: peak_by_category\n```\n\n```widget\nsettings\n```\n\nThe "
+         "end.\n\n"
+         "```sources\n" +
          course().references().begin()->first + "\n```\n";
 }
 
@@ -105,6 +108,13 @@ TEST_CASE("Continue walks the steps of a tour, and the figure follows", "[gui]")
     actor.frames(2);
     IM_CHECK_EQ(actor.app.view().state().step, 1);
     IM_CHECK(!actor.page().view().zoomed());
+    actor.picture("tour, second step");
+    // The figure and the widget among the words: a click shows the figure at full size.
+    IM_CHECK(actor.there("settings"));
+    IM_CHECK_EQ(actor.page().tab(), 0);
+    actor.click("inset 1 1");
+    actor.frames(2);
+    IM_CHECK_EQ(actor.page().tab(), 1);
     actor.click("back");
     actor.frames(2);
     IM_CHECK_EQ(actor.app.view().state().step, 0);

@@ -17,6 +17,7 @@ class PageModel;
 namespace headroom::app::window {
 
 class FigureCard;
+class Insets;
 class Markdown;
 class PageWidgets;
 
@@ -75,6 +76,7 @@ struct PageFrame {
   page::PageModel& page;
   PageWidgets& widgets;
   FigureCard& figure;  // the one that keys act on
+  Insets& insets;
   Markdown& markdown;
   Density density = Density::kCompact;
   double now = 0;  // seconds

@@ -14,7 +14,7 @@
 namespace headroom::app::window {
 
 PageView::PageView(std::unique_ptr<page::PageModel> model, SweepEngines& engines)
-    : model_(std::move(model)), widgets_(model_->page().widgets, {*model_, engines}) {}
+    : model_(std::move(model)), widgets_(model_->page(), {*model_, engines}) {}
 
 void PageView::reopen() {
   model_->reopen();
@@ -33,6 +33,7 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
                   *model_,
                   widgets_,
                   figure_,
+                  insets_,
                   surroundings.markdown,
                   surroundings.density,
                   surroundings.now,

@@ -5,6 +5,7 @@
 
 #include "app/page/page_model.h"
 #include "app/window/views/figure_card.h"
+#include "app/window/views/inset.h"
 #include "app/window/views/page_frame.h"
 #include "app/window/widgets/widget.h"
 
@@ -41,6 +42,7 @@ class PageView {
   std::unique_ptr<page::PageModel> model_;
   PageWidgets widgets_;
   FigureCard figure_;
+  Insets insets_;
   PageState state_;
 };
 

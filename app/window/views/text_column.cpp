@@ -9,7 +9,9 @@
 #include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
+#include "app/window/views/inset.h"
 #include "app/window/views/question_view.h"
+#include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
 
@@ -32,9 +34,24 @@ void draw_heading(const PageFrame& frame) {
   gap(wide(frame) ? 14 : 8);
 }
 
+// Words with the figures and widgets among them. `step`: of Read more; −1: the page's first words.
+void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (const auto* words = std::get_if<lessons::MarkedText>(&parts[i])) {
+      frame.markdown.render(*words, text_em(frame), text_line(frame), frame.state.lit);
+    } else if (const auto* figure = std::get_if<lessons::FigureBlock>(&parts[i])) {
+      frame.insets.draw(frame, {step, static_cast<int>(i)}, *figure);
+    } else if (WidgetView* widget = frame.widgets.among_words(std::get<lessons::WidgetBlock>(parts[i]).widget)) {
+      gap(6);
+      widget->draw_narrow(frame, take(widget->narrow_height()));
+      gap(10);
+    }
+  }
+}
+
 void draw_words(PageFrame& frame) {
   draw_heading(frame);
-  frame.markdown.render(frame.page.text().body, text_em(frame), text_line(frame), frame.state.lit);
+  draw_parts(frame, -1, frame.page.text().body);
 }
 
 void draw_answer(PageFrame& frame) {
@@ -86,7 +103,7 @@ void draw_way_to_more(PageFrame& frame) {
 }
 
 void draw_more(PageFrame& frame) {
-  const std::vector<lessons::MarkedText>& steps = frame.page.text().more;
+  const std::vector<page::PageParts>& steps = frame.page.text().more;
   const ButtonText back{"Back to the page", Icon::kChevronLeft};
   const Rect row = take(32);
   const auto step = static_cast<std::size_t>(frame.state.step);
@@ -94,7 +111,7 @@ void draw_more(PageFrame& frame) {
     text_in(Face::kMedium, 12, row, theme().text3, fmt::format("Step {} of {}", step + 1, steps.size()), 1);
   if (button("less", row.left(button_width(back)), back, ButtonKind::kGhost)) leave_more(frame);
   gap(8);
-  frame.markdown.render(steps[step], text_em(frame), text_line(frame), frame.state.lit);
+  draw_parts(frame, frame.state.step, steps[step]);
   if (step + 1 == steps.size()) draw_sources(frame);
 }
 

@@ -22,16 +22,35 @@ const Widget* find_widget(std::string_view id) {
 
 std::span<const Widget* const> widgets() { return kWidgets; }
 
-PageWidgets::PageWidgets(std::span<const std::string> ids, const WidgetHost& host) {
-  for (const std::string& id : ids)
-    if (const Widget* widget = find_widget(id)) views_.push_back(widget->make(host));
+PageWidgets::PageWidgets(const lessons::Page& page, const WidgetHost& host) {
+  const auto make = [&](const std::string& id) -> WidgetView* {
+    const Widget* widget = find_widget(id);
+    return widget == nullptr ? nullptr : views_.emplace_back(widget->make(host)).get();
+  };
+  for (const std::string& id : page.widgets) make(id);
+  const auto find = [&](const std::vector<lessons::Block>& blocks) {
+    for (const lessons::Block& block : blocks)
+      if (const auto* widget = std::get_if<lessons::WidgetBlock>(&block);
+          widget != nullptr && !among_words(widget->widget))
+        if (WidgetView* view = make(widget->widget)) of_words_[widget->widget] = view;
+  };
+  find(page.front);
+  for (const lessons::TourStep& step : page.more) find(step.blocks);
 }
 
 std::vector<WidgetView*> PageWidgets::in(Slot slot) const {
+  const auto among = [&](const WidgetView* view) {
+    return std::any_of(of_words_.begin(), of_words_.end(), [&](const auto& each) { return each.second == view; });
+  };
   std::vector<WidgetView*> found;
   for (const auto& view : views_)
-    if (view->slot() == slot) found.push_back(view.get());
+    if (view->slot() == slot && !among(view.get())) found.push_back(view.get());
   return found;
+}
+
+WidgetView* PageWidgets::among_words(std::string_view id) const {
+  const auto found = of_words_.find(id);
+  return found == of_words_.end() ? nullptr : found->second;
 }
 
 bool PageWidgets::start_runs() const {

@@ -2,6 +2,7 @@
 // file here, as `constinit const Widget k…` and listed in catalogue.cpp.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -67,10 +68,12 @@ std::span<const Widget* const> widgets();
 // The widgets of one page.
 class PageWidgets {
  public:
-  PageWidgets(std::span<const std::string> ids, const WidgetHost& host);
+  PageWidgets(const lessons::Page& page, const WidgetHost& host);
 
   // Those of the slot, in the page's order.
   std::vector<WidgetView*> in(Slot slot) const;
+  // The one that the page's words have in them; null: it is not there.
+  WidgetView* among_words(std::string_view id) const;
   // The one of that type; null: the page has none.
   template <class View>
   View* find() const {
@@ -89,7 +92,8 @@ class PageWidgets {
   bool poll();
 
  private:
-  std::vector<std::unique_ptr<WidgetView>> views_;
+  std::vector<std::unique_ptr<WidgetView>> views_;            // those of the slots first
+  std::map<std::string, WidgetView*, std::less<>> of_words_;  // by id
 };
 
 }  // namespace headroom::app::window

@@ -1,0 +1,66 @@
+// A figure among the words.
+#include "app/window/views/inset.h"
+
+#include "app/page/page_model.h"
+#include "app/paint/layout/layout.h"
+#include "app/window/draw/controls.h"
+#include "app/window/draw/scene_painter.h"
+#include "app/window/views/column.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr float kShape = 0.62f;  // height over width
+constexpr float kTitle = 20;     // px at scale 1, above the picture
+
+}  // namespace
+
+void Insets::lay_out(PageFrame& frame, Inset& inset, const lessons::FigureBlock& block, float width, float height) {
+  const bool same = inset.revision == frame.page.revision() && inset.width == width && inset.scale == look().scale &&
+                    inset.theme == theme().id;
+  if (same) return;
+  const lessons::FigureData figure = frame.page.figure_among_words(block, static_cast<int>(width));
+  inset = {.revision = frame.page.revision(),
+           .width = width,
+           .scale = look().scale,
+           .theme = theme().id,
+           .scene = {},
+           .title = figure.head.title,
+           .empty_reason = figure.head.empty_reason};
+  if (!inset.empty_reason.empty()) return;
+  const AtlasMeasure measure;
+  paint::Frame layout;
+  layout.width = width;
+  layout.height = height;
+  layout.scale = look().scale;
+  layout.palette = &palette_of(theme().id);
+  layout.compact = true;
+  layout.parts = {.header = false, .plot = true, .alive = false, .levels = false};
+  layout.measure = &measure;
+  inset.scene = paint::layout(figure, layout);
+}
+
+void Insets::draw(PageFrame& frame, std::pair<int, int> place, const lessons::FigureBlock& block) {
+  gap(8);
+  const float width = content_rect(0).width();
+  Rect all = take(kTitle + width * kShape / look().scale);
+  Inset& inset = insets_[place];
+  const Rect title = all.cut_top(px(kTitle));
+  lay_out(frame, inset, block, all.width(), all.height());
+  text_in(Face::kMedium, 12, title, theme().text3, inset.title);
+  if (!inset.empty_reason.empty()) {
+    empty_state(all, "Nothing to show yet", inset.empty_reason, "");
+  } else {
+    canvas()->PushClipRect(upper_left(all), lower_right(all), true);
+    paint_scene(*canvas(), inset.scene, upper_left(all));
+    canvas()->PopClipRect();
+    const std::string id = "inset " + std::to_string(place.first) + " " + std::to_string(place.second);
+    const Hit over = hit(id.c_str(), all);
+    if (over.focused) focus_ring(all, 4);
+    if (over.clicked) frame.page.show_figure(block);
+  }
+  gap(10);
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,34 @@
+// Figures among the words: small, without interaction, laid out again only when what they show has changed.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "app/paint/scene/scene.h"
+#include "app/window/draw/theme.h"
+#include "app/window/views/page_frame.h"
+#include "lessons/pages/page.h"
+
+namespace headroom::app::window {
+
+class Insets {
+ public:
+  // Takes its room from the column of words. `place`: where it is on the page, step and part. A click shows the figure
+  // at full size.
+  void draw(PageFrame& frame, std::pair<int, int> place, const lessons::FigureBlock& block);
+
+ private:
+  struct Inset {
+    int revision = -1;
+    float width = 0, scale = 0;
+    ThemeId theme{};
+    paint::Scene scene;
+    std::string title, empty_reason;
+  };
+  void lay_out(PageFrame& frame, Inset& inset, const lessons::FigureBlock& block, float width, float height);
+
+  std::map<std::pair<int, int>, Inset> insets_;
+};
+
+}  // namespace headroom::app::window
