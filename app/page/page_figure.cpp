@@ -110,7 +110,7 @@ void PageModel::show_figure(const lessons::FigureBlock& block) {
                                   [&](const lessons::Figure* each) { return each->id == block.figure; });
   if (found == figures_.end()) return;
   show_tab(static_cast<int>(found - figures_.begin()));
-  for (const lessons::Setting& setting : block.settings) set_figure_param(setting.key, setting.value);
+  for (const lessons::Setting& setting : block.settings) (void)set_figure_param(setting.key, setting.value);
 }
 
 const lessons::FigureData& PageModel::figure(int columns) {

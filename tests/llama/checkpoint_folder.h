@@ -97,4 +97,8 @@ inline nlohmann::json config_json(const llama::Config& c) {
   return object;
 }
 
+inline void write_config(const std::filesystem::path& folder, const llama::Config& config) {
+  write_bytes(folder / "config.json", config_json(config).dump());
+}
+
 }  // namespace headroom::test

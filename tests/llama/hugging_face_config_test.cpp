@@ -63,7 +63,7 @@ TEST_CASE("the published configs are read back from config.json") {
   for (const llama::Config& published : llama::published_configs()) {
     CAPTURE(published.id);
     const TemporaryFolder folder;
-    write_config(folder.path(), published);
+    test::write_config(folder.path(), published);
     const auto stored = llama::read_hugging_face_config(folder.path());
     REQUIRE(stored.ok());
     CHECK(llama::check_same(published, stored.value(), folder.path()).ok());

@@ -64,19 +64,15 @@ std::vector<TensorBytes> tensors_of(const llama::Config& config, at::ScalarType 
   return all;
 }
 
-void write_config(const std::filesystem::path& folder, const llama::Config& config) {
-  test::write_bytes(folder / "config.json", test::config_json(config).dump());
-}
-
 void write_checkpoint(const std::filesystem::path& folder, const llama::Config& config,
                       const std::vector<TensorBytes>& tensors) {
-  write_config(folder, config);
+  test::write_config(folder, config);
   test::write_bytes(folder / "model.safetensors", test::safetensors(tensors));
 }
 
 // Two shards and their index.
 void write_shards(const std::filesystem::path& folder, const llama::Config& config) {
-  write_config(folder, config);
+  test::write_config(folder, config);
   const std::vector<TensorBytes> all = tensors_of(config);
   const auto middle = all.begin() + 5;
   json map;
@@ -115,7 +111,7 @@ struct Changes {
 
 std::string refusal(const Changes& changes) {
   const TemporaryFolder folder;
-  write_config(folder.path(), kSmall);
+  test::write_config(folder.path(), kSmall);
   std::vector<TensorBytes> tensors = tensors_of(kSmall);
   changes.tensors(tensors);
   json header = test::header_of(tensors);
@@ -165,7 +161,7 @@ TEST_CASE("a checkpoint's weights are the model's, whatever type they are stored
 
 TEST_CASE("tensors may be at odd addresses and in any order") {
   const TemporaryFolder folder;
-  write_config(folder.path(), kSmall);
+  test::write_config(folder.path(), kSmall);
   std::vector<TensorBytes> tensors = tensors_of(kSmall);
   std::swap(tensors.front(), tensors.back());
   std::string header = test::header_of(tensors).dump();

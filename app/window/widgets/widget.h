@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/window/draw/draw.h"
+#include "lessons/pages/page.h"
 
 namespace headroom::app::page {
 class PageModel;
