@@ -46,11 +46,15 @@ void PageModel::pin(std::string_view run) {
 void PageModel::show_view(const lessons::TourView& asked) {
   pin(asked.pin);
   if (asked.zoom.empty() && asked.cursor.empty()) return;
-  const auto timeline_tab = std::find_if(figures_.begin(), figures_.end(), [&](const lessons::Figure* figure) {
-    return lessons::panel_of<lessons::Timeline>(figure->build(input(kFewColumns))) != nullptr;
-  });
-  if (timeline_tab == figures_.end()) return;
-  show_tab(static_cast<int>(timeline_tab - figures_.begin()));
+  int timeline_tab = 0;
+  for (; timeline_tab < static_cast<int>(figures_.size()); ++timeline_tab) {
+    const auto at = static_cast<std::size_t>(timeline_tab);
+    lessons::FigureInput each = input_of(*figures_[at], kFewColumns);
+    each.params = &figure_params_[at];
+    if (lessons::panel_of<lessons::Timeline>(figures_[at]->build(each)) != nullptr) break;
+  }
+  if (timeline_tab == static_cast<int>(figures_.size())) return;
+  show_tab(timeline_tab);
   if (!asked.zoom.empty()) view().fit_all();
   lessons::FigureInput whole = input(kFewColumns);
   const lessons::FigureData figure = figures_[static_cast<std::size_t>(tab_)]->build(whole);
@@ -64,7 +68,7 @@ void PageModel::show_view(const lessons::TourView& asked) {
   if (auto range = phase ? range_of(*timeline, *phase) : std::nullopt) {
     // The loss's peak is often in the first moments of backward: the step shows what it points at.
     const double margin = kMargin * range->length();
-    if (const auto cursor = view().cursor()) {
+    if (const auto cursor = asked.cursor.empty() ? std::nullopt : view().cursor()) {
       range->begin = std::min(range->begin, std::max(*cursor - margin, timeline->x.low));
       range->end = std::max(range->end, std::min(*cursor + margin, timeline->x.high));
     }

@@ -12,6 +12,7 @@
 #include "app/window/views/inset.h"
 #include "app/window/views/question_view.h"
 #include "app/window/widgets/widget.h"
+#include "imgui_internal.h"  // ImGuiWindow: the width of a column
 
 namespace headroom::app::window {
 
@@ -150,14 +151,18 @@ Turn draw_navigation(PageFrame& frame, const Rect& rect) {
 }
 
 // A part of the page that scrolls by itself. Its window is a little larger than what is drawn in it: focus rings are
-// outside of what they surround.
+// outside of what they surround, and the scroll bar is beside it.
 bool begin_column(const char* id, const Rect& rect) {
   const float ring = px(6);
   ImGui::SetCursorScreenPos({rect.x0 - ring, rect.y0 - ring});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ring, ring));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  return ImGui::BeginChild(id, {rect.width() + 2 * ring, rect.height() + 2 * ring},
-                           ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
+  const ImVec2 size{rect.width() + 2 * ring + ImGui::GetStyle().ScrollbarSize, rect.height() + 2 * ring};
+  const bool seen = ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
+  // As wide with a scroll bar as without: else words that just fit without one would come and go with it.
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  window->ContentRegionRect.Max.x = window->WorkRect.Max.x = rect.x1;
+  return seen;
 }
 
 void end_column() {
