@@ -37,6 +37,9 @@ class App {
   void before_frame();
   void draw(double now);
 
+  // Another page, from the next frame on; one that cannot be opened says so and leaves this one.
+  void go_to(const lessons::Page& page);
+
   UiState& ui() { return ui_; }
   const lessons::Course& course() const { return library_.course(); }
   PageView& view() { return *view_; }
@@ -47,7 +50,6 @@ class App {
   App(AppOptions options, Session session, SettingsFile* settings);
 
   record::Status open(const lessons::Page& page);
-  void go_to(const lessons::Page& page);
   Place place() const;
   void draw_window(double now, ImVec2 viewport);
   void turn_page(Turn turn);
