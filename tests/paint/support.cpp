@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "demos/experiments/schemas.h"
 #include "tests/support/llama_step.h"
 #include "tests/support/made_recording.h"
 #include "tests/support/made_sweep.h"
@@ -65,7 +66,11 @@ void add_closed_forms(std::vector<Sample>& all) {
   add("static_bytes", {});
   add("static_bytes", {"parameters=1000000000000", "optimizer=sgd"});
   add("needle_ratio", {});
-  add("needle_ratio", {"seq=131072", "copies=5"});
+  add("needle_ratio", {"vocabulary=256000", "copies=5"});
+  record::Params longest(experiments::shape().schema);
+  if (!longest.set("seq", "131072")) throw std::invalid_argument("seq");
+  all.push_back(
+      {"needle_ratio, the longest sequence", lessons::find_figure("needle_ratio")->build({.settings = &longest})});
   for (const char* frame : {"frame=1", "frame=8", "frame=12", "frame=99"}) {
     add("checkpoint_schedule", {frame});
     add("checkpoint_schedule", {frame, "nodes=16", "keep=every", "k=4"});
