@@ -43,7 +43,7 @@ auto guess_axis_in(Panels& panels) -> decltype(std::visit(GuessAxisOf{}, panels.
 }  // namespace
 
 bool follows_settings(const Figure& figure) {
-  return figure.basis == Basis::kSettings || figure.basis == Basis::kFormula;
+  return figure.basis == Basis::kSettings || figure.basis == Basis::kFormula || figure.basis == Basis::kSweep;
 }
 
 bool is_closed_form(const Figure& figure) {

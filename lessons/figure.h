@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "demos/experiments/sweep_axes.h"
 #include "demos/record/ledger.h"
 #include "demos/record/schema.h"
 #include "demos/record/timeline.h"
@@ -121,6 +122,7 @@ struct FigureInput {
   const record::Params* params = nullptr;     // of the figure's schema; null: defaults
   const record::Params* settings = nullptr;   // the reader's, of the page's demo or schema; null: those of the run
   const record::Ledger* predicted = nullptr;  // with these settings; null: not known
+  std::span<const experiments::SweepAxis> sweep = {};  // that the page makes; empty: none
   View view;
 };
 
@@ -129,6 +131,7 @@ enum class Basis : std::uint8_t {
   kRun,         // a run: without one it is empty
   kSettings,    // the reader's settings, beside a prediction and the run on show
   kFormula,     // the reader's settings, else a schema's first ones, and its own parameters, by closed form
+  kSweep,       // a sweep; until the page's has run, the reader's settings by closed form
   kParameters,  // its own parameters alone, by closed form
 };
 

@@ -60,7 +60,8 @@ struct RunFigures {
   std::string name;                                    // the recording's, in file names
   std::shared_ptr<const record::Recording> recording;  // null: of figures that need none
   std::vector<const Figure*> figures;
-  std::optional<record::Params> settings;  // where there is no recording: those that the figures follow
+  std::optional<record::Params> settings = {};     // where there is no recording: those that the figures follow
+  std::vector<experiments::SweepAxis> sweep = {};  // of a page with these settings, not run
 };
 
 void add_once(std::vector<const Figure*>& list, const Figure* figure) {
@@ -104,10 +105,12 @@ std::vector<const Figure*> figures_of(const Page& page, const std::vector<const 
   return list;
 }
 
+bool is_of_sweeps(const Figure* figure) { return figure->basis == lessons::Basis::kSweep; }
+
 RunFigures& figures_of_run(std::vector<RunFigures>& runs, const std::string& name) {
   for (RunFigures& run : runs)
     if (run.name == name) return run;
-  return runs.emplace_back(RunFigures{name, nullptr, {}, {}});
+  return runs.emplace_back(RunFigures{.name = name, .recording = nullptr, .figures = {}});
 }
 
 // With --from: the named figures, else those of the pages, of that one recording.
@@ -115,7 +118,7 @@ record::Result<std::vector<RunFigures>> given_figures(const fs::path& from, cons
                                                       const std::vector<const Figure*>& named) {
   auto recording = load_recording(from);
   if (!recording) return recording.error();
-  RunFigures run{from.stem().string(), std::move(recording).value(), named, {}};
+  RunFigures run{.name = from.stem().string(), .recording = std::move(recording).value(), .figures = named};
   if (named.empty())
     for (const Page* page : pages)
       for (const Figure* figure : figures_of(*page, {})) add_once(run.figures, figure);
@@ -135,11 +138,15 @@ record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const P
       std::error_code ignored;
       if (list.empty() || !fs::exists(path, ignored)) continue;
       RunFigures& run = figures_of_run(runs, name);
-      for (const Figure* figure : list) add_once(run.figures, figure);
-      if (run.recording) continue;
-      auto recording = load_recording(path);
-      if (!recording) return recording.error();
-      run.recording = std::move(recording).value();
+      if (!run.recording) {
+        auto recording = load_recording(path);
+        if (!recording) return recording.error();
+        run.recording = std::move(recording).value();
+      }
+      // A page with a sweep has single runs beside it.
+      for (const Figure* figure : list)
+        if (page->sweep.empty() || is_of_sweeps(figure) == !run.recording->sweep_points().empty())
+          add_once(run.figures, figure);
     }
   }
   return runs;
@@ -200,16 +207,17 @@ const experiments::DemoInfo* schema_of(const Figure& figure, const std::vector<c
   return nullptr;
 }
 
+bool is_drawn(const std::vector<RunFigures>& runs, const Figure* figure) {
+  return std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
+    return std::find(run.figures.begin(), run.figures.end(), figure) != run.figures.end();
+  });
+}
+
 // What needs no run is drawn once, where no run has it already.
 void add_without_run(std::vector<RunFigures>& runs, const std::vector<const Figure*>& wanted,
                      const std::vector<const Page*>& pages) {
-  const auto drawn = [&](const Figure* figure) {
-    return std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
-      return std::find(run.figures.begin(), run.figures.end(), figure) != run.figures.end();
-    });
-  };
   for (const Figure* figure : wanted) {
-    if (drawn(figure)) continue;
+    if (is_drawn(runs, figure)) continue;
     if (lessons::is_closed_form(*figure)) {
       figures_of_run(runs, "formula").figures.push_back(figure);
     } else if (const experiments::DemoInfo* schema = schema_of(*figure, pages)) {
@@ -218,6 +226,28 @@ void add_without_run(std::vector<RunFigures>& runs, const std::vector<const Figu
       settings.settings = record::Params(schema->schema);
     }
   }
+}
+
+// Of the pages' sweeps those that are not among `runs`.
+std::vector<RunFigures> closed_sweeps(const std::vector<RunFigures>& runs, const std::vector<const Page*>& pages,
+                                      const std::vector<const Figure*>& named) {
+  std::vector<RunFigures> all;
+  for (const Page* page : pages) {
+    const bool stored = std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
+      const bool of_page =
+          std::find(page->recordings.begin(), page->recordings.end(), run.name) != page->recordings.end();
+      return of_page && std::any_of(run.figures.begin(), run.figures.end(), is_of_sweeps);
+    });
+    if (page->sweep.empty() || stored) continue;
+    RunFigures closed{.name = page->id,
+                      .recording = nullptr,
+                      .figures = figures_of(*page, named),
+                      .settings = lessons::settings_of(*page),
+                      .sweep = page->sweep};
+    std::erase_if(closed.figures, [](const Figure* figure) { return !is_of_sweeps(figure); });
+    if (!closed.figures.empty()) all.push_back(std::move(closed));
+  }
+  return all;
 }
 
 record::Result<std::vector<RunFigures>> choose_figures(const FiguresOptions& options) {
@@ -235,11 +265,16 @@ record::Result<std::vector<RunFigures>> choose_figures(const FiguresOptions& opt
     for (const Figure* figure : figures_of(*page, named.value())) add_once(wanted, figure);
   for (const Figure* figure : named.value()) add_once(wanted, figure);
   auto runs = stored_figures(pages.value(), named.value());
+  if (!runs) return runs;
+  const auto sweeps = closed_sweeps(runs.value(), pages.value(), named.value());
   const bool needs_run = std::any_of(wanted.begin(), wanted.end(), [&](const Figure* figure) {
-    return !lessons::is_closed_form(*figure) && schema_of(*figure, pages.value()) == nullptr;
+    return !lessons::is_closed_form(*figure) && schema_of(*figure, pages.value()) == nullptr &&
+           !is_drawn(sweeps, figure);
   });
-  if (runs && runs.value().empty() && needs_run) runs = made_figures(pages.value(), named.value(), options.engine);
-  if (runs) add_without_run(runs.value(), wanted, pages.value());
+  if (runs.value().empty() && needs_run) runs = made_figures(pages.value(), named.value(), options.engine);
+  if (!runs) return runs;
+  runs.value().insert(runs.value().end(), sweeps.begin(), sweeps.end());
+  add_without_run(runs.value(), wanted, pages.value());
   return runs;
 }
 
@@ -295,6 +330,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
     input.baseline = run_a;
     input.params = &drawing.params;
     if (run->settings) input.settings = &*run->settings;
+    input.sweep = run->sweep;
     const lessons::FigureData data = drawing.figure->build(input);
     if (data.head.empty_reason.empty()) {
       if (auto written = files.write(data, run->name); !written) return written.error();

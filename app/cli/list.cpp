@@ -91,6 +91,7 @@ json page_json(const lessons::Page& page) {
     entry["schema"] = page.schema;
   else
     entry["demo"] = page.demo;
+  for (const auto& axis : page.sweep) entry["sweep"][axis.key] = axis.values;
   return entry;
 }
 

@@ -12,7 +12,6 @@
 #include "app/common/session.h"
 #include "app/paint/files/table.h"
 #include "app/paint/layout/layout.h"
-#include "demos/experiments/demo.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/widgets.h"
 #include "lessons/wording.h"
@@ -39,6 +38,13 @@ std::shared_ptr<const record::Recording> stored_run(const std::string& name) {
   return loaded ? std::move(loaded).value() : nullptr;
 }
 
+// The page's sweep as it was recorded.
+std::shared_ptr<const record::Recording> stored_sweep(const Page& page) {
+  for (const std::string& name : page.recordings)
+    if (auto run = stored_run(name); run != nullptr && !run->sweep_points().empty()) return run;
+  return nullptr;
+}
+
 // Run A, as the window pins it at first.
 std::shared_ptr<const record::Recording> base_of(const Page& page, const record::Recording& run) {
   for (const std::string& name : page.bases)
@@ -48,8 +54,7 @@ std::shared_ptr<const record::Recording> base_of(const Page& page, const record:
 
 // What the page's numbers are of: the run's settings as far as this program knows them, else the page's.
 record::Params settings_of(const Page& page, const record::Recording* run) {
-  record::Params params(lessons::demo_or_schema(page)->schema);
-  for (const lessons::Setting& setting : page.settings) (void)params.set(setting.key, std::string_view(setting.value));
+  record::Params params = lessons::settings_of(page);
   if (run != nullptr)
     for (const auto& [key, value] : run->info().params)
       if (params.has(key)) (void)params.set(key, std::string_view(value));
@@ -122,6 +127,15 @@ class PageText {
     input.run = numbers_.run;
     input.params = &params;
     input.settings = numbers_.settings;
+    const bool of_sweep = shown.basis == lessons::Basis::kSweep && !page_.sweep.empty();
+    const auto sweep = of_sweep ? stored_sweep(page_) : nullptr;
+    const auto points = sweep == nullptr ? nullptr : std::make_unique<record::Ledger>(*sweep);
+    const record::Params of_page = lessons::settings_of(page_);
+    if (of_sweep) {
+      input.run = points.get();
+      input.settings = &of_page;
+      input.sweep = page_.sweep;
+    }
     const lessons::FigureData data = shown.build(input);
     add(fmt::format("Figure: {}. {}.", shown.title, shown.caption));
     add(data.head.empty_reason.empty() ? paint::to_csv(data) : data.head.empty_reason);

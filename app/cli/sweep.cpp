@@ -71,9 +71,11 @@ record::Result<SweepPlan> plan_of(const SweepOptions& options) {
   Params params = ladder ? naive_settings() : Params(demo.schema);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (ladder) return plan_ladder(params, words_of(options.order.value_or("")));
-  auto plan = plan_over(demo, params, options.over);
-  if (!plan) return plan;
-  if (auto kept = check_kept(plan.value(), params, options.set); !kept) return kept.error();
+  const auto axes = experiments::sweep_axes(demo.schema, options.over);
+  if (!axes) return axes.error();
+  if (axes.value().empty()) return Error{"Say what to sweep over, such as --over batch=1,4,8."};
+  SweepPlan plan = plan_over(demo, params, axes.value());
+  if (auto kept = check_kept(plan, params, options.set); !kept) return kept.error();
   return plan;
 }
 

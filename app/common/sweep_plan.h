@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/sweep_axes.h"
 #include "demos/record/result.h"
 #include "demos/record/schema.h"
 
@@ -26,11 +27,9 @@ struct SweepPlan {
   std::vector<PlannedPoint> points;  // at least one
 };
 
-// One axis of a sweep as it is typed, "batch=1,4,8", for each of `overs`; `base` holds all other settings. The values of
-// the first axis follow each other in a series; one series for each combination of the others. Refuses a key that is
-// not known, a value out of range and one given twice.
-record::Result<SweepPlan> plan_over(const experiments::DemoInfo& demo, const record::Params& base,
-                                    std::span<const std::string> overs);
+// Every combination of the axes' values, of which there are some; `base` holds all other settings.
+SweepPlan plan_over(const experiments::DemoInfo& demo, const record::Params& base,
+                    std::span<const experiments::SweepAxis> axes);
 
 // Refuses an assignment, "batch=4", that some point does not keep because the plan goes over that key.
 record::Status check_kept(const SweepPlan& plan, const record::Params& base, std::span<const std::string> assignments);

@@ -20,6 +20,7 @@ void PageModel::show_tab(int index) {
   tab_ = index;
   next_frame_.reset();
   stale_ = true;
+  show_run_of_figure();
 }
 
 record::Status PageModel::set_figure_param(std::string_view key, std::string_view value) {
@@ -74,6 +75,7 @@ lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int colu
   if (const RunOnShow* a = run_a()) input.baseline = a->ledger.get();
   if (lessons::follows_settings(figure)) {
     input.settings = &settings();
+    input.sweep = page_->sweep;
     if (const RunOnShow* prediction = predicted()) input.predicted = prediction->ledger.get();
   }
   input.view.columns = columns;

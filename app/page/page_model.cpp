@@ -37,35 +37,65 @@ RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording
   run.ledger = std::make_shared<record::Ledger>(*recording);
   run.ledger->update();
   run.recording = std::move(recording);
-  lessons::FigureInput words;
-  words.run = run.ledger.get();
-  words.view.columns = kFewColumns;
-  run.label = figures_.front()->build(words).head.provenance_line;
   const record::Recording& recorded = *run.recording;
-  const std::string techniques = recorded.sweep_points().empty() ? techniques_of(recorded.info()) : std::string();
+  run.label = lessons::provenance_line(recorded.info());
+  const bool sweep = !recorded.sweep_points().empty();
+  const std::string techniques = sweep ? std::string() : techniques_of(recorded.info());
   if (!techniques.empty()) run.label.insert(0, techniques + "; ");
+  if (sweep && !page_->sweep.empty()) run.label.insert(0, "Sweep; ");
   return run;
 }
 
 void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, bool base, std::string_view name) {
   if (base) bases_.push_back(recording);
-  const auto place = runs_.begin() + (own_ < 0 ? static_cast<std::ptrdiff_t>(runs_.size()) : own_);
-  runs_.insert(place, make_run(std::move(recording)))->name = name;
-  if (own_ >= 0) {
-    if (shown_ >= own_) ++shown_;
-    ++own_;
-  }
-  if (shown_ < 0) show_run(0);
+  int place = static_cast<int>(runs_.size());
+  for (const int made : {own_, sweep_})
+    if (made >= 0) place = std::min(place, made);
+  runs_.insert(runs_.begin() + place, make_run(std::move(recording)))->name = name;
+  for (int* index : {&own_, &sweep_, &shown_, &answered_by_})
+    if (*index >= place) ++*index;
+  if (shown_ < 0) look_at(0);
   pin_base();
 }
 
-void PageModel::show_made(std::shared_ptr<const record::Recording> recording) {
-  if (own_ < 0) {
-    own_ = static_cast<int>(runs_.size());
+int PageModel::place_made(int& made) {
+  if (made < 0) {
+    made = static_cast<int>(runs_.size());
     runs_.emplace_back();
   }
-  runs_[static_cast<std::size_t>(own_)] = make_run(std::move(recording));
-  show_run(own_);
+  return made;
+}
+
+void PageModel::take_sweep(std::shared_ptr<const record::Recording> recording, bool show) {
+  runs_[static_cast<std::size_t>(place_made(sweep_))] = make_run(std::move(recording));
+  if (show || shown_ == sweep_) show_run(sweep_);
+}
+
+bool PageModel::is_sweep(int run) const {
+  return !runs_[static_cast<std::size_t>(run)].recording->sweep_points().empty();
+}
+
+void PageModel::show_figure_of(int run) {
+  const auto of_sweeps = [](const lessons::Figure* figure) { return figure->basis == lessons::Basis::kSweep; };
+  const bool sweep = is_sweep(run);
+  if (page_->sweep.empty() || of_sweeps(figures_[static_cast<std::size_t>(tab_)]) == sweep) return;
+  const auto of_run = [](const lessons::Figure* figure) { return figure->basis == lessons::Basis::kRun; };
+  const auto found = sweep ? std::find_if(figures_.begin(), figures_.end(), of_sweeps)
+                           : std::find_if(figures_.begin(), figures_.end(), of_run);
+  if (found == figures_.end()) return;
+  tab_ = static_cast<int>(found - figures_.begin());
+  next_frame_.reset();
+}
+
+void PageModel::show_run_of_figure() {
+  const lessons::Basis basis = figures_[static_cast<std::size_t>(tab_)]->basis;
+  if (page_->sweep.empty() || basis == lessons::Basis::kParameters || shown_ < 0) return;
+  const bool sweep = basis == lessons::Basis::kSweep;
+  if (is_sweep(shown_) == sweep) return;
+  int found = sweep ? sweep_ : own_;
+  for (int i = 0; found < 0 && i < static_cast<int>(runs_.size()); ++i)
+    if (is_sweep(i) == sweep) found = i;
+  if (found >= 0) look_at(found);
 }
 
 // What a technique is compared with is pinned by the page: of the stored bases the one of the same model and shape as
@@ -151,11 +181,7 @@ void PageModel::run(double now) {
   const record::Status started = control_.start(now);
   refusal_ = started ? std::string() : started.error().message;
   if (!started) return;
-  if (own_ < 0) {
-    own_ = static_cast<int>(runs_.size());
-    runs_.emplace_back();
-  }
-  RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
+  RunOnShow& own = runs_[static_cast<std::size_t>(place_made(own_))];
   own = RunOnShow{};
   // The backend's recording exists from the start on, empty at first.
   if (const auto recording = control_.recording())
@@ -181,12 +207,17 @@ void PageModel::adopt(const record::Params& params) {
 
 void PageModel::show_run(int index) {
   if (index < 0 || index >= static_cast<int>(runs_.size())) return;
+  look_at(index);
+  show_figure_of(index);
+}
+
+void PageModel::look_at(int index) {
   if (shown_ != index || shows_prediction_) reset_views();
   shown_ = index;
   shows_prediction_ = false;
   stale_ = true;
   pin_base();
-  if (!replay_of_ || index == own_ || control_.running()) return;
+  if (!replay_of_ || index == own_ || index == sweep_ || control_.running()) return;
   const auto& recording = runs_[static_cast<std::size_t>(index)].recording;
   control_.use(replay_of_(recording));
   control_.show_params(recording->info().params);

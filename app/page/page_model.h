@@ -86,14 +86,18 @@ class PageModel {
   // with it, until the reader pins or unpins one.
   // `name`: by which a tour pins it.
   void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false, std::string_view name = {});
-  // A recording that was made on this page by other means than run(), such as a sweep, as the page's own run.
-  void show_made(std::shared_ptr<const record::Recording> recording);
+  // What a sweep that was started on this page has got to. `show`: with a figure of it, else it changes under the reader
+  // only where it is on show.
+  void take_sweep(std::shared_ptr<const record::Recording> recording, bool show);
   // Run A: whatever is shown beside it is compared with it. The run that is shown can become A once it has ended.
   bool can_pin() const;
   void toggle_pin();  // pins the run on show; with a run A there, lets that go
   const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
   const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
-  bool has_predictions() const { return planner_ != nullptr; }
+  // Of what the figure on show is about: a sweep is not predicted.
+  bool has_predictions() const {
+    return planner_ != nullptr && figures_[static_cast<std::size_t>(tab_)]->basis != lessons::Basis::kSweep;
+  }
   bool shows_prediction() const { return shows_prediction_; }
   // Why there is no prediction to look at; one sentence.
   std::string why_no_prediction() const;
@@ -140,7 +144,12 @@ class PageModel {
   static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
 
   RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
-  bool growing() const;            // the run on show is being recorded
+  bool growing() const;       // the run on show is being recorded
+  int place_made(int& made);  // where what is made here goes, after the stored runs
+  bool is_sweep(int run) const;
+  void look_at(int run);
+  void show_figure_of(int run);  // where the one on show is about sweeps, and the run is none, or the reverse
+  void show_run_of_figure();
   void pin(std::string_view run);  // "base", "none", or a stored run by its name
   void pin_base();
   void want_prediction();
@@ -167,6 +176,7 @@ class PageModel {
   std::vector<RunOnShow> runs_;
   int shown_ = -1;
   int own_ = -1;          // index of the run made here, once there is one
+  int sweep_ = -1;        // of the sweep made here
   int answered_by_ = -1;  // index of the run that the guess was compared with
   RunOnShow pinned_;
   std::vector<std::shared_ptr<const record::Recording>> bases_;

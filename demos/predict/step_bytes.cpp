@@ -130,6 +130,32 @@ Bytes final_norm_bytes(const StepSettings& step) {
   return step.tokens() * step.model.hidden_size * (step.fused.rms_norm ? 2 * s : kFp32 + trained + s);
 }
 
+std::optional<Bytes> layer_bytes(const StepSettings& step) {
+  if (step.fused.attention == Attention::kEager || step.adapters.kind != AdapterKind::kOff) return std::nullopt;
+  const llama::Config& c = step.model;
+  const std::int64_t s = step.element_bytes(), h = c.hidden_size, queries = c.num_heads * c.head_dim,
+                     keys = c.num_kv_heads * c.head_dim;
+  // Attention keeps its inputs, its output and a log-sum-exp per head and row.
+  const std::int64_t attention = s * (2 * queries + 2 * keys) + kFp32 * c.num_heads;
+  // A norm keeps one number per row; composed also its input in fp32, the normed rows and its result. In fp32 the first
+  // norm's input is the layer's.
+  const std::int64_t norms =
+      step.fused.rms_norm ? s * h + 2 * kFp32 : (s == kFp32 ? 1 : 2) * kFp32 * h + 4 * s * h + 2 * kFp32;
+  const std::int64_t mlp = s * c.intermediate_size * (step.fused.swiglu ? 2 : 4);
+  return step.tokens() * (attention + norms + mlp);
+}
+
+std::optional<Bytes> activation_bytes(const StepSettings& step) {
+  const auto layer = layer_bytes(step);
+  const auto layers = step.whole_layers();
+  if (!layer || !layers) return std::nullopt;
+  // In 16 bits the composed norm keeps its fp32 copy of a layer's input and not the input.
+  const Bytes between = step.fused.rms_norm || step.element_bytes() == kFp32 ? layer_input_bytes(step) : 0;
+  if (!step.keeps_inputs()) return *layers * (*layer + between) + final_norm_bytes(step);
+  const Bytes kept = step.offload_checkpoints ? 2 * layer_input_bytes(step) : checkpoint_bytes(step);
+  return kept + *layers * *layer + (*layers - 1) * between;
+}
+
 std::int64_t loss_chunk(const StepSettings& step) {
   const std::int64_t most = step.loss_mode == kernels::FlceMode::kLean ? step.model.vocab_size : step.tokens();
   if (step.loss_chunk > 0) return std::min(step.loss_chunk, most);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "demos/llama/config.h"
 #include "demos/predict/step_settings.h"
@@ -47,6 +48,13 @@ record::Bytes layer_input_bytes(const StepSettings& step);
 // What the last layer and the final norm add to these after forward: the norm's input and output; by PyTorch's operators
 // the input in fp32, and the normed rows for the norm's own gradient. bf16: 4 · 1,024 · 2,048 · (4 + 2 + 2) = 67,108,864.
 record::Bytes final_norm_bytes(const StepSettings& step);
+// What a layer keeps for its own backward, without its input: norms, queries, keys, values, attention's output and the
+// MLP's tensors. Not known: eager attention, which keeps its scores, and adapters. 1B in bf16, 4,096 tokens: 445,153,280.
+std::optional<record::Bytes> layer_bytes(const StepSettings& step);
+// The most that activations take, but for the gradients of the layer that is in backward: all layers and the final norm;
+// with checkpoints the kept inputs and the k layers that are computed again, n/k · a_input + k · a_layer. Not known:
+// selective checkpointing and what layer_bytes() does not know. 1B as above: 7,189,561,344; with k = 4: 1,847,721,984.
+std::optional<record::Bytes> activation_bytes(const StepSettings& step);
 // Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time: what the settings ask for,
 // else the kernel's own rule. 1B, 8,192 tokens: 1,024; by the report's rule 256.
 std::int64_t loss_chunk(const StepSettings& step);

@@ -100,6 +100,11 @@ std::int64_t StepSettings::moment_bytes() const {
   return masters() ? 4 : element_bytes();
 }
 
+std::optional<std::int64_t> StepSettings::whole_layers() const {
+  if (checkpointing == Checkpointing::kSelective) return std::nullopt;
+  return keeps_inputs() ? std::min(checkpoint_every, model.num_layers) : model.num_layers;
+}
+
 std::int64_t StepSettings::low_rank() const {
   return galore_rank > 0 ? galore_rank : std::max<std::int64_t>(1, model.hidden_size / 4);
 }

@@ -71,6 +71,10 @@ struct StepSettings {
   std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
   bool masters() const { return has_masters(precision); }
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
+  // Only the inputs of layers are kept, and whole layers are computed again.
+  bool keeps_inputs() const { return checkpointing == Checkpointing::kLayer; }
+  // How many layers hold all their tensors at once: L, or the k that are computed again; nothing: parts of layers.
+  std::optional<std::int64_t> whole_layers() const;
   // Bytes of a working weight, gradient or activation; of one of AdamW's moments.
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
   std::int64_t moment_bytes() const;

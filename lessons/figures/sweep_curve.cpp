@@ -1,13 +1,18 @@
-// Any sweep: peak memory and speed over what was swept.
+// Any sweep: peak memory and speed over what was swept. Over a number it has a numeric axis, and beside the points what
+// activations take by closed form, which a page's sweep shows before it has run.
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
+#include "demos/experiments/demo.h"
 #include "demos/experiments/strategies.h"
+#include "lessons/activation_line.h"
 #include "lessons/bench.h"
 #include "lessons/names.h"
 #include "lessons/sweep.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -36,43 +41,88 @@ std::string_view key_of_label(std::string_view label) {
 // As the sweep was asked for: "seq=128, batch=4".
 std::string name_of(const SweepPoint& point) { return point.series + (point.series.empty() ? "" : ", ") + point.label; }
 
-// The places of the x axis: the labels' values, in the order in which they ran.
+// "4" of "batch=4" as a number; nothing: it is none.
+std::optional<double> number_of_label(std::string_view label) {
+  const std::string_view text = label.substr(label.find('=') + 1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// The x axis: the numbers of the labels; else named places, the labels' values in the order in which they ran.
 struct Places {
-  std::string name;  // "batch"
+  std::string key;                 // "batch"; empty: the labels are names
+  const record::ParamSpec* swept;  // null: no number
   std::vector<std::string> labels;
 
   double of(const SweepPoint& point) const {
+    if (swept != nullptr) return *number_of_label(point.label);
     return static_cast<double>(std::find(labels.begin(), labels.end(), point.label) - labels.begin());
   }
   std::vector<std::string> shown() const {
     std::vector<std::string> texts = labels;
-    for (std::string& text : texts)
-      text = name.empty() ? experiments::ladder_label(text) : text.substr(name.size() + 1);
+    for (std::string& text : texts) text = key.empty() ? experiments::ladder_label(text) : text.substr(key.size() + 1);
     return texts;
   }
 };
 
-Places places_of(const record::Recording& recording) {
-  Places places;
-  const auto& points = recording.sweep_points();
-  places.name = key_of_label(points.front().label);
-  for (const SweepPoint& point : points) {
-    if (key_of_label(point.label) != places.name) places.name.clear();
-    if (std::find(places.labels.begin(), places.labels.end(), point.label) == places.labels.end())
-      places.labels.push_back(point.label);
+// Null: the key's values are no numbers, or the schema does not have it.
+const record::ParamSpec* number_spec(record::Schema schema, std::string_view key) {
+  for (const record::ParamSpec& spec : schema)
+    if (spec.key == key && (spec.kind == record::ParamKind::kInteger || spec.kind == record::ParamKind::kReal ||
+                            spec.kind == record::ParamKind::kBytes))
+      return &spec;
+  return nullptr;
+}
+
+Places places_of(record::Schema schema, const std::vector<std::string>& labels) {
+  Places places{std::string(key_of_label(labels.front())), nullptr, {}};
+  for (const std::string& label : labels) {
+    if (key_of_label(label) != places.key) places.key.clear();
+    if (std::find(places.labels.begin(), places.labels.end(), label) == places.labels.end())
+      places.labels.push_back(label);
   }
+  const bool numbers =
+      std::all_of(labels.begin(), labels.end(), [](const auto& label) { return number_of_label(label).has_value(); });
+  if (numbers && !places.key.empty()) places.swept = number_spec(schema, places.key);
   return places;
+}
+
+record::Schema schema_of(const record::Recording& recording) {
+  const experiments::DemoInfo* demo = experiments::find_demo(recording.info().demo);
+  return demo == nullptr ? record::Schema() : demo->schema;
+}
+
+Places places_of(const record::Recording& recording) {
+  std::vector<std::string> labels;
+  for (const SweepPoint& point : recording.sweep_points()) labels.push_back(point.label);
+  return places_of(schema_of(recording), labels);
+}
+
+// "Keep each, layers"
+std::string axis_name(const record::ParamSpec& swept) {
+  return std::string(swept.label) + (swept.unit.empty() ? "" : ", " + std::string(swept.unit));
 }
 
 Chart chart_over(const Places& places, AxisUnit unit, std::string title) {
   Chart chart;
   chart.title = std::move(title);
-  chart.categories = places.shown();
-  chart.x = {.unit = AxisUnit::kCategory,
-             .low = -0.5,
-             .high = static_cast<double>(places.labels.size()) - 0.5,
-             .name = places.name};
   chart.y.unit = unit;
+  if (places.swept == nullptr) {
+    chart.categories = places.shown();
+    chart.x = {.unit = AxisUnit::kCategory,
+               .low = -0.5,
+               .high = static_cast<double>(places.labels.size()) - 0.5,
+               .name = places.key};
+    return chart;
+  }
+  double highest = 0;
+  for (const std::string& label : places.labels) highest = std::max(highest, *number_of_label(label));
+  chart.x = {.unit = places.swept->kind == record::ParamKind::kBytes ? AxisUnit::kBytes : AxisUnit::kNumber,
+             .low = 0,
+             .high = highest > 0 ? 1.05 * highest : 1,
+             .name = axis_name(*places.swept)};
   return chart;
 }
 
@@ -119,37 +169,134 @@ double highest_stack(const record::Recording& recording) {
   return static_cast<double>(high);
 }
 
-void add_panels(FigureData& figure, const FigureInput& input) {
-  const record::Params& params = *input.params;
-  if (!begin_sweep(figure.head, input)) return;
-  const record::Recording& recording = input.run->recording();
-  const Places places = places_of(recording);
+// Over a number: in all, and by kind the activations, which the line is about.
+void add_activations(Chart& chart, const record::Recording& recording, const Places& places) {
+  constexpr auto kKind = record::Category::kActivations;
+  ChartSeries whole{.label = "in all", .kind = SeriesKind::kFused, .points = {}},
+      activations{.label = "activations", .kind = SeriesKind::kOther, .points = {}};
+  for (const SweepPoint& point : recording.sweep_points()) {
+    if (!completed(point) && !ran_out(point)) continue;
+    whole.points.push_back(peak_at(places.of(point), point, name_of(point)));
+    if (ran_out(point)) continue;
+    const record::Bytes bytes = point.peak_by_category[static_cast<std::size_t>(kKind)];
+    const auto y = static_cast<double>(bytes);
+    activations.points.push_back(
+        {.x = places.of(point),
+         .y = y,
+         .low = y,
+         .high = y,
+         .tip = fmt::format("{}: activations {} at the peak", name_of(point), record::format_bytes(bytes))});
+  }
+  if (!whole.points.empty()) chart.series.push_back(std::move(whole));
+  if (!activations.points.empty()) chart.series.push_back(std::move(activations));
+}
 
+Chart peaks_of(const record::Recording& recording, const Places& places, const record::Params& params) {
   Chart peaks = chart_over(places, AxisUnit::kBytes, "Peak memory");
   const bool kinds = params.text("peak") == "kinds" && series_of(recording).size() == 1;
-  if (kinds)
-    add_kinds(peaks, recording, places);
-  else
+  if (!kinds)
     add_series(peaks, recording, places, &peak_at);
+  else if (places.swept != nullptr)
+    add_activations(peaks, recording, places);
+  else
+    add_kinds(peaks, recording, places);
+  fit_y(peaks);
+  if (!kinds || places.swept != nullptr) return peaks;
+  Chart whole{.y = {.unit = AxisUnit::kBytes}, .series = {{.points = {{.y = highest_stack(recording)}}}}};
+  fit_y(whole);
+  peaks.y = whole.y;
+  return peaks;
+}
+
+Chart speeds_of(const record::Recording& recording, const Places& places) {
   Chart speeds = chart_over(places, AxisUnit::kNumber, "Speed");
   speeds.y.name = "tokens/s";
   add_series(speeds, recording, places, &speed_at);
   for (ChartSeries& series : speeds.series)
     for (ChartPoint& point : series.points)
-      if (!point.out_of_memory) point.label = speed_text(point.y);
+      if (!point.out_of_memory && places.swept == nullptr) point.label = speed_text(point.y);
+  fit_y(speeds);
+  return speeds;
+}
+
+// The settings of the run of a point.
+record::Params settings_of(const record::Recording& recording, const SweepPoint& point) {
+  std::map<std::string, std::string> all = recording.info().params;
+  for (const auto& [key, value] : point.params) all[key] = value;
+  return record::Params::known_of(schema_of(recording), all);
+}
+
+void add_points(FigureData& figure, const FigureInput& input) {
+  const record::Recording& recording = input.run->recording();
+  set_run(figure.head, recording, *input.params);
+  if (!begin_sweep(figure.head, input)) return;
+  Places places = places_of(recording);
+  // What of the page's sweep has not run yet has its place on the axis.
+  if (places.swept != nullptr && !input.sweep.empty() && input.sweep.front().key == places.key)
+    for (const std::string& value : input.sweep.front().values) places.labels.push_back(places.key + "=" + value);
+  Chart peaks = peaks_of(recording, places, *input.params);
   if (peaks.series.empty()) {
     figure.head.empty_reason = "None of the points of this sweep ran.";
     return;
   }
-  fit_y(peaks);
-  if (kinds) {
-    Chart whole{.y = {.unit = AxisUnit::kBytes}, .series = {{.points = {{.y = highest_stack(recording)}}}}};
-    fit_y(whole);
-    peaks.y = whole.y;
-  }
-  fit_y(speeds);
+  const bool one = series_of(recording).size() == 1 && input.params->text("peak") == "kinds";
+  if (places.swept != nullptr && one)
+    add_activation_line(peaks, settings_of(recording, recording.sweep_points().front()), *places.swept);
+  if (!peaks.references.empty()) fit_y(peaks);
   figure.panels.emplace_back(std::move(peaks));
-  figure.panels.emplace_back(std::move(speeds));
+  figure.panels.emplace_back(speeds_of(recording, places));
+}
+
+// The page's sweep as it would be with the reader's settings: the line, and where on it the points will be.
+void add_closed_form(FigureData& figure, const FigureInput& input) {
+  const experiments::SweepAxis& axis = input.sweep.front();
+  const record::Params& settings = *input.settings;
+  std::vector<std::string> labels;
+  for (const std::string& value : axis.values) labels.push_back(axis.key + "=" + value);
+  const Places places = places_of(settings.schema(), labels);
+  Chart chart = chart_over(places, AxisUnit::kBytes, "Activations at the peak");
+  if (places.swept != nullptr) add_activation_line(chart, settings, *places.swept);
+  if (chart.references.empty()) {
+    figure.head.empty_reason = "The sweep of this page has not run with these settings, which have no closed form.";
+    return;
+  }
+  ChartSeries values{.label = "by closed form", .kind = SeriesKind::kOther, .points = {}};
+  for (const experiments::SweptSettings& point : experiments::swept_settings(settings, input.sweep.first(1)))
+    if (const auto bytes = closed_activation_bytes(point.params)) {
+      const auto y = static_cast<double>(*bytes);
+      values.points.push_back(
+          {.x = *number_of_label(point.label),
+           .y = y,
+           .low = y,
+           .high = y,
+           .label = record::format_bytes(*bytes, 1),
+           .tip = fmt::format("{}: activations {} by closed form", point.label, record::format_bytes(*bytes))});
+    }
+  chart.joined = false;
+  chart.series.push_back(std::move(values));
+  figure.head.provenance_line = "closed form of the settings; the sweep has not run with them";
+  figure.head.provenance = {{"formulas", "closed form"}};
+  for (const auto& [key, value] : settings.to_map())
+    if (!settings.overruled(key)) figure.head.provenance["setting." + key] = value;
+  fit_y(chart);
+  figure.panels.emplace_back(std::move(chart));
+}
+
+// The run on show is a sweep over the same key, and its settings give the bytes of the reader's.
+bool fits(const FigureInput& input) {
+  if (input.sweep.empty() || input.settings == nullptr) return true;  // no page asks for another
+  const auto& points = input.run->recording().sweep_points();
+  if (points.empty()) return false;
+  record::Params theirs = settings_of(input.run->recording(), points.front()), ours = *input.settings;
+  for (const experiments::SweepAxis& axis : input.sweep)
+    (void)ours.set(axis.key, std::string_view(theirs.as_text(axis.key)));
+  return same_bytes(ours, theirs);
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  if (input.run != nullptr && fits(input)) return add_points(figure, input);
+  if (!input.sweep.empty() && input.settings != nullptr) return add_closed_form(figure, input);
+  figure.head.empty_reason = "No sweep has run yet.";
 }
 
 }  // namespace
@@ -157,8 +304,9 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kSweepCurve{
     .id = "sweep_curve",
     .title = "A sweep",
-    .caption = "Peak memory by kind and tokens per second, point by point",
+    .caption = "Peak memory and tokens per second, point by point, over a number beside the closed form of activations",
     .schema = kSchema,
+    .basis = Basis::kSweep,
     .add_panels = add_panels,
 };
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "demos/experiments/sweep_axes.h"
 #include "lessons/pages/answers.h"
 
 namespace headroom::experiments {
@@ -91,12 +92,13 @@ struct Page {
   std::string demo;     // "train_step"; empty: nothing runs on this page
   std::string schema;   // "shape": where nothing runs, the settings that the figures follow; else empty
 
-  std::vector<Setting> settings;        // what the page begins with, where it is not the demo's default
-  std::vector<Setting> here;            // the same for what every machine can run
-  std::vector<std::string> switches;    // keys of the settings that are shown first
-  std::vector<std::string> figures;     // the first is the large one
-  std::vector<std::string> recordings;  // under assets/recordings, without .hrec
-  std::string shows;                    // of the recordings, the one that the page is about
+  std::vector<Setting> settings;              // what the page begins with, where it is not the demo's default
+  std::vector<Setting> here;                  // the same for what every machine can run
+  std::vector<experiments::SweepAxis> sweep;  // that the page makes, with its settings as base; may be empty
+  std::vector<std::string> switches;          // keys of the settings that are shown first
+  std::vector<std::string> figures;           // the first is the large one
+  std::vector<std::string> recordings;        // under assets/recordings, without .hrec
+  std::string shows;                          // of the recordings, the one that the page is about
   std::vector<std::string> bases;    // of the recordings, those that others of their model and shape are compared with
   std::vector<std::string> widgets;  // "settings", "ladder", …: in reading order
   std::string command;               // what makes the page's recording, where no Run of one step does
@@ -109,6 +111,8 @@ struct Page {
 
 // What declares the page's settings: its demo, or its schema.
 const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: the page names neither, or an unknown one
+// What the page begins with; it names a known one.
+record::Params settings_of(const Page& page);
 
 struct Chapter {
   std::string id, title;

@@ -62,7 +62,7 @@ class Reader {
 
   // Only a demo has these. Pages of a schema share their settings, so that one page cannot begin with others.
   static void refuse_what_runs(Entries& entries) {
-    for (const char* key : {"settings", "here", "shows", "recordings", "bases", "command"})
+    for (const char* key : {"settings", "here", "sweep", "shows", "recordings", "bases", "command"})
       if (!entries.take(key).empty())
         entries.complain(fmt::format("A page with a schema runs nothing and has no line \"{}: …\".", key));
   }
@@ -79,12 +79,31 @@ class Reader {
     if (info != nullptr) check_settings(entries, info->schema, page_.settings);
     page_.here = entries.take_settings("here");
     if (info != nullptr) check_settings(entries, info->schema, page_.here);
+    if (!calculates()) read_sweep(entries, info);
     page_.switches = entries.take_words("switches");
     if (info == nullptr) return;
     const record::Params params(info->schema);
     for (const std::string& key : page_.switches)
       if (!params.has(key))
         entries.complain(fmt::format("The {} {} has no setting {}.", calculates() ? "schema" : "demo", info->id, key));
+  }
+
+  // Every point must be a run that the settings of the page allow, and that the swept setting changes.
+  void read_sweep(Entries& entries, const experiments::DemoInfo* demo) {
+    const std::vector<std::string> texts = entries.take_words("sweep");
+    names_sweep_ = !texts.empty();
+    if (!names_sweep_) return;
+    if (demo == nullptr) return entries.complain("A sweep needs a demo, whose settings it goes over.");
+    auto axes = experiments::sweep_axes(demo->schema, texts);
+    if (!axes) return entries.complain(axes.error().message);
+    page_.sweep = std::move(axes).value();
+    for (const experiments::SweptSettings& point : experiments::swept_settings(settings_of(page_), page_.sweep)) {
+      if (const auto why = experiments::refused_combination(point.params))
+        return entries.complain(fmt::format("The sweep's point {}: {}", point.label, *why));
+      for (const experiments::SweepAxis& axis : page_.sweep)
+        if (!point.params.in_use(axis.key))
+          return entries.complain(fmt::format("The sweep goes over {}, which these settings do not use.", axis.key));
+    }
   }
 
   static void check_known(Entries& entries, std::string_view kind, const std::string& id,
@@ -108,7 +127,7 @@ class Reader {
     if (page_.figures.empty()) entries.complain("A page has at least one figure.");
     for (const std::string& id : page_.figures) {
       const Figure* const found = find_figure(id);
-      if (found != nullptr && found->basis == Basis::kRun && calculates())
+      if (found != nullptr && (found->basis == Basis::kRun || found->basis == Basis::kSweep) && calculates())
         entries.complain(fmt::format("The figure {} draws a run, and a page with a schema has none.", id));
       if (found != nullptr) continue;
       std::vector<std::string_view> known;
@@ -131,6 +150,8 @@ class Reader {
   // Empty: this page can have it.
   std::string why_no_widget(const std::string& id) const {
     const WidgetInfo* const widget = find_widget(id);
+    if (widget != nullptr && widget->makes_sweep && !names_sweep_)
+      return fmt::format("The widget {} needs a line \"sweep: KEY=VALUE,VALUE\".", id);
     if (widget != nullptr && widget->runs != calculates()) return {};
     if (widget != nullptr)
       return fmt::format("The widget {} is for pages with a {}.", id, widget->runs ? "demo" : "schema");
@@ -243,12 +264,19 @@ class Reader {
   Problems& problems_;
   Page page_;
   bool in_more_ = false;
+  bool names_sweep_ = false;
 };
 
 }  // namespace
 
 const experiments::DemoInfo* demo_or_schema(const Page& page) {
   return page.demo.empty() ? experiments::find_schema(page.schema) : experiments::find_demo(page.demo);
+}
+
+record::Params settings_of(const Page& page) {
+  record::Params params(demo_or_schema(page)->schema);
+  for (const Setting& setting : page.settings) (void)params.set(setting.key, std::string_view(setting.value));
+  return params;
 }
 
 Page read_page(const Document& document, const PageContext& context, Problems& problems) {

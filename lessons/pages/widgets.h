@@ -10,15 +10,17 @@ namespace headroom::lessons {
 struct WidgetInfo {
   std::string_view id;
   std::string_view summary;
-  bool runs = true;  // needs a demo; else it is for pages that calculate
+  bool runs = true;          // needs a demo; else it is for pages that calculate
+  bool makes_sweep = false;  // the one that the page names
 };
 
-inline constexpr std::array<WidgetInfo, 5> kWidgets{
+inline constexpr std::array<WidgetInfo, 6> kWidgets{
     {{"settings", "the settings of the page's demo, and Run"},
      {"calculator", "settings that the figures follow by closed form, without a run", false},
      {"ladder", "techniques to drag into an order and run one by one"},
      {"kernel_editor", "the source of a kernel to edit, compile and run"},
-     {"report", "runs the report's experiment"}}};
+     {"report", "runs the report's experiment"},
+     {"sweep", "runs the page's sweep, point by point", true, true}}};
 
 // Null: unknown.
 inline const WidgetInfo* find_widget(std::string_view id) {

@@ -1,12 +1,14 @@
 // headroom figures: files, names, formats, manifest, bad recordings, speed.
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
 #include "tests/cli/recordings.h"
 #include "tests/support/catch.h"
+#include "tests/support/made_sweep.h"
 
 using namespace headroom;
 using namespace headroom::tests;
@@ -278,6 +280,40 @@ TEST_CASE("The pages' stored recordings are drawn by default, chapter by chapter
   std::sort(expected.begin(), expected.end());
   CHECK(out.files() == expected);
   CHECK(json::parse(ran.out)["files"].size() == page["figures"].size() + 2);
+}
+
+TEST_CASE("A page's sweep is drawn by closed form until its recording is stored") {
+  const TemporaryFolder folder, out;
+  const RunOptions options = without_recordings(folder);
+  const json list = json::parse(run_headroom({"list", "--json"}).out);
+  std::string name;
+  json sweeping;
+  for (const json& chapter : list["chapters"])
+    for (const json& page : chapter["pages"])
+      if (page.contains("sweep")) sweeping = page;
+  REQUIRE(sweeping.contains("id"));
+  const std::string id = sweeping["id"], key = sweeping["sweep"].begin().key();
+  const std::size_t values = sweeping["sweep"][key].size();
+  const auto rows = [&](const std::string& file) {
+    std::size_t found = 0;
+    std::istringstream text(read_file(out / file));
+    for (std::string line; std::getline(text, line);) found += line.find(",no,\"") != std::string::npos;
+    return found;
+  };
+  const Words command{"figures", "sweep_curve", "--out", out.path().string(), "--format", "csv"};
+  const Ran closed = run_headroom(command, options);
+  INFO(closed.err);
+  CHECK(closed.exit_code == 0);
+  CHECK(out.files() == Words{"manifest.json", "sweep_curve__" + id + ".csv"});
+  CHECK(rows("sweep_curve__" + id + ".csv") == values);
+
+  fs::create_directories(folder.path() / "assets" / "recordings");
+  const std::string stored = sweeping["recordings"].back();
+  store(folder, "assets/recordings/" + stored + ".hrec", tests::made_checkpoint_sweep());
+  CHECK(run_headroom(command, options).exit_code == 0);
+  CHECK(rows("sweep_curve__" + stored + ".csv") == 3 * 4);  // in all, activations, speed
+  CHECK(holds(run_headroom({"page", id}, options).out,
+              "\"by closed form\",no,\"16\""));  // the page's settings are others
 }
 
 TEST_CASE("All figures of all shipped recordings: what a run has nothing to show of is left out, without failing") {

@@ -91,7 +91,9 @@ TEST_CASE("headroom sweep runs, prints a table or JSON, and goes on with its fil
 TEST_CASE("headroom sweep keeps its exit codes") {
   CHECK(run_headroom({"sweep"}).exit_code == 2);
   CHECK(run_headroom({"sweep", "train_stp", "--over", "batch=1"}).exit_code == 2);
-  CHECK(run_headroom({"sweep", "train_step"}).exit_code == 2);
+  const Ran nothing = run_headroom({"sweep", "train_step"});
+  CHECK(nothing.exit_code == 2);
+  CHECK(nothing.err.find("Say what to sweep over") != std::string::npos);
   CHECK(run_headroom({"sweep", "train_step", "--over", "batch=1", "--order", "flce"}).exit_code == 2);
   CHECK(run_headroom({"sweep", "ladder", "--over", "batch=1"}).exit_code == 2);
   const Words one{"sweep", "train_step", "--over", "batch=1,4"};

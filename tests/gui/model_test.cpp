@@ -211,7 +211,7 @@ TEST_CASE("what was said stays what it was, before the lock and after, whatever 
 TEST_CASE("before a guess the axis knows nothing of the answer, and it grows with the guess", "[window][page]") {
   const auto top = [](PageModel& model) { return lessons::guess_axis(model.figure(400))->high; };
   Reader reader, other;
-  other.model.show_made(small_run({.logits = 300 * record::kMiB}));  // comes after the forward pass
+  other.model.take_sweep(small_run({.logits = 300 * record::kMiB}), true);  // comes after the forward pass
   const double before = top(reader.model);
   CHECK(top(other.model) == before);
   reader.model.question().set_guess(before / 2);

@@ -198,7 +198,8 @@ TEST_CASE("a page runs a demo or calculates with a schema, and has nothing of th
   CHECK(problem_of(with("demo: train_step", "demo: train_step\nschema: shape")) == "p.md:4: " + either);
   CHECK(problem_of("---\ntitle: a\nclaim: b\nfigures: static_bytes\n---\n" + kWords) == "p.md:1: " + either);
   CHECK(changed("model seq", "model steps") == "p.md:5: The schema shape has no setting steps.");
-  for (const char* line : {"settings: seq=8", "here: model=tiny", "shows: a", "bases: a", "command: headroom list"}) {
+  for (const char* line :
+       {"settings: seq=8", "here: model=tiny", "sweep: seq=8,16", "shows: a", "bases: a", "command: headroom list"}) {
     INFO(line);
     const std::string key(line, std::string(line).find(':'));
     const Problems problems = read(front.substr(0, front.size() - 4) + line + "\n---\n" + kWords).problems;
@@ -214,6 +215,38 @@ TEST_CASE("a page runs a demo or calculates with a schema, and has nothing of th
   CHECK(changed(kWords, kWords + "```question\nkind: number\nanswer: peak_of_step\nlow: 0\nhigh: 1 GiB\n\nHow?\n```\n"
                                  "```because\nSo.\n```\n")
             .ends_with("A number is answered by a run: a page with a schema asks for a choice or an order."));
+}
+
+TEST_CASE("a page names its sweep as the command line does") {
+  const auto sweeping = [](const std::string& sweep, const std::string& settings = "checkpointing=every") {
+    std::string text = with("settings: batch=4\n", "settings: " + settings + "\nsweep: " + sweep + "\n");
+    return text.replace(text.find("widgets: settings"), 17, "widgets: settings sweep");
+  };
+  const Reading reading = read(sweeping("checkpoint_every=1,2,04 batch=1,2"));
+  for (const Problem& problem : reading.problems) FAIL_CHECK(problem.text());
+  REQUIRE(reading.page.sweep.size() == 2);
+  CHECK(reading.page.sweep[0].key == "checkpoint_every");
+  CHECK(reading.page.sweep[0].values == std::vector<std::string>{"1", "2", "4"});
+  const auto points = experiments::swept_settings(settings_of(reading.page), reading.page.sweep);
+  REQUIRE(points.size() == 6);
+  CHECK(points[4].series == "batch=2");
+  CHECK(points[4].label == "checkpoint_every=2");
+  CHECK(points[4].params.text("checkpointing") == "every");
+
+  CHECK(problem_of(sweeping("checkpoint_evry=1,2")).starts_with("p.md:6: "));
+  CHECK(problem_of(sweeping("checkpoint_every=1,0")).starts_with("p.md:6: "));
+  CHECK(problem_of(sweeping("checkpoint_every=1,1")).find("twice") != std::string::npos);
+  CHECK(problem_of(sweeping("checkpoint_every")).find("such as batch=1,4,8") != std::string::npos);
+  CHECK(problem_of(sweeping("adapters=off,lora", "optimizer=galore"))
+            .starts_with("p.md:6: The sweep's point adapters=lora"));
+  CHECK(problem_of(sweeping("checkpoint_every=1,2", "batch=4")) ==
+        "p.md:6: The sweep goes over checkpoint_every, which these settings do not use.");
+  CHECK(problem_of(with("widgets: settings", "widgets: settings sweep")) ==
+        "p.md:10: The widget sweep needs a line \"sweep: KEY=VALUE,VALUE\".");
+  const Problems without_demo =
+      read(with("demo: train_step\nsettings: batch=4\nswitches: loss batch\n", "sweep: batch=1,2\n")).problems;
+  REQUIRE(without_demo.size() == 2);  // and that the page has no demo
+  CHECK(without_demo[1].text() == "p.md:4: A sweep needs a demo, whose settings it goes over.");
 }
 
 TEST_CASE("a page with a problem is left out, the others are there") {

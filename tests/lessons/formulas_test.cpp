@@ -2,11 +2,13 @@
 #include "lessons/formulas.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_bytes.h"
+#include "demos/record/ledger.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -120,4 +122,27 @@ TEST_CASE("every term has its words and no setting makes a negative one") {
         CHECK_FALSE(term.numbers.empty());
       }
     }
+}
+
+TEST_CASE("what all layers keep is what the stored runs without checkpointing have after forward") {
+  for (const char* name : {"technique_plain_cpu", "technique_plain_h200"}) {
+    INFO(name);
+    const auto path = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets/recordings" / (std::string(name) + ".hrec");
+    const auto run = record::Recording::read(path);
+    REQUIRE(run);
+    const auto step = predict::settings_of(run.value().info(), experiments::find_demo("train_step")->schema);
+    const auto closed = predict::activation_bytes(step);
+    REQUIRE(closed);
+    const record::Ledger ledger(run.value());
+    record::Bytes measured = 0;
+    for (const auto& mark : run.value().marks())
+      if (mark.phase == record::Phase::kLoss && mark.event_index > 0)
+        measured = std::max(
+            measured,
+            ledger.at(mark.event_index - 1).by_category[static_cast<std::size_t>(record::Category::kActivations)]);
+    const double off = static_cast<double>(measured - *closed) / static_cast<double>(*closed);
+    INFO(measured << " measured, closed form " << *closed);
+    CHECK(off >= 0);
+    CHECK(off < 0.001);  // blocks are rounded up
+  }
 }

@@ -3,7 +3,9 @@
 #include <numeric>
 #include <string>
 
+#include "demos/experiments/demo.h"
 #include "demos/predict/report_form.h"
+#include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
 #include "lessons/published.h"
 #include "lessons/sweep.h"
@@ -174,13 +176,13 @@ TEST_CASE("a stored rung that was refused says why in the page's words, and tips
 }
 
 TEST_CASE("a sweep's bars are its peaks by kind, and add up to them") {
-  const record::Recording sweep = tests::made_batch_sweep(1);
+  const record::Recording sweep = tests::made_loss_sweep();
   const FigureData figure = build("sweep_curve", sweep);
   REQUIRE(tests::charts_of(figure).size() == 2);
   const Chart& peaks = *tests::charts_of(figure)[0];
   CHECK(peaks.stacked);
-  CHECK(peaks.x.name == "batch");
-  CHECK(peaks.categories == std::vector<std::string>{"1", "2", "4", "8"});
+  CHECK(peaks.x.name == "loss");
+  CHECK(peaks.categories == std::vector<std::string>{"flce", "plain", "hf_2025", "hf_2024"});
   for (std::size_t i = 0; i < 4; ++i) {
     double sum = 0;
     for (const lessons::ChartSeries& series : peaks.series) sum += series.points[i].y;
@@ -188,10 +190,82 @@ TEST_CASE("a sweep's bars are its peaks by kind, and add up to them") {
     CHECK(sum <= peaks.y.high);
   }
   CHECK(peaks.series.back().points[3].out_of_memory);
+  CHECK(peaks.references.empty());
   CHECK(tests::charts_of(build("sweep_curve", sweep, "peak=total"))[0]->series.size() == 1);
+}
+
+TEST_CASE("a sweep over a number has it on its axis, what ran out too") {
+  const FigureData figure = build("sweep_curve", tests::made_batch_sweep(1));
+  REQUIRE(tests::charts_of(figure).size() == 2);
+  for (const Chart* chart : tests::charts_of(figure)) {
+    CHECK(chart->x.unit == lessons::AxisUnit::kNumber);
+    CHECK(chart->x.name == "Batch, sequences");
+    CHECK(chart->x.low == 0);
+    CHECK(chart->categories.empty());
+    REQUIRE(chart->series.front().points.size() == 4);
+    for (const int i : {0, 1, 2, 3}) CHECK(chart->series.front().points[static_cast<std::size_t>(i)].x == 1 << i);
+    CHECK(chart->series.front().points[3].out_of_memory);
+  }
+  const auto* const activations = series_named(*tests::charts_of(figure)[0], "activations");
+  REQUIRE(activations != nullptr);
+  CHECK(activations->points.size() == 3);  // of the one that ran out it is not the peak
+  CHECK(activations->points[1].y == 2.0 * record::kGiB);
   const FigureData two = build("sweep_curve", tests::made_batch_sweep(2));
-  CHECK_FALSE(tests::charts_of(two)[0]->stacked);
   CHECK(tests::charts_of(two)[0]->series.size() == 2);
+  CHECK(tests::charts_of(two)[0]->references.empty());  // one line could not be that of both
+}
+
+TEST_CASE("beside the points of a sweep is the closed form of its settings") {
+  const FigureData figure = build("sweep_curve", tests::made_checkpoint_sweep());
+  const Chart& peaks = *tests::charts_of(figure).at(0);
+  REQUIRE(peaks.references.size() == 1);
+  const lessons::ChartReference& line = peaks.references[0];
+  CHECK(line.label == "activations by closed form: L/k inputs + k layers");
+  CHECK(line.x == std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8});
+  const auto* const activations = series_named(peaks, "activations");
+  REQUIRE(activations != nullptr);
+  const experiments::DemoInfo& demo = *experiments::find_demo("train_step");
+  for (const lessons::ChartPoint& point : activations->points) {
+    record::Params params = record::Params::known_of(
+        demo.schema, {{"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"seq", "1024"}, {"checkpointing", "every"}});
+    REQUIRE(params.set("checkpoint_every", record::ParamValue(static_cast<std::int64_t>(point.x))).ok());
+    const auto closed = predict::activation_bytes(predict::step_settings(params));
+    REQUIRE(closed);
+    CHECK(line.y[static_cast<std::size_t>(point.x) - 1] == static_cast<double>(*closed));
+    CHECK(point.y == static_cast<double>(*closed + 64 * record::kMiB));
+    CHECK(point.y < peaks.y.high);
+  }
+}
+
+TEST_CASE("a page's sweep is its closed form with the reader's settings, and points where they are of these settings") {
+  const experiments::DemoInfo& demo = *experiments::find_demo("train_step");
+  const auto sweep = experiments::sweep_axes(demo.schema, std::vector<std::string>{"checkpoint_every=1,2,4,8"}).value();
+  record::Params settings(demo.schema);
+  for (const char* each : {"model=llama-3.2-1b", "precision=bf16", "batch=4", "seq=1024", "checkpointing=every"})
+    REQUIRE(settings.set_assignment(each).ok());
+  const lessons::Figure& figure = *lessons::find_figure("sweep_curve");
+  const FigureData before = figure.build({.settings = &settings, .sweep = sweep});
+  CHECK(before.head.empty_reason.empty());
+  CHECK(before.head.source == record::Source::kFormula);
+  REQUIRE(tests::charts_of(before).size() == 1);
+  const Chart& closed = *tests::charts_of(before)[0];
+  REQUIRE(closed.series.size() == 1);
+  CHECK(closed.series[0].points.size() == 4);
+  CHECK(closed.series[0].points[2].y == 1'847'721'984);
+  CHECK(closed.references.size() == 1);
+
+  const record::Recording made = tests::made_checkpoint_sweep(), run = tests::made_recording({.steps = 1});
+  const record::Ledger points(made), single(run);
+  const auto charts = [&](const record::Ledger& ledger) {
+    return tests::charts_of(figure.build({.run = &ledger, .settings = &settings, .sweep = sweep})).size();
+  };
+  CHECK(charts(points) == 2);
+  CHECK(charts(single) == 1);
+  REQUIRE(settings.set("batch", "8").ok());
+  CHECK(charts(points) == 1);  // they are of another batch
+  REQUIRE(settings.set("attention", "eager").ok());
+  CHECK(figure.build({.settings = &settings, .sweep = sweep}).head.empty_reason.find("no closed form") !=
+        std::string::npos);
 }
 
 TEST_CASE("figures of sweeps say why they show nothing of another recording") {

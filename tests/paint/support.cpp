@@ -42,7 +42,7 @@ void add_views(std::vector<Sample>& all, const std::string& name, const record::
 
 void add_sweeps(std::vector<Sample>& all) {
   for (const record::Recording& sweep : {made_report_sweep(), made_report_sweep({.llama_1b = false}), made_ladder(),
-                                         made_batch_sweep(1), made_batch_sweep(2)}) {
+                                         made_loss_sweep(), made_batch_sweep(1), made_batch_sweep(2), made_checkpoint_sweep()}) {
     const record::Ledger run(sweep);
     for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence", "needle_ratio"}) {
       lessons::FigureData figure = lessons::find_figure(id)->build({.run = &run});

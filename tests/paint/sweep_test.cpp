@@ -34,7 +34,7 @@ float area_height(const std::vector<Rect>& rects) {
 }  // namespace
 
 TEST_CASE("kinds of one place are stacked, as high as their bytes") {
-  const Scene scene = layout(build("sweep_curve", tests::made_batch_sweep(1)), tests::frames()[0]);
+  const Scene scene = layout(build("sweep_curve", tests::made_loss_sweep()), tests::frames()[0]);
   std::vector<Rect> weights = fills_of(scene, kLight.of(record::Category::kWeights).fill);
   std::vector<Rect> states = fills_of(scene, kLight.of(record::Category::kOptimizerState).fill);
   REQUIRE(weights.size() == 5);  // the legend's sample, and four places
@@ -49,7 +49,7 @@ TEST_CASE("kinds of one place are stacked, as high as their bytes") {
 }
 
 TEST_CASE("a bar that ran out of memory says so over it, with the hatch of what does not fit") {
-  const Scene scene = layout(build("sweep_curve", tests::made_batch_sweep(1)), tests::frames()[0]);
+  const Scene scene = layout(build("sweep_curve", tests::made_loss_sweep()), tests::frames()[0]);
   const auto labels = tests::texts_of(scene, Layer::kLabels);
   CHECK(std::count_if(labels.begin(), labels.end(), [](const std::string& text) {
           return text == "out of memory" || text == "OOM";

@@ -49,6 +49,32 @@ TEST_CASE("checkpoints take B T H s for each input that is kept") {
   CHECK(checkpoint_bytes(with({"precision=bf16", "checkpointing=layer", "checkpoint_every=4"})) == 268'435'456);
 }
 
+TEST_CASE("a layer keeps what its backward reads, and activations are layers or inputs and the layers run again") {
+  // Per token, bf16, composed: norms 2 × (4 H + 4 H + 4), queries and output 2 × 2 H, keys and values 2 × 2 · 512,
+  // log-sum-exp 4 · 32, the MLP's four tensors 8 · 8,192.
+  CHECK(layer_bytes(with({"precision=bf16"})) == 4096LL * (32'776 + 8192 + 2048 + 128 + 65'536));
+  CHECK(layer_bytes(with({"precision=bf16"})) == 445'153'280);
+  // Fused: the second norm's input and two numbers per row; gate and up. 11.5 inputs.
+  const auto fused = layer_bytes(with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"}));
+  CHECK(fused == 4096LL * (4096 + 8 + 8192 + 2048 + 128 + 32'768));
+  CHECK(layer_bytes(with({"precision=bf16", "batch=8"})) == 2 * 445'153'280LL);
+  CHECK_FALSE(layer_bytes(with({"attention=eager"})));
+  CHECK_FALSE(layer_bytes(with({"adapters=lora"})));
+
+  CHECK(activation_bytes(with({"precision=bf16"})) == 7'189'561'344);  // measured: 6,857 MiB
+  const auto every = [](std::string_view k) {
+    return activation_bytes(with({"precision=bf16", "checkpointing=every", k}));
+  };
+  CHECK(every("checkpoint_every=1") == 268'435'456 + 445'153'280);
+  CHECK(every("checkpoint_every=4") == 1'847'721'984);
+  CHECK(every("checkpoint_every=64") == 16'777'216 + 16 * 445'153'280LL);  // no more layers than there are
+  CHECK(activation_bytes(with({"precision=bf16", "checkpointing=layer"})) == every("checkpoint_every=1"));
+  // The fused norm keeps the inputs between the layers of a segment as well.
+  CHECK(activation_bytes(with({"precision=bf16", "checkpointing=every", "checkpoint_every=2", "fused.rms_norm=on",
+                               "fused.swiglu=on"})) == 8 * 16'777'216 + 2 * *fused + 16'777'216);
+  CHECK_FALSE(activation_bytes(with({"checkpointing=selective"})));
+}
+
 TEST_CASE("the loss takes as many tensors of logits as its path says") {
   const auto bytes = [](std::string_view first, std::string_view second = "seed=0") {
     return loss_bytes(with({"precision=bf16", "batch=8", first, second}));

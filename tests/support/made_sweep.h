@@ -97,6 +97,38 @@ inline record::Recording made_ladder(const MadeSweep& made = {}) {
   return sweep;
 }
 
+// Over four ways of the loss: names, not numbers. The last one runs out.
+inline record::Recording made_loss_sweep() {
+  record::Recording sweep = made_sweep("loss", {});
+  record::Bytes gib = 1;
+  for (const std::string loss : {"flce", "plain", "hf_2025", "hf_2024"}) {
+    record::SweepPoint point =
+        made_point("", "loss=" + loss,
+                   {record::kGiB, 2 * record::kGiB, record::kGiB, gib * record::kGiB, 2 * gib * record::kGiB, 1000},
+                   gib == 8 ? 0 : 100.0 * static_cast<double>(gib));
+    point.params = {{"loss", loss}};
+    sweep.append(point);
+    gib *= 2;
+  }
+  sweep.set_outcome({});
+  return sweep;
+}
+
+// Each k-th layer of the 1B in bf16, 4 sequences of 1,024 tokens; activations 64 MiB above the closed form.
+inline record::Recording made_checkpoint_sweep() {
+  record::Recording sweep = made_sweep("checkpoint_every", {});
+  for (const int k : {1, 2, 4, 8}) {
+    const record::Bytes closed = (16 / k) * 16'777'216LL + k * 445'153'280LL;
+    record::SweepPoint point = made_point("", "checkpoint_every=" + std::to_string(k),
+                                          {record::kGiB, record::kGiB, 0, closed + 64 * record::kMiB}, 1000);
+    point.params = {
+        {"checkpointing", "every"}, {"checkpoint_every", std::to_string(k)}, {"batch", "4"}, {"seq", "1024"}};
+    sweep.append(point);
+  }
+  sweep.set_outcome({});
+  return sweep;
+}
+
 // One series, or two over the sequence; the last batch runs out.
 inline record::Recording made_batch_sweep(int series, const MadeSweep& made = {}) {
   record::Recording sweep = made_sweep(series > 1 ? "batch × seq" : "batch", made);

@@ -46,8 +46,12 @@ class ScenePainter {
   }
 
   void operator()(const paint::Polyline& line) const {
+    float along = 0;  // a dashed line goes on around its corners
     for (std::size_t i = 1; i < line.points.size(); ++i)
-      piece(line.points[i - 1], line.points[i], as_u32(line.color), line.width, line.dash, line.gap);
+      if (line.dash > 0 && line.points.size() > 2)
+        along = dashes(line.points[i - 1], line.points[i], line, along);
+      else
+        piece(line.points[i - 1], line.points[i], as_u32(line.color), line.width, line.dash, line.gap);
   }
 
   void operator()(const paint::Disc& disc) const {
@@ -70,6 +74,18 @@ class ScenePainter {
 
  private:
   ImVec2 at(float x, float y) const { return {origin_.x + x, origin_.y + y}; }
+
+  // Of a line that is `along` its pattern at `from`; returns how far along it is at `to`.
+  float dashes(paint::Point from, paint::Point to, const paint::Polyline& line, float along) const {
+    const float length = std::hypot(to.x - from.x, to.y - from.y), period = line.dash + line.gap;
+    for (float t = -along; t < length; t += period) {
+      const float a = std::max(t, 0.0f) / length, b = std::min(t + line.dash, length) / length;
+      if (b > a)
+        list_.AddLine(at(from.x + a * (to.x - from.x), from.y + a * (to.y - from.y)),
+                      at(from.x + b * (to.x - from.x), from.y + b * (to.y - from.y)), as_u32(line.color), line.width);
+    }
+    return std::fmod(along + length, period);
+  }
 
   // Horizontal and vertical pieces are rectangles on whole pixels: sharp, and cheaper than anti-aliased lines.
   void piece(paint::Point from, paint::Point to, ImU32 color, float width, float dash, float gap) const {

@@ -195,7 +195,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const lessons::FigureData& figure = page.figure(columns());
   Rect head = rect;
-  if (page.has_predictions() && frame.widgets.run_button() && !page.question().hides()) {  // a sweep is not predicted
+  if (page.has_predictions() && frame.widgets.run_button() && !page.question().hides()) {
     const std::vector<std::string> layers{"Predicted", "Measured"};
     int layer = page.shows_prediction() ? 0 : 1;
     const float width = segmented_width(layers);

@@ -6,12 +6,12 @@
 
 namespace headroom::app::window {
 
-extern const Widget kCalculatorWidget, kKernelEditorWidget, kLadderWidget, kReportWidget, kSettingsWidget;
+extern const Widget kCalculatorWidget, kKernelEditorWidget, kLadderWidget, kReportWidget, kSettingsWidget, kSweepWidget;
 
 namespace {
 
-constexpr std::array<const Widget*, 5> kWidgets{&kCalculatorWidget, &kKernelEditorWidget, &kLadderWidget,
-                                                &kReportWidget, &kSettingsWidget};
+constexpr std::array<const Widget*, 6> kWidgets{&kCalculatorWidget, &kKernelEditorWidget, &kLadderWidget,
+                                                &kReportWidget,     &kSettingsWidget,     &kSweepWidget};
 
 const Widget* find_widget(std::string_view id) {
   const auto found = std::find_if(kWidgets.begin(), kWidgets.end(), [&](const Widget* each) { return each->id == id; });
@@ -58,12 +58,16 @@ bool PageWidgets::start_runs() const {
 }
 
 bool PageWidgets::run_button() const {
-  return !start_runs() &&
+  return !start_runs() && !running() &&
          std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->has_run_button(); });
 }
 
 bool PageWidgets::have_figure_params() const {
   return std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->has_figure_params(); });
+}
+
+bool PageWidgets::sweep_button() const {
+  return std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->has_sweep_button(); });
 }
 
 bool PageWidgets::edit(std::string_view key) const {

@@ -10,6 +10,13 @@ namespace headroom::app::window {
 constexpr float kLabelHeight = 20;  // px at scale 1: the label is over its control
 
 enum class ParamsOf : unsigned char { kPage, kFigure };
+constexpr float kCellHeight = 52, kCellGap = 12;  // of a label with its control; between two rows of them
+
+// Of the rows below the figure: the column of Run at the right end, whose lower half a sweep has.
+constexpr float run_column_width(Density density) { return density == Density::kWide ? 196 : 150; }
+constexpr float run_column_gap(Density density) { return density == Density::kWide ? 28 : 16; }
+// Narrow: what the sweep takes of the line.
+constexpr float kNarrowSweep = 128;
 
 void draw_label(const record::ParamSpec& spec, const Rect& rect);
 

@@ -21,7 +21,6 @@ namespace {
 using record::ParamKind;
 using record::ParamSpec;
 
-constexpr float kCellHeight = 52, kCellGap = 12;
 constexpr int kColumns = 4;
 constexpr std::size_t kShownCells = 2 * kColumns;
 
@@ -197,10 +196,18 @@ void draw_pin(PageFrame& frame, Rect rect) {
   if (button("pin", rect.top(px(32)), page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
 }
 
+// The same as an icon, beside Run.
+void draw_small_pin(PageFrame& frame, const Rect& rect) {
+  page::PageModel& page = frame.page;
+  const bool pinned = page.pinned() != nullptr;
+  const ButtonText pin{"", Icon::kPin, "", pinned ? "Compare no longer (C)" : "Keep this run as A and compare (C)"};
+  if (button("pin", rect, pin, ButtonKind::kSecondary, pinned || page.can_pin())) page.toggle_pin();
+}
+
 void draw_run(PageFrame& frame, Rect rect) {
   const page::RunControl& control = frame.page.control();
   const Rect label = rect.cut_top(px(kLabelHeight));
-  const Rect at = rect.cut_top(px(32));
+  Rect at = rect.cut_top(px(32));
   rect.cut_top(px(kCellGap));
   if (control.running()) {
     text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
@@ -215,13 +222,17 @@ void draw_run(PageFrame& frame, Rect rect) {
   if (stored && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label))) tooltip(control.fixed_settings());
   if (const auto estimate = control.estimate())
     text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
+  if (frame.widgets.sweep_button()) {
+    draw_small_pin(frame, at.cut_right(px(32)));
+    at.cut_right(px(6));
+  }
   const std::string_view verb = stored ? "Play" : control.outcome() ? "Run again" : "Run";
   const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
                                : stored                 ? std::string_view(control.fixed_settings())
                                                         : "Ctrl R";
   const ButtonText run{verb, Icon::kPlay, frame.density == Density::kWide ? "Ctrl R" : "", why};
   if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
-  draw_pin(frame, rect);
+  if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
 }
 
 // "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"
@@ -265,8 +276,8 @@ void SettingsView::draw(PageFrame& frame, Rect& rect) {
   const bool wide = frame.density == Density::kWide;
   Rect run;
   if (runs_) {
-    run = grid.cut_right(px(wide ? 196 : 150));
-    grid.cut_right(px(wide ? 28 : 16));
+    run = grid.cut_right(px(run_column_width(frame.density)));
+    grid.cut_right(px(run_column_gap(frame.density)));
   }
   const float gap = wide ? 24 : 14;
   const std::vector<Cell> cells = shown_cells(frame);
@@ -279,12 +290,13 @@ void SettingsView::draw(PageFrame& frame, Rect& rect) {
   if (!runs_) return;
   if (frame.widgets.run_button())
     draw_run(frame, run);
-  else
+  else if (!frame.widgets.sweep_button())
     draw_pin(frame, run);
 }
 
 // All of it folded into one summary.
 void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
+  if (frame.widgets.sweep_button()) rect.cut_right(px(kNarrowSweep + 8));
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
   const ButtonText summary{words, Icon::kChip};
   if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");

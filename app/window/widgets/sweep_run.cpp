@@ -25,6 +25,7 @@ void SweepRun::start(record::Result<SweepPlan> plan) {
   }
   driver_.emplace(std::move(opened).value());
   engines_.in_use = this;
+  showed_ = false;
 }
 
 bool SweepRun::poll() {
@@ -32,7 +33,7 @@ bool SweepRun::poll() {
   const bool changed = driver_->poll();
   if (driver_->recording() != nullptr && driver_->recording() != shown_) {
     shown_ = driver_->recording();
-    if (!shown_->sweep_points().empty()) page_.show_made(shown_);
+    if (!shown_->sweep_points().empty()) page_.take_sweep(shown_, !std::exchange(showed_, true));
   }
   return changed;
 }
@@ -42,6 +43,7 @@ bool SweepRun::running() const {
 }
 
 void SweepRun::draw_progress(Rect rect, const SweepWords& words) {
+  if (rect.height() < px(32)) return;  // narrow pages
   const std::size_t points = driver_->plan().points.size();
   const float part = driver_->progress() == nullptr ? 0 : static_cast<float>(driver_->progress()->fraction);
   rect.cut_top(px(8));
@@ -65,11 +67,12 @@ bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
       (engines_.in_use != nullptr && engines_.in_use->running()) || control.running() || control.busy_elsewhere();
   const std::string none =
       engines_.make ? std::string() : fmt::format("There is no engine here: {} can be looked at.", words.stored);
-  const std::string_view why = !engines_.make ? std::string_view(none)
-                               : busy         ? "A run is on: wait for it, or cancel it."
-                                              : words.does;
-  const bool clicked =
-      button("run sweep", at, {words.run, Icon::kPlay, "", why}, ButtonKind::kPrimary, engines_.make && !busy);
+  const std::string_view why = !engines_.make           ? std::string_view(none)
+                               : busy                   ? "A run is on: wait for it, or cancel it."
+                               : !words.refused.empty() ? words.refused
+                                                        : words.does;
+  const bool clicked = button("run sweep", at, {words.run, Icon::kPlay, "", why}, words.kind,
+                              engines_.make && !busy && words.refused.empty());
   if (!refusal_.empty()) {
     rect.cut_top(px(4));
     text_in(Face::kRegular, 12, rect.top(px(20)), theme().text2, shortened(Face::kRegular, 12, refusal_, rect.width()));

@@ -18,6 +18,8 @@ struct SweepWords {
   std::string_view does;    // what a click does: "Runs each rung on this machine, from the top"
   std::string_view point;   // "Rung"
   std::string_view stored;  // what is left without an engine: "the stored ladder"
+  ButtonKind kind = ButtonKind::kPrimary;
+  std::string_view refused = {};  // why it cannot be run as the page is set; empty: it can
 };
 
 class SweepRun;
@@ -50,6 +52,7 @@ class SweepRun {
   page::PageModel& page_;
   std::optional<SweepDriver> driver_;
   std::shared_ptr<const record::Recording> shown_;
+  bool showed_ = false;  // the page has turned to it; where it is looked at from then on is the reader's
   std::string refusal_;
 };
 

@@ -41,6 +41,8 @@ class WidgetView {
 
   // It has Run, for one run with the page's settings.
   virtual bool has_run_button() const { return false; }
+  // It makes a sweep with the page's settings, beside Run of one step.
+  virtual bool has_sweep_button() const { return false; }
   // It starts runs of another kind: the page then has no Run of one step, and shows its first settings only.
   virtual bool starts_runs() const { return false; }
   // It has the parameters of the figure on show, which are then not beside the figure's name.
@@ -83,8 +85,9 @@ class PageWidgets {
     return nullptr;
   }
 
-  // Run of one step is on the page, and what it would do can be predicted.
+  // Run of one step is on the page, and what it would do can be predicted. Not while a sweep is on.
   bool run_button() const;
+  bool sweep_button() const;
   bool start_runs() const;  // one of them does
   bool have_figure_params() const;
   bool edit(std::string_view key) const;

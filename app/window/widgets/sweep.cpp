@@ -1,0 +1,90 @@
+// The sweep that a page names, over the page's settings: Run, how far it is, and Stop.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/page/page_model.h"
+#include "app/window/widgets/param_control.h"
+#include "app/window/widgets/sweep_run.h"
+#include "app/window/widgets/widget.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+class SweepView final : public WidgetView {
+ public:
+  explicit SweepView(const WidgetHost& host) : sweep_(host.engines, host.page) {}
+
+  Slot slot() const override { return Slot::kBelowFigure; }
+  void draw(PageFrame& frame, Rect& rows) override;
+  void draw_narrow(PageFrame& frame, Rect rect) override;
+  bool has_sweep_button() const override { return true; }
+  bool running() const override { return sweep_.running(); }
+  bool poll() override { return sweep_.poll(); }
+
+ private:
+  void draw_button(PageFrame& frame, const Rect& rect);
+
+  SweepRun sweep_;
+};
+
+std::string label_of(const PageFrame& frame, std::string_view key) {
+  for (const record::ParamSpec& spec : frame.page.settings().schema())
+    if (spec.key == key) return std::string(spec.label);
+  return std::string(key);
+}
+
+// "Keep each 1, 2, 4, 8"
+std::string words_of(const PageFrame& frame, const experiments::SweepAxis& axis) {
+  return fmt::format("{} {}", label_of(frame, axis.key), fmt::join(axis.values, ", "));
+}
+
+// What is swept must count with the reader's settings; empty: it does.
+std::string why_not(const PageFrame& frame) {
+  for (const experiments::SweepAxis& axis : frame.page.page().sweep)
+    if (!frame.page.settings().in_use(axis.key))
+      return fmt::format("These settings do not use {}, which the sweep goes over.", label_of(frame, axis.key));
+  return {};
+}
+
+void SweepView::draw_button(PageFrame& frame, const Rect& rect) {
+  const lessons::Page& page = frame.page.page();
+  std::string over;
+  for (const experiments::SweepAxis& axis : page.sweep) over += (over.empty() ? "" : "; ") + words_of(frame, axis);
+  const std::string does = "Runs the step on this machine with each of: " + over, refused = why_not(frame);
+  const SweepWords words{.run = "Run sweep",
+                         .does = does,
+                         .point = "Point",
+                         .stored = "the closed form",
+                         .kind = ButtonKind::kSecondary,  // Run is the first
+                         .refused = refused};
+  if (!sweep_.draw(frame, rect, words)) return;
+  sweep_.start(plan_over(frame.page.control().demo(), frame.page.settings(), page.sweep));
+}
+
+// The lower half of Run's column; all of it while the sweep is on.
+void SweepView::draw(PageFrame& frame, Rect& rows) {
+  if (frame.page.control().running()) return;  // its progress is there
+  Rect column = rows.right(px(run_column_width(frame.density)));
+  if (!sweep_.running()) column.cut_top(px(kCellHeight + kCellGap));
+  const experiments::SweepAxis& axis = frame.page.page().sweep.front();
+  const std::string over = sweep_.running() ? "Sweep" : fmt::format("Sweep over {}", label_of(frame, axis.key));
+  const Rect label = column.cut_top(px(kLabelHeight));
+  text_in(Face::kMedium, 12, label, theme().text2, shortened(Face::kMedium, 12, over, label.width()));
+  draw_button(frame, column);
+}
+
+void SweepView::draw_narrow(PageFrame& frame, Rect rect) {
+  if (!frame.page.control().running()) draw_button(frame, rect.right(px(kNarrowSweep)));
+}
+
+}  // namespace
+
+extern const Widget kSweepWidget;
+constinit const Widget kSweepWidget{
+    "sweep", [](const WidgetHost& host) -> std::unique_ptr<WidgetView> { return std::make_unique<SweepView>(host); }};
+
+}  // namespace headroom::app::window
