@@ -56,28 +56,24 @@ std::vector<Row> rows_of(Row panels) {
   return rows;
 }
 
+constexpr float kBetweenRows = 16;  // px at scale 1
+
+// Of the height that rows share.
 float weight_of(const Row& row) { return std::holds_alternative<lessons::Chart>(row.front()) ? 0.45f : 0.55f; }
 
-// How the rows share the height: by weight, but a table beside other panels has room for all its rows, where that leaves
-// the others a third, and no more than it needs.
-std::vector<float> shares_of(const Sheet& sheet, const std::vector<Row>& rows, float height) {
-  std::vector<float> shares(rows.size());
-  float weights = 0, rest = height, open = 0;
-  for (const Row& row : rows) weights += weight_of(row);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto* table = rows.size() > 1 ? std::get_if<lessons::Table>(&rows[i].front()) : nullptr;
-    if (table == nullptr) {
-      open += weight_of(rows[i]);
-      continue;
-    }
-    const Heights heights = heights_of(sheet, *table);
-    shares[i] = std::clamp(height * weight_of(rows[i]) / weights, heights.least, heights.most);
-    shares[i] = std::min(shares[i], height * 2 / 3);
-    rest -= shares[i];
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (shares[i] == 0 && open > 0) shares[i] = rest * weight_of(rows[i]) / open;
-  return shares;
+constexpr float kReadable = 150;  // px at scale 1 that a plot needs
+
+// The height of the upper of two rows, one of which is a table: that has room for all its rows where the other one stays
+// readable, and no more than it needs. `fair`: by weight.
+float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float height, float fair) {
+  const auto* upper = std::get_if<lessons::Table>(&rows[0].front());
+  const auto* lower = std::get_if<lessons::Table>(&rows[1].front());
+  if ((upper == nullptr) == (lower == nullptr)) return fair;
+  const float both = height - sheet.px(kBetweenRows), share = upper != nullptr ? fair : both - fair;
+  const Heights heights = heights_of(sheet, upper != nullptr ? *upper : *lower);
+  const float most = std::max(share, both - sheet.px(kReadable));
+  const float table = std::min(std::clamp(share, heights.least, heights.most), most);
+  return upper != nullptr ? table : both - table;
 }
 
 struct LayOutRow {
@@ -140,15 +136,17 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
     return scene;
   }
   const std::vector<Row> rows = rows_of(figure.panels);
-  const float between = sheet.px(16) * static_cast<float>(rows.size() - 1);
-  const std::vector<float> shares = shares_of(sheet, rows, area.height() - between);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row& row = rows[i];
+  float weights = 0;
+  for (const Row& row : rows) weights += weight_of(row);
+  for (const Row& row : rows) {
     Rect part = area;
-    if (i + 1 < rows.size()) part.y1 = area.y0 + shares[i];
+    const float fair = area.height() * weight_of(row) / weights;
+    if (&row != &rows.back())
+      part.y1 = area.y0 + (rows.size() == 2 ? upper_height(sheet, rows, area.height(), fair) : fair);
+    weights -= weight_of(row);
     if (frame.parts.plot || std::holds_alternative<lessons::Timeline>(row.front()))
       std::visit(LayOutRow{sheet, figure.head, row, part}, row.front());
-    area.y0 = part.y1 + sheet.px(16);
+    area.y0 = part.y1 + sheet.px(kBetweenRows);
   }
   return scene;
 }
