@@ -1,0 +1,245 @@
+// From ids, chapters and recordings to figures with the run that each is drawn of.
+#include "app/cli/chosen_figures.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/cli/drive.h"
+#include "app/cli/output.h"
+#include "app/cli/shown_course.h"
+#include "app/cli/suggest.h"
+#include "app/common/assets.h"
+#include "app/common/session.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
+
+namespace headroom::app {
+
+namespace fs = std::filesystem;
+using lessons::Figure;
+using lessons::Page;
+using record::Error;
+using record::ErrorKind;
+
+namespace {
+
+void add_once(std::vector<const Figure*>& list, const Figure* figure) {
+  if (std::find(list.begin(), list.end(), figure) == list.end()) list.push_back(figure);
+}
+
+// The page's figures, or those of them that were named.
+std::vector<const Figure*> figures_of(const Page& page, const std::vector<const Figure*>& named) {
+  std::vector<const Figure*> list;
+  for (const std::string& id : page.figures) {
+    const Figure* figure = lessons::find_figure(id);
+    if (figure != nullptr && (named.empty() || std::find(named.begin(), named.end(), figure) != named.end()))
+      add_once(list, figure);
+  }
+  return list;
+}
+
+bool is_of_sweeps(const Figure* figure) { return figure->basis == lessons::Basis::kSweep; }
+
+RunFigures& figures_of_run(std::vector<RunFigures>& runs, const std::string& name) {
+  for (RunFigures& run : runs)
+    if (run.name == name) return run;
+  return runs.emplace_back(RunFigures{.name = name, .recording = nullptr, .figures = {}});
+}
+
+// With --from: the named figures, else those of the pages, of that one recording.
+record::Result<std::vector<RunFigures>> given_figures(const fs::path& from, const std::vector<const Page*>& pages,
+                                                      const std::vector<const Figure*>& named) {
+  auto recording = load_recording(from);
+  if (!recording) return recording.error();
+  RunFigures run{.name = from.stem().string(), .recording = std::move(recording).value(), .figures = named};
+  if (named.empty())
+    for (const Page* page : pages)
+      for (const Figure* figure : figures_of(*page, {})) add_once(run.figures, figure);
+  return std::vector<RunFigures>{std::move(run)};
+}
+
+// Without --from: what the pages show, of the recordings that they name and that are here.
+record::Result<std::vector<RunFigures>> stored_figures(const std::vector<const Page*>& pages,
+                                                       const std::vector<const Figure*>& named) {
+  const auto assets = find_assets();
+  if (!assets) return assets.error();
+  std::vector<RunFigures> runs;
+  for (const Page* page : pages) {
+    const auto list = figures_of(*page, named);
+    for (const std::string& name : page->recordings) {
+      const fs::path path = recording_path(assets.value(), name);
+      std::error_code ignored;
+      if (list.empty() || !fs::exists(path, ignored)) continue;
+      RunFigures& run = figures_of_run(runs, name);
+      if (!run.recording) {
+        auto recording = load_recording(path);
+        if (!recording) return recording.error();
+        run.recording = std::move(recording).value();
+      }
+      // A page with a sweep has single runs beside it.
+      for (const Figure* figure : list)
+        if (page->sweep.empty() || is_of_sweeps(figure) == !run.recording->sweep_points().empty())
+          add_once(run.figures, figure);
+    }
+  }
+  return runs;
+}
+
+// The smallest model on the CPU: seconds everywhere.
+record::Result<std::shared_ptr<const record::Recording>> record_tiny(backend::Backend& engine,
+                                                                     std::string_view demo_id) {
+  const auto* demo = experiments::find_demo(demo_id);
+  if (demo == nullptr) return Error{fmt::format("The demo {} is not in this build.", demo_id)};
+  record::Params params(demo->schema);
+  if (params.has("model"))
+    if (auto set = params.set("model", std::string_view("tiny")); !set) return set.error();
+  if (params.has("device"))
+    if (auto set = params.set("device", std::string_view("cpu")); !set) return set.error();
+  const auto driven = drive(engine, {std::string(demo_id), std::move(params), true, {}});
+  if (!driven) return driven.error();
+  const auto& outcome = driven.value().recording->outcome();
+  if (driven.value().interrupted || (outcome && outcome->kind == record::OutcomeKind::kCompleted))
+    return driven.value().recording;
+  return Error{fmt::format("The run for the figures failed: {}", outcome ? outcome->message : "it has no outcome."),
+               ErrorKind::kEngine};
+}
+
+// No recording is stored for these pages: a new run, if there is an engine.
+record::Result<std::vector<RunFigures>> made_figures(const std::vector<const Page*>& pages,
+                                                     const std::vector<const Figure*>& named,
+                                                     const std::string& engine_asked) {
+  Session session(choose_engine(engine_asked));
+  if (!session.has_engine())
+    return Error{
+        "There is no stored recording to draw and no engine to make one: give a recording with --from FILE, or "
+        "build the engine with `./run`."};
+  backend::Backend& engine = *session.runner();
+  if (auto ready = wait_for_engine(engine); !ready) return ready.error();
+  std::vector<RunFigures> runs;
+  for (const Page* page : pages) {
+    const auto list = figures_of(*page, named);
+    if (list.empty() || page->demo.empty() || interrupted()) continue;
+    RunFigures& run = figures_of_run(runs, fmt::format("{}_tiny_cpu", page->demo));
+    if (!run.recording) {
+      auto made = record_tiny(engine, page->demo);
+      if (!made) return made.error();
+      run.recording = std::move(made).value();
+    }
+    for (const Figure* figure : list) add_once(run.figures, figure);
+  }
+  return runs;
+}
+
+// Whose first settings the figure can be drawn with, since a page of that schema shows it; null: it needs a run.
+const experiments::DemoInfo* schema_of(const Figure& figure, const std::vector<const Page*>& pages) {
+  if (!lessons::follows_settings(figure)) return nullptr;
+  for (const Page* page : pages)
+    if (!page->schema.empty() &&
+        std::find(page->figures.begin(), page->figures.end(), figure.id) != page->figures.end())
+      return experiments::find_schema(page->schema);
+  return nullptr;
+}
+
+bool is_drawn(const std::vector<RunFigures>& runs, const Figure* figure) {
+  return std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
+    return std::find(run.figures.begin(), run.figures.end(), figure) != run.figures.end();
+  });
+}
+
+// What needs no run is drawn once, where no run has it already.
+void add_without_run(std::vector<RunFigures>& runs, const std::vector<const Figure*>& wanted,
+                     const std::vector<const Page*>& pages) {
+  for (const Figure* figure : wanted) {
+    if (is_drawn(runs, figure)) continue;
+    if (lessons::is_closed_form(*figure)) {
+      figures_of_run(runs, "formula").figures.push_back(figure);
+    } else if (const experiments::DemoInfo* schema = schema_of(*figure, pages)) {
+      RunFigures& settings = figures_of_run(runs, std::string(schema->id));
+      settings.figures.push_back(figure);
+      settings.settings = record::Params(schema->schema);
+    }
+  }
+}
+
+// Of the pages' sweeps those that are not among `runs`.
+std::vector<RunFigures> closed_sweeps(const std::vector<RunFigures>& runs, const std::vector<const Page*>& pages,
+                                      const std::vector<const Figure*>& named) {
+  std::vector<RunFigures> all;
+  for (const Page* page : pages) {
+    const bool stored = std::any_of(runs.begin(), runs.end(), [&](const RunFigures& run) {
+      const bool of_page =
+          std::find(page->recordings.begin(), page->recordings.end(), run.name) != page->recordings.end();
+      return of_page && std::any_of(run.figures.begin(), run.figures.end(), is_of_sweeps);
+    });
+    if (page->sweep.empty() || stored) continue;
+    RunFigures closed{.name = page->id,
+                      .recording = nullptr,
+                      .figures = figures_of(*page, named),
+                      .settings = lessons::settings_of(*page),
+                      .sweep = page->sweep};
+    std::erase_if(closed.figures, [](const Figure* figure) { return !is_of_sweeps(figure); });
+    if (!closed.figures.empty()) all.push_back(std::move(closed));
+  }
+  return all;
+}
+
+}  // namespace
+
+record::Result<std::vector<const Figure*>> figures_named(const std::vector<std::string>& ids) {
+  std::vector<const Figure*> found;
+  for (const std::string& id : ids) {
+    const Figure* figure = lessons::find_figure(id);
+    if (figure == nullptr) {
+      std::vector<std::string_view> known;
+      for (const Figure* each : lessons::figures()) known.push_back(each->id);
+      return Error{unknown_name("figure", id, known)};
+    }
+    add_once(found, figure);
+  }
+  return found;
+}
+
+record::Result<std::vector<const Page*>> pages_of(const lessons::Course& course, std::optional<int> chapter) {
+  const auto& chapters = course.chapters();
+  if (chapter && static_cast<std::size_t>(*chapter) > chapters.size())
+    return Error{fmt::format("There is no chapter {}: there {} {}, see `headroom list`.", *chapter,
+                             chapters.size() == 1 ? "is" : "are", chapters.size())};
+  std::vector<const Page*> pages;
+  for (std::size_t i = 0; i < chapters.size(); ++i)
+    if (!chapter || static_cast<std::size_t>(*chapter) == i + 1)
+      pages.insert(pages.end(), chapters[i].pages.begin(), chapters[i].pages.end());
+  return pages;
+}
+
+record::Result<std::vector<RunFigures>> choose_figures(const FigureChoice& options) {
+  const auto named = figures_named(options.ids);
+  if (!named) return named.error();
+  if (options.from && !named.value().empty() && !options.chapter)
+    return given_figures(*options.from, {}, named.value());
+  const auto course = load_course();
+  if (!course) return course.error();
+  const auto pages = pages_of(course.value(), options.chapter);
+  if (!pages) return pages.error();
+  if (options.from) return given_figures(*options.from, pages.value(), named.value());
+  std::vector<const Figure*> wanted;
+  for (const Page* page : pages.value())
+    for (const Figure* figure : figures_of(*page, named.value())) add_once(wanted, figure);
+  for (const Figure* figure : named.value()) add_once(wanted, figure);
+  auto runs = stored_figures(pages.value(), named.value());
+  if (!runs) return runs;
+  const auto sweeps = closed_sweeps(runs.value(), pages.value(), named.value());
+  const bool needs_run = std::any_of(wanted.begin(), wanted.end(), [&](const Figure* figure) {
+    return !lessons::is_closed_form(*figure) && schema_of(*figure, pages.value()) == nullptr &&
+           !is_drawn(sweeps, figure);
+  });
+  if (runs.value().empty() && needs_run) runs = made_figures(pages.value(), named.value(), options.engine);
+  if (!runs) return runs;
+  runs.value().insert(runs.value().end(), sweeps.begin(), sweeps.end());
+  add_without_run(runs.value(), wanted, pages.value());
+  return runs;
+}
+
+}  // namespace headroom::app

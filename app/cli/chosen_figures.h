@@ -1,0 +1,41 @@
+// Which figures a command draws, and of which recordings: those that are named, of a given recording, of the stored ones
+// of the pages, or of a new run.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "demos/experiments/sweep_axes.h"
+#include "demos/record/recording.h"
+#include "demos/record/result.h"
+#include "demos/record/schema.h"
+#include "lessons/figure.h"
+#include "lessons/pages/course.h"
+
+namespace headroom::app {
+
+// The figures to draw of one recording.
+struct RunFigures {
+  std::string name;                                    // the recording's, in file names
+  std::shared_ptr<const record::Recording> recording;  // null: of figures that need none
+  std::vector<const lessons::Figure*> figures;
+  std::optional<record::Params> settings = {};     // where there is no recording: those that the figures follow
+  std::vector<experiments::SweepAxis> sweep = {};  // of a page with these settings, not run
+};
+
+// What was asked for.
+struct FigureChoice {
+  std::vector<std::string> ids;     // of figures; empty: all
+  std::optional<int> chapter;       // from 1
+  std::optional<std::string> from;  // a recording
+  std::string engine;               // that makes a run where nothing is stored
+};
+record::Result<std::vector<RunFigures>> choose_figures(const FigureChoice& options);
+
+record::Result<std::vector<const lessons::Figure*>> figures_named(const std::vector<std::string>& ids);
+// Of one chapter, or of all.
+record::Result<std::vector<const lessons::Page*>> pages_of(const lessons::Course& course, std::optional<int> chapter);
+
+}  // namespace headroom::app

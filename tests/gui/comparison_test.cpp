@@ -1,0 +1,119 @@
+// Run A beside the run on show, and which runs are evidence for the settings.
+#include <memory>
+
+#include "app/page/evidence.h"
+#include "app/page/page_model.h"
+#include "demos/experiments/demo.h"
+#include "tests/gui/reader.h"
+#include "tests/gui/scripted_backend.h"
+#include "tests/gui/small_run.h"
+#include "tests/support/catch.h"
+#include "tests/support/course.h"
+#include "tests/support/panels.h"
+
+using namespace headroom;
+using namespace headroom::app::page;
+using namespace headroom::tests;
+
+TEST_CASE("run A is compared with what is shown, and is its own run", "[window][page]") {
+  Reader reader;
+  reader.model.toggle_pin();
+  CHECK(reader.model.pinned() == nullptr);  // half of it is hidden still
+  reader.model.question().skip();
+  reader.model.run(0);
+  reader.poll(2);
+  CHECK_FALSE(reader.model.can_pin());  // not while it grows
+  reader.finish_run();
+  reader.model.toggle_pin();
+  REQUIRE(reader.model.pinned());
+  const auto a = reader.model.pinned()->recording;
+  reader.model.figure(400);
+  CHECK(reader.model.comparison().rows.empty());
+  reader.model.show_run(0);
+  const lessons::FigureData& figure = reader.model.figure(400);
+  REQUIRE(tests::timeline_of(figure).baseline_peak);
+  CHECK(tests::timeline_of(figure).baseline_peak->y ==
+        Approx(static_cast<double>(tests::peak_of({.weights = 80 * record::kMiB}))));
+  CHECK(figure.head.provenance.contains("run_a.demo"));
+  REQUIRE_FALSE(reader.model.comparison().rows.empty());
+  CHECK(reader.model.comparison().rows[0].head == "Peak");
+  CHECK(reader.model.comparison().rows[0].a == "340.00 MiB");
+  CHECK(reader.model.comparison().rows[0].b == "220.00 MiB");
+  CHECK(reader.model.comparison().rows[0].change == "−120.00 MiB");
+  CHECK(reader.model.comparison().rows[0].share == "−35 %");
+  reader.model.run(0);
+  reader.finish_run();
+  CHECK(reader.model.pinned()->recording == a);  // the next run takes its place on the page only
+  reader.model.toggle_pin();
+  CHECK(reader.model.pinned() == nullptr);
+  CHECK(reader.model.comparison().rows.empty());
+  CHECK_FALSE(tests::timeline_of(reader.model.figure(400)).baseline_peak);
+}
+
+TEST_CASE("compared runs are named by the settings that differ", "[window][page]") {
+  const auto run_with = [](const char* checkpointing, const char* batch) {
+    record::Recording recording(
+        record::RunInfo{.demo = "train_step", .params = {{"checkpointing", checkpointing}, {"batch", batch}}});
+    return recording;
+  };
+  const record::Recording first = run_with("off", "4"), second = run_with("layer", "4");
+  const Comparison comparison = compare_runs(record::Ledger(first), record::Ledger(second));
+  CHECK(comparison.a == "Checkpointing off");
+  CHECK(comparison.b == "Checkpointing each layer");
+  CHECK(compare_runs(record::Ledger(first), record::Ledger(first)).a.empty());
+  const record::Recording larger = run_with("off", "48");
+  CHECK(compare_runs(record::Ledger(first), record::Ledger(larger)).b == "Batch 48 sequences");
+  const record::Recording shorter(record::RunInfo{.demo = "train_step", .params = {{"steps", "1"}}}),
+      longer(record::RunInfo{.demo = "train_step", .params = {{"steps", "3"}}});
+  CHECK(compare_runs(record::Ledger(shorter), record::Ledger(longer)).b == "3 steps");
+}
+
+TEST_CASE("a run is named by its techniques", "[window][page]") {
+  record::RunInfo info{.demo = "train_step", .params = {{"model", "tiny"}, {"batch", "4"}, {"checkpointing", "layer"}}};
+  CHECK(techniques_of(info).empty());  // all of that is said in its provenance
+  info.params["optimizer"] = "adamw_8bit";
+  info.params["galore_rank"] = "8";  // of an optimizer that is not in use
+  info.params["steps"] = "7";
+  CHECK(techniques_of(info) == "Optimizer AdamW, 8-bit moments");
+  info.params["fused.rope"] = info.params["fused.swiglu"] = "on";
+  CHECK(techniques_of(info) == "Optimizer AdamW, 8-bit moments, fused kernels");
+}
+
+TEST_CASE("a run whose GPU is too old for the kernels says so beside its picture", "[window][page]") {
+  const auto composed = small_run();
+  record::RunInfo info = composed->info();
+  info.provenance["kernels_trouble"] = "The GPU is older than the kernels.";
+  composed->set_info(info);
+  Reader reader;
+  CHECK_FALSE(reader.model.notice());
+  reader.model.question().skip();
+  reader.backend.use(composed);
+  reader.model.run(0);
+  reader.finish_run();
+  REQUIRE(reader.model.notice());
+  CHECK(reader.model.notice()->head == "Without our kernels");
+  CHECK(reader.model.notice()->body == "The GPU is older than the kernels.");
+}
+
+TEST_CASE("runs with the page's settings are evidence, and others are not", "[window][page]") {
+  Reader reader;
+  reader.model.question().skip();
+  reader.model.run(reader.now);
+  reader.finish_run();
+  const record::RunInfo& info = reader.model.runs().back().recording->info();
+  record::RunInfo made = info;
+  made.demo = demo().id;
+  made.params.clear();
+  const record::Params& settings = reader.model.settings();
+  for (const record::ParamSpec& spec : settings.schema())
+    made.params[std::string(spec.key)] = settings.as_text(spec.key);
+  CHECK(made_with(made, demo().id, settings));
+  made.params["steps"] = "99";  // how long it ran says nothing about a step
+  CHECK(made_with(made, demo().id, settings));
+  CHECK_FALSE(made_with(made, "bench", settings));
+  REQUIRE(reader.model.set_param("batch", "8"));
+  CHECK_FALSE(made_with(made, demo().id, reader.model.settings()));
+  for (const int index : reader.model.evidence())
+    CHECK(made_with(reader.model.runs()[static_cast<std::size_t>(index)].recording->info(), demo().id,
+                    reader.model.settings()));
+}

@@ -1,0 +1,57 @@
+// The view of a timeline, and the stops of sliders.
+#include "app/page/param_scale.h"
+#include "app/page/timeline_view.h"
+#include "demos/experiments/demo.h"
+#include "tests/gui/reader.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::app::page;
+using namespace headroom::tests;
+
+TEST_CASE("zoom keeps the point under the mouse, pan stops at the ends, fit returns", "[window][timeline]") {
+  TimelineView view;
+  view.set_full({0, 100});
+  view.zoom(30, 0.5);
+  CHECK(view.visible().begin == Approx(15));
+  CHECK(view.visible().end == Approx(65));
+  view.pan(-1000);
+  CHECK(view.visible().begin == Approx(0));
+  view.pan(1000);
+  CHECK(view.visible().end == Approx(100));
+  view.zoom(80, 100);
+  CHECK_FALSE(view.zoomed());
+  view.set_measure(TimelineView::Range{20, 40});
+  view.fit();
+  CHECK(view.visible() == TimelineView::Range{20, 40});
+  view.set_measure(std::nullopt);
+  view.fit();
+  CHECK_FALSE(view.zoomed());
+  view.zoom(50, 1e-30);
+  CHECK(view.visible().length() > 0);
+}
+
+TEST_CASE("sliders have the stops that people use", "[window][settings]") {
+  const auto find = [](std::string_view key) -> const record::ParamSpec& {
+    for (const record::ParamSpec& spec : demo().schema)
+      if (spec.key == key) return spec;
+    throw std::runtime_error("no such key");
+  };
+  CHECK(stops_of(find("batch")) == std::vector<double>{1, 2, 4, 8, 16, 32, 64, 128, 256});
+  const std::vector<double> cards = stops_of(find("cap"));
+  CHECK(cards.front() == 0);
+  CHECK(std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) != cards.end());
+  CHECK(stops_of(find("seed")).empty());  // typed
+  record::Params params(demo().schema);
+  REQUIRE(params.set("cap", "24GiB"));
+  REQUIRE(params.set("seq", "1024"));
+  CHECK(shown_value(find("cap"), params) == "24 GiB");
+  CHECK(shown_value(find("seq"), params) == "1,024 tokens");
+  REQUIRE(params.set("cap", "0"));
+  CHECK(shown_value(find("cap"), params) == "no limit");
+  CHECK(shown_value(find("data"), params) == "the text of this course");
+  CHECK(shown_value(find("weights"), params) == "random ones");  // not this course's
+  CHECK(shown_value(find("offload_file"), params) == "a temporary file");
+  CHECK(nearest_stop(cards, 24.0 * static_cast<double>(record::kGiB)) ==
+        std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) - cards.begin());
+}
