@@ -61,7 +61,8 @@ constexpr float kBetweenRows = 16;  // px at scale 1
 // Of the height that rows share.
 float weight_of(const Row& row) { return std::holds_alternative<lessons::Chart>(row.front()) ? 0.45f : 0.55f; }
 
-constexpr float kReadable = 150;  // px at scale 1 that a plot needs
+constexpr float kLeastChart = 110;  // px at scale 1, axes and names included
+constexpr float kReadable = 150;    // px at scale 1 that a plot needs
 
 // The height of the upper of two rows, one of which is a table: that has room for all its rows where the other one stays
 // readable, and no more than it needs. `fair`: by weight.
@@ -144,7 +145,10 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
     if (&row != &rows.back())
       part.y1 = area.y0 + (rows.size() == 2 ? upper_height(sheet, rows, area.height(), fair) : fair);
     weights -= weight_of(row);
-    if (frame.parts.plot || std::holds_alternative<lessons::Timeline>(row.front()))
+    const bool chart = std::holds_alternative<lessons::Chart>(row.front());
+    const bool room = !chart || rows.size() == 1 || part.height() >= sheet.px(kLeastChart);
+    const bool shown = frame.parts.plot || std::holds_alternative<lessons::Timeline>(row.front());
+    if (shown && room)  // axes without a plot between them say nothing
       std::visit(LayOutRow{sheet, figure.head, row, part}, row.front());
     area.y0 = part.y1 + sheet.px(kBetweenRows);
   }

@@ -167,7 +167,7 @@ class DiagramLayout {
     const bool quiet = box.state == BoxState::kFreed || box.state == BoxState::kNotYet;
     const Color color = alive ? palette_.of(box.category).on_fill : quiet ? palette_.text3 : palette_.text;
     const float line = sheet_.height(kStrongType), room = rect.width() - sheet_.px(4);
-    if (rect.height() < line || sheet_.width(kStrongType, box.label) > room) return;
+    if (box.label.empty() || rect.height() < line || sheet_.width(kStrongType, box.label) > room) return;
     const bool noted = !box.note.empty() && rect.height() >= 2.2f * line && sheet_.width(kLabelType, box.note) <= room;
     const float middle = rect.center_y() - (noted ? line * 0.5f : 0);
     words_.push_back({rect.x0, middle - line * 0.5f, rect.x1, middle + line * (noted ? 1.5f : 0.5f)});

@@ -57,7 +57,8 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
   const std::vector<float> ends = column_ends(sheet, table, area);
   const float words_end = names_end(sheet, table, ends, area);
   float y = area.y0;
-  sheet.text_mid(Layer::kBars, kHead, palette.text2, table.head, area.x0, y + head * 0.5f);
+  sheet.text_mid(Layer::kBars, kHead, palette.text2, sheet.shortened(kHead, table.head, words_end - area.x0), area.x0,
+                 y + head * 0.5f);
   for (std::size_t i = 0; i < table.columns.size(); ++i)
     sheet.text_mid(Layer::kBars, kHead, palette.text2, table.columns[i], ends[i], y + head * 0.5f, Anchor::kEnd);
   y += head;
