@@ -157,11 +157,13 @@ bool begin_column(const char* id, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x0 - ring, rect.y0 - ring});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(ring, ring));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  const ImVec2 size{rect.width() + 2 * ring + ImGui::GetStyle().ScrollbarSize, rect.height() + 2 * ring};
+  const float bar = ImGui::GetStyle().ScrollbarSize, edge = ImGui::GetCurrentWindow()->InnerRect.Max.x;
+  const float right = std::min(rect.x1 + ring + bar, std::max(rect.x1 + ring, edge));  // of the child window
+  const ImVec2 size{right - (rect.x0 - ring), rect.height() + 2 * ring};
   const bool seen = ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding | ImGuiChildFlags_NavFlattened);
   // As wide with a scroll bar as without: else words that just fit without one would come and go with it.
   ImGuiWindow* window = ImGui::GetCurrentWindow();
-  window->ContentRegionRect.Max.x = window->WorkRect.Max.x = rect.x1;
+  window->ContentRegionRect.Max.x = window->WorkRect.Max.x = std::min(rect.x1, right - ring - bar);
   return seen;
 }
 
