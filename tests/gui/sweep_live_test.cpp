@@ -80,7 +80,7 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
       if (i == 1)
         IM_CHECK(rung.note.find("does not go with") != std::string::npos);
       else
-        IM_CHECK_STR_EQ(rung.note.c_str(), "");
+        IM_CHECK(rung.note.find("does not go with") == std::string::npos);  // it may name what it turned off
       IM_CHECK_EQ(rung.value.empty(), i == 1);
     }
     const auto total = [](const lessons::Rung& rung) {
