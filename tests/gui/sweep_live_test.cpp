@@ -58,7 +58,7 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
   perform("ladder live", stage_of(assets, "ladder"), [](Actor& actor) {
     actor.frames(3);
     if (actor.question().hides()) actor.click("skip");
-    IM_CHECK(!actor.there("layers"));  // rungs are measured, not predicted
+    IM_CHECK(!actor.there("layers/Predicted"));  // rungs are measured, not predicted
     for (const auto& [key, value] :
          {std::pair("device", "cpu"), std::pair("batch", "4"), std::pair("seq", "128"), std::pair("steps", "2")})
       IM_CHECK(actor.page().set_param(key, value).ok());

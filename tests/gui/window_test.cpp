@@ -20,7 +20,7 @@ TEST_CASE("the page opens with its stored run, half of it hidden", "[gui]") {
     IM_CHECK(tests::timeline_of(actor.page().figure(400)).hidden_from.has_value());
     IM_CHECK(actor.there("lock"));
     IM_CHECK(actor.there("skip"));
-    IM_CHECK(!actor.there("layers"));  // no planner: no choice of a prediction
+    IM_CHECK(!actor.there("layers/Predicted"));  // no planner: no choice of a prediction
   });
 }
 

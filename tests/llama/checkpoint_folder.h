@@ -16,6 +16,18 @@
 
 namespace headroom::test {
 
+// A model whose checkpoint is a few kilobytes.
+inline constexpr llama::Config kSmall{.id = "custom",
+                                      .hidden_size = 16,
+                                      .intermediate_size = 24,
+                                      .num_layers = 2,
+                                      .num_heads = 2,
+                                      .num_kv_heads = 1,
+                                      .head_dim = 8,
+                                      .vocab_size = 256,
+                                      .tie_word_embeddings = false,
+                                      .rope_theta = 10000};
+
 // A new folder in the folder for temporary files, removed with the object.
 class TemporaryFolder {
  public:

@@ -10,18 +10,8 @@ namespace {
 
 using namespace headroom;
 using nlohmann::json;
+using test::kSmall;
 using test::TemporaryFolder;
-
-const llama::Config kSmall{.id = "custom",
-                           .hidden_size = 16,
-                           .intermediate_size = 24,
-                           .num_layers = 2,
-                           .num_heads = 2,
-                           .num_kv_heads = 1,
-                           .head_dim = 8,
-                           .vocab_size = 256,
-                           .tie_word_embeddings = false,
-                           .rope_theta = 10000};
 
 std::string config_refusal(const std::function<void(json&)>& change) {
   const TemporaryFolder folder;

@@ -30,19 +30,9 @@ namespace {
 using namespace headroom;
 using experiments::TrainStepRun;
 using nlohmann::json;
+using test::kSmall;
 using test::TemporaryFolder;
 using test::TensorBytes;
-
-const llama::Config kSmall{.id = "custom",
-                           .hidden_size = 16,
-                           .intermediate_size = 24,
-                           .num_layers = 2,
-                           .num_heads = 2,
-                           .num_kv_heads = 1,
-                           .head_dim = 8,
-                           .vocab_size = 256,
-                           .tie_word_embeddings = false,
-                           .rope_theta = 10000};
 
 const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 
