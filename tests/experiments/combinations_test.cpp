@@ -3,31 +3,23 @@
 #include <array>
 #include <cmath>
 #include <exception>
-#include <filesystem>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <ATen/Parallel.h>
 
-#include "demos/engine/experiments/train_step_run.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::RunPlace;
-using experiments::TrainStepRun;
 using record::Params;
 using record::ParamSpec;
-
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kGpu};
 
 // A switch away from its default.
 struct Position {
@@ -64,12 +56,8 @@ std::vector<Position> positions() {
 }
 
 Params micro() {
-  Params params(experiments::find_demo("train_step")->schema);
-  for (const char* assignment : {"model=custom", "hidden_size=16", "num_layers=3", "num_heads=2", "num_kv_heads=1",
-                                 "head_dim=8", "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"}) {
-    REQUIRE(params.set_assignment(assignment).ok());
-  }
-  return params;
+  return test::params({"model=custom", "hidden_size=16", "num_layers=3", "num_heads=2", "num_kv_heads=1", "head_dim=8",
+                       "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"});
 }
 
 void set(Params& params, const std::string& assignment) {
@@ -85,20 +73,15 @@ void set_needs(Params& params, const ParamSpec& spec) {
   set(params, std::string(spec.needs_key) + "=" + std::string(spec.needs_value.substr(0, spec.needs_value.find('|'))));
 }
 
-std::array<double, 2> losses(const Params& params) {
-  auto run = TrainStepRun::create(params, {.place = kCpu, .course_text = kText});
+std::vector<double> two_losses(const Params& params) {
+  auto run = test::run_or_refusal(params, test::kCpu);
   if (!run) throw std::runtime_error(run.error().message);
-  std::array<double, 2> result{};
-  for (int i = 0; i < 2; ++i) {
-    run.value()->step(i);
-    result[static_cast<std::size_t>(i)] = run.value()->loss();
-  }
-  return result;
+  return test::losses(*run.value(), 2);
 }
 
 // The plain step in the same type over as many samples, with the same positions in its loss.
-std::array<double, 2> plain_losses(const Params& params) {
-  static std::map<std::string, std::array<double, 2>> known;
+std::vector<double> plain_losses(const Params& params) {
+  static std::map<std::string, std::vector<double>> known;
   Params plain = micro();
   const bool hugging_face = params.text("loss").starts_with("hf_");
   if (hugging_face) set(plain, "loss=hf_2025");
@@ -106,7 +89,7 @@ std::array<double, 2> plain_losses(const Params& params) {
   // The numbers that weights are drawn as depend on the type.
   set(plain, "precision=" + params.as_text("precision"));
   const std::string key = plain.as_text("loss") + plain.as_text("batch") + plain.as_text("precision");
-  if (!known.contains(key)) known[key] = losses(plain);
+  if (!known.contains(key)) known[key] = two_losses(plain);
   return known[key];
 }
 
@@ -122,7 +105,8 @@ std::array<double, 2> tolerance(const Params& params) {
 
 void run_for_two_steps(const Params& params) {
   try {
-    const std::array<double, 2> plain = plain_losses(params), ours = losses(params), most = tolerance(params);
+    const std::vector<double> plain = plain_losses(params), ours = two_losses(params);
+    const std::array<double, 2> most = tolerance(params);
     for (std::size_t i = 0; i < 2; ++i) {
       CAPTURE(i, ours[i], plain[i]);
       CHECK(std::abs(ours[i] - plain[i]) < most[i] * plain[i]);
@@ -139,9 +123,8 @@ bool takes_a_gpu(Params params) {
 
 void plan_for_five_steps(const Params& params) {
   try {
-    auto run = TrainStepRun::create(params, {.place = kPlanForGpu, .course_text = kText});
-    REQUIRE(run.ok());
-    for (int i = 0; i < 5; ++i) run.value()->step(i);
+    const auto run = test::make_run(params, test::kPlanForGpu);
+    for (int i = 0; i < 5; ++i) run->step(i);
   } catch (const std::exception& error) {
     FAIL_CHECK(error.what());
   }
@@ -219,7 +202,7 @@ TEST_CASE("what only a GPU has is refused on the CPU with its reason") {
                std::pair("attention=cudnn", "attention=cudnn does not go with device=cpu: cuDNN runs on GPUs only."));
   Params params = micro();
   set(params, setting);
-  const auto run = TrainStepRun::create(params, {.place = kCpu, .course_text = kText});
+  const auto run = test::run_or_refusal(params, test::kCpu);
   REQUIRE_FALSE(run.ok());
   CHECK(run.error().kind == record::ErrorKind::kRefused);
   CHECK(run.error().message == reason);

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,41 +15,23 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/llama/host/offload.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
-#include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using Settings = std::vector<std::string>;
 using record::Bytes;
+using test::joined;
+using test::Settings;
 
 const at::Device kGpu(at::kCUDA, 0);
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 
-Settings joined(Settings a, const Settings& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-std::vector<double> losses(const Settings& settings, int steps) {
-  record::Params params(experiments::find_demo("train_step")->schema);
-  for (const std::string& assignment : settings) REQUIRE(params.set_assignment(assignment).ok());
-  auto run = experiments::TrainStepRun::create(
-      params, {.place = {.device = kGpu, .target = record::DeviceKind::kGpu}, .course_text = kText});
-  REQUIRE(run.ok());
-  std::vector<double> result;
-  for (int i = 0; i < steps; ++i) {
-    run.value()->step(i);
-    result.push_back(run.value()->loss());
-  }
-  return result;
-}
+std::vector<double> losses(const Settings& settings, int steps) { return test::losses(settings, steps, test::kGpu); }
 
 void wait_for_gpu() { c10::cuda::getCurrentCUDAStream().synchronize(); }
 

@@ -1,24 +1,21 @@
 // The CUDA probe against the allocator's own statistics: at every event, and asked bytes at every mark.
-#include <map>
 #include <memory>
 #include <vector>
 
 #include <ATen/ATen.h>
 #include <c10/core/AutogradState.h>
 
-#include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/live/probes/cuda_allocator.h"
 #include "demos/engine/live/probes/cuda_probe.h"
-#include "demos/experiments/demo.h"
 #include "demos/record/ledger.h"
 #include "demos/record/scope.h"
 #include "tests/live/run_driver.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::TrainStepRun;
 using record::Bytes;
 using record::Category;
 using tests::sink;
@@ -61,29 +58,12 @@ record::Recording take_recording() {
   return recording;
 }
 
-record::Params settings(const tests::Settings& values) {
-  record::Params params(experiments::find_demo("train_step")->schema);
-  for (const auto& [key, value] : values) REQUIRE(params.set(key, std::string_view(value)).ok());
-  return params;
-}
-
-// Builds the model and trains `steps` steps.
-std::unique_ptr<TrainStepRun> train(const record::Params& params, int steps) {
-  const auto text = tests::text_to_train_on();
-  auto run = TrainStepRun::create(
-      params,
-      {.place = {.device = c10::Device(c10::kCUDA, 0), .target = record::DeviceKind::kGpu}, .course_text = text});
-  REQUIRE(run.ok());
-  for (int i = 0; i < steps; ++i) run.value()->step(i);
-  return std::move(run).value();
-}
-
 }  // namespace
 
 TEST_CASE("the ledger is the allocator's: allocated and reserved at every event, requested at every mark") {
   cuda_probe();
-  const std::string checkpointing = GENERATE("off", "layer");
-  const std::string precision = GENERATE("bf16", "fp32");
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  const std::string precision = GENERATE("precision=bf16", "precision=fp32");
   CAPTURE(checkpointing, precision);
   live::cuda_allocator::release_everything();
   live::cuda_allocator::reset_peaks(0);
@@ -91,12 +71,8 @@ TEST_CASE("the ledger is the allocator's: allocated and reserved at every event,
   sink().open(true);
   cuda_probe().start();
   record::set_scope_listener(&listener);
-  const auto run = train(settings({{"model", "llama-3.2-1b"},
-                                   {"precision", precision},
-                                   {"batch", "2"},
-                                   {"seq", "512"},
-                                   {"checkpointing", checkpointing}}),
-                         3);
+  const auto run = test::make_run({"model=llama-3.2-1b", precision, "batch=2", "seq=512", checkpointing}, test::kGpu);
+  for (int i = 0; i < 3; ++i) run->step(i);
   const double loss = run->loss();
   record::set_scope_listener(nullptr);
   cuda_probe().stop();

@@ -4,78 +4,48 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <filesystem>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/llama/model/model.h"
 #include "demos/engine/llama/step/cuda_graph.h"
-#include "demos/experiments/demo.h"
 #include "tests/llama/checkpoint_folder.h"
 #include "tests/llama/small_config.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::RunPlace;
-using experiments::TrainStepRun;
-
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
-const RunPlace kGpu{.device = at::Device(at::kCUDA, 0), .target = record::DeviceKind::kGpu};
-
-using Settings = std::vector<std::string>;
+using namespace headroom::test;
 
 // A small model's weights as a checkpoint: both devices start from the same numbers.
 class Checkpoint {
  public:
   Checkpoint() {
-    llama::Config config = test::kSmallConfig;
+    llama::Config config = kSmallConfig;
     config.vocab_size = 320;
-    std::vector<test::TensorBytes> tensors;
+    std::vector<TensorBytes> tensors;
     for (const llama::Parameter& p : llama::parameters(llama::make_model(config, {}, {}, /*seq=*/8, /*seed=*/5))) {
       const at::Tensor values = p.tensor.detach().contiguous();
       tensors.push_back({p.name, "F32", values.sizes().vec(),
                          std::string(static_cast<const char*>(values.const_data_ptr()), values.nbytes())});
     }
-    test::write_bytes(folder_.path() / "config.json", test::config_json(config).dump());
-    test::write_bytes(folder_.path() / "model.safetensors", test::safetensors(tensors));
+    write_bytes(folder_.path() / "config.json", config_json(config).dump());
+    write_bytes(folder_.path() / "model.safetensors", safetensors(tensors));
   }
   std::string setting() const { return "weights=" + folder_.path().string(); }
 
  private:
-  test::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
-std::string text_of(const Settings& words) { return fmt::format("{}", fmt::join(words, " ")); }
-
-std::unique_ptr<TrainStepRun> made(const Settings& settings, RunPlace place,
-                                   const std::atomic<bool>* cancel = nullptr) {
+// Settings of a run that starts from it.
+Settings from_checkpoint(const Settings& settings) {
   static const Checkpoint checkpoint;
-  record::Params params(experiments::find_demo("train_step")->schema);
-  for (const char* assignment : {"model=custom", "batch=2", "seq=64"}) REQUIRE(params.set_assignment(assignment).ok());
-  REQUIRE(params.set_assignment(checkpoint.setting()).ok());
-  for (const std::string& assignment : settings) REQUIRE(params.set_assignment(assignment).ok());
-  auto run = TrainStepRun::create(params, {.place = place, .course_text = kText, .cancel = cancel});
-  if (!run) FAIL(run.error().message);
-  return std::move(run).value();
-}
-
-std::vector<double> losses(const Settings& settings, RunPlace place, int steps) {
-  const std::unique_ptr<TrainStepRun> run = made(settings, place);
-  std::vector<double> result;
-  for (int i = 0; i < steps; ++i) {
-    run->step(i);
-    result.push_back(run->loss());
-  }
-  return result;
+  return joined({"model=custom", "batch=2", "seq=64", checkpoint.setting()}, settings);
 }
 
 const std::vector<Settings> kTechniques{
@@ -129,7 +99,8 @@ Settings on_cpu(Settings settings) {
 TEST_CASE("a technique gives the same losses on the GPU as on the CPU") {
   const Settings settings = GENERATE(from_range(kTechniques));
   CAPTURE(text_of(settings));
-  const std::vector<double> cpu = losses(on_cpu(settings), kCpu, 3), gpu = losses(settings, kGpu, 3);
+  const std::vector<double> cpu = losses(from_checkpoint(on_cpu(settings)), 3, kCpu);
+  const std::vector<double> gpu = losses(from_checkpoint(settings), 3, kGpu);
   const bool drawn = text_of(settings).find("adapters") != std::string::npos;  // each device draws its own
   for (std::size_t i = 0; i < cpu.size(); ++i) {
     CAPTURE(i, cpu[i], gpu[i]);
@@ -138,7 +109,7 @@ TEST_CASE("a technique gives the same losses on the GPU as on the CPU") {
 }
 
 TEST_CASE("a step as one CUDA graph gives the losses of the same step without") {
-  const Settings settings = GENERATE(
+  const Settings switches = GENERATE(
       Settings{"precision=fp32", "fused.embedding=on"}, Settings{"precision=bf16"},
       Settings{"precision=bf16", "loss=flce", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on",
                "fused.embedding=on"},
@@ -148,28 +119,27 @@ TEST_CASE("a step as one CUDA graph gives the losses of the same step without") 
       Settings{"precision=bf16", "optimizer_in_backward=on", "checkpointing=every"},
       Settings{"precision=bf16", "accumulate=2", "attention=eager", "checkpointing=selective"},
       Settings{"precision=bf16", "adapters=qlora"}, Settings{"precision=bf16", "loss=hf_2024", "keep_output=off"});
-  CAPTURE(text_of(settings));
-  Settings graph = settings;
-  graph.emplace_back("cuda_graph=on");
-  const std::vector<double> without = losses(settings, kGpu, 9), with = losses(graph, kGpu, 9);
+  CAPTURE(text_of(switches));
+  const Settings settings = from_checkpoint(switches), graph = joined(settings, {"cuda_graph=on"});
+  const std::vector<double> without = losses(settings, 9, kGpu), with = losses(graph, 9, kGpu);
   for (std::size_t i = 0; i < with.size(); ++i) {
     CAPTURE(i, with[i], without[i]);
-    CHECK(std::abs(with[i] - without[i]) < (rounds(settings) ? 3e-3 : 1e-4) * without[i]);
+    CHECK(std::abs(with[i] - without[i]) < (rounds(switches) ? 3e-3 : 1e-4) * without[i]);
   }
   // Each replay reads its own tokens and weights.
   for (std::size_t i = 1; i < with.size(); ++i) CHECK(with[i] != with[i - 1]);
 }
 
 TEST_CASE("a run that is cancelled while its step is recorded leaves the device to the next one") {
-  const Settings settings{"precision=bf16"}, graph{"precision=bf16", "cuda_graph=on"};
-  const std::vector<double> before = losses(settings, kGpu, 2);
+  const Settings settings = from_checkpoint({"precision=bf16"}), graph = joined(settings, {"cuda_graph=on"});
+  const std::vector<double> before = losses(settings, 2, kGpu);
   {
     std::atomic<bool> cancel = false;
-    const std::unique_ptr<TrainStepRun> run = made(graph, kGpu, &cancel);
+    const std::unique_ptr<TrainStepRun> run = make_run(graph, kGpu, &cancel);
     for (int i = 0; i < llama::StepGraph::kWarmUp; ++i) run->step(i);
     cancel = true;
     CHECK(run->step(llama::StepGraph::kWarmUp) == experiments::StepResult::kCancelled);
   }
-  CHECK(losses(settings, kGpu, 2) == before);
-  CHECK(losses(graph, kGpu, llama::StepGraph::kWarmUp + 2).size() == llama::StepGraph::kWarmUp + 2);
+  CHECK(losses(settings, 2, kGpu) == before);
+  CHECK(losses(graph, llama::StepGraph::kWarmUp + 2, kGpu).size() == llama::StepGraph::kWarmUp + 2);
 }

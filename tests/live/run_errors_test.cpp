@@ -10,7 +10,6 @@
 #include <c10/util/Exception.h>
 #include <cuda_runtime_api.h>
 
-#include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/live/run/device_facts.h"
 #include "demos/engine/live/run/run_errors.h"
 #include "demos/engine/live/trace/kernel_support.h"
@@ -18,6 +17,7 @@
 #include "demos/experiments/demo.h"
 #include "kernels/common/device.h"
 #include "tests/live/run_driver.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
@@ -129,22 +129,17 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
   };
   const auto handle =
       at::addThreadLocalCallback(at::RecordFunctionCallback(count).scopes({at::RecordScope::USER_SCOPE}));
-  const std::filesystem::path text = tests::text_to_train_on();
   const auto ran = [&](const record::Params& params) {
     ours = 0;
-    auto run = experiments::TrainStepRun::create(
-        params, {.place = {.device = at::kCPU, .target = DeviceKind::kCpu}, .course_text = text});
-    REQUIRE(run.ok());
-    for (int i = 0; i < 2; ++i) run.value()->step(i);
+    const auto run = test::make_run(params, test::kCpu);
+    for (int i = 0; i < 2; ++i) run->step(i);
     return ours;
   };
   int composed = 0, refused = 0;
   for (const record::ParamSpec& spec : experiments::find_demo("train_step")->schema) {
     for (const record::Choice& choice : record::choices_of(spec)) {
-      record::Params params(experiments::find_demo("train_step")->schema);
+      record::Params params = test::params({"model=tiny", "batch=1", "seq=16", "device=cpu"});
       const auto set = [&](std::string_view key, std::string_view value) { REQUIRE(params.set(key, value).ok()); };
-      for (const auto& [key, value] : {std::pair("model", "tiny"), {"batch", "1"}, {"seq", "16"}, {"device", "cpu"}})
-        set(key, value);
       if (spec.key == "device" || spec.key == "model" || spec.key == "trace") continue;
       if (spec.key.starts_with("offload.")) set("checkpointing", "layer");
       if (spec.key == "offload.parameters") set("offload.optimizer", "host");
@@ -165,15 +160,12 @@ TEST_CASE("a composed step runs no kernel of ours, and what cannot be composed i
   }
   CHECK(composed > 30);
   CHECK(refused > 8);
-  record::Params fused(experiments::find_demo("train_step")->schema);
-  for (const char* setting : {"model=tiny", "batch=1", "seq=16"}) REQUIRE(fused.set_assignment(setting).ok());
-  CHECK(ran(fused) > 0);  // that this test can see them
+  CHECK(ran(test::params({"model=tiny", "batch=1", "seq=16"})) > 0);  // that this test can see them
   at::removeCallback(handle);
 }
 
 TEST_CASE("the losses of Hugging Face's code need no kernels, and stay") {
-  record::Params params(experiments::find_demo("train_step")->schema);
-  REQUIRE(params.set("loss", "hf_2024").ok());
+  record::Params params = test::params({"loss=hf_2024"});
   live::compose(params);
   CHECK(params.text("loss") == "hf_2024");
 }

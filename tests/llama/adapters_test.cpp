@@ -2,11 +2,11 @@
 // take, planned to the byte.
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -17,33 +17,24 @@
 #include "demos/engine/llama/model/linear.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
-#include "demos/experiments/demo.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/small_config.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::RunPlace;
-using experiments::TrainStepRun;
+using namespace headroom::test;
 using llama::AdapterKind;
 using llama::AdapterOptions;
 using llama::AdapterTargets;
 using llama::ProjectionKind;
 using record::Bytes;
 using record::Category;
-using test::Allocation;
-using test::LoggedDevice;
 
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
-
-const llama::Config& kSmall = test::kSmallConfig;
-const std::vector<std::string> kSmallParams{"model=custom",         "hidden_size=64", "num_layers=3",
-                                            "num_heads=4",          "num_kv_heads=2", "head_dim=16",
-                                            "intermediate_size=96", "vocab_size=300"};
+const llama::Config& kSmall = kSmallConfig;
+const Settings kLowRank = joined(kSmallSettings, {"lora_rank=8"});
 // I·O and I + O of the seven projections of such a layer, in turn.
 constexpr std::array<std::int64_t, 7> kAreas{64 * 64, 64 * 32, 64 * 32, 64 * 64, 64 * 96, 64 * 96, 96 * 64};
 constexpr std::array<std::int64_t, 7> kSides{128, 96, 96, 128, 160, 160, 160};
@@ -86,45 +77,14 @@ double difference(const at::Tensor& a, const at::Tensor& b) {
   return ((a - b).abs().max() / b.abs().max()).item<double>();
 }
 
-record::Params params(const std::vector<std::string>& assignments) {
-  record::Params result(experiments::find_demo("train_step")->schema);
-  for (const std::string& assignment : kSmallParams) REQUIRE(result.set_assignment(assignment).ok());
-  for (const char* assignment : {"batch=2", "seq=24", "lora_rank=8"}) REQUIRE(result.set_assignment(assignment).ok());
-  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-  return result;
-}
-
-std::string text_of(const std::vector<std::string>& words) {
-  return std::accumulate(words.begin(), words.end(), std::string(),
-                         [](const std::string& all, const std::string& word) { return all + " " + word; });
-}
-
 struct Logs {
   std::vector<Allocation> setup, third_step;
 };
 
-Logs logs(const record::Params& p, RunPlace place) {
-  Logs result;
-  const LoggedDevice device = place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu;
-  test::start_log(device);
-  auto run = TrainStepRun::create(p, {.place = place, .course_text = kText});
-  REQUIRE(run.ok());
-  result.setup = test::stop_log();
-  run.value()->step(0);
-  run.value()->step(1);
-  test::start_log(device);
-  run.value()->step(2);
-  result.third_step = test::stop_log();
-  return result;
-}
-
-void check_equal(const std::vector<Allocation>& real, const std::vector<Allocation>& planned) {
-  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
-    if (to_string(real[i]) == to_string(planned[i])) continue;
-    CAPTURE(i);
-    REQUIRE(to_string(real[i]) == to_string(planned[i]));
-  }
-  CHECK(real.size() == planned.size());
+Logs logs(const Settings& settings, const RunPlace& place) {
+  std::unique_ptr<TrainStepRun> run;
+  std::vector<Allocation> setup = log_of(place, [&] { run = make_run(joined(kLowRank, settings), place); });
+  return {.setup = std::move(setup), .third_step = log_of_step(*run, place, 2)};
 }
 
 // Bytes of a category that are there at the end, and at most at a time.
@@ -149,18 +109,6 @@ Level level(const std::vector<Allocation>& log, Category category) {
   return result;
 }
 
-// Bytes that an operator's forward leaves for backward: alive when the loss begins.
-Bytes kept_by(const std::vector<Allocation>& log, const std::string& op) {
-  std::map<std::int64_t, Bytes> alive;
-  for (const Allocation& a : log) {
-    if (a.tag.phase == record::Phase::kLoss) break;
-    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
-    if (a.kind == Allocation::Kind::kAlloc && record::operator_name(a.tag.op) == op) alive[a.storage] = a.bytes;
-  }
-  return std::accumulate(alive.begin(), alive.end(), Bytes{0},
-                         [](Bytes sum, const auto& entry) { return sum + entry.second; });
-}
-
 constexpr std::int64_t adapter_elements() {
   return kLayers * kRank * std::accumulate(kSides.begin(), kSides.end(), std::int64_t{0});
 }
@@ -173,7 +121,7 @@ constexpr std::int64_t kOtherElements = 300 * 64 + (2 * kLayers + 1) * 64;
 }  // namespace
 
 TEST_CASE("before the first step a model with adapters is its base, bit by bit") {
-  test::install_allocation_log();
+  install_allocation_log();
   const auto type = GENERATE(at::kFloat, at::kBFloat16);
   const bool fused = GENERATE(false, true);
   CAPTURE(fused, c10::toString(type));
@@ -262,34 +210,32 @@ TEST_CASE("the adapters' gradients are those of W + α/r · B A by autograd, and
 TEST_CASE("a planned step with adapters makes the CPU step's allocations, one by one and by name") {
   at::set_num_threads(1);
   const std::string adapters = GENERATE("adapters=lora", "adapters=qlora");
-  const std::vector<std::string> switches = GENERATE(values<std::vector<std::string>>(
-      {{},
-       {"lora_targets=attention"},
-       {"lora_targets=mlp", "fused.swiglu=on"},
-       {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.cross_entropy=on"},
-       {"loss=flce", "loss_chunk=16", "fused.rms_norm=on", "lora_targets=mlp"},
-       {"loss=flce", "loss_mode=lean", "loss_chunk=128"},
-       {"checkpointing=layer", "fused.rms_norm=on", "fused.swiglu=on"},
-       {"checkpointing=selective"},
-       {"precision=bf16"},
-       {"precision=bf16_mixed", "checkpointing=layer", "fused.rms_norm=on"},
-       {"accumulate=2"},
-       {"optimizer=adamw_8bit"},
-       {"optimizer_in_backward=on"}}));
+  const Settings switches =
+      GENERATE(values<Settings>({{},
+                                 {"lora_targets=attention"},
+                                 {"lora_targets=mlp", "fused.swiglu=on"},
+                                 {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.cross_entropy=on"},
+                                 {"loss=flce", "loss_chunk=16", "fused.rms_norm=on", "lora_targets=mlp"},
+                                 {"loss=flce", "loss_mode=lean", "loss_chunk=128"},
+                                 {"checkpointing=layer", "fused.rms_norm=on", "fused.swiglu=on"},
+                                 {"checkpointing=selective"},
+                                 {"precision=bf16"},
+                                 {"precision=bf16_mixed", "checkpointing=layer", "fused.rms_norm=on"},
+                                 {"accumulate=2"},
+                                 {"optimizer=adamw_8bit"},
+                                 {"optimizer_in_backward=on"}}));
   CAPTURE(adapters, text_of(switches));
-  std::vector<std::string> all = switches;
-  all.push_back(adapters);
-  const record::Params p = params(all);
-  const Logs real = logs(p, kCpu), planned = logs(p, kPlanForCpu);
+  const Settings settings = joined(switches, {adapters});
+  const Logs real = logs(settings, kCpu), planned = logs(settings, kPlanForCpu);
   REQUIRE(real.third_step.size() > 100);
   check_equal(real.setup, planned.setup);
-  if (p.text("precision") == "fp32") return check_equal(real.third_step, planned.third_step);
-  check_equal(test::without_scratch(real.third_step), test::without_scratch(planned.third_step));
+  if (params(settings).text("precision") == "fp32") return check_equal(real.third_step, planned.third_step);
+  check_equal(without_scratch(real.third_step), without_scratch(planned.third_step));
 }
 
 TEST_CASE("adapters take the bytes of their formulas") {
   const auto bytes = [](std::int64_t elements) { return Bytes{4 * elements}; };
-  const Logs lora = logs(params({"adapters=lora"}), kPlanForCpu), qlora = logs(params({"adapters=qlora"}), kPlanForCpu);
+  const Logs lora = logs({"adapters=lora"}, kPlanForCpu), qlora = logs({"adapters=qlora"}, kPlanForCpu);
   // Weights: all of the base, r (I + O) a projection; in four bits nf4_bytes() a projection.
   CHECK(level(lora.setup, Category::kWeights).last ==
         bytes(kOtherElements + projection_elements() + adapter_elements()));
@@ -307,8 +253,7 @@ TEST_CASE("adapters take the bytes of their formulas") {
 
 TEST_CASE("QLoRA never has two layers' weights in the model's type") {
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-  const Logs qlora =
-      logs(params({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}), kPlanForCpu);
+  const Logs qlora = logs({"adapters=qlora", checkpointing, "fused.rms_norm=on", "fused.swiglu=on"}, kPlanForCpu);
   // Of the largest matrix, 64 × 96, a copy at a time; norms add a little workspace.
   const Level workspace = level(qlora.third_step, Category::kWorkspace);
   CHECK(workspace.last == 0);
@@ -327,7 +272,7 @@ TEST_CASE("a frozen linear keeps its input for an adapter only") {
   // L = 3 layers, N = 48 tokens, F = 96, 4 bytes.
   constexpr Bytes kProduct = 3 * 48 * 96 * 4, kLow = 3 * 48 * kRank * 4;
   const auto kept = [](const char* targets, const char* op) {
-    return kept_by(logs(params({"adapters=lora", targets}), kPlanForCpu).third_step, op);
+    return kept_by(logs({"adapters=lora", targets}, kPlanForCpu).third_step, op);
   };
   CHECK(kept("lora_targets=all", "mlp.product") == kProduct);
   CHECK(kept("lora_targets=attention", "mlp.product") == 0);
@@ -337,7 +282,7 @@ TEST_CASE("a frozen linear keeps its input for an adapter only") {
 
 TEST_CASE("backward of a fused norm rebuilds what an adapter reads, and nothing else") {
   const auto made_in_backward = [](const char* targets, const char* op) {
-    const Logs lora = logs(params({"adapters=lora", targets, "fused.rms_norm=on", "fused.swiglu=on"}), kPlanForCpu);
+    const Logs lora = logs({"adapters=lora", targets, "fused.rms_norm=on", "fused.swiglu=on"}, kPlanForCpu);
     return std::ranges::count_if(lora.third_step, [op](const Allocation& a) {
       return a.kind == Allocation::Kind::kAlloc && a.tag.phase == record::Phase::kBackward &&
              a.tag.category == Category::kActivations && record::operator_name(a.tag.op) == op;

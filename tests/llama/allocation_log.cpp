@@ -170,6 +170,24 @@ void refuse_allocation(int nth) {
   log.until_refusal = nth;
 }
 
+std::vector<Allocation> kept(const std::vector<Allocation>& log) {
+  std::map<std::int64_t, Allocation> alive;
+  for (const Allocation& a : log) {
+    if (a.tag.phase == record::Phase::kLoss) break;
+    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
+    if (a.kind == Allocation::Kind::kAlloc) alive[a.storage] = a;
+  }
+  std::vector<Allocation> result;
+  for (const auto& [storage, allocation] : alive) result.push_back(allocation);
+  return result;
+}
+
+record::Bytes kept_by(const std::vector<Allocation>& log, const std::string& op) {
+  record::Bytes bytes = 0;
+  for (const Allocation& a : kept(log)) bytes += record::operator_name(a.tag.op) == op ? a.bytes : 0;
+  return bytes;
+}
+
 int marks_heard() { return the_log().marks; }
 
 record::ByCategory peak_by_category(const std::vector<Allocation>& log) {

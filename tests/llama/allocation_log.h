@@ -40,6 +40,11 @@ void refuse_allocation(int nth);
 record::ByCategory peak_by_category(const std::vector<Allocation>& log);
 record::Bytes sum(const record::ByCategory& bytes);
 
+// What is alive when the loss begins: what forward leaves for backward.
+std::vector<Allocation> kept(const std::vector<Allocation>& log);
+// Bytes of that which an operator made.
+record::Bytes kept_by(const std::vector<Allocation>& log, const std::string& op);
+
 // Marks heard since start_log.
 int marks_heard();
 

@@ -2,41 +2,27 @@
 // byte.
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <map>
-#include <memory>
-#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <ATen/Parallel.h>
 
-#include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
-#include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "tests/llama/allocation_log.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::RunPlace;
-using experiments::TrainStepRun;
-using test::Allocation;
-using test::LoggedDevice;
-
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
-
-const std::vector<std::string> kSmall{"model=custom",   "hidden_size=64", "num_layers=3",         "num_heads=4",
-                                      "num_kv_heads=2", "head_dim=16",    "intermediate_size=96", "vocab_size=300"};
+using namespace headroom::test;
 
 // Every switch by itself, and all of them.
-const std::vector<std::vector<std::string>> kSwitches{
+const std::vector<Settings> kSwitches{
     {"fused.rms_norm=on"},
     {"fused.rope=on"},
     {"fused.swiglu=on"},
@@ -49,70 +35,15 @@ const std::vector<std::vector<std::string>> kSwitches{
     {"loss=flce", "loss_chunk=16", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"},
 };
 
-record::Params params(const std::vector<std::string>& assignments) {
-  record::Params result(experiments::find_demo("train_step")->schema);
-  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-  return result;
-}
-
-std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-std::string text_of(const std::vector<std::string>& words) {
-  return std::accumulate(words.begin(), words.end(), std::string(),
-                         [](const std::string& all, const std::string& word) { return all + " " + word; });
-}
-
-std::unique_ptr<TrainStepRun> make_run(const record::Params& p, RunPlace place) {
-  auto run = TrainStepRun::create(p, {.place = place, .course_text = kText});
-  REQUIRE(run.ok());
-  return std::move(run).value();
-}
-
-std::vector<double> losses(const std::vector<std::string>& settings, int steps) {
-  const auto run = make_run(params(settings), kCpu);
-  std::vector<double> result;
-  for (int i = 0; i < steps; ++i) {
-    run->step(i);
-    result.push_back(run->loss());
-  }
-  return result;
-}
-
-std::vector<Allocation> third_step(const record::Params& p, RunPlace place) {
-  const auto run = make_run(p, place);
-  run->step(0);
-  run->step(1);
-  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-  run->step(2);
-  return test::stop_log();
-}
-
-// Bytes of activations that an operator's forward leaves for backward: alive when the loss begins.
-record::Bytes kept_by(const std::vector<Allocation>& log, const std::string& op) {
-  std::map<std::int64_t, record::Bytes> alive;
-  for (const Allocation& a : log) {
-    if (a.tag.phase == record::Phase::kLoss) break;
-    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
-    if (a.kind == Allocation::Kind::kAlloc && record::operator_name(a.tag.op) == op) alive[a.storage] = a.bytes;
-  }
-  return std::accumulate(alive.begin(), alive.end(), record::Bytes{0},
-                         [](record::Bytes sum, const auto& entry) { return sum + entry.second; });
-}
-
-record::Bytes peak(const std::vector<std::string>& settings) {
-  return test::sum(test::peak_by_category(third_step(params(settings), kPlanForCpu)));
-}
+record::Bytes peak(const Settings& settings) { return sum(peak_by_category(third_step(settings, kPlanForCpu))); }
 
 }  // namespace
 
 TEST_CASE("a step with fused kernels follows the loss of the composed one") {
-  const std::vector<std::string> switches = GENERATE(from_range(kSwitches));
+  const Settings switches = GENERATE(from_range(kSwitches));
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(text_of(switches), checkpointing);
-  const std::vector<std::string> base = joined(kSmall, {"batch=2", "seq=24", checkpointing});
+  const Settings base = joined(kSmallSettings, {checkpointing});
   const std::vector<double> composed = losses(base, 6), fused = losses(joined(base, switches), 6);
   for (std::size_t i = 0; i < composed.size(); ++i) {
     CAPTURE(i, composed[i], fused[i]);
@@ -146,29 +77,20 @@ TEST_CASE("every gradient of the fused step is that of the composed one") {
 }
 
 TEST_CASE("a planned step with fused kernels makes the CPU step's allocations, one by one and by name") {
-  test::install_allocation_log();
+  install_allocation_log();
   at::set_num_threads(1);
-  const std::vector<std::string> switches = GENERATE(from_range(kSwitches));
+  const Settings switches = GENERATE(from_range(kSwitches));
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(text_of(switches), checkpointing);
-  const record::Params p = params(joined(joined(kSmall, {"batch=2", "seq=24", checkpointing}), switches));
-  const std::vector<Allocation> real = third_step(p, kCpu);
-  const std::vector<Allocation> planned = third_step(p, kPlanForCpu);
-  REQUIRE(real.size() > 100);
-  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
-    if (to_string(real[i]) == to_string(planned[i])) continue;
-    CAPTURE(i);
-    REQUIRE(to_string(real[i]) == to_string(planned[i]));
-  }
-  CHECK(real.size() == planned.size());
+  check_planned(joined(joined(kSmallSettings, {checkpointing}), switches));
 }
 
 TEST_CASE("what backward can build again is not kept") {
-  test::install_allocation_log();
+  install_allocation_log();
   // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes.
-  const std::vector<std::string> base{"batch=1", "seq=128"};
+  const Settings base{"batch=1", "seq=128"};
   const auto kept = [&](const char* switched, const char* op) {
-    return kept_by(third_step(params(joined(base, {switched})), kPlanForCpu), op);
+    return kept_by(third_step(joined(base, {switched}), kPlanForCpu), op);
   };
   constexpr record::Bytes kProduct = 4 * 128 * 704 * 4, kStream = 4 * 128 * 256 * 4, kRows = 4 * 128 * 4;
   CHECK(kept("fused.swiglu=off", "mlp.product") == kProduct);
@@ -182,14 +104,14 @@ TEST_CASE("what backward can build again is not kept") {
 }
 
 TEST_CASE("the fused loss never holds all logits") {
-  test::install_allocation_log();
+  install_allocation_log();
   // V = 4096, N = 512, 4 bytes: all logits are 8 MiB, and the composed loss keeps two of them.
-  const std::vector<std::string> base{"batch=1", "seq=512"};
+  const Settings base{"batch=1", "seq=512"};
   constexpr record::Bytes kLogits = 512 * 4096 * 4;
-  const auto logits_at_peak = [&](const std::vector<std::string>& settings) {
+  const auto logits_at_peak = [&](const Settings& settings) {
     record::Bytes live = 0, most = 0;
     std::map<std::int64_t, record::Bytes> alive;
-    for (const Allocation& a : third_step(params(joined(base, settings)), kPlanForCpu)) {
+    for (const Allocation& a : third_step(joined(base, settings), kPlanForCpu)) {
       if (a.kind == Allocation::Kind::kAlloc && a.tag.category == record::Category::kLogits) {
         live += alive[a.storage] = a.bytes;
       } else if (a.kind == Allocation::Kind::kFree) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,70 +16,18 @@
 #include "demos/engine/llama/host/offload.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
-#include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/small_config.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::RunPlace;
-using experiments::TrainStepRun;
-using test::Allocation;
-using test::LoggedDevice;
+using namespace headroom::test;
 
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
-
-using Settings = std::vector<std::string>;
-
-const Settings kSmall{"model=custom", "hidden_size=64", "num_layers=5",         "num_heads=4",    "num_kv_heads=2",
-                      "head_dim=16",  "batch=2",        "intermediate_size=96", "vocab_size=300", "seq=24"};
-
-Settings joined(Settings a, const Settings& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-std::string text_of(const Settings& words) {
-  std::string all;
-  for (const std::string& word : words) all += " " + word;
-  return all;
-}
-
-record::Params params(const Settings& assignments) {
-  record::Params result(experiments::find_demo("train_step")->schema);
-  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-  return result;
-}
-
-std::unique_ptr<TrainStepRun> make_run(const Settings& settings, RunPlace place) {
-  auto run = TrainStepRun::create(params(joined(kSmall, settings)), {.place = place, .course_text = kText});
-  REQUIRE(run.ok());
-  return std::move(run).value();
-}
-
-std::vector<double> losses(const Settings& settings, int steps) {
-  const auto run = make_run(settings, kCpu);
-  std::vector<double> result;
-  for (int i = 0; i < steps; ++i) {
-    run->step(i);
-    result.push_back(run->loss());
-  }
-  return result;
-}
-
-std::vector<Allocation> third_step(const Settings& settings, RunPlace place) {
-  const auto run = make_run(settings, place);
-  run->step(0);
-  run->step(1);
-  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-  run->step(2);
-  return test::stop_log();
-}
+const Settings kFiveLayers = joined(kSmallSettings, {"num_layers=5"});
 
 // Calls `see` with what is alive after each allocation.
 using Alive = std::map<std::int64_t, Allocation>;
@@ -120,10 +67,11 @@ TEST_CASE("a step with its state on the host follows the loss of the plain one")
   const Settings switches = GENERATE(from_range(kSwitches));
   const std::string precision = GENERATE("precision=fp32", "precision=bf16");
   CAPTURE(text_of(switches), precision);
-  Settings plain{precision};
+  Settings plain = joined(kFiveLayers, {precision});
   for (const std::string& word : switches)
     if (word.find("offload") == std::string::npos) plain.push_back(word);
-  const std::vector<double> expected = losses(plain, 5), found = losses(joined(switches, {precision}), 5);
+  const std::vector<double> expected = losses(plain, 5);
+  const std::vector<double> found = losses(joined(kFiveLayers, joined(switches, {precision})), 5);
   CHECK(found[0] == expected[0]);  // weights and forward are the same to the bit
   // After that the two AdamWs round differently: in fp32 in the last digits; in bf16 PyTorch's rounds the moments' sums
   // in between.
@@ -135,24 +83,25 @@ TEST_CASE("a step with its state on the host follows the loss of the plain one")
 }
 
 TEST_CASE("the place of weights and checkpoints changes no bit") {
-  const Settings host{"offload.optimizer=host", "checkpointing=layer"};
+  const Settings host = joined(kFiveLayers, {"offload.optimizer=host", "checkpointing=layer"});
   const std::vector<double> state = losses(host, 6);
   CHECK(losses(joined(host, {"offload.parameters=on"}), 6) == state);
   CHECK(losses(joined(host, {"offload.checkpoints=on"}), 6) == state);
   CHECK(losses(joined(host, {"offload.parameters=on", "offload.checkpoints=on"}), 6) == state);
-  CHECK(losses({"offload.optimizer=file", "checkpointing=layer"}, 6) == state);
+  CHECK(losses(joined(host, {"offload.optimizer=file"}), 6) == state);
 }
 
 TEST_CASE("states in a file step as those in memory, masters beside 16-bit weights too") {
   for (const char* precision : {"precision=bf16_mixed", "precision=bf16", "precision=fp32"}) {
     CAPTURE(precision);
-    CHECK(losses({"offload.optimizer=file", precision}, 5) == losses({"offload.optimizer=host", precision}, 5));
+    const Settings base = joined(kFiveLayers, {precision});
+    CHECK(losses(joined(base, {"offload.optimizer=file"}), 5) == losses(joined(base, {"offload.optimizer=host"}), 5));
   }
 }
 
 TEST_CASE("the CPU's AdamW moves every weight as the plain one does") {
   const std::int64_t seq = 32;
-  const llama::Config& config = test::kSmallConfig;
+  const llama::Config& config = kSmallConfig;
   const auto trained = [&](bool on_host) {
     llama::TrainOptions step{.checkpointing = llama::Checkpointing::kLayer};
     llama::Offload offload({.parameters = on_host, .optimizer = on_host, .checkpoints = on_host}, at::kCPU, 0);
@@ -209,24 +158,17 @@ TEST_CASE("masters in fp32 keep what 16-bit weights lose") {
 }
 
 TEST_CASE("a planned step with offload makes the CPU step's allocations, one by one and by name") {
-  test::install_allocation_log();
+  install_allocation_log();
   at::set_num_threads(1);
   const Settings switches = GENERATE(from_range(kSwitches));
   CAPTURE(text_of(switches));
-  const std::vector<Allocation> real = third_step(switches, kCpu);
-  const std::vector<Allocation> planned = third_step(switches, kPlanForCpu);
-  REQUIRE(real.size() > 100);
-  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
-    if (to_string(real[i]) == to_string(planned[i])) continue;
-    CAPTURE(i);
-    REQUIRE(to_string(real[i]) == to_string(planned[i]));
-  }
-  CHECK(real.size() == planned.size());
+  check_planned(joined(kFiveLayers, switches));
 }
 
 TEST_CASE("with weights on the host at most the current and the next layer are on the device") {
-  test::install_allocation_log();
-  const Settings streamed{"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer"};
+  install_allocation_log();
+  const Settings streamed =
+      joined(kFiveLayers, {"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer"});
   std::size_t most = 0;
   std::set<std::uint16_t> seen;
   std::set<std::set<std::uint16_t>> pairs;
@@ -244,19 +186,16 @@ TEST_CASE("with weights on the host at most the current and the next layer are o
   CHECK(pairs == std::set<std::set<std::uint16_t>>{{0, 1}, {1, 2}, {2, 3}, {3, 4}});
 
   // And none was there when the step began: the whole model is never on the device.
-  test::start_log(LoggedDevice::kCpu);
-  const auto run = make_run(streamed, kCpu);
+  const std::vector<Allocation> setup = log_of_setup(streamed, kCpu);
   record::Bytes layers_at_once = 0, one_layer = 0;
   std::map<std::uint16_t, record::Bytes> made;
-  for (const Allocation& a : test::stop_log()) {
+  for (const Allocation& a : setup) {
     if (a.tag.category != record::Category::kWeights || a.tag.layer == record::kNoLayer) continue;
     if (a.kind == Allocation::Kind::kAlloc) made[a.tag.layer] += a.bytes;
     one_layer = std::max(one_layer, made[a.tag.layer]);
   }
   CHECK(made.size() == 5);
-  test::start_log(LoggedDevice::kCpu);
-  const auto again = make_run(streamed, kCpu);
-  follow(test::stop_log(), [&](const Alive& alive) {
+  follow(setup, [&](const Alive& alive) {
     record::Bytes bytes = 0;
     for (const auto& [storage, a] : alive) {
       if (a.tag.category == record::Category::kWeights && a.tag.layer != record::kNoLayer) bytes += a.bytes;
@@ -267,13 +206,11 @@ TEST_CASE("with weights on the host at most the current and the next layer are o
 }
 
 TEST_CASE("with its state on the host a step keeps no moments on the device, and two layers' gradients at most") {
-  test::install_allocation_log();
+  install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(checkpointing);
-  const Settings host{"offload.optimizer=host", checkpointing};
-  test::start_log(LoggedDevice::kCpu);
-  const auto run = make_run(host, kCpu);
-  for (const Allocation& a : test::stop_log()) CHECK(a.tag.category != record::Category::kOptimizerState);
+  const Settings host = joined(kFiveLayers, {"offload.optimizer=host", checkpointing});
+  for (const Allocation& a : log_of_setup(host, kCpu)) CHECK(a.tag.category != record::Category::kOptimizerState);
 
   std::size_t most = 0;
   follow(third_step(host, kCpu), [&](const Alive& alive) {
@@ -288,13 +225,13 @@ TEST_CASE("with its state on the host a step keeps no moments on the device, and
 }
 
 TEST_CASE("with checkpoints on the host at most two layer inputs are on the device") {
-  test::install_allocation_log();
+  install_allocation_log();
   // A layer's input is [B, T, H] in fp32; of that size and born outside a layer's own work are the embedding's rows and
   // what comes back from the host, and in forward each layer's last sum.
   constexpr record::Bytes kInput = 2 * 24 * 64 * 4;
   const auto inputs = [&](const char* where) {
     std::size_t most = 0;
-    follow(third_step({"checkpointing=layer", where}, kCpu), [&](const Alive& alive) {
+    follow(third_step(joined(kFiveLayers, {"checkpointing=layer", where}), kCpu), [&](const Alive& alive) {
       std::size_t count = 0;
       for (const auto& [storage, a] : alive) {
         const std::string_view op = record::operator_name(a.tag.op);
@@ -311,21 +248,22 @@ TEST_CASE("with checkpoints on the host at most two layer inputs are on the devi
 }
 
 TEST_CASE("with everything on the host, Llama 3.2 1B is planned to take no more than the report's runs took") {
-  test::install_allocation_log();
+  install_allocation_log();
   const auto peak = [](int batch, const Settings& more) {
     const Settings all =
         joined({"model=llama-3.2-1b", "batch=" + std::to_string(batch), "seq=1024", "precision=fp16_mixed",
                 "checkpointing=layer", "loss=flce", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on",
                 "fused.embedding=on", "offload.optimizer=host", "offload.parameters=on"},
                more);
-    test::start_log(LoggedDevice::kMeta);
-    const auto run = make_run(all, {.device = at::kMeta, .target = record::DeviceKind::kGpu});
-    run->step(0);
-    run->step(1);
-    const record::ByCategory bytes = test::peak_by_category(test::stop_log());
+    std::unique_ptr<TrainStepRun> run;
+    const record::ByCategory bytes = peak_by_category(log_of(kPlanForGpu, [&] {
+      run = make_run(all, kPlanForGpu);
+      run->step(0);
+      run->step(1);
+    }));
     for (int i = 0; i < record::kNumCategories; ++i)
       UNSCOPED_INFO(record::key_of(static_cast<record::Category>(i)) << " " << bytes[static_cast<std::size_t>(i)]);
-    return test::sum(bytes);
+    return sum(bytes);
   };
   constexpr record::Bytes kBlasWorkspace = 33'554'432;  // that a GPU run takes besides
   CHECK(peak(1, {}) + kBlasWorkspace <= 1'770'000'000);

@@ -1,9 +1,7 @@
 // The step with each optimizer and precision: planned to the byte, with its signature in memory, and learning.
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <set>
 #include <string>
@@ -13,73 +11,20 @@
 #include <ATen/Parallel.h>
 
 #include "demos/engine/experiments/train_step_run.h"
-#include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "kernels/adamw_8bit/adamw_8bit_ops.h"
 #include "tests/llama/allocation_log.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::RunPlace;
-using experiments::TrainStepRun;
+using namespace headroom::test;
 using record::Category;
-using test::Allocation;
-using test::LoggedDevice;
-using Settings = std::vector<std::string>;
 
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
-
-const Settings kSmall{"model=custom", "hidden_size=64",       "num_layers=3",   "num_heads=4", "num_kv_heads=2",
-                      "head_dim=16",  "intermediate_size=96", "vocab_size=300", "batch=2",     "seq=24"};
-
-Settings joined(Settings a, const Settings& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-std::string text_of(const Settings& words) {
-  return std::accumulate(words.begin(), words.end(), std::string(),
-                         [](const std::string& all, const std::string& word) { return all + " " + word; });
-}
-
-record::Params params(const Settings& assignments) {
-  record::Params result(experiments::find_demo("train_step")->schema);
-  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-  return result;
-}
-
-std::unique_ptr<TrainStepRun> make_run(const Settings& settings, RunPlace place = kCpu) {
-  auto run = TrainStepRun::create(params(settings), {.place = place, .course_text = kText});
-  REQUIRE(run.ok());
-  return std::move(run).value();
-}
-
-std::vector<double> losses(const Settings& settings, int steps) {
-  const auto run = make_run(settings);
-  std::vector<double> result;
-  for (int i = 0; i < steps; ++i) {
-    run->step(i);
-    result.push_back(run->loss());
-  }
-  return result;
-}
-
-std::vector<Allocation> log_of(const Settings& settings, RunPlace place, int step) {
-  const auto run = make_run(settings, place);
-  for (int i = 0; i < step; ++i) run->step(i);
-  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-  run->step(step);
-  return test::stop_log();
-}
-
-std::vector<Allocation> setup_of(const Settings& settings, RunPlace place) {
-  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-  const auto run = make_run(settings, place);
-  return test::stop_log();
+std::vector<Allocation> second_step(const Settings& settings, const RunPlace& place) {
+  return log_of_step(*make_run(settings, place), place, 1);
 }
 
 record::Bytes standing(const std::vector<Allocation>& log, Category category) {
@@ -147,31 +92,26 @@ const std::vector<Settings> kSwitches{
 }  // namespace
 
 TEST_CASE("every optimizer's allocations are planned, in their order") {
-  test::install_allocation_log();
+  install_allocation_log();
   at::set_num_threads(1);
-  const Settings settings = joined(kSmall, GENERATE(from_range(kSwitches)));
+  const Settings settings = joined(kSmallSettings, GENERATE(from_range(kSwitches)));
   CAPTURE(text_of(settings));
   const auto same = [&](std::vector<Allocation> real, std::vector<Allocation> planned) {
     if (text_of(settings).find("f16") != std::string::npos) {
       real = without_scratch_of_products(real);
       planned = without_scratch_of_products(planned);
     }
-    for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
-      if (to_string(real[i]) == to_string(planned[i])) continue;
-      CAPTURE(i);
-      REQUIRE(to_string(real[i]) == to_string(planned[i]));
-    }
-    CHECK(real.size() == planned.size());
+    check_equal(real, planned);
   };
-  same(setup_of(settings, kCpu), setup_of(settings, kPlanForCpu));
-  same(log_of(settings, kCpu, 2), log_of(settings, kPlanForCpu, 2));
+  same(log_of_setup(settings, kCpu), log_of_setup(settings, kPlanForCpu));
+  same(third_step(settings, kCpu), third_step(settings, kPlanForCpu));
 }
 
 TEST_CASE("what stays between steps, in bytes per parameter") {
-  test::install_allocation_log();
+  install_allocation_log();
   const std::int64_t parameters = llama::num_parameters(*llama::find_config("tiny"));
   const auto bytes = [&](const Settings& settings, Category category) {
-    return standing(setup_of(joined({"seq=32", "batch=1"}, settings), kPlanForCpu), category);
+    return standing(log_of_setup(joined({"seq=32", "batch=1"}, settings), kPlanForCpu), category);
   };
   for (const char* mixed : {"precision=fp16_mixed", "precision=bf16_mixed"}) {
     CHECK(bytes({mixed}, Category::kWeights) == 2 * parameters);
@@ -195,24 +135,24 @@ TEST_CASE("what stays between steps, in bytes per parameter") {
 }
 
 TEST_CASE("an optimizer by kernel takes no memory while it steps") {
-  test::install_allocation_log();
+  install_allocation_log();
   const Settings settings =
       GENERATE(Settings{"optimizer=adamw_8bit"}, Settings{"optimizer=adamw_8bit", "precision=bf16"},
                Settings{"precision=fp16_mixed"}, Settings{"precision=bf16", "rounding=stochastic"});
   CAPTURE(text_of(settings));
-  for (const RunPlace place : {kCpu, kPlanForCpu}) {
-    for (const Allocation& a : log_of(joined(kSmall, settings), place, 1)) {
+  for (const RunPlace& place : {kCpu, kPlanForCpu}) {
+    for (const Allocation& a : second_step(joined(kSmallSettings, settings), place)) {
       if (a.tag.phase == record::Phase::kOptimizer) CHECK(a.kind == Allocation::Kind::kFree);
     }
   }
 }
 
 TEST_CASE("the optimizer in backward keeps one layer's gradients, besides those of no layer") {
-  test::install_allocation_log();
-  const auto most_layers = [](const Settings& settings, RunPlace place) {
+  install_allocation_log();
+  const auto most_layers = [](const Settings& settings, const RunPlace& place) {
     std::map<std::int64_t, std::uint16_t> alive;  // a gradient's layer
     std::size_t most = 0;
-    const std::vector<Allocation> log = log_of(joined(kSmall, settings), place, 1);
+    const std::vector<Allocation> log = second_step(joined(kSmallSettings, settings), place);
     std::set<std::int64_t> gradients;
     for (const Allocation& a : log)
       if (a.kind != Allocation::Kind::kFree && a.tag.category == Category::kGradients) gradients.insert(a.storage);
@@ -227,7 +167,7 @@ TEST_CASE("the optimizer in backward keeps one layer's gradients, besides those 
     return most;
   };
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-  for (const RunPlace place : {kCpu, kPlanForCpu}) {
+  for (const RunPlace& place : {kCpu, kPlanForCpu}) {
     CHECK(most_layers({checkpointing}, place) == 3);
     CHECK(most_layers({checkpointing, "optimizer_in_backward=on"}, place) == 1);
   }
@@ -241,19 +181,20 @@ TEST_CASE("the optimizer in backward steps bit by bit as at the end") {
                Settings{"precision=bf16_mixed", "checkpointing=layer", "fused.rms_norm=on", "loss=flce"},
                Settings{"precision=fp16_mixed", "loss_scale=128"});  // at which nothing overflows
   CAPTURE(text_of(settings));
-  const Settings base = joined(kSmall, settings);
+  const Settings base = joined(kSmallSettings, settings);
   CHECK(losses(base, 5) == losses(joined(base, {"optimizer_in_backward=on"}), 5));
 }
 
 TEST_CASE("GaLore's eigenvectors are taken in the steps that refresh them, and only there") {
-  test::install_allocation_log();
-  const auto bytes_in = [](int step, RunPlace place) {
+  install_allocation_log();
+  const Settings settings = joined(kSmallSettings, {"optimizer=galore", "galore_interval=2"});
+  const auto bytes_in = [&](int step, const RunPlace& place) {
     record::Bytes most = 0;
-    for (const Allocation& a : log_of(joined(kSmall, {"optimizer=galore", "galore_interval=2"}), place, step))
+    for (const Allocation& a : log_of_step(*make_run(settings, place), place, step))
       if (a.kind == Allocation::Kind::kAlloc && bears(a, "galore.projection")) most = std::max(most, a.bytes);
     return most;
   };
-  for (const RunPlace place : {kCpu, kPlanForCpu}) {
+  for (const RunPlace& place : {kCpu, kPlanForCpu}) {
     CHECK(bytes_in(1, place) == 0);
     CHECK(bytes_in(2, place) >= 64 * 64 * 4);
   }
@@ -262,7 +203,7 @@ TEST_CASE("GaLore's eigenvectors are taken in the steps that refresh them, and o
 TEST_CASE("a loss scale that is too high skips steps until it fits, and says so") {
   const std::string where = GENERATE("optimizer_in_backward=off", "optimizer_in_backward=on", "offload.optimizer=host");
   CAPTURE(where);
-  const auto run = make_run(joined(kSmall, {"precision=fp16_mixed", "loss_scale=16777216", where}));
+  const auto run = make_run(joined(kSmallSettings, {"precision=fp16_mixed", "loss_scale=16777216", where}), kCpu);
   std::vector<experiments::StepReport> reports;
   for (int i = 0; i < 20; ++i) {
     run->step(i);
@@ -283,7 +224,7 @@ TEST_CASE("mixed precision follows the loss of fp32") {
       Settings{"precision=bf16_mixed"}, Settings{"precision=fp16_mixed"}, Settings{"precision=fp16_mixed", "loss=flce"},
       Settings{"precision=fp16_mixed", "fused.cross_entropy=on", "accumulate=2", "batch=1"});
   CAPTURE(text_of(settings));
-  const std::vector<double> wide = losses(kSmall, 12), mixed = losses(joined(kSmall, settings), 12);
+  const std::vector<double> wide = losses(kSmallSettings, 12), mixed = losses(joined(kSmallSettings, settings), 12);
   // The draws differ with the type, so losses agree as those of two seeds do.
   CHECK(mixed.back() == Approx(wide.back()).epsilon(0.05));
 }
@@ -292,7 +233,7 @@ TEST_CASE("a step counts every gradient by its exponent when asked to") {
   const Settings settings = GENERATE(Settings{}, Settings{"precision=fp16_mixed"}, Settings{"optimizer_in_backward=on"},
                                      Settings{"optimizer=adamw_8bit"});
   CAPTURE(text_of(settings));
-  const auto run = make_run(joined(kSmall, joined({"histogram=on"}, settings)));
+  const auto run = make_run(joined(kSmallSettings, joined({"histogram=on"}, settings)), kCpu);
   for (int i = 0; i < 2; ++i) run->step(i);
   const experiments::StepReport report = run->report();
   const bool sees_updates = settings != Settings{"optimizer=adamw_8bit"};
@@ -305,11 +246,12 @@ TEST_CASE("a step counts every gradient by its exponent when asked to") {
   // Unscaled: a mean loss of 5.7 nats has no gradients above 1, times 65,536 it would.
   CHECK(gradients.low_exponent + static_cast<int>(gradients.counts.size()) <= 1);
   CHECK(counted > run->num_parameters() / 2);
-  CHECK(make_run(kSmall)->step(0) == experiments::StepResult::kDone);
+  CHECK(make_run(kSmallSettings, kCpu)->step(0) == experiments::StepResult::kDone);
 }
 
 TEST_CASE("a skipped step counts no updates, and the first that is not counts those of a first step") {
-  const auto run = make_run(joined(kSmall, {"histogram=on", "precision=fp16_mixed", "loss_scale=16777216"}));
+  const auto run =
+      make_run(joined(kSmallSettings, {"histogram=on", "precision=fp16_mixed", "loss_scale=16777216"}), kCpu);
   const auto numbers = [](const record::Histogram& h) {
     return std::accumulate(h.counts.begin(), h.counts.end(), h.zeros + h.not_finite);
   };

@@ -1,7 +1,6 @@
 // A meta step makes the allocations of a real one; every allocation is labeled.
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
@@ -9,53 +8,23 @@
 #include <ATen/Parallel.h>
 
 #include "demos/engine/experiments/train_step_run.h"
-#include "demos/experiments/demo.h"
 #include "tests/llama/allocation_log.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::RunPlace;
-using experiments::TrainStepRun;
+using namespace headroom::test;
 using record::Category;
-using test::Allocation;
-using test::LoggedDevice;
-
-const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kGpu};
-
-record::Params params(std::initializer_list<const char*> assignments) {
-  record::Params result(experiments::find_demo("train_step")->schema);
-  for (const char* assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-  return result;
-}
-
-std::unique_ptr<TrainStepRun> make_run(const record::Params& p, RunPlace place) {
-  const std::filesystem::path text = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-  auto run = TrainStepRun::create(p, {.place = place, .course_text = text});
-  REQUIRE(run.ok());
-  return std::move(run).value();
-}
-
-// The third step: by then nothing is made for the first time.
-std::vector<Allocation> third_step(const record::Params& p, RunPlace place) {
-  const auto run = make_run(p, place);
-  run->step(0);
-  run->step(1);
-  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-  run->step(2);
-  CHECK(test::marks_heard() == run->marks_per_step());
-  return test::stop_log();
-}
 
 // Set-up and one step.
-std::vector<Allocation> whole_run(const record::Params& p, RunPlace place) {
-  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-  const auto run = make_run(p, place);
-  run->step(0);
-  return test::stop_log();
+std::vector<Allocation> whole_run(const Settings& settings, const RunPlace& place) {
+  std::unique_ptr<TrainStepRun> run;
+  return log_of(place, [&] {
+    run = make_run(settings, place);
+    run->step(0);
+  });
 }
 
 Category final_category(const std::vector<Allocation>& log, std::int64_t storage) {
@@ -69,48 +38,40 @@ Category final_category(const std::vector<Allocation>& log, std::int64_t storage
 }  // namespace
 
 TEST_CASE("a planned step makes the CPU step's allocations, one by one and by name") {
-  test::install_allocation_log();
+  install_allocation_log();
   at::set_num_threads(1);
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   const std::string seq = GENERATE("seq=24", "seq=200", "seq=800");  // attention's three tile sizes
   const std::string kv_heads = GENERATE("num_kv_heads=2", "num_kv_heads=4");
   CAPTURE(checkpointing, seq, kv_heads);
-  const record::Params p =
-      params({"model=custom", "hidden_size=64", "num_layers=3", "num_heads=4", kv_heads.c_str(), "head_dim=16",
-              "intermediate_size=96", "vocab_size=300", "batch=2", seq.c_str(), checkpointing.c_str()});
-  const std::vector<Allocation> real = third_step(p, kCpu);
-  const std::vector<Allocation> planned = third_step(p, kPlanForCpu);
+  const Settings settings = joined(kSmallSettings, {kv_heads, seq, checkpointing});
+  const std::vector<Allocation> real = third_step(settings, kCpu);
   REQUIRE(real.size() > 200);
-  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
-    if (to_string(real[i]) == to_string(planned[i])) continue;
-    CAPTURE(i);
-    REQUIRE(to_string(real[i]) == to_string(planned[i]));
-  }
-  CHECK(real.size() == planned.size());
+  check_equal(real, third_step(settings, kPlanForCpu));
 }
 
 TEST_CASE("the peak of a whole run, set-up included, is planned to the byte") {
-  test::install_allocation_log();
+  install_allocation_log();
   at::set_num_threads(1);
-  const record::Params p = params({"model=tiny", "seq=32", "batch=1"});
-  CHECK(test::peak_by_category(whole_run(p, kCpu)) == test::peak_by_category(whole_run(p, kPlanForCpu)));
+  const Settings settings{"model=tiny", "seq=32", "batch=1"};
+  CHECK(peak_by_category(whole_run(settings, kCpu)) == peak_by_category(whole_run(settings, kPlanForCpu)));
 }
 
 TEST_CASE("all memory of a step has a kind, and little of it is 'other'") {
-  test::install_allocation_log();
+  install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
-  const record::Params p = params({checkpointing.c_str()});
-  const auto log = whole_run(p, kCpu);
-  const record::ByCategory peak = test::peak_by_category(log);
+  const Settings settings{checkpointing};
+  const auto log = whole_run(settings, kCpu);
+  const record::ByCategory peak = peak_by_category(log);
   const auto at_peak = [&](Category category) { return peak[static_cast<std::size_t>(category)]; };
 
-  const record::Bytes weights = 4 * make_run(p, kPlanForCpu)->num_parameters();
+  const record::Bytes weights = 4 * make_run(settings, kPlanForCpu)->num_parameters();
   CHECK(at_peak(Category::kWeights) == weights);
   CHECK(at_peak(Category::kOptimizerState) == 2 * weights);
   CHECK(at_peak(Category::kActivations) > 0);
   CHECK(at_peak(Category::kLogits) > 0);
   CHECK(at_peak(Category::kOther) > 0);
-  CHECK(at_peak(Category::kOther) * 100 < test::sum(peak));
+  CHECK(at_peak(Category::kOther) * 100 < sum(peak));
 
   // When the optimizer begins, exactly the gradients are there beside weights and states.
   record::ByCategory live{};
@@ -127,8 +88,8 @@ TEST_CASE("all memory of a step has a kind, and little of it is 'other'") {
 }
 
 TEST_CASE("every allocation of a step says which operator made it, in backward too") {
-  test::install_allocation_log();
-  const auto log = third_step(params({"seq=32"}), kPlanForCpu);
+  install_allocation_log();
+  const auto log = third_step({"seq=32"}, kPlanForCpu);
   std::set<std::string> forward, backward;
   for (const Allocation& a : log) {
     if (a.kind != Allocation::Kind::kAlloc) continue;
@@ -149,23 +110,23 @@ TEST_CASE("every allocation of a step says which operator made it, in backward t
 }
 
 TEST_CASE("the plan of a GPU step takes the GPU's attention kernels") {
-  test::install_allocation_log();
+  install_allocation_log();
   const auto names_repeat = [](const std::vector<Allocation>& log) {
     return std::any_of(log.begin(), log.end(),
                        [](const Allocation& a) { return record::operator_name(a.tag.op) == "attention.repeat_kv"; });
   };
-  CHECK(names_repeat(whole_run(params({"precision=fp32"}), kPlanForGpu)));  // memory-efficient: a head each
-  CHECK_FALSE(names_repeat(whole_run(params({"precision=bf16"}), kPlanForGpu)));
-  CHECK_FALSE(names_repeat(whole_run(params({"precision=fp32"}), kPlanForCpu)));
+  CHECK(names_repeat(whole_run({"precision=fp32"}, kPlanForGpu)));  // memory-efficient: a head each
+  CHECK_FALSE(names_repeat(whole_run({"precision=bf16"}, kPlanForGpu)));
+  CHECK_FALSE(names_repeat(whole_run({"precision=fp32"}, kPlanForCpu)));
 }
 
 TEST_CASE("memory per token of Llama 3.2 1B in bf16 is what was measured for the eager Hugging Face model") {
-  test::install_allocation_log();
+  install_allocation_log();
   // transformers 5.17.0 on an H200, T = 1024: the peak grows by 3,294,348 bytes per token, and 1,621,004 with every layer
   // checkpointed: L (16H + 4Q + 4·K·D + 8F + 4A + 8) + 6H + 4 + 2H + 12V + 8, or L·2H in place of the first.
   const auto peak = [](const char* batch, const char* checkpointing) {
-    return test::sum(test::peak_by_category(
-        whole_run(params({"model=llama-3.2-1b", "precision=bf16", "seq=1024", batch, checkpointing}), kPlanForGpu)));
+    return sum(peak_by_category(
+        whole_run({"model=llama-3.2-1b", "precision=bf16", "seq=1024", batch, checkpointing}, kPlanForGpu)));
   };
   constexpr std::int64_t kTokens = 8 * 1024;
   CHECK((peak("batch=16", "checkpointing=off") - peak("batch=8", "checkpointing=off")) / kTokens == 3'294'348 + 8);

@@ -18,23 +18,18 @@
 
 #include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/llama/model/model.h"
-#include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/llama/hugging_face.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::TrainStepRun;
+using namespace headroom::test;
 using nlohmann::json;
-using test::kSmall;
-using test::TemporaryFolder;
-using test::TensorBytes;
-
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
 
 std::string bytes_of(const at::Tensor& tensor) {
   return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
@@ -56,21 +51,21 @@ std::vector<TensorBytes> tensors_of(const llama::Config& config, at::ScalarType 
 
 void write_checkpoint(const std::filesystem::path& folder, const llama::Config& config,
                       const std::vector<TensorBytes>& tensors) {
-  test::write_config(folder, config);
-  test::write_bytes(folder / "model.safetensors", test::safetensors(tensors));
+  write_config(folder, config);
+  write_bytes(folder / "model.safetensors", safetensors(tensors));
 }
 
 // Two shards and their index.
 void write_shards(const std::filesystem::path& folder, const llama::Config& config) {
-  test::write_config(folder, config);
+  write_config(folder, config);
   const std::vector<TensorBytes> all = tensors_of(config);
   const auto middle = all.begin() + 5;
   json map;
   for (const TensorBytes& tensor : all) map[tensor.name] = &tensor - all.data() < 5 ? "a.safetensors" : "b.safetensors";
-  test::write_bytes(folder / "a.safetensors", test::safetensors({all.begin(), middle}));
-  test::write_bytes(folder / "b.safetensors", test::safetensors({middle, all.end()}));
-  test::write_bytes(folder / "model.safetensors.index.json",
-                    json{{"metadata", {{"total_size", 1}}}, {"weight_map", map}}.dump());
+  write_bytes(folder / "a.safetensors", safetensors({all.begin(), middle}));
+  write_bytes(folder / "b.safetensors", safetensors({middle, all.end()}));
+  write_bytes(folder / "model.safetensors.index.json",
+              json{{"metadata", {{"total_size", 1}}}, {"weight_map", map}}.dump());
 }
 
 llama::Model loaded(const std::filesystem::path& folder, const llama::Config& config,
@@ -101,14 +96,14 @@ struct Changes {
 
 std::string refusal(const Changes& changes) {
   const TemporaryFolder folder;
-  test::write_config(folder.path(), kSmall);
+  write_config(folder.path(), kSmall);
   std::vector<TensorBytes> tensors = tensors_of(kSmall);
   changes.tensors(tensors);
-  json header = test::header_of(tensors);
+  json header = header_of(tensors);
   changes.header(header);
-  std::string file = test::safetensors(header.dump(), tensors);
+  std::string file = safetensors(header.dump(), tensors);
   changes.file(file);
-  test::write_bytes(folder.path() / "model.safetensors", file);
+  write_bytes(folder.path() / "model.safetensors", file);
   const auto found = llama::find_weights(folder.path(), kSmall);
   REQUIRE_FALSE(found.ok());
   CHECK(found.error().kind == record::ErrorKind::kBadInput);
@@ -124,17 +119,11 @@ std::string shard_refusal(const std::function<void(const std::filesystem::path&,
   write_shards(folder.path(), kSmall);
   json index = json::parse(std::ifstream(folder.path() / "model.safetensors.index.json"));
   change(folder.path(), index);
-  test::write_bytes(folder.path() / "model.safetensors.index.json", index.dump());
+  write_bytes(folder.path() / "model.safetensors.index.json", index.dump());
   const auto found = llama::find_weights(folder.path(), kSmall);
   REQUIRE_FALSE(found.ok());
   CHECK(found.error().kind == record::ErrorKind::kBadInput);
   return found.error().message;
-}
-
-record::Params params(const std::vector<std::string>& assignments) {
-  record::Params result(experiments::find_demo("train_step")->schema);
-  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-  return result;
 }
 
 const std::string kQ = "model.layers.1.self_attn.q_proj.weight";
@@ -151,12 +140,12 @@ TEST_CASE("a checkpoint's weights are the model's, whatever type they are stored
 
 TEST_CASE("tensors may be at odd addresses and in any order") {
   const TemporaryFolder folder;
-  test::write_config(folder.path(), kSmall);
+  write_config(folder.path(), kSmall);
   std::vector<TensorBytes> tensors = tensors_of(kSmall);
   std::swap(tensors.front(), tensors.back());
-  std::string header = test::header_of(tensors).dump();
+  std::string header = header_of(tensors).dump();
   header.append((8 - header.size() % 8) % 8 + 1, ' ');  // data begin at an odd byte
-  test::write_bytes(folder.path() / "model.safetensors", test::safetensors(header, tensors));
+  write_bytes(folder.path() / "model.safetensors", safetensors(header, tensors));
   check_values(loaded(folder.path(), kSmall), at::kFloat, at::kFloat);
 }
 
@@ -223,16 +212,16 @@ TEST_CASE("each defect of a safetensors file is named") {
              ContainsSubstring("Tensor lm_head.weight should be at bytes"));
   CHECK_THAT(refusal(file([](std::string& all) { all += "tail"; })),
              ContainsSubstring("4 bytes that belong to no tensor"));
-  CHECK_THAT(refusal(file([](std::string& all) { all.replace(0, 8, test::length_of(100'000'001)); })),
+  CHECK_THAT(refusal(file([](std::string& all) { all.replace(0, 8, length_of(100'000'001)); })),
              ContainsSubstring("100000001 bytes, and more than 100000000 are not read"));
   CHECK_THAT(refusal(file([](std::string& all) { all[8] = '['; })), ContainsSubstring("no JSON object"));
-  CHECK_THAT(refusal(file([](std::string& all) { all.replace(0, 8, test::length_of(~std::uint64_t{0})); })),
+  CHECK_THAT(refusal(file([](std::string& all) { all.replace(0, 8, length_of(~std::uint64_t{0})); })),
              ContainsSubstring("more than 100000000 are not read"));
   CHECK_THAT(refusal(file([](std::string& all) {
                const std::string twice = R"({"lm_head.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)";
                std::uint64_t length = 0;
                std::copy_n(all.data(), 8, reinterpret_cast<char*>(&length));
-               all = test::length_of(length + twice.size() - 1) + twice + all.substr(9);
+               all = length_of(length + twice.size() - 1) + twice + all.substr(9);
              })),
              ContainsSubstring("tensor lm_head.weight twice"));
 
@@ -299,7 +288,7 @@ TEST_CASE("a shard is a file of the folder, and has what the index says") {
 }
 
 TEST_CASE("a pipe in a file's place is refused at once") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string pipe = (folder.path() / "config.json").string();
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   auto read = std::async(std::launch::async, [&] {
@@ -313,29 +302,25 @@ TEST_CASE("a pipe in a file's place is refused at once") {
 }
 
 TEST_CASE("a run trains a checkpoint, planned to the byte without reading it") {
-  test::install_allocation_log();
+  install_allocation_log();
   at::set_num_threads(1);
   const TemporaryFolder folder;
   write_checkpoint(folder.path(), kSmall, tensors_of(kSmall, at::kBFloat16));
-  const record::Params p = params({"model=custom", "batch=2", "seq=16", "weights=" + folder.path().string()});
-  const auto events = [&](experiments::RunPlace place) {
-    test::start_log(place.device.is_meta() ? test::LoggedDevice::kMeta : test::LoggedDevice::kCpu);
-    auto run = TrainStepRun::create(p, {.place = place, .course_text = kText});
-    REQUIRE(run.ok());
-    std::vector<test::Allocation> all = test::stop_log();
+  const Settings settings{"model=custom", "batch=2", "seq=16", "weights=" + folder.path().string()};
+  const auto events = [&](const RunPlace& place) {
+    std::unique_ptr<TrainStepRun> run;
+    std::vector<Allocation> all = log_of(place, [&] { run = make_run(settings, place); });
     if (!place.device.is_meta()) {
-      run.value()->step(0);
-      const double first = run.value()->loss();
-      for (int i = 1; i < 8; ++i) run.value()->step(0);
-      CHECK(run.value()->loss() < first);
+      run->step(0);
+      const double first = run->loss();
+      for (int i = 1; i < 8; ++i) run->step(0);
+      CHECK(run->loss() < first);
     }
-    CHECK(run.value()->num_parameters() == llama::num_parameters(kSmall));
+    CHECK(run->num_parameters() == llama::num_parameters(kSmall));
     return all;
   };
-  const auto real = events({.device = at::kCPU, .target = record::DeviceKind::kCpu});
-  const auto planned = events({.device = at::kMeta, .target = record::DeviceKind::kCpu});
-  REQUIRE(real.size() == planned.size());
-  for (std::size_t i = 0; i < real.size(); ++i) CHECK(to_string(real[i]) == to_string(planned[i]));
+  const auto real = events(kCpu), planned = events(kPlanForCpu);
+  check_equal(real, planned);
 }
 
 TEST_CASE("a run refuses the checkpoint of another model") {

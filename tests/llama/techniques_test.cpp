@@ -2,46 +2,29 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <limits>
-#include <map>
-#include <memory>
-#include <numeric>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <ATen/Parallel.h>
 
-#include "demos/engine/experiments/train_step_run.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
-#include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "tests/llama/allocation_log.h"
 #include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
-using experiments::RunPlace;
-using experiments::TrainStepRun;
+using namespace headroom::test;
 using record::Bytes;
 using record::Phase;
-using test::Allocation;
-using test::LoggedDevice;
 
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-const RunPlace kCpu{.device = at::kCPU, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForCpu{.device = at::kMeta, .target = record::DeviceKind::kCpu};
-const RunPlace kPlanForGpu{.device = at::kMeta, .target = record::DeviceKind::kGpu};
-
-using Settings = std::vector<std::string>;
-
-const Settings kSmall{"model=custom", "hidden_size=64",       "num_layers=5",   "num_heads=4", "num_kv_heads=2",
-                      "head_dim=16",  "intermediate_size=96", "vocab_size=300", "seq=24"};
+const Settings kFiveLayers = joined(kSmallSettings, {"num_layers=5"});
 
 // What is switched on, and the plain step that it must follow.
 struct Technique {
@@ -66,90 +49,12 @@ const std::vector<Technique> kTechniques{
     {{"batch=2", "loss=hf_2024", "accumulate=3"}, {"batch=6", "loss=hf_2025"}},
 };
 
-record::Params params(const Settings& assignments) {
-  record::Params result(experiments::find_demo("train_step")->schema);
-  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-  return result;
-}
-
-Settings joined(Settings a, const Settings& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-std::string text_of(const Settings& words) {
-  return std::accumulate(words.begin(), words.end(), std::string(),
-                         [](const std::string& all, const std::string& word) { return all + " " + word; });
-}
-
-std::unique_ptr<TrainStepRun> make_run(const Settings& settings, RunPlace place) {
-  auto run = TrainStepRun::create(params(settings), {.place = place, .course_text = kText});
-  REQUIRE(run.ok());
-  return std::move(run).value();
-}
-
-std::vector<double> losses(const Settings& settings, int steps) {
-  const auto run = make_run(settings, kCpu);
-  std::vector<double> result;
-  for (int i = 0; i < steps; ++i) {
-    run->step(i);
-    result.push_back(run->loss());
-  }
-  return result;
-}
-
-std::vector<Allocation> third_step(const Settings& settings, RunPlace place) {
-  const auto run = make_run(settings, place);
-  run->step(0);
-  run->step(1);
-  test::start_log(place.device.is_meta() ? LoggedDevice::kMeta : LoggedDevice::kCpu);
-  run->step(2);
-  CHECK(test::marks_heard() == run->marks_per_step());
-  return test::stop_log();
-}
-
-void check_planned(const Settings& settings, bool scratch = true) {
-  std::vector<Allocation> real = third_step(settings, kCpu), planned = third_step(settings, kPlanForCpu);
-  if (!scratch) {
-    real = test::without_scratch(real);
-    planned = test::without_scratch(planned);
-  }
-  REQUIRE(real.size() > 100);
-  for (std::size_t i = 0; i < std::min(real.size(), planned.size()); ++i) {
-    if (to_string(real[i]) == to_string(planned[i])) continue;
-    CAPTURE(i);
-    REQUIRE(to_string(real[i]) == to_string(planned[i]));
-  }
-  CHECK(real.size() == planned.size());
-}
-
-// What is alive when the loss begins.
-std::vector<Allocation> kept(const std::vector<Allocation>& log) {
-  std::map<std::int64_t, Allocation> alive;
-  for (const Allocation& a : log) {
-    if (a.tag.phase == Phase::kLoss) break;
-    if (a.kind == Allocation::Kind::kFree) alive.erase(a.storage);
-    if (a.kind == Allocation::Kind::kAlloc) alive[a.storage] = a;
-  }
-  std::vector<Allocation> result;
-  for (const auto& [storage, allocation] : alive) result.push_back(allocation);
-  return result;
-}
-
-Bytes kept_by(const std::vector<Allocation>& log, const std::string& op) {
-  Bytes sum = 0;
-  for (const Allocation& a : kept(log)) sum += record::operator_name(a.tag.op) == op ? a.bytes : 0;
-  return sum;
-}
-
 // Highest live bytes of everything, set-up included, of three steps.
 Bytes peak_of_run(const Settings& settings) {
-  test::start_log(LoggedDevice::kMeta);
-  {
+  return sum(peak_by_category(log_of(kPlanForGpu, [&] {
     const auto run = make_run(settings, kPlanForGpu);
     for (int i = 0; i < 3; ++i) run->step(i);
-  }
-  return test::sum(test::peak_by_category(test::stop_log()));
+  })));
 }
 
 }  // namespace
@@ -157,8 +62,8 @@ Bytes peak_of_run(const Settings& settings) {
 TEST_CASE("a step with a technique follows the loss of the plain one") {
   const Technique technique = GENERATE(from_range(kTechniques));
   CAPTURE(text_of(technique.on), text_of(technique.plain));
-  const std::vector<double> plain = losses(joined(kSmall, technique.plain), 4);
-  const std::vector<double> other = losses(joined(kSmall, technique.on), 4);
+  const std::vector<double> plain = losses(joined(kFiveLayers, technique.plain), 4);
+  const std::vector<double> other = losses(joined(kFiveLayers, technique.on), 4);
   for (std::size_t i = 0; i < plain.size(); ++i) {
     CAPTURE(i, plain[i], other[i]);
     CHECK(std::abs(other[i] - plain[i]) < 2e-4 * plain[i]);
@@ -167,22 +72,26 @@ TEST_CASE("a step with a technique follows the loss of the plain one") {
 }
 
 TEST_CASE("a planned step with a technique makes the CPU step's allocations, one by one and by name") {
-  test::install_allocation_log();
+  install_allocation_log();
   at::set_num_threads(1);
   const Technique technique = GENERATE(from_range(kTechniques));
   CAPTURE(text_of(technique.on));
-  check_planned(joined(kSmall, technique.on));
+  check_planned(joined(kFiveLayers, technique.on));
 }
 
 TEST_CASE("a planned step in 16 bits makes the CPU step's allocations, one by one and by name") {
-  test::install_allocation_log();
+  install_allocation_log();
   at::set_num_threads(1);
   const std::string precision = GENERATE("precision=bf16", "precision=fp16_mixed", "precision=bf16_mixed");
   const std::string technique =
       GENERATE("checkpointing=off", "checkpointing=selective", "attention=eager", "loss=hf_2024", "loss=hf_2025");
   const std::string seq = GENERATE("seq=24", "seq=200", "seq=800");  // attention's three tile sizes
   CAPTURE(precision, technique, seq);
-  check_planned(joined(kSmall, {"batch=2", precision, technique, seq}), /*scratch=*/false);
+  const Settings settings = joined(kFiveLayers, {"batch=2", precision, technique, seq});
+  const auto real = without_scratch(third_step(settings, kCpu));
+  const auto planned = without_scratch(third_step(settings, kPlanForCpu));
+  REQUIRE(real.size() > 100);
+  check_equal(real, planned);
 }
 
 TEST_CASE("both Hugging Face losses are the plain loss without each sample's last position") {
@@ -201,7 +110,7 @@ TEST_CASE("both Hugging Face losses are the plain loss without each sample's las
 }
 
 TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {
-  test::install_allocation_log();
+  install_allocation_log();
   const std::string every = GENERATE("checkpoint_every=1", "checkpoint_every=2", "checkpoint_every=3");
   const std::int64_t k = every.back() - '0';
   CAPTURE(every);
@@ -232,7 +141,7 @@ TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {
 }
 
 TEST_CASE("selective checkpointing keeps the results of products, and rebuilds what is between") {
-  test::install_allocation_log();
+  install_allocation_log();
   // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes; A = 8 heads.
   constexpr Bytes kWide = 4 * 128 * 704 * 4, kStream = 4 * 128 * 256 * 4, kScores = 4 * 8 * 128 * 128 * 4;
   const auto log = [](const Settings& on) { return third_step(joined({"batch=1", "seq=128"}, on), kPlanForCpu); };
@@ -257,7 +166,7 @@ TEST_CASE("selective checkpointing keeps the results of products, and rebuilds w
 }
 
 TEST_CASE("only eager attention writes a T × T block") {
-  test::install_allocation_log();
+  install_allocation_log();
   const auto largest = [](const char* attention) {
     Bytes most = 0;
     for (const Allocation& a : third_step({"precision=bf16", "batch=1", "seq=4096", attention}, kPlanForGpu)) {
@@ -270,11 +179,11 @@ TEST_CASE("only eager attention writes a T × T block") {
 }
 
 TEST_CASE("micro-batches hold a portion of the activations, and say which portion it is") {
-  test::install_allocation_log();
-  const auto whole = third_step(joined(kSmall, {"batch=6"}), kPlanForCpu);
-  const auto portions = third_step(joined(kSmall, {"batch=2", "accumulate=3"}), kPlanForCpu);
+  install_allocation_log();
+  const auto whole = third_step(joined(kFiveLayers, {"batch=6"}), kPlanForCpu);
+  const auto portions = third_step(joined(kFiveLayers, {"batch=2", "accumulate=3"}), kPlanForCpu);
   const auto activations = [](const std::vector<Allocation>& log) {
-    return test::peak_by_category(log)[static_cast<std::size_t>(record::Category::kActivations)];
+    return peak_by_category(log)[static_cast<std::size_t>(record::Category::kActivations)];
   };
   CHECK(activations(portions) * 5 < activations(whole) * 2);
   std::set<int> micro_batches;
@@ -282,11 +191,11 @@ TEST_CASE("micro-batches hold a portion of the activations, and say which portio
     if (a.tag.phase == Phase::kForward || a.tag.phase == Phase::kBackward) micro_batches.insert(a.tag.micro_batch);
   }
   CHECK(micro_batches == std::set<int>{0, 1, 2});
-  CHECK(make_run(joined(kSmall, {"batch=2", "accumulate=3"}), kPlanForCpu)->tokens_per_step() == 6 * 24);
+  CHECK(make_run(joined(kFiveLayers, {"batch=2", "accumulate=3"}), kPlanForCpu)->tokens_per_step() == 6 * 24);
 }
 
 TEST_CASE("the loss of 2024 needs 16 V + 81,948 bytes per token for Llama 3.2 1B, four tensors of logits") {
-  test::install_allocation_log();
+  install_allocation_log();
   constexpr double kVocab = 128'256;
   constexpr std::int64_t kTokens = 8 * 1024;
   const Settings base{"model=llama-3.2-1b", "precision=fp16_mixed", "checkpointing=layer", "seq=1024"};
@@ -320,16 +229,16 @@ TEST_CASE("a loss that is no number is reported with the step and the layer wher
   const std::string spoiled = GENERATE("", "model.layers.2.mlp.down_proj.weight", "model.norm.weight");
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=every", "checkpointing=selective");
   CAPTURE(spoiled, checkpointing);
-  const test::TemporaryFolder folder;
-  std::vector<test::TensorBytes> tensors;
+  const TemporaryFolder folder;
+  std::vector<TensorBytes> tensors;
   for (const llama::Parameter& p : llama::parameters(llama::make_model(config, {}, {}, /*seq=*/8, /*seed=*/5))) {
     at::Tensor values = p.tensor.detach().clone();
     if (p.name == spoiled) values.view({-1})[5] = std::numeric_limits<float>::infinity();
     tensors.push_back({p.name, "F32", values.sizes().vec(),
                        std::string(static_cast<const char*>(values.const_data_ptr()), values.nbytes())});
   }
-  test::write_bytes(folder.path() / "config.json", test::config_json(config).dump());
-  test::write_bytes(folder.path() / "model.safetensors", test::safetensors(tensors));
+  write_bytes(folder.path() / "config.json", config_json(config).dump());
+  write_bytes(folder.path() / "model.safetensors", safetensors(tensors));
 
   const auto run =
       make_run({"model=custom", "batch=2", "seq=8", checkpointing, "weights=" + folder.path().string()}, kCpu);

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
-#include <memory>
 #include <string>
 #include <thread>
 
@@ -22,26 +21,14 @@
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "tests/llama/allocation_log.h"
+#include "tests/llama/step_fixture.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
+using namespace headroom::test;
 using experiments::StepResult;
-using experiments::TrainStepRun;
-
-const std::filesystem::path kText = HEADROOM_SOURCE_DIR "/tests/llama/reference/make_reference.py";
-
-record::Params params(std::initializer_list<std::string> assignments) {
-  record::Params result(experiments::find_demo("train_step")->schema);
-  for (const std::string& assignment : assignments) REQUIRE(result.set_assignment(assignment).ok());
-  return result;
-}
-
-record::Result<std::unique_ptr<TrainStepRun>> create(const record::Params& p,
-                                                     const std::atomic<bool>* cancel = nullptr) {
-  return TrainStepRun::create(p, {.place = {.device = at::kCPU}, .course_text = kText, .cancel = cancel});
-}
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -65,16 +52,14 @@ class TemporaryFile {
 
 TEST_CASE("the loss falls on real text") {
   const std::string precision = GENERATE("precision=fp32", "precision=bf16");
-  auto run = create(params({"batch=4", "seq=128", precision}));
-  REQUIRE(run.ok());
-  TrainStepRun& training = *run.value();
-  training.step(0);
-  const double first = training.loss();
+  const auto run = make_run({"batch=4", "seq=128", precision}, kCpu);
+  run->step(0);
+  const double first = run->loss();
   CHECK(first == Approx(std::log(4096.0)).margin(0.3));  // it knows nothing yet: every id is as likely
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 1; i < 30; ++i) REQUIRE(training.step(i) == StepResult::kDone);
+  for (int i = 1; i < 30; ++i) REQUIRE(run->step(i) == StepResult::kDone);
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
-  const double last = training.loss();
+  const double last = run->loss();
   std::cout << precision << ": loss " << first << " to " << last << ", " << duration.count() / 29 << " s a step\n";
   CHECK(last < std::log(256.0));  // bytes only
   CHECK(last < 0.6 * first);
@@ -82,13 +67,12 @@ TEST_CASE("the loss falls on real text") {
 
 // Processor time, since the machine may have other work; of all threads, and as if they had shared it evenly.
 TEST_CASE("a step at the defaults takes under a second") {
-  auto run = create(params({"steps=4"}));
-  REQUIRE(run.ok());
-  run.value()->step(0);
+  const auto run = make_run({"steps=4"}, kCpu);
+  run->step(0);
   double least = std::numeric_limits<double>::infinity();
   for (int i = 1; i < 4; ++i) {
     const std::clock_t begun = std::clock();
-    REQUIRE(run.value()->step(i) == StepResult::kDone);
+    REQUIRE(run->step(i) == StepResult::kDone);
     const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
     least = std::min(least, seconds / at::get_num_threads());
   }
@@ -97,13 +81,7 @@ TEST_CASE("a step at the defaults takes under a second") {
 }
 
 TEST_CASE("the same seed gives the same losses, another one others") {
-  const auto loss_after_two = [](const std::string& seed) {
-    auto run = create(params({"seq=32", "batch=1", seed}));
-    REQUIRE(run.ok());
-    run.value()->step(0);
-    run.value()->step(1);
-    return run.value()->loss();
-  };
+  const auto loss_after_two = [](const char* seed) { return losses({"seq=32", "batch=1", seed}, 2).back(); };
   const double loss = loss_after_two("seed=1");
   CHECK(loss_after_two("seed=1") == loss);
   CHECK(loss_after_two("seed=2") != loss);
@@ -119,7 +97,7 @@ TEST_CASE("the seed decides the first weights") {
 }
 
 TEST_CASE("cancelling ends a step at the next layer, and every byte comes back") {
-  test::install_allocation_log();
+  install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   // A listener of marks cancels at the given one: in forward, in backward.
   struct CancelAtMark final : record::ScopeListener {
@@ -133,19 +111,18 @@ TEST_CASE("cancelling ends a step at the next layer, and every byte comes back")
   CAPTURE(checkpointing, marks);
 
   record::set_scope_listener(&listener);
-  test::start_log(test::LoggedDevice::kCpu);
+  start_log(LoggedDevice::kCpu);
   {
-    auto run = create(params({"seq=32", "batch=1", checkpointing}), &listener.cancel);
-    REQUIRE(run.ok());
+    const auto run = make_run({"seq=32", "batch=1", checkpointing}, kCpu, &listener.cancel);
     listener.marks_left = marks;
-    CHECK(run.value()->step(0) == StepResult::kCancelled);
+    CHECK(run->step(0) == StepResult::kCancelled);
   }
-  const std::vector<test::Allocation> log = test::stop_log();
+  const std::vector<Allocation> log = stop_log();
   record::set_scope_listener(nullptr);
   record::Bytes live = 0;
-  for (const test::Allocation& a : log) {
-    if (a.kind == test::Allocation::Kind::kAlloc) live += a.bytes;
-    if (a.kind == test::Allocation::Kind::kFree) live -= a.bytes;
+  for (const Allocation& a : log) {
+    if (a.kind == Allocation::Kind::kAlloc) live += a.bytes;
+    if (a.kind == Allocation::Kind::kFree) live -= a.bytes;
   }
   REQUIRE(log.size() > 50);
   CHECK(live == 0);
@@ -155,13 +132,13 @@ TEST_CASE("cancelling ends the building of a model") {
   const std::atomic<bool> cancel = true;
   CHECK_THROWS_AS(llama::make_model(*llama::find_config("tiny"), {}, {}, /*seq=*/8, /*seed=*/0, &cancel),
                   llama::Cancelled);
-  const auto built = create(params({}), &cancel);
+  const auto built = run_or_refusal(params({}), kCpu, &cancel);
   REQUIRE_FALSE(built.ok());
   CHECK(contains(built.error().message, "Cancelled"));
 }
 
 TEST_CASE("wherever a step runs out of memory, every byte comes back") {
-  test::install_allocation_log();
+  install_allocation_log();
   const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
   CAPTURE(checkpointing);
   const record::Params p =
@@ -169,23 +146,22 @@ TEST_CASE("wherever a step runs out of memory, every byte comes back") {
               "intermediate_size=48", "vocab_size=256", "batch=1", "seq=16", checkpointing});
   int refusals = 0, leaks = 0;
   for (bool ran_out = true; ran_out; refusals += ran_out) {
-    test::start_log(test::LoggedDevice::kCpu);
+    start_log(LoggedDevice::kCpu);
     ran_out = false;
     {
-      auto run = create(p);
-      REQUIRE(run.ok());
-      test::refuse_allocation(refusals + 1);
+      const auto run = make_run(p, kCpu);
+      refuse_allocation(refusals + 1);
       try {
-        run.value()->step(0);
+        run->step(0);
       } catch (const c10::OutOfMemoryError&) {
         ran_out = true;
       }
     }
     record::Bytes live = 0;
-    for (const test::Allocation& a : test::stop_log()) {
+    for (const Allocation& a : stop_log()) {
       if (a.storage < 0) continue;  // born before
-      if (a.kind == test::Allocation::Kind::kAlloc) live += a.bytes;
-      if (a.kind == test::Allocation::Kind::kFree) live -= a.bytes;
+      if (a.kind == Allocation::Kind::kAlloc) live += a.bytes;
+      if (a.kind == Allocation::Kind::kFree) live -= a.bytes;
     }
     leaks += live != 0;
   }
@@ -227,7 +203,7 @@ TEST_CASE("a batch is the text, and the targets are the next bytes") {
 
 TEST_CASE("a text that cannot be used is refused with its name and the cure") {
   const auto message = [](const std::string& path) {
-    auto run = create(params({"data=" + path}));
+    const auto run = run_or_refusal(params({"data=" + path}), kCpu);
     REQUIRE_FALSE(run.ok());
     CHECK(run.error().kind == record::ErrorKind::kBadInput);
     CHECK(contains(run.error().message, path));
@@ -243,16 +219,13 @@ TEST_CASE("a text that cannot be used is refused with its name and the cure") {
 
 TEST_CASE("any UTF-8 text trains, however short") {
   const TemporaryFile file("\xc3\xa9");
-  auto run = create(params({"data=" + file.path().string(), "seq=16", "batch=1"}));
-  REQUIRE(run.ok());
-  CHECK(run.value()->step(0) == StepResult::kDone);
+  const auto run = make_run({"data=" + file.path().string(), "seq=16", "batch=1"}, kCpu);
+  CHECK(run->step(0) == StepResult::kDone);
 }
 
 TEST_CASE("a shape that cannot be is refused with the reason") {
-  const auto refusal = [](std::initializer_list<std::string> assignments) {
-    record::Params p = params(assignments);
-    REQUIRE(p.set_assignment("model=custom").ok());
-    auto run = create(p);
+  const auto refusal = [](const Settings& settings) {
+    const auto run = run_or_refusal(params(joined(settings, {"model=custom"})), kCpu);
     REQUIRE_FALSE(run.ok());
     CHECK(run.error().kind == record::ErrorKind::kRefused);
     return run.error().message;
