@@ -19,7 +19,7 @@ bool of_a_step(const record::Params& settings) {
 }
 
 std::string symbols(const predict::StepSettings& step) {
-  if (!step.keeps_inputs()) return "activations by closed form: L layers";
+  if (!step.keeps_layer_inputs()) return "activations by closed form: L layers";
   return "activations by closed form: L/k inputs + k layers";
 }
 

@@ -99,6 +99,18 @@ std::string time_text(double nanoseconds) {
   return three_digits(nanoseconds / 1e3) + " µs";
 }
 
+bool through_buffer(const Measurement& row) {
+  const bool over_bus = row.variant == "to_device" || row.variant == "to_host" || row.variant == "both_ways";
+  return over_bus && row.storage == "pageable";
+}
+
+double link_rate(const record::Recording& recording, std::string_view variant) {
+  for (const Measurement& row : recording.measurements())
+    if (row.panel == Measurement::kBandwidth && row.variant == variant && row.median > 0 && !through_buffer(row))
+      return static_cast<double>(row.bytes) / row.median * 1e9;
+  return 0;
+}
+
 std::string rate_text(double bytes_per_second) {
   return bytes_per_second >= 1e12 ? fmt::format("{:.2f} TB/s", bytes_per_second / 1e12)
                                   : three_digits(bytes_per_second / 1e9) + " GB/s";

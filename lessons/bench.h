@@ -77,6 +77,12 @@ std::string time_text(double nanoseconds);
 // "4.27 TB/s", "12.3 GB/s"
 std::string rate_text(double bytes_per_second);
 
+// Bytes per second of a link of the machine, from page-locked memory where it crosses a bus, which is what offload uses;
+// 0: not measured.
+double link_rate(const record::Recording& recording, std::string_view variant);
+// A pageable transfer over the bus goes through a buffer of the driver first.
+bool through_buffer(const Measurement& row);
+
 // One place on the x axis for every shape of `rows`, in order, and one series a variant. `value` gives y with its
 // quantiles; a row for which it has no number (a negative one) is left out.
 struct Spread {

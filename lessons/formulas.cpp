@@ -58,7 +58,7 @@ class Terms {
       add(Category::kWeights, "Weights, projections in 4 bits",
           fmt::format("4.127 bits · P₄ + {} · (P − P₄){}", s, and_adapters),
           fmt::format("0.516 × {} + {} × {}{}", count(quantised), s, count(rest), their_number),
-          predict::nf4_bytes(quantised) + s * rest + of_adapters, Measured::kStanding);
+          predict::nf4_bytes(step_.model) + s * rest + of_adapters, Measured::kAtEnd);
     } else if (step_.offload_parameters) {
       const Bytes near = s * (2 * layer_ + outer_);
       add(Category::kWeights, "Weights on the device, at most", fmt::format("{} · (2 layers + all outside them)", s),
@@ -68,7 +68,7 @@ class Terms {
     } else {
       add(Category::kWeights, adapters_ > 0 ? "Weights and adapters" : "Weights",
           fmt::format("{} · P{}", s, and_adapters), fmt::format("{} × {}{}", s, count(parameters_), their_number),
-          all + of_adapters, Measured::kStanding);
+          all + of_adapters, Measured::kAtEnd);
     }
   }
 
@@ -78,7 +78,7 @@ class Terms {
     const bool host = step_.offload_state != StateOffload::kOff;
     const std::string p = adapters_ > 0 ? "adapters" : "P",
                       name = host ? "Optimizer state on the host" : "Optimizer state";
-    const Measured measured = host ? Measured::kNothing : Measured::kStanding;
+    const Measured measured = host ? Measured::kNothing : Measured::kAtEnd;
     const std::int64_t masters = step_.masters() ? kFp32 : 0, moment = step_.moment_bytes();
     const Bytes bytes = predict::optimizer_state_bytes(step_);
     if (predict::has_8bit_moments(step_)) {
@@ -87,9 +87,10 @@ class Terms {
           host);
     } else if (step_.optimizer == OptimizerKind::kGaLore) {
       const std::int64_t rest = parameters_ - predict::projection_parameters(step_.model);
-      add(Category::kOptimizerState, name, "4 · Σ (2 r · long + r · short) + 8 · rest",
-          fmt::format("r = {}: 4 × {} + {} × {}", step_.low_rank(), count(predict::galore_elements(step_)), 2 * moment,
-                      count(rest)),
+      add(Category::kOptimizerState, name,
+          fmt::format("4 · Σ (2 r · long + r · short) + {} · rest{}", 2 * moment, masters > 0 ? " + 4 · P" : ""),
+          fmt::format("r = {}: 4 × {} + {} × {}{}", step_.low_rank(), count(predict::galore_elements(step_)),
+                      2 * moment, count(rest), masters > 0 ? fmt::format(" + {} × {}", masters, count(trained())) : ""),
           bytes, measured, host);
     } else if (masters > 0) {
       add(Category::kOptimizerState, name, fmt::format("(4 + {0} + {0}) · {1}", moment, p),
@@ -157,13 +158,11 @@ class Terms {
     const std::int64_t n = step_.tokens(), v = step_.model.vocab_size, s = step_.element_bytes();
     const Bytes bytes = predict::loss_bytes(step_);
     if (step_.loss == LossPath::kFlce) {
-      const std::int64_t chunk = predict::loss_chunk(step_);
-      if (step_.loss_mode == kernels::FlceMode::kLean)
-        add(Category::kLogits, "Logits of a slice", "B · T · C · s",
-            fmt::format("{} × {} × {}", count(n), count(chunk), s), bytes, Measured::kHighest);
-      else
-        add(Category::kLogits, "Logits of a chunk", "C · V · s", fmt::format("{} × {} × {}", count(chunk), count(v), s),
-            bytes, Measured::kHighest);
+      // Rows of logits begin at multiples of 8 columns: V or C as it is laid out.
+      const bool lean = step_.loss_mode == kernels::FlceMode::kLean;
+      const std::int64_t rows = lean ? n : predict::loss_chunk(step_), columns = rows > 0 ? bytes / (rows * s) : v;
+      add(Category::kLogits, lean ? "Logits of a slice" : "Logits of a chunk", lean ? "B · T · C · s" : "C · V · s",
+          fmt::format("{} × {} × {}", count(rows), count(columns), s), bytes, Measured::kHighest);
     } else if (step_.loss == LossPath::kHf2024) {
       const std::int64_t whole = step_.keep_output ? 8 : 4;
       add(Category::kLogits, "Logits and loss", fmt::format("{} · V · B · T + 8 · V · B · (T − 1)", whole),

@@ -20,8 +20,8 @@ inline constexpr std::array<record::Choice, 4> kFormulaModels{{{"llama-3.2-1b", 
 
 // What of a run a row is compared with.
 enum class Measured : std::uint8_t {
-  kNothing,       // a run does not tell it
-  kStanding,      // the category's bytes at the end of the step
+  kNothing,       // a run has no value for it
+  kAtEnd,         // the category's bytes at the end of the step
   kHighest,       // the most of the category at any moment of the step
   kAfterForward,  // the category's bytes where the forward pass ends
 };
@@ -38,7 +38,7 @@ struct FormulaTerm {
   bool operator==(const FormulaTerm&) const = default;
 };
 
-// The terms that these settings have, the standing ones first. What has no short closed form (the inside of layers
+// The terms that these settings have, those of the whole step first. What has no short closed form (the inside of layers
 // without checkpointing) is left out.
 std::vector<FormulaTerm> step_formulas(const predict::StepSettings& step);
 

@@ -39,8 +39,7 @@ ShownRange shown_range(const record::Recording& recording, const record::Params&
   if (steps.empty()) return {whole_run(recording), live, {}};
   const bool ran_out = recording.outcome() && recording.outcome()->kind == record::OutcomeKind::kOutOfMemory;
   if (live || ran_out) return {steps.back(), live && !steps.back().complete, {}};
-  const auto whole = std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
-  return {whole == steps.rend() ? steps.back() : *whole, false, {}};
+  return {record::last_whole_step(recording).value_or(steps.back()), false, {}};
 }
 
 }  // namespace headroom::lessons

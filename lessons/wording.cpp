@@ -148,7 +148,7 @@ std::string conflict_in_words(const record::Params& params, std::string_view fir
 }
 
 std::string short_bytes(record::Bytes bytes) {
-  // Two decimals are exact enough to tell whether fewer say the same.
+  // Two decimals are exact enough to see whether fewer say the same.
   std::string text = record::format_bytes(bytes, 2);
   const std::size_t point = text.find('.');
   if (point == std::string::npos) return text;

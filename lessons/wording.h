@@ -24,7 +24,7 @@ bool in_provenance_line(const record::ParamSpec& spec);
 // "Checkpointing": "checkpointing", as inside a sentence.
 std::string in_lower_case(std::string_view label);
 
-// What a file with a figure of this run must tell beside the source of its numbers: the run's own provenance, its
+// What a file with a figure of this run must say beside the source of its numbers: the run's own provenance, its
 // parameters, how it ended, whether its file was cut off, and the figure's parameters.
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure);
 

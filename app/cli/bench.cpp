@@ -1,7 +1,4 @@
 // headroom bench: our kernels beside eager compositions and LibTorch's, as a table.
-#include <algorithm>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,7 +37,7 @@ void declare(BenchOptions& options, OptionList& list) {
   list.device();
   list.record("Keep the measurements as a recording");
   list.time_limit("Stop after this long for each KERNEL; exit code 5");
-  list.quick("One shape a kernel and few repeats");
+  list.quick("One shape per kernel and few repeats");
   list.json();
   list.engine();
 }
@@ -57,7 +54,7 @@ record::Status check_kernel(const std::string& name) {
   return Error{unknown_name("kernel", name, known)};
 }
 
-// One run a kernel that was named, or one of all. A terminal has no window to keep alive: all cores.
+// One run per kernel that was named, or one of all. A terminal has no window to keep alive: all cores.
 record::Result<std::vector<Params>> runs_of(const BenchOptions& options) {
   const auto* demo = experiments::find_demo("bench");
   Params params(demo->schema);

@@ -2,7 +2,6 @@
 // engine that traces nothing, the kernels' from one that does.
 #include "app/cli/bench_step.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -25,9 +24,7 @@ using record::Params;
 
 namespace {
 
-// The first steps compile, tune and fill caches.
-constexpr int kWarmUp = 5;
-constexpr int kSteps = 35, kTracedSteps = 15, kQuickSteps = 10;
+constexpr int kTracedSteps = 15;
 constexpr double kGoal = 1.10;  // with all kernels on, 1 x 1,024 tokens, no CUDA graph
 
 record::Result<Params> params_for(const BenchOptions& options, bool trace) {
@@ -40,13 +37,6 @@ record::Result<Params> params_for(const BenchOptions& options, bool trace) {
   return params;
 }
 
-std::vector<double> step_times(const record::Recording& recording) {
-  std::vector<double> times;
-  for (const record::MetricSample& sample : recording.metrics())
-    if (sample.kind == record::MetricKind::kStepNanoseconds && sample.step >= kWarmUp) times.push_back(sample.value);
-  return times;
-}
-
 // Of each whole step that is warm: everything that it did, and the time in which it computed.
 struct TracedSteps {
   std::vector<double> kernel_times;
@@ -56,7 +46,7 @@ struct TracedSteps {
 TracedSteps traced_steps_of(const record::Recording& recording) {
   TracedSteps steps;
   for (const std::int32_t step : lessons::traced_steps(recording)) {
-    if (step < kWarmUp) continue;
+    if (step < kWarmUpSteps) continue;
     steps.last = lessons::work_of(lessons::spans_of(recording, {.step = step}));
     steps.kernel_times.push_back(static_cast<double>(steps.last.kernel_time));
   }
@@ -70,9 +60,23 @@ record::Result<WholeRun> run_step(backend::Backend& engine, const BenchOptions& 
                       options.time_limit, options.json);
 }
 
-std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
-
 }  // namespace
+
+record::Status check_steps(const Params& params) {
+  if (params.integer("steps") > kWarmUpSteps) return record::Ok{};
+  return Error{
+      fmt::format("Too few steps: the first {} warm up, so set steps to {} or more.", kWarmUpSteps, kWarmUpSteps + 1)};
+}
+
+std::vector<double> step_times(const record::Recording& recording) {
+  std::vector<double> times;
+  for (const record::MetricSample& sample : recording.metrics())
+    if (sample.kind == record::MetricKind::kStepNanoseconds && sample.step >= kWarmUpSteps)
+      times.push_back(sample.value);
+  return times;
+}
+
+std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
 
 Params fast_step() {
   Params params(experiments::training_step().schema);
@@ -84,8 +88,7 @@ Params fast_step() {
 record::Result<ExitCode> bench_step(const BenchOptions& options) {
   const auto params = params_for(options, false);
   if (!params) return params.error();
-  if (params.value().integer("steps") <= kWarmUp)
-    return Error{fmt::format("Too few steps: the first {} warm up, so set steps to {} or more.", kWarmUp, kWarmUp + 1)};
+  if (auto enough = check_steps(params.value()); !enough) return enough.error();
   Session session(choose_engine(options.engine));
   if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;

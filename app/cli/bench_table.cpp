@@ -1,7 +1,5 @@
 #include "app/cli/bench_table.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "lessons/bench.h"

@@ -16,7 +16,7 @@ struct BenchRow {
 };
 BenchRow bench_row(const record::Recording& recording, const record::Measurement& row);
 
-// A head a panel and a line a form, with the main timing, and the other timings behind it.
+// A head per panel and a line per form, with the main timing, and the other timings behind it.
 std::string bench_table(const record::Recording& recording);
 
 }  // namespace headroom::app

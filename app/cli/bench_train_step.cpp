@@ -3,7 +3,6 @@
 #include "app/cli/bench_train_step.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -28,8 +27,6 @@ using record::Params;
 
 namespace {
 
-constexpr int kWarmUp = 5;  // the first steps compile, tune, fill caches and record the graph
-constexpr int kSteps = 35, kQuickSteps = 10;
 constexpr double kGoal = 0.70;  // of the bound's tokens per second
 
 bool has_gpu(const backend::Backend& engine) {
@@ -49,9 +46,10 @@ record::Result<Params> params_for(const BenchOptions& options, const backend::Ba
   assignments.insert(assignments.end(), options.set.begin(), options.set.end());
   for (const std::string& assignment : assignments)
     if (auto set = params.set_assignment(assignment); !set) return set.error();
-  if (params.integer("steps") <= kWarmUp)
-    return Error{fmt::format("Too few steps: the first {} warm up, so set steps to {} or more.", kWarmUp, kWarmUp + 1)};
+  if (auto enough = check_steps(params); !enough) return enough.error();
   if (params.integer("accumulate") != 1) return Error{"The bound is of one batch per step: leave accumulate at 1."};
+  if (params.text("adapters") != "off" || params.text("optimizer") != "adamw")
+    return Error{"The bound is of all weights trained by AdamW: leave adapters at off and optimizer at adamw."};
   if (params.text("model") == "custom")
     return Error{"The bound is of a published model: take model=llama-3.2-1b, llama-3.2-3b, llama-3-8b or tiny."};
   return params;
@@ -78,13 +76,6 @@ record::Result<Shape> shape_of(const Params& params) {
   return shape;
 }
 
-double median_step(const record::Recording& recording) {
-  std::vector<double> times;
-  for (const record::MetricSample& sample : recording.metrics())
-    if (sample.kind == record::MetricKind::kStepNanoseconds && sample.step >= kWarmUp) times.push_back(sample.value);
-  return record::quantiles_of(std::move(times)).median;
-}
-
 // Of the bound, in ns.
 struct BoundTimes {
   double products = 0, other = 0;
@@ -107,8 +98,6 @@ record::Result<BoundTimes> times_of(const record::Recording& measured, const pre
   times.other = static_cast<double>(bound.other_bytes) * 1e9 / times.copy_bytes_per_second;
   return times;
 }
-
-std::string duration(double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); }
 
 nlohmann::json json_of(const Params& step, const Shape& shape, const record::Recording& products,
                        const BoundTimes& bound, double median) {
@@ -193,7 +182,7 @@ record::Result<ExitCode> bench_train_step(const BenchOptions& options) {
   if (!trained.value().recording) return trained.value().exit_code;
   const auto bound = times_of(*products.value().recording, shape.value().bound);
   if (!bound) return bound.error();
-  const double median = median_step(*trained.value().recording);
+  const double median = record::quantiles_of(step_times(*trained.value().recording)).median;
   if (median <= 0) return Error{"The steps left no times behind, so there is nothing to compare.", ErrorKind::kEngine};
   if (options.json) {
     const nlohmann::json document =

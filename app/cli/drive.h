@@ -30,12 +30,12 @@ record::Result<DrivenRun> drive(backend::Backend& engine, const backend::RunRequ
                                 std::optional<double> time_limit = std::nullopt);
 
 struct WholeRun {
-  std::shared_ptr<const record::Recording>
-      recording;  // null: interrupted, or the time limit was met, and that was said
+  std::shared_ptr<const record::Recording> recording;  // null: interrupted, or the time limit was met
   ExitCode exit_code = ExitCode::kDone;
 };
 
-// Like `drive`, but anything short of completion is an error. `json`: messages go to stdout as well.
+// Like `drive`, but anything short of completion is an error, except an interrupt and the time limit: those are said, and
+// `recording` is null. `json`: messages go to stdout as well.
 record::Result<WholeRun> drive_to_end(backend::Backend& engine, const backend::RunRequest& request,
                                       std::optional<double> time_limit, bool json);
 

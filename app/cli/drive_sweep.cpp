@@ -53,7 +53,7 @@ void wait(const SweepDriver& driver) {
   ::poll(&waited, waited.fd >= 0 ? 1 : 0, 50);
 }
 
-// One sentence a reason, with the first point that met it.
+// One sentence per reason, with the first point that met it.
 void say_failures(const std::vector<record::SweepPoint>& points) {
   std::vector<std::string_view> said;
   for (const record::SweepPoint& point : points) {

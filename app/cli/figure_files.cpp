@@ -78,7 +78,7 @@ record::Result<float> parse_width(const std::string& text) {
     pixels = value * kPixelsPerInch / 25.4;
   if (!(pixels >= kMinWidth && pixels <= kMaxWidth))
     return Error{
-        fmt::format("--width {}: it takes {:.0f} to {:.0f} pixels, or as much in inches or millimetres, such as "
+        fmt::format("--width {}: it takes {:.0f} to {:.0f} pixels, or as much in inches or millimeters, such as "
                     "900, 6.75in or 170mm.",
                     record::quoted(text), kMinWidth, kMaxWidth)};
   return static_cast<float>(pixels);

@@ -1,6 +1,5 @@
 // headroom figures: figures of the chapters as files, from stored recordings, a given one or a new run.
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>

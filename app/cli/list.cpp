@@ -57,9 +57,9 @@ std::string values_of(const ParamSpec& spec) {
 void put_schema(record::Schema schema) {
   const record::Params defaults(schema);
   for (const ParamSpec& spec : schema) {
-    const std::string standing = defaults.as_text(spec.key);
-    put(fmt::format("      {:<18} {}{}{}\n", spec.key, values_of(spec), standing.empty() ? "" : "; default ",
-                    standing));
+    const std::string default_text = defaults.as_text(spec.key);
+    put(fmt::format("      {:<18} {}{}{}\n", spec.key, values_of(spec), default_text.empty() ? "" : "; default ",
+                    default_text));
     put(fmt::format("      {:<18} {}\n", "", spec.help));
   }
 }

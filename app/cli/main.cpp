@@ -1,6 +1,5 @@
 // headroom: explore, run and export without a window; with no command it opens the window.
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 
 #include "app/cli/grammar.h"

@@ -2,7 +2,6 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"

@@ -115,7 +115,7 @@ record::Status write_all(FigureFiles& files, const record::Recording& sweep, con
 }
 
 record::Result<record::Params> settings_of(const ReportOptions& options) {
-  record::Params params = report_settings(options.quick);
+  record::Params params = report_params(options.quick);
   if (auto set = set_params(params, experiments::training_step().id, options); !set) return set.error();
   return params;
 }

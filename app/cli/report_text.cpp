@@ -1,11 +1,11 @@
 #include "app/cli/report_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "demos/experiments/strategies.h"
 #include "demos/predict/report_form.h"
 #include "lessons/published.h"
 #include "lessons/sweep.h"
@@ -17,8 +17,6 @@ using lessons::PublishedRun;
 using record::SweepPoint;
 
 namespace {
-
-constexpr std::array<std::string_view, 3> kStrategies{"hf", "liger_without_flce", "liger_all"};
 
 const PublishedRun* published(const SweepPoint& point) {
   for (const PublishedRun& run : lessons::published_runs())
@@ -35,8 +33,8 @@ std::string peak_text(const SweepPoint& point) {
 
 std::string published_columns(const SweepPoint& point) {
   const auto form =
-      predict::report_peak(*predict::report_strategy(point.series),
-                           static_cast<double>(lessons::setting(point, "batch")), lessons::setting(point, "seq"));
+      predict::report_peak(*predict::report_loss(point.series), static_cast<double>(lessons::setting(point, "batch")),
+                           lessons::setting(point, "seq"));
   const PublishedRun* const run = published(point);
   const std::string peak = run == nullptr ? "" : run->out_of_memory ? "out of memory" : record::format_count(run->peak);
   std::string ratio;
@@ -57,7 +55,7 @@ std::string table_of(const record::Recording& sweep, bool with_published) {
     text += fmt::format("| {} | {} | {} | {} | {} |", point.series, point.label, peak_text(point),
                         point.peak_reserved > 0 ? record::format_count(point.peak_reserved) : "",
                         point.tokens_per_second > 0 ? lessons::speed_text(point.tokens_per_second) : "");
-    if (with_published && predict::report_strategy(point.series)) text += published_columns(point);
+    if (with_published && predict::report_loss(point.series)) text += published_columns(point);
     text += "\n";
   }
   return text;
@@ -135,9 +133,9 @@ std::string report_text(const record::Recording& sweep, bool quick) {
         "\n\n";
   text += table_of(sweep, !quick);
   text += "\n## How far each goes\n\n";
-  for (const std::string_view strategy : kStrategies) text += limits_of(sweep, strategy);
+  for (const auto& strategy : experiments::report_strategies()) text += limits_of(sweep, strategy.series);
   text += "\n## What a further token costs\n\n";
-  for (const std::string_view strategy : kStrategies) text += slope_of(sweep, strategy);
+  for (const auto& strategy : experiments::report_strategies()) text += slope_of(sweep, strategy.series);
   if (!quick) text += kWhy;
   return text;
 }

@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/drive_sweep.h"

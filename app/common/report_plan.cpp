@@ -33,7 +33,7 @@ bool has_timeline(std::string_view series, std::int64_t batch, std::int64_t seq,
 
 }  // namespace
 
-Params report_settings(bool quick) {
+Params report_params(bool quick) {
   Params params(experiments::training_step().schema);
   experiments::apply(params, experiments::report_settings(quick));
   return params;

@@ -9,7 +9,7 @@ namespace headroom::app {
 
 // Settings that all points share, but for the loss, the fused kernels, batch and sequence. Quick: the tiny model on the
 // CPU, under a cap that is small enough for the first strategy to run out.
-record::Params report_settings(bool quick);
+record::Params report_params(bool quick);
 
 // Three strategies over the batch at one length, and over the length at one batch. Runs whose timelines the report
 // shows are kept as recordings in `timelines`; empty: nowhere.

@@ -42,18 +42,6 @@ bool known_for_good(const SweepPoint& point, const PlannedPoint& planned) {
   return settled(point.outcome.kind);
 }
 
-// Highest live bytes of host memory that a run used instead of the device's.
-record::Bytes peak_host_of(const Recording& run) {
-  record::Bytes live = 0, peak = 0;
-  for (const record::MemEvent& event : run.events()) {
-    if (event.device != record::DeviceKind::kHost) continue;
-    if (event.kind == record::EventKind::kAlloc) live += event.block;
-    if (event.kind == record::EventKind::kFree) live -= event.block;
-    peak = std::max(peak, live);
-  }
-  return peak;
-}
-
 // Why a file's sweep is not this plan; empty: it is.
 std::string difference(const Recording& found, const SweepPlan& plan, const record::RunInfo& planned) {
   const record::RunInfo& info = found.info();
@@ -84,7 +72,7 @@ SweepPoint sweep_point_of(const PlannedPoint& planned, const Recording& run) {
   point.peak_allocated = summary.peak;
   point.peak_requested = summary.peak_requested;
   point.peak_reserved = summary.peak_reserved;
-  point.peak_host = peak_host_of(run);
+  point.peak_host = summary.peak_host;
   point.peak_by_category = summary.peak_by_category;
   if (ledger.size() > 0) point.peak_phase = run.events()[ledger.peak().event].phase;
   if (summary.tokens_per_second) {

@@ -1,7 +1,6 @@
 // Two runs in a few numbers.
 #include "app/page/comparison.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -57,10 +56,8 @@ std::string settings_unlike(const record::RunInfo& run, const record::RunInfo& o
 
 // Of the last whole step, as the timeline shows it; of all that there is where no step is whole.
 Bytes peak_of(const record::Ledger& run) {
-  const auto steps = record::steps_of(run.recording());
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-    if (step->complete) return run.peak(step->first, step->last).totals.allocated;
-  return run.peak().totals.allocated;
+  const auto step = record::last_whole_step(run.recording());
+  return (step ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
 }
 
 Comparison::Row peak_row(Bytes a, Bytes b) {
@@ -74,16 +71,17 @@ Comparison::Row step_row(double a, double b) {
   return {"Step time", text(a), text(b), with_sign(b > a, text(std::abs(b - a))), share_of(a, b)};
 }
 
-Comparison::Row reserved_row(double a, double b) {
-  const auto text = [](double bytes) { return record::format_bytes(std::llround(bytes)); };
-  return {"Reserved", text(a), text(b), a == b ? "the same" : with_sign(b > a, text(std::abs(b - a))), share_of(a, b)};
-}
-
-Comparison::Row speed_row(double a, double b) {
-  const auto text = [](double rate) { return record::format_count(std::llround(rate)); };
-  return {"Tokens/s", text(a), text(b), text(a) == text(b) ? "the same" : with_sign(b > a, text(std::abs(b - a))),
+Comparison::Row number_row(std::string_view head, double a, double b, std::string (*text)(double)) {
+  return {head, text(a), text(b), text(a) == text(b) ? "the same" : with_sign(b > a, text(std::abs(b - a))),
           share_of(a, b)};
 }
+
+std::string rate_text(double bytes_per_second) { return lessons::rate_text(bytes_per_second); }
+std::string percent_text(double percent) { return fmt::format("{:.1f} %", percent); }
+std::string bytes_text(double bytes) { return record::format_bytes(std::llround(bytes)); }
+std::string count_text(double count) { return record::format_count(std::llround(count)); }
+
+Comparison::Row speed_row(double a, double b) { return number_row("Tokens/s", a, b, count_text); }
 
 Comparison::Row loss_row(double a, double b) {
   const double change = b - a;
@@ -93,14 +91,6 @@ Comparison::Row loss_row(double a, double b) {
   return {"Loss, last step", fmt::format("{:.3f}", a), fmt::format("{:.3f}", b),
           change == 0 ? "the same" : with_sign(change > 0, size), ""};
 }
-
-Comparison::Row number_row(std::string_view head, double a, double b, std::string (*text)(double)) {
-  return {head, text(a), text(b), text(a) == text(b) ? "the same" : with_sign(b > a, text(std::abs(b - a))),
-          share_of(a, b)};
-}
-
-std::string rate_text(double bytes_per_second) { return lessons::rate_text(bytes_per_second); }
-std::string percent_text(double percent) { return fmt::format("{:.1f} %", percent); }
 
 // Links of a machine.
 void add_links(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
@@ -113,16 +103,8 @@ void add_links(Comparison& comparison, const record::Recording& a, const record:
                                         {"file_read", "File to host"},
                                         {"file_write", "Host to file"},
                                         {"adamw", "AdamW, CPU"}}};
-  const auto rate = [](const record::Recording& run, std::string_view variant) {
-    for (const record::Measurement& row : run.measurements()) {
-      const bool slow_way = variant.starts_with("to_") && row.storage == "pageable";
-      if (row.panel == record::Measurement::kBandwidth && row.variant == variant && row.median > 0 && !slow_way)
-        return static_cast<double>(row.bytes) / row.median * 1e9;
-    }
-    return 0.0;
-  };
   for (const Link& link : kLinks) {
-    const double rate_a = rate(a, link.variant), rate_b = rate(b, link.variant);
+    const double rate_a = lessons::link_rate(a, link.variant), rate_b = lessons::link_rate(b, link.variant);
     if (rate_a > 0 && rate_b > 0) comparison.rows.push_back(number_row(link.head, rate_a, rate_b, rate_text));
   }
 }
@@ -183,7 +165,7 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
     if (value_a && value_b && steps) comparison.rows.push_back(row(*value_a, *value_b));
   };
   const auto reserved = [](const record::Ledger& run) { return static_cast<double>(run.peak_reserved()); };
-  if (reserved(a) > 0 && reserved(b) > 0) comparison.rows.push_back(reserved_row(reserved(a), reserved(b)));
+  if (reserved(a) > 0 && reserved(b) > 0) comparison.rows.push_back(number_row("Reserved", reserved(a), reserved(b), bytes_text));
   both(MetricKind::kStepNanoseconds, step_row);
   both(MetricKind::kTokensPerSecond, speed_row);
   both(MetricKind::kLoss, loss_row);

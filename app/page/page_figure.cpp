@@ -1,8 +1,6 @@
 // The figure that a page shows: what goes into it, when it is built anew, and what is measured in it.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "app/page/page_model.h"
 
@@ -87,7 +85,8 @@ lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int colu
 lessons::FigureInput PageModel::input(int columns) const {
   const lessons::Figure& on_tab = shown_figure();
   lessons::FigureInput input = input_of(on_tab, columns);
-  input.params = &(shows_prediction_ ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
+  const bool predicted = shows_prediction_ && shows_runs();
+  input.params = &(predicted ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
   const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
   const bool asked_here = question_.number() != nullptr && question_.spec()->figure == on_tab.id;
   if (!asked_here) return input;
@@ -112,6 +111,9 @@ void PageModel::show_figure(const lessons::FigureBlock& block) {
                                   [&](const lessons::Figure* each) { return each->id == block.figure; });
   if (found == figures_.end()) return;
   show_tab(static_cast<int>(found - figures_.begin()));
+  figure_params_[static_cast<std::size_t>(tab_)] = record::Params(shown_figure().schema);
+  view().reset();
+  stale_ = true;
   for (const lessons::Setting& setting : block.settings) (void)set_figure_param(setting.key, setting.value);
 }
 
@@ -143,8 +145,11 @@ const lessons::FigureData& PageModel::figure(int columns) {
   }
   if (!view().zoomed() && figure_.head.empty_reason.empty()) show_whole(figure_);
   if (figure_.head.source == record::Source::kLive && !growing()) figure_.head.source = record::Source::kRecorded;
-  compare();
-  put_numbers();
+  if (stale_ || built_state_ != question_.state()) {  // not where only the cursor or the zoom moved
+    compare();
+    put_numbers();
+    ++data_revision_;
+  }
   built_view_ = view();
   built_guess_ = question_.guess();
   built_state_ = question_.state();
@@ -154,11 +159,12 @@ const lessons::FigureData& PageModel::figure(int columns) {
   return figure_;
 }
 
-// The words tell of the run on show, unless that would tell the answer; else of the settings.
+// The words follow the settings of the run on show, and what it measured once that gives no answer away.
 void PageModel::put_numbers() {
-  const RunOnShow* run = question_.hides() ? nullptr : on_show();
+  const RunOnShow* shown = on_show();
   record::Params settings = control_.params();
-  if (run != nullptr) settings = record::Params::known_of(settings.schema(), run->recording->info().params);
+  if (shown != nullptr) settings = record::Params::known_of(settings.schema(), shown->recording->info().params);
+  const RunOnShow* run = question_.hides() ? nullptr : shown;
   const RunOnShow* a = question_.hides() ? nullptr : run_a();
   text_ = text_of(*page_,
                   {&settings, run == nullptr ? nullptr : run->ledger.get(), a == nullptr ? nullptr : a->ledger.get()});

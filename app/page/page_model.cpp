@@ -24,11 +24,10 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
     // A prediction is computed in no time: its events have an order only.
     if (prediction_params_.back().has("axis")) (void)prediction_params_.back().set("axis", "event");
   }
-  for (const lessons::Setting& setting : page.settings) control_.preset(setting.key, setting.value);
-  for (auto& recording : sources.stored) {
-    const bool base = std::find(sources.bases.begin(), sources.bases.end(), recording) != sources.bases.end();
-    add_stored(std::move(recording), base);
-  }
+  for (const auto& settings : {page.settings, page.here})
+    for (const lessons::Setting& setting : settings) control_.preset(setting.key, setting.value);
+  begun_with_ = control_.params();
+  for (auto& recording : sources.stored) add_stored(std::move(recording));
   put_numbers();
 }
 
@@ -78,7 +77,7 @@ bool PageModel::is_sweep(int run) const {
 void PageModel::show_figure_of(int run) {
   const auto of_sweeps = [](const lessons::Figure* figure) { return figure->basis == lessons::Basis::kSweep; };
   const bool sweep = is_sweep(run);
-  if (page_->sweep.empty() || of_sweeps(figures_[static_cast<std::size_t>(tab_)]) == sweep) return;
+  if (page_->sweep.empty() || of_sweeps(&shown_figure()) == sweep) return;
   const auto of_run = [](const lessons::Figure* figure) { return figure->basis == lessons::Basis::kRun; };
   const auto found = sweep ? std::find_if(figures_.begin(), figures_.end(), of_sweeps)
                            : std::find_if(figures_.begin(), figures_.end(), of_run);
@@ -88,7 +87,7 @@ void PageModel::show_figure_of(int run) {
 }
 
 void PageModel::show_run_of_figure() {
-  const lessons::Basis basis = figures_[static_cast<std::size_t>(tab_)]->basis;
+  const lessons::Basis basis = shown_figure().basis;
   if (page_->sweep.empty() || basis == lessons::Basis::kParameters || shown_ < 0) return;
   const bool sweep = basis == lessons::Basis::kSweep;
   if (is_sweep(shown_) == sweep) return;
@@ -149,6 +148,22 @@ void PageModel::use(backend::Backend* runner, backend::Backend* planner) {
   planner_ = planner;
 }
 
+// Once the engine has said what there is. The settings are left alone where the reader has changed one.
+bool PageModel::begin_as_shown() {
+  const backend::Backend* const backend = control_.backend();
+  if (!begun_with_ || backend == nullptr || backend->devices().empty() || runs_.empty()) return false;
+  const record::Params begun_with = *std::exchange(begun_with_, std::nullopt);
+  const RunOnShow& shown = runs_.front();
+  const record::Bytes takes = std::max(shown.ledger->peak_reserved(), shown.ledger->peak().totals.allocated);
+  const bool fits = std::any_of(backend->devices().begin(), backend->devices().end(), [&](const auto& device) {
+    return device.kind == record::DeviceKind::kGpu && takes <= device.memory;
+  });
+  if (!fits || is_sweep(0) || shown_ != 0 || !(begun_with == control_.params())) return false;
+  control_.show_params(shown.recording->info().params);
+  stale_ = true;
+  return true;
+}
+
 // Another page's question may have replaced the one that was asked here.
 void PageModel::reopen() {
   if (asked_ == nullptr || planner_->recording() == asked_) return;
@@ -158,7 +173,8 @@ void PageModel::reopen() {
 }
 
 bool PageModel::poll(double now, bool news) {
-  bool changed = control_.poll(now, news);
+  bool changed = begin_as_shown();
+  changed = control_.poll(now, news) || changed;
   changed = advance(now) || changed;
   if (own_ >= 0 && changed) {
     RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
@@ -195,7 +211,8 @@ void PageModel::run(double now) {
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
   const record::Status status = control_.set(key, value);
   if (status && shows_prediction_) ask_planner();
-  if (status && lessons::follows_settings(shown_figure())) stale_ = true;
+  // The figure may follow the settings; the words do where there is no run to take their numbers from.
+  if (status && (lessons::follows_settings(shown_figure()) || on_show() == nullptr)) stale_ = true;
   return status;
 }
 
@@ -215,6 +232,7 @@ void PageModel::look_at(int index) {
   if (shown_ != index || shows_prediction_) reset_views();
   shown_ = index;
   shows_prediction_ = false;
+  comparison_.rows.clear();
   stale_ = true;
   pin_base();
   if (!replay_of_ || index == own_ || index == sweep_ || control_.running()) return;
@@ -251,6 +269,7 @@ void PageModel::show_prediction(bool on) {
   if (planner_ == nullptr || on == shows_prediction_) return;
   shows_prediction_ = on;
   reset_views();
+  comparison_.rows.clear();  // until the figure is built anew
   stale_ = true;
   if (on) ask_planner();
 }
@@ -262,6 +281,7 @@ void PageModel::ask_planner() {
   const record::Status asked = planner_->start(request);
   planner_refusal_ = asked ? std::string() : asked.error().message;
   asked_ = asked ? planner_->recording() : nullptr;
+  if (!asked) prediction_ = RunOnShow{};  // what is there was predicted with other settings
   predicted_with_ = request.params;
 }
 

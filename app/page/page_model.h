@@ -36,7 +36,6 @@ struct PageSources {
   backend::Backend* planner = nullptr;                           // not owned; null: no predictions
   std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
   std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
-  std::vector<std::shared_ptr<const record::Recording>> bases;   // of these, those to compare with
   // Without an engine: makes a replay backend. Not owned.
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
 };
@@ -94,9 +93,9 @@ class PageModel {
   void toggle_pin();  // pins the run on show; with a run A there, lets that go
   const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
   const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
-  // Of what the figure on show is about: a sweep is not predicted.
+  // Of what the figure on show is about: a sweep is not predicted, and a calculation needs no prediction.
   bool has_predictions() const {
-    return planner_ != nullptr && figures_[static_cast<std::size_t>(tab_)]->basis != lessons::Basis::kSweep;
+    return planner_ != nullptr && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
   }
   bool shows_prediction() const { return shows_prediction_; }
   // Why there is no prediction to look at; one sentence.
@@ -126,6 +125,8 @@ class PageModel {
   // Rebuilt when data, view or `columns` changed; `revision()` then is another.
   const lessons::FigureData& figure(int columns);
   int revision() const { return revision_; }
+  // Another only where data, settings or the state of the question changed, not at moves of cursor and zoom.
+  int data_revision() const { return data_revision_; }
   // Moves the cursor to the next (+1) or previous (−1) change of the stack.
   void step_cursor(int direction);
 
@@ -143,7 +144,10 @@ class PageModel {
  private:
   static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
 
+  // With a GPU that holds it, the page begins with the settings of the run that it is about.
+  bool begin_as_shown();
   RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
+  bool shows_runs() const { return shown_figure().basis == lessons::Basis::kRun; }
   bool growing() const;       // the run on show is being recorded
   int place_made(int& made);  // where what is made here goes, after the stored runs
   bool is_sweep(int run) const;
@@ -170,6 +174,7 @@ class PageModel {
   std::vector<const lessons::Figure*> figures_;
   Question question_;
   RunControl control_;
+  std::optional<record::Params> begun_with_;  // nothing: it is settled what the page begins with
   backend::Backend* planner_;
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;
 
@@ -195,7 +200,7 @@ class PageModel {
   std::optional<double> next_frame_;  // when it is shown; nothing: the figure does not play
   bool stale_ = true;
   int built_columns_ = 0;
-  int revision_ = 0;
+  int revision_ = 0, data_revision_ = 0;
   TimelineView built_view_;
   std::optional<double> built_guess_;
   Question::State built_state_ = Question::State::kNone;

@@ -65,7 +65,7 @@ std::optional<Notice> PageModel::notice() const {
     case record::OutcomeKind::kCancelled:
       return composed();
     case record::OutcomeKind::kOutOfMemory:
-      if (question_.hides() || !outcome->out_of_memory) return std::nullopt;  // it would tell the answer
+      if (question_.hides() || !outcome->out_of_memory) return std::nullopt;  // it would give the answer away
       return out_of_memory(*outcome);
     case record::OutcomeKind::kRefused:
       return Notice{Notice::Kind::kTrouble, "This run was refused", outcome->message};

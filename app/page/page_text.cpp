@@ -1,8 +1,6 @@
 // Blocks of a page become stretches of words, parted by figures and widgets.
 #include "app/page/page_text.h"
 
-#include <utility>
-
 namespace headroom::app::page {
 
 namespace {

@@ -57,7 +57,7 @@ void PageModel::show_view(const lessons::TourView& asked) {
   show_tab(timeline_tab);
   if (!asked.zoom.empty()) view().fit_all();
   lessons::FigureInput whole = input(kFewColumns);
-  const lessons::FigureData figure = figures_[static_cast<std::size_t>(tab_)]->build(whole);
+  const lessons::FigureData figure = shown_figure().build(whole);
   const auto* timeline = lessons::panel_of<lessons::Timeline>(figure);
   if (timeline == nullptr) return;
   show_whole(figure);

@@ -68,7 +68,10 @@ bool RunControl::poll(double now, bool news) {
   in_run_ = false;
   last_seconds_ = now - started_at_;
   if (recording_ != nullptr) outcome_ = recording_->outcome();
-  if (outcome_ && outcome_->kind == record::OutcomeKind::kCompleted) timed_params_ = started_with_;
+  if (outcome_ && outcome_->kind == record::OutcomeKind::kCompleted) {
+    timed_params_ = started_with_;
+    timed_seconds_ = *last_seconds_;
+  }
   return true;
 }
 
@@ -76,7 +79,7 @@ const backend::RunProgress* RunControl::progress() const { return running() ? &b
 
 std::optional<double> RunControl::estimate() const {
   if (!timed_params_ || !(*timed_params_ == params_)) return std::nullopt;
-  return last_seconds_;
+  return timed_seconds_;
 }
 
 const std::optional<std::string>& RunControl::trouble() const {

@@ -65,7 +65,8 @@ class RunControl {
   bool in_run_ = false;  // started and its end not yet seen
   double started_at_ = 0;
   record::Params started_with_;
-  std::optional<record::Params> timed_params_;
+  std::optional<record::Params> timed_params_;  // of the last run that was completed, and its seconds
+  double timed_seconds_ = 0;
   std::optional<double> last_seconds_;
   std::shared_ptr<const record::Recording> recording_;
   std::optional<record::Outcome> outcome_;

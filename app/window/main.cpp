@@ -143,7 +143,7 @@ record::Status take_picture(PlatformWindow& platform, App& window, const std::st
                   });
     if (frame == 0) first = seconds_since_start();
   }
-  if (result) fmt::print(stderr, "{}: the first picture stood {:.2f} s after the start.\n", path, first);
+  if (result) fmt::print(stderr, "{}: the first picture was drawn {:.2f} s after the start.\n", path, first);
   return result;
 }
 

@@ -41,7 +41,7 @@ constexpr std::array kConflicts{
              "a graph repeats one step, and the projections are worked out anew in some steps only"},
     Conflict{"cuda_graph", "on", "fused.adamw", "off", "only the fused kernel counts its steps on the device"},
     Conflict{"cuda_graph", "on", "keep_output", "on",
-             "a graph's tensors lie in one place, where the next step's output overwrites the last one's"},
+             "a graph's tensors are in one place, where the next step's output overwrites the last one's"},
 
     // What a GPU alone has, besides.
     Conflict{"attention", "cudnn", "device", "cpu", "cuDNN runs on GPUs only"},

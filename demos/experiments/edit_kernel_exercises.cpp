@@ -10,15 +10,20 @@
 namespace headroom::experiments {
 
 std::span<const Exercise> exercises() {
-  static constexpr std::array kExercises{
-      Exercise{"vector_add", "Vector addition", EditedOperation::kVectorAdd, kVectorAddSource, ""},
-      Exercise{"rms_norm", "RMSNorm", EditedOperation::kRmsNorm, kRmsNormSource, ""},
-      Exercise{"fuse_residual", "1. Fuse the residual", EditedOperation::kAddRmsNorm, kFuseResidualSource,
-               kFuseResidualSolution},
-      Exercise{"vectorise", "2. Vectorize", EditedOperation::kRmsNorm, kVectoriseSource, kVectoriseSolution},
-      Exercise{"registers", "3. Keep the row in registers", EditedOperation::kRmsNorm, kRegistersSource,
-               kRegistersSolution},
-  };
+  static constexpr auto kExercises = [] {
+    std::array<Exercise, kExerciseChoices.size()> all{{
+        {{}, {}, EditedOperation::kVectorAdd, kVectorAddSource, ""},
+        {{}, {}, EditedOperation::kRmsNorm, kRmsNormSource, ""},
+        {{}, {}, EditedOperation::kAddRmsNorm, kFuseResidualSource, kFuseResidualSolution},
+        {{}, {}, EditedOperation::kRmsNorm, kVectoriseSource, kVectoriseSolution},
+        {{}, {}, EditedOperation::kRmsNorm, kRegistersSource, kRegistersSolution},
+    }};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].id = kExerciseChoices[i].key;
+      all[i].title = kExerciseChoices[i].label;
+    }
+    return all;
+  }();
   return kExercises;
 }
 

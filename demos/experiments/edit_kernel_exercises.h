@@ -1,11 +1,13 @@
 // The kernels that a reader edits: where each begins, what it is to compute, and one way to do it.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "demos/record/result.h"
+#include "demos/record/schema.h"
 
 namespace headroom::experiments {
 
@@ -16,6 +18,15 @@ enum class EditedOperation {
   kAddRmsNorm,  // add_rms_norm; or, while there is none, add and then rms_norm
 };
 
+// Ids and titles of the exercises, in order: the choices of the parameter `exercise`.
+inline constexpr std::array kExerciseChoices{
+    record::Choice{"vector_add", "Vector addition"},
+    record::Choice{"rms_norm", "RMSNorm"},
+    record::Choice{"fuse_residual", "1. Fuse the residual"},
+    record::Choice{"vectorise", "2. Vectorize"},
+    record::Choice{"registers", "3. Keep the row in registers"},
+};
+
 struct Exercise {
   std::string_view id;     // "vectorise", as in --set exercise=vectorise
   std::string_view title;  // "2. Vectorize"
@@ -24,7 +35,7 @@ struct Exercise {
   std::string_view solution;  // empty where nothing is asked; assets/kernels/solutions/<id>.cu
 };
 
-std::span<const Exercise> exercises();                        // in order; the keys of the parameter `exercise`
+std::span<const Exercise> exercises();                        // one for each of the choices
 const Exercise* find_exercise(std::string_view id);           // null: unknown
 std::string_view declarations_of(EditedOperation operation);  // of its kernels, in CUDA C++
 

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "demos/experiments/demo.h"
+#include "demos/experiments/edit_kernel_exercises.h"
 #include "demos/experiments/schema_parts.h"
 
 namespace headroom::experiments {
@@ -11,13 +12,6 @@ namespace {
 using record::Choice;
 using record::ParamSpec;
 
-constexpr std::array kExercises{
-    Choice{"vector_add", "Vector addition"},
-    Choice{"rms_norm", "RMSNorm"},
-    Choice{"fuse_residual", "1. Fuse the residual"},
-    Choice{"vectorise", "2. Vectorize"},
-    Choice{"registers", "3. Keep the row in registers"},
-};
 constexpr std::array kThreads{Choice{"64", "64"}, Choice{"128", "128"}, Choice{"256", "256"}, Choice{"512", "512"},
                               Choice{"1024", "1,024"}};
 constexpr std::array kCompileDevices{Choice{"auto", "best there is"}, Choice{"cpu", "none, only compile"},
@@ -37,7 +31,8 @@ constexpr std::array kArchitectures{
 constexpr std::array kSchema{
     // The others are timed beside our kernel.
     own(choice("exercise", "Kernel",
-               "What the kernel is to compute; the three exercises start from one that can be improved", kExercises),
+               "What the kernel is to compute; the three exercises start from one that can be improved",
+               kExerciseChoices),
         "rms_norm|fuse_residual|vectorise|registers", "vector_add"),
     shape({.key = "rows",
            .label = "Rows N",
@@ -55,7 +50,7 @@ constexpr std::array kSchema{
            .maximum = 1 << 14,
            .default_number = 4096,
            .logarithmic = true}),
-    choice("threads", "Threads a block", "THREADS in the source", kThreads, "256"),
+    choice("threads", "Threads per block", "THREADS in the source", kThreads, "256"),
     choice("device", "Run on", "A GPU, where there is one; else the kernel is only compiled", kCompileDevices),
     advanced(choice("arch", "Compile for", "Architecture that the compiler makes code for", kArchitectures)),
     ParamSpec{.key = "deadline",

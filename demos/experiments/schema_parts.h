@@ -11,6 +11,14 @@ namespace headroom::experiments {
 
 inline constexpr std::array kDevices{record::Choice{"auto", "best there is"}, record::Choice{"cpu", "CPU"},
                                      record::Choice{"cuda", "GPU"}};
+// The models of a training step: published ones, of which the first is small enough for any machine, and one by its shape.
+inline constexpr std::array kModels{
+    record::Choice{"tiny", "Tiny, 4 M"},
+    record::Choice{"llama-3.2-1b", "Llama 3.2 1B"},
+    record::Choice{"llama-3.2-3b", "Llama 3.2 3B"},
+    record::Choice{"llama-3-8b", "Llama 3 8B"},
+    record::Choice{"custom", "Custom"},
+};
 inline constexpr std::array kStorages{
     record::Choice{"auto", "bf16, CPU: fp32"},
     record::Choice{"bf16", "bf16"},

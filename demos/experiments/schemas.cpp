@@ -13,7 +13,7 @@ namespace {
 using record::ParamRole;
 using record::ParamSpec;
 
-record::Schema train_step() { return find_demo("train_step")->schema; }
+record::Schema train_step() { return training_step().schema; }
 
 // Calculators begin with the model that the course speaks of, whatever this machine can run.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kFirstChoices{
@@ -36,7 +36,7 @@ std::vector<ParamSpec> shape_specs() {
 
 }  // namespace
 
-const DemoInfo& shape() {
+const DemoInfo& shape_schema() {
   static const std::vector<ParamSpec> specs = shape_specs();
   static const DemoInfo info{.id = "shape",
                              .title = "A training step's shape",
@@ -46,7 +46,7 @@ const DemoInfo& shape() {
 }
 
 std::span<const DemoInfo* const> schemas() {
-  static const std::array<const DemoInfo*, 1> all{&shape()};
+  static const std::array<const DemoInfo*, 1> all{&shape_schema()};
   return all;
 }
 

@@ -17,7 +17,7 @@ constexpr std::array kSwitches{
     LadderSwitch{"flce", "fused linear cross entropy", {"loss=flce"}},
     LadderSwitch{"bf16", "bf16, stochastic rounding", {"precision=bf16", "rounding=stochastic"}},
     LadderSwitch{"checkpointing", "checkpointing", {"checkpointing=layer"}},
-    LadderSwitch{"optimizer_in_backward", "optimizer in backward", {"optimizer_in_backward=on"}},
+    LadderSwitch{"optimizer_in_backward", "step in backward", {"optimizer_in_backward=on"}},
     LadderSwitch{"adamw_8bit", "8-bit AdamW", {"optimizer=adamw_8bit"}},
     LadderSwitch{"offload_checkpoints", "checkpoints on the host", {"offload.checkpoints=on"}},
     // The CPU's AdamW does without what other switches made of the GPU's.

@@ -1,6 +1,5 @@
 // The parameters of `train_step`: one real training step of a Llama, several times.
 #include <array>
-#include <span>
 
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schema_parts.h"
@@ -18,13 +17,6 @@ using record::ParamKind;
 using record::ParamRole;
 using record::ParamSpec;
 
-constexpr std::array kModels{
-    Choice{"tiny", "Tiny, 4 M"},
-    Choice{"llama-3.2-1b", "Llama 3.2 1B"},
-    Choice{"llama-3.2-3b", "Llama 3.2 3B"},
-    Choice{"llama-3-8b", "Llama 3 8B"},
-    Choice{"custom", "Custom"},
-};
 constexpr std::array kRoundings{Choice{"nearest", "to nearest"}, Choice{"stochastic", "stochastic"}};
 constexpr std::array kWeightGradients{Choice{"model", "as the weights"}, Choice{"fp32", "fp32"}};
 
@@ -127,7 +119,7 @@ constexpr std::array kSchema{
     folded(kMemory, choice("attention", "Attention",
                            "Flash never writes the T × T scores (cuDNN's is for GPUs in 16 bits); eager keeps them",
                            kChoicesOf<predict::kAttentions>)),
-    folded(kMemory, number("accumulate", "Micro-batches", "a step",
+    folded(kMemory, number("accumulate", "Micro-batches", "per step",
                            "Batches whose gradients add up before the optimizer steps", 1, 256, 1)),
     folded(kPrecision,
            needs(own(choice("rounding", "Rounding", "How an update is rounded into bf16 weights", kRoundings),
@@ -174,7 +166,7 @@ constexpr std::array kSchema{
                            "adapters", "lora|qlora")),
     // Our kernels search the gradients for what is not finite.
     folded(kOffload, own(choice("offload.optimizer", "Optimizer state in",
-                                "Where masters and moments lie; away from the device, the CPU steps",
+                                "Where masters and moments are; away from the device, the CPU steps",
                                 kChoicesOf<predict::kStateOffloads>),
                          "host|file", "off")),
     in(kOffload, ParamRole::kRun,
@@ -183,12 +175,12 @@ constexpr std::array kSchema{
                 "File for the optimizer's state; empty takes one in the folder for temporary files", FileUse::kWritten),
            "offload.optimizer", "file")),
     folded(kOffload, on_off("offload.parameters", "Stream weights",
-                            "Weights lie on the host; the current and the next layer's on the device")),
+                            "Weights are on the host; the current and the next layer's on the device")),
     folded(kOffload, on_off("offload.checkpoints", "Stream checkpoints",
                             "The kept inputs of layers move to the host until backward wants them")),
     // Our AdamW counts its steps on the device.
     folded(kKernels,
-           own(on_off("cuda_graph", "CUDA graph", "Record the step once and replay it: one launch instead of hundreds"),
+           own(on_off("cuda_graph", "CUDA graph", "Record the step once and replay it: one launch instead of up to two thousand"),
                "on", "off")),
     fused("fused.rms_norm", "Fused RMSNorm", "RMSNorm, with the residual addition before it, as one kernel"),
     fused("fused.rope", "Fused RoPE", "Turns queries and keys in place, in one kernel"),

@@ -53,7 +53,6 @@ Card card_of(std::string_view line) {
   card.name = cells.text();
   if (const auto memory = cells.number(static_cast<double>(record::kMiB)))
     card.memory = static_cast<record::Bytes>(*memory);
-  card.nominal_memory = cells.text() == "nominal";
   card.compute_capability = cells.number(1);
   card.bandwidth = cells.number(1e9);
   for (std::optional<double>* peak : {&card.fp32, &card.tf32, &card.bf16, &card.fp16, &card.fp8})

@@ -13,7 +13,6 @@ namespace headroom::predict {
 struct Card {
   std::string name;  // "GeForce RTX 4090"
   std::optional<record::Bytes> memory;
-  bool nominal_memory = false;                        // the size on the box; else what the driver reports as total
   std::optional<double> compute_capability;           // 8.9
   std::optional<double> bandwidth;                    // of the device's memory, bytes per second
   std::optional<double> fp32, tf32, bf16, fp16, fp8;  // peak of dense products, FLOP per second

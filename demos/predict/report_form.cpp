@@ -16,18 +16,18 @@ record::Bytes whole(double bytes) { return std::llround(bytes); }
 
 }  // namespace
 
-std::optional<ReportStrategy> report_strategy(std::string_view key) {
-  if (key == "hf") return ReportStrategy::kHuggingFace;
-  if (key == "liger_without_flce") return ReportStrategy::kLigerWithoutFlce;
-  if (key == "liger_all") return ReportStrategy::kLigerAll;
+std::optional<ReportLoss> report_loss(std::string_view key) {
+  if (key == "hf") return ReportLoss::kHuggingFace;
+  if (key == "liger_without_flce") return ReportLoss::kLigerWithoutFlce;
+  if (key == "liger_all") return ReportLoss::kLigerAll;
   return std::nullopt;
 }
 
-ReportPeak report_peak(ReportStrategy strategy, double batch, std::int64_t seq, bool output_kept) {
+ReportPeak report_peak(ReportLoss loss, double batch, std::int64_t seq) {
   const auto t = static_cast<double>(seq);
   const double tokens = batch * t;
-  const bool makes_logits = strategy != ReportStrategy::kLigerAll;
-  const double kept = makes_logits && output_kept ? 4 * kVocabulary * tokens : 0;  // fp32 logits
+  const bool makes_logits = loss != ReportLoss::kLigerAll;
+  const double kept = makes_logits ? 4 * kVocabulary * tokens : 0;  // fp32 logits
   ReportPeak peak;
   // A pair of cos and sin per position (2 × 64 × 2 B), and input and label ids (2 × 8 B per token).
   peak.end_of_backward = whole(3'596'139'008 + 256 * t + 16 * tokens + kept);
@@ -35,7 +35,7 @@ ReportPeak report_peak(ReportStrategy strategy, double batch, std::int64_t seq, 
     peak.loss_or_backward = whole(1'589'107'712 + 264 * t + kBackwardPerToken * tokens);
     return peak;
   }
-  const double per_token = strategy == ReportStrategy::kHuggingFace ? kLossPerToken : kLossPerTokenFused;
+  const double per_token = loss == ReportLoss::kHuggingFace ? kLossPerToken : kLossPerTokenFused;
   // Two fp32 logits of T rows, one of them kept from the step before, and two of the shifted T − 1 rows.
   peak.loss_or_backward = whole(908'577'280 + 520 * t + per_token * tokens + 4 * kVocabulary * tokens + kept +
                                 8 * kVocabulary * batch * (t - 1));

@@ -11,10 +11,11 @@
 
 namespace headroom::predict {
 
-enum class ReportStrategy { kHuggingFace, kLigerWithoutFlce, kLigerAll };
+// How one of the report's strategies computes the loss.
+enum class ReportLoss { kHuggingFace, kLigerWithoutFlce, kLigerAll };
 
 // "hf", "liger_without_flce", "liger_all", as in the published table and in a sweep's series; empty: another word.
-std::optional<ReportStrategy> report_strategy(std::string_view key);
+std::optional<ReportLoss> report_loss(std::string_view key);
 
 // Bytes allocated at the highest, by where: the greater of the two is the peak.
 struct ReportPeak {
@@ -24,8 +25,8 @@ struct ReportPeak {
   record::Bytes bytes() const { return loss_or_backward > end_of_backward ? loss_or_backward : end_of_backward; }
 };
 
-// `batch` may be a fraction: a line between two batches. `output_kept`: the logits of the step before are still
-// referenced, as in the report's two strategies that make them.
-ReportPeak report_peak(ReportStrategy strategy, double batch, std::int64_t seq, bool output_kept = true);
+// `batch` may be a fraction: a line between two batches. Where logits are made, those of the step before are still
+// referenced.
+ReportPeak report_peak(ReportLoss loss, double batch, std::int64_t seq);
 
 }  // namespace headroom::predict

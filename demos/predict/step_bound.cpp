@@ -5,6 +5,8 @@ namespace headroom::predict {
 
 namespace {
 
+constexpr record::Bytes kMaster = 4;
+
 // Bytes of activations that one layer moves outside its products, an element counted as one: forward and backward.
 struct Elements {
   std::int64_t forward = 0, backward = 0;
@@ -69,8 +71,9 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
   elements += 2 * n * h + 6 * n * h;  // the final norm
   elements += 2 * n * c.vocab_size;   // cross entropy: logits; their gradient over them
   const std::int64_t weights = llama::num_parameters(c);
-  // AdamW: weight and gradient; weight. Moments: read, written.
-  bound.other_bytes = options.element * (elements + 3 * weights) + options.moment * 4 * weights;
+  // AdamW: weight and gradient; weight. With masters: master and gradient; master and weight. Moments: read, written.
+  const record::Bytes stepped = options.masters ? 2 * options.element + 2 * kMaster : 3 * options.element;
+  bound.other_bytes = options.element * elements + (stepped + 4 * options.moment) * weights;
   return bound;
 }
 
@@ -78,6 +81,7 @@ StepBound step_bound(const StepSettings& step) {
   return step_bound(step.model, {.tokens = step.tokens(),
                                  .element = step.element_bytes(),
                                  .moment = step.moment_bytes(),
+                                 .masters = step.masters(),
                                  .checkpointing = step.keeps_layer_inputs()});
 }
 

@@ -39,13 +39,14 @@ struct StepBoundOptions {
   std::int64_t tokens = 0;     // N, of one step
   record::Bytes element = 4;   // bytes of weights, activations and gradients
   record::Bytes moment = 4;    // bytes of an AdamW moment
+  bool masters = false;        // AdamW steps an fp32 copy of each weight, and writes the weight
   bool checkpointing = false;  // every layer's forward runs twice
 };
 
 // Each tensor is read or written once by whoever needs it, with everything fused that this program fuses. Letters as in
 // demos/engine/llama/model/model.h; attention counts as bytes, so the bound is a little too low at long sequences.
 StepBound step_bound(const llama::Config& config, const StepBoundOptions& options);
-// Of a step with these settings, of one micro-batch.
+// Of a step with these settings, of one micro-batch, that trains all weights by AdamW.
 StepBound step_bound(const StepSettings& step);
 
 }  // namespace headroom::predict

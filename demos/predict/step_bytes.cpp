@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/nf4/nf4.h"
+
 namespace headroom::predict {
 
 namespace {
@@ -11,7 +13,6 @@ namespace {
 using record::Bytes;
 
 constexpr std::int64_t kFp32 = 4;
-constexpr std::int64_t kNf4Block = 64, kNf4ScaleBlock = 256;
 
 std::int64_t parts(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; }
 
@@ -30,6 +31,37 @@ std::array<Matrix, 7> projections(const llama::Config& c) {
            {c.intermediate_size, c.hidden_size},
            {c.intermediate_size, c.hidden_size},
            {c.hidden_size, c.intermediate_size}}};
+}
+
+bool has_adapter(const Matrix& matrix, AdapterTargets targets) {
+  return targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == matrix.attention;
+}
+
+// Each trained tensor has its own blocks.
+Bytes moments_8bit_bytes(const StepSettings& step) {
+  const llama::Config& c = step.model;
+  const std::int64_t rank = step.adapters.rank;
+  const bool all = step.adapters.kind == AdapterKind::kOff;
+  const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
+  Bytes layer = all ? 2 * of(c.hidden_size) : 0;
+  for (const Matrix& each : projections(c)) {
+    if (all)
+      layer += of(each.out * each.in);
+    else if (has_adapter(each, step.adapters.targets))
+      layer += of(rank * each.in) + of(each.out * rank);
+  }
+  const Bytes table = of(c.vocab_size * c.hidden_size);
+  return c.num_layers * layer + (all ? (c.tie_word_embeddings ? 1 : 2) * table + of(c.hidden_size) : 0);
+}
+
+kernels::FlceProblem flce_problem(const StepSettings& step) {
+  return {.mode = step.loss_mode,
+          .storage = step.element_bytes() == kFp32 ? kernels::Storage::kFp32 : kernels::Storage::kBf16,
+          .fp32_weight_gradient = step.fp32_weight_gradient,
+          .tokens = step.tokens(),
+          .hidden = step.model.hidden_size,
+          .vocab = step.model.vocab_size,
+          .chunk = step.loss_chunk};
 }
 
 int moments_of(KeptState state) {
@@ -64,8 +96,7 @@ std::int64_t projection_parameters(const llama::Config& config) {
 std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets) {
   std::int64_t sum = 0;
   for (const Matrix& each : projections(config)) {
-    const bool meant = targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == each.attention;
-    if (meant) sum += rank * (each.out + each.in);
+    if (has_adapter(each, targets)) sum += rank * (each.out + each.in);
   }
   return sum * config.num_layers;
 }
@@ -79,9 +110,10 @@ std::int64_t trained_parameters(const StepSettings& step) {
   return step.adapters.kind == AdapterKind::kOff ? llama::num_parameters(step.model) : adapter_parameters(step);
 }
 
-Bytes nf4_bytes(std::int64_t weights) {
-  const std::int64_t blocks = parts(weights, kNf4Block);
-  return parts(weights, 2) + blocks + kFp32 * parts(blocks, kNf4ScaleBlock);
+Bytes nf4_bytes(const llama::Config& config) {
+  Bytes sum = 0;
+  for (const Matrix& each : projections(config)) sum += kernels::nf4_bytes(each.out * each.in);
+  return sum * config.num_layers;
 }
 
 Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block) {
@@ -106,7 +138,7 @@ Bytes optimizer_state_bytes(const StepSettings& step) {
   const Bytes masters = step.masters() ? kFp32 * trained : 0;
   switch (step.optimizer) {
     case OptimizerKind::kAdamW8bit:
-      return moments_8bit_bytes(trained) + masters;
+      return moments_8bit_bytes(step) + masters;
     case OptimizerKind::kGaLore:
       return kFp32 * galore_elements(step) +
              2 * step.moment_bytes() * (llama::num_parameters(step.model) - projection_parameters(step.model)) +
@@ -151,17 +183,12 @@ std::optional<Bytes> activation_bytes(const StepSettings& step) {
   if (!layer || !layers) return std::nullopt;
   // In 16 bits the composed norm keeps its fp32 copy of a layer's input and not the input.
   const Bytes between = step.fused.rms_norm || step.element_bytes() == kFp32 ? layer_input_bytes(step) : 0;
-  if (!step.keeps_inputs()) return *layers * (*layer + between) + final_norm_bytes(step);
+  if (!step.keeps_layer_inputs()) return *layers * (*layer + between) + final_norm_bytes(step);
   const Bytes kept = step.offload_checkpoints ? 2 * layer_input_bytes(step) : checkpoint_bytes(step);
   return kept + *layers * *layer + (*layers - 1) * between;
 }
 
-std::int64_t loss_chunk(const StepSettings& step) {
-  const std::int64_t most = step.loss_mode == kernels::FlceMode::kLean ? step.model.vocab_size : step.tokens();
-  if (step.loss_chunk > 0) return std::min(step.loss_chunk, most);
-  return kernels::flce_default_chunk(step.loss_mode, step.tokens(), step.model.hidden_size, step.model.vocab_size,
-                                     step.element_bytes(), step.fp32_weight_gradient);
-}
+std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(flce_problem(step)); }
 
 Bytes loss_bytes(const StepSettings& step) {
   const std::int64_t v = step.model.vocab_size, tokens = step.tokens(), shifted = tokens - step.batch;
@@ -171,7 +198,7 @@ Bytes loss_bytes(const StepSettings& step) {
     case LossPath::kHf2025:
       return (12 + (step.keep_output ? step.element_bytes() : 0)) * v * tokens;
     case LossPath::kFlce:
-      return loss_chunk(step) * (step.loss_mode == kernels::FlceMode::kLean ? tokens : v) * step.element_bytes();
+      return kernels::flce_logits_bytes(flce_problem(step));
     case LossPath::kPlain:
       break;
   }

@@ -9,6 +9,7 @@
 #include "demos/llama/config.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
+#include "kernels/adamw_8bit/adamw_8bit.h"
 
 namespace headroom::predict {
 
@@ -27,12 +28,12 @@ std::int64_t trained_parameters(const StepSettings& step);
 
 // --- what the techniques take, in bytes
 
-// 4-bit codes of the layers' projections, a byte of absmax for each 64 of them, and 4 bytes for each 256 of those:
-// 4.127 bits per weight (Dettmers et al. 2023, arXiv:2305.14314 §3). Whole blocks.
-record::Bytes nf4_bytes(std::int64_t weights);
+// 4-bit codes of the layers' projections, a byte of absmax for each 64 of them, 4 bytes for each 256 of those, and 4 per
+// matrix: 4.127 bits per weight (Dettmers et al. 2023, arXiv:2305.14314 §3). Whole blocks.
+record::Bytes nf4_bytes(const llama::Config& config);
 // A byte for each of two moments, and of each block of either a 4-byte absmax; the last block may be short. Blocks of
 // 256: 2.031 B per parameter.
-record::Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block = 256);
+record::Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block = kernels::kQuantisedBlock);
 bool has_8bit_moments(const StepSettings& step);
 // Of one matrix m × n, the smaller side projected to r: two moments r × max(m, n) and the projection r × min(m, n), in
 // elements. 2048 × 8192 at r = 512: 9,437,184 of 2 × 16,777,216.
@@ -55,14 +56,14 @@ std::optional<record::Bytes> layer_bytes(const StepSettings& step);
 // with checkpoints the kept inputs and the k layers that are computed again, n/k · a_input + k · a_layer. Not known:
 // selective checkpointing and what layer_bytes() does not know. 1B as above: 7,189,561,344; with k = 4: 1,847,721,984.
 std::optional<record::Bytes> activation_bytes(const StepSettings& step);
-// Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time: what the settings ask for,
-// else the kernel's own rule. 1B, 8,192 tokens: 1,024; by the report's rule 256.
+// Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time, as the kernel cuts them. 1B,
+// 8,192 tokens: 1,024; by the report's rule 256.
 std::int64_t loss_chunk(const StepSettings& step);
 // The most that the loss holds at a time. kHf2024 keeps two tensors of T rows and two of T − 1 rows per sequence, all
-// fp32; without the kept output one of T rows less. kFlce: a chunk's logits.
+// fp32; without the kept output one of T rows less. kFlce: a chunk's logits, as the kernel lays them out.
 record::Bytes loss_bytes(const StepSettings& step);
 
-// --- the model state of any number of parameters, by kind: what is taken before the first activation
+// --- the model state of any number of parameters, by kind: what no batch size changes
 
 // What an optimizer keeps for each parameter, beside the master copy.
 enum class KeptState : std::uint8_t { kSgd, kMomentum, kAdamW, kAdamW8bit };

@@ -102,7 +102,7 @@ std::int64_t StepSettings::moment_bytes() const {
 
 std::optional<std::int64_t> StepSettings::whole_layers() const {
   if (checkpointing == Checkpointing::kSelective) return std::nullopt;
-  return keeps_inputs() ? std::min(checkpoint_every, model.num_layers) : model.num_layers;
+  return keeps_layer_inputs() ? std::min(checkpoint_every, model.num_layers) : model.num_layers;
 }
 
 std::int64_t StepSettings::low_rank() const {

@@ -1,5 +1,5 @@
-// The settings of `train_step` as numbers and enums: the one place where their keys and values are read. A setting that
-// another one makes idle has the value that changes nothing.
+// The settings of `train_step` as numbers and enums: the one place where their keys and values are read. Each field names
+// the setting it is of; where another setting makes it idle, nothing reads it.
 #pragma once
 
 #include <cstdint>
@@ -70,9 +70,8 @@ struct StepSettings {
 
   std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
   bool masters() const { return has_masters(precision); }
-  bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // Only the inputs of layers are kept, and whole layers are computed again.
-  bool keeps_inputs() const { return checkpointing == Checkpointing::kLayer; }
+  bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // How many layers hold all their tensors at once: L, or the k that are computed again; nothing: parts of layers.
   std::optional<std::int64_t> whole_layers() const;
   // Bytes of a working weight, gradient or activation; of one of AdamW's moments.

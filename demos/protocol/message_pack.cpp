@@ -1,4 +1,4 @@
-// The guard that scans MessagePack before a tree is built, and UTF-8 checks.
+// The guard that scans MessagePack before a tree is built.
 #include "demos/protocol/message_pack.h"
 
 #include <fmt/format.h>

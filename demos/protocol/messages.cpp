@@ -21,7 +21,6 @@ using record::JsonReader;
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMostSteps = std::numeric_limits<std::int32_t>::max();
 
 }  // namespace
 
@@ -65,8 +64,8 @@ void fields(Io& io, Chunk& message) {
 template <class Io>
 void fields(Io& io, Progress& message) {
   io.counter("run", message.run);
-  io.whole("step", message.step, kMostSteps);
-  io.whole("steps", message.steps, kMostSteps);
+  io.whole("step", message.step, record::kMostSteps);
+  io.whole("steps", message.steps, record::kMostSteps);
   io.real("fraction", message.fraction, 0, 1);
   io.whole("time_left", message.time_left, kMost, -1);
   io.text("doing", message.doing);

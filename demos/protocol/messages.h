@@ -1,4 +1,4 @@
-// What the app and an engine say to each other: one struct a message, MessagePack inside length-prefixed frames.
+// What the app and an engine say to each other: one struct per message, MessagePack inside length-prefixed frames.
 #pragma once
 
 #include <cstddef>

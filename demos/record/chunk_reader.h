@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "demos/record/chunk.h"
 #include "demos/record/recording.h"

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
 #include <type_traits>
 
 #include "demos/record/kernel_span.h"

@@ -3,8 +3,6 @@
 // that it does not know.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>

@@ -198,7 +198,7 @@ Totals Ledger::before(std::uint64_t event) const {
 
 Totals Ledger::at(std::uint64_t event) const { return event >= consumed_ ? now_ : before(event + 1); }
 
-// Calls visit(event, totals after it) for the events of [first, last) that lie in blocks only partly covered, and
+// Calls visit(event, totals after it) for the events of [first, last) that are in blocks only partly covered, and
 // visit(block) for the whole blocks between.
 template <class Visit>
 void Ledger::visit(std::uint64_t first, std::uint64_t last, Visit visit) const {

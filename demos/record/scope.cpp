@@ -1,6 +1,7 @@
 // The tag of each thread, the operator table and the listener.
 #include "demos/record/scope.h"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <stdexcept>

@@ -3,7 +3,6 @@
 // allocator's lock. Threads that never set a tag (OpenMP workers inside an operator) borrow the worker thread's.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string_view>
 

@@ -67,6 +67,12 @@ std::vector<StepRange> steps_of(const Recording& recording) {
   return steps;
 }
 
+std::optional<StepRange> last_whole_step(const Recording& recording) {
+  const std::vector<StepRange> steps = steps_of(recording);
+  const auto whole = std::find_if(steps.rbegin(), steps.rend(), [](const StepRange& step) { return step.complete; });
+  return whole == steps.rend() ? std::nullopt : std::optional(*whole);
+}
+
 TimeMap::TimeMap(const Recording& recording, TimeAxis axis, std::uint64_t first, std::uint64_t last)
     : recording_(&recording),
       axis_(axis),

@@ -19,6 +19,8 @@ struct StepRange {
   bool complete = false;  // its end mark has arrived (and, on a GPU, its device time)
 };
 std::vector<StepRange> steps_of(const Recording& recording);
+// The last one that is complete; nothing: none is yet.
+std::optional<StepRange> last_whole_step(const Recording& recording);
 
 // Places events on an axis. On a GPU an allocation happens when the host issues it, milliseconds ahead of the device;
 // kDevice places it at the time its stream reached it, interpolated between the device times of the marks around it.

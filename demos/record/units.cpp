@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -108,6 +109,8 @@ Error too_large(std::string_view text) { return {quoted(text) + " is more bytes 
 
 }  // namespace
 
+Bytes total(const ByCategory& bytes) { return std::accumulate(bytes.begin(), bytes.end(), Bytes{0}); }
+
 std::string_view key_of(Category category) {
   static constexpr std::array<std::string_view, kNumCategories> kKeys = {
       "weights", "optimizer_state", "gradients", "activations", "logits", "workspace", "other"};
@@ -158,6 +161,8 @@ std::string format_bytes(Bytes bytes, int decimals) {
   }
   throw std::logic_error("unit of bytes");
 }
+
+std::string format_change(Bytes bytes) { return (bytes > 0 ? "+" : "") + format_bytes(bytes); }
 
 std::string format_duration(Nanoseconds duration) {
   const auto size = static_cast<double>(magnitude(duration));

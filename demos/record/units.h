@@ -24,6 +24,7 @@ inline constexpr Bytes kMostBytes = Bytes{1} << 50;  // of anything that a file 
 enum class Category : std::uint8_t { kWeights, kOptimizerState, kGradients, kActivations, kLogits, kWorkspace, kOther };
 inline constexpr int kNumCategories = 7;
 using ByCategory = std::array<Bytes, kNumCategories>;
+Bytes total(const ByCategory& bytes);
 
 enum class Phase : std::uint8_t { kSetup, kForward, kLoss, kRecompute, kBackward, kOptimizer, kCopies };
 inline constexpr int kNumPhases = 7;
@@ -59,6 +60,7 @@ struct Quantity {
 // "26.64 GiB", "512 B", "8.13 MiB": binary units, spelled; decimals as given (look.md: two in tables, one in
 // headlines). Minus is U+2212. Bytes below 1 KiB are shown whole.
 std::string format_bytes(Bytes bytes, int decimals = 2);
+std::string format_change(Bytes bytes);  // with its sign: "+1.50 MiB", "−1.50 MiB", "0 B"
 // "37.7 ms", "1.26 s", "850 µs".
 std::string format_duration(Nanoseconds duration);
 // "128,256" with a comma for thousands.

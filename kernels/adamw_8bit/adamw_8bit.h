@@ -15,6 +15,8 @@ namespace headroom::kernels {
 inline constexpr std::int64_t kQuantisedBlock = 256;
 
 constexpr std::int64_t quantised_blocks(std::int64_t n) { return (n + kQuantisedBlock - 1) / kQuantisedBlock; }
+// Both moments of a tensor of n elements: 2 n + 8 ⌈n/256⌉, that is 2.031 B per element.
+constexpr std::int64_t adamw_8bit_state_bytes(std::int64_t n) { return 2 * n + 8 * quantised_blocks(n); }
 
 struct AdamW8bitTensor {
   void* param;            // [n]

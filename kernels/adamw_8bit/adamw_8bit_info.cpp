@@ -1,18 +1,17 @@
 // What AdamW with 8-bit moments computes and moves.
+#include "kernels/adamw_8bit/adamw_8bit.h"
 #include "kernels/kernel.h"
 
 namespace headroom::kernels {
 
 namespace {
 
-constexpr std::int64_t kBlock = 256;
-
-// Reads p, g and writes p, reads and writes two codes, and two fp32 a block of 256. Worked example: 1,235,814,400
+// Reads p, g and writes p, reads and writes two codes, and two fp32 per block of 256. Worked example: 1,235,814,400
 // parameters of Llama 3.2 1B in bf16: (3 · 2 + 4 + 16/256) B · 1.236e9 = 12.4e9 B, 2.6 ms at an H200's 4.8e12 B/s.
 std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   if (pass != Pass::kForward) return 0;
   const std::int64_t n = shape.rows * shape.width;
-  return n * (3 * element_bytes + 4) + (n + kBlock - 1) / kBlock * 16;
+  return n * (3 * element_bytes + 4) + 16 * quantised_blocks(n);
 }
 
 // AdamW's 14, and a product each for two values decoded and two coded (decades are found by comparisons).

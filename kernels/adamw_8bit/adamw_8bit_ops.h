@@ -11,9 +11,6 @@
 
 namespace headroom::kernels {
 
-// Bytes of both moments of n elements: 2 n + 8 ⌈n/256⌉, that is 2.031 per element.
-constexpr std::int64_t adamw_8bit_state_bytes(std::int64_t n) { return 2 * n + 8 * quantised_blocks(n); }
-
 // One weight of n elements and what its step reads; all contiguous, on one device. param, gradient, working, decays and
 // number as in AdamWParameter. State of all zeros is the start: code 0 means 0 in both maps.
 struct AdamW8bitParameter {

@@ -1,4 +1,4 @@
-// The chunk rules of the fused linear cross entropy.
+// The chunk rules of the fused linear cross entropy, and what they make of a call.
 #include "kernels/fused_linear_cross_entropy/chunk.h"
 
 #include <algorithm>
@@ -10,8 +10,10 @@ namespace {
 
 constexpr std::int64_t kLeanSliceBytes = std::int64_t{76} << 20;
 constexpr std::int64_t kSliceColumns = 128;  // slices are a multiple of this: the width of a product's tile
+constexpr std::int64_t kRowStep = 8;         // 16 bytes of 16-bit elements
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t round_up(std::int64_t value, std::int64_t step) { return ceil_divide(value, step) * step; }
 
 }  // namespace
 
@@ -31,6 +33,37 @@ std::int64_t flce_default_chunk(FlceMode mode, std::int64_t tokens, std::int64_t
       break;
   }
   return std::min<std::int64_t>(rows, fp32_weight_gradient ? 2048 : 1024);
+}
+
+bool flce_gathers(const FlceProblem& problem) {
+  return problem.mode != FlceMode::kLean && problem.valid_count >= 0 && problem.valid_count < problem.tokens;
+}
+
+std::int64_t flce_rows(const FlceProblem& problem) {
+  return flce_gathers(problem) ? problem.valid_count : problem.tokens;
+}
+
+std::int64_t flce_step(const FlceProblem& problem) {
+  const bool own = problem.chunk > 0 && problem.mode != FlceMode::kReport;
+  const std::int64_t chunk = own ? problem.chunk
+                                 : flce_default_chunk(problem.mode, problem.tokens, problem.hidden, problem.vocab,
+                                                      bytes_of(problem.storage), problem.fp32_weight_gradient);
+  if (problem.mode == FlceMode::kLean) return std::min(chunk, problem.vocab);
+  const std::int64_t rows = std::max<std::int64_t>(flce_rows(problem), 1);
+  const std::int64_t most = std::min(chunk, rows);
+  if (problem.mode == FlceMode::kReport) return most;
+  // Chunks of like size, so that the last is not a few rows for which dW is read and written all the same. 5000 rows by
+  // 1024: five chunks of 1000.
+  return std::min(round_up(ceil_divide(rows, ceil_divide(rows, most)), kRowStep), most);
+}
+
+std::int64_t flce_logits_stride(const FlceProblem& problem) {
+  return round_up(problem.mode == FlceMode::kLean ? flce_step(problem) : problem.vocab, kRowStep);
+}
+
+std::int64_t flce_logits_bytes(const FlceProblem& problem) {
+  const std::int64_t rows = problem.mode == FlceMode::kLean ? problem.tokens : flce_step(problem);
+  return rows * flce_logits_stride(problem) * bytes_of(problem.storage);
 }
 
 }  // namespace headroom::kernels

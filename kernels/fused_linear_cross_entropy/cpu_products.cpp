@@ -98,12 +98,11 @@ void Call::labels() {
 
 void Call::chunks() {
   const std::int64_t all = flce_rows(problem_), step = flce_step(problem_);
-  const bool writes = !problem_.forward_only;
   if (all == 0 && t_.dweight.defined() && !problem_.accumulate) t_.dweight.zero_();
   for (std::int64_t first = 0; first < all; first += step) {
     chunk(first, std::min(step, all - first), first > 0 || problem_.accumulate);
   }
-  if (!flce_gathers(problem_) || !writes) return;
+  if (!flce_gathers(problem_)) return;
   auto* const dx = static_cast<std::byte*>(t_.dx.mutable_data_ptr());
   const auto row_bytes = static_cast<std::size_t>(problem_.hidden * bytes_of(problem_.storage));
   for (std::int64_t row = 0; row < problem_.tokens; ++row) {
@@ -116,7 +115,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const bool gathers = flce_gathers(problem_);
   const at::Tensor weight_HV = t_.weight.t();
   at::Tensor x = t_.x.narrow(0, first, count);
-  at::Tensor dx = problem_.forward_only ? at::Tensor() : t_.dx.narrow(0, first, count);
+  at::Tensor dx = t_.dx.narrow(0, first, count);
   at::Tensor rows;
   if (gathers) {
     rows = at::from_blob(scratch<std::int64_t>(plan_.rows) + first, {count}, at::kLong);
@@ -127,7 +126,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   at::mm_out(logits, x, weight_HV);
   const CrossEntropyArgs args{.storage = problem_.storage,
                               .logits = logits.mutable_data_ptr(),
-                              .dlogits = problem_.forward_only ? nullptr : logits.mutable_data_ptr(),
+                              .dlogits = logits.mutable_data_ptr(),
                               .targets = (gathers ? scratch<std::int64_t>(plan_.row_targets) : targets_) + first,
                               .loss = scratch<float>(plan_.row_loss) + first,
                               .rows = count,
@@ -137,7 +136,6 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
                               .label_smoothing = problem_.label_smoothing};
   at::parallel_for(0, count, grain(vocab_),
                    [&](std::int64_t begin, std::int64_t end) { cross_entropy_cpu(args, begin, end); });
-  if (problem_.forward_only) return;
   if (t_.dweight.defined()) add_product(t_.dweight, logits.t(), x, adds, alpha_);
   add_product(dx, logits, t_.weight, /*adds=*/false, alpha_);
   if (gathers) t_.dx.index_copy_(0, rows, dx);

@@ -10,7 +10,7 @@ namespace headroom::kernels {
 // What flce_ops.cpp allocates, and what the products take as tensors.
 struct FlceTensors {
   at::Tensor x, weight, targets, grad_scale;  // grad_scale may be undefined
-  at::Tensor loss, dx, dweight, error_flag;   // dx and dweight undefined where only the loss is asked for
+  at::Tensor loss, dx, dweight, error_flag;   // dweight undefined for a frozen weight
   at::Tensor logits;                          // [rows, stride]
   at::Tensor scratch;                         // bytes
 };

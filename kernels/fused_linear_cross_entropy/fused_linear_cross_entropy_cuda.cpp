@@ -162,7 +162,7 @@ void Call::search_dweight(const Product& kind, std::int64_t count, std::int64_t 
 }
 
 void Call::clear_dweight() {
-  if (problem_.accumulate || problem_.forward_only || !problem_.weight_gradient) return;
+  if (problem_.accumulate || !problem_.weight_gradient) return;
   const std::int64_t bytes = problem_.vocab * problem_.hidden * bytes_of(dweight_storage());
   check(cudaMemsetAsync(memory_.dweight, 0, static_cast<std::size_t>(bytes), stream_));
 }
@@ -180,7 +180,7 @@ void Call::chunks() {
     chunk(first, std::min(step, all - first), first > 0 || problem_.accumulate);
   }
   // Ignored rows that were left out: their gradient is zero. Their x was not read and is not read again.
-  if (flce_gathers(problem_) && !problem_.forward_only) {
+  if (flce_gathers(problem_)) {
     check(flce_zero_ignored_cuda(storage(), memory_.targets, problem_.ignore_index, problem_.tokens, problem_.hidden,
                                  memory_.dx, stream_));
   }
@@ -191,7 +191,7 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const bool gathers = flce_gathers(problem_);
   const std::int64_t hidden = problem_.hidden, vocab = problem_.vocab;
   const void* x = advance(memory_.x, first * hidden, storage());
-  void* dx = problem_.forward_only ? nullptr : advance(memory_.dx, first * hidden, storage());
+  void* dx = advance(memory_.dx, first * hidden, storage());
   if (gathers) {
     check(flce_gather_cuda(storage(), memory_.x, rows() + first, count, hidden, gathered(), stream_));
     x = dx = gathered();
@@ -203,12 +203,11 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
   const Product logits = logits_product(count, vocab);
   const ProductMemory logits_memory = operands(x, memory_.weight, memory_.logits, &scalars()->one, false);
   search(logits, logits_kind, logits_memory);
-  if (!problem_.forward_only && problem_.weight_gradient)
-    search_dweight(dweight_kind, count, vocab, x, logits, logits_kind, logits_memory);
+  if (problem_.weight_gradient) search_dweight(dweight_kind, count, vocab, x, logits, logits_kind, logits_memory);
   multiply_as(logits, logits_kind, logits_memory);
   check(cross_entropy_cuda({.storage = storage(),
                             .logits = memory_.logits,
-                            .dlogits = problem_.forward_only ? nullptr : memory_.logits,
+                            .dlogits = memory_.logits,
                             .targets = (gathers ? row_targets() : memory_.targets) + first,
                             .loss = row_loss() + first,
                             .scale = &scalars()->dlogits_scale,
@@ -218,7 +217,6 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
                             .ignore_index = problem_.ignore_index,
                             .label_smoothing = problem_.label_smoothing},
                            stream_));
-  if (problem_.forward_only) return;
   if (problem_.weight_gradient) {
     multiply_as(dweight_product(count, vocab), dweight_kind,
                 operands(memory_.logits, x, memory_.dweight, &scalars()->alpha, adds));

@@ -51,26 +51,21 @@ void check(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targ
   }
 }
 
-FlceProblem problem_of(const at::Tensor& x, const at::Tensor& weight, const FlceOptions& options, bool forward_only) {
-  FlceProblem problem{.mode = forward_only ? FlceMode::kChunked : options.mode,
-                      .storage = *storage_of(x.scalar_type()),
-                      .fp32_weight_gradient = options.fp32_weight_gradient,
-                      .tokens = x.size(0),
-                      .hidden = x.size(1),
-                      .vocab = weight.size(0),
-                      .valid_count = options.valid_count,
-                      .ignore_index = options.ignore_index,
-                      .label_smoothing = static_cast<float>(options.label_smoothing),
-                      .reduction = options.reduction,
-                      .weight_gradient = options.weight_gradient,
-                      .accumulate = options.accumulate,
-                      .search = options.search,
-                      .forward_only = forward_only};
-  const bool own_chunk = options.chunk > 0 && options.mode != FlceMode::kReport && problem.mode == options.mode;
-  problem.chunk = own_chunk ? options.chunk
-                            : flce_default_chunk(problem.mode, problem.tokens, problem.hidden, problem.vocab,
-                                                 bytes_of(problem.storage), problem.fp32_weight_gradient);
-  return problem;
+FlceProblem problem_of(const at::Tensor& x, const at::Tensor& weight, const FlceOptions& options) {
+  return {.mode = options.mode,
+          .storage = *storage_of(x.scalar_type()),
+          .fp32_weight_gradient = options.fp32_weight_gradient,
+          .tokens = x.size(0),
+          .hidden = x.size(1),
+          .vocab = weight.size(0),
+          .chunk = options.chunk,
+          .valid_count = options.valid_count,
+          .ignore_index = options.ignore_index,
+          .label_smoothing = static_cast<float>(options.label_smoothing),
+          .reduction = options.reduction,
+          .weight_gradient = options.weight_gradient,
+          .accumulate = options.accumulate,
+          .search = options.search};
 }
 
 // All that a call allocates, on every device.
@@ -80,13 +75,11 @@ FlceTensors allocate(const FlceProblem& problem, const at::Tensor& x, const at::
   FlceTensors t{.x = x.detach(), .weight = weight.detach(), .targets = targets, .grad_scale = options.grad_scale};
   t.loss = at::empty({}, like.dtype(at::kFloat));
   t.error_flag = options.error_flag.defined() ? options.error_flag : at::zeros({1}, like.dtype(at::kLong));
-  if (!problem.forward_only) {
-    const bool lean = problem.mode == FlceMode::kLean;
-    t.dx = options.dx_over_x ? t.x : at::empty(x.sizes(), lean ? like.dtype(at::kFloat) : like);
-    t.dweight = options.dweight;
-    if (!t.dweight.defined() && problem.weight_gradient) {
-      t.dweight = at::empty(weight.sizes(), problem.fp32_weight_gradient ? like.dtype(at::kFloat) : like);
-    }
+  const bool lean = problem.mode == FlceMode::kLean;
+  t.dx = options.dx_over_x ? t.x : at::empty(x.sizes(), lean ? like.dtype(at::kFloat) : like);
+  t.dweight = options.dweight;
+  if (!t.dweight.defined() && problem.weight_gradient) {
+    t.dweight = at::empty(weight.sizes(), problem.fp32_weight_gradient ? like.dtype(at::kFloat) : like);
   }
   const std::int64_t stride = flce_logits_stride(problem);
   t.logits = at::empty({flce_logits_bytes(problem) / (stride * bytes_of(problem.storage)), stride}, like);
@@ -119,10 +112,9 @@ void run_cuda(const FlceProblem& problem, const FlceTensors& t) {
                  c10::cuda::getCurrentCUDAStream().stream()));
 }
 
-FlceTensors run(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targets, const FlceOptions& options,
-                bool forward_only) {
+FlceTensors run(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& targets, const FlceOptions& options) {
   check(x, weight, targets, options);
-  const FlceProblem problem = problem_of(x, weight, options, forward_only);
+  const FlceProblem problem = problem_of(x, weight, options);
   const FlceTensors tensors = allocate(problem, x, weight, targets, options);
   const Traced traced("fused_linear_cross_entropy", {x, weight, targets, tensors.dx, tensors.dweight});
   if (x.is_cuda()) {
@@ -185,13 +177,8 @@ struct FlceFunction : torch::autograd::Function<FlceFunction> {
 
 FlceOut flce(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
              const FlceOptions& options) {
-  const FlceTensors t = run(x_NH, weight_VH, targets_N, options, /*forward_only=*/false);
+  const FlceTensors t = run(x_NH, weight_VH, targets_N, options);
   return {.loss = t.loss, .dx = t.dx, .dweight = t.dweight, .error_flag = t.error_flag};
-}
-
-at::Tensor flce_forward_only(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
-                             const FlceOptions& options) {
-  return run(x_NH, weight_VH, targets_N, options, /*forward_only=*/true).loss;
 }
 
 at::Tensor fused_linear_cross_entropy(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,

@@ -28,7 +28,7 @@ struct FlceOptions {
   bool accumulate = false;      // adds to `dweight` instead of overwriting it
   bool dx_over_x = false;       // the input's gradient overwrites x (not kLean): for an x that is not read again
   at::Tensor error_flag;        // as in CrossEntropyOptions
-  bool search = true;           // time a few cuBLASLt algorithms once a shape; false: take the first it proposes
+  bool search = true;           // time a few cuBLASLt algorithms once per shape; false: take the first it proposes
 };
 
 struct FlceOut {
@@ -43,10 +43,6 @@ struct FlceOut {
 // shared cuBLAS workspace).
 FlceOut flce(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
              const FlceOptions& options = {});
-
-// The loss alone, for evaluation: fp32 [].
-at::Tensor flce_forward_only(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
-                             const FlceOptions& options = {});
 
 // With autograd: all products run in the forward pass. The backward pass hands out dx and dweight, multiplied in place by
 // upstream / grad_scale (nothing is moved when that is 1, which the device finds out). With options.dweight given the

@@ -36,6 +36,8 @@ inline constexpr std::int64_t kNf4ScaleBlock = 256;  // absmaxes that share a sc
 
 constexpr std::int64_t nf4_blocks(std::int64_t n) { return (n + kNf4Block - 1) / kNf4Block; }
 constexpr std::int64_t nf4_scales(std::int64_t n) { return (nf4_blocks(n) + kNf4ScaleBlock - 1) / kNf4ScaleBlock; }
+// Codes, absmax codes, scales and mean of a matrix of n weights: about 0.516 n (4.127 bits per weight).
+constexpr std::int64_t nf4_bytes(std::int64_t n) { return (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4; }
 
 // A matrix of n weights.
 struct Nf4Args {

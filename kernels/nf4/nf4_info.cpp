@@ -11,7 +11,7 @@ namespace {
 std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
   if (pass != Pass::kForward) return 0;
   const std::int64_t n = shape.rows * shape.width;
-  return n * element_bytes + (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4;
+  return n * element_bytes + nf4_bytes(n);
 }
 
 // One product per weight, and two per block of 64 for the absmax.

@@ -21,9 +21,6 @@ struct Nf4Matrix {
   std::vector<std::int64_t> shape;
 };
 
-// Bytes of the four tensors for n elements: about 0.516 n (4.127 bits per element).
-constexpr std::int64_t nf4_bytes(std::int64_t n) { return (n + 1) / 2 + nf4_blocks(n) + 4 * nf4_scales(n) + 4; }
-
 // weight: fp32, bf16 or fp16, contiguous, on CPU, CUDA or meta. For as long as it runs it also holds fp32 [⌈n/64⌉]. An
 // inf or NaN anywhere leaves nothing finite in the whole matrix, by the mean.
 Nf4Matrix nf4_quantise(const at::Tensor& weight);

@@ -10,7 +10,7 @@ namespace headroom::kernels::row_norm {
 
 // Measured on an H200, rows of 2048 to 16384 bf16: 2 or 8 vectors, and fewer blocks with more registers, are slower.
 constexpr int kForwardVectors = 4;  // of a row, a thread
-constexpr int kForwardBlocks = 3;   // a multiprocessor: 40 registers a thread
+constexpr int kForwardBlocks = 3;   // a multiprocessor: 40 registers per thread
 
 // Mean and 1 / √(variance + ε) of a group's row with one barrier: every warp squares about a pivot near its own mean,
 // and the parts are joined after Chan, Golub and LeVeque 1979, equation 2.1b. The pivot is the mean of the warp's first

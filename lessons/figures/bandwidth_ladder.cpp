@@ -32,12 +32,6 @@ double rate(const Measurement& row, double nanoseconds) {
   return nanoseconds > 0 ? static_cast<double>(row.bytes) / nanoseconds * 1e9 : 0;
 }
 
-// A page-locked transfer is what offload makes; a pageable one goes through a buffer of the driver first.
-bool is_slow_way(const Measurement& row) {
-  const bool over_bus = row.variant == "to_device" || row.variant == "to_host" || row.variant == "both_ways";
-  return over_bus && row.storage == "pageable";
-}
-
 // What is asked for is slower than the copies that are known: two decades of room for it.
 constexpr double kRoomBelow = 1e-2;
 constexpr double kNothingKnown = 1e12;  // B/s: the end of the axis where no copy is known
@@ -45,7 +39,7 @@ constexpr double kNothingKnown = 1e12;  // B/s: the end of the axis where no cop
 // While the answer is hidden the copies within a memory are known.
 bool is_known(const Measurement& row) { return row.variant == "device_copy" || row.variant == "host_copy"; }
 
-const Measurement* same_road(const record::Recording& run, const Measurement& row) {
+const Measurement* same_link(const record::Recording& run, const Measurement& row) {
   for (const Measurement& other : run.measurements())
     if (other.panel == row.panel && other.variant == row.variant && other.storage == row.storage && other.median > 0)
       return &other;
@@ -91,9 +85,9 @@ void add_panels(FigureData& figure, const FigureInput& input) {
       if (hidden && !is_known(row)) continue;
       low = std::min(low, is_known(row) && input.view.asked ? point.y * kRoomBelow : point.y);
       high = std::max(high, point.high);
-      (is_slow_way(row) ? slow : main).points.push_back(point);
+      (through_buffer(row) ? slow : main).points.push_back(point);
       const Measurement* a =
-          input.baseline == nullptr || is_slow_way(row) ? nullptr : same_road(input.baseline->recording(), row);
+          input.baseline == nullptr || through_buffer(row) ? nullptr : same_link(input.baseline->recording(), row);
       if (a == nullptr) continue;
       before.points.push_back(point_of_a(*a, row, x));
       low = std::min(low, before.points.back().y);
@@ -114,7 +108,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
              .low = std::pow(10, std::floor(std::log10(low * 0.7))),
              .high = std::pow(10, std::ceil(std::log10(high * 1.5))),
              .logarithmic = true};
-  chart.title = "Bytes moved a second";
+  chart.title = "Bytes moved per second";
   chart.asked = true;
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
   figure.panels.emplace_back(std::move(chart));

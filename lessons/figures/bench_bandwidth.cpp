@@ -1,7 +1,6 @@
 // What part of a copy's bandwidth each form of each kernel reaches, at the largest shape that was measured.
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include <fmt/format.h>
 

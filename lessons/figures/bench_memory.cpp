@@ -17,7 +17,7 @@ constexpr std::array kSchema{
     bench_pass("Forward and backward together, or the forward pass alone", "full", kPasses),
 };
 
-// Room over what is seen while the question is open: an axis that does not tell the answer.
+// Room over what is seen while the question is open: an axis that does not give the answer away.
 constexpr double kRoomWhileHidden = 6;
 
 Spread memory_of(const Measurement& row) {

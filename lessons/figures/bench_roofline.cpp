@@ -1,4 +1,4 @@
-// The roofline: arithmetic a second over arithmetic a byte, under the copy's slope and the products' ceiling.
+// The roofline: operations per second over operations per byte, under the copy's slope and the products' ceiling.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -113,7 +113,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kBenchRoofline{
     .id = "bench_roofline",
     .title = "Roofline",
-    .caption = "Arithmetic a second over arithmetic a byte, under what this device can do",
+    .caption = "Operations per second over operations per byte, under what this device can do",
     .schema = kSchema,
     .add_panels = add_panels,
 };

@@ -1,6 +1,5 @@
 // The reader's own kernel in the plot of the benchmark: beside the built-in one, under a copy of as many bytes.
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 

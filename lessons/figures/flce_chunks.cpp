@@ -30,7 +30,7 @@ constexpr std::array kSchema{
                       .logarithmic = true},
     record::ParamSpec{.key = "vocab",
                       .label = "Vocabulary",
-                      .help = "Words of the vocabulary, V",
+                      .help = "Entries of the vocabulary, V",
                       .kind = record::ParamKind::kInteger,
                       .minimum = 256,
                       .maximum = 1'048'576,
@@ -112,13 +112,12 @@ class ChunkDiagram {
     diagram_.width = 30;
     diagram_.height = 14;
     diagram_.unit = "bytes";
-    const std::size_t inputs = add("X", "hidden states X", 0.5, 1, 5, 12, Category::kActivations, shape.inputs(), 1);
+    add("X", "hidden states X", 0.5, 1, 5, 12, Category::kActivations, shape.inputs(), 1);
     const std::size_t rows = strip();
     const std::size_t head = add("W", "head W", 8, 1, 5, 4, Category::kWeights, shape.head(), 1);
     const std::size_t logits = add("Z", "logits, then dZ", 8, 8.5, 6.5, 2.5, Category::kLogits, shape.logits(index), 1);
     const std::size_t dx = add("dX", "dX", 24, 1, 5, 12, Category::kGradients, shape.inputs(), done);
     const std::size_t dw = add("dW", "dW", 16.5, 1, 5, 4, Category::kGradients, shape.head_gradient(), 1);
-    (void)inputs;
     diagram_.boxes[dw].note = fmt::format("sum of {}", index + 1);
     diagram_.boxes[dx].tip += fmt::format(", {:.0f} % filled", 100 * done);
     diagram_.boxes[logits].note = by(shape.rows(index), shape.vocab);
@@ -195,7 +194,7 @@ Table bytes_of(const Shape& shape, std::int64_t index) {
                           shape.head_gradient()),
                 bytes_row(Category::kLogits, "Logits of the chunk, and their gradient in place",
                           fmt::format("C · V · 2 = {} × {} · 2", rows, vocab), shape.logits(index)),
-                bytes_row(std::nullopt, "Together", "dX + dW + C · V", shape.alive(index))};
+                bytes_row(std::nullopt, "Together", "dX + dW + logits", shape.alive(index))};
   return table;
 }
 

@@ -29,21 +29,13 @@ predict::StepSettings settings_of(const record::Params& settings, const record::
   return step;
 }
 
-// The last whole step; of a run that has none, nothing.
-std::optional<record::StepRange> last_step(const record::Recording& recording) {
-  const auto steps = record::steps_of(recording);
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-    if (step->complete && step->last > step->first) return *step;
-  return std::nullopt;
-}
-
-// -1: the run does not tell it.
+// -1: the run has no value for it.
 Bytes measured(const record::Ledger& run, const FormulaTerm& term) {
-  const auto step = last_step(run.recording());
-  if (!step || term.on_host || term.measured == Measured::kNothing) return -1;
+  const auto step = record::last_whole_step(run.recording());
+  if (!step || step->last == step->first || term.on_host || term.measured == Measured::kNothing) return -1;
   const auto k = static_cast<std::size_t>(term.category);
   switch (term.measured) {
-    case Measured::kStanding:
+    case Measured::kAtEnd:
       return run.at(step->last - 1).by_category[k];
     case Measured::kHighest: {
       Bytes most = 0;
@@ -67,7 +59,7 @@ Bytes measured(const record::Ledger& run, const FormulaTerm& term) {
 std::string text_of(Bytes bytes) { return bytes < 0 ? "–" : record::format_bytes(bytes); }
 
 std::string signed_text(Bytes bytes) {
-  return bytes == 0 ? "0" : (bytes > 0 ? "+" : "−") + record::format_bytes(std::abs(bytes));
+  return bytes == 0 ? "0" : record::format_change(bytes);
 }
 
 std::string off_by(Bytes formula, Bytes value) {
@@ -147,7 +139,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
                                                  : record::Params::known_of(schema_of_step(), run->params);
   const std::vector<FormulaTerm> terms = step_formulas(settings_of(settings, run));
   // A run fits where its own settings give the same bytes, whatever else it is unlike in.
-  const bool run_fits = has_run && last_step(input.run->recording()) &&
+  const bool run_fits = has_run && record::last_whole_step(input.run->recording()) &&
                         terms == step_formulas(predict::settings_of(*run, schema_of_step()));
   Table table;
   table.head = "With these settings";

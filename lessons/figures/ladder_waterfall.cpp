@@ -39,8 +39,6 @@ std::string dropped(const SweepPoint& before, const SweepPoint& point) {
   return text;
 }
 
-std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
-
 // In the page's words where this program knows the conflict, else as it was said then.
 std::string why_refused(const SweepPoint& point) {
   const auto params = record::Params::from_map(experiments::training_step().schema, point.params);
@@ -112,14 +110,14 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     const SweepPoint* a = rung_of_a(input, point);
     if (a != nullptr && completed(point))
       rung.tip += fmt::format(". Run A: {}, B − A: {}", record::format_bytes(a->peak_allocated),
-                              signed_bytes(point.peak_allocated - a->peak_allocated));
+                              record::format_change(point.peak_allocated - a->peak_allocated));
     if (completed(point) && to_a) {
       rung.before = a == nullptr ? 0 : a->peak_allocated;
-      rung.delta = a == nullptr ? "" : signed_bytes(point.peak_allocated - a->peak_allocated);
+      rung.delta = a == nullptr ? "" : record::format_change(point.peak_allocated - a->peak_allocated);
     } else if (completed(point)) {
       if (before > 0) {
         rung.before = before;
-        rung.delta = signed_bytes(point.peak_allocated - before);
+        rung.delta = record::format_change(point.peak_allocated - before);
       }
       if (params.text("delta") == "step" || before == 0) before = point.peak_allocated;
     }

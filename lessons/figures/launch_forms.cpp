@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 #include "lessons/figure.h"
 #include "lessons/kernel_rows.h"
 #include "lessons/step_work.h"

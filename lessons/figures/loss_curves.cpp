@@ -29,7 +29,7 @@ LossByStep losses_of(const record::Recording& recording) {
   return losses;
 }
 
-// As many digits as tell, in words: "0.0213", "2.1 millionths".
+// As many digits as say something, in words: "0.0213", "2.1 millionths".
 std::string small_text(double value) {
   const double size = std::abs(value);
   const std::string_view sign = value < 0 ? "−" : "";

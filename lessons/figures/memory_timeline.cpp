@@ -107,9 +107,8 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
   if (shot.shown.growing) {
     axis.high = room_to_grow(shot.map.end());
     // Steps are alike: this one will take as long as the last one that is done.
-    const auto steps = record::steps_of(shot.recording());
-    const auto done = std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
-    if (done != steps.rend() && shot.shown.range.step >= 0) {
+    const auto done = record::last_whole_step(shot.recording());
+    if (done && shot.shown.range.step >= 0) {
       const double length = TimeMap(shot.recording(), shot.map.axis(), done->first, done->last).end();
       axis.high = std::max(length, shot.map.end()) * (1 + kRightMargin);
     }
@@ -136,7 +135,7 @@ Axis y_axis(const Shot& shot, const record::Ledger* baseline) {
     high = limit > 0 && limit <= kFarLimit * known ? 1.25 * std::max(limit, known) : 2 * known;
   }
   if (!shot.view.hidden) {
-    // Live, earlier steps tell how high this one may go.
+    // Live, earlier steps show how high this one may go.
     const std::uint64_t first = shot.shown.growing ? 0 : shot.first();
     const auto peak = static_cast<double>(shot.run.peak(first, shot.last()).totals.allocated);
     const auto reserved = static_cast<double>(shot.run.peak_reserved(first, shot.last()));
@@ -196,8 +195,8 @@ std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& 
   for (const Category category : {Category::kWeights, Category::kOptimizerState}) {
     const auto k = static_cast<std::size_t>(category);
     quiet[k] = std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
-      const Bytes standing = columns.front().high.by_category[k];
-      return standing > 0 && column.high.by_category[k] == standing && column.low.by_category[k] == standing;
+      const Bytes first = columns.front().high.by_category[k];
+      return first > 0 && column.high.by_category[k] == first && column.low.by_category[k] == first;
     });
   }
   return quiet;
@@ -326,7 +325,7 @@ void add_alive(Timeline& panel, const Shot& shot) {
   panel.alive->at_cursor = shot.view.cursor.has_value();
   panel.alive->when = when_text(shot.recording(), event, position, panel.x.unit);
   panel.levels = levels_at(shot.run, event);
-  if (shot.view.hidden) panel.levels.resize(2);  // what is reserved and above would tell the peak
+  if (shot.view.hidden) panel.levels.resize(2);  // what is reserved and above would show the peak
 }
 
 Timeline timeline_of(const Shot& shot, const record::Ledger* baseline) {
@@ -339,7 +338,7 @@ Timeline timeline_of(const Shot& shot, const record::Ledger* baseline) {
     panel.stack.push_back({column.begin, column.end, column.high.by_category, column.low.by_category});
   }
   panel.quiet = quiet_kinds(columns);
-  // Segments stay reserved from step to step: while the answer is hidden these lines would tell the last step's peak.
+  // Segments stay reserved from step to step: while the answer is hidden these lines would show the last step's peak.
   if (!shot.view.hidden) {
     if (auto line = reserved_line(columns)) panel.lines.push_back(std::move(*line));
     if (auto line = process_line(shot, panel.x, panel.y.high)) panel.lines.push_back(std::move(*line));

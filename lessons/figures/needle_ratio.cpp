@@ -25,7 +25,7 @@ constexpr std::array<record::Choice, 5> kVocabularies{{{"own", "the model's own"
 constexpr std::array kSchema{
     record::ParamSpec{.key = "vocabulary",
                       .label = "Vocabulary",
-                      .help = "Words of the tokenizer, V",
+                      .help = "Entries of the vocabulary, V",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "own",
                       .choices = kVocabularies},
@@ -91,7 +91,7 @@ Table ratios(const Shown& shown, std::int64_t copies) {
 }
 
 void add_panels(FigureData& figure, const FigureInput& input) {
-  const record::Params settings = input.settings ? *input.settings : record::Params(experiments::shape().schema);
+  const record::Params settings = input.settings ? *input.settings : record::Params(experiments::shape_schema().schema);
   const Shown shown = shown_of(settings, *input.params);
   const NeedleShape& shape = shown.shape;
   const std::int64_t copies = input.params->integer("copies"), seq = settings.integer("seq");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/config.h"
+#include "demos/predict/step_bytes.h"
 #include "lessons/bench.h"
 #include "lessons/formulas.h"
 #include "lessons/wording.h"
@@ -22,43 +23,45 @@ constexpr std::array kSchema{record::ParamSpec{.key = "model",
                                                .default_text = "llama-3.2-1b",
                                                .choices = kFormulaModels}};
 
+// The embedding and the final norm stay on the device.
+enum class Part : std::uint8_t { kAll, kLayers, kRest };
+
+std::int64_t parameters_of(Part part, const llama::Config& model) {
+  const std::int64_t all = llama::num_parameters(model), layers = model.num_layers * predict::layer_parameters(model);
+  return part == Part::kAll ? all : part == Part::kLayers ? layers : all - layers;
+}
+
 // What crosses a link in one step: bytes per parameter.
 struct Load {
   std::string_view name, variant, link;
   std::int64_t each;
   std::string_view sum;
+  Part part = Part::kAll;
 };
-constexpr std::array<Load, 5> kLoads{
-    {{"Weights, for forward and for backward", "to_device", "host to GPU", 4, "(2 · 2)"},
+constexpr std::array<Load, 6> kLoads{
+    {{"Weights of the layers, for forward and for backward", "to_device", "host to GPU", 4, "(2 · 2)", Part::kLayers},
+     {"Embedding and final norm, updated", "to_device", "host to GPU", 2, "2", Part::kRest},
      {"Gradients", "to_host", "GPU to host", 2, "2"},
      {"AdamW on the CPU: masters, moments, gradients, weights", "adamw", "AdamW, CPU", 28, "(3 · 8 + 2 + 2)"},
      {"Masters and moments, where a file keeps them", "file_read", "file to host", 12, "(3 · 4)"},
      {"and back", "file_write", "host to file", 12, "(3 · 4)"}}};
 
-// Bytes per second, from page-locked memory where a bus is crossed; negative: not measured.
-double rate_of(const record::Recording& run, std::string_view variant) {
-  for (const Measurement& row : run.measurements()) {
-    const bool bus = variant == "to_device" || variant == "to_host";
-    if (row.panel != record::Measurement::kBandwidth || row.variant != variant || row.median <= 0) continue;
-    if (!bus || row.storage != "pageable") return static_cast<double>(row.bytes) / row.median * 1e9;
-  }
-  return -1;
-}
-
 std::string seconds(double value) {
   return value < 0 ? "–" : record::format_duration(static_cast<record::Nanoseconds>(value * 1e9));
 }
 
-TableRow row_of(const Load& load, std::int64_t parameters, const FigureInput& input) {
+TableRow row_of(const Load& load, const llama::Config& model, const FigureInput& input) {
+  const std::int64_t parameters = parameters_of(load.part, model);
   const record::Bytes bytes = load.each * parameters;
   const auto time = [&](const record::Ledger& run) {
-    const double rate = rate_of(run.recording(), load.variant);
+    const double rate = link_rate(run.recording(), load.variant);
     return rate > 0 ? static_cast<double>(bytes) / rate : -1;
   };
-  const double rate = rate_of(input.run->recording(), load.variant), now = time(*input.run);
+  const double rate = link_rate(input.run->recording(), load.variant), now = time(*input.run);
   TableRow row{.category = std::nullopt,
                .name = std::string(load.name),
-               .note = fmt::format("{} · P = {} × {}", load.sum, load.each, record::format_count(parameters)),
+               .note = fmt::format("{} · {} = {} × {}", load.sum, load.part == Part::kAll ? "P" : "their P", load.each,
+                                   record::format_count(parameters)),
                .cells = {record::format_bytes(bytes), rate > 0 ? rate_text(rate) : "–", seconds(now)},
                .tip = {}};
   row.tip = rate > 0
@@ -79,7 +82,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     figure.head.empty_reason = "This is part of the answer: it shows when the question is answered.";
     return;
   }
-  const std::int64_t parameters = llama::num_parameters(*llama::find_config(params.text("model")));
+  const llama::Config& model = *llama::find_config(params.text("model"));
   Table table{
       .head = "What crosses in one step, of P parameters",
       .columns = {"bytes", "bandwidth", "time"},
@@ -89,7 +92,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     table.columns.emplace_back("B − A");
     add_baseline(figure.head.provenance, input.baseline->recording());
   }
-  for (const Load& load : kLoads) table.rows.push_back(row_of(load, parameters, input));
+  for (const Load& load : kLoads) table.rows.push_back(row_of(load, model, input));
   figure.panels.emplace_back(std::move(table));
 }
 

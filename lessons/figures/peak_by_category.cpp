@@ -30,7 +30,7 @@ std::string percent(Bytes part, Bytes whole) {
 }
 
 std::string signed_text(Bytes bytes) {
-  return bytes == 0 ? "as in A" : (bytes > 0 ? "+" : "−") + record::format_bytes(bytes > 0 ? bytes : -bytes) + " to A";
+  return bytes == 0 ? "as in A" : record::format_change(bytes) + " to A";
 }
 
 // `baseline`: of run A; null: there is none.

@@ -40,7 +40,7 @@ constexpr std::array kSchema{
                       .choices = kPointsShown},
     record::ParamSpec{.key = "formula",
                       .label = "Closed form",
-                      .help = "The lines on which the report's peaks lie",
+                      .help = "The closed form of the report's peaks",
                       .kind = record::ParamKind::kSwitch,
                       .default_number = 1,
                       .choices = kFormShown},
@@ -77,7 +77,7 @@ struct Sweep {
 void find_points(Sweep& sweep, const record::Recording& recording) {
   std::map<std::int64_t, std::set<std::int64_t>> values;
   for (const SweepPoint& point : recording.sweep_points())
-    if (predict::report_strategy(point.series)) values[setting(point, sweep.fixed)].insert(setting(point, sweep.over));
+    if (predict::report_loss(point.series)) values[setting(point, sweep.fixed)].insert(setting(point, sweep.over));
   std::size_t most = 0;
   for (const auto& [at, over] : values) {
     if (over.size() <= most) continue;
@@ -153,8 +153,7 @@ void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
       const bool over_batch = sweep.over == "batch";
       const double batch = over_batch ? value : static_cast<double>(sweep.at);
       const auto seq = over_batch ? sweep.at : static_cast<std::int64_t>(value);
-      const auto y =
-          static_cast<double>(predict::report_peak(*predict::report_strategy(strategy.key), batch, seq).bytes());
+      const auto y = static_cast<double>(predict::report_peak(*predict::report_loss(strategy.key), batch, seq).bytes());
       if (y > peaks.y.high) {  // ends where it leaves the chart
         if (line.y.empty()) return;
         const double rise = (peaks.y.high - line.y.back()) / (y - line.y.back());

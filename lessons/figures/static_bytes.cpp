@@ -1,7 +1,6 @@
-// What training takes before the first activation: weights, gradients, master copy and moments by precision, beside the
+// What training takes whatever the batch: weights, gradients, master copy and moments by precision, beside the
 // card's memory. Arithmetic: it needs no run.
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -136,7 +135,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 extern const Figure kStaticBytes;
 constinit const Figure kStaticBytes{
     .id = "static_bytes",
-    .title = "Before the first activation",
+    .title = "Memory that no batch size changes",
     .caption = "Weights, gradients, master copy and moments by precision, beside the memory of a card",
     .schema = kSchema,
     .basis = Basis::kParameters,

@@ -14,10 +14,8 @@ namespace {
 
 // The peak of the last step, in bytes. A run that ended before a step was whole, out of memory included, has no answer.
 double peak_of_step(const record::Ledger& run) {
-  const auto steps = record::steps_of(run.recording());
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-    if (step->complete) return static_cast<double>(run.peak(step->first, step->last).totals.allocated);
-  return -1;
+  const auto step = record::last_whole_step(run.recording());
+  return step ? static_cast<double>(run.peak(step->first, step->last).totals.allocated) : -1;
 }
 
 // What the eager RMSNorm takes beside its inputs, forward and backward, at the widest shape of the run, in bytes.
@@ -35,14 +33,9 @@ double error_of_dynamic(const record::Ledger& run) { return second_moment_error(
 
 // Bytes per second from the host's page-locked memory to the GPU; of a machine without one, from a file.
 double host_link(const record::Ledger& run) {
-  double file = -1;
-  for (const record::Measurement& row : run.recording().measurements()) {
-    if (row.median <= 0) continue;
-    const double rate = static_cast<double>(row.bytes) / row.median * 1e9;
-    if (row.variant == "to_device" && row.storage != "pageable") return rate;
-    if (row.variant == "file_read") file = rate;
-  }
-  return file;
+  for (const std::string_view variant : {"to_device", "file_read"})
+    if (const double rate = link_rate(run.recording(), variant); rate > 0) return rate;
+  return -1;
 }
 
 // The peak of the last rung that goes with those above it; of a ladder that did not get to its end, none.

@@ -2,7 +2,6 @@
 #include "lessons/pages/course.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -40,19 +39,17 @@ struct ListedChapter {
 // "## one_training_step: One training step", and under it lines "- where_memory_goes".
 std::vector<ListedChapter> parse_contents(std::string_view text, Problems& problems) {
   std::vector<ListedChapter> chapters;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (Lines lines(text); !lines.done();) {
+    const std::string_view line = trimmed(lines.take());
     const std::size_t colon = line.find(':');
     if (line.starts_with("## ") && colon != std::string_view::npos)
       chapters.push_back(
           {std::string(trimmed(line.substr(3, colon - 3))), std::string(trimmed(line.substr(colon + 1))), {}});
     else if (line.starts_with("- ") && !chapters.empty())
-      chapters.back().pages.push_back({std::string(trimmed(line.substr(2))), number});
+      chapters.back().pages.push_back({std::string(trimmed(line.substr(2))), lines.number()});
     else if (line.starts_with("##") || line.starts_with("-"))
       problems.push_back(
-          {kContents, number, "Chapters are lines \"## ID: Title\", and pages lines \"- ID\" below them."});
+          {kContents, lines.number(), "Chapters are lines \"## ID: Title\", and pages lines \"- ID\" below them."});
   }
   return chapters;
 }
@@ -98,7 +95,6 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
       Problems problems;
       auto page = std::make_unique<Page>(read_page(parse_document(*text, file, problems), context, problems));
       page->id = id;
-      page->chapter = chapter.id;
       if (problems.empty()) chapter.pages.push_back(course.pages_.emplace_back(std::move(page)).get());
       std::move(problems.begin(), problems.end(), std::back_inserter(course.problems_));
     }

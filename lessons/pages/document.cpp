@@ -17,27 +17,6 @@ constexpr std::array<std::string_view, 3> kWithEntries{"question", "figure", "st
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-// The text line by line, with the number of the line that take() gave last.
-class Lines {
- public:
-  explicit Lines(std::string_view text) : rest_(text) {}
-
-  bool done() const { return rest_.empty(); }
-  int number() const { return number_; }
-  std::string_view take() {
-    const std::size_t end = rest_.find('\n');
-    std::string_view line = rest_.substr(0, end);
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-    ++number_;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    return line;
-  }
-
- private:
-  std::string_view rest_;
-  int number_ = 0;
-};
-
 bool is_key(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
@@ -118,6 +97,15 @@ bool is_formula(std::string_view line) {
 }  // namespace
 
 std::string Problem::text() const { return fmt::format("{}:{}: {}", file, line, what); }
+
+std::string_view Lines::take() {
+  const std::size_t end = rest_.find('\n');
+  std::string_view line = rest_.substr(0, end);
+  rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+  ++number_;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);

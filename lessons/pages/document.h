@@ -47,6 +47,20 @@ struct Document {
   std::vector<Part> parts;
 };
 
+// A text line by line, without the ends of lines.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : rest_(text) {}
+
+  bool done() const { return rest_.empty(); }
+  int number() const { return number_; }  // of the line that take() gave last, from 1
+  std::string_view take();
+
+ private:
+  std::string_view rest_;
+  int number_ = 0;
+};
+
 Document parse_document(std::string_view text, std::string_view file, Problems& problems);
 
 std::string_view trimmed(std::string_view text);

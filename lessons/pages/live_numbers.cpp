@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
@@ -43,56 +42,46 @@ template <const record::Ledger* NumberInput::*kRun, record::Category kCategory>
 std::string kind_at_peak(const NumberInput& input) {
   const record::Ledger* run = input.*kRun;
   if (run == nullptr) return {};
-  const auto steps = record::steps_of(run->recording());
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step)
-    if (step->complete)
-      return record::format_bytes(
-          run->peak(step->first, step->last).totals.by_category[static_cast<std::size_t>(kCategory)]);
-  return {};
+  const auto step = record::last_whole_step(run->recording());
+  if (!step) return {};
+  return record::format_bytes(
+      run->peak(step->first, step->last).totals.by_category[static_cast<std::size_t>(kCategory)]);
 }
 
 constexpr auto kRun = &NumberInput::run;
 constexpr auto kRunA = &NumberInput::baseline;
 
 constexpr std::array kNumbers{
-    LiveNumber{"a.peak.activations", "activations at run A's peak", kind_at_peak<kRunA, Category::kActivations>},
-    LiveNumber{"a.peak.bytes", "the peak of run A", peak<kRunA>},
-    LiveNumber{"a.peak.logits", "logits and loss at run A's peak", kind_at_peak<kRunA, Category::kLogits>},
-    LiveNumber{"a.peak.optimizer_state", "optimizer state at run A's peak",
-               kind_at_peak<kRunA, Category::kOptimizerState>},
-    LiveNumber{"a.peak.weights", "weights at run A's peak", kind_at_peak<kRunA, Category::kWeights>},
-    LiveNumber{"flce.chunk", "tokens in a chunk of the fused loss",
-               [](const NumberInput& input) {
+    LiveNumber{"a.peak.activations", kind_at_peak<kRunA, Category::kActivations>},
+    LiveNumber{"a.peak.bytes", peak<kRunA>},
+    LiveNumber{"a.peak.logits", kind_at_peak<kRunA, Category::kLogits>},
+    LiveNumber{"a.peak.optimizer_state", kind_at_peak<kRunA, Category::kOptimizerState>},
+    LiveNumber{"a.peak.weights", kind_at_peak<kRunA, Category::kWeights>},
+    LiveNumber{"flce.chunk", [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return predict::loss_chunk(step); });
                }},
-    LiveNumber{"inputs.bytes", "the inputs of all layers",
-               [](const NumberInput& input) {
+    LiveNumber{"inputs.bytes", [](const NumberInput& input) {
                  return bytes_of(input, [](const StepSettings& step) { return predict::checkpoint_bytes(step); });
                }},
-    LiveNumber{"logits.bytes", "one tensor of logits in fp32",
-               [](const NumberInput& input) {
+    LiveNumber{"logits.bytes", [](const NumberInput& input) {
                  return bytes_of(input,
                                  [](const StepSettings& step) { return 4 * step.tokens() * step.model.vocab_size; });
                }},
-    LiveNumber{"model.parameters", "parameters of the model",
-               [](const NumberInput& input) {
+    LiveNumber{"model.parameters", [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return llama::num_parameters(step.model); });
                }},
-    LiveNumber{"optimizer_state.bytes", "masters and moments of all trained weights",
-               [](const NumberInput& input) {
+    LiveNumber{"optimizer_state.bytes", [](const NumberInput& input) {
                  return bytes_of(input, [](const StepSettings& step) { return predict::optimizer_state_bytes(step); });
                }},
-    LiveNumber{"peak.activations", "activations at the peak", kind_at_peak<kRun, Category::kActivations>},
-    LiveNumber{"peak.bytes", "the peak of the last whole step", peak<kRun>},
-    LiveNumber{"peak.logits", "logits and loss at the peak", kind_at_peak<kRun, Category::kLogits>},
-    LiveNumber{"peak.optimizer_state", "optimizer state at the peak", kind_at_peak<kRun, Category::kOptimizerState>},
-    LiveNumber{"peak.weights", "weights at the peak", kind_at_peak<kRun, Category::kWeights>},
-    LiveNumber{"step.tokens", "tokens of a step",
-               [](const NumberInput& input) {
+    LiveNumber{"peak.activations", kind_at_peak<kRun, Category::kActivations>},
+    LiveNumber{"peak.bytes", peak<kRun>},
+    LiveNumber{"peak.logits", kind_at_peak<kRun, Category::kLogits>},
+    LiveNumber{"peak.optimizer_state", kind_at_peak<kRun, Category::kOptimizerState>},
+    LiveNumber{"peak.weights", kind_at_peak<kRun, Category::kWeights>},
+    LiveNumber{"step.tokens", [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return step.tokens(); });
                }},
-    LiveNumber{"weights.bytes", "the weights, in the format that the layers use",
-               [](const NumberInput& input) {
+    LiveNumber{"weights.bytes", [](const NumberInput& input) {
                  return bytes_of(input, [](const StepSettings& step) {
                    return step.element_bytes() * llama::num_parameters(step.model);
                  });

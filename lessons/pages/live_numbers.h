@@ -20,7 +20,6 @@ struct NumberInput {
 
 struct LiveNumber {
   std::string_view name;  // "logits.bytes"
-  std::string_view what;  // "one tensor of logits in fp32"
   // With its unit; empty: not known, such as a peak without a run.
   std::string (*text)(const NumberInput& input);
 };

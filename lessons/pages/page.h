@@ -88,12 +88,11 @@ struct Page {
   std::string id;       // "where_memory_goes"; its text is assets/text/<id>.md
   std::string title;    // "Where the memory goes in one training step"
   std::string claim;    // the finding, in at most 12 words
-  std::string chapter;  // id
   std::string demo;     // "train_step"; empty: nothing runs on this page
   std::string schema;   // "shape": where nothing runs, the settings that the figures follow; else empty
 
   std::vector<Setting> settings;              // what the page begins with, where it is not the demo's default
-  std::vector<Setting> here;                  // the same for what every machine can run
+  std::vector<Setting> here;                  // on top, until a GPU is found that holds the run that the page is about
   std::vector<experiments::SweepAxis> sweep;  // that the page makes, with its settings as base; may be empty
   std::vector<std::string> switches;          // keys of the settings that are shown first
   std::vector<std::string> figures;           // the first is the large one

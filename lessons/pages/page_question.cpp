@@ -20,13 +20,9 @@ struct Line {
   int number = 0;
 };
 std::vector<Line> lines_of(const Part& part) {
-  std::vector<Line> lines;
-  for (std::string_view rest = part.text; !rest.empty();) {
-    const std::size_t end = rest.find('\n');
-    lines.push_back({rest.substr(0, end), part.line + static_cast<int>(lines.size())});
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
-  return lines;
+  std::vector<Line> all;
+  for (Lines lines(part.text); !lines.done();) all.push_back({lines.take(), part.line + static_cast<int>(all.size())});
+  return all;
 }
 
 // What the block asks, up to its list; the list's lines stay.

@@ -231,14 +231,12 @@ class Reader {
 
   // "| head | head |", a line of dashes, rows.
   TableBlock read_table(const Part& part) {
-    std::vector<std::vector<std::string>> lines;
-    for (std::string_view rest = part.text; !rest.empty();) {
-      const std::size_t end = rest.find('\n');
-      std::string_view line = trimmed(rest.substr(0, end));
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    std::vector<std::vector<std::string>> rows;
+    for (Lines lines(part.text); !lines.done();) {
+      std::string_view line = trimmed(lines.take());
       if (line.starts_with("|")) line.remove_prefix(1);
       if (line.ends_with("|")) line.remove_suffix(1);
-      auto& cells = lines.emplace_back();
+      auto& cells = rows.emplace_back();
       for (bool last = false; !last;) {
         const std::size_t bar = line.find('|');
         cells.emplace_back(trimmed(line.substr(0, bar)));
@@ -248,14 +246,14 @@ class Reader {
     }
     TableBlock table;
     const bool whole =
-        lines.size() >= 3 && lines[1][0].starts_with("-") &&
-        std::all_of(lines.begin(), lines.end(), [&](const auto& cells) { return cells.size() == lines[0].size(); });
+        rows.size() >= 3 && rows[1][0].starts_with("-") &&
+        std::all_of(rows.begin(), rows.end(), [&](const auto& cells) { return cells.size() == rows[0].size(); });
     if (!whole) {
       complain(part.line, "A table is a line of heads, a line of dashes and rows with as many cells.");
       return table;
     }
-    table.columns = lines[0];
-    table.rows.assign(lines.begin() + 2, lines.end());
+    table.columns = rows[0];
+    table.rows.assign(rows.begin() + 2, rows.end());
     return table;
   }
 

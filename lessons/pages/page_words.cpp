@@ -60,19 +60,15 @@ std::string unknown(std::string_view kind, std::string_view name, const std::vec
 std::vector<ShownCommand> commands_in(std::string_view markdown) {
   std::vector<ShownCommand> commands;
   static const std::regex inline_code(R"(`(headroom [^`]+)`)");
-  int number = 0;
-  while (!markdown.empty()) {
-    const std::size_t end = markdown.find('\n');
-    const std::string line(markdown.substr(0, end));
-    markdown.remove_prefix(end == std::string_view::npos ? markdown.size() : end + 1);
-    ++number;
+  for (Lines lines(markdown); !lines.done();) {
+    const std::string line(lines.take());
     const bool code = line.starts_with("    ") || line.starts_with("headroom ");
     if (const std::string_view words = trimmed(line); code && words.starts_with("headroom ")) {
-      commands.push_back({std::string(words), number});
+      commands.push_back({std::string(words), lines.number()});
       continue;
     }
     for (std::sregex_iterator found(line.begin(), line.end(), inline_code), last; found != last; ++found)
-      commands.push_back({(*found)[1], number});
+      commands.push_back({(*found)[1], lines.number()});
   }
   return commands;
 }

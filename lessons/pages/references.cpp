@@ -42,12 +42,10 @@ std::string Reference::text() const {
 
 References parse_references(std::string_view text, std::string_view file, Problems& problems) {
   References references;
-  int number = 0;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (++number == 1 || line.empty()) continue;
+  for (Lines lines(text); !lines.done();) {
+    const std::string_view line = trimmed(lines.take());
+    const int number = lines.number();
+    if (number == 1 || line.empty()) continue;
     auto fields = fields_of(line);
     if (fields.size() != kFields) {
       problems.push_back({std::string(file), number,

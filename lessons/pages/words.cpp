@@ -43,10 +43,8 @@ std::string without_terms(std::string_view markdown) {
 Glossary parse_glossary(std::string_view text) {
   Glossary glossary;
   std::string* entry = nullptr;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (Lines lines(text); !lines.done();) {
+    const std::string_view line = trimmed(lines.take());
     if (line.starts_with("## "))
       entry = &glossary[std::string(trimmed(line.substr(3)))];
     else if (entry != nullptr && !line.empty())

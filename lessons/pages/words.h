@@ -1,7 +1,6 @@
 // Markdown of a page: its terms, what they mean, how long it is.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>

@@ -46,19 +46,12 @@ struct DiagramArrow {
   bool dashed = false;  // a second input
 };
 
-struct DiagramText {
-  double x = 0, y = 0;  // left end, middle of the line
-  std::string text;
-  bool strong = false;
-};
-
 struct Diagram {
   std::string title;
   double width = 1, height = 1;  // of the abstract plane, y downwards
   std::string unit;              // of the values of boxes: "bytes", "nodes"
   std::vector<DiagramBox> boxes;
   std::vector<DiagramArrow> arrows;
-  std::vector<DiagramText> texts;
 };
 
 std::string_view key_of(BoxState state);    // "not_yet", in files

@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
     if (argument == "--ignore-input") ignore_input = true;
     if (argument == "--close-output") close_output = true;
     if (argument.starts_with("--pids=")) append_line(std::string(argument.substr(7)), std::to_string(::getpid()));
-    if (argument == "--tell-environment") {
+    if (argument == "--print-environment") {
       const char* policy = std::getenv("OMP_WAIT_POLICY");
       hello.facts["omp_wait_policy"] = policy ? policy : "";
       hello.facts["group_leader"] = ::getpgrp() == ::getpid() ? "yes" : "no";

@@ -53,7 +53,7 @@ TEST_CASE("an engine's process is set up as it needs") {
     if (flags >= 0 && (flags & FD_CLOEXEC) == 0) ++inherited;
   }
   const auto other = backend::make_engine(fake_engine());
-  const auto engine = backend::make_engine(fake_engine({"--tell-environment"}));
+  const auto engine = backend::make_engine(fake_engine({"--print-environment"}));
   REQUIRE(wait_for(*engine, [&] { return !engine->devices().empty(); }));
   CHECK(engine->facts().at("omp_wait_policy") == "passive");
   CHECK(engine->facts().at("group_leader") == "yes");

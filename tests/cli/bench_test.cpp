@@ -64,4 +64,10 @@ TEST_CASE("bench train_step refuses before it measures: a combination, and a rec
   const Ran kept = run_headroom({"bench", "train_step", "--record", "/tmp/never.hrec"}, options);
   CHECK(kept.exit_code == 2);
   CHECK(holds(kept.err, "leave --record out"));
+  for (const char* other : {"adapters=lora", "optimizer=adamw_8bit", "optimizer=galore"}) {
+    const Ran bound = run_headroom({"bench", "train_step", "--set", other}, options);
+    INFO(other << ": " << bound.err);
+    CHECK(bound.exit_code == 2);
+    CHECK(holds(bound.err, "all weights trained by AdamW"));
+  }
 }

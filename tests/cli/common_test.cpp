@@ -10,6 +10,8 @@
 #include "app/common/session.h"
 #include "app/common/settings.h"
 #include "app/common/summary.h"
+#include "app/common/sweep.h"
+#include "demos/experiments/demo.h"
 #include "tests/cli/program.h"
 #include "tests/cli/recordings.h"
 #include "tests/support/catch.h"
@@ -196,6 +198,11 @@ TEST_CASE("A summary says the host's peak apart from the device's, and what shou
   const RunSummary summary = summarise(record::Ledger(recording));
   CHECK(summary.peak == tests::kSmallPeak);
   CHECK(summary.peak_host == 64 * record::kMiB);
+  // A sweep's point has the same number, also where the events of an allocation were dropped.
+  event(1'000'003, record::EventKind::kAlloc, 128 * record::kMiB);
+  CHECK(summarise(record::Ledger(recording)).peak_host == 128 * record::kMiB);
+  CHECK(sweep_point_of({.params = record::Params(experiments::find_demo("train_step")->schema)}, recording).peak_host ==
+        128 * record::kMiB);
   CHECK(nlohmann::json::parse(to_json(summary))["peak_host_bytes"] == 64 * record::kMiB);
   CHECK(to_text(summary).find("64.00 MiB beside the device\n") != std::string::npos);
   CHECK(to_text(summary).find("note      Copies were slow.\n") != std::string::npos);

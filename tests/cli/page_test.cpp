@@ -14,7 +14,7 @@ TEST_CASE("A page that calculates prints its figures' tables, without an engine 
   const Ran ran = run_headroom({"page", "static_bytes"});
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
-  CHECK(holds(ran.out, "Sixteen bytes per parameter"));
+  CHECK(holds(ran.out, "Training takes sixteen bytes per parameter"));
   CHECK(holds(ran.out, "[x] No. What is left is too small"));
   CHECK(holds(ran.out, "\"Weights\",no,\"mixed precision\",3000000000"));
   CHECK(holds(ran.out, "2 × 1,235,814,400"));

@@ -167,7 +167,7 @@ TEST_CASE("each rung of the ladder has the switches below it, in any order") {
 }
 
 TEST_CASE("the report's plan is its experiment") {
-  const SweepPlan plan = app::plan_report(app::report_settings(false), false, "/t");
+  const SweepPlan plan = app::plan_report(app::report_params(false), false, "/t");
   CHECK(plan.points.size() == 15 + 15 + 17);  // 8 batches, 8 lengths, one of them in both; two more with everything on
   int kept = 0;
   for (const app::PlannedPoint& point : plan.points) {

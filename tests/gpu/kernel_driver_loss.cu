@@ -252,7 +252,8 @@ const char* name_of(kernels::FlceMode mode) {
 std::string name_of(const kernels::FlceProblem& p) {
   return std::string("flce ") + name_of(p.mode) + " " + name_of(p.storage) +
          (p.fp32_weight_gradient ? " dW fp32 " : " ") + std::to_string(p.tokens) + " x " + std::to_string(p.hidden) +
-         " x " + std::to_string(p.vocab) + " by " + std::to_string(p.chunk) + (p.valid_count >= 0 ? " gathered" : "");
+         " x " + std::to_string(p.vocab) + " by " + std::to_string(kernels::flce_step(p)) +
+         (p.valid_count >= 0 ? " gathered" : "");
 }
 
 struct Exact {
@@ -313,8 +314,6 @@ double flops(const kernels::FlceProblem& p) {
 
 void time_flce(KernelDriver& driver, kernels::FlceProblem problem) {
   problem.vocab = 128256;
-  problem.chunk = kernels::flce_default_chunk(problem.mode, problem.tokens, problem.hidden, problem.vocab, 2,
-                                              problem.fp32_weight_gradient);
   const FlceCall call(problem, 0);
   const std::string name =
       name_of(problem) + " +" + std::to_string((call.logits.bytes() + call.scratch.bytes()) >> 20) + " MiB";

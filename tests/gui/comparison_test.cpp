@@ -1,5 +1,6 @@
 // Run A beside the run on show, and which runs are evidence for the settings.
 #include <memory>
+#include <utility>
 
 #include "app/page/evidence.h"
 #include "app/page/page_model.h"
@@ -113,7 +114,11 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   CHECK_FALSE(made_with(made, "bench", settings));
   REQUIRE(reader.model.set_param("batch", "8"));
   CHECK_FALSE(made_with(made, demo().id, reader.model.settings()));
-  for (const int index : reader.model.evidence())
-    CHECK(made_with(reader.model.runs()[static_cast<std::size_t>(index)].recording->info(), demo().id,
-                    reader.model.settings()));
+  CHECK(reader.model.evidence().empty());
+  const std::string batch = std::exchange(made.params["batch"], "8");
+  reader.model.add_stored(std::make_shared<record::Recording>(made), false, "made");
+  REQUIRE(reader.model.evidence().size() == 1);
+  CHECK(reader.model.runs()[static_cast<std::size_t>(reader.model.evidence().front())].name == "made");
+  REQUIRE(reader.model.set_param("batch", batch));
+  CHECK(reader.model.evidence() == std::vector<int>{0, 2});  // the stored run and the reader's, not the one of batch 8
 }

@@ -71,13 +71,18 @@ TEST_CASE("no formula of a page is wider than the column of a small window", "[g
         skip_question(actor);
         actor.click("continue");
       }
-      for (const char* words : {"/words_", "/more words"}) {
+      const auto check = [&](const char* words) {
         actor.frames(4);
         const auto [content, shown] = widest(words);
         IM_CHECK_GT(content, 100.0f);
         IM_CHECK_LE(content, shown);
-        skip_question(actor);
-        actor.app.view().state().reading_more = true;
+      };
+      check("/words_");
+      skip_question(actor);
+      actor.app.view().state().reading_more = true;
+      for (std::size_t step = 0; step < page->more.size(); ++step) {
+        actor.app.view().state().step = static_cast<int>(step);
+        check("/more words");
       }
       actor.app.view().state().reading_more = false;
       actor.frames(2);
@@ -189,7 +194,7 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
     scene.stage.width = width;
     scene.stage.height = width * 9 / 16;
     perform(width == 1280 ? "pin compact" : "pin wide", scene.stage, [&](Actor& actor) {
-      IM_CHECK(!actor.there("pin"));  // it would tell the answer
+      IM_CHECK(!actor.there("pin"));  // it would give the answer away
       actor.ctx->KeyPress(ImGuiKey_C);
       IM_CHECK(actor.page().pinned() == nullptr);
       skip_question(actor);

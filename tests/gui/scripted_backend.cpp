@@ -17,6 +17,14 @@ ScriptedBackend::ScriptedBackend(std::shared_ptr<const record::Recording> source
                       .free_memory = 12 * record::kGiB});
 }
 
+void ScriptedBackend::add_gpu(record::Bytes memory) {
+  devices_.push_back({.kind = record::DeviceKind::kGpu,
+                      .key = "cuda",
+                      .name = "A GPU",
+                      .memory = memory,
+                      .free_memory = memory});
+}
+
 record::Status ScriptedBackend::start(const backend::RunRequest& request) {
   if (state_ == RunState::kRunning && !replaces_) return record::Error{"A run is on.", record::ErrorKind::kRefused};
   ++starts_;

@@ -20,6 +20,7 @@ class ScriptedBackend final : public backend::Backend {
   void lose_engine(std::string message);             // the running run ends so
   void replace_pending(bool on) { replaces_ = on; }  // as a planner: a new question takes the place of the old one
   void set_trouble(std::optional<std::string> trouble) { trouble_ = std::move(trouble); }
+  void add_gpu(record::Bytes memory);
   int starts() const { return starts_; }
   int cancels() const { return cancels_; }
   const record::Params& last_params() const { return last_params_; }

@@ -306,7 +306,7 @@ TEST_CASE("ladders and links are pinned as A, and B − A is said", "[gui]") {
     stage.page = page;
     perform((stage.page + " pinned").c_str(), stage, [&, head = std::string(head)](Actor& actor) {
       actor.frames(6);
-      IM_CHECK(!actor.there("pin"));  // it would tell the answer
+      IM_CHECK(!actor.there("pin"));  // it would give the answer away
       skip_question(actor);
       actor.click("pin");
       IM_CHECK(actor.page().pinned() != nullptr);

@@ -139,8 +139,6 @@ void check_flce_memory(at::Device device) {
       }
     }
   }
-  const at::Tensor loss = kernels::flce_forward_only(in.x, in.weight, in.targets);
-  CHECK(relative_error(loss, kernels::flce(in.x, in.weight, in.targets).loss) < kFloor);
 }
 
 void check_flce_upstream(at::Device device) {

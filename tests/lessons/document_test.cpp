@@ -297,7 +297,7 @@ TEST_CASE("a number in the words is that of the settings or of the run, and brac
     INFO(number.name);
     CHECK_FALSE(number.text({&params, &ledger, &ledger}).empty());
     CHECK(number.text({nullptr, nullptr, nullptr}).empty());
-    const record::Params shape(experiments::shape().schema);
+    const record::Params shape(experiments::shape_schema().schema);
     const bool of_run = number.name.find("peak.") != std::string_view::npos;
     if (!of_run) CHECK_FALSE(number.text({&shape, nullptr, nullptr}).empty());
   }

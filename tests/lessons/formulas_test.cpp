@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <initializer_list>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "demos/experiments/demo.h"
 #include "demos/predict/step_bytes.h"
@@ -29,6 +31,23 @@ record::Bytes bytes_of(const record::Params& params, record::Category category, 
   for (const FormulaTerm& term : step_formulas(predict::step_settings(params)))
     if (term.category == category && term.on_host == on_host) return term.bytes;
   return -1;
+}
+
+// "r = 512: 4 × 1,000 + 8 × 20" → 4,160.
+record::Bytes value_of(std::string numbers) {
+  if (const auto colon = numbers.find(": "); colon != std::string::npos) numbers.erase(0, colon + 2);
+  std::erase(numbers, ',');
+  record::Bytes sum = 0, product = 1;
+  std::istringstream words(numbers);
+  for (std::string word; words >> word;) {
+    if (word == "×") continue;
+    if (word != "+") {
+      product *= std::stoll(word);
+      continue;
+    }
+    sum += std::exchange(product, 1);
+  }
+  return sum + product;
 }
 
 constexpr std::int64_t kP = 1'235'814'400;
@@ -65,7 +84,8 @@ TEST_CASE("checkpoints take B T H s for each input that is kept, and the final n
 TEST_CASE("the fused loss takes a chunk of logits, or a slice of the vocabulary") {
   CHECK(bytes_of(with({"loss=flce", "loss_mode=report"}), Category::kLogits) == 128LL * 128'256 * 4);
   CHECK(bytes_of(with({"loss=flce", "loss_chunk=100"}), Category::kLogits) == 100LL * 128'256 * 4);
-  CHECK(bytes_of(with({"loss=flce", "loss_mode=lean", "loss_chunk=100"}), Category::kLogits) == 4'096LL * 100 * 4);
+  // Rows of a slice begin at 16 bytes: 104 columns.
+  CHECK(bytes_of(with({"loss=flce", "loss_mode=lean", "loss_chunk=100"}), Category::kLogits) == 4'096LL * 104 * 4);
 }
 
 TEST_CASE("adapters train r (in + out) weights a matrix") {
@@ -76,7 +96,7 @@ TEST_CASE("adapters train r (in + out) weights a matrix") {
 TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
   const std::int64_t weights = 973'078'528;  // of the projections
   CHECK(bytes_of(with({"adapters=qlora", "precision=bf16"}), Category::kWeights) ==
-        predict::nf4_bytes(weights) + 2 * (kP - weights) + 2 * 11'272'192);
+        predict::nf4_bytes(*llama::find_config("llama-3.2-1b")) + 2 * (kP - weights) + 2 * 11'272'192);
 }
 
 TEST_CASE("GaLore keeps moments of r rows, and the projection") {
@@ -87,6 +107,18 @@ TEST_CASE("GaLore keeps moments of r rows, and the projection") {
   const std::int64_t layer = 2 * 3'145'728LL + 2 * 2'359'296LL + 3 * 9'437'184LL;
   CHECK(low == 4 * 16 * layer + 8 * (kP - 973'078'528));
   CHECK(low < plain / 2);
+  for (const char* precision : {"precision=fp32", "precision=bf16", "precision=bf16_mixed"}) {
+    INFO(precision);
+    for (const FormulaTerm& term : step_formulas(predict::step_settings(with({"optimizer=galore", precision}))))
+      if (term.category == Category::kOptimizerState) CHECK(value_of(term.numbers) == term.bytes);
+  }
+  const auto symbols = [](const char* precision) {
+    for (const FormulaTerm& term : step_formulas(predict::step_settings(with({"optimizer=galore", precision}))))
+      if (term.category == Category::kOptimizerState) return term.symbols;
+    return std::string();
+  };
+  CHECK(symbols("precision=bf16") == "4 · Σ (2 r · long + r · short) + 4 · rest");
+  CHECK(symbols("precision=bf16_mixed") == "4 · Σ (2 r · long + r · short) + 8 · rest + 4 · P");
 }
 
 TEST_CASE("what is on the host is not on the device") {

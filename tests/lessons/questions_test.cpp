@@ -176,10 +176,11 @@ TEST_CASE("links: what a step must move, at the speed that was measured, and B �
   const FigureData figure = built("offload_times", b, {}, &a);
   REQUIRE(lessons::panel_of<lessons::Table>(figure));
   const TableRow& weights = tests::table_of(figure).rows[0];
-  CHECK(weights.note == "(2 · 2) · P = 4 × 1,235,814,400");
-  // 4,943,257,600 B at 50 GB/s, and at A's 25 GB/s.
-  CHECK(weights.cells == std::vector<std::string>{"4.60 GiB", "50.0 GB/s", "98.9 ms", "−98.9 ms"});
-  CHECK(tests::table_of(figure).rows[1].cells.back() == "–");  // no link to the host was measured
+  CHECK(weights.note == "(2 · 2) · their P = 4 × 973,144,064");
+  // 3,892,576,256 B at 50 GB/s, and at A's 25 GB/s.
+  CHECK(weights.cells == std::vector<std::string>{"3.63 GiB", "50.0 GB/s", "77.9 ms", "−77.9 ms"});
+  CHECK(tests::table_of(figure).rows[1].note == "2 · their P = 2 × 262,670,336");  // 262,668,288 and the final norm
+  CHECK(tests::table_of(figure).rows[2].cells.back() == "–");  // no link to the host was measured
   const FigureData without = built("bandwidth_ladder", b, {}, &a);
   CHECK(tests::charts_of(without)[0]->series.back().label == "run A");
 }

@@ -42,7 +42,7 @@ TEST_CASE("the closed form meets the published peaks, 21 of 24 to the byte") {
   for (const lessons::PublishedRun& run : lessons::published_runs()) {
     if ((run.experiment != "batch" && run.experiment != "sequence") || run.out_of_memory) continue;
     if (run.experiment == "sequence" && run.seq == 1024) continue;  // the point that both sweeps share
-    const auto strategy = predict::report_strategy(run.strategy);
+    const auto strategy = predict::report_loss(run.strategy);
     REQUIRE(strategy);
     const record::Bytes off =
         predict::report_peak(*strategy, static_cast<double>(run.batch), run.seq).bytes() - run.peak;

@@ -19,7 +19,7 @@ namespace {
 // Three boxes in a row: in memory, half in memory, and one to come that a click may keep.
 lessons::FigureData three_boxes() {
   lessons::Diagram diagram{
-      .title = "Step 1 of 2", .width = 12, .height = 4, .unit = "bytes", .boxes = {}, .arrows = {}, .texts = {}};
+      .title = "Step 1 of 2", .width = 12, .height = 4, .unit = "bytes", .boxes = {}, .arrows = {}};
   const auto box = [&](const char* id, double x, BoxState state, double filled, double value) {
     diagram.boxes.push_back({.id = id,
                              .x = x,
@@ -104,7 +104,7 @@ TEST_CASE("files list the boxes with state and value") {
   CHECK(json.find("\"frames\":2") != std::string::npos);
 }
 
-TEST_CASE("stacked areas lie on each other and rise as their points do") {
+TEST_CASE("stacked areas are on each other and rise as their points do") {
   lessons::Chart chart{.title = "Areas", .stacked = true};
   chart.x = {.unit = lessons::AxisUnit::kNumber, .low = 0, .high = 10, .name = "batch"};
   chart.y = {.unit = lessons::AxisUnit::kBytes, .low = 0, .high = 400};

@@ -265,6 +265,38 @@ TEST_CASE("the guess has a pill to drag until it is locked") {
   }
 }
 
+TEST_CASE("the pill stays at the top left of a plot that is too small for it") {
+  const Frame frame = tests::frames()[0];
+  Scene scene;
+  Sheet sheet(scene, frame);
+  lessons::FigureHead head;
+  head.guess_open = true;
+  lay_out_plot(sheet, head, tests::timeline_of(tests::plain_timeline()), {0, 0, 100, 70});
+  REQUIRE(scene.guess);
+  const Rect plot = scene.map.plot;
+  REQUIRE(plot.height() < scene.guess->height());
+  CHECK(scene.guess->y0 >= plot.y0 - 1);
+  CHECK(scene.guess->x0 >= plot.x0 - 1);
+}
+
+TEST_CASE("a tooltip has no separator beside what is empty") {
+  CHECK(joined("a", ". ", "b") == "a. b");
+  CHECK(joined("a", ". ", "") == "a");
+  CHECK(joined("", ". ", "b") == "b");
+  const Frame frame = tests::frames()[0];
+  Scene scene;
+  Sheet sheet(scene, frame);
+  lay_out_table(sheet,
+                {.head = "Name",
+                 .columns = {"Bytes"},
+                 .rows = {{.name = "x", .note = {}, .cells = {"1"}, .tip = {}},
+                          {.name = "y", .note = "n", .cells = {"2"}, .tip = "t"}}},
+                {0, 0, 400, 300});
+  REQUIRE(scene.hits.size() == 2);
+  CHECK(scene.hits[0].tip.empty());
+  CHECK(scene.hits[1].tip == "t. n");
+}
+
 TEST_CASE("the cursor's chip and the list name the same event") {
   const record::Recording run = tests::made_recording();
   const record::Ledger ledger(run);

@@ -54,7 +54,7 @@ std::vector<Fill> boxes_of(const Scene& scene) {
 
 }  // namespace
 
-TEST_CASE("boxes lie where they ran, each kernel at least a line wide, inside the plot") {
+TEST_CASE("boxes are where they ran, each kernel at least a line wide, inside the plot") {
   for (const Frame& frame : frames()) {
     const Scene scene = layout(two_runs(), frame);
     const std::vector<Fill> boxes = boxes_of(scene);

@@ -41,8 +41,9 @@ void add_views(std::vector<Sample>& all, const std::string& name, const record::
 }
 
 void add_sweeps(std::vector<Sample>& all) {
-  for (const record::Recording& sweep : {made_report_sweep(), made_report_sweep({.llama_1b = false}), made_ladder(),
-                                         made_loss_sweep(), made_batch_sweep(1), made_batch_sweep(2), made_checkpoint_sweep()}) {
+  for (const record::Recording& sweep :
+       {made_report_sweep(), made_report_sweep({.llama_1b = false}), made_ladder(), made_loss_sweep(),
+        made_batch_sweep(1), made_batch_sweep(2), made_checkpoint_sweep()}) {
     const record::Ledger run(sweep);
     for (const char* id : {"sweep_curve", "ladder_waterfall", "report_batch", "report_sequence", "needle_ratio"}) {
       lessons::FigureData figure = lessons::find_figure(id)->build({.run = &run});
@@ -67,7 +68,7 @@ void add_closed_forms(std::vector<Sample>& all) {
   add("static_bytes", {"parameters=1000000000000", "optimizer=sgd"});
   add("needle_ratio", {});
   add("needle_ratio", {"vocabulary=256000", "copies=5"});
-  record::Params longest(experiments::shape().schema);
+  record::Params longest(experiments::shape_schema().schema);
   if (!longest.set("seq", "131072")) throw std::invalid_argument("seq");
   all.push_back(
       {"needle_ratio, the longest sequence", lessons::find_figure("needle_ratio")->build({.settings = &longest})});

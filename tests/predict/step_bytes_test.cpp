@@ -22,6 +22,16 @@ StepSettings with(std::initializer_list<std::string_view> assignments) {
 
 constexpr std::int64_t kP = 1'235'814'400;
 
+// Too narrow for whole blocks.
+const llama::Config kNarrow{.id = "custom",
+                            .hidden_size = 64,
+                            .intermediate_size = 128,
+                            .num_layers = 1,
+                            .num_heads = 4,
+                            .num_kv_heads = 4,
+                            .head_dim = 16,
+                            .vocab_size = 256};
+
 }  // namespace
 
 TEST_CASE("a model is its layers and what belongs to none") {
@@ -38,6 +48,13 @@ TEST_CASE("8-bit moments take 2.031 bytes per parameter") {
   CHECK(moments_8bit_bytes(4096, 2048) == 8192 + 16);
   // 2 P + 8 · P/256, which P divides.
   CHECK(moments_8bit_bytes(kP) == 2'471'628'800 + 38'619'200);
+  // Each tensor has its own last block: the table 64 of them, the matrices 4 · 16 and 3 · 32, the three norms one each.
+  StepSettings step = with({"optimizer=adamw_8bit"});
+  step.model = kNarrow;
+  CHECK(optimizer_state_bytes(step) == 2 * (256 * 64 + 4 * 4'096 + 3 * 8'192 + 3 * 64) + 8 * (64 + 64 + 96 + 3));
+  // Of adapters of rank 1 as well: 14 vectors of 64 or 128 numbers.
+  step.adapters = {.kind = AdapterKind::kLora, .rank = 1};
+  CHECK(optimizer_state_bytes(step) == 2 * (11 * 64 + 3 * 128) + 8 * 14);
 }
 
 TEST_CASE("checkpoints take B T H s for each input that is kept") {
@@ -91,6 +108,15 @@ TEST_CASE("the loss takes as many tensors of logits as its path says") {
   // The kernel's own rule: 1,024 tokens at a time, 262.7 MB; by the report's rule 256, 65.7 MB.
   CHECK(bytes("loss=flce") == 1'024LL * 128'256 * 2);
   CHECK(bytes("loss=flce", "loss_mode=report") == 256LL * 128'256 * 2);
+  // 5,000 tokens in five chunks of 1,000, not in four of 1,024 and a short one.
+  const StepSettings even = with({"precision=bf16", "loss=flce", "batch=5", "seq=1000"});
+  CHECK(loss_chunk(even) == 1'000);
+  CHECK(loss_bytes(even) == 256'512'000);
+  // Of a vocabulary no larger than the hidden size the report's rule takes all tokens, and rows begin at 16 bytes.
+  StepSettings small = with({"precision=bf16", "loss=flce", "loss_mode=report", "batch=5", "seq=1000"});
+  small.model.vocab_size = 1'001;
+  CHECK(loss_chunk(small) == 5'000);
+  CHECK(loss_bytes(small) == 5'000LL * 1'008 * 2);
 }
 
 TEST_CASE("the fused loss has one chunk rule, the kernel's") {
@@ -106,6 +132,7 @@ TEST_CASE("the fused loss has one chunk rule, the kernel's") {
   CHECK(chunk("batch=1", "weight_gradient=fp32") == 1'024);  // no more than there are
   CHECK(chunk("batch=8", "loss_chunk=100") == 100);
   CHECK(chunk("batch=1", "loss_chunk=5000") == 1'024);
+  CHECK(chunk("batch=8", "loss_mode=report", "loss_chunk=100") == 256);  // the report's rule takes no other
   // Slices of 76 MiB: 79,691,776 B / (2 · 8,192) = 4,864 columns, a multiple of 128.
   CHECK(chunk("batch=8", "loss_mode=lean") == 4'864);
   CHECK(loss_bytes(with({"precision=bf16", "loss=flce", "batch=8", "loss_mode=lean"})) == 79'691'776);
@@ -129,10 +156,12 @@ TEST_CASE("adapters train r (in + out) weights per matrix") {
 }
 
 TEST_CASE("NF4 with double quantization takes 4.127 bits per weight") {
-  CHECK(nf4_bytes(64 * 256) == 8'192 + 256 + 4);
-  const std::int64_t weights = 973'078'528;
-  CHECK(nf4_bytes(weights) == 486'539'264 + 15'204'352 + 237'568);
-  CHECK(static_cast<double>(nf4_bytes(weights)) * 8 / static_cast<double>(weights) == Approx(4.127).epsilon(1e-4));
+  // 973,078,528 weights in 7 · 16 matrices, each with its mean.
+  const record::Bytes bytes = nf4_bytes(*llama::find_config("llama-3.2-1b"));
+  CHECK(bytes == 486'539'264 + 15'204'352 + 237'568 + 4 * 7 * 16);
+  CHECK(static_cast<double>(bytes) * 8 / 973'078'528 == Approx(4.127).epsilon(1e-4));
+  // Each matrix has its own last block: 4 of 64 × 64 with 64 absmaxes, 3 of 64 × 128 with 128, one scale and mean each.
+  CHECK(nf4_bytes(kNarrow) == 4 * (2'048 + 64 + 4 + 4) + 3 * (4'096 + 128 + 4 + 4));
 }
 
 TEST_CASE("GaLore keeps moments of r rows, and the projection") {

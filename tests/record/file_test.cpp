@@ -49,8 +49,9 @@ TEST_CASE("a file says all that the recording said") {
   const TemporaryFolder folder;
   for (const bool gpu : {false, true})
     for (const bool out_of_memory : {false, true}) {
-      const Recording made =
-          made_recording({.device = gpu ? DeviceKind::kGpu : DeviceKind::kCpu, .out_of_memory = out_of_memory});
+      const Recording made = made_recording(
+          {.device = gpu ? DeviceKind::kGpu : DeviceKind::kCpu, .out_of_memory = out_of_memory, .every_row = true});
+      for_each_row_kind([&](const auto& kind) { CHECK_FALSE(made.rows<RowOf<decltype(kind)>>().empty()); });
       REQUIRE(made.write(folder / "a.hrec").ok());
       const Result<Recording> read = Recording::read(folder / "a.hrec");
       REQUIRE(read.ok());

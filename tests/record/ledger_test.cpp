@@ -328,7 +328,7 @@ TEST_CASE("rows of what is alive name operator and layers") {
 
 TEST_CASE("storage numbers that were chosen to collide cost no more than others") {
   // A hash table of the standard library has a prime number of buckets and takes a number as its own hash: multiples of
-  // that prime would all lie in one bucket.
+  // that prime would all be in one bucket.
   constexpr std::size_t kCount = 60'000;
   std::unordered_map<std::uint64_t, int> table;
   for (std::size_t i = 0; i < kCount; ++i) table.emplace(i, 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "demos/record/recording.h"
@@ -27,12 +28,15 @@ inline void check_same(const Recording& a, const Recording& b) {
   CHECK(a.info().source == b.info().source);
   CHECK(a.info().cap == b.info().cap);
   CHECK(a.info().device_memory == b.info().device_memory);
-  CHECK(a.events() == b.events());
-  CHECK(a.marks() == b.marks());
-  CHECK(a.counters() == b.counters());
-  CHECK(same_metrics(a.metrics(), b.metrics()));
-  CHECK(a.measurements() == b.measurements());
-  CHECK(a.kernel_spans() == b.kernel_spans());
+  for_each_row_kind([&](const auto& kind) {
+    using Row = RowOf<decltype(kind)>;
+    INFO(kind.name);
+    if constexpr (std::is_same_v<Row, MetricSample>)
+      CHECK(same_metrics(a.metrics(), b.metrics()));
+    else
+      CHECK((a.rows<Row>() == b.rows<Row>()));
+  });
+  CHECK((a.kernel_report() == b.kernel_report()));
   for (std::uint16_t op = 0; op < 40; ++op) CHECK(a.op_name(op) == b.op_name(op));
   CHECK(a.dropped_events() == b.dropped_events());
   REQUIRE(a.outcome().has_value() == b.outcome().has_value());

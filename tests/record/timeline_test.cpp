@@ -154,7 +154,7 @@ TEST_CASE("positions never go back, on any axis, and finding is the reverse of p
   }
 }
 
-TEST_CASE("steps lie between their marks") {
+TEST_CASE("steps are between their marks") {
   const Recording recording = made_recording();
   const std::vector<StepRange> steps = steps_of(recording);
   REQUIRE(steps.size() == 3);
@@ -174,6 +174,10 @@ TEST_CASE("steps lie between their marks") {
   CHECK(cut[1].complete);
   CHECK_FALSE(cut[2].complete);
   CHECK(steps_of(Recording()).empty());
+
+  CHECK(last_whole_step(recording)->step == 2);
+  CHECK(last_whole_step(made_recording({.finished = false}))->step == 1);
+  CHECK_FALSE(last_whole_step(Recording()));
 }
 
 TEST_CASE("steps that touch are measured by their own marks") {

@@ -21,6 +21,7 @@ struct MadeRun {
   bool checkpointing = false;
   bool out_of_memory = false;  // a cap that holds for step 0, and not for step 1, when optimizer states are there, too
   bool finished = true;        // false: the run is in the middle of its last step's backward, no outcome yet
+  bool every_row = false;      // a row of each kind that this run would not have, and a kernel's report
 };
 
 // Shapes: B 4, T 128, H 64, F 176, V 256, 2 layers, fp32.
@@ -52,6 +53,7 @@ class RecordingMaker {
   }
 
   record::Recording make() {
+    if (run_.every_row) add_other_rows();
     try {
       set_up();
       for (int step = 0; step < run_.steps; ++step)
@@ -80,6 +82,15 @@ class RecordingMaker {
   };
 
   bool on_gpu() const { return run_.device == record::DeviceKind::kGpu; }
+
+  void add_other_rows() {
+    const record::KernelSpan span{.start = 7, .duration = 4, .step = 0};
+    recording_.append(std::span(&span, 1));
+    recording_.append(record::Measurement{.panel = "rms_norm", .median = 5, .low = 4, .high = 6});
+    recording_.append(record::SweepPoint{.series = "hf", .label = "batch=4", .peak_allocated = 28});
+    recording_.append(record::Histogram{.name = "gradients", .step = 1, .low_exponent = -3, .counts = {1, 2}});
+    recording_.set_kernel_report({.sentence = "It is right."});
+  }
 
   void set_up() {
     mark(-1, Phase::kSetup);

@@ -23,6 +23,8 @@ AMBIGUOUS = {
 }
 # The benchmark of kernels names the kernel adamw_8bit, not the technique.
 OF_KERNELS = re.compile(r"/bench(_\w+)?$|demos/experiments/schema_parts$")
+# Where the constant of a record has its plain name: kBench is a demo there and a command here.
+FOLDERS = {"demo": "demos/experiments/", "command": "app/cli/"}
 # The lists from which catalogues are generated.
 LISTS = {"figure": ("lessons/CMakeLists.txt", r"FUNCTION figures\s+ITEMS"),
          "demo": ("demos/experiments/CMakeLists.txt", r"set\(HEADROOM_DEMOS\s"),
@@ -73,16 +75,17 @@ def constant(kind, name):
     words = [word.capitalize() for word in re.split(r"[_.]", name)]
     if kind == "technique" and name == "checkpointing":
         return r"Checkpointing::k\w+"
-    return "k" + "".join(words).replace("Adamw", "AdamW") + \
-        {"widget": "Widget", "demo": "Demo", "command": "Command"}.get(kind, "")
+    return "k" + "".join(words).replace("Adamw", "AdamW").replace("Galore", "GaLore") + \
+        {"widget": "Widget"}.get(kind, "")
 
 
-def names(text, kind, name):
-    if kind != "page" and re.search(rf"\b{constant(kind, name)}\b", text):
-        return True
+def names(file, text, kind, name):
     if kind == "technique":  # alone, or in "offload.optimizer=host|file"
-        return re.search(rf'"(?:[^"\n]*[=|])?{re.escape(name)}(?:[=|][^"\n]*)?"', text) is not None
-    lines = re.findall(rf'^[^\n]*"{re.escape(name)}"[^\n]*$', text, re.M)
+        return re.search(rf'\b{constant(kind, name)}\b|"(?:[^"\n]*[=|])?{re.escape(name)}(?:[=|][^"\n]*)?"', text) is not None
+    word = f'"{re.escape(name)}"'
+    if kind != "page" and file.startswith(FOLDERS.get(kind, "")):
+        word += rf"|\b{constant(kind, name)}\b"
+    lines = re.findall(rf"^[^\n]*(?:{word})[^\n]*$", text, re.M)
     return any(name not in AMBIGUOUS.get(kind, ()) or kind in line.lower() for line in lines)
 
 
@@ -99,7 +102,7 @@ def named_in(files, kind, name):
     found = [LISTS[kind][0]] if kind in LISTS else []
     for file, text in files.items():
         of_kernels = kind == "technique" and OF_KERNELS.search("/" + file)
-        if not of_kernels and not own(file, text, kind, name) and names(text, kind, name):
+        if not of_kernels and not own(file, text, kind, name) and names(file, text, kind, name):
             found.append(file)
     return found
 

@@ -23,6 +23,15 @@ class Counts(unittest.TestCase):
         files = {"app/window/widgets/a": 'constinit const Widget kAWidget{\n    "calculator"', "app/b": "kCalculatorWidget"}
         self.assertEqual(named_in(files, "widget", "calculator"), ["app/b"])
 
+    def test_the_constants_that_the_code_has_count(self):
+        files = {"demos/experiments/a": "extern const DemoInfo kTrainStep;", "demos/engine/b": "kTrainStep",
+                 "demos/experiments/c": "find(kBench);", "app/cli/d": "extern const Command kBench;"}
+        self.assertEqual(named_in(files, "demo", "train_step"),
+                         ["demos/experiments/CMakeLists.txt", "demos/experiments/a"])
+        self.assertEqual(named_in(files, "demo", "bench"), ["demos/experiments/CMakeLists.txt", "demos/experiments/c"])
+        self.assertEqual(named_in(files, "command", "bench"), ["app/cli/CMakeLists.txt", "app/cli/d"])
+        self.assertEqual(named_in({"demos/a": "OptimizerKind::kGaLore"}, "technique", "galore"), ["demos/a"])
+
     def test_a_word_of_several_kinds_counts_where_the_line_names_the_kind(self):
         files = {"app/a": 'if (page.id == "ladder")', "app/b": 'plan.name = "ladder";', "app/c": 'f("low_rank")'}
         self.assertEqual(named_in(files, "page", "ladder"), ["app/a"])

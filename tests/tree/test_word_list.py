@@ -16,6 +16,8 @@ class Words(unittest.TestCase):
     def test_comments_and_literals_of_code(self):
         self.assertEqual(found("a.cpp", "// 16 bytes a thread, nobody waits\n"), ["nobody", "bytes a thread"])
         self.assertEqual(found("a.cpp", 'say("the colour lies here");\n'), ["lies", "colour"])
+        self.assertEqual(found("a.cpp", "// they lie 3 millimetres away; 40 registers a thread\n"),
+                         ["lie", "registers a thread", "millimetres"])
         self.assertEqual(found("a.py", '"""Stands for it."""\nx = 1  # told\n'), ["Stands", "told"])
         self.assertEqual(found("a.cpp", "/* one\n   road */\n"), ["road"])
 

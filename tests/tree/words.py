@@ -8,16 +8,16 @@ COVERED = [".ci", "CMakeLists.txt", "CONTRIBUTING.md", "README.md", "THIRD_PARTY
 SUFFIXES = {".cpp", ".h", ".cu", ".cuh", ".in", ".md", ".py", ".sh", ".cmake", ".txt", ""}
 
 BRITISH = re.compile(
-    r"colour|centre[sd]?$|centring|behaviour|neighbour|favour|honour|grey|licence|labell|travell|modell|signall|artefact|"
+    r"colour|centre[sd]?$|metres?$|centring|behaviour|neighbour|favour|honour|grey|licence|labell|travell|modell|signall|artefact|"
     r"whilst|defence|programme$|(?:initial|normal|quant|optim|vector|organ|recogn|summar|serial|synchron|util|minim|maxim|"
     r"special|general|parallel|random|visual|material|final|canonical)is(?:e|ing|ation)")
-MEASURES = "bytes?|tokens|numbers?|bits|[KMG]iB|GB|µs|ms|elements"
+MEASURES = "bytes?|tokens|numbers?|bits|[KMG]iB|GB|µs|ms|elements|threads|registers?|shape"
 THINGS = ("token|second|parameter|layer|row|step|thread|kernel|number|weight|block|sample|element|head|page|part|file|"
           "line|launch|frame|chunk|lane|register|process")
 AVOIDED = [
     (re.compile(r"\b(?:no|some)body\b", re.I), "say who, or say it without a person"),
     (re.compile(r"\b(?:told|tells)\b", re.I), "a program reports, shows, gives, passes"),
-    (re.compile(r"\b(?:stands?(?!-in)|lies)\b", re.I), "is"),
+    (re.compile(r"\b(?:stands?(?!-in)|lies?)\b", re.I), "is"),
     (re.compile(r"\bof (?:its|their|our|your) own\b", re.I), "own, separate, another"),
     (re.compile(r"\broads?\b", re.I), "link, path, way"),
     (re.compile(rf"\b(?:{MEASURES}|once) an? (?:{THINGS})\b(?! (?:thread|time)|[_-])", re.I), "per"),

@@ -1,7 +1,6 @@
 // A figure's panels as tables.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -77,9 +76,9 @@ std::string rung_rows(const lessons::Rungs& panel) {
   for (const lessons::Rung& rung : panel.rungs) {
     out += quoted(rung.label);
     for (const record::Bytes bytes : rung.bytes) out += fmt::format(",{}", bytes);
-    out += fmt::format(",{},{},{},{},{},{}\n", std::accumulate(rung.bytes.begin(), rung.bytes.end(), record::Bytes{0}),
-                       rung.before, rung.out_of_memory ? "yes" : "no", rung.speed > 0 ? number(rung.speed) : "",
-                       rung.loss, quoted(rung.note));
+    out +=
+        fmt::format(",{},{},{},{},{},{}\n", record::total(rung.bytes), rung.before, rung.out_of_memory ? "yes" : "no",
+                    rung.speed > 0 ? number(rung.speed) : "", rung.loss, quoted(rung.note));
   }
   return out;
 }
@@ -110,10 +109,6 @@ std::string table_rows(const lessons::Table& table) {
   return out;
 }
 
-record::Bytes total(const record::ByCategory& bytes) {
-  return std::accumulate(bytes.begin(), bytes.end(), record::Bytes{0});
-}
-
 // What the step function holds at `x`; empty before its beginning and after its end.
 std::string value_at(const lessons::StepLine& line, double x) {
   const auto after = std::upper_bound(line.x.begin(), line.x.end(), x);
@@ -133,7 +128,7 @@ std::string timeline_rows(const lessons::Timeline& panel) {
   for (const lessons::StackColumn& column : panel.stack) {
     out += number(column.begin) + "," + number(column.end);
     for (const record::Bytes bytes : column.high) out += fmt::format(",{}", bytes);
-    out += fmt::format(",{},{}", total(column.high), total(column.low));
+    out += fmt::format(",{},{}", record::total(column.high), record::total(column.low));
     for (const lessons::StepLine& line : panel.lines) out += "," + value_at(line, (column.begin + column.end) / 2);
     out += "\n";
   }

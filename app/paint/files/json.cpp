@@ -7,6 +7,7 @@
 
 #include "app/paint/files/keys.h"
 #include "app/paint/files/table.h"
+#include "demos/record/json_fields.h"
 #include "headroom_build.h"
 
 namespace headroom::app::paint {
@@ -14,7 +15,6 @@ namespace {
 
 using lessons::FigureData;
 using nlohmann::json;
-using record::Category;
 
 json provenance_of(const lessons::FigureHead& head) {
   return {{"program", fmt::format("headroom {}", build::kVersion)},
@@ -23,14 +23,6 @@ json provenance_of(const lessons::FigureHead& head) {
           {"source", record::key_of(head.source)},
           {"run", head.provenance_line},
           {"provenance", head.provenance}};
-}
-
-json by_category(const record::ByCategory& bytes) {
-  json object;
-  for (int i = 0; i < record::kNumCategories; ++i) {
-    object[std::string(record::key_of(static_cast<Category>(i)))] = bytes[static_cast<std::size_t>(i)];
-  }
-  return object;
 }
 
 // Bytes are whole numbers; a description holds them as doubles, which is exact up to 8 PiB.
@@ -108,8 +100,8 @@ struct ToJson {
     for (const lessons::StackColumn& column : panel.stack)
       document["stack"].push_back({{"begin", column.begin},
                                    {"end", column.end},
-                                   {"highest", by_category(column.high)},
-                                   {"lowest", by_category(column.low)}});
+                                   {"highest", record::to_object(column.high)},
+                                   {"lowest", record::to_object(column.low)}});
     add_lines(document, panel);
     for (const lessons::MemoryLevel& level : panel.levels)
       document["ladder"].push_back({{"label", level.label}, {"bytes", level.bytes}});
@@ -135,7 +127,7 @@ struct ToJson {
   void operator()(const lessons::Rungs& panel) const {
     for (const lessons::Rung& rung : panel.rungs)
       document["rungs"].push_back({{"label", rung.label},
-                                   {"peak_by_category", by_category(rung.bytes)},
+                                   {"peak_by_category", record::to_object(rung.bytes)},
                                    {"compared_with_bytes", rung.before},
                                    {"out_of_memory", rung.out_of_memory},
                                    {"tokens_per_second", rung.speed > 0 ? json(rung.speed) : json(nullptr)},

@@ -1,6 +1,5 @@
 // Bars of a chart, side by side or on each other, with their whiskers and numbers.
 #include <algorithm>
-#include <array>
 
 #include "app/paint/layout/chart_layout.h"
 #include "app/paint/layout/plot_parts.h"

@@ -57,7 +57,7 @@ class ChartLayout {
   // The number over a bar.
   Rect value_box(const lessons::ChartPoint& point, const Rect& bar) const;
 
-  // One bar a place: its series on each other, a line of ground between two.
+  // One bar per place: its series on each other, a line of ground between two.
   void stacks();
 
   // Series of the same places as areas on each other, and the edge of each.

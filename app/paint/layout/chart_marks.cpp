@@ -1,6 +1,5 @@
 // Marks of a chart, joined or not, with their names; and the crosses of what ran out of memory.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "app/paint/layout/chart_layout.h"

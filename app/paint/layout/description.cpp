@@ -46,7 +46,6 @@ struct InWords {
   void operator()(const lessons::Diagram& panel) const {
     add(text, panel.title);
     for (const lessons::DiagramBox& box : panel.boxes) add(text, box.tip);
-    for (const lessons::DiagramText& words : panel.texts) add(text, words.text);
   }
   void operator()(const lessons::HeatMap& panel) const { add(text, panel.title); }
 };

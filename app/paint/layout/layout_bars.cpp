@@ -1,4 +1,4 @@
-// Horizontal bars, one a kind of memory, from the largest to the smallest.
+// Horizontal bars, one per kind of memory, from the largest to the smallest.
 #include <algorithm>
 
 #include "app/paint/layout/sheet.h"
@@ -51,7 +51,7 @@ void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double
   }
   sheet.text_mid(Layer::kBars, kValue, palette.text, bar.value_text, columns.value_x, middle, Anchor::kEnd);
   if (columns.note_x < row.x1) sheet.text_mid(Layer::kBars, kNote, palette.text2, bar.note, columns.note_x, middle);
-  sheet.scene().hits.push_back({row, bar.category, bar.label + ", " + bar.note});
+  sheet.scene().hits.push_back({row, bar.category, joined(bar.label, ", ", bar.note)});
 }
 
 }  // namespace
@@ -66,6 +66,16 @@ void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, flo
                                   .color = kind.edge,
                                   .width = width,
                                   .radius = radius});
+}
+
+void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Category category) {
+  const KindColors& kind = sheet.palette().of(category);
+  sheet.fill(layer, rect, kind.fill, sheet.px(2));
+  if (kind.hatched) sheet.hatch(layer, {rect}, kind.edge, {4, kKindHatch.width, kKindHatch.opacity});
+  if (!kind.outlined) return;
+  const float width = sheet.line_px(1);
+  sheet.add(layer,
+            Outline{.rect = rect.inset(width * 0.5f), .color = kind.edge, .width = width, .radius = sheet.px(2)});
 }
 
 void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area) {

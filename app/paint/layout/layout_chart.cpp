@@ -18,7 +18,7 @@ namespace {
 using lessons::Chart;
 using lessons::ChartSeries;
 
-// One sample and word a series, of all charts; wraps. Returns the height that it took, at most a third of the area: the
+// One sample and word per series, of all charts; wraps. Returns the height that it took, at most a third of the area: the
 // charts come first.
 float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area) {
   const float line = sheet.snap(sheet.height(kMediumType) + sheet.px(6)), gap = sheet.px(18), box = sheet.px(14);
@@ -90,9 +90,8 @@ GuessPill guess_pill(const Sheet& sheet, const lessons::FigureHead& head, const 
   std::string text(kDragToGuess);
   if (head.guess) text = (head.guess_open ? "your guess " : "you said ") + guess_text(axis, *head.guess);
   const float width = sheet.snap(sheet.width(kPeakType, text) + sheet.px(24)), height = sheet.px(28);
-  const auto inside = [](float from, float low, float high) { return std::max(low, std::min(from, high)); };
-  const float x0 = sheet.snap(inside(at.x - width * 0.5f, within.x0, within.x1 - width));
-  const float y0 = sheet.snap(inside(at.y - height * 0.5f, within.y0, within.y1 - height));
+  const float x0 = sheet.snap(kept_within(at.x - width * 0.5f, within.x0, within.x1 - width));
+  const float y0 = sheet.snap(kept_within(at.y - height * 0.5f, within.y0, within.y1 - height));
   return {{x0, y0, x0 + width, y0 + height}, std::move(text)};
 }
 

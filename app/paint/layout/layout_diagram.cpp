@@ -1,7 +1,6 @@
 // A diagram: boxes in the color of what they hold, by state, and arrows from edge to edge; above them what the states look
 // like. Diagrams are stretched to their rectangle, at most by half more in one direction than in the other.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -37,9 +36,6 @@ class DiagramLayout {
     fit();
     for (const DiagramArrow& each : diagram_.arrows) arrow(each);
     for (const DiagramBox& each : diagram_.boxes) box(each);
-    for (const bool strong : {true, false})  // where room is short, these first
-      for (const lessons::DiagramText& each : diagram_.texts)
-        if (each.strong == strong) text(each);
   }
 
  private:
@@ -86,24 +82,6 @@ class DiagramLayout {
   Rect rect_of(const DiagramBox& box) const {
     return {sheet_.snap(x_px(box.x)), sheet_.snap(y_px(box.y)), sheet_.snap(x_px(box.x + box.width)),
             sheet_.snap(y_px(box.y + box.height))};
-  }
-
-  // Shortened at the picture's edge, and left out where it would meet words that are there.
-  void text(const lessons::DiagramText& text) {
-    const Type type = text.strong ? kStrongType : kLabelType;
-    const float x = x_px(text.x), y = y_px(text.y), half = sheet_.height(type) * 0.5f;
-    const std::string words = sheet_.shortened(type, text.text, area_.x1 - x);
-    if (words.empty()) return;
-    const Rect place{x, y - half, x + sheet_.width(type, words), y + half};
-    if (place.y1 > area_.y1 || meets_words(place)) return;
-    sheet_.text_mid(Layer::kLabels, type, text.strong ? palette_.text : palette_.text2, words, x, y);
-    words_.push_back(place);
-  }
-
-  bool meets_words(const Rect& place) const {
-    return std::any_of(words_.begin(), words_.end(), [&](const Rect& each) {
-      return place.x0 < each.x1 && each.x0 < place.x1 && place.y0 < each.y1 && each.y0 < place.y1;
-    });
   }
 
   void arrow(const DiagramArrow& arrow) {
@@ -170,7 +148,6 @@ class DiagramLayout {
     if (box.label.empty() || rect.height() < line || sheet_.width(kStrongType, box.label) > room) return;
     const bool noted = !box.note.empty() && rect.height() >= 2.2f * line && sheet_.width(kLabelType, box.note) <= room;
     const float middle = rect.center_y() - (noted ? line * 0.5f : 0);
-    words_.push_back({rect.x0, middle - line * 0.5f, rect.x1, middle + line * (noted ? 1.5f : 0.5f)});
     sheet_.text_mid(Layer::kLabels, kStrongType, color, box.label, rect.center_x(), middle, Anchor::kMiddle);
     if (noted)
       sheet_.text_mid(Layer::kLabels, kLabelType, color, box.note, rect.center_x(), middle + line, Anchor::kMiddle);
@@ -180,7 +157,6 @@ class DiagramLayout {
   const Palette& palette_;
   const Diagram& diagram_;
   Rect area_;
-  std::vector<Rect> words_;  // where text is already
   float scale_x_ = 1, scale_y_ = 1, left_ = 0, top_ = 0;
 };
 

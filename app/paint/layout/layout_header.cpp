@@ -1,5 +1,4 @@
 // The head of an exported figure: title, where its numbers come from, what ran.
-#include <fmt/format.h>
 
 #include "app/paint/layout/sheet.h"
 #include "lessons/names.h"

@@ -1,9 +1,6 @@
 // A memory timeline: phases above, axes, the stack with its hatches and edges, limit, lines, what is hidden, the
 // cursor, and the labels that find a place.
 #include <algorithm>
-#include <cmath>
-
-#include <fmt/format.h>
 
 #include "app/paint/layout/plot_labels.h"
 #include "app/paint/layout/plot_parts.h"

@@ -1,7 +1,6 @@
 // The ladder of techniques as a waterfall: one row per rung with its peak by kind, what the rung before had beyond it, the
 // difference, the speed and the loss.
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "app/paint/layout/sheet.h"
@@ -15,10 +14,6 @@ using lessons::Rung;
 using lessons::Rungs;
 
 constexpr Type kName{Face::kMedium, 13}, kValue{Face::kSemiBold, 13}, kNote{Face::kRegular, 12};
-
-record::Bytes total(const record::ByCategory& bytes) {
-  return std::accumulate(bytes.begin(), bytes.end(), record::Bytes{0});
-}
 
 // Left to right: names, bars, peaks, differences, bars of speed with their numbers, losses. A column is as wide as its
 // widest entry; where there is no room, the last ones go first.
@@ -207,7 +202,7 @@ class RungLayout {
       const Rect rest{end, top, columns_.bar_to, bottom};
       sheet_.fill(Layer::kBars, rest, faded(palette_.danger, palette_.danger_ground));
       sheet_.hatch(Layer::kBars, {rest}, faded(palette_.danger, palette_.danger_hatch), kDangerHatch);
-    } else if (rung.before > total(rung.bytes) && before - end > 3 * line) {
+    } else if (rung.before > record::total(rung.bytes) && before - end > 3 * line) {
       sheet_.add(Layer::kBars, Outline{.rect = {end + half, top + half, before - half, bottom - half},
                                        .color = palette_.text3,
                                        .width = line,

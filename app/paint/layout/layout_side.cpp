@@ -14,17 +14,6 @@ using lessons::Timeline;
 constexpr Type kHead{Face::kSemiBold, 13}, kName{Face::kMedium, 13}, kNote{Face::kRegular, 12},
     kSmall{Face::kRegular, 11};
 
-void swatch(Sheet& sheet, const KindColors& kind, Rect rect) {
-  sheet.fill(Layer::kList, rect, kind.fill, sheet.px(2));
-  if (kind.hatched) sheet.hatch(Layer::kList, {rect}, kind.edge, {4, kKindHatch.width, kKindHatch.opacity});
-  if (!kind.outlined) return;
-  const float width = sheet.line_px(1), half = width * 0.5f;
-  sheet.add(Layer::kList, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
-                                  .color = kind.edge,
-                                  .width = width,
-                                  .radius = sheet.px(2)});
-}
-
 std::string tensors_text(std::uint64_t count) {
   return record::format_count(static_cast<std::int64_t>(count)) + (count == 1 ? " tensor" : " tensors");
 }
@@ -72,7 +61,7 @@ class AliveLayout {
     sheet_.horizontal(Layer::kList, area_.x0, area_.x1, sheet_.snap(y), palette_.hairline, line);
     const float middle = compact ? y + row_height_ * 0.5f : y + sheet_.px(15);
     const float top = sheet_.snap(middle - size * 0.5f);
-    swatch(sheet_, palette_.of(row.category), {area_.x0, top, area_.x0 + size, top + size});
+    lay_out_swatch(sheet_, Layer::kList, {area_.x0, top, area_.x0 + size, top + size}, row.category);
     const std::string value = in_unit(static_cast<double>(row.bytes), unit_, 2);
     const float room = area_.width() - indent - sheet_.width(kHead, value) - sheet_.px(8);
     const std::string name = sheet_.shortened(kName, row.name, room);
@@ -141,7 +130,7 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
     names = std::max(names, sheet.width(kNote, level.label));
     values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(level.bytes), unit, 2)));
   }
-  sheet.text(Layer::kLevels, kHead, palette.text, "Ladder", area.x0, area.y0);
+  sheet.text(Layer::kLevels, kHead, palette.text, "Levels", area.x0, area.y0);
   sheet.text(Layer::kLevels, kNote, palette.text2, fmt::format("from tensor to device, {}", unit.name), area.x1,
              area.y0 + sheet.px(1), Anchor::kEnd);
   const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));

@@ -13,12 +13,6 @@ constexpr Type kHead{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::k
     kNote{Face::kRegular, 12};
 constexpr float kHeadHeight = 26, kFootHeight = 28, kLeastRow = 34, kMostRow = 54, kPlainRow = 42;  // px at scale 1
 
-void lay_out_swatch(Sheet& sheet, record::Category category, Rect rect) {
-  const KindColors& kind = sheet.palette().of(category);
-  sheet.fill(Layer::kBars, rect, kind.fill, sheet.px(2));
-  if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, {4, kKindHatch.width, kKindHatch.opacity});
-}
-
 // Right ends of the columns.
 std::vector<float> column_ends(const Sheet& sheet, const Table& table, Rect area) {
   std::vector<float> ends(table.columns.size());
@@ -71,7 +65,7 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
     const float name_y = y + height * 0.5f - (row.note.empty() ? 0 : sheet.px(8));
     if (row.category) {
       const float size = sheet.px(10), top = sheet.snap(name_y - size * 0.5f);
-      lay_out_swatch(sheet, *row.category, {area.x0, top, area.x0 + size, top + size});
+      lay_out_swatch(sheet, Layer::kBars, {area.x0, top, area.x0 + size, top + size}, *row.category);
     }
     const float room = words_end - area.x0 - indent;
     sheet.text_mid(Layer::kBars, kName, palette.text, sheet.shortened(kName, row.name, room), area.x0 + indent, name_y);
@@ -80,7 +74,7 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
                      y + height * 0.5f + sheet.px(9));
     for (std::size_t i = 0; i < row.cells.size() && i < ends.size(); ++i)
       sheet.text_mid(Layer::kBars, kCell, palette.text, row.cells[i], ends[i], y + height * 0.5f, Anchor::kEnd);
-    sheet.scene().hits.push_back({{area.x0, y, area.x1, y + height}, row.category, row.tip + ". " + row.note});
+    sheet.scene().hits.push_back({{area.x0, y, area.x1, y + height}, row.category, joined(row.tip, ". ", row.note)});
     y += height;
     sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.hairline, line);
   }

@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "app/paint/layout/plot_kinds.h"
 #include "app/paint/layout/plot_parts.h"
 #include "app/paint/scene/label_pen.h"
@@ -127,10 +125,10 @@ class PlotLabels {
     const Type type = kPeakType;
     const float width = sheet_.snap(sheet_.width(type, text) + sheet_.px(38)), height = sheet_.px(30);
     const float wanted = timeline_.baseline_peak ? map_.plot.x1 : (from + map_.plot.x1) * 0.5f;
-    const float middle = std::clamp(wanted, map_.plot.x0 + width * 0.5f + sheet_.px(2),
-                                    std::max(map_.plot.x1 - width * 0.5f - sheet_.px(2), map_.plot.x0 + width * 0.5f));
+    const float middle =
+        kept_within(wanted, map_.plot.x0 + width * 0.5f + sheet_.px(2), map_.plot.x1 - width * 0.5f - sheet_.px(2));
     const float x0 = sheet_.snap(middle - width * 0.5f);
-    const float y0 = sheet_.snap(std::clamp(y - height * 0.5f, map_.plot.y0, map_.plot.y1 - height));
+    const float y0 = sheet_.snap(kept_within(y - height * 0.5f, map_.plot.y0, map_.plot.y1 - height));
     const Rect box{x0, y0, x0 + width, y0 + height};
     sheet_.fill(Layer::kMarks, {box.x0, box.y0 + sheet_.px(2), box.x1, box.y1 + sheet_.px(3)}, palette_.shadow,
                 height * 0.5f);

@@ -97,4 +97,9 @@ std::string in_unit(double bytes, const ByteUnit& unit, int decimals) {
   return text;
 }
 
+std::string joined(std::string first, std::string_view separator, const std::string& second) {
+  if (!first.empty() && !second.empty()) first += separator;
+  return std::move(first) + second;
+}
+
 }  // namespace headroom::app::paint

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,8 +87,12 @@ void lay_out_side(Sheet& sheet, const lessons::Timeline& timeline, Rect area);
 
 // A rectangle of one kind of memory: its color, with its hatch and outline.
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius = 0);
+// The small square of a kind beside a name.
+void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Category category);
 
 // "13.81", "1,465.88": bytes in that unit.
 std::string in_unit(double bytes, const ByteUnit& unit, int decimals);
+// Both with the separator between them, or the one that there is.
+std::string joined(std::string first, std::string_view separator, const std::string& second);
 
 }  // namespace headroom::app::paint

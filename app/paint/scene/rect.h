@@ -6,6 +6,9 @@
 
 namespace headroom::app::paint {
 
+// From low to high; where there is no room between them, low.
+inline float kept_within(float value, float low, float high) { return std::max(low, std::min(value, high)); }
+
 struct Point {
   float x = 0, y = 0;
 

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace headroom::app::paint {
 namespace {
 
 using lessons::StackColumn;
 
-record::Bytes total(const StackColumn& column) {
-  return std::accumulate(column.high.begin(), column.high.end(), record::Bytes{0});
-}
+record::Bytes total(const StackColumn& column) { return record::total(column.high); }
 
 // For each pixel of the plot the column that it shows; null: none.
 std::vector<const StackColumn*> column_of_pixel(const lessons::Timeline& timeline, const PlotMap& map) {

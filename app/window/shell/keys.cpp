@@ -96,9 +96,9 @@ Turn go_on(PageFrame& frame) {
     state.scroll_words = +1;
   else if (narrow && !state.figure_face)
     state.figure_face = true;
-  else if (narrow && !frame.place.has_next)
-    state.figure_face = false;
-  else if (!walk(frame, +1) && !frame.page.question().hides())
+  else if (walk(frame, +1) || (narrow && !frame.place.has_next))
+    state.figure_face = false;  // the words of the next step, or again of this page
+  else if (!frame.page.question().hides())
     return Turn::kOn;
   return Turn::kStay;
 }
@@ -119,7 +119,8 @@ Turn take_page_keys(PageFrame& frame) {
   // Enter and Space press a control that has the keyboard's focus; elsewhere they belong to the page.
   const bool control_focused = ImGui::GetIO().NavVisible && ImGui::IsAnyItemFocused();
   if (!control_focused && (pressed(ImGuiKey_Enter) || pressed(ImGuiKey_KeypadEnter))) lock_answer(frame);
-  if (pressed(ImGuiKey_T) && frame.widgets.run_button() && !frame.page.question().hides())
+  if (pressed(ImGuiKey_T) && frame.widgets.run_button() && frame.page.has_predictions() &&
+      !frame.page.question().hides())
     frame.page.show_prediction(!frame.page.shows_prediction());
   if (pressed(ImGuiKey_C)) frame.page.toggle_pin();
   if (pressed(ImGuiKey_G)) {

@@ -64,8 +64,9 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
   if (options_.runner != nullptr) sources.fixed_settings.clear();
   if (!sources.fixed_settings.empty())
     sources.replay_of = [this](const std::shared_ptr<const record::Recording>& recording) {
-      replays_.push_back(backend::make_replay(recording, backend::ReplayPace::kAsRecorded));
-      return replays_.back().get();
+      auto& replay = replays_[recording.get()];
+      if (replay == nullptr) replay = backend::make_replay(recording, backend::ReplayPace::kAsRecorded);
+      return replay.get();
     };
   return sources;
 }
@@ -125,7 +126,7 @@ bool PageLibrary::running() const {
 bool PageLibrary::poll_backends() {
   bool news = runner_ != nullptr && runner_->poll();
   if (planner_ != nullptr) news = planner_->poll() || news;
-  for (const auto& replay : replays_) news = replay->poll() || news;
+  for (const auto& [recording, replay] : replays_) news = replay->poll() || news;
   return news;
 }
 

@@ -50,7 +50,7 @@ class PageLibrary {
   lessons::Course course_;
   Session session_;
   SweepEngines engines_;
-  std::vector<std::unique_ptr<backend::Backend>> replays_;
+  std::map<const record::Recording*, std::unique_ptr<backend::Backend>> replays_;  // of recordings that a page holds
   backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
   backend::Backend* planner_ = nullptr;
   std::map<const lessons::Page*, std::unique_ptr<PageView>> pages_;

@@ -5,14 +5,6 @@
 
 namespace headroom::app::window {
 
-namespace {
-
-constexpr float kColumnWidth = 440;  // narrow pages: from here on, words are as large as on wide ones
-
-bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
-
-}  // namespace
-
 float text_line(const PageFrame& frame) { return wide(frame) ? 1.6f : 1.45f; }
 float text_em(const PageFrame& frame) {
   return wide(frame) || ImGui::GetContentRegionAvail().x > px(kColumnWidth) ? 16.0f : 14.0f;

@@ -9,6 +9,10 @@
 
 namespace headroom::app::window {
 
+inline bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
+
+inline constexpr float kColumnWidth = 440;  // narrow pages: from here on, words are as large as on wide ones
+
 // Line height over em, and the em, of a page's words.
 float text_line(const PageFrame& frame);
 float text_em(const PageFrame& frame);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,8 +42,6 @@ std::optional<double> hidden_from(const lessons::FigureData& figure) {
   const auto* timeline = lessons::panel_of<lessons::Timeline>(figure);
   return timeline == nullptr ? std::nullopt : timeline->hidden_from;
 }
-
-std::string signed_bytes(record::Bytes bytes) { return (bytes > 0 ? "+" : "") + record::format_bytes(bytes); }
 
 // Why there is no picture, and what makes one.
 void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
@@ -92,7 +89,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
   const bool had_focus = std::exchange(frame.state.timeline_focus, false);  // only a timeline that is there can have it
   const lessons::FigureData& figure = frame.page.figure(columns());
   const page::Question& question = frame.page.question();
-  if (question.hides() && !question.spec()->figure.empty() && frame.page.tab() != 0) {
+  if (question.hides() && !question.spec()->figure.empty() && frame.page.shown_figure().id != question.spec()->figure) {
     empty_state(rect, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
     return;
   }
@@ -257,7 +254,7 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   const auto measured = frame.page.measured();
   if (!measured) return;
   const std::string words = fmt::format("{}, {}, highest {}", in_axis_unit(map.x, measured->length),
-                                        signed_bytes(measured->change), record::format_bytes(measured->peak));
+                                        record::format_change(measured->change), record::format_bytes(measured->peak));
   const float width = text_width(Face::kSemiBold, 12, words) + px(16);
   const float left = std::clamp(area.center_x() - width * 0.5f, rect.x0 + map.plot.x0,
                                 rect.x0 + std::max(map.plot.x0, map.plot.x1 - width));

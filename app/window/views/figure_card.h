@@ -26,7 +26,7 @@ class FigureCard {
   // Narrow pages: the list of what is alive, over the picture.
   void draw_drawer(PageFrame& frame, const Rect& rect);
 
-  // The picture as last drawn, for tests and for the unit of the guess.
+  // The picture as last drawn, for tests.
   const paint::Scene& scene() const { return scene_; }
   // How many columns of data the plot has room for.
   int columns() const { return static_cast<int>(plot_width_); }

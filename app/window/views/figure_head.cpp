@@ -76,7 +76,7 @@ void draw_run_choice(PageFrame& frame, const Rect& rect, const lessons::FigureDa
       tooltip(figure.head.provenance_line);
     return;
   }
-  // Too little room for words that would tell runs apart: their number, or the arrow alone, and the words in the tooltip.
+  // Too little room for words that set runs apart: their number, or the arrow alone, and the words in the tooltip.
   const std::string& label = page.on_show()->label;
   const bool room = rect.width() >= px(220);
   std::string shown = room ? shortened(Face::kRegular, 12, label, rect.width() - px(36)) : count_of_runs(page);

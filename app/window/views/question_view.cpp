@@ -20,8 +20,6 @@ namespace {
 
 constexpr float kChoiceLine = 1.4f;  // line height over em of an answer to choose
 
-bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
-
 std::string in_unit(double value, double unit) { return fmt::format("{:.1f}", value / unit); }
 
 // One of several answers: a ring, filled when it is chosen, and the words. All of it is the control.

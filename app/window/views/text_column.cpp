@@ -20,9 +20,7 @@ namespace {
 
 constexpr int kNewNotice = 3;  // frames
 // Narrow pages: longer lines are hard to read, and with room for two such columns the answer is beside the words.
-constexpr float kReadingWidth = 640, kTwoColumns = 760, kColumnWidth = 440, kColumnGap = 24;
-
-bool wide(const PageFrame& frame) { return frame.density == Density::kWide; }
+constexpr float kReadingWidth = 640, kTwoColumns = 760, kColumnGap = 24;
 
 void draw_heading(const PageFrame& frame) {
   const Place& place = frame.place;

@@ -107,7 +107,7 @@ void KernelEditor::draw_head(PageFrame& frame, Rect rect) {
     own_.erase(exercise_);
   }
   if (!fixed && !exercise.solution.empty()) {
-    const ButtonText there{"Show a solution", Icon::kNone, "", "One way to do it; yours is kept"};
+    const ButtonText there{"Show a solution", Icon::kNone, "", "One way to do it, to read and run; yours is kept"};
     const ButtonText back{"Back to mine", Icon::kChevronLeft};
     if (from_right("solution", solution_ ? back : there, true)) {
       solution_ = !solution_;
@@ -161,7 +161,7 @@ void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
   const std::string before = text_;
   ImGui::InputTextMultiline(
       "##source", &text_, size_of(source),
-      ImGuiInputTextFlags_AllowTabInput | (fixed ? ImGuiInputTextFlags_ReadOnly : ImGuiInputTextFlags_None));
+      ImGuiInputTextFlags_AllowTabInput | (fixed || solution_ ? ImGuiInputTextFlags_ReadOnly : ImGuiInputTextFlags_None));
   const bool active = ImGui::IsItemActive();
   // Escape leaves the editor. ImGui would also take back what was typed since it was entered.
   if (ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) text_ = before;
@@ -176,8 +176,7 @@ void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
   ImGui::PopStyleColor(3);
   ImGui::PopFont();
   outline(rect, active ? theme().focus : theme().control, 6, active ? 2 : 1);
-  if (text_ == before || fixed) return;
-  if (solution_) solution_ = false;  // changed, it is the reader's
+  if (text_ == before || fixed || solution_) return;
   own_[exercise_] = text_;
   (void)frame.page.set_param("source", as_parameter(text_));  // now: the next key may be Run's
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/common/ladder.h"
 #include "app/page/page_model.h"
 #include "demos/experiments/strategies.h"

@@ -1,7 +1,6 @@
 // One parameter of the demo as a control, made from its schema.
 #include "app/window/widgets/param_control.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>

@@ -62,9 +62,8 @@ void ReportView::draw_narrow(PageFrame& frame, Rect rect) {
 
 void ReportView::draw(PageFrame& frame, Rect& rows) {
   Rect rect = rows;
-  const bool wide = frame.density == Density::kWide;
-  Rect run = rect.cut_right(px(wide ? 196 : 150));
-  rect.cut_right(px(wide ? 28 : 16));
+  Rect run = rect.cut_right(px(run_column_width(frame.density)));
+  rect.cut_right(px(run_column_gap(frame.density)));
   run.cut_top(px(kLabelHeight));
 
   text_in(Face::kMedium, 12, rect.cut_top(px(kLabelHeight)), theme().text2, "The whole experiment");
@@ -87,7 +86,7 @@ void ReportView::draw(PageFrame& frame, Rect& rows) {
   text_in(Face::kRegular, 12, rect.cut_top(px(18)), theme().text2, shortened(Face::kRegular, 12, keeps, rect.width()));
 
   if (!sweep_.draw(frame, run, kWords)) return;
-  const record::Params base = report_settings(quick_);
+  const record::Params base = report_params(quick_);
   sweep_.start(plan_report(base, quick_));
 }
 

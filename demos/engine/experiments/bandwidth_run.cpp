@@ -1,4 +1,4 @@
-// Copies and the CPU's step, timed one after the other, one a step of the run.
+// Copies and the CPU's step, timed one after the other, one per step of the run.
 #include <array>
 #include <filesystem>
 #include <functional>

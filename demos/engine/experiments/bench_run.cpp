@@ -18,7 +18,7 @@ using record::Bytes;
 using record::DeviceKind;
 using record::Measurement;
 
-// Forward first: what backward keeps of it must not lie in memory before.
+// Forward first: what backward keeps of it must not be in memory before.
 constexpr std::array<const char*, 3> kPasses{"forward", "full", "backward"};
 constexpr std::int64_t kErrorRows = 256;       // errors are worked out on at most so many rows, in float64
 constexpr std::int64_t kErrorWidth = 1 << 18;  // and, of what is not in rows, so many numbers

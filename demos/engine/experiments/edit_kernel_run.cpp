@@ -120,7 +120,7 @@ class EditedKernelRun final : public DemoRun {
 std::string EditedKernelRun::resources() const {
   std::string words;
   for (const record::KernelResources& kernel : report_.kernels) {
-    words += fmt::format("{}{}{} registers a thread, {} of shared memory a block", words.empty() ? "" : "; ",
+    words += fmt::format("{}{}{} registers per thread, {} of shared memory per block", words.empty() ? "" : "; ",
                          report_.kernels.size() > 1 ? kernel.name + ": " : "", kernel.registers,
                          record::format_bytes(kernel.shared));
     if (kernel.spilled > 0) words += fmt::format(", {} spilled", record::format_bytes(kernel.spilled));

@@ -92,7 +92,7 @@ std::vector<Segment> segments(int device) {
   for (const allocator::SegmentInfo& info : allocator::snapshot({0, 0}, /*include_traces=*/false).segments) {
     if (info.device != device) continue;
     Segment segment{.address = info.address, .size = static_cast<Bytes>(info.total_size), .blocks = {}};
-    std::uintptr_t address = info.address;  // blocks of a segment lie side by side
+    std::uintptr_t address = info.address;  // blocks of a segment are side by side
     for (const allocator::BlockInfo& block : info.blocks) {
       if (block.allocated) {
         segment.blocks.push_back({.address = address,

@@ -1,4 +1,4 @@
-// LibTorch's CUDA caching allocator under our eyes. Two hooks tell half of the story each: the trace knows the bytes
+// LibTorch's CUDA caching allocator under our eyes. Two hooks give half of the story each: the trace knows the bytes
 // asked for, the stream and the segments; the report knows the block's real size and the allocator's own totals. Both
 // come inside the allocator's lock, the report right after its trace; one event is made of the two.
 #pragma once

@@ -81,7 +81,7 @@ void Link::wait() {
     throw std::system_error(errno, std::generic_category(), "poll");
   }
   if (descriptors[0].revents != 0) read();
-  if (descriptors[1].revents != 0) next_forward_ = {};  // a run has finished: tell at once
+  if (descriptors[1].revents != 0) next_forward_ = {};  // a run has finished: send at once
 }
 
 void Link::read() {

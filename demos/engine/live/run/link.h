@@ -41,7 +41,7 @@ class Link {
   void take(const protocol::StartRun& start);
   void take(const protocol::Cancel& cancel);
 
-  // Whatever the run has to tell, as chunks.
+  // Whatever the run has to report, as chunks.
   void forward();
   // What is in the ring; `all`: however much the app has not read yet.
   void forward_events(std::uint64_t run, bool all);

@@ -28,7 +28,7 @@ class DeviceClock {
   // An event on the current stream for a mark at this host time. The run's first mark sets the origin: there device
   // time and host time are the same.
   void record(record::Nanoseconds host_time);
-  // Whether the current stream is being recorded into a CUDA graph: an event would become part of it and tell nothing.
+  // Whether the current stream is being recorded into a CUDA graph: an event would become part of it and show nothing.
   static bool stream_is_recorded();
   // Appends the device times of marks that the device has passed since the last call, in the order of the marks.
   void collect(std::vector<record::Nanoseconds>& times);

@@ -29,7 +29,7 @@ class StateFile {
   StateFile(std::unique_ptr<DirectFile> file, record::Bytes piece, HostArena& arena);
   ~StateFile();
 
-  // A piece's bytes in the file, whole blocks. Pieces lie one after the other; a new file is all zeros.
+  // A piece's bytes in the file, whole blocks. Pieces are one after the other; a new file is all zeros.
   static record::Bytes room(record::Bytes bytes);
 
   // From the worker's thread, piece after piece: take() waits for the piece that ahead() began to read, and put_back()
