@@ -5,9 +5,23 @@
 #include <utility>
 
 #include "app/page/evidence.h"
+#include "demos/predict/gpu_extras.h"
+#include "demos/predict/placed.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {
+
+namespace {
+
+// The planner traces requests; on a GPU PyTorch's allocator makes blocks and segments of them, and may run out.
+std::shared_ptr<const record::Recording> with_blocks(std::shared_ptr<const record::Recording> traced) {
+  const record::RunInfo& info = traced->info();
+  if (info.device != record::DeviceKind::kGpu) return traced;
+  return std::make_shared<const record::Recording>(
+      predict::placed(predict::with_gpu_extras(*traced, experiments::training_step().schema), info.cap));
+}
+
+}  // namespace
 
 PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
@@ -184,7 +198,7 @@ bool PageModel::poll(double now, bool news) {
   }
   const bool mine = asked_ != nullptr && planner_->recording() == asked_;
   if (mine && planner_->state() == backend::RunState::kFinished) {
-    follow(prediction_, std::exchange(asked_, nullptr));
+    follow(prediction_, with_blocks(std::exchange(asked_, nullptr)));
     stale_ = stale_ || shows_prediction_ || lessons::follows_settings(shown_figure());
     changed = true;
   }

@@ -35,12 +35,13 @@ enum class ChunkKind : std::uint32_t {
   kKernelReport = 12,
   kSweepPoints = 13,
   kHistograms = 14,
+  kPlacements = 15,
 };
 
 // The first byte is no text in any encoding, and the line ends show a copy that changed them.
 inline constexpr std::array<unsigned char, 8> kFileMagic = {0x89, 'H', 'R', 'E', 'C', '\r', '\n', 0x1a};
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 4;
+inline constexpr std::uint16_t kMinorVersion = 5;
 inline constexpr std::size_t kFileHeaderBytes = 12;
 inline constexpr std::size_t kChunkHeaderBytes = 20;
 

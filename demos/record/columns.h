@@ -13,6 +13,7 @@
 #include "demos/record/kernel_span.h"
 #include "demos/record/mem_event.h"
 #include "demos/record/packing.h"
+#include "demos/record/placement.h"
 
 namespace headroom::record {
 
@@ -230,6 +231,25 @@ void columns(Io& io, std::span<MetricSample> rows) {
   }
   for (MetricSample& row : rows) io.choice(row.kind, kNumMetricKinds, "a kind of metric");
   for (MetricSample& row : rows) io.real(row.value);
+}
+
+// Storages mostly count up, and many blocks in a row are cut from one segment.
+template <class Io>
+void columns(Io& io, std::span<Placement> rows) {
+  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min(),
+                 kHighest = std::numeric_limits<std::int64_t>::max();
+  const auto number_column = [&](std::uint64_t Placement::*field, std::int64_t step, const char* what) {
+    std::int64_t before = 0;
+    for (Placement& row : rows) {
+      auto value = static_cast<std::int64_t>(row.*field);
+      io.number(value, wrapped_sum(before, step), kLowest, kHighest, what);
+      row.*field = static_cast<std::uint64_t>(value);
+      before = value;
+    }
+  };
+  number_column(&Placement::storage, 1, "a storage");
+  number_column(&Placement::segment, 0, "a segment");
+  for (Placement& row : rows) io.number(row.offset, 0, -kMostBytes, kMostBytes, "an offset");
 }
 
 // Sorted by start, the rows of host and device alternate: a correlation is near its own kind's last one.

@@ -40,6 +40,8 @@ class Recording {
   const std::vector<Measurement>& measurements() const { return rows<Measurement>(); }
   const std::vector<SweepPoint>& sweep_points() const { return rows<SweepPoint>(); }
   const std::vector<Histogram>& histograms() const { return rows<Histogram>(); }
+  // Of the blocks and segments of a GPU run that was recorded since file format 1.5; else none.
+  const std::vector<Placement>& placements() const { return rows<Placement>(); }
   // The latest one, of a run that compiles a kernel; else empty.
   const std::optional<KernelReport>& kernel_report() const { return kernel_report_; }
   std::string_view op_name(std::uint16_t op) const;

@@ -17,6 +17,7 @@
 #include "demos/record/kernel_span.h"
 #include "demos/record/measurement.h"
 #include "demos/record/mem_event.h"
+#include "demos/record/placement.h"
 #include "demos/record/sweep_point.h"
 
 namespace headroom::record {
@@ -44,6 +45,7 @@ inline constexpr std::tuple kRowKinds{
     RowKind<Measurement>{ChunkKind::kMeasurements, "measurements", 0, 256, 100'000},
     RowKind<SweepPoint>{ChunkKind::kSweepPoints, "sweep_points", 0, 64, 10'000},
     RowKind<Histogram>{ChunkKind::kHistograms, "histograms", 0, 8, 10'000},
+    RowKind<Placement>{ChunkKind::kPlacements, "placements", 3, kRowsPerChunk, kMaxRows},
 };
 
 // --- Over the table

@@ -50,6 +50,7 @@ std::shared_ptr<Recording> made_run(record::DeviceKind device) {
   }
   recording->append(record::Measurement{.panel = "rms_norm", .median = 5, .low = 4, .high = 6});
   recording->append(record::SweepPoint{.series = "hf", .label = "batch=4", .peak_allocated = 28});
+  recording->append(record::Placement{.storage = 9, .segment = 3, .offset = 512});
   recording->append(record::Histogram{.name = "gradients", .step = 1, .low_exponent = -3, .counts = {1, 2}});
   recording->set_kernel_report({.sentence = "It is right."});
   recording->add_dropped(7);

@@ -222,6 +222,27 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   CHECK(model.why_no_prediction() == "The planner cannot start.");
 }
 
+TEST_CASE("a GPU's prediction has the blocks and segments that the allocator makes of its requests", "[window][page]") {
+  ScriptedBackend runner(small_run());
+  ScriptedBackend planner(small_run({.weights = 40 * record::kMiB + 100,
+                                     .source = record::Source::kPredicted,
+                                     .device = record::DeviceKind::kGpu}),
+                          1000);
+  planner.replace_pending(true);
+  PageModel model(page(), demo(),
+                  PageSources{.runner = &runner, .planner = &planner, .fixed_settings = "", .stored = {small_run()}});
+  model.question().skip();
+  model.show_prediction(true);
+  for (int i = 0; i < 1000 && model.on_show() == nullptr; ++i) model.poll(0.1 * i, planner.poll());
+  REQUIRE(model.on_show() != nullptr);
+  const record::Ledger& ledger = *model.on_show()->ledger;
+  CHECK(ledger.recording().info().source == record::Source::kPredicted);
+  CHECK(ledger.peak_requested() < ledger.peak().totals.allocated);
+  CHECK(ledger.peak().totals.allocated <= ledger.peak_reserved());
+  CHECK(ledger.peak_reserved() % (2 * record::kMiB) == 0);
+  CHECK_FALSE(ledger.recording().placements().empty());
+}
+
 TEST_CASE("two pages ask one planner, and each takes the answer to its own question", "[window][page]") {
   ScriptedBackend planner(small_run({.source = record::Source::kPredicted}), 1000);
   planner.replace_pending(true);

@@ -50,6 +50,7 @@ class Writer {
     e.requested = bytes;
     e.block = kind == EventKind::kOutOfMemory ? 0 : bytes;
     e.kind = kind;
+    e.device = recording_->info().device;
     e.category = category;
     e.phase = phase_;
     e.layer = layer_;
@@ -82,6 +83,7 @@ RunInfo info_of(const SmallRun& shape) {
                  {"precision", "fp32"}, {"checkpointing", "off"}, {"device", "cpu"}};
   info.provenance = {{"cpu", "test machine"}, {"torch", "none"}};
   info.source = shape.source;
+  info.device = shape.device;
   info.device_memory = 8 * kGiB;
   if (shape.out_of_memory) info.cap = peak_of(shape) - shape.logits / 2;
   return info;

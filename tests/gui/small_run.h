@@ -17,6 +17,7 @@ struct SmallRun {
   record::Bytes activations = 10 * record::kMiB;  // a layer
   record::Bytes logits = 30 * record::kMiB;       // and as much again for their gradient
   record::Source source = record::Source::kRecorded;
+  record::DeviceKind device = record::DeviceKind::kCpu;
   bool out_of_memory = false;  // the last step ends at the logits' gradient
   int extra_events = 0;        // short-lived blocks in each layer, to make a long recording
 };

@@ -2,6 +2,7 @@
 #include "demos/engine/live/probes/cuda_probe.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -35,13 +36,15 @@ CudaProbe& CudaProbe::install(EventSink& sink, int device) {
 void CudaProbe::start() {
   storages_.clear();
   segments_.clear();
+  first_segment_.reset();
+  placements_.clear();
   waiting_ = {};
   unreported_ = 0;
   Bytes reserved = 0;
   Bytes allocated = 0;
   for (const cuda_allocator::Segment& segment : cuda_allocator::segments(device_)) {
     const LiveStorage held{.address = segment.address, .id = sink_.next_id(), .block = segment.size};
-    segments_.insert(held);
+    keep_segment(held);
     reserved += segment.size;
     sink_.push_existing(event_of(EventKind::kSegmentAlloc, held));
     for (const cuda_allocator::Block& block : segment.blocks) {
@@ -51,6 +54,7 @@ void CudaProbe::start() {
                                 .block = block.size,
                                 .stream = stream_number(block.stream)};
       storages_.insert(storage);
+      keep_place(storage);
       allocated += block.size;
       record::MemEvent event = event_of(EventKind::kAlloc, storage);
       event.allocator_allocated = allocated;
@@ -87,6 +91,23 @@ std::uint8_t CudaProbe::stream_number(const void* stream) {
   return static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(found - streams_.begin(), 255));
 }
 
+void CudaProbe::keep_segment(const LiveStorage& segment) {
+  if (!first_segment_) first_segment_ = segment.address;
+  segments_.insert_or_assign(segment.address, segment);
+  placements_.push_back({.storage = segment.id,
+                         .segment = segment.id,
+                         .offset = static_cast<Bytes>(segment.address) - static_cast<Bytes>(*first_segment_)});
+}
+
+void CudaProbe::keep_place(const LiveStorage& block) {
+  const auto behind = segments_.upper_bound(block.address);
+  if (behind == segments_.begin()) return;  // a segment that was never seen
+  const auto& [address, segment] = *std::prev(behind);
+  if (block.address - address >= static_cast<std::uintptr_t>(segment.block)) return;
+  placements_.push_back(
+      {.storage = block.id, .segment = segment.id, .offset = static_cast<Bytes>(block.address - address)});
+}
+
 void CudaProbe::on_trace(const Trace& trace) {
   if (!recording_.load(std::memory_order_relaxed) || trace.device != device_) return;
   switch (trace.kind) {
@@ -108,11 +129,12 @@ void CudaProbe::on_segment(const Trace& trace) {
   if (trace.kind == TraceKind::kSegmentAlloc) {
     const LiveStorage segment{
         .address = trace.address, .id = sink_.next_id(), .block = trace.bytes, .stream = stream_number(trace.stream)};
-    segments_.insert(segment);
+    keep_segment(segment);
     sink_.push(event_of(EventKind::kSegmentAlloc, segment));
     return;
   }
-  LiveStorage segment = segments_.erase(trace.address);
+  const auto held = segments_.extract(trace.address);
+  LiveStorage segment = held ? held.mapped() : LiveStorage{};
   segment.block = trace.bytes;  // an expandable segment may shrink by less than it grew
   sink_.push(event_of(EventKind::kSegmentFree, segment));
 }
@@ -133,6 +155,7 @@ void CudaProbe::complete(Bytes block, Bytes allocated, Bytes reserved) {
                               .category = EventSink::category_now(),
                               .stream = stream_number(trace.stream)};
     storages_.insert(storage);
+    keep_place(storage);
     event = event_of(EventKind::kAlloc, storage);
   } else {
     event = event_of(EventKind::kFree, storages_.erase(trace.address));

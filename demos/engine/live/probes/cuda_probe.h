@@ -5,6 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "demos/engine/live/probes/cuda_allocator.h"
@@ -23,6 +26,7 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   void start() override;
   void stop() override { recording_.store(false, std::memory_order_relaxed); }
   void relabel(const void* data, record::Category category) override;
+  std::vector<record::Placement> take_placements() override { return std::exchange(placements_, {}); }
 
   // The cap in force (0: none): says whether it or the device refused.
   void set_cap(record::Bytes cap) { cap_ = cap; }
@@ -43,6 +47,8 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   void complete_unreported();
   record::MemEvent event_of(record::EventKind kind, const LiveStorage& storage) const;
   std::uint8_t stream_number(const void* stream);
+  void keep_segment(const LiveStorage& segment);
+  void keep_place(const LiveStorage& block);
 
   EventSink& sink_;
   const int device_;
@@ -50,7 +56,9 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   // Guarded by the allocator's lock, and by the worker being the only thread that allocates.
   cuda_allocator::Trace waiting_;  // of kind kOther: none waits
   StorageTable storages_;
-  StorageTable segments_;
+  std::map<std::uintptr_t, LiveStorage> segments_;  // by address
+  std::optional<std::uintptr_t> first_segment_;     // address of the run's first one
+  std::vector<record::Placement> placements_;
   std::vector<const void*> streams_;
   record::Bytes cap_ = 0;
   std::uint64_t unreported_ = 0;

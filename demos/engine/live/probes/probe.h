@@ -1,6 +1,9 @@
 // What the worker asks of a probe, whichever allocator it watches.
 #pragma once
 
+#include <vector>
+
+#include "demos/record/placement.h"
 #include "demos/record/units.h"
 
 namespace headroom::live {
@@ -13,6 +16,8 @@ class Probe {
   virtual void stop() = 0;
   // The storage at this address is of that category, and has been since its birth.
   virtual void relabel(const void* data, record::Category category) = 0;
+  // Where the blocks of the events since the last call are, if this allocator has segments. On the allocating thread.
+  virtual std::vector<record::Placement> take_placements() { return {}; }
 
  protected:
   ~Probe() = default;

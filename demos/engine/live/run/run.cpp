@@ -157,7 +157,9 @@ class Watching {
   void stop_events() {
     probe_.stop();
     context_.sink.close();
+    report_placements();
   }
+  void report_placements() { context_.feed.add(probe_.take_placements()); }
 
  private:
   // The run's clock starts here.
@@ -243,6 +245,7 @@ Ending train(const RunPlan& plan, const RunContext& context, Watching& watching)
       return {OutcomeKind::kCancelled, ""};
     }
     if (!context.machine.planner()) report_step(context, run, index, begun, watching.tracing());
+    watching.report_placements();
     progress.end_step(context.sink.now());
   }
   watching.stop_events();

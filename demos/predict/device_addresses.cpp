@@ -1,0 +1,65 @@
+// The CUDA driver's choice of addresses.
+#include "demos/predict/device_addresses.h"
+
+#include <array>
+#include <iterator>
+
+namespace headroom::predict {
+
+using record::Bytes;
+using record::kMiB;
+
+namespace {
+
+constexpr Bytes kReservation = 32 * kMiB;
+
+// What the context and the first kernels of a process leave free around them.
+struct Gap {
+  Bytes address, bytes;
+};
+constexpr std::array<Gap, 3> kLeftFree{{{-514 * kMiB, 4 * kMiB}, {-350 * kMiB, 348 * kMiB}, {76 * kMiB, 20 * kMiB}}};
+constexpr Bytes kLowestTaken = -1150 * kMiB;
+
+}  // namespace
+
+Bytes DeviceAddresses::take(Bytes bytes) {
+  if (next_known_ < known_.size()) return known_[next_known_++];
+  if (first_) {
+    first_ = false;
+    for (const Gap& gap : kLeftFree) gaps_[gap.address] = gap.bytes;
+    lowest_ = kLowestTaken;
+    return 0;
+  }
+  for (auto gap = gaps_.begin(); gap != gaps_.end(); ++gap) {
+    const auto [address, room] = *gap;
+    if (room < bytes) continue;
+    gaps_.erase(gap);
+    if (room > bytes) gaps_[address + bytes] = room - bytes;
+    return address;
+  }
+  const Bytes reserved = (bytes + kReservation - 1) / kReservation * kReservation;
+  lowest_ -= reserved;
+  if (reserved > bytes) add_gap(lowest_ + bytes, reserved - bytes);
+  return lowest_;
+}
+
+void DeviceAddresses::give_back(Bytes address, Bytes bytes) { add_gap(address, bytes); }
+
+// Gaps that touch are one.
+void DeviceAddresses::add_gap(Bytes address, Bytes bytes) {
+  auto behind = gaps_.lower_bound(address);
+  if (behind != gaps_.end() && behind->first == address + bytes) {
+    bytes += behind->second;
+    behind = gaps_.erase(behind);
+  }
+  if (behind != gaps_.begin()) {
+    const auto before = std::prev(behind);
+    if (before->first + before->second == address) {
+      before->second += bytes;
+      return;
+    }
+  }
+  gaps_[address] = bytes;
+}
+
+}  // namespace headroom::predict

@@ -1,0 +1,162 @@
+// A recording's requests, given to the caching allocator.
+#include "demos/predict/placed.h"
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/predict/caching_allocator.h"
+#include "demos/predict/rewrite.h"
+
+namespace headroom::predict {
+
+using record::Bytes;
+using record::EventKind;
+using record::MemEvent;
+
+namespace {
+
+// Of the segments of a run, in the order in which they came; none where it was recorded without places.
+std::vector<Bytes> segment_addresses(const record::Recording& run) {
+  std::vector<Bytes> addresses;
+  for (const record::Placement& place : run.placements())
+    if (place.storage == place.segment) addresses.push_back(place.offset);
+  return addresses;
+}
+
+class Placing {
+ public:
+  Placing(const record::Recording& requests, Bytes limit)
+      : requests_(requests),
+        allocator_(limit, DeviceAddresses(segment_addresses(requests))),
+        limit_(limit),
+        first_segment_(next_storage(requests)) {}
+
+  record::Recording run() {
+    record::Recording result = rewritten(requests_, [this](const MemEvent& event, std::vector<MemEvent>& events) {
+      events_ = &events;
+      return take(event);
+    });
+    result.append(placements_);
+    if (outcome_) result.set_outcome(*outcome_);
+    return result;
+  }
+
+ private:
+  struct Live {
+    CachingAllocator::BlockId block = 0;
+    record::Category category{};
+  };
+
+  // False: out of memory, nothing comes after it.
+  bool take(MemEvent event) {
+    if (event.device != requests_.info().device) {
+      events_->push_back(event);
+      return true;
+    }
+    switch (event.kind) {
+      case EventKind::kAlloc:
+        return allocate(event);
+      case EventKind::kFree:
+        free(event);
+        return true;
+      case EventKind::kRelabel:
+        if (const auto live = live_.find(event.storage); live != live_.end()) live->second.category = event.category;
+        events_->push_back(event);
+        return true;
+      case EventKind::kOutOfMemory:  // what was asked for last; with another limit there may be room
+        event.kind = EventKind::kAlloc;
+        return allocate(event);
+      case EventKind::kSegmentAlloc:
+      case EventKind::kSegmentFree:
+        return true;  // said anew
+    }
+    return true;
+  }
+
+  bool allocate(MemEvent& event) {
+    const auto block = allocator_.allocate(event.requested, event.stream);
+    for (const CachingAllocator::SegmentChange& change : allocator_.changes()) add_segment(event, change);
+    if (!block) {
+      run_out(event);
+      return false;
+    }
+    const CachingAllocator::Placement& at = allocator_.placement(*block);
+    live_[event.storage] = {*block, event.category};
+    placements_.push_back({event.storage, first_segment_ + at.segment, at.offset});
+    event.block = at.block;
+    add_with_totals(event);
+    return true;
+  }
+
+  void free(MemEvent& event) {
+    const auto live = live_.find(event.storage);
+    if (live == live_.end()) return;  // was there before the recording began
+    event.block = allocator_.placement(live->second.block).block;
+    allocator_.free(live->second.block);
+    live_.erase(live);
+    add_with_totals(event);
+  }
+
+  void add_with_totals(MemEvent& event) {
+    event.allocator_allocated = allocator_.allocated();
+    event.allocator_reserved = allocator_.reserved();
+    events_->push_back(event);
+  }
+
+  void add_segment(const MemEvent& cause, const CachingAllocator::SegmentChange& change) {
+    MemEvent event = cause;
+    event.kind = change.taken ? EventKind::kSegmentAlloc : EventKind::kSegmentFree;
+    event.storage = first_segment_ + change.segment;
+    event.requested = 0;
+    event.block = change.bytes;
+    event.category = record::Category::kOther;
+    event.allocator_allocated = event.allocator_reserved = record::kUnknownBytes;
+    events_->push_back(event);
+    if (change.taken) placements_.push_back({event.storage, event.storage, change.address});
+  }
+
+  void run_out(const MemEvent& asked) {
+    MemEvent event = asked;
+    event.kind = EventKind::kOutOfMemory;
+    event.storage = 0;
+    event.requested = block_bytes(asked.requested);
+    event.block = 0;
+    add_with_totals(event);
+    record::OutOfMemoryFacts facts{.requested = event.requested,
+                                   .allocated = allocator_.allocated(),
+                                   .reserved = allocator_.reserved(),
+                                   .limit = limit_,
+                                   .op = std::string(requests_.op_name(asked.op)),
+                                   .phase = asked.phase,
+                                   .layer = asked.layer};
+    for (const auto& [storage, live] : live_)
+      facts.by_category[static_cast<std::size_t>(live.category)] += allocator_.placement(live.block).block;
+    std::string who = facts.op.empty() ? "The run" : facts.op;
+    if (facts.layer != record::kNoLayer) who += fmt::format(" in layer {}", facts.layer);
+    outcome_ =
+        record::Outcome{.kind = record::OutcomeKind::kOutOfMemory,
+                        .message = fmt::format("{} ({}) asks for {} more while {} are in use; the limit is {}.", who,
+                                               record::label_of(facts.phase), record::format_bytes(facts.requested),
+                                               record::format_bytes(facts.allocated), record::format_bytes(limit_)),
+                        .out_of_memory = facts};
+  }
+
+  const record::Recording& requests_;
+  CachingAllocator allocator_;
+  Bytes limit_;
+  std::uint64_t first_segment_;  // number of the first one
+  std::vector<MemEvent>* events_ = nullptr;
+  std::vector<record::Placement> placements_;
+  std::unordered_map<std::uint64_t, Live> live_;
+  std::optional<record::Outcome> outcome_;
+};
+
+}  // namespace
+
+record::Recording placed(const record::Recording& requests, Bytes limit) { return Placing(requests, limit).run(); }
+
+}  // namespace headroom::predict

@@ -1,0 +1,55 @@
+// A recording made from another one by taking each event as it is, changing it, or putting others before it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "demos/record/recording.h"
+
+namespace headroom::predict {
+
+// The first number that no storage or segment of the recording has.
+inline std::uint64_t next_storage(const record::Recording& recording) {
+  std::uint64_t next = 1;
+  for (const record::MemEvent& event : recording.events()) next = std::max(next, event.storage + 1);
+  return next;
+}
+
+// `take` gets each event and the list that it appends to; false ends the recording there. Marks keep their place among
+// the events; rows of all other kinds stay, but for placements.
+template <class Take>
+record::Recording rewritten(const record::Recording& source, Take take) {
+  record::Recording result(source.info());
+  std::vector<std::string> operators;
+  for (std::uint16_t op = 1; !source.op_name(op).empty(); ++op) operators.emplace_back(source.op_name(op));
+  result.append_operators(1, operators);
+  std::vector<record::MemEvent> events;
+  std::vector<std::uint64_t> places;  // of each event of the source, among `events`
+  bool whole = true;
+  for (const record::MemEvent& event : source.events()) {
+    places.push_back(events.size());
+    whole = take(event, events);
+    if (!whole) break;
+  }
+  result.append(events);
+  std::vector<record::Mark> marks;
+  for (record::Mark mark : source.marks()) {
+    if (!whole && mark.event_index >= places.size()) break;
+    mark.event_index = mark.event_index < places.size() ? places[mark.event_index] : events.size();
+    marks.push_back(mark);
+  }
+  result.append(marks);
+  record::for_each_row_kind([&](const auto& kind) {
+    using Row = record::RowOf<decltype(kind)>;
+    constexpr bool kMade = std::is_same_v<Row, record::MemEvent> || std::is_same_v<Row, record::Mark> ||
+                           std::is_same_v<Row, record::Placement>;
+    if constexpr (!kMade) result.append(source.rows<Row>());
+  });
+  if (whole && source.outcome()) result.set_outcome(*source.outcome());
+  return result;
+}
+
+}  // namespace headroom::predict
