@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "demos/predict/rewrite.h"
+#include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/units.h"
 
@@ -43,7 +44,7 @@ class Adding {
         part_bytes_(step.model.hidden_size * kPartBytes),
         parts_(tokens_ / kTokensPerPart + std::min(tokens_, step.model.vocab_size)),
         sorts_(!step.fused.embedding && tokens_ > kMostUnsorted),
-        chunked_(step.loss == LossPath::kFlce) {}
+        chunked_(loss_in_chunks(step)) {}
 
   bool take(const MemEvent& event, std::vector<MemEvent>& events) {
     if (events.empty()) take_workspace(event, events);

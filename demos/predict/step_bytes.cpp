@@ -190,6 +190,8 @@ std::optional<Bytes> activation_bytes(const StepSettings& step) {
 
 std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(flce_problem(step)); }
 
+bool loss_in_chunks(const StepSettings& step) { return step.loss == LossPath::kFlce; }
+
 Bytes loss_bytes(const StepSettings& step) {
   const std::int64_t v = step.model.vocab_size, tokens = step.tokens(), shifted = tokens - step.batch;
   switch (step.loss) {

@@ -59,6 +59,8 @@ std::optional<record::Bytes> activation_bytes(const StepSettings& step);
 // Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time, as the kernel cuts them. 1B,
 // 8,192 tokens: 1,024; by the report's rule 256.
 std::int64_t loss_chunk(const StepSettings& step);
+// Whether the output layer is multiplied chunk by chunk, with its loss.
+bool loss_in_chunks(const StepSettings& step);
 // The most that the loss holds at a time. kHf2024 keeps two tensors of T rows and two of T − 1 rows per sequence, all
 // fp32; without the kept output one of T rows less. kFlce: a chunk's logits, as the kernel lays them out.
 record::Bytes loss_bytes(const StepSettings& step);
