@@ -164,9 +164,10 @@ TEST_CASE("the first picture is up within a second of the start", "[gui][timing]
         window(assets, "--headless --size 1280x720 --screenshot '" + (assets.path() / "first.png").string() + "'");
     INFO(ran.errors);
     REQUIRE(ran.status == 0);
-    const std::size_t at = ran.errors.find("stood ");
+    const std::string words = "was drawn ";
+    const std::size_t at = ran.errors.find(words);
     REQUIRE(at != std::string::npos);
-    seconds.push_back(std::atof(ran.errors.c_str() + at + 6));
+    seconds.push_back(std::atof(ran.errors.c_str() + at + words.size()));
   }
   seconds.erase(seconds.begin());  // that one may have waited for the disk
   std::sort(seconds.begin(), seconds.end());
