@@ -165,7 +165,8 @@ Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
     if (value_a && value_b && steps) comparison.rows.push_back(row(*value_a, *value_b));
   };
   const auto reserved = [](const record::Ledger& run) { return static_cast<double>(run.peak_reserved()); };
-  if (reserved(a) > 0 && reserved(b) > 0) comparison.rows.push_back(number_row("Reserved", reserved(a), reserved(b), bytes_text));
+  if (reserved(a) > 0 && reserved(b) > 0)
+    comparison.rows.push_back(number_row("Reserved", reserved(a), reserved(b), bytes_text));
   both(MetricKind::kStepNanoseconds, step_row);
   both(MetricKind::kTokensPerSecond, speed_row);
   both(MetricKind::kLoss, loss_row);

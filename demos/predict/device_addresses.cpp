@@ -1,6 +1,7 @@
 // The CUDA driver's choice of addresses.
 #include "demos/predict/device_addresses.h"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -23,7 +24,11 @@ constexpr Bytes kLowestTaken = -1150 * kMiB;
 }  // namespace
 
 Bytes DeviceAddresses::take(Bytes bytes) {
-  if (next_known_ < known_.size()) return known_[next_known_++];
+  if (next_known_ < known_.size()) {
+    first_ = false;
+    lowest_ = std::min(lowest_, known_[next_known_]);
+    return known_[next_known_++];
+  }
   if (first_) {
     first_ = false;
     for (const Gap& gap : kLeftFree) gaps_[gap.address] = gap.bytes;

@@ -14,7 +14,7 @@ namespace headroom::predict {
 
 class DeviceAddresses {
  public:
-  // `known`: the addresses that a process was given, in their order; the first ones are these.
+  // `known`: the addresses that a process was given, in their order; the first ones are these, later ones below them.
   explicit DeviceAddresses(std::vector<record::Bytes> known = {}) : known_(std::move(known)) {}
 
   // Addresses count from the begin of the first segment of a process, either way.
@@ -28,7 +28,7 @@ class DeviceAddresses {
   std::size_t next_known_ = 0;
   bool first_ = true;
   std::map<record::Bytes, record::Bytes> gaps_;  // address and size
-  record::Bytes lowest_ = 0;
+  record::Bytes lowest_ = 0;                     // of all that were taken
 };
 
 }  // namespace headroom::predict

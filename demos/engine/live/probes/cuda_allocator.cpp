@@ -125,15 +125,6 @@ void release_everything() {
   allocator::emptyCache();
 }
 
-Bytes segment_bytes(Bytes block) {
-  // get_allocation_size in c10/cuda/CUDACachingAllocator.cpp, with its default settings.
-  constexpr Bytes kSmallBlock = record::kMiB, kSmallSegment = 2 * record::kMiB;
-  constexpr Bytes kLargeBlock = 10 * record::kMiB, kLargeSegment = 20 * record::kMiB;
-  if (block <= kSmallBlock) return kSmallSegment;
-  if (block < kLargeBlock) return kLargeSegment;
-  return (block + kSmallSegment - 1) / kSmallSegment * kSmallSegment;
-}
-
 Cap::Cap(Bytes cap, int device)
     : device_(device), before_(allocator::getMemoryFraction(static_cast<c10::DeviceIndex>(device))) {
   // The allocator multiplies the fraction by the total again and cuts off: half a byte more keeps every byte of the

@@ -62,9 +62,6 @@ void reset_peaks(int device);
 // Gives cuBLAS workspaces and every cached segment back to the device.
 void release_everything();
 
-// What a segment for a block of that size would take from the device: 2 MiB, 20 MiB or the size rounded up to 2 MiB.
-record::Bytes segment_bytes(record::Bytes block);
-
 // The allocator refuses to hold more than `cap` bytes of segments; the old limit comes back with the destructor.
 class Cap {
  public:

@@ -8,6 +8,8 @@
 
 #include <ATen/Context.h>
 
+#include "demos/predict/caching_allocator.h"
+
 namespace headroom::live {
 
 using cuda_allocator::Trace;
@@ -168,13 +170,12 @@ void CudaProbe::complete(Bytes block, Bytes allocated, Bytes reserved) {
 void CudaProbe::complete_unreported() {
   if (waiting_.kind == TraceKind::kOther) return;
   ++unreported_;
-  constexpr Bytes kRounding = 512;  // kMinBlockSize
-  complete((waiting_.bytes + kRounding - 1) / kRounding * kRounding, record::kUnknownBytes, record::kUnknownBytes);
+  complete(predict::block_bytes(waiting_.bytes), record::kUnknownBytes, record::kUnknownBytes);
 }
 
 void CudaProbe::on_out_of_memory(Bytes asked, Bytes allocated, Bytes reserved, int device) {
   if (device != device_) return;
-  const Bytes segment = cuda_allocator::segment_bytes(asked);
+  const Bytes segment = predict::segment_bytes(asked);
   const bool cap_refused = cap_ != 0 && reserved + segment > cap_;
   sink_.refused(
       {.requested = asked,
