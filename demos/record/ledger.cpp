@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace headroom::record {
@@ -44,7 +45,7 @@ Ledger::Ledger(const Recording& recording) : recording_(&recording) { update(); 
 void Ledger::update() {
   const std::vector<MemEvent>& events = recording_->events();
   if (events.size() <= consumed_) return;
-  effects_.reserve(events.size());
+  make_room(events);
   for (std::uint64_t index = consumed_; index < events.size(); ++index) effects_.push_back(track(index, events[index]));
   for (const auto& [number, before] : relabelled_) correct_past(storages_[number], before);
   relabelled_.clear();
@@ -52,6 +53,16 @@ void Ledger::update() {
     add_to_block(consumed_);
     compare_with_allocator(consumed_, events[consumed_]);
   }
+}
+
+// A file's events come at once: growing step by step would take as long as the replay.
+void Ledger::make_room(const std::vector<MemEvent>& events) {
+  if (events.size() < 2 * consumed_) return;
+  const auto births = std::count_if(events.begin(), events.end(),
+                                    [](const MemEvent& event) { return event.kind == EventKind::kAlloc; });
+  effects_.reserve(events.size());
+  blocks_.reserve(events.size() / kEventsPerBlock + 1);
+  storages_.reserve(static_cast<std::size_t>(births));
 }
 
 Ledger::Effect Ledger::track(std::uint64_t index, const MemEvent& event) {
@@ -75,11 +86,11 @@ Ledger::Effect Ledger::track(std::uint64_t index, const MemEvent& event) {
 
 Ledger::Effect Ledger::track_birth(std::uint64_t index, const MemEvent& event) {
   const auto number = static_cast<std::uint32_t>(storages_.size());
-  if (storage_of_.contains(event.storage)) return 0;
+  if (storage_of_.find(event.storage)) return 0;
   if (event.requested < 0 || event.requested > kMostTotal - promised_requested_) return 0;
   if (!take(promised_block_, event.block)) return 0;
   promised_requested_ += event.requested;
-  storage_of_.emplace(event.storage, number);
+  storage_of_.set(event.storage, number);
   storages_.push_back({.id = event.storage,
                        .born = index,
                        .died = kNever,
@@ -95,42 +106,41 @@ Ledger::Effect Ledger::track_birth(std::uint64_t index, const MemEvent& event) {
 }
 
 Ledger::Effect Ledger::track_death(std::uint64_t index, const MemEvent& event) {
-  const auto found = storage_of_.find(event.storage);
-  if (found == storage_of_.end()) return 0;
-  Storage& storage = storages_[found->second];
+  const std::optional<std::uint32_t> number = storage_of_.find(event.storage);
+  if (!number) return 0;
+  Storage& storage = storages_[*number];
   if (storage.died != kNever) return 0;
   storage.died = index;
   promised_block_ -= storage.block;
   promised_requested_ -= storage.requested;
-  Group& group = groups_[found->second / kStoragesPerGroup];
+  Group& group = groups_[*number / kStoragesPerGroup];
   --group.alive;
   group.last_death = index;
-  return found->second + 1;
+  return *number + 1;
 }
 
 void Ledger::track_relabel(const MemEvent& event) {
-  const auto found = storage_of_.find(event.storage);
-  if (found == storage_of_.end()) return;
-  Storage& storage = storages_[found->second];
+  const std::optional<std::uint32_t> number = storage_of_.find(event.storage);
+  if (!number) return;
+  Storage& storage = storages_[*number];
   if (storage.born < consumed_)
-    relabelled_.emplace(found->second, storage.category);  // keeps the first: what the totals hold
+    relabelled_.emplace(*number, storage.category);  // keeps the first: what the totals hold
   storage.category = event.category;
 }
 
 Ledger::Effect Ledger::track_segment(std::uint64_t index, const MemEvent& event) {
-  const auto found = segment_of_.find(event.storage);
+  const std::optional<std::uint32_t> found = segment_of_.find(event.storage);
   if (event.kind == EventKind::kSegmentFree) {
-    if (found == segment_of_.end()) return 0;
-    const std::uint32_t number = found->second;
-    segments_[number].died = index;
-    promised_reserved_ -= segments_[number].bytes;
-    segment_of_.erase(found);
-    return (number + 1) | kSegmentBit;
+    if (!found) return 0;
+    segments_[*found].died = index;
+    promised_reserved_ -= segments_[*found].bytes;
+    segment_of_.erase(event.storage);
+    return (*found + 1) | kSegmentBit;
   }
-  if (found != segment_of_.end() || !take(promised_reserved_, event.block)) return 0;
+  if (found || !take(promised_reserved_, event.block)) return 0;
   const auto number = static_cast<std::uint32_t>(segments_.size());
   segments_.push_back({.born = index, .died = kNever, .bytes = event.block});
-  segment_of_.emplace(event.storage, number);
+  segment_of_.set(event.storage, number);
   return (number + 1) | kSegmentBit;
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "demos/record/id_table.h"
 #include "demos/record/recording.h"
 
 namespace headroom::record {
@@ -92,15 +93,6 @@ class Ledger {
   using Effect = std::uint32_t;
   static constexpr Effect kSegmentBit = Effect{1} << 31;
 
-  // Storage numbers may be chosen by whoever made the file: mixed (the finalizer of SplitMix64, Steele et al. 2014), they
-  // fall into few buckets only by chance.
-  struct Mixed {
-    std::size_t operator()(std::uint64_t id) const noexcept {
-      id = (id ^ (id >> 30)) * 0xbf58476d1ce4e5b9U;
-      id = (id ^ (id >> 27)) * 0x94d049bb133111ebU;
-      return id ^ (id >> 31);
-    }
-  };
   struct Segment {
     std::uint64_t born = 0, died = kNever;
     Bytes bytes = 0;
@@ -119,6 +111,7 @@ class Ledger {
     std::uint64_t last_death = 0;
   };
 
+  void make_room(const std::vector<MemEvent>& events);
   Effect track(std::uint64_t index, const MemEvent& event);
   Effect track_birth(std::uint64_t index, const MemEvent& event);
   Effect track_death(std::uint64_t index, const MemEvent& event);
@@ -137,9 +130,8 @@ class Ledger {
   std::uint64_t consumed_ = 0;
   std::vector<Storage> storages_;
   std::vector<Segment> segments_;
-  using Numbers = std::unordered_map<std::uint64_t, std::uint32_t, Mixed>;  // by id
-  Numbers storage_of_;                                      // the dead too: a late relabel may be theirs
-  Numbers segment_of_;                                      // the living
+  IdTable storage_of_;                                      // the dead too: a late relabel may be theirs
+  IdTable segment_of_;                                      // the living
   std::unordered_map<std::uint32_t, Category> relabelled_;  // during update(): old storages and what they were
   std::vector<Effect> effects_;
   std::vector<Block> blocks_;

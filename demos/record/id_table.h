@@ -1,0 +1,57 @@
+// Numbers by the ids that a recording's events name.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace headroom::record {
+
+// A recorder counts its ids up, so that most numbers are in an array. Whoever made the file may have chosen others:
+// these are hashed.
+class IdTable {
+ public:
+  std::optional<std::uint32_t> find(std::uint64_t id) const {
+    if (id < counted_.size() && counted_[id] != kNone) return counted_[id];
+    if (others_.empty()) return std::nullopt;
+    const auto found = others_.find(id);
+    return found == others_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // Of an id that has no number yet; `number` is below 2^32 - 1.
+  void set(std::uint64_t id, std::uint32_t number) {
+    if (id >= kSpacing * (entries_++ + kFirstIds)) {
+      others_.emplace(id, number);
+      return;
+    }
+    if (id >= counted_.size()) counted_.resize(id + 1, kNone);
+    counted_[id] = number;
+  }
+
+  void erase(std::uint64_t id) {
+    if (id < counted_.size()) counted_[id] = kNone;
+    others_.erase(id);
+  }
+
+ private:
+  // The array has at most so many places for each id that was set: 16 bytes.
+  static constexpr std::uint64_t kSpacing = 4, kFirstIds = 1024;
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  // Mixed (the finalizer of SplitMix64, Steele et al. 2014), chosen ids fall into few buckets only by chance.
+  struct Mixed {
+    std::size_t operator()(std::uint64_t id) const noexcept {
+      id = (id ^ (id >> 30)) * 0xbf58476d1ce4e5b9U;
+      id = (id ^ (id >> 27)) * 0x94d049bb133111ebU;
+      return id ^ (id >> 31);
+    }
+  };
+
+  std::uint64_t entries_ = 0;
+  std::vector<std::uint32_t> counted_;
+  std::unordered_map<std::uint64_t, std::uint32_t, Mixed> others_;
+};
+
+}  // namespace headroom::record
