@@ -58,12 +58,13 @@ std::string typed_value(const record::ParamSpec& spec, double value) {
   return fmt::format("{}", static_cast<std::int64_t>(std::llround(value)));
 }
 
-std::string_view without_file(const record::ParamSpec& spec) {
-  if (spec.key == "data") return "the text of this course";
-  return spec.key == "weights" ? "random ones" : "a temporary file";
+bool is_unset(const record::ParamSpec& spec, const record::Params& params) {
+  if (spec.unset.empty()) return false;
+  return spec.kind == ParamKind::kFile ? params.text(spec.key).empty() : params.integer(spec.key) == 0;
 }
 
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params) {
+  if (is_unset(spec, params)) return std::string(spec.unset);
   switch (spec.kind) {
     case ParamKind::kInteger: {
       const std::string count = record::format_count(params.integer(spec.key));
@@ -77,12 +78,11 @@ std::string shown_value(const record::ParamSpec& spec, const record::Params& par
     case ParamKind::kChoice:
       return std::string(record::label_of(spec, params.as_text(spec.key)));
     case ParamKind::kFile:
-      return params.text(spec.key).empty() ? std::string(without_file(spec)) : params.text(spec.key);
+      return params.text(spec.key);
     case ParamKind::kBytes:
       break;
   }
   const record::Bytes bytes = params.integer(spec.key);
-  if (bytes == 0) return "no limit";
   const record::Bytes unit = bytes >= record::kGiB ? record::kGiB : bytes >= record::kMiB ? record::kMiB : record::kKiB;
   return record::format_bytes(bytes, bytes % unit == 0 ? 0 : 2);
 }

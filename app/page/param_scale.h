@@ -17,8 +17,8 @@ int nearest_stop(const std::vector<double>& stops, double value);
 
 // "1,024 tokens", "24 GiB", "no limit", "each layer".
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params);
-// What is taken where no file is named: "the text of this course".
-std::string_view without_file(const record::ParamSpec& spec);
+// Whether it has no value but the rule that `unset` names.
+bool is_unset(const record::ParamSpec& spec, const record::Params& params);
 // As `--set` takes it.
 std::string typed_value(const record::ParamSpec& spec, double value);
 double number_of(const record::ParamSpec& spec, const record::Params& params);

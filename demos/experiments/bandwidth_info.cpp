@@ -30,8 +30,9 @@ constexpr std::array kSchema{
            .maximum = 1e10,
            .default_number = 1 << 26,
            .logarithmic = true}),
-    file("file", "File", "A new file to write and read; empty takes one in the folder for temporary files",
-         record::FileUse::kWritten),
+    unset("a temporary file",
+          file("file", "File", "A new file to write and read; empty takes one in the folder for temporary files",
+               record::FileUse::kWritten)),
 };
 
 record::Bytes file_bytes(const record::Params& params) { return params.integer("size"); }

@@ -34,6 +34,7 @@ constexpr std::array kSchema{
            .kind = ParamKind::kInteger,
            .minimum = 0,
            .maximum = 1 << 20,
+           .unset = "as the panel",
            .advanced = true}),
     shape({.key = "width",
            .label = "Width",
@@ -42,6 +43,7 @@ constexpr std::array kSchema{
            .kind = ParamKind::kInteger,
            .minimum = 0,
            .maximum = 1 << 20,
+           .unset = "as the panel",
            .advanced = true}),
     advanced(
         choice("cores", "Cores", "Cores that compute on the CPU; one that is spared keeps a window alive", kCores)),

@@ -61,8 +61,10 @@ constexpr std::array kSchema{
               .maximum = 600,
               .default_number = 10,
               .advanced = true},
-    file("source", "Source", "The kernel in CUDA C++: its text, or the name of a file; empty takes the exercise's own",
-         record::FileUse::kSource),
+    unset("the exercise's own",
+          file("source", "Source",
+               "The kernel in CUDA C++: its text, or the name of a file; empty takes the exercise's own",
+               record::FileUse::kSource)),
 };
 
 }  // namespace

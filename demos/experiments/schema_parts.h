@@ -107,6 +107,12 @@ constexpr record::ParamSpec file(std::string_view key, std::string_view label, s
   return {.key = key, .label = label, .help = help, .kind = record::ParamKind::kFile, .advanced = true, .file = use};
 }
 
+// 0, or no file, is shown in these words.
+constexpr record::ParamSpec unset(std::string_view words, record::ParamSpec spec) {
+  spec.unset = words;
+  return spec;
+}
+
 // With `values` that only our kernels compute.
 constexpr record::ParamSpec own(record::ParamSpec spec, std::string_view values, std::string_view instead) {
   spec.own_kernels = {.values = values, .instead = instead};

@@ -31,6 +31,24 @@ RichMd::AssetBytes read_face(const std::filesystem::path& fonts, const std::stri
   return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(file), {});
 }
 
+// Formulas are textures, as large as they are drawn: between two pixels they would be pale.
+void snap_images(ImDrawList& list, int first_command) {
+  const ImTextureRef text = ImGui::GetIO().Fonts->TexRef;
+  for (int c = first_command; c < list.CmdBuffer.Size; ++c) {
+    const ImDrawCmd& command = list.CmdBuffer[c];
+    if (command.TexRef._TexData == text._TexData && command.TexRef._TexID == text._TexID) continue;
+    for (unsigned i = 0; i + 6 <= command.ElemCount; i += 6) {  // two triangles of four vertices in a row
+      const int index = static_cast<int>(command.IdxOffset + i);
+      ImDrawVert* const corners = &list.VtxBuffer[static_cast<int>(command.VtxOffset + list.IdxBuffer[index])];
+      const ImVec2 off(std::round(corners->pos.x) - corners->pos.x, std::round(corners->pos.y) - corners->pos.y);
+      for (int corner = 0; corner < 4; ++corner) {
+        corners[corner].pos.x += off.x;
+        corners[corner].pos.y += off.y;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Markdown::Markdown(std::filesystem::path fonts, lessons::Glossary glossary) : glossary_(std::move(glossary)) {
@@ -77,7 +95,10 @@ void Markdown::render(const std::string& text, float em, float line) {
   const float size = font_size(Face::kRegular, em);
   ImGui::PushFont(nullptr, ImGui::GetStyle().FontSizeBase * size / kRegularSize);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(px(8), std::round(px(em * line) - size)));
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const int first_command = list.CmdBuffer.Size - 1;  // begun already, perhaps without a vertex
   RichMd::RenderRaw(text);
+  snap_images(list, first_command);
   ImGui::PopStyleVar();
   ImGui::PopFont();
 }

@@ -110,16 +110,17 @@ void draw_typed(const Control& control, const Rect& rect) {
   PageState& state = control.frame.state;
   const ParamSpec& spec = control.spec;
   const bool editing = state.editing_param == control.id();
-  std::string text = editing ? state.param_text : control.params().as_text(spec.key);
-  const std::string_view hint = spec.kind == ParamKind::kFile ? page::without_file(spec) : std::string_view();
-  const bool done = text_field("typed", rect, text, spec.unit, false, hint);
+  const bool unset = page::is_unset(spec, control.params());
+  std::string text = editing ? state.param_text : unset ? std::string() : control.params().as_text(spec.key);
+  const bool done = text_field("typed", rect, text, unset && !editing ? "" : spec.unit, false, spec.unset);
   if (ImGui::IsItemActive()) {
     state.editing_param = control.id();
     state.param_text = text;
   } else if (editing) {
     state.editing_param.clear();
   }
-  if (done) control.set(text);
+  const bool emptied = text.empty() && spec.kind != ParamKind::kFile && !spec.unset.empty();
+  if (done) control.set(emptied ? "0" : text);
 }
 
 // A parameter of a stored run: to read, not to change.
