@@ -7,7 +7,7 @@
 
 namespace headroom::lessons {
 
-// predict::activation_bytes() of a training step's settings; nothing: not known, or of another demo.
+// predict::activation_bytes() of a training step's settings; nothing: of a checkpoint's shape, or of another demo.
 std::optional<record::Bytes> closed_activation_bytes(const record::Params& settings);
 
 // Whether both settings give the same bytes by all closed forms.

@@ -29,6 +29,8 @@ constexpr std::array kOperators{
     OperatorName{"attention.q_proj", "Attention", kQkv},
     OperatorName{"attention.k_proj", "Attention", kQkv},
     OperatorName{"attention.v_proj", "Attention", kQkv},
+    OperatorName{"attention.q_norm", "Norm", kQkv},
+    OperatorName{"attention.k_norm", "Norm", kQkv},
     OperatorName{"attention.rope", "", kQkv},
     OperatorName{"attention.repeat_kv", "", kQkv},
     OperatorName{"attention.mask", "", "Attention mask"},

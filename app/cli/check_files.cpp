@@ -37,6 +37,7 @@ record::Status check_source(std::string_view key, const std::string& source) {
 record::Status check_weights(const Params& params) {
   const auto model = experiments::train_step_model(predict::step_settings(params));
   if (!model) return model.error();
+  if (!model.value().weights) return record::Ok{};  // a config.json alone
   try {
     return llama::check_tied_head(*model.value().weights, model.value().config);
   } catch (const llama::FileChanged& changed) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "demos/llama/hugging_face.h"
 #include "demos/record/json_fields.h"
 #include "demos/record/quantile.h"
 #include "demos/record/text.h"
@@ -179,7 +180,8 @@ RunSummary summarise(const record::Ledger& ledger) {
   summary.tokens_per_second = speed_of(recording);
   summary.loss = last_of(recording, MetricKind::kLoss);
   const auto weights = summary.params.find("weights");
-  summary.bytes_as_tokens = weights != summary.params.end() && !weights->second.empty();
+  summary.bytes_as_tokens =
+      weights != summary.params.end() && !weights->second.empty() && !llama::is_config_alone(weights->second);
   summary.loss_scale = last_of(recording, MetricKind::kLossScale);
   summary.skipped_steps = count_of(last_of(recording, MetricKind::kSkippedSteps));
   summary.overflow_scale = overflow_scale_of(recording);

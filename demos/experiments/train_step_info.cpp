@@ -50,7 +50,7 @@ constexpr ParamSpec real(std::string_view key, std::string_view label, std::stri
           .logarithmic = true};
 }
 
-// A length of a custom model: under "More" while model=custom, unless a checkpoint says it.
+// A length of a custom model: under "More" while model=custom, unless a config.json says it.
 constexpr ParamSpec length(std::string_view key, std::string_view label, std::string_view help, double maximum,
                            double default_number) {
   ParamSpec spec = advanced(in(kShape, ParamRole::kShape,
@@ -60,8 +60,8 @@ constexpr ParamSpec length(std::string_view key, std::string_view label, std::st
 }
 
 constexpr std::array kSchema{
-    size(choice("model", "Model",
-                "Which Llama is trained; custom takes its shape from the checkpoint where there is one", kModels)),
+    size(choice("model", "Model", "Which Llama is trained; custom takes its shape from `weights` where that is set",
+                kModels)),
     size(number("batch", "Batch", "sequences", "Sequences in one step", 1, 256, 4)),
     size(number("seq", "Sequence", "tokens", "Tokens in a sequence", 8, 131072, 256)),
     in(kPrecision, ParamRole::kTechnique,
@@ -183,9 +183,9 @@ constexpr std::array kSchema{
     folded(kOffload, on_off("offload.checkpoints", "Stream checkpoints",
                             "The kept inputs of layers move to the host until backward wants them")),
     // Our AdamW counts its steps on the device.
-    folded(kKernels, own(on_off("cuda_graph", "CUDA graph",
-                                "Record the step once and replay it: one launch instead of up to two thousand"),
-                         "on", "off")),
+    folded(kKernels,
+           own(on_off("cuda_graph", "CUDA graph", "Record the step once and replay it: one launch instead of up to two thousand"),
+               "on", "off")),
     fused("fused.rms_norm", "Fused RMSNorm", "RMSNorm, with the residual addition before it, as one kernel"),
     fused("fused.rope", "Fused RoPE", "Turns queries and keys in place, in one kernel"),
     fused("fused.swiglu", "Fused SwiGLU", "SwiGLU as one kernel; its product is built again in backward, not kept"),
@@ -208,9 +208,11 @@ constexpr std::array kSchema{
          .maximum = 1e9,
          .default_number = 0,
          .advanced = true}),
-    run(unset("random ones", file("weights", "Weights",
-                                  "Folder of a Hugging Face Llama checkpoint in safetensors; empty draws random ones",
-                                  FileUse::kCheckpoint))),
+    run(unset("random ones",
+              file("weights", "Weights",
+                   "Folder of a Hugging Face Llama checkpoint in safetensors, or a config.json alone for its shape; "
+                   "empty draws random ones",
+                   FileUse::kCheckpoint))),
     run(unset("the text of this course",
               file("data", "Text",
                    "Any UTF-8 text file to train on, byte by byte; empty takes the text that ships with Headroom",

@@ -10,21 +10,22 @@ namespace headroom::experiments {
 
 record::Result<TrainStepModel> train_step_model(const predict::StepSettings& step) {
   TrainStepModel model{.config = step.model, .weights = {}};
-  const std::filesystem::path folder = step.weights;
-  if (folder.empty()) {
+  const std::filesystem::path weights = step.weights;
+  if (weights.empty()) {
     if (const record::Status fits = llama::check(model.config); !fits) return fits.error();
     return model;
   }
-  const record::Result<llama::Config> stored = llama::read_hugging_face_config(folder);
+  const record::Result<llama::Config> stored = llama::read_hugging_face_config(weights);
   if (!stored) return stored.error();
   if (llama::find_config(model.config.id) == nullptr) {
     model.config = stored.value();
-  } else if (const record::Status same = llama::check_same(model.config, stored.value(), folder); !same) {
+  } else if (const record::Status same = llama::check_same(model.config, stored.value(), weights); !same) {
     return same.error();
   }
-  record::Result<llama::StoredWeights> weights = llama::find_weights(folder, model.config);
-  if (!weights) return weights.error();
-  model.weights = std::move(weights).value();
+  if (llama::is_config_alone(weights)) return model;
+  record::Result<llama::StoredWeights> found = llama::find_weights(weights, model.config);
+  if (!found) return found.error();
+  model.weights = std::move(found).value();
   return model;
 }
 

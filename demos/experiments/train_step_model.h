@@ -1,5 +1,5 @@
-// Which model the settings of `train_step` name, and which checkpoint. No torch, so that the command line can say what
-// is wrong before an engine starts.
+// Which model the settings of `train_step` name, and which checkpoint or config.json. No torch, so that the command line
+// can say what is wrong before an engine starts.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct TrainStepModel {
 };
 
 // Refused: a shape that cannot be (kRefused), a checkpoint that is damaged or of another model (kBadInput). model=custom
-// with `weights` takes its shape from the checkpoint's config.json.
+// with `weights` takes its shape from the config.json there; where that is all, weights are drawn at random.
 record::Result<TrainStepModel> train_step_model(const predict::StepSettings& step);
 
 }  // namespace headroom::experiments

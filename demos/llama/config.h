@@ -1,4 +1,4 @@
-// The shape of a Llama: published ones and one's own.
+// The shape of a Llama, or of a model that differs from it in biases and norms: published ones and one's own.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,9 @@ struct Config {
   double rope_theta = 500000;
   std::optional<RopeScaling> rope_scaling;
   double rms_norm_eps = 1e-5;
+  bool qkv_bias = false;  // the projections to queries, keys and values have biases (Qwen2)
+  bool o_bias = false;    // that of attention's output has one
+  bool qk_norm = false;   // RMSNorm over each head of queries and keys, before RoPE (Qwen3)
 };
 
 std::span<const Config> published_configs();  // tiny, llama-3.2-1b, llama-3.2-3b, llama-3-8b
@@ -43,7 +46,8 @@ const Config* find_config(std::string_view id);
 // Refuses a shape that cannot be, with the reason.
 record::Status check(const Config& config);
 
-// Worked example, 1B: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400 (tied).
+// Worked example, 1B: V·H + L·(2·A·D·H + 2·K·D·H + 3·H·F + 2·H) + H = 1,235,814,400 (tied). Per layer, biases add
+// A·D + 2·K·D and H, norms over heads 2·D.
 std::int64_t num_parameters(const Config& config);
 
 // A weight's name in Hugging Face checkpoints and its shape, rows first.

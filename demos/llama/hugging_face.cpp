@@ -1,17 +1,16 @@
-// config.json, the index of shards, and which tensors a checkpoint must have.
+// The index of shards, and which tensors a checkpoint must have.
 #include "demos/llama/hugging_face.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
-#include <optional>
+#include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "demos/llama/checkpoint_folder.h"
 #include "demos/record/json_fields.h"
 #include "demos/record/text.h"
 
@@ -23,109 +22,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using record::Error;
 
-constexpr std::uintmax_t kLongestText = 100'000'000;  // of config.json and the index
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr const char* kSingle = "model.safetensors";
-
-record::Result<json> read_json(const fs::path& file) {
-  std::error_code failed;
-  const std::uintmax_t size = fs::file_size(file, failed);
-  std::ifstream stream;
-  if (!failed) stream.open(file, std::ios::binary);  // not of a pipe, which would wait for a writer
-  if (!stream.is_open())
-    return Error{fmt::format("{} cannot be read; give a folder with a Hugging Face Llama checkpoint.", file.string())};
-  if (size > kLongestText)
-    return Error{fmt::format("{} has {} bytes, and more than {} are not read; download it again.", file.string(), size,
-                             kLongestText)};
-  std::ostringstream text;
-  text << stream.rdbuf();
-  std::optional<json> value = record::parse_object(std::move(text).str());
-  if (!value) return Error{fmt::format("{} is no JSON object; download it again.", file.string())};
-  return *std::move(value);
-}
-
-// Takes values out of config.json and remembers what is wrong with the first that is missing or does not suit. A key
-// with null counts as absent.
-class ConfigFields {
- public:
-  explicit ConfigFields(const json& object) : object_(object) {}
-
-  std::int64_t whole(const char* key, std::optional<std::int64_t> otherwise = std::nullopt) {
-    const json* const value = find(key);
-    if (value == nullptr && otherwise) return *otherwise;
-    if (value == nullptr || !value->is_number_integer()) return wrong(key, "a whole number"), 0;
-    return value->get<std::int64_t>();
-  }
-  double real(const char* key, std::optional<double> otherwise = std::nullopt) {
-    const json* const value = find(key);
-    if (value == nullptr && otherwise) return *otherwise;
-    if (value == nullptr || !value->is_number() || !(value->get<double>() > 0))
-      return wrong(key, "a number above 0"), 0;
-    return value->get<double>();
-  }
-  bool flag(const char* key, bool otherwise) {
-    const json* const value = find(key);
-    if (value == nullptr) return otherwise;
-    if (!value->is_boolean()) return wrong(key, "true or false"), false;
-    return value->get<bool>();
-  }
-  std::string text(const char* key, const char* otherwise) {
-    const json* const value = find(key);
-    if (value == nullptr) return otherwise;
-    if (!value->is_string()) return wrong(key, "a word"), "";
-    return value->get<std::string>();
-  }
-  const json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
-  }
-  // The value has to be that of a model which is computed here.
-  template <class T>
-  void must_be(const char* key, const T& value, const T& suits, const char* what) {
-    if (value != suits) wrong(key, what);
-  }
-  // `suits`: what would do in its place.
-  void wrong(const char* key, const std::string& suits) {
-    constexpr std::size_t kLongest = 100;
-    if (!first_wrong_.empty()) return;
-    const json* const value = find(key);
-    std::string has = value == nullptr ? "nothing" : value->dump(-1, ' ', true, json::error_handler_t::replace);
-    if (has.size() > kLongest) has = has.substr(0, kLongest) + "…";
-    first_wrong_ = fmt::format("{} that suits a Llama as it is computed here: it says {}, and what would do is {}", key,
-                               has, suits);
-  }
-  const std::string& first_wrong() const { return first_wrong_; }
-
- private:
-  const json& object_;
-  std::string first_wrong_;
-};
-
-// rope_scaling, or rope_parameters in newer files, which holds rope_theta as well.
-void read_rope(ConfigFields& fields, Config& config) {
-  const char* const key = fields.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
-  const json* const object = fields.find(key);
-  config.rope_theta = fields.real("rope_theta", 10000);  // of a Llama that says nothing
-  if (object == nullptr) return;
-  constexpr const char* kSuits =
-      "rope_type default, or llama3 with its factor, low_freq_factor, high_freq_factor and "
-      "original_max_position_embeddings";
-  if (!object->is_object()) return fields.wrong(key, kSuits);
-  ConfigFields rope(*object);
-  config.rope_theta = rope.real("rope_theta", config.rope_theta);
-  const std::string type = rope.text("rope_type", rope.text("type", "default").c_str());
-  if (type == "llama3") {
-    config.rope_scaling = RopeScaling{.factor = rope.real("factor"),
-                                      .low_frequency_factor = rope.real("low_freq_factor"),
-                                      .high_frequency_factor = rope.real("high_freq_factor"),
-                                      .original_length = rope.real("original_max_position_embeddings")};
-    if (!(config.rope_scaling->low_frequency_factor < config.rope_scaling->high_frequency_factor))
-      fields.wrong(key, "a low_freq_factor below its high_freq_factor");
-  } else if (type != "default") {
-    fields.wrong(key, kSuits);
-  }
-  if (!rope.first_wrong().empty()) fields.wrong(key, kSuits);
-}
 
 // The shard as a file of the folder, or why it is not one.
 record::Result<fs::path> inside(const fs::path& folder, const std::string& name, const fs::path& index) {
@@ -157,7 +55,7 @@ record::Result<fs::path> inside(const fs::path& folder, const std::string& name,
 
 // Which file each tensor is in, by the index; the names are those of the files.
 record::Result<std::map<std::string, std::string>> read_index(const fs::path& index) {
-  const record::Result<json> value = read_json(index);
+  const record::Result<json> value = read_json_file(index);
   if (!value) return value.error();
   record::JsonReader reader(value.value(), "index");
   std::map<std::string, std::string> map;
@@ -197,25 +95,8 @@ record::Result<StoredWeights> read_shards(const fs::path& folder, const fs::path
   return weights;
 }
 
-record::Status check_folder(const fs::path& folder) {
-  std::error_code failed;
-  const bool there = fs::exists(folder, failed);
-  if (!fs::is_directory(folder, failed))
-    return Error{fmt::format("{} is no folder{}; `weights` takes one with a Hugging Face Llama checkpoint.",
-                             folder.string(), there ? " but a file" : ": nothing is there")};
-  const fs::path snapshots = folder / "snapshots";
-  if (fs::exists(folder / "config.json", failed) || !fs::is_directory(snapshots, failed)) return record::Ok{};
-  std::set<fs::path> revisions;
-  for (const auto& entry : fs::directory_iterator(snapshots, failed)) revisions.insert(entry.path());
-  const fs::path one = revisions.empty() ? snapshots / "REVISION" : *revisions.begin();
-  return Error{
-      fmt::format("{} is an entry of the Hugging Face cache, not a checkpoint; take the folder of a revision "
-                  "in it, {}.",
-                  folder.string(), one.string())};
-}
-
 record::Result<StoredWeights> read_headers(const fs::path& folder) {
-  if (const record::Status there = check_folder(folder); !there) return there.error();
+  if (const record::Status there = check_checkpoint_folder(folder); !there) return there.error();
   const auto has = [&](const char* name) {
     std::error_code failed;
     return fs::exists(fs::symlink_status(folder / name, failed));
@@ -270,73 +151,6 @@ record::Status check_tensors(const StoredWeights& weights, const fs::path& folde
 }
 
 }  // namespace
-
-record::Result<Config> read_hugging_face_config(const fs::path& folder) {
-  if (const record::Status there = check_folder(folder); !there) return there.error();
-  const fs::path file = folder / "config.json";
-  const record::Result<json> object = read_json(file);
-  if (!object) return object.error();
-  ConfigFields fields(object.value());
-  Config config{.id = "custom"};
-  config.hidden_size = fields.whole("hidden_size");
-  config.intermediate_size = fields.whole("intermediate_size");
-  config.num_layers = fields.whole("num_hidden_layers");
-  config.num_heads = fields.whole("num_attention_heads");
-  config.num_kv_heads = fields.whole("num_key_value_heads", config.num_heads);
-  config.head_dim = fields.whole("head_dim", config.num_heads > 0 ? config.hidden_size / config.num_heads : 0);
-  config.vocab_size = fields.whole("vocab_size");
-  config.tie_word_embeddings = fields.flag("tie_word_embeddings", false);
-  config.rms_norm_eps = fields.real("rms_norm_eps", 1e-6);
-  read_rope(fields, config);
-  fields.must_be<std::string>("model_type", fields.text("model_type", "llama"), "llama", "\"llama\"");
-  fields.must_be<std::string>("hidden_act", fields.text("hidden_act", "silu"), "silu", "\"silu\"");
-  fields.must_be("attention_bias", fields.flag("attention_bias", false), false, "false");
-  fields.must_be("mlp_bias", fields.flag("mlp_bias", false), false, "false");
-  if (const json* const dropout = fields.find("attention_dropout"); dropout != nullptr && *dropout != 0)
-    fields.wrong("attention_dropout", "0: no dropout is computed");
-  if (fields.find("quantization_config") != nullptr)
-    fields.wrong("quantization_config", "none: weights in F32, F16 or BF16");
-  if (!fields.first_wrong().empty())
-    return Error{fmt::format("{} has no {}; take a Llama 3 checkpoint in F32, F16 or BF16.", file.string(),
-                             fields.first_wrong())};
-  if (const record::Status fits = check(config); !fits)
-    return Error{fmt::format("{} cannot be used: {}", file.string(), fits.error().message)};
-  return config;
-}
-
-record::Status check_same(const Config& wanted, const Config& stored, const fs::path& folder) {
-  const RopeScaling none{.factor = 1, .low_frequency_factor = 1, .high_frequency_factor = 1, .original_length = 1};
-  const RopeScaling a = wanted.rope_scaling.value_or(none), b = stored.rope_scaling.value_or(none);
-  struct Pair {
-    const char* name;
-    double wanted, stored;
-  };
-  const auto real = [](std::int64_t number) { return static_cast<double>(number); };
-  const std::array pairs{
-      Pair{"hidden_size", real(wanted.hidden_size), real(stored.hidden_size)},
-      Pair{"intermediate_size", real(wanted.intermediate_size), real(stored.intermediate_size)},
-      Pair{"num_hidden_layers", real(wanted.num_layers), real(stored.num_layers)},
-      Pair{"num_attention_heads", real(wanted.num_heads), real(stored.num_heads)},
-      Pair{"num_key_value_heads", real(wanted.num_kv_heads), real(stored.num_kv_heads)},
-      Pair{"head_dim", real(wanted.head_dim), real(stored.head_dim)},
-      Pair{"vocab_size", real(wanted.vocab_size), real(stored.vocab_size)},
-      Pair{"tie_word_embeddings", real(wanted.tie_word_embeddings), real(stored.tie_word_embeddings)},
-      Pair{"rms_norm_eps", wanted.rms_norm_eps, stored.rms_norm_eps},
-      Pair{"rope_theta", wanted.rope_theta, stored.rope_theta},
-      Pair{"rope scaling factor", a.factor, b.factor},
-      Pair{"rope scaling low_freq_factor", a.low_frequency_factor, b.low_frequency_factor},
-      Pair{"rope scaling high_freq_factor", a.high_frequency_factor, b.high_frequency_factor},
-      Pair{"rope scaling original_max_position_embeddings", a.original_length, b.original_length},
-  };
-  for (const Pair& pair : pairs) {
-    if (pair.wanted == pair.stored) continue;
-    return Error{
-        fmt::format("{} says {} {}, and model={} has {}; take that model's checkpoint, or model=custom, which takes "
-                    "its shape from the checkpoint.",
-                    (folder / "config.json").string(), pair.name, pair.stored, wanted.id, pair.wanted)};
-  }
-  return record::Ok{};
-}
 
 record::Result<StoredWeights> find_weights(const fs::path& folder, const Config& config) {
   record::Result<StoredWeights> weights = read_headers(folder);

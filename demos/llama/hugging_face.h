@@ -1,4 +1,5 @@
-// Llama checkpoints as Hugging Face lays them out: a folder with config.json and safetensors in one file or in shards.
+// Checkpoints of Llama and its relatives as Hugging Face lays them out: a folder with config.json and safetensors in one
+// file or in shards; or config.json alone, for the shape.
 // No torch.
 #pragma once
 
@@ -17,11 +18,15 @@ namespace headroom::llama {
 
 // Every defect is one sentence with file, tensor and cure, of kind kBadInput.
 
-// The shape that the folder's config.json describes, with id "custom".
-record::Result<Config> read_hugging_face_config(const std::filesystem::path& folder);
+// Whether `weights` names a config.json and no folder: by its name, so that a recording from elsewhere can be asked.
+bool is_config_alone(const std::filesystem::path& weights);
+
+// The shape that config.json describes, of a folder or alone, with id "custom": a Llama, Mistral, Qwen2 or Qwen3 without
+// experts and without a sliding window.
+record::Result<Config> read_hugging_face_config(const std::filesystem::path& weights);
 
 // Whether two configs describe the same computation; the sentence names the first difference.
-record::Status check_same(const Config& wanted, const Config& stored, const std::filesystem::path& folder);
+record::Status check_same(const Config& wanted, const Config& stored, const std::filesystem::path& weights);
 
 // The weights of a checkpoint, checked but not read.
 struct StoredWeights {

@@ -20,17 +20,18 @@ using record::Phase;
 
 namespace {
 
-// cuBLAS keeps one for each handle and stream. PyTorch's default for compute capability 9.0 is 4,096 × 8 KiB.
-constexpr Bytes kBlasWorkspace = 32 * record::kMiB;
-// cuBLASLt's, which the chunked output layer multiplies with: PyTorch's default.
-constexpr Bytes kBlasLtWorkspace = record::kMiB;
 // A sum over many rows is taken in parts: two for each row and output, in fp32, and a word for each group of threads
 // (aten/src/ATen/native/cuda/Reduce.cuh). Recorded for 1,024 to 4,096 rows of 2,048 numbers.
 constexpr Bytes kPartsPerRow = 2, kPartBytes = 4, kSemaphores = 64;
 
-// The gradient of an embedding is summed by token id: from so many tokens on PyTorch sorts them and sums in parts, of ten
-// tokens each and at least one for each id (aten/src/ATen/native/cuda/Embedding.cu, EmbeddingBackwardKernel.cu).
 constexpr std::int64_t kMostUnsorted = 3072, kTokensPerPart = 10;
+constexpr Bytes kId = 8;
+
+bool sorts_ids(const StepSettings& step) { return !step.fused.embedding && step.tokens() > kMostUnsorted; }
+// Of ten tokens each, and at least one for each id.
+std::int64_t id_parts(const StepSettings& step) {
+  return step.tokens() / kTokensPerPart + std::min(step.tokens(), step.model.vocab_size);
+}
 
 class Adding {
  public:
@@ -43,8 +44,8 @@ class Adding {
         tokens_(step.tokens()),
         embedding_(step.model.vocab_size * step.model.hidden_size * step.element_bytes()),
         part_bytes_(step.model.hidden_size * kPartBytes),
-        parts_(tokens_ / kTokensPerPart + std::min(tokens_, step.model.vocab_size)),
-        sorts_(!step.fused.embedding && tokens_ > kMostUnsorted),
+        parts_(id_parts(step)),
+        sorts_(sorts_ids(step)),
         chunked_(loss_in_chunks(step)) {}
 
   bool take(const MemEvent& event, std::vector<MemEvent>& events) {
@@ -88,15 +89,15 @@ class Adding {
   // Around the gradient: ids and their order, sorted; then where each id and each part begins, and the parts. The scratch
   // of the sort itself, 20 B per token, is returned before the gradient is there, and left out.
   bool sum_by_id(const MemEvent& gradient, std::vector<MemEvent>& events) {
-    const Bytes ids = tokens_ * 8;
+    const Bytes ids = tokens_ * kId;
     const auto scratch = [&](Bytes bytes) { return request(gradient, bytes, Category::kWorkspace, events); };
     std::vector<MemEvent> held;
     for (int i = 0; i < 2; ++i) held.push_back(scratch(ids));
     release(scratch(ids), events);
     events.push_back(gradient);
-    for (const Bytes bytes : {ids, Bytes{8}}) held.push_back(scratch(bytes));
+    for (const Bytes bytes : {ids, kId}) held.push_back(scratch(bytes));
     release(scratch(ids), events);
-    for (const Bytes bytes : {ids, ids, Bytes{8}, parts_ * 8, parts_ * part_bytes_}) held.push_back(scratch(bytes));
+    for (const Bytes bytes : {ids, ids, kId, parts_ * kId, parts_ * part_bytes_}) held.push_back(scratch(bytes));
     for (auto each = held.rbegin(); each != held.rend(); ++each) release(*each, events);
     return true;
   }
@@ -120,6 +121,11 @@ class Adding {
 };
 
 }  // namespace
+
+Bytes id_sort_bytes(const StepSettings& step) {
+  if (!sorts_ids(step)) return 0;
+  return 5 * step.tokens() * kId + 2 * kId + id_parts(step) * (kId + step.model.hidden_size * kPartBytes);
+}
 
 record::Recording with_gpu_extras(const record::Recording& trace, record::Schema train_step) {
   Adding adding(trace, settings_of(trace.info(), train_step));

@@ -19,12 +19,18 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   std::int64_t forward = 2 * h + 4 * h + 3 * h;
   forward += 2 * (q + kv);    // RoPE in place
   forward += 2 * q + 2 * kv;  // attention: q, k, v; its result
-  forward += 3 * f;           // SwiGLU: gate, up; product
+  if (c.qk_norm) forward += 2 * (q + kv);
+  if (c.qkv_bias) forward += 2 * (q + 2 * kv);  // added in place
+  if (c.o_bias) forward += 2 * h;
+  forward += 3 * f;  // SwiGLU: gate, up; product
   // Each norm: x again; y. Then dy, x and the stream's gradient; dx.
   std::int64_t backward = 2 * (2 * h + 4 * h);
-  backward += 2 * (q + kv);    // RoPE
-  backward += 4 * q + 4 * kv;  // q, k, v, result, its gradient; dq, dk, dv
-  backward += 6 * f;           // gradient, gate, up; two gradients, the product again
+  backward += 2 * (q + kv);                 // RoPE
+  backward += 4 * q + 4 * kv;               // q, k, v, result, its gradient; dq, dk, dv
+  if (c.qk_norm) backward += 3 * (q + kv);  // dy, x; dx
+  if (c.qkv_bias) backward += q + 2 * kv;   // the rows' sum
+  if (c.o_bias) backward += h;
+  backward += 6 * f;  // gradient, gate, up; two gradients, the product again
   return {.forward = tokens * forward, .backward = tokens * backward};
 }
 

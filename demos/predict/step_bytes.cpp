@@ -43,7 +43,11 @@ Bytes moments_8bit_bytes(const StepSettings& step) {
   const std::int64_t rank = step.adapters.rank;
   const bool all = step.adapters.kind == AdapterKind::kOff;
   const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
+  const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
   Bytes layer = all ? 2 * of(c.hidden_size) : 0;
+  if (all && c.qkv_bias) layer += of(queries) + 2 * of(keys);
+  if (all && c.o_bias) layer += of(c.hidden_size);
+  if (all && c.qk_norm) layer += 2 * of(c.head_dim);
   for (const Matrix& each : projections(c)) {
     if (all)
       layer += of(each.out * each.in);
@@ -132,6 +136,7 @@ std::int64_t galore_elements(const StepSettings& step) {
 }
 
 bool has_8bit_moments(const StepSettings& step) { return step.optimizer == OptimizerKind::kAdamW8bit; }
+bool has_low_rank_moments(const StepSettings& step) { return step.optimizer == OptimizerKind::kGaLore; }
 
 Bytes optimizer_state_bytes(const StepSettings& step) {
   const std::int64_t trained = trained_parameters(step);
@@ -162,35 +167,83 @@ Bytes final_norm_bytes(const StepSettings& step) {
   return step.tokens() * step.model.hidden_size * (step.fused.rms_norm ? 2 * s : kFp32 + trained + s);
 }
 
-std::optional<Bytes> layer_bytes(const StepSettings& step) {
-  if (step.fused.attention == Attention::kEager || step.adapters.kind != AdapterKind::kOff) return std::nullopt;
-  const llama::Config& c = step.model;
-  const std::int64_t s = step.element_bytes(), h = c.hidden_size, queries = c.num_heads * c.head_dim,
-                     keys = c.num_kv_heads * c.head_dim;
-  // Attention keeps its inputs, its output and a log-sum-exp per head and row.
-  const std::int64_t attention = s * (2 * queries + 2 * keys) + kFp32 * c.num_heads;
-  // A norm keeps one number per row; composed also its input in fp32, the normed rows and its result. In fp32 the first
-  // norm's input is the layer's.
-  const std::int64_t norms =
-      step.fused.rms_norm ? s * h + 2 * kFp32 : (s == kFp32 ? 1 : 2) * kFp32 * h + 4 * s * h + 2 * kFp32;
-  const std::int64_t mlp = s * c.intermediate_size * (step.fused.swiglu ? 2 : 4);
-  return step.tokens() * (attention + norms + mlp);
+Bytes score_bytes(const StepSettings& step) {
+  const std::int64_t s = step.element_bytes();
+  return step.tokens() * step.sequence * step.model.num_heads * (s == kFp32 ? kFp32 : kFp32 + s);
 }
 
-std::optional<Bytes> activation_bytes(const StepSettings& step) {
-  const auto layer = layer_bytes(step);
-  const auto layers = step.whole_layers();
-  if (!layer || !layers) return std::nullopt;
-  // In 16 bits the composed norm keeps its fp32 copy of a layer's input and not the input.
-  const Bytes between = step.fused.rms_norm || step.element_bytes() == kFp32 ? layer_input_bytes(step) : 0;
-  if (!step.keeps_layer_inputs()) return *layers * (*layer + between) + final_norm_bytes(step);
+namespace {
+
+// Per token. A norm keeps one number per row; composed also its input in fp32, the normed rows for its own gradient,
+// and its result for the products.
+std::int64_t norm_bytes(const StepSettings& step, bool first, bool read) {
+  const std::int64_t s = step.element_bytes(), h = step.model.hidden_size;
+  if (step.fused.rms_norm) return (first ? 0 : s * h) + kFp32;  // the first norm's input is the layer's
+  if (step.rebuilds_cheap()) return first ? 0 : s * h;
+  const bool trained = step.adapters.kind == AdapterKind::kOff;
+  return (first && s == kFp32 ? 0 : kFp32 * h) + (trained ? s * h : 0) + (read ? s * h : 0) + kFp32;
+}
+
+// Per token. Norms over heads keep their input, composed in fp32 with the normed heads for their own gradients, and a
+// number per head.
+std::int64_t head_norm_bytes(const StepSettings& step) {
+  const llama::Config& c = step.model;
+  if (!c.qk_norm) return 0;
+  const std::int64_t heads = c.num_heads + c.num_kv_heads, s = step.element_bytes();
+  const bool trained = step.adapters.kind == AdapterKind::kOff;
+  return heads * (c.head_dim * (step.fused.rms_norm ? s : kFp32 + (trained ? s : 0)) + kFp32);
+}
+
+// Per token, without eager attention's scores. Attention keeps its inputs, its output and a log-sum-exp per head and
+// row; eager, keys and values are copied for each query head, and the product behind it keeps the output.
+std::int64_t attention_bytes(const StepSettings& step, bool read) {
+  const llama::Config& c = step.model;
+  const std::int64_t s = step.element_bytes(), queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
+  if (step.fused.attention != Attention::kEager) return s * (2 * queries + 2 * keys) + kFp32 * c.num_heads;
+  return s * (step.rebuilds_cheap() ? queries + 2 * keys : (read ? 4 : 3) * queries);
+}
+
+}  // namespace
+
+LayerBytes layer_bytes(const StepSettings& step) {
+  const AdapterTargets targets = step.adapters.targets;
+  const bool frozen = step.adapters.kind != AdapterKind::kOff;
+  const bool attention_read = !frozen || targets != AdapterTargets::kMlp,
+             mlp_read = !frozen || targets != AdapterTargets::kAttention;
+  const std::int64_t s = step.element_bytes(), n = step.tokens(), low = frozen ? s * step.adapters.rank : 0;
+  const std::int64_t hidden = s * step.model.intermediate_size;
+  const bool by_operators = !step.fused.swiglu && !step.rebuilds_cheap();  // the gate's SiLU and the product are kept
+  const bool scores = step.fused.attention == Attention::kEager && !step.rebuilds_cheap();
+  // Of four projections in attention and three in the MLP.
+  return {.attention_norm = n * norm_bytes(step, true, attention_read),
+          .attention =
+              n * (attention_bytes(step, attention_read) + head_norm_bytes(step) + (attention_read ? 4 * low : 0)) +
+              (scores ? score_bytes(step) : 0),
+          .mlp_norm = n * norm_bytes(step, false, mlp_read),
+          .mlp = n * (hidden * (by_operators ? (mlp_read ? 4 : 3) : 2) + (mlp_read ? 3 * low : 0))};
+}
+
+Bytes between_layers_bytes(const StepSettings& step) {
+  const bool read = step.fused.rms_norm || step.element_bytes() == kFp32 || step.rebuilds_cheap();
+  return read ? layer_input_bytes(step) : 0;
+}
+
+Bytes activation_bytes(const StepSettings& step) {
+  const Bytes layer = layer_bytes(step).sum(), between = between_layers_bytes(step);
+  if (!step.keeps_layer_inputs()) return step.model.num_layers * (layer + between) + final_norm_bytes(step);
+  const std::int64_t layers = step.layers_at_once();
   const Bytes kept = step.offload_checkpoints ? 2 * layer_input_bytes(step) : checkpoint_bytes(step);
-  return kept + *layers * *layer + (*layers - 1) * between;
+  return kept + layers * layer + (layers - 1) * between;
 }
 
 std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(flce_problem(step)); }
 
 bool loss_in_chunks(const StepSettings& step) { return step.loss == LossPath::kFlce; }
+
+Bytes kept_output_bytes(const StepSettings& step) {
+  if (!step.keep_output) return 0;
+  return (step.loss == LossPath::kHf2024 ? kFp32 : step.element_bytes()) * step.model.vocab_size * step.tokens();
+}
 
 Bytes loss_bytes(const StepSettings& step) {
   const std::int64_t v = step.model.vocab_size, tokens = step.tokens(), shifted = tokens - step.batch;

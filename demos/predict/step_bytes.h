@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "demos/llama/config.h"
 #include "demos/predict/step_settings.h"
@@ -35,6 +34,7 @@ record::Bytes nf4_bytes(const llama::Config& config);
 // 256: 2.031 B per parameter.
 record::Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block = kernels::kQuantisedBlock);
 bool has_8bit_moments(const StepSettings& step);
+bool has_low_rank_moments(const StepSettings& step);
 // Of one matrix m × n, the smaller side projected to r: two moments r × max(m, n) and the projection r × min(m, n), in
 // elements. 2048 × 8192 at r = 512: 9,437,184 of 2 × 16,777,216.
 std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64_t rank);
@@ -49,13 +49,29 @@ record::Bytes layer_input_bytes(const StepSettings& step);
 // What the last layer and the final norm add to these after forward: the norm's input and output; by PyTorch's operators
 // the input in fp32, and the normed rows for the norm's own gradient. bf16: 4 · 1,024 · 2,048 · (4 + 2 + 2) = 67,108,864.
 record::Bytes final_norm_bytes(const StepSettings& step);
-// What a layer keeps for its own backward, without its input: norms, queries, keys, values, attention's output and the
-// MLP's tensors. Not known: eager attention, which keeps its scores, and adapters. 1B in bf16, 4,096 tokens: 445,153,280.
-std::optional<record::Bytes> layer_bytes(const StepSettings& step);
-// The most that activations take, but for the gradients of the layer that is in backward: all layers and the final norm;
-// with checkpoints the kept inputs and the k layers that are computed again, n/k · a_input + k · a_layer. Not known:
-// selective checkpointing and what layer_bytes() does not know. 1B as above: 7,189,561,344; with k = 4: 1,847,721,984.
-std::optional<record::Bytes> activation_bytes(const StepSettings& step);
+// What a layer keeps for its own backward, without its input, by the operation that keeps it. Products keep what they
+// read where their weights are trained or have adapters beside them, and each adapter keeps its r numbers per token.
+// Selective checkpointing keeps the inputs of norms, SwiGLU and eager attention, and not their results.
+struct LayerBytes {
+  record::Bytes attention_norm = 0;
+  record::Bytes attention = 0;  // queries, keys, values, the output and its log-sum-exp; eager: the scores
+  record::Bytes mlp_norm = 0;
+  record::Bytes mlp = 0;
+
+  record::Bytes sum() const { return attention_norm + attention + mlp_norm + mlp; }
+};
+// 1B in bf16, 4,096 tokens: 445,153,280.
+LayerBytes layer_bytes(const StepSettings& step);
+// Eager attention's A scores per token and key: the softmax in fp32, and in 16 bits its rounding for the product with
+// the values. 1B in bf16, 4 sequences of 1,024: 4 · 32 · 1,024² · (4 + 2) = 805,306,368.
+record::Bytes score_bytes(const StepSettings& step);
+// The input of each layer but the first of its segment, where backward reads it: 0 for norms by PyTorch's operators
+// in 16 bits, which keep it in fp32 among layer_bytes().
+record::Bytes between_layers_bytes(const StepSettings& step);
+// What activations take at most, but for the gradients of the layer that is in backward and what is rebuilt for them:
+// all layers and the final norm; with checkpoints the kept inputs and the k layers that are computed again, n/k · a_input +
+// k · a_layer. 1B as above: 7,189,561,344; with k = 4: 1,847,721,984.
+record::Bytes activation_bytes(const StepSettings& step);
 // Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time, as the kernel cuts them. 1B,
 // 8,192 tokens: 1,024; by the report's rule 256.
 std::int64_t loss_chunk(const StepSettings& step);
@@ -64,6 +80,8 @@ bool loss_in_chunks(const StepSettings& step);
 // The most that the loss holds at a time. kHf2024 keeps two tensors of T rows and two of T − 1 rows per sequence, all
 // fp32; without the kept output one of T rows less. kFlce: a chunk's logits, as the kernel lays them out.
 record::Bytes loss_bytes(const StepSettings& step);
+// The logits that the loop holds from one step to the next, with the kept output: kHf2024 has widened them to fp32.
+record::Bytes kept_output_bytes(const StepSettings& step);
 
 // --- the model state of any number of parameters, by kind: what no batch size changes
 

@@ -100,8 +100,7 @@ std::int64_t StepSettings::moment_bytes() const {
   return masters() ? 4 : element_bytes();
 }
 
-std::optional<std::int64_t> StepSettings::whole_layers() const {
-  if (checkpointing == Checkpointing::kSelective) return std::nullopt;
+std::int64_t StepSettings::layers_at_once() const {
   return keeps_layer_inputs() ? std::min(checkpoint_every, model.num_layers) : model.num_layers;
 }
 
@@ -151,12 +150,21 @@ constexpr ShapeFact kShapeFacts[] = {{"model.hidden_size", &llama::Config::hidde
                                      {"model.head_dim", &llama::Config::head_dim},
                                      {"model.vocab_size", &llama::Config::vocab_size}};
 constexpr std::string_view kTied = "model.tie_word_embeddings";
+struct PartFact {
+  std::string_view key;
+  bool llama::Config::*there;
+};
+// Recordings from before there were such models lack these.
+constexpr PartFact kPartFacts[] = {{"model.qkv_bias", &llama::Config::qkv_bias},
+                                   {"model.o_bias", &llama::Config::o_bias},
+                                   {"model.qk_norm", &llama::Config::qk_norm}};
 
 }  // namespace
 
 std::map<std::string, std::string> shape_facts(const llama::Config& taken) {
   std::map<std::string, std::string> facts{{std::string(kTied), taken.tie_word_embeddings ? "yes" : "no"}};
   for (const auto& [key, value] : kShapeFacts) facts.emplace(key, std::to_string(taken.*value));
+  for (const auto& [key, there] : kPartFacts) facts.emplace(key, taken.*there ? "yes" : "no");
   return facts;
 }
 
@@ -172,6 +180,10 @@ std::optional<llama::Config> taken_shape(const std::map<std::string, std::string
   const auto tied = provenance.find(std::string(kTied));
   if (tied == provenance.end() || !llama::check(shape)) return std::nullopt;
   shape.tie_word_embeddings = tied->second == "yes";
+  for (const auto& [key, there] : kPartFacts) {
+    const auto found = provenance.find(std::string(key));
+    shape.*there = found != provenance.end() && found->second == "yes";
+  }
   return shape;
 }
 

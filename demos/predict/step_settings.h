@@ -24,9 +24,9 @@ inline constexpr std::array kLossModes{
 };
 
 struct StepSettings {
-  // Of a checkpoint (`weights`) with model=custom these are placeholders until its config.json has been read.
+  // With `weights` and model=custom these are placeholders until its config.json has been read.
   llama::Config model;
-  std::string weights;        // folder of a checkpoint; empty: drawn at random
+  std::string weights;        // folder of a checkpoint, or its config.json alone; empty: drawn at random
   std::string text;           // file to train on; empty: the course's
   std::int64_t batch = 0;     // B, sequences of a micro-batch
   std::int64_t sequence = 0;  // T
@@ -72,8 +72,10 @@ struct StepSettings {
   bool masters() const { return has_masters(precision); }
   // Only the inputs of layers are kept, and whole layers are computed again.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
-  // How many layers hold all their tensors at once: L, or the k that are computed again; nothing: parts of layers.
-  std::optional<std::int64_t> whole_layers() const;
+  // What is cheap is computed again, and the results of products are kept.
+  bool rebuilds_cheap() const { return checkpointing == Checkpointing::kSelective; }
+  // How many layers hold what their backward reads at once: L, or the k that are computed again.
+  std::int64_t layers_at_once() const;
   // Bytes of a working weight, gradient or activation; of one of AdamW's moments.
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
   std::int64_t moment_bytes() const;
@@ -87,7 +89,7 @@ StepSettings step_settings(const record::Params& train_step);
 const char* storage_key(Precision precision);
 
 // The shape that a run took from a checkpoint, as facts of its provenance ("model.num_layers": "5"), and back. Empty:
-// the provenance has none, or not all of them.
+// the provenance has none, or not all of them; biases and norms over heads may be missing, and then there are none.
 std::map<std::string, std::string> shape_facts(const llama::Config& taken);
 std::optional<llama::Config> taken_shape(const std::map<std::string, std::string>& provenance);
 

@@ -124,6 +124,8 @@ struct AdapterOptions {
   std::int64_t rank = 16;
   double alpha = 32;
   AdapterTargets targets = AdapterTargets::kAll;
+
+  bool quantised() const { return kind == AdapterKind::kQlora; }
 };
 
 // Where masters and moments are kept. Away from the device, the CPU steps.

@@ -122,6 +122,8 @@ TEST_CASE("A summary says when a checkpoint was given bytes as token ids") {
   CHECK(summary.bytes_as_tokens);
   CHECK(to_text(summary).find("Each byte of the text was taken as a token id") != std::string::npos);
   CHECK(nlohmann::json::parse(to_json(summary))["bytes_as_tokens"] == true);
+  info.params["weights"] = "shape/config.json";  // random weights, which know no tokenizer
+  CHECK_FALSE(summarise(record::Ledger(record::Recording(info))).bytes_as_tokens);
 }
 
 TEST_CASE("A summary says how many steps overflowed, and at which loss scale") {

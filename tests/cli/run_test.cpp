@@ -189,6 +189,9 @@ TEST_CASE("A checkpoint that cannot be loaded is bad input, said before the run"
   ran = run_with({});
   CHECK(ran.exit_code == 2);
   CHECK(holds(ran.err, "hidden_size 64, and model=tiny has 256"));
+  CHECK(run_headroom({"run", "train_step", "--set", "model=custom", "weights=" + (folder / "config.json")},
+                     with_engine("completed"))
+            .exit_code == 0);
   write_file(folder / "model.safetensors", "cut");
   ran = run_with({"--set", "model=custom"});
   CHECK(ran.exit_code == 2);

@@ -1,8 +1,5 @@
 // The planner's trace, with what a GPU adds and what its allocator makes of it, against the runs that a GPU recorded.
-#include <chrono>
 #include <filesystem>
-#include <memory>
-#include <thread>
 
 #include "demos/backend/backend.h"
 #include "demos/experiments/demo.h"
@@ -10,10 +7,10 @@
 #include "demos/predict/placed.h"
 #include "demos/record/ledger.h"
 #include "demos/record/timeline.h"
+#include "tests/live/planned.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
-using namespace std::chrono_literals;
 using record::Recording;
 
 namespace {
@@ -22,15 +19,6 @@ namespace {
 record::Bytes step_peak(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
   return (step ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
-}
-
-bool answers(backend::Backend& planner) {
-  const auto deadline = std::chrono::steady_clock::now() + 60s;
-  while (planner.state() != backend::RunState::kFinished && std::chrono::steady_clock::now() < deadline) {
-    planner.poll();
-    std::this_thread::sleep_for(1ms);
-  }
-  return planner.state() == backend::RunState::kFinished;
 }
 
 }  // namespace
@@ -44,12 +32,8 @@ TEST_CASE("the peak of a GPU's step is known before the run, to the byte") {
     const auto read = Recording::read(file.path());
     REQUIRE(read.ok());
     const record::RunInfo& info = read.value().info();
-    REQUIRE(planner->start({.demo = info.demo, .params = record::Params::known_of(schema, info.params)}).ok());
-    REQUIRE(answers(*planner));
-    const std::shared_ptr<const Recording> trace = planner->recording();
-    REQUIRE(trace->outcome());
-    INFO(trace->outcome()->message);
-    REQUIRE(trace->outcome()->kind == record::OutcomeKind::kCompleted);
+    const auto trace =
+        tests::planned(*planner, {.demo = info.demo, .params = record::Params::known_of(schema, info.params)});
     const Recording predicted = predict::placed(predict::with_gpu_extras(*trace, schema), info.cap);
     record::Ledger is(read.value()), said(predicted);
     is.update();

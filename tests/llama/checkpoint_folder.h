@@ -84,8 +84,8 @@ inline std::string safetensors(const std::vector<TensorBytes>& tensors) {
 }
 
 inline nlohmann::json config_json(const llama::Config& c) {
-  nlohmann::json object{{"model_type", "llama"},
-                        {"architectures", {"LlamaForCausalLM"}},
+  const char* const type = c.qk_norm ? "qwen3" : c.qkv_bias && !c.o_bias ? "qwen2" : "llama";
+  nlohmann::json object{{"model_type", type},
                         {"hidden_act", "silu"},
                         {"hidden_size", c.hidden_size},
                         {"intermediate_size", c.intermediate_size},
@@ -98,7 +98,7 @@ inline nlohmann::json config_json(const llama::Config& c) {
                         {"rms_norm_eps", c.rms_norm_eps},
                         {"rope_theta", c.rope_theta},
                         {"rope_scaling", nullptr},
-                        {"attention_bias", false}};
+                        {"attention_bias", c.o_bias}};
   if (c.rope_scaling) {
     object["rope_scaling"] = {{"rope_type", "llama3"},
                               {"factor", c.rope_scaling->factor},

@@ -29,7 +29,7 @@ std::string config_refusal(const std::function<void(json&)>& change) {
 TEST_CASE("a config that cannot be computed here is refused by its field") {
   CHECK_THAT(config_refusal([](json& c) { c["model_type"] = "gpt2"; }), ContainsSubstring("no model_type"));
   CHECK_THAT(config_refusal([](json& c) { c["hidden_act"] = "gelu"; }), ContainsSubstring("no hidden_act"));
-  CHECK_THAT(config_refusal([](json& c) { c["attention_bias"] = true; }), ContainsSubstring("no attention_bias"));
+  CHECK_THAT(config_refusal([](json& c) { c["mlp_bias"] = true; }), ContainsSubstring("no mlp_bias"));
   CHECK_THAT(config_refusal([](json& c) { c.erase("hidden_size"); }), ContainsSubstring("no hidden_size"));
   CHECK_THAT(config_refusal([](json& c) { c["vocab_size"] = "many"; }), ContainsSubstring("no vocab_size"));
   CHECK_THAT(config_refusal([](json& c) { c["num_key_value_heads"] = 3; }), ContainsSubstring("not a multiple"));

@@ -138,6 +138,26 @@ TEST_CASE("a checkpoint's weights are the model's, whatever type they are stored
   check_values(loaded(folder.path(), kSmall, type), stored, type);
 }
 
+TEST_CASE("biases and norms over heads are loaded, and are missed where the file lacks them") {
+  for (const bool qk_norm : {false, true}) {
+    llama::Config config = kSmall;
+    config.qk_norm = qk_norm;
+    config.qkv_bias = config.o_bias = !qk_norm;
+    const TemporaryFolder folder;
+    std::vector<TensorBytes> tensors = tensors_of(config);
+    write_checkpoint(folder.path(), config, tensors);
+    const auto read = llama::read_hugging_face_config(folder.path());
+    REQUIRE(read.ok());
+    check_values(loaded(folder.path(), read.value()), at::kFloat, at::kFloat);
+    const std::string part = qk_norm ? "layers.1.self_attn.k_norm.weight" : "layers.1.self_attn.o_proj.bias";
+    std::erase_if(tensors, [&](const TensorBytes& tensor) { return tensor.name.ends_with(part); });
+    write_checkpoint(folder.path(), config, tensors);
+    CHECK_THAT(llama::find_weights(folder.path(), config).error().message,
+               ContainsSubstring(part + " is missing in the checkpoint"));
+    CHECK_THAT(llama::find_weights(folder.path(), kSmall).error().message, ContainsSubstring("is none of"));
+  }
+}
+
 TEST_CASE("tensors may be at odd addresses and in any order") {
   const TemporaryFolder folder;
   write_config(folder.path(), kSmall);

@@ -39,6 +39,10 @@ TEST_CASE("a model is its layers and what belongs to none") {
   CHECK(layer_parameters(c) == 60'821'504);
   CHECK(outer_parameters(c) == 128'256LL * 2048 + 2048);
   CHECK(16 * layer_parameters(c) + outer_parameters(c) == kP);
+  llama::Config other = c;
+  other.qkv_bias = other.o_bias = other.qk_norm = true;
+  CHECK(layer_parameters(other) == 60'821'504 + 2048 + 2 * 512 + 2048 + 2 * 64);
+  CHECK(projection_parameters(other) == projection_parameters(c));
   CHECK(projection_parameters(c) == 16LL * (2 * 2048 * 2048 + 2 * 512 * 2048 + 3 * 2048 * 8192));
 }
 
@@ -69,14 +73,33 @@ TEST_CASE("checkpoints take B T H s for each input that is kept") {
 TEST_CASE("a layer keeps what its backward reads, and activations are layers or inputs and the layers run again") {
   // Per token, bf16, composed: norms 2 × (4 H + 4 H + 4), queries and output 2 × 2 H, keys and values 2 × 2 · 512,
   // log-sum-exp 4 · 32, the MLP's four tensors 8 · 8,192.
-  CHECK(layer_bytes(with({"precision=bf16"})) == 4096LL * (32'776 + 8192 + 2048 + 128 + 65'536));
-  CHECK(layer_bytes(with({"precision=bf16"})) == 445'153'280);
+  const auto bytes = [](std::initializer_list<std::string_view> more) { return layer_bytes(with(more)).sum(); };
+  CHECK(bytes({"precision=bf16"}) == 4096LL * (32'776 + 8192 + 2048 + 128 + 65'536));
+  CHECK(bytes({"precision=bf16"}) == 445'153'280);
   // Fused: the second norm's input and two numbers per row; gate and up. 11.5 inputs.
-  const auto fused = layer_bytes(with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"}));
+  const record::Bytes fused = bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   CHECK(fused == 4096LL * (4096 + 8 + 8192 + 2048 + 128 + 32'768));
-  CHECK(layer_bytes(with({"precision=bf16", "batch=8"})) == 2 * 445'153'280LL);
-  CHECK_FALSE(layer_bytes(with({"attention=eager"})));
-  CHECK_FALSE(layer_bytes(with({"adapters=lora"})));
+  CHECK(bytes({"precision=bf16", "batch=8"}) == 2 * 445'153'280LL);
+  // Eager: queries, keys and values for each head, the output, and 32 scores per pair of tokens.
+  CHECK(bytes({"precision=bf16", "attention=eager"}) == 4096LL * (32'776 + 4 * 4096 + 65'536) + 805'306'368);
+  CHECK(score_bytes(with({"precision=bf16"})) == 805'306'368);
+  CHECK(score_bytes(with({"precision=fp32"})) == 4 * 32LL * 1024 * 1024 * 4);
+  // The norms' inputs and gate and up; of eager attention queries, keys and values.
+  CHECK(bytes({"precision=bf16", "checkpointing=selective"}) == 4096LL * (4096 + 8192 + 2048 + 128 + 32'768));
+  CHECK(bytes({"precision=bf16", "checkpointing=selective", "attention=eager"}) ==
+        4096LL * (4096 + 4096 + 2048 + 32'768));
+  // Frozen norms keep no normed rows; seven adapters of rank 16 keep 32 bytes per token each. Beside attention alone the
+  // MLP's norm keeps no result, nor SwiGLU its product.
+  CHECK(bytes({"precision=bf16", "adapters=lora"}) == 4096LL * (24'584 + 8192 + 2048 + 128 + 65'536 + 7 * 32));
+  CHECK(bytes({"precision=bf16", "adapters=lora", "lora_targets=attention"}) ==
+        4096LL * (24'584 - 4096 + 8192 + 2048 + 128 + 49'152 + 4 * 32));
+  // Norms over 32 and 8 heads of 64: fused, their inputs and a number each; composed, fp32 inputs and normed heads.
+  StepSettings head_norms = with({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
+  head_norms.model.qk_norm = true;
+  CHECK(layer_bytes(head_norms).sum() == fused + 4096LL * (2 * 2560 + 4 * 40));
+  head_norms = with({"precision=bf16"});
+  head_norms.model.qk_norm = true;
+  CHECK(layer_bytes(head_norms).sum() == 445'153'280 + 4096LL * (6 * 2560 + 4 * 40));
 
   CHECK(activation_bytes(with({"precision=bf16"})) == 7'189'561'344);  // measured: 6,857 MiB
   const auto every = [](std::string_view k) {
@@ -88,8 +111,10 @@ TEST_CASE("a layer keeps what its backward reads, and activations are layers or 
   CHECK(activation_bytes(with({"precision=bf16", "checkpointing=layer"})) == every("checkpoint_every=1"));
   // The fused norm keeps the inputs between the layers of a segment as well.
   CHECK(activation_bytes(with({"precision=bf16", "checkpointing=every", "checkpoint_every=2", "fused.rms_norm=on",
-                               "fused.swiglu=on"})) == 8 * 16'777'216 + 2 * *fused + 16'777'216);
-  CHECK_FALSE(activation_bytes(with({"checkpointing=selective"})));
+                               "fused.swiglu=on"})) == 8 * 16'777'216 + 2 * fused + 16'777'216);
+  // Selective: all layers, each with its input.
+  CHECK(activation_bytes(with({"precision=bf16", "checkpointing=selective"})) ==
+        16 * (4096LL * (4096 + 8192 + 2048 + 128 + 32'768) + 16'777'216) + 67'108'864);
 }
 
 TEST_CASE("the loss takes as many tensors of logits as its path says") {

@@ -107,6 +107,20 @@ TEST_CASE("the shape that a run took from a checkpoint comes back from its recor
   CHECK(settings_of(run, schema()).model.num_layers == 4);
 }
 
+TEST_CASE("biases and norms over heads come back, and recordings from before them have none") {
+  llama::Config taken = *llama::find_config("tiny");
+  taken.qkv_bias = taken.qk_norm = true;
+  auto facts = shape_facts(taken);
+  const auto back = taken_shape(facts);
+  REQUIRE(back);
+  CHECK((back->qkv_bias && !back->o_bias && back->qk_norm));
+  CHECK(llama::num_parameters(*back) == llama::num_parameters(taken));
+  for (const char* key : {"model.qkv_bias", "model.o_bias", "model.qk_norm"}) CHECK(facts.erase(key) == 1);
+  const auto old = taken_shape(facts);
+  REQUIRE(old);
+  CHECK((!old->qkv_bias && !old->o_bias && !old->qk_norm));
+}
+
 TEST_CASE("a checkpoint overrules the shape's settings") {
   CHECK(params_with({"model=custom"}).in_use("hidden_size"));
   const record::Params beside = params_with({"model=custom", "weights=/tmp/checkpoint"});

@@ -2,7 +2,6 @@
 #include "demos/engine/llama/host/offload_parameters.h"
 
 #include <algorithm>
-#include <array>
 
 namespace headroom::llama {
 
@@ -23,9 +22,13 @@ std::vector<std::int64_t> order_of_layers(std::int64_t layers, std::int64_t ever
   return order;
 }
 
-std::array<at::Tensor*, 9> weights_of(LayerWeights& w) {
-  return {&w.attention_norm_H, &w.q_proj_QH,    &w.k_proj_KH,  &w.v_proj_KH,   &w.o_proj_HQ,
-          &w.mlp_norm_H,       &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
+// Those that the layer has.
+std::vector<at::Tensor*> weights_of(LayerWeights& w) {
+  std::vector<at::Tensor*> all{&w.attention_norm_H, &w.q_proj_QH,  &w.k_proj_KH,    &w.v_proj_KH,  &w.q_bias_Q,
+                               &w.k_bias_K,         &w.v_bias_K,   &w.q_norm_D,     &w.k_norm_D,   &w.o_proj_HQ,
+                               &w.o_bias_H,         &w.mlp_norm_H, &w.gate_proj_FH, &w.up_proj_FH, &w.down_proj_HF};
+  std::erase_if(all, [](const at::Tensor* weight) { return !weight->defined(); });
+  return all;
 }
 
 Tag tag(Phase phase, std::size_t layer) {

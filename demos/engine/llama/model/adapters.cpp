@@ -35,6 +35,12 @@ const at::Tensor& weight_of(const LayerWeights& w, ProjectionKind kind) {
   return *all[static_cast<std::size_t>(kind)];
 }
 
+// Undefined where there is none.
+at::Tensor bias_of(const LayerWeights& w, ProjectionKind kind) {
+  const std::array<at::Tensor, kProjectionKinds> all{w.q_bias_Q, w.k_bias_K, w.v_bias_K, w.o_bias_H};
+  return all[static_cast<std::size_t>(kind)];
+}
+
 std::array<std::int64_t, 2> shape_of(const Config& c, ProjectionKind kind) {
   const std::int64_t h = c.hidden_size, f = c.intermediate_size;
   const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
@@ -75,7 +81,8 @@ bool has_adapter(AdapterTargets targets, ProjectionKind kind) {
 
 Projection projection(const Model& model, std::int64_t layer, ProjectionKind kind) {
   const auto i = static_cast<std::size_t>(layer), k = static_cast<std::size_t>(kind);
-  Projection p{.weight_OI = weight_of(model.layers[i], kind), .op = op_of(kind)};
+  Projection p{
+      .weight_OI = weight_of(model.layers[i], kind), .bias_O = bias_of(model.layers[i], kind), .op = op_of(kind)};
   if (model.adapters.empty()) return p;
   const LayerAdapters& adapters = model.adapters[i];
   if (adapters.quantised[k]) p.quantised = &*adapters.quantised[k];

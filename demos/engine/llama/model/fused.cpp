@@ -2,6 +2,7 @@
 #include "demos/engine/llama/model/fused.h"
 
 #include <optional>
+#include <utility>
 
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -115,7 +116,12 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const auto op = static_cast<std::uint16_t>(ctx->saved_data["op"].toInt());
-    const kernels::NormGradients norm = norm_backward(gradients[0], saved[0], saved[1], saved[2], /*d_stream=*/{}, op);
+    at::Tensor dy = std::exchange(gradients[0], at::Tensor());
+    if (!dy.is_contiguous()) {  // eager attention's, turned in its place
+      const Scope scope(Category::kActivations, op);
+      dy = dy.contiguous();
+    }
+    const kernels::NormGradients norm = norm_backward(dy, saved[0], saved[1], saved[2], /*d_stream=*/{}, op);
     return {norm.dx, norm.dweight, at::Tensor(), at::Tensor()};
   }
 };

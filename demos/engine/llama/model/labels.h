@@ -20,6 +20,8 @@ struct Operators {
   std::uint16_t q_proj = record::intern_operator("attention.q_proj");
   std::uint16_t k_proj = record::intern_operator("attention.k_proj");
   std::uint16_t v_proj = record::intern_operator("attention.v_proj");
+  std::uint16_t q_norm = record::intern_operator("attention.q_norm");
+  std::uint16_t k_norm = record::intern_operator("attention.k_norm");
   std::uint16_t rope = record::intern_operator("attention.rope");
   std::uint16_t mask = record::intern_operator("attention.mask");
   std::uint16_t repeat_kv = record::intern_operator("attention.repeat_kv");

@@ -11,8 +11,8 @@
 namespace headroom::llama {
 
 // y of a projection. x [..., I], y [..., O]. Keeps x if the weight is trained or has an adapter, and then x Aᵀ. In
-// backward, dx is an activation, dW, dA and dB are gradients. `output` is the category of y: activations, or logits for
-// the language model head.
+// backward, dx is an activation, dW, db, dA and dB are gradients. `output` is the category of y: activations, or logits
+// for the language model head.
 at::Tensor linear(const at::Tensor& x, const Projection& projection, record::Category output);
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, record::Category output, std::uint16_t op);
 

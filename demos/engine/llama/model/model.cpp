@@ -1,4 +1,4 @@
-// The layers of Llama 3. Its weights are made in weights.cpp.
+// The layers of Llama. Its weights are made in weights.cpp.
 #include "demos/engine/llama/model/model.h"
 
 #include "demos/engine/llama/model/labels.h"
@@ -47,15 +47,25 @@ QueriesAndKeys rotated(const Model& model, const at::Tensor& q_BTAD, const at::T
   return {.q_BTAD = label_backward(q, Category::kActivations, operators().rope), .k_BTKD = k};
 }
 
+// x with RMSNorm over each head, where the model has one.
+at::Tensor normed_heads(const Model& model, const at::Tensor& x_BTAD, const at::Tensor& norm_D, std::uint16_t op) {
+  if (!norm_D.defined()) return x_BTAD;
+  const auto norm = model.fused.rms_norm ? &fused_norm : &rms_norm;
+  return norm(x_BTAD, norm_D, model.config.rms_norm_eps, op);
+}
+
 // Queries, keys and values [B, T, Q or K·D] to the attention block's output [B, T, H].
-at::Tensor attention_block(const Model& model, const Projection& o_proj, const std::array<at::Tensor, 3>& qkv,
-                           bool selective) {
+at::Tensor attention_block(const Model& model, const LayerWeights& w, const Projection& o_proj,
+                           const std::array<at::Tensor, 3>& qkv, bool selective) {
   const Config& c = model.config;
+  const Operators& op = operators();
   const std::int64_t batch = qkv[0].size(0), length = qkv[0].size(1);
   const auto heads = [&](const at::Tensor& x, std::int64_t count) {
     return x.view({batch, length, count, c.head_dim});
   };
-  const auto [q_BTAD, k_BTKD] = rotated(model, heads(qkv[0], c.num_heads), heads(qkv[1], c.num_kv_heads));
+  const at::Tensor q_normed = normed_heads(model, heads(qkv[0], c.num_heads), w.q_norm_D, op.q_norm);
+  const at::Tensor k_normed = normed_heads(model, heads(qkv[1], c.num_kv_heads), w.k_norm_D, op.k_norm);
+  const auto [q_BTAD, k_BTKD] = rotated(model, q_normed, k_normed);
   const at::Tensor v_BTKD = heads(qkv[2], c.num_kv_heads);
   const auto attend = [kernel = model.attention, mask_TT = model.mask_TT](const Inputs& heads_first) {
     const at::Tensor o_BATD = causal_attention(heads_first[0], heads_first[1], heads_first[2], kernel, mask_TT);
@@ -120,7 +130,7 @@ at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tenso
                        .norm_op = op.attention_norm,
                        .projections = {of(ProjectionKind::kQ), of(ProjectionKind::kK), of(ProjectionKind::kV)}},
                       selective);
-  const at::Tensor attended_BTH = attention_block(model, of(ProjectionKind::kO), attention.y, selective);
+  const at::Tensor attended_BTH = attention_block(model, w, of(ProjectionKind::kO), attention.y, selective);
   const NormedProducts mlp = normed_products(model, attended_BTH, attention.stream, op.attention_residual,
                                              {.norm_H = w.mlp_norm_H,
                                               .norm_op = op.mlp_norm,

@@ -1,4 +1,4 @@
-// Llama 3 as plain tensors and functions.
+// Llama, and its relatives with biases or with norms over heads, as plain tensors and functions.
 // Shapes in this folder: B samples, T tokens per sample, N = B·T, H hidden, F feed-forward, V vocabulary, L layers,
 // A query heads, K key/value heads, D head width, Q = A·D.
 #pragma once
@@ -32,6 +32,10 @@ struct LayerWeights {
   at::Tensor gate_proj_FH;
   at::Tensor up_proj_FH;
   at::Tensor down_proj_HF;
+  // Undefined where the config has none.
+  at::Tensor q_bias_Q, k_bias_K, v_bias_K;
+  at::Tensor q_norm_D, k_norm_D;
+  at::Tensor o_bias_H;
 };
 
 struct Model {
@@ -78,9 +82,9 @@ struct ModelSource {
   std::function<void(LayerWeights&)> layer_made;
 };
 
-// Weights drawn from N(0, 0.02²) with the seed, norms 1, in the order of parameters(); or those of a checkpoint, in the
-// model's type, read one after the other. The numbers drawn depend on the device. On the meta device no file is read.
-// `cancel` (may be null) is read before every layer. Throws Cancelled, and FileChanged.
+// Weights drawn from N(0, 0.02²) with the seed, norms 1, biases 0, in the order of parameters(); or those of a
+// checkpoint, in the model's type, read one after the other. The numbers drawn depend on the device. On the meta device
+// no file is read. `cancel` (may be null) is read before every layer. Throws Cancelled, and FileChanged.
 Model make_model(const Config& config, const FusedKernels& fused, const Placement& placement, std::int64_t seq,
                  std::uint64_t seed, const std::atomic<bool>* cancel = nullptr, const ModelSource& source = {});
 
@@ -102,7 +106,8 @@ at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::T
 std::vector<float> rope_frequencies(const Config& config);
 
 // `selective`: what is cheap to compute again (norms, SwiGLU's product, eager attention's scores) is not kept, see
-// rebuilt.h; the results of the products are. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
+// rebuilt.h; the results of the products are, and what norms over heads take. Korthikanti et al. 2022, arXiv:2205.05198,
+// section 5.
 at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, bool selective = false);
 
 }  // namespace headroom::llama

@@ -1,6 +1,7 @@
 // Products of a projection, forward and backward, each allocation under its label.
 #include "demos/engine/llama/model/projection.h"
 
+#include "demos/engine/llama/model/labels.h"
 #include "demos/record/scope.h"
 
 namespace headroom::llama {
@@ -26,7 +27,7 @@ bool needs_input(const Projection& p) {
 std::vector<at::Tensor> tensors_of(std::span<const Projection> projections) {
   std::vector<at::Tensor> all;
   for (const Projection& p : projections) {
-    for (const at::Tensor& tensor : {p.weight_OI, p.a_RI, p.b_OR})
+    for (const at::Tensor& tensor : {p.weight_OI, p.bias_O, p.a_RI, p.b_OR})
       if (tensor.defined()) all.push_back(tensor);
   }
   return all;
@@ -41,6 +42,7 @@ Projected project(const at::Tensor& x, const Projection& p, Category output) {
     const Scope scope(output, p.op);
     shape.back() = weight_OI.size(0);
     result.y = product(x_NI, weight_OI.t(), shape);
+    if (p.bias_O.defined()) result.y.add_(p.bias_O);
   }
   if (!p.a_RI.defined()) return result;
   const Scope scope(Category::kActivations, p.op);
@@ -69,8 +71,13 @@ at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor&
 
 ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p) {
-  const Scope scope(Category::kGradients, p.op);
   ProjectionGradients gradients;
+  if (p.bias_O.defined() && p.bias_O.requires_grad()) {
+    const Scope scope(Category::kWorkspace, p.op);  // a GPU's partial sums
+    gradients.dbias_O = rows(dy).sum(0);
+    relabel(gradients.dbias_O, Category::kGradients);
+  }
+  const Scope scope(Category::kGradients, p.op);
   if (p.weight_OI.defined() && p.weight_OI.requires_grad()) gradients.dweight_OI = at::mm(rows(dy).t(), rows(x));
   if (!p.a_RI.defined()) return gradients;
   gradients.da_RI = at::mm(dlow_NR.t(), rows(x));
@@ -79,14 +86,15 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x,
 }
 
 void append_saved(std::vector<at::Tensor>& saved, const Projection& p, const at::Tensor& low_NR) {
-  saved.insert(saved.end(), {p.weight_OI, p.a_RI, p.b_OR, low_NR});
+  saved.insert(saved.end(), {p.weight_OI, p.bias_O, p.a_RI, p.b_OR, low_NR});
 }
 
 SavedProjection read_saved(const Projection& without_tensors, std::span<const at::Tensor> saved) {
-  SavedProjection result{.projection = without_tensors, .low_NR = saved[3]};
+  SavedProjection result{.projection = without_tensors, .low_NR = saved[4]};
   result.projection.weight_OI = saved[0];
-  result.projection.a_RI = saved[1];
-  result.projection.b_OR = saved[2];
+  result.projection.bias_O = saved[1];
+  result.projection.a_RI = saved[2];
+  result.projection.b_OR = saved[3];
   return result;
 }
 
@@ -97,6 +105,7 @@ ProjectionHolder::ProjectionHolder(std::span<const Projection> projections) {
 
 void append_gradients(std::vector<at::Tensor>& gradients, const Projection& p, const ProjectionGradients& of_p) {
   if (p.weight_OI.defined()) gradients.push_back(of_p.dweight_OI);
+  if (p.bias_O.defined()) gradients.push_back(of_p.dbias_O);
   if (p.a_RI.defined()) gradients.insert(gradients.end(), {of_p.da_RI, of_p.db_OR});
 }
 

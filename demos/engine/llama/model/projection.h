@@ -15,10 +15,11 @@
 
 namespace headroom::llama {
 
-// y = x Wᵀ + scale · x Aᵀ Bᵀ. Hu et al. 2021, arXiv:2106.09685, §4.1.
+// y = x Wᵀ + b + scale · x Aᵀ Bᵀ. Hu et al. 2021, arXiv:2106.09685, §4.1.
 struct Projection {
   at::Tensor weight_OI;                           // undefined where it is quantized
   const kernels::Nf4Matrix* quantised = nullptr;  // not owned: the model's
+  at::Tensor bias_O;                              // undefined: none
   at::Tensor a_RI, b_OR;                          // undefined: no adapter
   double scale = 0;                               // α / r
   std::uint16_t op = 0;
@@ -27,7 +28,7 @@ struct Projection {
 // Whether backward needs the projection's input: for a gradient of the weight or of the adapter.
 bool needs_input(const Projection& p);
 
-// The tensors that the graph must see: those that are there of W, A, B, projection by projection.
+// The tensors that the graph must see: those that are there of W, b, A, B, projection by projection.
 std::vector<at::Tensor> tensors_of(std::span<const Projection> projections);
 
 struct Projected {
@@ -35,7 +36,8 @@ struct Projected {
   at::Tensor low_NR;  // x Aᵀ, which backward needs; undefined without an adapter
 };
 
-// x [..., I]. `output` is the category of y. A quantized weight exists in x's type, as workspace, for the product only.
+// x [..., I]. `output` is the category of y. A bias is added in y's memory: within the product, cuBLASLt would take a
+// separate workspace. A quantized weight exists in x's type, as workspace, for the product only.
 Projected project(const at::Tensor& x, const Projection& p, record::Category output);
 
 // dx_NI = dy W + scale · dy B A, or that added to it. dy [..., O]. Returns scale · dy B, [N, R], for
@@ -43,7 +45,7 @@ Projected project(const at::Tensor& x, const Projection& p, record::Category out
 at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds);
 
 struct ProjectionGradients {
-  at::Tensor dweight_OI, da_RI, db_OR;  // undefined where nothing is trained
+  at::Tensor dweight_OI, dbias_O, da_RI, db_OR;  // undefined where nothing is trained
 };
 
 // Of what is trained. x [..., I], undefined unless needs_input().
@@ -52,7 +54,7 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x,
 
 // What an autograd function keeps of its projections from forward to backward: tensors where autograd watches and frees
 // them, kSavedPerProjection each, and the rest in a holder.
-inline constexpr std::size_t kSavedPerProjection = 4;
+inline constexpr std::size_t kSavedPerProjection = 5;
 void append_saved(std::vector<at::Tensor>& saved, const Projection& p, const at::Tensor& low_NR);
 
 struct ProjectionHolder : torch::CustomClassHolder {

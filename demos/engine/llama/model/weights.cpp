@@ -1,4 +1,4 @@
-// Makes a Llama's weights and tables on a device, each allocation under its name.
+// Makes a model's weights and tables on a device, each allocation under its name.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -38,12 +38,14 @@ class WeightMaker {
     return weight.requires_grad_(true);
   }
 
-  at::Tensor ones(std::int64_t size, std::uint16_t op) const {
-    const Scope scope(tag(op));
-    return at::empty({size}, options_).fill_(1).requires_grad_(true);
-  }
+  at::Tensor ones(std::int64_t size, std::uint16_t op) const { return filled(size, 1, op); }
+  at::Tensor zeros(std::int64_t size, std::uint16_t op) const { return filled(size, 0, op); }
 
  private:
+  at::Tensor filled(std::int64_t size, double value, std::uint16_t op) const {
+    const Scope scope(tag(op));
+    return at::empty({size}, options_).fill_(value).requires_grad_(true);
+  }
   record::Tag tag(std::uint16_t op) const {
     return {.phase = record::Phase::kSetup, .category = Category::kWeights, .layer = layer_, .op = op};
   }
@@ -57,6 +59,10 @@ LayerWeights make_layer(const WeightMaker& make, const Config& c) {
   const Operators& op = operators();
   const std::int64_t queries = c.num_heads * c.head_dim;
   const std::int64_t keys = c.num_kv_heads * c.head_dim;
+  const auto bias = [&](bool there, std::int64_t size, std::uint16_t name) {
+    return there ? make.zeros(size, name) : at::Tensor();
+  };
+  const auto head_norm = [&](std::uint16_t name) { return c.qk_norm ? make.ones(c.head_dim, name) : at::Tensor(); };
   return {
       .attention_norm_H = make.ones(c.hidden_size, op.attention_norm),
       .q_proj_QH = make.matrix(queries, c.hidden_size, op.q_proj),
@@ -67,6 +73,12 @@ LayerWeights make_layer(const WeightMaker& make, const Config& c) {
       .gate_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.gate_proj),
       .up_proj_FH = make.matrix(c.intermediate_size, c.hidden_size, op.up_proj),
       .down_proj_HF = make.matrix(c.hidden_size, c.intermediate_size, op.down_proj),
+      .q_bias_Q = bias(c.qkv_bias, queries, op.q_proj),
+      .k_bias_K = bias(c.qkv_bias, keys, op.k_proj),
+      .v_bias_K = bias(c.qkv_bias, keys, op.v_proj),
+      .q_norm_D = head_norm(op.q_norm),
+      .k_norm_D = head_norm(op.k_norm),
+      .o_bias_H = bias(c.o_bias, c.hidden_size, op.o_proj),
   };
 }
 
@@ -168,28 +180,34 @@ std::vector<Parameter> layer_parameters(const Model& model, std::size_t i) {
   std::vector<Parameter> all;
   const auto add = [&](const std::string& name, const at::Tensor& tensor, std::uint16_t name_of_op) {
     if (!tensor.defined()) return;
-    all.push_back({.name = "model.layers." + std::to_string(i) + "." + name + ".weight",
+    all.push_back({.name = "model.layers." + std::to_string(i) + "." + name,
                    .tensor = tensor,
                    .layer = static_cast<std::uint16_t>(i),
                    .op = name_of_op});
   };
-  add("input_layernorm", w.attention_norm_H, op.attention_norm);
-  add("self_attn.q_proj", w.q_proj_QH, op.q_proj);
-  add("self_attn.k_proj", w.k_proj_KH, op.k_proj);
-  add("self_attn.v_proj", w.v_proj_KH, op.v_proj);
-  add("self_attn.o_proj", w.o_proj_HQ, op.o_proj);
-  add("post_attention_layernorm", w.mlp_norm_H, op.mlp_norm);
-  add("mlp.gate_proj", w.gate_proj_FH, op.gate_proj);
-  add("mlp.up_proj", w.up_proj_FH, op.up_proj);
-  add("mlp.down_proj", w.down_proj_HF, op.down_proj);
+  add("input_layernorm.weight", w.attention_norm_H, op.attention_norm);
+  add("self_attn.q_proj.weight", w.q_proj_QH, op.q_proj);
+  add("self_attn.q_proj.bias", w.q_bias_Q, op.q_proj);
+  add("self_attn.k_proj.weight", w.k_proj_KH, op.k_proj);
+  add("self_attn.k_proj.bias", w.k_bias_K, op.k_proj);
+  add("self_attn.v_proj.weight", w.v_proj_KH, op.v_proj);
+  add("self_attn.v_proj.bias", w.v_bias_K, op.v_proj);
+  add("self_attn.q_norm.weight", w.q_norm_D, op.q_norm);
+  add("self_attn.k_norm.weight", w.k_norm_D, op.k_norm);
+  add("self_attn.o_proj.weight", w.o_proj_HQ, op.o_proj);
+  add("self_attn.o_proj.bias", w.o_bias_H, op.o_proj);
+  add("post_attention_layernorm.weight", w.mlp_norm_H, op.mlp_norm);
+  add("mlp.gate_proj.weight", w.gate_proj_FH, op.gate_proj);
+  add("mlp.up_proj.weight", w.up_proj_FH, op.up_proj);
+  add("mlp.down_proj.weight", w.down_proj_HF, op.down_proj);
   if (model.adapters.empty()) return all;
   constexpr std::array<const char*, kProjectionKinds> kNames{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
                                                              "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
                                                              "mlp.down_proj"};
   for (std::size_t k = 0; k < kProjectionKinds; ++k) {
     const Projection p = projection(model, static_cast<std::int64_t>(i), static_cast<ProjectionKind>(k));
-    add(std::string(kNames[k]) + ".lora_A", p.a_RI, p.op);
-    add(std::string(kNames[k]) + ".lora_B", p.b_OR, p.op);
+    add(std::string(kNames[k]) + ".lora_A.weight", p.a_RI, p.op);
+    add(std::string(kNames[k]) + ".lora_B.weight", p.b_OR, p.op);
   }
   return all;
 }

@@ -53,9 +53,9 @@ struct Pass {
   void mark(Phase phase, std::uint16_t layer = record::kNoLayer) const { mark_backward(phase, layer, micro_batch); }
 };
 
-// A norm's gradient comes out of PyTorch's own backward, among activations.
+// A norm's gradient comes out of PyTorch's own backward, among activations. Not every layer has each norm.
 void relabel_norm_gradient(const at::Tensor& weight) {
-  if (weight.grad().defined()) relabel(weight.grad(), Category::kGradients);
+  if (weight.defined() && weight.grad().defined()) relabel(weight.grad(), Category::kGradients);
 }
 
 // x before layer i (i = L: before the final norm). In backward, the layers after this border are done.
@@ -65,8 +65,8 @@ at::Tensor border(const Pass& pass, std::int64_t i, const at::Tensor& x) {
     stop_if_cancelled(pass.options);
     if (i < pass.model.config.num_layers) {
       const LayerWeights& done = pass.model.layers[static_cast<std::size_t>(i)];
-      relabel_norm_gradient(done.attention_norm_H);
-      relabel_norm_gradient(done.mlp_norm_H);
+      for (const at::Tensor& norm : {done.attention_norm_H, done.q_norm_D, done.k_norm_D, done.mlp_norm_H})
+        relabel_norm_gradient(norm);
       for (LayerHooks* hooks : pass.options.hooks) {
         hooks->after_layer(i, Phase::kBackward);
         if (pass.last()) hooks->gradients_ready(i);

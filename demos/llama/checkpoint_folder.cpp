@@ -1,0 +1,63 @@
+// Reads a checkpoint's JSON files, and says what is no checkpoint's folder.
+#include "demos/llama/checkpoint_folder.h"
+
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "demos/record/json_fields.h"
+
+namespace headroom::llama {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using record::Error;
+
+namespace {
+
+constexpr std::uintmax_t kLongestText = 100'000'000;
+
+}  // namespace
+
+record::Result<json> read_json_file(const fs::path& file) {
+  std::error_code failed;
+  const std::uintmax_t size = fs::file_size(file, failed);
+  std::ifstream stream;
+  if (!failed) stream.open(file, std::ios::binary);  // not of a pipe, which would wait for a writer
+  if (!stream.is_open())
+    return Error{fmt::format("{} cannot be read; give a folder with a Hugging Face checkpoint, or its config.json.",
+                             file.string())};
+  if (size > kLongestText)
+    return Error{fmt::format("{} has {} bytes, and more than {} are not read; download it again.", file.string(), size,
+                             kLongestText)};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  std::optional<json> value = record::parse_object(std::move(text).str());
+  if (!value) return Error{fmt::format("{} is no JSON object; download it again.", file.string())};
+  return *std::move(value);
+}
+
+record::Status check_checkpoint_folder(const fs::path& folder) {
+  std::error_code failed;
+  const bool there = fs::exists(folder, failed);
+  if (!fs::is_directory(folder, failed))
+    return Error{
+        fmt::format("{} is no folder{}; `weights` takes one with a Hugging Face checkpoint, or its "
+                    "config.json alone.",
+                    folder.string(), there ? " but a file" : ": nothing is there")};
+  const fs::path snapshots = folder / "snapshots";
+  if (fs::exists(folder / "config.json", failed) || !fs::is_directory(snapshots, failed)) return record::Ok{};
+  std::set<fs::path> revisions;
+  for (const auto& entry : fs::directory_iterator(snapshots, failed)) revisions.insert(entry.path());
+  const fs::path one = revisions.empty() ? snapshots / "REVISION" : *revisions.begin();
+  return Error{
+      fmt::format("{} is an entry of the Hugging Face cache, not a checkpoint; take the folder of a revision "
+                  "in it, {}.",
+                  folder.string(), one.string())};
+}
+
+}  // namespace headroom::llama

@@ -1,0 +1,354 @@
+// The moments of a step that can be its peak.
+#include "demos/predict/closed_form.h"
+
+#include <algorithm>
+
+#include "demos/predict/gpu_extras.h"
+#include "demos/predict/step_bytes.h"
+
+namespace headroom::predict {
+
+using record::Bytes;
+using record::Category;
+using record::Phase;
+
+namespace {
+
+constexpr Bytes kFp32 = 4, kId = 8;
+
+// Bytes that a moment has beside what is there all the time.
+struct Extra {
+  Bytes gradients = 0, activations = 0, logits = 0, workspace = 0;
+  std::int64_t streamed_layers = 0;  // whose weights are on the device, where they are streamed
+};
+
+class StepMoments {
+ public:
+  explicit StepMoments(const StepSettings& step)
+      : step_(step),
+        c_(step.model),
+        s_(step.element_bytes()),
+        rows_(layer_input_bytes(step)),
+        layer_(layer_bytes(step)),
+        trained_(step.adapters.kind == AdapterKind::kOff),
+        table_(trained_ ? s_ * c_.vocab_size * c_.hidden_size : 0),
+        norm_(trained_ ? s_ * c_.hidden_size : 0),
+        layer_gradient_(trained_ ? s_ * layer_parameters(c_) : s_ * adapter_parameters(step) / c_.num_layers) {}
+
+  std::vector<ClosedForm::Moment> take() {
+    add(Phase::kLoss, {.gradients = gradients_at_loss(),
+                       .activations = kept_at_loss() + final_norm_bytes(step_),
+                       .logits = loss_bytes(step_) + lean_gradient(),
+                       .streamed_layers = 1});
+    head();
+    final_norm();
+    for (const std::int64_t i : highest_layers()) layer(i);
+    if (step_.optimizer_in_backward) step_of_last_layer();
+    embedding();
+    add(Phase::kOptimizer,
+        {.gradients = gradients_at_end(), .logits = kept_output_bytes(step_), .workspace = optimizer_scratch()});
+    return std::move(moments_);
+  }
+
+ private:
+  void add(Phase phase, const Extra& extra) {
+    ClosedForm::Moment moment{.phase = phase};
+    const auto of = [&](Category category) -> Bytes& { return moment.bytes[static_cast<std::size_t>(category)]; };
+    of(Category::kWeights) = weights(extra.streamed_layers);
+    of(Category::kOptimizerState) = step_.offload_state == StateOffload::kOff ? optimizer_state_bytes(step_) : 0;
+    of(Category::kGradients) = extra.gradients;
+    of(Category::kActivations) = extra.activations;
+    of(Category::kLogits) = extra.logits;
+    of(Category::kWorkspace) = kBlasWorkspace + (loss_in_chunks(step_) ? kBlasLtWorkspace : 0) + extra.workspace;
+    of(Category::kOther) = tables();
+    moments_.push_back(moment);
+  }
+
+  // --- what is there all the time
+
+  Bytes weights(std::int64_t streamed_layers) const {
+    const Bytes outer = s_ * outer_parameters(c_), layer = s_ * layer_parameters(c_);
+    if (step_.offload_parameters) return outer + streamed_layers * layer;
+    const Bytes adapters = s_ * adapter_parameters(step_), all = outer + c_.num_layers * layer + adapters;
+    if (!step_.adapters.quantised()) return all;
+    return all - s_ * projection_parameters(c_) + nf4_bytes(c_);
+  }
+
+  // Token ids and targets of all micro-batches; cosines and sines of each position, fp32 for the fused kernel of half a
+  // head; eager attention's mask.
+  Bytes tables() const {
+    const Bytes t = step_.sequence;
+    const Bytes rope = 2 * t * (step_.fused.rope ? kFp32 * c_.head_dim / 2 : s_ * c_.head_dim);
+    return 2 * kId * step_.micro_batches * step_.tokens() + rope + (eager() ? s_ * t * t : 0);
+  }
+
+  bool eager() const { return step_.fused.attention == Attention::kEager; }
+
+  // --- logits
+
+  // The graph keeps the logits over which their gradient was written.
+  Bytes logits_in_backward() const {
+    const bool over = step_.loss == LossPath::kPlain && step_.fused.cross_entropy;
+    return kept_output_bytes(step_) + (over ? s_ * c_.vocab_size * step_.tokens() : 0);
+  }
+  // By slices of the vocabulary the gradient of the normed rows adds up in fp32.
+  Bytes lean_gradient() const {
+    const bool lean = loss_in_chunks(step_) && step_.loss_mode == kernels::FlceMode::kLean;
+    return lean ? kFp32 * step_.tokens() * c_.hidden_size : 0;
+  }
+
+  // --- gradients
+
+  bool accumulates() const { return step_.micro_batches > 1; }
+  // Gradients go to the host as their layer is done.
+  bool leaves() const { return step_.offload_state != StateOffload::kOff; }
+  Bytes head_gradient() const {
+    return loss_in_chunks(step_) && step_.fp32_weight_gradient && trained_ ? kFp32 * c_.vocab_size * c_.hidden_size
+                                                                           : table_;
+  }
+  // Of all trained weights.
+  Bytes all_gradients() const {
+    const Bytes outer = (c_.tie_word_embeddings ? 0 : table_) + head_gradient() + norm_;
+    return outer + c_.num_layers * layer_gradient_;
+  }
+  // From the second micro-batch on those of the ones before are there; each step begins with none.
+  Bytes earlier_gradients() const { return accumulates() ? all_gradients() : 0; }
+  // The chunked loss makes its weight's gradient beside the logits, and adds to an earlier one.
+  Bytes gradients_at_loss() const {
+    return earlier_gradients() + (loss_in_chunks(step_) && !accumulates() ? head_gradient() : 0);
+  }
+  // Behind the head. A table that is the embedding, too, has this gradient wait for the other one, or is added to.
+  Bytes gradients_behind_head() const {
+    if (!accumulates()) return head_gradient() + norm_;
+    const bool waits = c_.tie_word_embeddings && !loss_in_chunks(step_);
+    return earlier_gradients() + (waits ? head_gradient() : 0);
+  }
+  // With layer i and those above it done. Those that were stepped are gone; what leaves for the host goes once the next
+  // layer is done, or has been run again.
+  Bytes gradients_behind_layer(std::int64_t i) const {
+    if (leaves() && accumulates() && i == 0) return outer_gradients() + layer_gradient_;
+    if (accumulates() || step_.optimizer_in_backward) return gradients_behind_head();
+    const std::int64_t done = c_.num_layers - i;
+    return gradients_behind_head() + (leaves() ? std::min<std::int64_t>(done, 1) : done) * layer_gradient_;
+  }
+  Bytes outer_gradients() const { return all_gradients() - c_.num_layers * layer_gradient_; }
+  Bytes gradients_at_end() const {
+    return step_.optimizer_in_backward || leaves() ? outer_gradients() : all_gradients();
+  }
+
+  // --- activations
+
+  // A segment is the layers that are run again together; without checkpoints there is one, of all layers.
+  std::int64_t first_of_segment(std::int64_t i) const { return i - i % step_.layers_at_once(); }
+  std::int64_t end_of_segment(std::int64_t i) const {
+    return std::min(first_of_segment(i) + step_.layers_at_once(), c_.num_layers);
+  }
+  // Inputs of the segments up to that of layer i; on the host, of this one and the next.
+  Bytes kept_inputs(std::int64_t i, std::int64_t most_on_device) const {
+    const std::int64_t all = i / step_.layers_at_once() + 1;
+    return rows_ * (step_.offload_checkpoints ? std::min(most_on_device, all) : all);
+  }
+  Bytes between() const { return between_layers_bytes(step_); }
+  // Attention in fp32 takes a key and a value for each query head.
+  Bytes repeated_keys() const {
+    const bool repeats = !eager() && s_ == kFp32;
+    return repeats ? 2 * s_ * step_.tokens() * (c_.num_heads - c_.num_kv_heads) * c_.head_dim : 0;
+  }
+  Bytes whole_layer() const { return layer_.sum() + repeated_keys(); }
+  // Without the final norm's. An input that backward begins with stays on the device.
+  Bytes kept_at_loss() const {
+    if (step_.keeps_layer_inputs()) return kept_inputs(c_.num_layers - 1, 1);
+    return c_.num_layers * (whole_layer() + between());
+  }
+  // The graph keeps the gradient of the normed rows that the chunked loss left, until all of backward is done.
+  Bytes held() const { return loss_in_chunks(step_) ? rows_ : 0; }
+  // The fused norm writes its own gradient over that one, and the last segment begins with it.
+  Bytes shared_with_held(std::int64_t i) const {
+    const bool last = step_.keeps_layer_inputs() ? end_of_segment(i) == c_.num_layers : i == c_.num_layers - 1;
+    return step_.fused.rms_norm && last ? held() : 0;
+  }
+  // What selective checkpointing built again for a layer stays until all of backward is done: of the MLP the norm's
+  // result and the product, of attention the norm's and eager attention's.
+  Bytes rebuilt_mlp() const {
+    const Bytes product = step_.fused.swiglu ? 0 : s_ * step_.tokens() * c_.intermediate_size;
+    return step_.rebuilds_cheap() ? (step_.fused.rms_norm ? 0 : rows_) + product : 0;
+  }
+  Bytes rebuilt_attention() const {
+    const Bytes output = eager() ? s_ * step_.tokens() * c_.num_heads * c_.head_dim : 0;
+    return step_.rebuilds_cheap() ? (step_.fused.rms_norm ? 0 : rows_) + output : 0;
+  }
+  Bytes rebuilt() const { return rebuilt_mlp() + rebuilt_attention(); }
+
+  // --- moments of backward
+
+  // Logits' gradient in the model's type, the head's own two.
+  void head() {
+    if (loss_in_chunks(step_)) return;
+    add(Phase::kBackward, {.gradients = earlier_gradients() + head_gradient(),
+                           .activations = kept_at_loss() + final_norm_bytes(step_) + rows_,
+                           .logits = s_ * c_.vocab_size * step_.tokens() + kept_output_bytes(step_),
+                           .streamed_layers = 1});
+  }
+
+  // By PyTorch's operators six tensors in fp32: the input, the gradient of its normed rows, and what the product, the
+  // reciprocal and the square make of it.
+  void final_norm() {
+    const Bytes norm = step_.fused.rms_norm ? 2 * rows_ : 6 * kFp32 * step_.tokens() * c_.hidden_size + held();
+    add(Phase::kBackward, {.gradients = gradients_behind_head(),
+                           .activations = kept_at_loss() + norm,
+                           .logits = logits_in_backward(),
+                           .streamed_layers = 1});
+  }
+
+  // Between these a step's bytes only rise or only fall from layer to layer: the last layer of all, of the segment before it and of the
+  // first two, and the first one.
+  std::vector<std::int64_t> highest_layers() const {
+    const std::int64_t layers = c_.num_layers, at_once = step_.layers_at_once();
+    std::vector<std::int64_t> all{layers - 1, first_of_segment(layers - 1) - 1, std::min(2 * at_once, layers) - 1,
+                                  at_once - 1, 0};
+    std::erase(all, -1);
+    std::sort(all.rbegin(), all.rend());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+
+  // A layer's highest moments, beside what the others keep: run again; in the MLP, before the MLP's norm, in attention.
+  void layer(std::int64_t i) {
+    const bool again = step_.keeps_layer_inputs(), top = i + 1 == end_of_segment(i);
+    const std::int64_t first = first_of_segment(i);
+    if (again && top) recompute(i);
+    Bytes others = (i - first) * (whole_layer() + between());
+    // A segment's input, its result and that result's gradient.
+    others += again ? kept_inputs(i, 2) + rows_ + (top ? 0 : rows_) : between() + (c_.num_layers - 1 - i) * rebuilt();
+    const Bytes gradients = again && leaves() ? gradients_behind_head() : gradients_behind_layer(i + 1);
+    const Extra rest{.gradients = gradients,
+                     .activations = others + held() + rows_,
+                     .logits = logits_in_backward(),
+                     .streamed_layers = i + 1 - first + (top && first > 0 ? 1 : 0)};
+    const Bytes matrix = trained_ ? s_ * c_.intermediate_size * c_.hidden_size : 0;
+    const Bytes hidden = s_ * step_.tokens() * c_.intermediate_size;
+    const Bytes before_mlp = layer_.attention_norm + layer_.attention + repeated_keys() + layer_.mlp_norm;
+    // Gate and up with their gradients over them, and the product's; by operators SiLU and the gradients, and where it
+    // is built again the product.
+    const std::int64_t in_mlp = step_.fused.swiglu ? 3 : step_.rebuilds_cheap() ? 7 : 6;
+    const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;  // added to the earlier one already
+    add_layer(rest, down * matrix, before_mlp + in_mlp * hidden - shared_with_held(i), dense_weight());
+    // The fused norm is rebuilt for the gradients of gate and up, beside its own.
+    const Bytes at_norm = before_mlp + 2 * (hidden + rows_) - shared_with_held(i);
+    if (step_.fused.rms_norm) add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, 0);
+    add_layer(rest, accumulates() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
+              attention_scratch());
+  }
+
+  void add_layer(Extra moment, Bytes gradients, Bytes activations, Bytes workspace) {
+    moment.gradients += gradients;
+    moment.activations += activations;
+    moment.workspace = workspace;
+    add(Phase::kBackward, moment);
+  }
+
+  // Eager: queries, keys, the values' gradient, and four tensors of scores in fp32: the softmax, its gradient, their
+  // product, and the result; where they are built again, the result of attention and its gradient, too. Else what it
+  // keeps, and four gradients.
+  Bytes attention() const {
+    const std::int64_t n = step_.tokens(), q = c_.num_heads * c_.head_dim, k = c_.num_kv_heads * c_.head_dim;
+    const Bytes again = step_.keeps_layer_inputs() ? rows_ : 0;  // the stream's gradient and the result's are two
+    const Bytes kept = layer_.attention_norm + again + rebuilt_mlp();
+    const Bytes scores = 4 * kFp32 * n * step_.sequence * c_.num_heads;
+    if (eager()) return kept + (step_.rebuilds_cheap() ? layer_.attention + 5 * n * s_ * q : 3 * n * s_ * q) + scores;
+    return kept + layer_.attention + repeated_keys() + n * s_ * (2 * q + 2 * (repeated_keys() > 0 ? q : k));
+  }
+  // Flash adds up the queries' gradient in fp32, and in the model's type those of keys and values for each query head.
+  Bytes attention_scratch() const {
+    if (eager()) return 0;
+    const std::int64_t n = step_.tokens(), q = c_.num_heads * c_.head_dim;
+    const bool shares = c_.num_heads != c_.num_kv_heads;
+    const Bytes rows = kFp32 * n * c_.num_heads;
+    return s_ == kFp32 ? rows : rows + n * q * (kFp32 + (shares ? 2 * s_ : 0));
+  }
+  // A matrix in 4 bits is made dense for its product. 8,192 × 2,048 in bf16: 33,554,432.
+  Bytes dense_weight() const { return step_.adapters.quantised() ? s_ * c_.intermediate_size * c_.hidden_size : 0; }
+
+  // The last layer of a segment is run again. Beside what it keeps are queries and keys before their turn, attention's
+  // and the MLP's results, a sum, the gradient from above, and the product or the second sum. Gradients that leave are
+  // gone once the segment's first layer has been run again.
+  void recompute(std::int64_t i) {
+    const std::int64_t first = first_of_segment(i), layers = i + 1 - first;
+    const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
+    const Bytes sum = between() > 0 ? 0 : rows_;  // else among what it keeps
+    const Bytes product = step_.fused.swiglu ? s_ * step_.tokens() * c_.intermediate_size : 0;
+    Extra rest{.gradients = layers == 1 || !leaves() ? gradients_behind_layer(i + 1) : gradients_behind_head(),
+               .activations = kept_inputs(i, 2) + layers * whole_layer() + (layers - 1) * between() + turned + sum +
+                              3 * rows_ + held() - shared_with_held(i),
+               .logits = logits_in_backward(),
+               .streamed_layers = layers + (first > 0 ? 1 : 0)};
+    const Bytes before = rest.activations;
+    rest.activations += rows_;
+    add(Phase::kRecompute, rest);
+    rest.activations = before + product;
+    rest.workspace = dense_weight();
+    add(Phase::kRecompute, rest);
+  }
+
+  // In backward: all its gradients, and nothing of what it kept.
+  void step_of_last_layer() {
+    const Bytes done = step_.keeps_layer_inputs() ? rows_ : whole_layer() + between();
+    add(Phase::kOptimizer, {.gradients = gradients_behind_head() + layer_gradient_,
+                            .activations = kept_at_loss() - done + rows_ + held(),
+                            .logits = logits_in_backward()});
+  }
+
+  // The table's gradient beside the head's and all others; the fused kernel adds to one that is there.
+  void embedding() {
+    const bool there = accumulates() || (c_.tie_word_embeddings && loss_in_chunks(step_));
+    add(Phase::kBackward, {.gradients = gradients_behind_layer(0) + (step_.fused.embedding && there ? 0 : table_),
+                           .activations = rows_ + held() + c_.num_layers * rebuilt(),
+                           .logits = logits_in_backward(),
+                           .workspace = trained_ ? id_sort_bytes(step_) : 0});
+  }
+
+  // --- the optimizer
+
+  // Of the largest weight: by PyTorch's operators the widened gradient and the denominator; a copy to compare with.
+  // GaLore: the matrix in fp32, its projected gradient and update.
+  Bytes optimizer_scratch() const {
+    if (leaves()) return 0;
+    if (has_low_rank_moments(step_)) {
+      const std::int64_t f = c_.intermediate_size, h = c_.hidden_size, r = std::min({step_.low_rank(), f, h});
+      return kFp32 * (f * h + (step_.masters() ? 1 : 2) * r * std::max(f, h));
+    }
+    const std::int64_t most = trained_ ? c_.vocab_size * c_.hidden_size
+                                       : step_.adapters.rank * std::max(c_.intermediate_size, c_.hidden_size);
+    if (!step_.fused_adamw) return most * (step_.masters() ? 2 * kFp32 : s_);
+    return step_.histogram && step_.optimizer == OptimizerKind::kAdamW ? most * s_ : 0;
+  }
+
+  const StepSettings& step_;
+  const llama::Config& c_;
+  Bytes s_, rows_;  // of an element; of a number per token and hidden unit
+  LayerBytes layer_;
+  bool trained_;  // all weights; else adapters
+  Bytes table_, norm_, layer_gradient_;
+  std::vector<ClosedForm::Moment> moments_;
+};
+
+std::vector<std::string> left_out(const StepSettings& step) {
+  std::vector<std::string> all;
+  if (has_low_rank_moments(step)) all.emplace_back("the eigenvectors of a step that refreshes projections");
+  if (step.fused.attention == Attention::kCudnn) all.emplace_back("cuDNN's own workspace");
+  return all;
+}
+
+}  // namespace
+
+const ClosedForm::Moment& ClosedForm::peak() const {
+  return *std::max_element(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) {
+    return record::total(a.bytes) < record::total(b.bytes);
+  });
+}
+
+ClosedForm closed_form(const StepSettings& step) {
+  return {.moments = StepMoments(step).take(), .left_out = left_out(step)};
+}
+
+}  // namespace headroom::predict

@@ -1,0 +1,75 @@
+// Cards by name, what a process takes of them, and the verdict.
+#include "demos/predict/fits.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+
+#include "demos/predict/placed.h"
+#include "demos/record/ledger.h"
+
+namespace headroom::predict {
+
+using record::Bytes;
+
+namespace {
+
+std::string lowered(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+// Llama 3.2 1B in bf16 on an H200: what the GPU had in use, less what the allocator held.
+constexpr Bytes kOnH200 = 7 * record::kGiB / 10;
+// The same GPU with other kernels in use; and other GPUs, of which 0.5 to 1 GiB are reported.
+constexpr Bytes kOtherKernels = record::kGiB / 10, kOtherGpu = 3 * record::kGiB / 10;
+
+}  // namespace
+
+std::vector<const Card*> find_cards(std::string_view words) {
+  const std::string wanted = lowered(words);
+  std::vector<const Card*> found;
+  for (const Card& card : cards()) {
+    const std::string name = lowered(card.name);
+    if (name == wanted) return {&card};
+    if (name.find(wanted) != std::string::npos) found.push_back(&card);
+  }
+  return found;
+}
+
+ProcessBytes process_bytes(std::string_view gpu) {
+  const bool recorded = gpu.find("H200") != std::string_view::npos;
+  return {.bytes = kOnH200, .margin = recorded ? kOtherKernels : kOtherGpu, .source = "an H200"};
+}
+
+std::string_view label_of(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> kLabels{"fits", "too close to tell", "does not fit"};
+  return kLabels[static_cast<std::size_t>(verdict)];
+}
+
+FitTest::FitTest(std::shared_ptr<const record::Recording> requests, std::shared_ptr<const record::Recording> placed)
+    : requests_(std::move(requests)) {
+  const record::Ledger ledger(*placed);
+  allocated_ = ledger.peak().totals.allocated;
+  reserved_ = ledger.peak_reserved();
+}
+
+// The allocator gives cached segments back before it gives up, so that only it can say what is between these two.
+bool FitTest::holds(Bytes limit) const {
+  if (reserved_ <= limit) return true;
+  if (allocated_ > limit || limit <= 0) return false;
+  const auto outcome = predict::placed(*requests_, limit).outcome();
+  return outcome && outcome->kind != record::OutcomeKind::kOutOfMemory;
+}
+
+Fit FitTest::on(Bytes memory, const ProcessBytes& process) const {
+  Fit fit{.limit = memory - process.bytes, .reserved = reserved_};
+  const Bytes least = fit.limit - process.margin, most = fit.limit + process.margin;
+  fit.verdict = holds(least) ? Verdict::kFits : holds(most) ? Verdict::kTooClose : Verdict::kDoesNotFit;
+  if (fit.verdict != Verdict::kDoesNotFit) fit.reserved = std::min(reserved_, most);
+  return fit;
+}
+
+}  // namespace headroom::predict

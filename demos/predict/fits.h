@@ -1,0 +1,61 @@
+// Whether a training step fits on a card: PyTorch's allocator under what the card leaves it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "demos/predict/cards.h"
+#include "demos/record/recording.h"
+
+namespace headroom::predict {
+
+// Cards whose name has these words as they are, in capitals or not: "4090" is the GeForce RTX 4090. An exact name is the
+// only answer.
+std::vector<const Card*> find_cards(std::string_view words);
+
+// What a process takes of a card beside PyTorch's allocator: the CUDA context, the code of kernels, what libraries keep
+// for themselves.
+struct ProcessBytes {
+  record::Bytes bytes = 0;
+  record::Bytes margin = 0;  // it may be so much more or less
+  std::string_view source;   // the GPU that it was recorded on
+};
+ProcessBytes process_bytes(std::string_view gpu);  // by its name
+
+enum class Verdict : std::uint8_t {
+  kFits,
+  kTooClose,  // within the margin of what the process takes
+  kDoesNotFit,
+};
+std::string_view label_of(Verdict verdict);  // "fits", "too close to tell", "does not fit"
+
+struct Fit {
+  Verdict verdict = Verdict::kFits;
+  record::Bytes limit = 0;  // what the card leaves the allocator
+  record::Bytes reserved =
+      0;  // the most that the allocator holds under that limit; of one that does not fit, without any
+};
+
+// What steps request, before they run on a card. Only cards that are nearly full need them placed once more.
+class FitTest {
+ public:
+  // `placed`: these requests without any limit, as placed() gives them.
+  FitTest(std::shared_ptr<const record::Recording> requests, std::shared_ptr<const record::Recording> placed);
+
+  // Without any limit: the most that blocks take, and segments.
+  record::Bytes allocated() const { return allocated_; }
+  record::Bytes reserved() const { return reserved_; }
+
+  // `memory`: of the card, as its driver reports it.
+  Fit on(record::Bytes memory, const ProcessBytes& process) const;
+
+ private:
+  bool holds(record::Bytes limit) const;
+
+  std::shared_ptr<const record::Recording> requests_;
+  record::Bytes allocated_ = 0, reserved_ = 0;
+};
+
+}  // namespace headroom::predict

@@ -1,0 +1,30 @@
+// The planner's trace of a run.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "demos/backend/backend.h"
+#include "tests/support/catch.h"
+
+namespace headroom::tests {
+
+// A run that completes.
+inline std::shared_ptr<const record::Recording> planned(backend::Backend& planner, const backend::RunRequest& request) {
+  using namespace std::chrono_literals;
+  REQUIRE(planner.start(request).ok());
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  while (planner.state() != backend::RunState::kFinished && std::chrono::steady_clock::now() < deadline) {
+    planner.poll();
+    std::this_thread::sleep_for(1ms);
+  }
+  REQUIRE(planner.state() == backend::RunState::kFinished);
+  const std::shared_ptr<const record::Recording> trace = planner.recording();
+  REQUIRE(trace->outcome());
+  INFO(trace->outcome()->message);
+  REQUIRE(trace->outcome()->kind == record::OutcomeKind::kCompleted);
+  return trace;
+}
+
+}  // namespace headroom::tests

@@ -1,0 +1,23 @@
+// Small models with what Llama's relatives have beside a Llama.
+#pragma once
+
+#include <array>
+
+#include "demos/llama/config.h"
+#include "tests/llama/small_config.h"
+
+namespace headroom::test {
+
+inline llama::Config relative(bool qkv_bias, bool o_bias, bool qk_norm) {
+  llama::Config config = kSmallConfig;
+  config.qkv_bias = qkv_bias;
+  config.o_bias = o_bias;
+  config.qk_norm = qk_norm;
+  return config;
+}
+
+// As Qwen2, as Llama with attention_bias, as Qwen3, and as Qwen3 with attention_bias.
+inline const std::array<llama::Config, 4> kRelatives{relative(true, false, false), relative(true, true, false),
+                                                     relative(false, false, true), relative(true, true, true)};
+
+}  // namespace headroom::test

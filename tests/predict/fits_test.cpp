@@ -1,0 +1,63 @@
+// Cards by name, and whether a step fits on one.
+#include "demos/predict/fits.h"
+
+#include "demos/predict/placed.h"
+#include "demos/record/ledger.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::predict;
+using record::Bytes;
+
+namespace {
+
+std::shared_ptr<const record::Recording> recorded(const char* name) {
+  auto read = record::Recording::read(std::string(HEADROOM_SOURCE_DIR "/tests/predict/recordings/") + name + ".hrec");
+  REQUIRE(read.ok());
+  return std::make_shared<const record::Recording>(std::move(read).value());
+}
+
+}  // namespace
+
+TEST_CASE("a card is found by words of its name, and an exact name is the only answer") {
+  REQUIRE(find_cards("rtx 4090").size() == 1);
+  CHECK(find_cards("rtx 4090").front()->name == "GeForce RTX 4090");
+  CHECK(find_cards("A100").size() == 2);
+  CHECK(find_cards("l4").size() == 1);  // and not the L40S
+  CHECK(find_cards("no such card").empty());
+  CHECK(find_cards("this machine").front() == &cards().front());
+}
+
+TEST_CASE("the margin of the process decides between fits, too close and does not fit") {
+  const auto run = recorded("plain");
+  const FitTest test(run, std::make_shared<const record::Recording>(placed(*run)));
+  CHECK(test.allocated() > 0);
+  CHECK(test.allocated() <= test.reserved());
+  const ProcessBytes process{.bytes = 100 * record::kMiB, .margin = 10 * record::kMiB, .source = "a test"};
+  const auto verdict = [&](Bytes memory) { return test.on(memory, process).verdict; };
+  const Bytes roomy = test.reserved() + process.bytes + process.margin;
+  CHECK(verdict(roomy) == Verdict::kFits);
+  CHECK(verdict(test.allocated() + process.bytes - process.margin - 1) == Verdict::kDoesNotFit);
+  CHECK(verdict(0) == Verdict::kDoesNotFit);
+
+  // One after the other, as the card grows.
+  int changes = 0;
+  Verdict last = Verdict::kDoesNotFit;
+  for (Bytes memory = test.allocated(); memory <= roomy; memory += 4 * record::kMiB) {
+    const Verdict now = verdict(memory);
+    CHECK(static_cast<int>(now) <= static_cast<int>(last));
+    changes += now == last ? 0 : 1;
+    last = now;
+  }
+  CHECK(changes == 2);
+}
+
+TEST_CASE("what fits on a card is what the allocator does under that limit") {
+  const auto run = recorded("plain");
+  const FitTest test(run, std::make_shared<const record::Recording>(placed(*run)));
+  const ProcessBytes none{};
+  for (Bytes limit = test.allocated(); limit < test.reserved() + 8 * record::kMiB; limit += 8 * record::kMiB) {
+    const bool ends = placed(*run, limit).outcome()->kind == record::OutcomeKind::kOutOfMemory;
+    CHECK((test.on(limit, none).verdict == Verdict::kDoesNotFit) == ends);
+  }
+}
