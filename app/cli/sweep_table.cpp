@@ -1,12 +1,12 @@
 #include "app/cli/sweep_table.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/text_table.h"
 #include "demos/record/json_fields.h"
 
 namespace headroom::app {
@@ -17,15 +17,13 @@ using record::SweepPoint;
 
 namespace {
 
-using Row = std::array<std::string, 7>;
-
 std::string ended(OutcomeKind outcome) {
   std::string text(outcome == OutcomeKind::kCompleted ? "done" : record::key_of(outcome));
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
 }
 
-Row row_of(const SweepPoint& point) {
+std::vector<std::string> row_of(const SweepPoint& point) {
   const auto bytes = [](record::Bytes amount) { return amount > 0 ? record::format_bytes(amount) : std::string(); };
   return {point.series,
           point.label,
@@ -36,36 +34,12 @@ Row row_of(const SweepPoint& point) {
           point.loss ? fmt::format("{:.4f}", *point.loss) : ""};
 }
 
-// Characters, not bytes: "×" is two of these.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
 }  // namespace
 
 std::string sweep_table(const record::Recording& sweep) {
-  std::vector<Row> rows{{"series", "point", "outcome", "peak", "reserved", "tokens/s", "loss"}};
+  std::vector<std::vector<std::string>> rows{{"series", "point", "outcome", "peak", "reserved", "tokens/s", "loss"}};
   for (const SweepPoint& point : sweep.sweep_points()) rows.push_back(row_of(point));
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      std::size_t widest = 0;
-      bool used = false;
-      for (const Row& other : rows) {
-        widest = std::max(widest, width_of(other[column]));
-        used = used || (&other != &rows.front() && !other[column].empty());
-      }
-      if (!used) continue;
-      const std::string pad(widest - width_of(row[column]), ' ');
-      const bool number = column >= 3;
-      line += (line.empty() ? "  " : "   ") + (number ? pad + row[column] : row[column] + pad);
-    }
-    while (!line.empty() && line.back() == ' ') line.pop_back();
-    text += line + "\n";
-  }
-  return text;
+  return text_table(rows, 3);
 }
 
 json sweep_json(const record::Recording& sweep, std::size_t planned) {

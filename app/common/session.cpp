@@ -90,9 +90,11 @@ backend::Backend* Session::runner() {
   return runner_.get();
 }
 
-backend::Backend* Session::planner() {
-  if (!planner_ && engine_) planner_ = backend::make_prediction(*engine_.command);
-  return planner_.get();
+Predictions* Session::predictions() {
+  if (!predictions_ && engine_)
+    predictions_ =
+        std::make_unique<Predictions>([command = *engine_.command] { return backend::make_prediction(command); });
+  return predictions_.get();
 }
 
 record::Result<std::shared_ptr<const record::Recording>> load_recording(const fs::path& path) {

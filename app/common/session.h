@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/common/predictions.h"
 #include "demos/backend/backend.h"
 #include "demos/record/recording.h"
 #include "demos/record/result.h"
@@ -48,12 +49,12 @@ class Session {
   // Runs demos; null without an engine. Owned by the session, the same one each time.
   backend::Backend* runner();
   // Answers settings with predicted recordings; null without an engine. Owned by the session.
-  backend::Backend* planner();
+  Predictions* predictions();
 
  private:
   EngineChoice engine_;
   std::unique_ptr<backend::Backend> runner_;
-  std::unique_ptr<backend::Backend> planner_;
+  std::unique_ptr<Predictions> predictions_;
 };
 
 // Reads a stored recording, to be shared between a replay and the figures.

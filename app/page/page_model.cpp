@@ -5,29 +5,15 @@
 #include <utility>
 
 #include "app/page/evidence.h"
-#include "demos/predict/gpu_extras.h"
-#include "demos/predict/placed.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {
-
-namespace {
-
-// The planner traces requests; on a GPU PyTorch's allocator makes blocks and segments of them, and may run out.
-std::shared_ptr<const record::Recording> with_blocks(std::shared_ptr<const record::Recording> traced) {
-  const record::RunInfo& info = traced->info();
-  if (info.device != record::DeviceKind::kGpu) return traced;
-  return std::make_shared<const record::Recording>(
-      predict::placed(predict::with_gpu_extras(*traced, experiments::training_step().schema), info.cap));
-}
-
-}  // namespace
 
 PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
       question_(page.question ? &*page.question : nullptr),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
-      planner_(sources.planner),
+      predictions_(sources.predictions),
       replay_of_(std::move(sources.replay_of)) {
   for (const std::string& id : page.figures)
     if (const lessons::Figure* figure = lessons::find_figure(id)) figures_.push_back(figure);
@@ -128,7 +114,7 @@ void PageModel::pin_base() {
 }
 
 const RunOnShow* PageModel::predicted() const {
-  const bool current = asked_ == nullptr && predicted_with_ && *predicted_with_ == settings();
+  const bool current = !asked_ && predicted_with_ && *predicted_with_ == settings();
   return current && prediction_.recording != nullptr ? &prediction_ : nullptr;
 }
 
@@ -157,9 +143,9 @@ bool PageModel::follow(RunOnShow& run, const std::shared_ptr<const record::Recor
   return run.ledger->size() != before;
 }
 
-void PageModel::use(backend::Backend* runner, backend::Backend* planner) {
+void PageModel::use(backend::Backend* runner, Predictions* predictions) {
   if (runner != nullptr) control_.use(runner);
-  planner_ = planner;
+  predictions_ = predictions;
 }
 
 // Once the engine has said what there is. The settings are left alone where the reader has changed one.
@@ -178,14 +164,6 @@ bool PageModel::begin_as_shown() {
   return true;
 }
 
-// Another page's question may have replaced the one that was asked here.
-void PageModel::reopen() {
-  if (asked_ == nullptr || planner_->recording() == asked_) return;
-  predicted_with_.reset();
-  asked_.reset();
-  if (shows_prediction_) ask_planner();
-}
-
 bool PageModel::poll(double now, bool news) {
   bool changed = begin_as_shown();
   changed = control_.poll(now, news) || changed;
@@ -196,12 +174,7 @@ bool PageModel::poll(double now, bool news) {
     if (own.label.empty()) own.label = make_run(own.recording).label;
     stale_ = true;
   }
-  const bool mine = asked_ != nullptr && planner_->recording() == asked_;
-  if (mine && planner_->state() == backend::RunState::kFinished) {
-    follow(prediction_, with_blocks(std::exchange(asked_, nullptr)));
-    stale_ = stale_ || shows_prediction_ || lessons::follows_settings(shown_figure());
-    changed = true;
-  }
+  changed = (asked_ && take_prediction()) || changed;
   if (question_.state() == Question::State::kWaiting) settle_question();
   return changed;
 }
@@ -224,7 +197,7 @@ void PageModel::run(double now) {
 
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
   const record::Status status = control_.set(key, value);
-  if (status && shows_prediction_) ask_planner();
+  if (status && shows_prediction_) ask_prediction();
   // The figure may follow the settings; the words do where there is no run to take their numbers from.
   if (status && (lessons::follows_settings(shown_figure()) || on_show() == nullptr)) stale_ = true;
   return status;
@@ -280,38 +253,42 @@ const RunOnShow* PageModel::run_a() const {
 }
 
 void PageModel::show_prediction(bool on) {
-  if (planner_ == nullptr || on == shows_prediction_) return;
+  if (predictions_ == nullptr || on == shows_prediction_) return;
   shows_prediction_ = on;
   reset_views();
   comparison_.rows.clear();  // until the figure is built anew
   stale_ = true;
-  if (on) ask_planner();
+  if (on) ask_prediction();
 }
 
-void PageModel::ask_planner() {
-  backend::RunRequest request;
-  request.demo = control_.demo().id;
-  request.params = control_.params();
-  const record::Status asked = planner_->start(request);
-  planner_refusal_ = asked ? std::string() : asked.error().message;
-  asked_ = asked ? planner_->recording() : nullptr;
-  if (!asked) prediction_ = RunOnShow{};  // what is there was predicted with other settings
-  predicted_with_ = request.params;
+void PageModel::ask_prediction() {
+  predicted_with_ = control_.params();
+  asked_ = true;
+  take_prediction();
+}
+
+bool PageModel::take_prediction() {
+  const auto answer = predictions_->ask(this, {std::string(control_.demo().id), *predicted_with_});
+  if (answer == nullptr) return false;
+  asked_ = false;
+  prediction_refusal_ = answer->refusal;
+  if (*answer)
+    follow(prediction_, answer->recording);
+  else
+    prediction_ = RunOnShow{};  // what is there was predicted with other settings
+  stale_ = stale_ || shows_prediction_ || lessons::follows_settings(shown_figure());
+  return true;
 }
 
 // A figure of the settings shows what is predicted with them as well.
 void PageModel::want_prediction() {
-  if (planner_ == nullptr || shown_figure().basis != lessons::Basis::kSettings || question_.hides()) return;
-  if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_planner();
+  if (predictions_ == nullptr || shown_figure().basis != lessons::Basis::kSettings || question_.hides()) return;
+  if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_prediction();
 }
 
 std::string PageModel::why_no_prediction() const {
-  if (planner_ == nullptr) return "There is no engine to predict with.";
-  if (!planner_refusal_.empty()) return planner_refusal_;
-  if (const auto& trouble = planner_->trouble(); trouble && !trouble->empty()) return *trouble;
-  const auto& recording = prediction_.recording;
-  if (asked_ == nullptr && recording != nullptr && recording->outcome() && !recording->outcome()->message.empty())
-    return recording->outcome()->message;
+  if (predictions_ == nullptr) return "There is no engine to predict with.";
+  if (!asked_ && !prediction_refusal_.empty()) return prediction_refusal_;
   return "The prediction is on its way.";
 }
 

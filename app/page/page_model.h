@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/predictions.h"
 #include "app/page/comparison.h"
 #include "app/page/page_text.h"
 #include "app/page/question.h"
@@ -33,7 +34,7 @@ struct Notice {
 
 struct PageSources {
   backend::Backend* runner = nullptr;                            // not owned
-  backend::Backend* planner = nullptr;                           // not owned; null: no predictions
+  Predictions* predictions = nullptr;                            // not owned; null: there are none
   std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
   std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
   // Without an engine: makes a replay backend. Not owned.
@@ -54,9 +55,7 @@ class PageModel {
   const TimelineView& view() const { return views_[static_cast<std::size_t>(tab_)]; }
 
   // The engines, which start after the first picture; null: there is none, what is played stays.
-  void use(backend::Backend* runner, backend::Backend* planner);
-  // The reader has come back to this page.
-  void reopen();
+  void use(backend::Backend* runner, Predictions* predictions);
 
   // --- every frame, after the backends were polled; `news`: whether that changed anything. True if what is shown
   // changed. `now`: seconds on a steady clock.
@@ -95,7 +94,7 @@ class PageModel {
   const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
   // Of what the figure on show is about: a sweep is not predicted, and a calculation needs no prediction.
   bool has_predictions() const {
-    return planner_ != nullptr && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
+    return predictions_ != nullptr && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
   }
   bool shows_prediction() const { return shows_prediction_; }
   // Why there is no prediction to look at; one sentence.
@@ -161,7 +160,8 @@ class PageModel {
   void compare();
   void put_numbers();
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
-  void ask_planner();
+  void ask_prediction();
+  bool take_prediction();  // the answer, if it is there
   void reset_views();
   bool advance(double now);
   void show_whole(const lessons::FigureData& figure);
@@ -175,7 +175,7 @@ class PageModel {
   Question question_;
   RunControl control_;
   std::optional<record::Params> begun_with_;  // nothing: it is settled what the page begins with
-  backend::Backend* planner_;
+  Predictions* predictions_;
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;
 
   std::vector<RunOnShow> runs_;
@@ -189,8 +189,8 @@ class PageModel {
   Comparison comparison_;
   RunOnShow prediction_;
   bool shows_prediction_ = false;
-  std::shared_ptr<const record::Recording> asked_;  // the planner's answer to come; null: none is awaited
-  std::string planner_refusal_;
+  std::string prediction_refusal_;
+  bool asked_ = false;                            // the answer is on its way
   std::optional<record::Params> predicted_with_;  // settings of the question that was asked last
 
   int tab_ = 0;

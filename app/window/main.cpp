@@ -36,6 +36,7 @@ struct CommandLine {
 constexpr int kSmallestSide = 320, kLargestWidth = 7680, kLargestHeight = 4320;
 // Frames until everything has settled: recordings loaded one per frame, formulas drawn, cards as high as their content.
 constexpr int kSettlingFrames = 12;
+constexpr double kLongestWait = 30;  // for a prediction, in seconds
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -106,10 +107,10 @@ void run_loop(PlatformWindow& platform, App& window) {
   bool wanted = true;
   while (!platform.should_close()) {
     const bool lingers = seconds_now() - last_input < kLinger;
-    const double pause = wanted             ? std::max(0.0, kFrame - (seconds_now() - last_drawn))
-                         : window.running() ? kFrame
-                         : lingers          ? kIdle
-                                            : kAsleep;
+    const double pause = wanted ? std::max(0.0, kFrame - (seconds_now() - last_drawn))
+                         : window.running() || window.awaits_prediction() ? kFrame
+                         : lingers                                        ? kIdle
+                                                                          : kAsleep;
     const bool input = platform.wait(pause);
     const double now = seconds_now();
     if (input) last_input = now;
@@ -131,7 +132,10 @@ void run_loop(PlatformWindow& platform, App& window) {
 record::Status take_picture(PlatformWindow& platform, App& window, const std::string& path) {
   record::Status result = record::Ok{};
   double first = 0;
-  for (int frame = 0; frame < kSettlingFrames; ++frame) {
+  bool last = false;
+  for (int frame = 0; !last; ++frame) {
+    const bool waits = window.awaits_prediction() && seconds_since_start() < kLongestWait;
+    last = frame + 1 >= kSettlingFrames && !waits;
     platform.wait(0);
     window.poll(seconds_now());
     window.before_frame();
@@ -139,7 +143,7 @@ record::Status take_picture(PlatformWindow& platform, App& window, const std::st
                   [&] {
                     unsigned pixel = 0;
                     if (frame == 0) platform.read_pixels(0, 0, 1, 1, &pixel);  // waits until it is really drawn
-                    if (frame + 1 == kSettlingFrames) result = platform.save_png(path);
+                    if (last) result = platform.save_png(path);
                   });
     if (frame == 0) first = seconds_since_start();
   }

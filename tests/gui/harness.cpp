@@ -39,7 +39,7 @@ std::unique_ptr<App> make_app(const Stage& stage) {
   options.theme = stage.theme;
   options.scale = stage.scale;
   options.pages.runner = stage.runner;
-  options.pages.planner = stage.planner;
+  options.pages.predictions = stage.predictions;
   options.pages.make_backend = stage.make_backend;
   const app::EngineChoice engine = stage.engine.empty() ? app::EngineChoice{std::nullopt, "A test has no engine."}
                                                         : app::choose_engine(stage.engine);

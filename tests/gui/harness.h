@@ -37,7 +37,7 @@ struct Stage {
   std::filesystem::path assets;
   std::string page;  // empty: the first
   backend::Backend* runner = nullptr;
-  backend::Backend* planner = nullptr;
+  app::Predictions* predictions = nullptr;
   app::SweepDriver::MakeBackend make_backend;
   app::SettingsFile* settings = nullptr;
   std::string engine;  // a real one, instead of `runner`

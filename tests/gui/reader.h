@@ -24,7 +24,8 @@ struct Reader {
   ScriptedBackend backend{small_run({.weights = 80 * record::kMiB})};
   PageModel model{
       page(), demo(),
-      PageSources{.runner = &backend, .planner = nullptr, .fixed_settings = "", .stored = {stored}, .replay_of = {}}};
+      PageSources{
+          .runner = &backend, .predictions = nullptr, .fixed_settings = "", .stored = {stored}, .replay_of = {}}};
   double now = 0;
 
   void poll(int times = 1) {

@@ -18,11 +18,8 @@ ScriptedBackend::ScriptedBackend(std::shared_ptr<const record::Recording> source
 }
 
 void ScriptedBackend::add_gpu(record::Bytes memory) {
-  devices_.push_back({.kind = record::DeviceKind::kGpu,
-                      .key = "cuda",
-                      .name = "A GPU",
-                      .memory = memory,
-                      .free_memory = memory});
+  devices_.push_back(
+      {.kind = record::DeviceKind::kGpu, .key = "cuda", .name = "A GPU", .memory = memory, .free_memory = memory});
 }
 
 record::Status ScriptedBackend::start(const backend::RunRequest& request) {

@@ -5,6 +5,7 @@
 #include "app/common/sweep.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
+#include "tests/gui/scripted_predictions.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -24,9 +25,9 @@ void wait_for_points(Actor& actor, std::size_t points) {
 }
 
 struct SweepScene : Scene {
-  ScriptedBackend planner{small_run()};
+  ScriptedPredictions predictions{small_run()};
   SweepScene() {
-    stage.planner = &planner;
+    stage.predictions = &predictions.service;
     stage.page = "schedule";
     stage.make_backend = [] { return std::make_unique<ScriptedBackend>(small_run(), 10); };
   }

@@ -10,6 +10,7 @@
 #include "imgui_te_engine.h"
 #include "lessons/pages/widgets.h"
 #include "tests/gui/page_scene.h"
+#include "tests/gui/scripted_predictions.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -42,8 +43,10 @@ TEST_CASE("pages of one schema share their settings, whichever is opened next", 
 
 TEST_CASE("a calculator has the figure's sliders and the page's switches, and nothing that runs", "[gui]") {
   TestAssets assets;
-  ScriptedBackend runner(small_run()), planner(small_run());
-  perform("calculator", {.assets = assets.path(), .page = "vocabulary", .runner = &runner, .planner = &planner},
+  ScriptedBackend runner(small_run());
+  ScriptedPredictions predictions(small_run());
+  perform("calculator",
+          {.assets = assets.path(), .page = "vocabulary", .runner = &runner, .predictions = &predictions.service},
           [&](Actor& actor) {
             actor.click("skip");
             actor.frames(2);
@@ -52,7 +55,7 @@ TEST_CASE("a calculator has the figure's sliders and the page's switches, and no
             actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
             actor.ctx->KeyPress(ImGuiKey_T);
             actor.frames(2);
-            IM_CHECK_EQ(runner.starts() + planner.starts(), 0);
+            IM_CHECK_EQ(runner.starts() + predictions.planner.starts(), 0);
             IM_CHECK(actor.there("figure copies/slider"));
             IM_CHECK(actor.there("seq/slider"));
             const int laid_out = actor.app.view().figure().layouts();

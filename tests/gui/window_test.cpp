@@ -5,6 +5,7 @@
 
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
+#include "tests/gui/scripted_predictions.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 
@@ -329,14 +330,16 @@ TEST_CASE("without an engine stored runs play, with their own settings", "[gui]"
 
 TEST_CASE("a prediction is a layer beside what was measured", "[gui]") {
   Scene scene;
-  ScriptedBackend planner(small_run({.source = record::Source::kPredicted}), 1000);
-  scene.stage.planner = &planner;
+  ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  scene.stage.predictions = &predictions.service;
   perform("predicted", scene.stage, [&](Actor& actor) {
     actor.click("skip");
     actor.ctx->ItemClick("**/layers/Predicted");
-    actor.frames(3);
-    IM_CHECK_EQ(planner.starts(), 1);
+    actor.frames(1);
     IM_CHECK(actor.page().shows_prediction());
+    for (int i = 0; i < 3000 && actor.app.awaits_prediction(); ++i) actor.frames(1);
+    actor.frames(3);
+    IM_CHECK_EQ(predictions.planner.starts(), 1);
     IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
     actor.ctx->ItemClick("**/layers/Measured");
     actor.frames(2);

@@ -66,7 +66,7 @@ double milliseconds(Work work) {
   return 1e3 * static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
 }
 
-// The quickest of three: a neighbour that fills the caches only adds to a time.
+// The quickest of three: a neighbor that fills the caches only adds to a time.
 template <class Work>
 double quickest(Work work) {
   double best = milliseconds(work);

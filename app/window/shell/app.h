@@ -45,6 +45,7 @@ class App {
   PageView& view() { return *view_; }
   page::PageModel& page() { return view_->model(); }
   bool running() const { return library_.running(); }  // a run of any page
+  bool awaits_prediction() const { return library_.awaits_prediction(); }
 
  private:
   App(AppOptions options, Session session, SettingsFile* settings);

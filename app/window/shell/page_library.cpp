@@ -32,7 +32,7 @@ PageLibrary::PageLibrary(LibraryOptions options, Session session)
       course_(lessons::Course::load(options_.assets)),
       session_(std::move(session)),
       runner_(options_.runner),
-      planner_(options_.planner) {
+      predictions_(options_.predictions) {
   if (options_.make_backend)
     engines_.make = options_.make_backend;
   else if (session_.has_engine() && options_.from == nullptr)
@@ -53,7 +53,7 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
   page::PageSources sources;
   if (page.demo.empty()) return sources;  // nothing runs there
   sources.runner = runner_;
-  sources.planner = planner_;
+  sources.predictions = predictions_;
   if (options_.from != nullptr) {
     sources.stored.push_back(options_.from);
     sources.fixed_settings = fmt::format(
@@ -72,11 +72,11 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
 }
 
 void PageLibrary::start_engines() {
-  if (runner_ != nullptr || planner_ != nullptr || !session_.has_engine()) return;
+  if (runner_ != nullptr || predictions_ != nullptr || !session_.has_engine()) return;
   if (options_.from == nullptr) runner_ = session_.runner();
-  planner_ = session_.planner();
+  predictions_ = session_.predictions();
   for (const auto& [page, view] : pages_)
-    if (!page->demo.empty()) view->model().use(runner_, planner_);
+    if (!page->demo.empty()) view->model().use(runner_, predictions_);
 }
 
 record::Result<PageView*> PageLibrary::open(const lessons::Page& page) {
@@ -125,7 +125,7 @@ bool PageLibrary::running() const {
 // Each backend exactly once per frame: poll() reports a change only to its first caller.
 bool PageLibrary::poll_backends() {
   bool news = runner_ != nullptr && runner_->poll();
-  if (planner_ != nullptr) news = planner_->poll() || news;
+  if (predictions_ != nullptr) news = predictions_->poll() || news;
   for (const auto& [recording, replay] : replays_) news = replay->poll() || news;
   return news;
 }

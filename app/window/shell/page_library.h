@@ -19,8 +19,8 @@ struct LibraryOptions {
   std::filesystem::path assets;
   std::shared_ptr<const record::Recording> from;  // replaces what the pages have stored
   std::string from_name;
-  backend::Backend* runner = nullptr;  // instead of the session's; not owned
-  backend::Backend* planner = nullptr;
+  backend::Backend* runner = nullptr;  // instead of the session's; not owned, as is the next
+  Predictions* predictions = nullptr;
   SweepDriver::MakeBackend make_backend;  // fresh ones, for sweeps; else the session's engine
 };
 
@@ -36,6 +36,7 @@ class PageLibrary {
   // Takes in what has arrived, for all pages. True: something changed.
   bool poll(double now);
   bool running() const;  // a run of any page
+  bool awaits_prediction() const { return predictions_ != nullptr && predictions_->busy(); }
   // What went wrong with a stored recording since the last call; mostly empty.
   std::string take_notice();
 
@@ -52,7 +53,7 @@ class PageLibrary {
   SweepEngines engines_;
   std::map<const record::Recording*, std::unique_ptr<backend::Backend>> replays_;  // of recordings that a page holds
   backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
-  backend::Backend* planner_ = nullptr;
+  Predictions* predictions_ = nullptr;
   std::map<const lessons::Page*, std::unique_ptr<PageView>> pages_;
   struct ToLoad {
     page::PageModel* page;

@@ -17,7 +17,6 @@ PageView::PageView(std::unique_ptr<page::PageModel> model, SweepEngines& engines
     : model_(std::move(model)), widgets_(model_->page(), {*model_, engines}) {}
 
 void PageView::reopen() {
-  model_->reopen();
   state_.reading_more = state_.drawer = state_.figure_face = false;
   state_.lit_by_step.reset();
 }

@@ -1,0 +1,186 @@
+// headroom plan: what a training step takes before it runs, and on which cards it fits.
+#include <charconv>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/check_files.h"
+#include "app/cli/grammar.h"
+#include "app/cli/output.h"
+#include "app/cli/plan_table.h"
+#include "app/cli/suggest.h"
+#include "app/common/session.h"
+#include "app/common/step_plan.h"
+#include "demos/experiments/demo.h"
+#include "demos/nvml/nvml.h"
+
+namespace headroom::app {
+
+using record::Error;
+using record::ErrorKind;
+using record::Params;
+
+namespace {
+
+struct PlanOptions : CommonOptions {
+  std::optional<std::string> model;  // a key of the schema, or a config.json or checkpoint
+  std::vector<std::string> cards;
+  std::optional<std::string> batch, seq;  // "1,4,8"
+  bool csv = false, fail_on_oom = false;
+};
+
+void declare(PlanOptions& options, OptionList& list) {
+  list.text("--model", options.model, "A model of `headroom list`, or a config.json of one of the Llama family",
+            "NAME");
+  list.texts("--card", options.cards, "A card of assets/cards.csv, `this machine`, or a size such as 24GiB; several",
+             "NAME");
+  list.text("--batch", options.batch, "Sequences in a step; several with commas", "LIST");
+  list.text("--seq", options.seq, "Tokens in a sequence; several with commas", "LIST");
+  list.set("Settings of train_step");
+  list.flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when no step fits on any card");
+  list.flag("--csv", options.csv, "A row for each step and card");
+  list.json();
+  list.engine();
+}
+
+PlannedCard planned(std::string name, record::Bytes memory) {
+  const predict::ProcessBytes process = predict::process_bytes(name);
+  return {.name = std::move(name), .memory = memory, .process = process};
+}
+
+record::Result<PlannedCard> this_machine() {
+  std::optional<nvml::Driver> driver = nvml::Driver::open();
+  const auto memory = driver && driver->select(0u) ? driver->memory() : std::nullopt;
+  if (!memory) return Error{"No GPU is found here: name a card, such as --card \"RTX 4090\".", ErrorKind::kRefused};
+  return planned(driver->name(), memory->total);
+}
+
+record::Result<PlannedCard> card_of(const std::string& words) {
+  const std::vector<const predict::Card*> found = predict::find_cards(words);
+  if (found.size() == 1)
+    return found.front()->memory ? planned(found.front()->name, *found.front()->memory) : this_machine();
+  if (found.empty()) {
+    if (const auto size = record::parse_bytes(words); size && size.value() > 0)
+      return planned(record::format_bytes(size.value()), size.value());
+    std::vector<std::string_view> names;
+    for (const predict::Card& card : predict::cards()) names.emplace_back(card.name);
+    return Error{unknown_name("card", words, names)};
+  }
+  std::string several;
+  for (const predict::Card* card : found) several += (several.empty() ? "" : ", ") + card->name;
+  return Error{fmt::format("\"{}\" is in the names of several cards, {}: name one of them.", words, several)};
+}
+
+// A name of the schema's, else a file or folder with a shape.
+record::Status set_model(Params& params, const std::optional<std::string>& model) {
+  if (!model) return record::Ok{};
+  const std::string_view name = *model;
+  const record::Status named = params.set("model", name);
+  std::error_code ignored;
+  if (named || !std::filesystem::exists(*model, ignored)) return named;
+  if (auto set = params.set("model", "custom"); !set) return set;
+  return params.set("weights", name);
+}
+
+// The values of "1,4,8", else that of the settings.
+record::Result<std::vector<std::string>> values_of(const Params& params, const char* key,
+                                                   const std::optional<std::string>& list) {
+  std::vector<std::string> values;
+  if (!list) values.push_back(params.as_text(key));
+  for (std::size_t from = 0; list && from <= list->size();) {
+    const std::size_t comma = std::min(list->find(',', from), list->size());
+    values.push_back(list->substr(from, comma - from));
+    from = comma + 1;
+  }
+  for (const std::string& value : values) {
+    Params changed = params;
+    if (auto set = changed.set(key, std::string_view(value)); !set) return set.error();
+  }
+  return values;
+}
+
+struct Asked {
+  std::vector<Params> steps;
+  std::vector<PlannedCard> cards;
+};
+
+record::Result<Asked> asked_by(const PlanOptions& options) {
+  const experiments::DemoInfo& demo = experiments::training_step();
+  Params params(demo.schema);
+  if (auto set = params.set("device", "cuda"); !set) return set.error();
+  if (auto set = set_model(params, options.model); !set) return set.error();
+  if (auto set = set_params(params, demo.id, options); !set) return set.error();
+  if (params.text("device") != "cuda") return Error{"`headroom plan` is for GPUs: leave the setting device out."};
+  if (params.integer("cap") != 0) return Error{"A plan's limit is its card: --card 24GiB in place of cap."};
+  const auto batches = values_of(params, "batch", options.batch);
+  if (!batches) return batches.error();
+  const auto sequences = values_of(params, "seq", options.seq);
+  if (!sequences) return sequences.error();
+  Asked asked;
+  for (const std::string& sequence : sequences.value())
+    for (const std::string& batch : batches.value()) {
+      (void)params.set("seq", std::string_view(sequence));
+      (void)params.set("batch", std::string_view(batch));
+      asked.steps.push_back(params);
+    }
+  for (const std::string& words : options.cards) {
+    auto card = card_of(words);
+    if (!card) return card.error();
+    asked.cards.push_back(std::move(card).value());
+  }
+  return asked;
+}
+
+record::Status check(const PlanOptions& options) {
+  const auto asked = asked_by(options);
+  return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
+}
+
+bool fits_somewhere(const std::vector<StepPlan>& plans) {
+  for (const StepPlan& plan : plans) {
+    if (plan.refusal.empty() && plan.cards.empty()) return true;  // no card was named
+    for (const CardPlan& on : plan.cards)
+      if (on.fit.verdict == predict::Verdict::kFits) return true;
+  }
+  return false;
+}
+
+record::Result<ExitCode> plan(const PlanOptions& options) {
+  auto asked = asked_by(options);
+  if (!asked) return asked.error();
+  Session session(choose_engine(options.engine));
+  for (const Params& params : asked.value().steps)
+    if (auto usable = check_files(experiments::training_step(), params, session.engine()); !usable)
+      return usable.error();
+  const InterruptGuard guard;
+  StepPlanner planner(session.predictions(), session.why_no_engine(), &interrupted);
+  std::vector<StepPlan> plans;
+  for (const Params& params : asked.value().steps) {
+    auto planned = planner.plan(params, asked.value().cards);
+    if (!planned) return ExitCode::kInterrupted;
+    plans.push_back(*std::move(planned));
+  }
+  if (!plans.empty() && !plans.front().why_formula.empty())
+    say("By the closed form, without segments and within about 5 %. " + plans.front().why_formula);
+  if (options.json)
+    put_json(plan_json(plans));
+  else
+    put(options.csv ? plan_csv(plans) : plan_text(plans));
+  const bool all_refused = std::ranges::none_of(plans, &std::string::empty, &StepPlan::refusal);
+  if (all_refused) return ExitCode::kRefused;
+  return options.fail_on_oom && !fits_somewhere(plans) ? ExitCode::kOutOfMemory : ExitCode::kDone;
+}
+
+}  // namespace
+
+extern const Command kPlan;
+constinit const Command kPlan{
+    .name = "plan",
+    .summary = "What a training step will take, and the cards that it fits on",
+    .example = "headroom plan --model llama-3.2-1b --card \"RTX 4090\" --batch 1,4 --seq 1024",
+    .make = make_invocation<PlanOptions, declare, plan, check>};
+
+}  // namespace headroom::app

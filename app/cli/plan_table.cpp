@@ -1,0 +1,162 @@
+// Plans of training steps as text, CSV and JSON.
+#include "app/cli/plan_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/text_table.h"
+#include "demos/record/json_fields.h"
+
+namespace headroom::app {
+
+using nlohmann::json;
+using record::Bytes;
+using record::Category;
+
+namespace {
+
+constexpr std::array kCategories{Category::kWeights,     Category::kOptimizerState, Category::kGradients,
+                                 Category::kActivations, Category::kLogits,         Category::kWorkspace,
+                                 Category::kOther};
+
+Bytes of(const StepPlan& plan, Category category) { return plan.by_category[static_cast<std::size_t>(category)]; }
+
+std::string count(const record::Params& params, const char* key) { return record::format_count(params.integer(key)); }
+
+// "backward, layer 3, mlp.down_proj"
+std::string place_of_peak(const StepPlan& plan) {
+  std::string text(record::label_of(plan.phase));
+  if (plan.layer != record::kNoLayer) text += fmt::format(", layer {}", plan.layer);
+  if (!plan.op.empty()) text += ", " + plan.op;
+  return text;
+}
+
+std::string largest_text(const std::optional<std::int64_t>& largest) {
+  if (!largest) return "not known";
+  return *largest > 0 ? record::format_count(*largest) : "none";
+}
+
+std::string_view key_of(predict::Verdict verdict) {
+  constexpr std::array<std::string_view, 3> kKeys{"fits", "too_close", "does_not_fit"};
+  return kKeys[static_cast<std::size_t>(verdict)];
+}
+
+// What is left of the card, or missing.
+Bytes left_on(const CardPlan& plan) { return plan.card.memory - plan.card.process.bytes - plan.fit.reserved; }
+
+std::vector<std::vector<std::string>> memory_rows(const std::vector<StepPlan>& plans) {
+  std::vector<std::vector<std::string>> rows{{"peak in", "batch", "sequence", "peak", "reserved"}};
+  for (const Category category : kCategories) rows.front().emplace_back(record::label_of(category));
+  for (const StepPlan& plan : plans) {
+    if (!plan.refusal.empty()) continue;
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {place_of_peak(plan), count(plan.params, "batch"), count(plan.params, "seq"),
+           record::format_bytes(plan.allocated), plan.reserved == 0 ? "" : record::format_bytes(plan.reserved)};
+    for (const Category category : kCategories)
+      row.push_back(of(plan, category) == 0 ? "" : record::format_bytes(of(plan, category)));
+  }
+  return rows;
+}
+
+std::vector<std::vector<std::string>> card_rows(const std::vector<StepPlan>& plans) {
+  std::vector<std::vector<std::string>> rows{{"card", "verdict", "batch", "sequence", "memory", "process", "reserved",
+                                              "left", "largest batch", "largest sequence"}};
+  for (const StepPlan& plan : plans)
+    for (const CardPlan& on : plan.cards)
+      rows.push_back({on.card.name, std::string(predict::label_of(on.fit.verdict)), count(plan.params, "batch"),
+                      count(plan.params, "seq"), record::format_bytes(on.card.memory),
+                      fmt::format("{} ± {}", record::format_bytes(on.card.process.bytes),
+                                  record::format_bytes(on.card.process.margin)),
+                      record::format_bytes(on.fit.reserved), record::format_change(left_on(on)),
+                      largest_text(on.largest_batch), largest_text(on.largest_sequence)});
+  return rows;
+}
+
+json card_json(const CardPlan& plan) {
+  const auto or_null = [](const std::optional<std::int64_t>& value) { return value ? json(*value) : json(nullptr); };
+  return {{"card", plan.card.name},
+          {"memory_bytes", plan.card.memory},
+          {"process_bytes", plan.card.process.bytes},
+          {"margin_bytes", plan.card.process.margin},
+          {"verdict", key_of(plan.fit.verdict)},
+          {"reserved_bytes", plan.fit.reserved},
+          {"left_bytes", left_on(plan)},
+          {"largest_batch", or_null(plan.largest_batch)},
+          {"largest_sequence", or_null(plan.largest_sequence)}};
+}
+
+json step_json(const StepPlan& plan) {
+  json step{{"params", plan.params.to_map()}};
+  if (!plan.refusal.empty()) {
+    step["refusal"] = plan.refusal;
+    return step;
+  }
+  step["source"] = record::key_of(plan.why_formula.empty() ? record::Source::kPredicted : record::Source::kFormula);
+  if (!plan.left_out.empty()) step["left_out"] = plan.left_out;
+  step["peak_requested_bytes"] = plan.requested;
+  step["peak_bytes"] = plan.allocated;
+  step["peak_reserved_bytes"] = plan.reserved;
+  step["peak_by_category"] = record::to_object(plan.by_category);
+  step["peak_phase"] = record::key_of(plan.phase);
+  step["peak_layer"] = plan.layer == record::kNoLayer ? json(nullptr) : json(plan.layer);
+  step["peak_operator"] = plan.op;
+  step["cards"] = json::array();
+  for (const CardPlan& on : plan.cards) step["cards"].push_back(card_json(on));
+  return step;
+}
+
+}  // namespace
+
+std::string plan_text(const std::vector<StepPlan>& plans) {
+  std::string text;
+  if (const auto rows = memory_rows(plans); rows.size() > 1) text += text_table(rows, 1);
+  if (const auto rows = card_rows(plans); rows.size() > 1) {
+    text += "\n" + text_table(rows, 2);
+    text += fmt::format(
+        "\n  process: what the CUDA context, kernels and libraries take, as recorded on {}, and how far that may be "
+        "off.\n"
+        "  largest: what fits with that margin left.\n",
+        predict::process_bytes({}).source);
+  }
+  for (const StepPlan& plan : plans) {
+    const std::string batch = count(plan.params, "batch");
+    for (const std::string& missing : plan.left_out) text += fmt::format("  batch {}: without {}\n", batch, missing);
+    if (!plan.refusal.empty()) text += fmt::format("  batch {}: {}\n", batch, plan.refusal);
+  }
+  return text;
+}
+
+std::string plan_csv(const std::vector<StepPlan>& plans) {
+  std::string text = "batch,sequence,peak_requested_bytes,peak_bytes,peak_reserved_bytes";
+  for (const Category category : kCategories) text += fmt::format(",{}_bytes", record::key_of(category));
+  text +=
+      ",peak_phase,peak_layer,peak_operator,card,memory_bytes,process_bytes,margin_bytes,verdict,left_bytes,"
+      "largest_batch,largest_sequence\n";
+  for (const StepPlan& plan : plans) {
+    if (!plan.refusal.empty()) continue;
+    std::string step = fmt::format("{},{},{},{},{}", plan.params.integer("batch"), plan.params.integer("seq"),
+                                   plan.requested, plan.allocated, plan.reserved);
+    for (const Category category : kCategories) step += fmt::format(",{}", of(plan, category));
+    step += fmt::format(",{},{},{}", record::key_of(plan.phase),
+                        plan.layer == record::kNoLayer ? "" : std::to_string(plan.layer), plan.op);
+    if (plan.cards.empty()) text += step + ",,,,,,,,\n";
+    for (const CardPlan& on : plan.cards) {
+      const auto or_blank = [](const auto& value) { return value ? std::to_string(*value) : std::string(); };
+      text += fmt::format("{},{},{},{},{},{},{},{},{}\n", step, on.card.name, on.card.memory, on.card.process.bytes,
+                          on.card.process.margin, key_of(on.fit.verdict), left_on(on), or_blank(on.largest_batch),
+                          or_blank(on.largest_sequence));
+    }
+  }
+  return text;
+}
+
+json plan_json(const std::vector<StepPlan>& plans) {
+  json steps = json::array();
+  for (const StepPlan& plan : plans) steps.push_back(step_json(plan));
+  return {{"steps", std::move(steps)}};
+}
+
+}  // namespace headroom::app

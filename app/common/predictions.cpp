@@ -1,0 +1,187 @@
+// The thread that asks the planner, and the answers so far.
+#include "app/common/predictions.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "demos/experiments/demo.h"
+#include "demos/predict/gpu_extras.h"
+#include "demos/predict/placed.h"
+
+namespace headroom::app {
+
+using namespace std::chrono_literals;
+using backend::RunState;
+using record::Recording;
+
+namespace {
+
+// Events that all answers may have together; an answer of Llama 3.2 1B has about 20,000 and 70 bytes in each.
+constexpr std::size_t kMostEvents = 4'000'000;
+constexpr auto kLongestWait = 50ms;
+
+std::shared_ptr<const Prediction> refused(std::string sentence) {
+  if (sentence.empty()) sentence = "The engine did not answer.";
+  return std::make_shared<Prediction>(Prediction{nullptr, nullptr, std::move(sentence)});
+}
+
+// The planner traces requests; on a GPU libraries add theirs, and PyTorch's allocator makes blocks and segments of them.
+std::shared_ptr<const Prediction> prediction_of(std::shared_ptr<const Recording> traced) {
+  Prediction prediction{.requests = traced, .recording = std::move(traced), .refusal = {}};
+  const record::RunInfo& info = prediction.requests->info();
+  const experiments::DemoInfo& step = experiments::training_step();
+  if (info.device == record::DeviceKind::kGpu && info.demo == step.id) {
+    prediction.requests =
+        std::make_shared<const Recording>(predict::with_gpu_extras(*prediction.requests, step.schema));
+    prediction.recording = std::make_shared<const Recording>(predict::placed(*prediction.requests, info.cap));
+  }
+  return std::make_shared<const Prediction>(std::move(prediction));
+}
+
+std::size_t events_of(const Prediction& prediction) {
+  return prediction.recording == nullptr ? 0 : 2 * prediction.recording->events().size();
+}
+
+}  // namespace
+
+Predictions::Predictions(MakePlanner make) : make_(std::move(make)), thread_([this] { work(); }) {}
+
+Predictions::~Predictions() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    waiting_.clear();
+    current_.reset();
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::shared_ptr<const Prediction> Predictions::ask(const void* asker, const PlannedRun& run) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(waiting_, [&](const Question& each) { return each.asker == asker; });
+  const bool on_its_way = current_ && current_->run == run;
+  if (current_ && current_->asker == asker && !on_its_way) current_.reset();
+  if (auto found = known(run)) return found;
+  if (on_its_way) {
+    current_->asker = asker;
+    return nullptr;
+  }
+  waiting_.push_front({asker, run});
+  changed_.notify_all();
+  return nullptr;
+}
+
+std::shared_ptr<const Prediction> Predictions::wait(const PlannedRun& run, const std::function<bool()>& stop) {
+  std::shared_ptr<const Prediction> found = ask(&run, run);
+  std::unique_lock lock(mutex_);
+  while (found == nullptr && !(stop && stop())) {
+    changed_.wait_for(lock, kLongestWait);
+    found = known(run);
+  }
+  lock.unlock();
+  if (found == nullptr) drop(&run);
+  return found;
+}
+
+void Predictions::drop(const void* asker) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(waiting_, [&](const Question& each) { return each.asker == asker; });
+  if (current_ && current_->asker == asker) current_.reset();
+}
+
+bool Predictions::poll() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(news_, false);
+}
+
+bool Predictions::busy() const {
+  const std::lock_guard lock(mutex_);
+  return current_ || !waiting_.empty();
+}
+
+std::map<std::string, std::string> Predictions::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_;
+}
+
+// With the lock held. A refusal is given out once: another time the engine may be there.
+std::shared_ptr<const Prediction> Predictions::known(const PlannedRun& run) {
+  const auto found =
+      std::find_if(answers_.begin(), answers_.end(), [&](const Answer& each) { return each.run == run; });
+  if (found == answers_.end()) return nullptr;
+  if (!*found->prediction) {
+    const auto refusal = found->prediction;
+    answers_.erase(found);
+    return refusal;
+  }
+  answers_.splice(answers_.begin(), answers_, found);
+  return answers_.front().prediction;
+}
+
+// With the lock held. The answers that were asked for longest ago make room.
+void Predictions::keep(Answer answer) {
+  answers_.push_front(std::move(answer));
+  std::size_t events = 0;
+  auto oldest = answers_.begin();
+  for (; oldest != answers_.end(); ++oldest) {
+    events += events_of(*oldest->prediction);
+    if (events > kMostEvents && oldest != answers_.begin()) break;
+  }
+  answers_.erase(oldest, answers_.end());
+}
+
+void Predictions::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    if (ends_) return;
+    current_ = std::move(waiting_.front());
+    waiting_.pop_front();
+    const Question question = *current_;
+    lock.unlock();
+    std::shared_ptr<const Prediction> prediction = answer(question);
+    lock.lock();
+    current_.reset();
+    if (prediction == nullptr) continue;
+    keep({question.run, std::move(prediction)});
+    if (planner_ != nullptr) facts_ = planner_->facts();
+    news_ = true;
+    changed_.notify_all();
+  }
+}
+
+bool Predictions::dropped(const Question& question) const {
+  const std::lock_guard lock(mutex_);
+  return !current_ || !(current_->run == question.run);
+}
+
+// Null: the question was dropped.
+std::shared_ptr<const Prediction> Predictions::answer(const Question& question) {
+  if (planner_ == nullptr) planner_ = make_();
+  if (planner_ == nullptr) return refused("There is no engine to predict with.");
+  const backend::RunRequest request{question.run.demo, question.run.params, true, {}};
+  if (const record::Status started = planner_->start(request); !started) return refused(started.error().message);
+  while (planner_->state() != RunState::kFinished) {
+    if (dropped(question)) return nullptr;
+    if (const auto& trouble = planner_->trouble(); trouble && !trouble->empty()) {
+      const std::string sentence = *trouble;
+      planner_.reset();
+      return refused(sentence);
+    }
+    pollfd readable{planner_->descriptor(), POLLIN, 0};
+    ::poll(&readable, readable.fd >= 0 ? 1 : 0, 20);
+    planner_->poll();
+  }
+  const std::shared_ptr<const Recording> traced = planner_->recording();
+  const auto& outcome = traced->outcome();
+  if (!outcome) return refused("The engine ended before it had answered.");
+  const bool known =
+      outcome->kind == record::OutcomeKind::kCompleted || outcome->kind == record::OutcomeKind::kOutOfMemory;
+  return known ? prediction_of(traced) : refused(outcome->message);
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,92 @@
+// What training steps will take, worked out beside the caller's thread: settings in, predicted recordings out.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "demos/backend/backend.h"
+#include "demos/record/recording.h"
+#include "demos/record/schema.h"
+
+namespace headroom::app {
+
+struct Prediction {
+  // As the planner traced it, on a GPU with what its libraries request: what the allocator is asked for under any limit.
+  // Null: refused.
+  std::shared_ptr<const record::Recording> requests;
+  // On a GPU with blocks and segments, under the settings' cap; otherwise the same as `requests`.
+  std::shared_ptr<const record::Recording> recording;
+  std::string refusal;  // one sentence; empty: none
+
+  explicit operator bool() const { return recording != nullptr; }
+};
+
+// What is asked about.
+struct PlannedRun {
+  std::string demo;
+  record::Params params;
+
+  bool operator==(const PlannedRun&) const = default;
+};
+
+// Answers questions, the newest first, and keeps the answers. All calls from one thread.
+class Predictions {
+ public:
+  using MakePlanner = std::function<std::unique_ptr<backend::Backend>()>;
+  // `make` is called in the thread of the answers, and again after the planner has failed.
+  explicit Predictions(MakePlanner make);
+  ~Predictions();  // drops what is asked
+  Predictions(const Predictions&) = delete;
+  Predictions& operator=(const Predictions&) = delete;
+
+  // The answer; null: it is on its way. What the same asker asked before is dropped where it has not been answered.
+  std::shared_ptr<const Prediction> ask(const void* asker, const PlannedRun& run);
+  // The same, waiting for it. `stop` is asked 20 times a second; null once it says so.
+  std::shared_ptr<const Prediction> wait(const PlannedRun& run, const std::function<bool()>& stop = {});
+  void drop(const void* asker);  // what it asked, if there is no answer yet
+
+  // Whether answers have come since the last call.
+  bool poll();
+  bool busy() const;  // some answer is on its way
+  // What the engine said about itself; empty until it has answered once.
+  std::map<std::string, std::string> facts() const;
+
+ private:
+  struct Question {
+    const void* asker = nullptr;
+    PlannedRun run;
+  };
+  struct Answer {
+    PlannedRun run;
+    std::shared_ptr<const Prediction> prediction;
+  };
+
+  void work();
+  std::shared_ptr<const Prediction> answer(const Question& question);
+  bool dropped(const Question& question) const;
+  std::shared_ptr<const Prediction> known(const PlannedRun& run);
+  void keep(Answer answer);
+
+  MakePlanner make_;
+  std::unique_ptr<backend::Backend> planner_;  // of the thread
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::list<Question> waiting_;      // the newest first
+  std::optional<Question> current_;  // being answered; nothing: none, or it was dropped
+  std::list<Answer> answers_;        // the one that was asked for last first
+  std::map<std::string, std::string> facts_;
+  bool news_ = false, ends_ = false;
+  std::thread thread_;  // last: it uses all of these
+};
+
+}  // namespace headroom::app

@@ -1,0 +1,143 @@
+// Predictions of steps, and the search for what still fits.
+#include "app/common/step_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/common/largest.h"
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_model.h"
+#include "demos/predict/step_settings.h"
+#include "demos/record/ledger.h"
+
+namespace headroom::app {
+
+using record::Bytes;
+using record::Params;
+
+namespace {
+
+const record::ParamSpec& spec_of(const Params& params, const std::string& key) {
+  return *std::ranges::find(params.schema(), key, &record::ParamSpec::key);
+}
+
+// `run`: without any limit.
+void describe(StepPlan& plan, const record::Recording& run) {
+  const record::Ledger ledger(run);
+  const record::Peak peak = ledger.peak();
+  plan.requested = ledger.peak_requested();
+  plan.allocated = peak.totals.allocated;
+  plan.reserved = ledger.peak_reserved();
+  plan.by_category = peak.totals.by_category;
+  if (run.events().empty()) return;
+  const record::MemEvent& event = run.events()[peak.event];
+  plan.phase = event.phase;
+  plan.layer = event.layer;
+  plan.op = run.op_name(event.op);
+}
+
+void describe(StepPlan& plan, const predict::ClosedForm& form) {
+  plan.left_out = form.left_out;
+  plan.by_category = form.peak().bytes;
+  plan.requested = plan.allocated = record::total(plan.by_category);
+  plan.phase = form.peak().phase;
+}
+
+// Why no run takes these settings.
+std::optional<std::string> refused(const Params& params) {
+  if (auto combination = experiments::refused_combination(params, record::DeviceKind::kGpu)) return combination;
+  const auto model = experiments::train_step_model(predict::step_settings(params));
+  return model ? std::nullopt : std::optional(model.error().message);
+}
+
+predict::ClosedForm form_of(const Params& params) {
+  predict::StepSettings settings = predict::step_settings(params);
+  if (const auto model = experiments::train_step_model(settings)) settings.model = model.value().config;
+  return predict::closed_form(settings);
+}
+
+}  // namespace
+
+Bytes StepPlanner::Step::bytes() const { return form ? record::total(form->peak().bytes) : fits->reserved(); }
+
+predict::Fit StepPlanner::Step::on(const PlannedCard& card) const {
+  if (!form) return fits->on(card.memory, card.process);
+  // Segments are not in the closed form, nor is the last percent of what is.
+  constexpr Bytes kOneIn = 20;
+  const Bytes margin = card.process.margin + bytes() / kOneIn;
+  const Bytes limit = card.memory - card.process.bytes;
+  const predict::Verdict verdict = bytes() <= limit - margin   ? predict::Verdict::kFits
+                                   : bytes() <= limit + margin ? predict::Verdict::kTooClose
+                                                               : predict::Verdict::kDoesNotFit;
+  return {.verdict = verdict, .limit = limit, .reserved = bytes()};
+}
+
+// With the engine's own words where it refuses these settings; the closed form where the engine is what is wrong.
+StepPlanner::Step StepPlanner::answer(const Params& params) const {
+  Step step;
+  if (predictions_ != nullptr) {
+    step.prediction = predictions_->wait({std::string(experiments::training_step().id), params}, stop_);
+    if (step.prediction == nullptr) return step;
+    if (*step.prediction) {
+      step.fits = std::make_unique<predict::FitTest>(step.prediction->requests, step.prediction->recording);
+      return step;
+    }
+  }
+  const std::string& said = predictions_ == nullptr ? why_not_ : step.prediction->refusal;
+  if (const auto settings = refused(params)) {
+    step.refusal = predictions_ == nullptr ? *settings : said;
+    return step;
+  }
+  step.why_formula = said;
+  step.form = form_of(params);
+  return step;
+}
+
+const StepPlanner::Step* StepPlanner::step(const Params& params) {
+  auto [known, fresh] = steps_.try_emplace(params.to_map());
+  if (fresh) known->second = answer(params);
+  const Step& step = known->second;
+  const bool stopped = step.refusal.empty() && step.fits == nullptr && !step.form;
+  if (stopped) steps_.erase(known);
+  return stopped ? nullptr : &known->second;
+}
+
+std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std::string& key,
+                                                 const PlannedCard& card) {
+  const record::ParamSpec& spec = spec_of(params, key);
+  const Bytes limit = card.memory - card.process.bytes - card.process.margin;
+  const auto low = static_cast<std::int64_t>(spec.minimum), high = static_cast<std::int64_t>(spec.maximum);
+  const auto needed = [&](std::int64_t value) -> std::optional<Needed> {
+    Params changed = params;
+    if (!changed.set(key, value)) return std::nullopt;
+    const Step* const asked = step(changed);
+    if (asked == nullptr || !asked->refusal.empty()) return std::nullopt;
+    return Needed{.bytes = asked->bytes(), .fits = asked->on(card).verdict == predict::Verdict::kFits};
+  };
+  const auto found = largest_that_fits(low, high, limit, needed);
+  return found && *found < low ? std::optional<std::int64_t>(0) : found;
+}
+
+std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {
+  StepPlan plan{.params = params};
+  const Step* const asked = step(params);
+  if (asked == nullptr) return std::nullopt;
+  plan.refusal = asked->refusal;
+  plan.why_formula = asked->why_formula;
+  if (!plan.refusal.empty()) return plan;
+  if (asked->form)
+    describe(plan, *asked->form);
+  else
+    describe(plan, *asked->prediction->recording);
+  for (const PlannedCard& card : cards) {
+    plan.cards.push_back({.card = card,
+                          .fit = asked->on(card),
+                          .largest_batch = largest(params, "batch", card),
+                          .largest_sequence = largest(params, "seq", card)});
+    if (stop_ && stop_()) return std::nullopt;
+  }
+  return plan;
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,82 @@
+// A training step before it runs: what it will take, on which cards it fits, and up to which batch and sequence.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/common/predictions.h"
+#include "demos/predict/closed_form.h"
+#include "demos/predict/fits.h"
+#include "demos/record/recording.h"
+#include "demos/record/schema.h"
+
+namespace headroom::app {
+
+struct PlannedCard {
+  std::string name;          // "GeForce RTX 4090", or its size: "24.00 GiB"
+  record::Bytes memory = 0;  // as the driver reports it
+  predict::ProcessBytes process;
+};
+
+struct CardPlan {
+  PlannedCard card;
+  predict::Fit fit;
+  // 0: not even the least. Nothing: a step on the way there was refused.
+  std::optional<std::int64_t> largest_batch;     // at this sequence
+  std::optional<std::int64_t> largest_sequence;  // at this batch
+};
+
+struct StepPlan {
+  record::Params params;
+  std::string refusal;  // one sentence, and nothing below is known; empty: none
+  // Empty: predicted. Else the numbers are the closed form's, and this sentence says why.
+  std::string why_formula;
+  std::vector<std::string> left_out;  // what the closed form does not know, a short phrase each
+  record::Bytes requested = 0, allocated = 0;
+  record::Bytes reserved = 0;        // 0: not known
+  record::ByCategory by_category{};  // adds up to `allocated`
+  record::Phase phase{};             // of the peak, as are the next two
+  std::uint16_t layer = record::kNoLayer;
+  std::string op;
+  std::vector<CardPlan> cards;
+};
+
+// Asks one service; what it has asked for one card it does not ask again for the next. Where there is no engine, or it
+// cannot answer, the closed form does.
+class StepPlanner {
+ public:
+  // `predictions`: not owned; null: there is no engine, and `why_not` says why. `stop` ends a plan early: see
+  // Predictions::wait().
+  StepPlanner(Predictions* predictions, std::string why_not, std::function<bool()> stop = {})
+      : predictions_(predictions), why_not_(std::move(why_not)), stop_(std::move(stop)) {}
+
+  // `params` of `train_step` on a GPU. Nothing: stopped.
+  std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
+
+ private:
+  struct Step {
+    std::string refusal, why_formula;
+    std::shared_ptr<const Prediction> prediction;
+    std::unique_ptr<predict::FitTest> fits;   // of the prediction
+    std::optional<predict::ClosedForm> form;  // where there is none
+
+    record::Bytes bytes() const;
+    predict::Fit on(const PlannedCard& card) const;
+  };
+
+  const Step* step(const record::Params& params);  // null: stopped
+  Step answer(const record::Params& params) const;
+  std::optional<std::int64_t> largest(const record::Params& params, const std::string& key, const PlannedCard& card);
+
+  Predictions* predictions_;
+  std::string why_not_;
+  std::function<bool()> stop_;
+  std::map<std::map<std::string, std::string>, Step> steps_;  // by settings
+};
+
+}  // namespace headroom::app

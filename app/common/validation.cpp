@@ -1,0 +1,189 @@
+// One comparison, its row, and what the rows say together.
+#include "app/common/validation.h"
+
+#include <poll.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "app/common/validation_draw.h"
+#include "demos/experiments/demo.h"
+#include "demos/record/ledger.h"
+
+namespace headroom::app {
+
+using backend::RunState;
+using record::Bytes;
+using record::OutcomeKind;
+
+namespace {
+
+constexpr int kPollMilliseconds = 50;
+
+bool ran_out(const record::Recording& run) { return run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory; }
+
+std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, const record::Params& params,
+                                                    const std::function<bool()>& stop, std::string& trouble) {
+  const backend::RunRequest request{std::string(experiments::training_step().id), params, true, {}};
+  if (const record::Status started = engine.start(request); !started) {
+    trouble = started.error().message;
+    return nullptr;
+  }
+  bool stopped = false;
+  while (engine.state() != RunState::kFinished) {
+    pollfd readable{engine.descriptor(), POLLIN, 0};
+    ::poll(&readable, readable.fd >= 0 ? 1 : 0, kPollMilliseconds);
+    engine.poll();
+    if (stopped || !stop || !stop()) continue;
+    stopped = true;
+    engine.cancel();
+  }
+  return engine.recording();
+}
+
+// In the order of the columns.
+template <class Visit>
+void for_each_pair(ComparedRun& run, Visit visit) {
+  visit("requested", run.requested);
+  visit("allocated", run.allocated);
+  visit("reserved", run.reserved);
+  for (int c = 0; c < record::kNumCategories; ++c)
+    visit(record::key_of(static_cast<record::Category>(c)), run.by_category[static_cast<std::size_t>(c)]);
+}
+
+std::vector<std::string> cells_of(const std::string& row) {
+  std::vector<std::string> cells;
+  for (std::size_t from = 0; from <= row.size();) {
+    const std::size_t comma = std::min(row.find(',', from), row.size());
+    cells.push_back(row.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return cells;
+}
+
+void keep_larger(double& worst, double error) {
+  if (std::abs(error) > std::abs(worst)) worst = error;
+}
+
+// Nothing of a sentence ends a cell or a row.
+std::string as_cell(std::string text) {
+  for (char& c : text)
+    if (c == ',' || c == '\n') c = ';';
+  return text;
+}
+
+}  // namespace
+
+double ComparedBytes::error() const {
+  if (measured == 0) return predicted == 0 ? 0 : 1;
+  return static_cast<double>(predicted - measured) / static_cast<double>(measured);
+}
+
+ComparedRun compare_peaks(const record::Params& params, const record::Recording& predicted,
+                          const record::Recording& measured) {
+  const record::Ledger said(predicted), is(measured);
+  ComparedRun run{.params = params, .predicted_to_run_out = ran_out(predicted), .ran_out = ran_out(measured)};
+  const record::Totals a = said.peak().totals, b = is.peak().totals;
+  run.requested = {said.peak_requested(), is.peak_requested()};
+  run.allocated = {a.allocated, b.allocated};
+  run.reserved = {said.peak_reserved(), is.peak_reserved()};
+  for (std::size_t c = 0; c < run.by_category.size(); ++c) run.by_category[c] = {a.by_category[c], b.by_category[c]};
+  return run;
+}
+
+std::optional<ComparedRun> validate_one(const record::Params& params, Predictions& predictions,
+                                        const std::function<std::unique_ptr<backend::Backend>()>& make,
+                                        const std::function<bool()>& stop) {
+  const auto predicted = predictions.wait({std::string(experiments::training_step().id), params}, stop);
+  if (predicted == nullptr) return std::nullopt;
+  ComparedRun run{.params = params, .trouble = predicted->refusal};
+  if (!run.trouble.empty()) return run;
+  const std::unique_ptr<backend::Backend> engine = make();
+  const auto measured = run_to_end(*engine, params, stop, run.trouble);
+  if (stop && stop()) return std::nullopt;
+  if (measured == nullptr) return run;
+  const record::Outcome outcome = measured->outcome().value_or(record::Outcome{OutcomeKind::kEngineLost, {}, {}});
+  if (outcome.kind != OutcomeKind::kCompleted && outcome.kind != OutcomeKind::kOutOfMemory) {
+    run.trouble = outcome.message.empty() ? "The engine was lost." : outcome.message;
+    return run;
+  }
+  return compare_peaks(params, *predicted->recording, *measured);
+}
+
+std::string validation_head() {
+  std::string head = "settings,trouble,predicted_outcome,outcome";
+  ComparedRun any;
+  for_each_pair(any, [&](std::string_view name, const ComparedBytes&) {
+    head += fmt::format(",predicted_{0}_bytes,{0}_bytes,{0}_error_percent", name);
+  });
+  return head + "\n";
+}
+
+std::string validation_row(const ComparedRun& run) {
+  const auto outcome = [](bool out) { return out ? "out_of_memory" : "completed"; };
+  std::string row = fmt::format("{},{},{},{}", as_line(run.params), as_cell(run.trouble),
+                                outcome(run.predicted_to_run_out), outcome(run.ran_out));
+  ComparedRun copy = run;
+  for_each_pair(copy, [&](std::string_view, const ComparedBytes& bytes) {
+    row += fmt::format(",{},{},{:.6f}", bytes.predicted, bytes.measured, 100 * bytes.error());
+  });
+  return row + "\n";
+}
+
+std::string settings_of_row(const std::string& row) { return row.substr(0, row.find(',')); }
+
+std::optional<ComparedRun> run_of_row(const std::string& row) {
+  const std::vector<std::string> cells = cells_of(row);
+  constexpr std::size_t kFirst = 4, kPerPair = 3, kPairs = 3 + record::kNumCategories;
+  if (cells.size() != kFirst + kPerPair * kPairs) return std::nullopt;
+  auto params = from_line(cells[0]);
+  if (!params) return std::nullopt;
+  ComparedRun run{.params = std::move(params).value(),
+                  .trouble = cells[1],
+                  .predicted_to_run_out = cells[2] == "out_of_memory",
+                  .ran_out = cells[3] == "out_of_memory"};
+  std::size_t cell = kFirst;
+  for_each_pair(run, [&](std::string_view, ComparedBytes& bytes) {
+    bytes = {std::strtoll(cells[cell].c_str(), nullptr, 10), std::strtoll(cells[cell + 1].c_str(), nullptr, 10)};
+    cell += kPerPair;
+  });
+  return run;
+}
+
+void ValidationSummary::add(const ComparedRun& run) {
+  if (!run.trouble.empty()) {
+    ++with_trouble;
+    return;
+  }
+  ++compared;
+  ran_out += run.ran_out ? 1 : 0;
+  wrong_outcome += run.ran_out == run.predicted_to_run_out ? 0 : 1;
+  equal_requested += run.requested.equal() ? 1 : 0;
+  equal_allocated += run.allocated.equal() ? 1 : 0;
+  equal_reserved += run.reserved.equal() ? 1 : 0;
+  keep_larger(worst_requested, run.requested.error());
+  keep_larger(worst_allocated, run.allocated.error());
+  keep_larger(worst_reserved, run.reserved.error());
+  for (const ComparedBytes& bytes : run.by_category)
+    if (run.allocated.measured > 0)
+      keep_larger(worst_category,
+                  static_cast<double>(bytes.predicted - bytes.measured) / static_cast<double>(run.allocated.measured));
+}
+
+std::string ValidationSummary::text() const {
+  const auto line = [this](const char* what, int equal, double worst) {
+    return fmt::format("  {:<22} equal in {} of {}, worst {:+.3f} %\n", what, equal, compared, 100 * worst);
+  };
+  std::string text = fmt::format("{} compared, {} of them ran out of memory, {} ended otherwise than predicted\n",
+                                 compared, ran_out, wrong_outcome);
+  if (with_trouble > 0) text += fmt::format("{} could not be compared: see the column trouble\n", with_trouble);
+  text += line("peak of requested", equal_requested, worst_requested);
+  text += line("peak of allocated", equal_allocated, worst_allocated);
+  text += line("reserved", equal_reserved, worst_reserved);
+  text += fmt::format("  {:<22} worst {:+.3f} % of the peak\n", "a category at the peak", 100 * worst_category);
+  return text;
+}
+
+}  // namespace headroom::app

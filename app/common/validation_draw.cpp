@@ -1,0 +1,196 @@
+// A random walk through the schema, with everything that cannot run taken out.
+#include "app/common/validation_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "demos/llama/config.h"
+#include "demos/predict/closed_form.h"
+#include "demos/predict/step_settings.h"
+
+namespace headroom::app {
+
+using record::Bytes;
+using record::ParamKind;
+using record::Params;
+using record::ParamSpec;
+
+namespace {
+
+// A value of a technique, such as checkpointing=selective.
+struct Technique {
+  const ParamSpec* spec = nullptr;
+  std::string_view value;
+};
+
+bool runs_on(const ParamSpec& spec, std::string_view value, bool on_gpu) {
+  if (spec.key == "cuda_graph") return false;  // its blocks come from another pool
+  return on_gpu || !record::is_one_of(value, "cudnn");
+}
+
+// All values of techniques that are choices or switches, but for those that a run has by itself.
+std::vector<Technique> techniques(bool on_gpu) {
+  std::vector<Technique> all;
+  const Params defaults(experiments::training_step().schema);
+  for (const ParamSpec& spec : experiments::training_step().schema) {
+    const bool chosen = spec.kind == ParamKind::kChoice || spec.kind == ParamKind::kSwitch;
+    if (!chosen || spec.role != record::ParamRole::kTechnique) continue;
+    for (const record::Choice& choice : record::choices_of(spec))
+      if (choice.key != defaults.as_text(spec.key) && runs_on(spec, choice.key, on_gpu))
+        all.push_back({&spec, choice.key});
+  }
+  return all;
+}
+
+class Draw {
+ public:
+  explicit Draw(const DrawOptions& options)
+      : options_(options), random_(options.seed), techniques_(techniques(options.on_gpu)) {}
+
+  // Each value of each technique comes in turn, twice: beside others, and beside one that is further down the list, as
+  // long as the two go together.
+  Params one(int number) {
+    constexpr int kTries = 10'000, kTriesForPair = 40;
+    const std::size_t all = techniques_.size(), turn = static_cast<std::size_t>(number) % all;
+    const std::size_t round = static_cast<std::size_t>(number) / all;
+    const Technique &first = techniques_[turn], &second = techniques_[(turn + 5 + 11 * round) % all];
+    for (int attempt = 0; attempt < kTries; ++attempt) {
+      Params params(experiments::training_step().schema);
+      draw_shape(params);
+      (void)params.set("device", options_.on_gpu ? "cuda" : "cpu");
+      const bool pair = attempt < kTriesForPair;
+      if (draw() < 0.5) set(params, techniques_[random_() % all]);
+      if (pair) set(params, second);
+      set(params, first);
+      if (!holds(params, first) || (pair && !holds(params, second)) || !runs(params)) continue;
+      if (draw() < options_.part_that_runs_out) cap(params);
+      return params;
+    }
+    throw std::logic_error("no configuration can be drawn");
+  }
+
+ private:
+  double draw() { return std::uniform_real_distribution<double>(0, 1)(random_); }
+  std::int64_t log_uniform(double low, double high) {
+    return static_cast<std::int64_t>(std::llround(std::exp(std::log(low) + draw() * (std::log(high) - std::log(low)))));
+  }
+  static std::int64_t rounded(std::int64_t value, std::int64_t step) {
+    return std::max(step, (value + step / 2) / step * step);
+  }
+  static void put(Params& params, const char* key, std::int64_t value) {
+    (void)params.set(key, record::ParamValue(value));
+  }
+
+  static bool holds(const Params& params, const Technique& technique) {
+    return params.in_use(technique.spec->key) && params.as_text(technique.spec->key) == technique.value;
+  }
+
+  void draw_shape(Params& params) {
+    (void)params.set("model", "custom");
+    const std::int64_t head_dim = draw() < 0.5 ? 64 : 128;
+    const std::int64_t kv_heads = std::int64_t{1} << (random_() % 4);
+    const std::int64_t sharing = std::int64_t{1} << (random_() % 3);
+    // A width that no kernel likes, or one as published models have them.
+    const std::int64_t step = draw() < 0.2 ? 8 : 128;
+    const bool gpu = options_.on_gpu;
+    const std::int64_t hidden = rounded(log_uniform(gpu ? 768 : 64, gpu ? 4096 : 320), step);
+    put(params, "hidden_size", hidden);
+    put(params, "intermediate_size",
+        rounded(static_cast<std::int64_t>(static_cast<double>(hidden) * (2.5 + 2 * draw())), step));
+    put(params, "num_layers", log_uniform(gpu ? 8 : 2, gpu ? 40 : 6));
+    put(params, "head_dim", gpu ? head_dim : head_dim / 2);
+    put(params, "num_kv_heads", kv_heads);
+    put(params, "num_heads", kv_heads * sharing * (gpu ? 2 : 1));
+    put(params, "vocab_size", log_uniform(gpu ? 16'000 : 256, gpu ? 160'000 : 8'000));
+    put(params, "batch", log_uniform(1, gpu ? 64 : 8));
+    put(params, "seq", log_uniform(gpu ? 128 : 16, gpu ? 32'768 : 256));
+  }
+
+  // With what the technique needs to count.
+  void set(Params& params, const Technique& technique) {
+    const ParamSpec& spec = *technique.spec;
+    if (!spec.needs_key.empty() && !params.in_use(spec.key)) {
+      const std::string_view needed = spec.needs_value.substr(0, spec.needs_value.find('|'));
+      (void)params.set(spec.needs_key, needed);
+    }
+    (void)params.set(spec.key, technique.value);
+    // A technique that is never alone brings what the table of combinations asks for.
+    for (int fixes = 0; fixes < 4; ++fixes) {
+      const experiments::Conflict* const conflict = experiments::conflict_in(params);
+      if (conflict == nullptr) return;
+      const bool ours = conflict->key == spec.key;
+      fix(params, ours ? conflict->other : conflict->key, ours ? conflict->other_value : conflict->value);
+    }
+  }
+  // Another value than those that do not go.
+  void fix(Params& params, std::string_view key, std::string_view refused) {
+    const ParamSpec& spec = *std::ranges::find(params.schema(), key, &ParamSpec::key);
+    const bool all_but = refused.starts_with('!');
+    for (const record::Choice& choice : record::choices_of(spec)) {
+      const bool goes = all_but == record::is_one_of(choice.key, refused.substr(all_but ? 1 : 0));
+      if (goes) return (void)params.set(key, choice.key);
+    }
+    if (spec.kind == ParamKind::kInteger) (void)params.set(key, "1");
+  }
+
+  bool runs(const Params& params) const {
+    if (experiments::refused_combination(params)) return false;
+    const predict::StepSettings step = predict::step_settings(params);
+    if (!llama::check(step.model)) return false;
+    const double parameters = static_cast<double>(llama::num_parameters(step.model));
+    const bool suits = options_.on_gpu ? parameters >= 0.1e9 && parameters <= 8.2e9 : parameters <= 30e6;
+    const double tokens = static_cast<double>(step.tokens() * step.micro_batches);
+    // 6 P per token, and 12 L Q T / 2 for attention over half of all pairs (Kaplan et al. 2020, arXiv:2001.08361).
+    const double attention =
+        6.0 * static_cast<double>(step.model.num_layers * step.model.num_heads * step.model.head_dim * step.sequence);
+    const double seconds = tokens * (6 * parameters + attention) * 4 / 3 / options_.flops_per_second;
+    if (!suits || seconds > options_.longest_step) return false;
+    return record::total(predict::closed_form(step).peak().bytes) < options_.memory / 10 * 9;
+  }
+
+  void cap(Params& params) {
+    const auto step = predict::step_settings(params);
+    const auto bytes = static_cast<double>(record::total(predict::closed_form(step).peak().bytes));
+    put(params, "cap", static_cast<Bytes>(bytes * (0.5 + 0.45 * draw())));
+  }
+
+  DrawOptions options_;
+  std::mt19937 random_;
+  std::vector<Technique> techniques_;
+};
+
+}  // namespace
+
+std::vector<Params> draw_configurations(const DrawOptions& options) {
+  Draw draw(options);
+  std::vector<Params> drawn;
+  for (int number = 0; number < options.count; ++number) drawn.push_back(draw.one(number));
+  return drawn;
+}
+
+std::string as_line(const Params& params) {
+  const Params defaults(params.schema());
+  std::string line;
+  for (const ParamSpec& spec : params.schema()) {
+    const std::string value = params.as_text(spec.key);
+    if (value != defaults.as_text(spec.key)) line += fmt::format("{}{}={}", line.empty() ? "" : " ", spec.key, value);
+  }
+  return line;
+}
+
+record::Result<Params> from_line(std::string_view line) {
+  Params params(experiments::training_step().schema);
+  std::istringstream words{std::string(line)};
+  for (std::string word; words >> word;)
+    if (auto set = params.set_assignment(word); !set) return set.error();
+  return params;
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,200 @@
+// headroom plan with the real engine: bytes that can be checked by hand, borders, cards and refusals.
+#include <algorithm>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+#include "tests/support/catch.h"
+
+using namespace headroom::tests;
+using nlohmann::json;
+
+namespace {
+
+Ran plan(std::vector<std::string> words) {
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  words.insert(words.begin(), "plan");
+  return run_headroom(words, options);
+}
+
+json planned(std::vector<std::string> words) {
+  words.emplace_back("--json");
+  const Ran ran = plan(std::move(words));
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return json::parse(ran.out);
+}
+
+const std::vector<std::string> kSmallModel{"--model", "tiny", "--set", "precision=bf16"};
+
+}  // namespace
+
+TEST_CASE("a plan has the bytes of the closed forms, by category") {
+  const json step = planned(
+      {"--model", "llama-3.2-1b", "--batch", "1", "--seq", "1024", "--set", "precision=bf16_mixed"})["steps"][0];
+  constexpr std::int64_t kParameters = 1'235'814'400;
+  const auto bytes = [&](const char* category) { return step["peak_by_category"][category].get<std::int64_t>(); };
+  // 2 bytes of weights, and 12 of optimizer state; blocks are whole 512 B.
+  CHECK(bytes("weights") == 2 * kParameters);
+  CHECK(bytes("optimizer_state") >= 12 * kParameters);
+  CHECK(bytes("optimizer_state") < 12 * kParameters + (1 << 20));
+  std::int64_t sum = 0;
+  for (const auto& [category, amount] : step["peak_by_category"].items()) sum += amount.get<std::int64_t>();
+  CHECK(sum == step["peak_bytes"]);
+  CHECK(step["peak_requested_bytes"] <= step["peak_bytes"]);
+  CHECK(step["peak_bytes"] <= step["peak_reserved_bytes"]);
+  CHECK_FALSE(step["peak_operator"].get<std::string>().empty());
+}
+
+TEST_CASE("the largest batch and sequence fit, and one more of either does not") {
+  std::vector<std::string> words{"--card", "2GiB", "--batch", "3", "--seq", "200"};
+  words.insert(words.begin(), kSmallModel.begin(), kSmallModel.end());
+  const json card = planned(words)["steps"][0]["cards"][0];
+  REQUIRE(card["verdict"] == "fits");
+  const auto batch = card["largest_batch"].get<int>(), sequence = card["largest_sequence"].get<int>();
+  CHECK(batch > 3);
+  CHECK(sequence > 200);
+  const auto verdict = [&](int with_batch, int with_sequence) {
+    std::vector<std::string> asked{
+        "--card", "2GiB", "--batch", std::to_string(with_batch), "--seq", std::to_string(with_sequence)};
+    asked.insert(asked.begin(), kSmallModel.begin(), kSmallModel.end());
+    return planned(asked)["steps"][0]["cards"][0]["verdict"].get<std::string>();
+  };
+  CHECK(verdict(batch, 200) == "fits");
+  CHECK(verdict(3, sequence) == "fits");
+  if (batch < 256) CHECK(verdict(batch + 1, 200) != "fits");
+  CHECK(verdict(3, sequence + 1) != "fits");
+}
+
+TEST_CASE("several batches, sequences and cards are one table, as text and as CSV") {
+  std::vector<std::string> words{"--batch", "1,2", "--seq", "64,128", "--card", "RTX 4090", "H200"};
+  words.insert(words.begin(), kSmallModel.begin(), kSmallModel.end());
+  const Ran text = plan(words);
+  INFO(text.err);
+  CHECK(text.exit_code == 0);
+  for (const char* part : {"GeForce RTX 4090", "H200 SXM", "largest batch", "fits", "weights", "the CUDA context"})
+    CHECK(text.out.find(part) != std::string::npos);
+  words.emplace_back("--csv");
+  std::istringstream lines(plan(words).out);
+  std::vector<std::size_t> commas;
+  for (std::string line; std::getline(lines, line);)
+    commas.push_back(static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')));
+  CHECK(commas.size() == 1 + 2 * 2 * 2);
+  CHECK(std::all_of(commas.begin(), commas.end(), [&](std::size_t count) { return count == commas.front(); }));
+}
+
+TEST_CASE("with --fail-on-oom a plan that fits nowhere ends with 4") {
+  const std::vector<std::string> words{"--model", "llama-3-8b", "--card", "RTX 4090"};
+  CHECK(plan(words).exit_code == 0);
+  std::vector<std::string> strict = words;
+  strict.emplace_back("--fail-on-oom");
+  const Ran none = plan(strict);
+  CHECK(none.exit_code == 4);
+  CHECK(none.out.find("does not fit") != std::string::npos);
+  strict.insert(strict.end(), {"--card", "RTX 4090", "H200"});
+  CHECK(plan(strict).exit_code == 0);
+}
+
+TEST_CASE("what cannot be planned is said in one sentence") {
+  const auto refused = [](std::vector<std::string> words, int exit_code, const char* part) {
+    const Ran ran = plan(std::move(words));
+    INFO(ran.err);
+    CHECK(ran.exit_code == exit_code);
+    CHECK(ran.err.find(part) != std::string::npos);
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  };
+  refused({"--card", "RTX 4091"}, 2, "GeForce RTX 4090");
+  refused({"--card", "A100"}, 2, "A100 40 GB SXM, A100 80 GB SXM");
+  refused({"--model", "no/such/config.json"}, 2, "no/such/config.json");
+  refused({"--batch", "1,0"}, 2, "1");
+  refused({"--batch", "1,,2"}, 2, "batch");
+  refused({"--set", "cap=8GiB"}, 2, "--card");
+  refused({"--set", "device=cpu"}, 2, "device");
+}
+
+TEST_CASE("settings that no run takes are refused with the step's own sentence, beside those that can be planned") {
+  const Ran ran = plan({"--model", "tiny", "--set", "precision=fp32", "rounding=stochastic"});
+  CHECK(ran.exit_code == 3);
+  CHECK(ran.out.find("stochastic") != std::string::npos);
+}
+
+TEST_CASE("where the engine cannot be used a plan is the closed form's, and says so") {
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = "/no/such/engine";
+  const Ran ran = run_headroom({"plan", "--model", "llama-3.2-1b", "--batch", "4", "--seq", "1024", "--card", "24GiB",
+                                "--set", "precision=bf16", "--json"},
+                               options);
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK(ran.err.find("closed form") != std::string::npos);
+  CHECK(ran.err.find("/no/such/engine") != std::string::npos);
+  const json by_formula = json::parse(ran.out)["steps"][0];
+  CHECK(by_formula["source"] == "formula");
+  const json predicted = planned({"--model", "llama-3.2-1b", "--batch", "4", "--seq", "1024", "--card", "24GiB",
+                                  "--set", "precision=bf16"})["steps"][0];
+  CHECK(predicted["source"] == "predicted");
+  CHECK(by_formula["peak_requested_bytes"].get<double>() ==
+        Approx(predicted["peak_requested_bytes"].get<double>()).epsilon(0.005));
+  CHECK(by_formula["cards"][0]["largest_batch"].get<int>() <= predicted["cards"][0]["largest_batch"].get<int>());
+}
+
+TEST_CASE("a config.json of the family is planned by its shape, and one that is not is named") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "config.json";
+  const json config{{"model_type", "qwen2"},      {"hidden_size", 896},          {"intermediate_size", 4864},
+                    {"num_hidden_layers", 24},    {"num_attention_heads", 14},   {"num_key_value_heads", 2},
+                    {"vocab_size", 151936},       {"tie_word_embeddings", true}, {"rope_theta", 1e6},
+                    {"use_sliding_window", false}};
+  write_file(file, config.dump());
+  const json step = planned({"--model", file, "--seq", "128", "--set", "precision=bf16"})["steps"][0];
+  // 494,032,768 parameters of 2 bytes; each tensor takes whole 512 B.
+  CHECK(step["peak_by_category"]["weights"].get<std::int64_t>() - 2 * 494'032'768LL < 1 << 20);
+  CHECK(step["peak_by_category"]["weights"] >= 2 * 494'032'768LL);
+  json experts = config;
+  experts["model_type"] = "mixtral";
+  write_file(file, experts.dump());
+  const Ran refused = plan({"--model", file});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("model_type") != std::string::npos);
+}
+
+TEST_CASE("validate compares predictions with runs, and goes on with the table that it has") {
+  const TemporaryFolder folder;
+  const std::string list = folder / "list.txt", out = folder / "table.csv";
+  write_file(list,
+             "# two that run, one that runs out\n"
+             "model=tiny batch=1 seq=64 device=cpu\n"
+             "model=tiny batch=1 seq=64 device=cpu checkpointing=layer loss=flce\n"
+             "model=tiny batch=2 seq=128 device=cpu cap=70MiB\n");
+  const auto validate = [&] {
+    RunOptions options;
+    options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+    return run_headroom({"validate", "--list", list, "--out", out}, options);
+  };
+  const Ran first = validate();
+  INFO(first.err);
+  REQUIRE(first.exit_code == 0);
+  CHECK(first.out.find("3 compared, 1 of them ran out of memory") != std::string::npos);
+  const std::string table = read_file(out);
+  CHECK(std::count(table.begin(), table.end(), '\n') == 4);
+
+  // A row that was cut off is made again, the others are kept.
+  write_file(out, table.substr(0, table.size() - 30));
+  const Ran second = validate();
+  CHECK(second.exit_code == 0);
+  CHECK(second.err.find("1 of 3") != std::string::npos);
+  CHECK(second.err.find("2 of 3") == std::string::npos);
+  const std::string again = read_file(out);
+  CHECK(std::count(again.begin(), again.end(), '\n') == 4);
+
+  write_file(list, "model=tiny\nbatch=none\n");
+  const Ran broken = validate();
+  CHECK(broken.exit_code == 2);
+  CHECK(broken.err.find("line 2") != std::string::npos);
+  write_file(out, "something else\n");
+  write_file(list, "model=tiny device=cpu\n");
+  CHECK(validate().exit_code == 2);
+  CHECK(read_file(out) == "something else\n");
+}
