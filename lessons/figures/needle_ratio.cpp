@@ -101,7 +101,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   for (const char* key : {"model", "seq"})
     figure.head.provenance[fmt::format("setting.{}", key)] = settings.as_text(key);
   if (input.view.hidden) {
-    figure.head.empty_reason = "This figure holds the answer. Answer the question or skip it to see both.";
+    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
     return;
   }
   Chart chart;

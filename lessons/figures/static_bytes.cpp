@@ -120,7 +120,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   figure.head.provenance_line = fmt::format("P = {}, {}", record::format_count(parameters),
                                             record::label_of(kSchema[1], params.text("optimizer")));
   if (input.view.hidden) {
-    figure.head.empty_reason = "This figure holds the answer. Answer the question or skip it to see both.";
+    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
     return;
   }
   std::array<predict::StaticMemory, kSchemes.size()> memory;
