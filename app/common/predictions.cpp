@@ -103,11 +103,6 @@ bool Predictions::busy() const {
   return current_ || !waiting_.empty();
 }
 
-std::map<std::string, std::string> Predictions::facts() const {
-  const std::lock_guard lock(mutex_);
-  return facts_;
-}
-
 // With the lock held. A refusal is given out once: another time the engine may be there.
 std::shared_ptr<const Prediction> Predictions::known(const PlannedRun& run) {
   const auto found =
@@ -135,6 +130,7 @@ void Predictions::keep(Answer answer) {
 }
 
 void Predictions::work() {
+  planner_ = make_();  // it takes a second to load: before the first question
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
@@ -148,7 +144,6 @@ void Predictions::work() {
     current_.reset();
     if (prediction == nullptr) continue;
     keep({question.run, std::move(prediction)});
-    if (planner_ != nullptr) facts_ = planner_->facts();
     news_ = true;
     changed_.notify_all();
   }

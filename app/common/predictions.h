@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,7 +41,7 @@ struct PlannedRun {
 class Predictions {
  public:
   using MakePlanner = std::function<std::unique_ptr<backend::Backend>()>;
-  // `make` is called in the thread of the answers, and again after the planner has failed.
+  // `make` is called at once, in the thread of the answers, and again after the planner has failed.
   explicit Predictions(MakePlanner make);
   ~Predictions();  // drops what is asked
   Predictions(const Predictions&) = delete;
@@ -57,8 +56,6 @@ class Predictions {
   // Whether answers have come since the last call.
   bool poll();
   bool busy() const;  // some answer is on its way
-  // What the engine said about itself; empty until it has answered once.
-  std::map<std::string, std::string> facts() const;
 
  private:
   struct Question {
@@ -84,7 +81,6 @@ class Predictions {
   std::list<Question> waiting_;      // the newest first
   std::optional<Question> current_;  // being answered; nothing: none, or it was dropped
   std::list<Answer> answers_;        // the one that was asked for last first
-  std::map<std::string, std::string> facts_;
   bool news_ = false, ends_ = false;
   std::thread thread_;  // last: it uses all of these
 };
