@@ -15,7 +15,7 @@ TEST_CASE("A page that calculates prints its figures' tables, without an engine 
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
   CHECK(holds(ran.out, "Training takes sixteen bytes per parameter"));
-  CHECK(holds(ran.out, "[x] No. What is left is too small"));
+  CHECK(holds(ran.out, "[x] No: not even one sequence fits"));
   CHECK(holds(ran.out, "\"Weights\",no,\"mixed precision\",3000000000"));
   CHECK(holds(ran.out, "2 × 1,235,814,400"));
   CHECK(holds(ran.out, "settings that the figures follow"));
