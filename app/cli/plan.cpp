@@ -1,5 +1,5 @@
 // headroom plan: what a training step takes before it runs, and on which cards it fits.
-#include <charconv>
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -11,7 +11,6 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/plan_table.h"
-#include "app/cli/suggest.h"
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
@@ -58,6 +57,12 @@ record::Result<PlannedCard> this_machine() {
   return planned(driver->name(), memory->total);
 }
 
+std::string names_of(const std::vector<const predict::Card*>& cards) {
+  std::string names;
+  for (const predict::Card* card : cards) names += (names.empty() ? "" : ", ") + card->name;
+  return names;
+}
+
 record::Result<PlannedCard> card_of(const std::string& words) {
   const std::vector<const predict::Card*> found = predict::find_cards(words);
   if (found.size() == 1)
@@ -65,13 +70,10 @@ record::Result<PlannedCard> card_of(const std::string& words) {
   if (found.empty()) {
     if (const auto size = record::parse_bytes(words); size && size.value() > 0)
       return planned(record::format_bytes(size.value()), size.value());
-    std::vector<std::string_view> names;
-    for (const predict::Card& card : predict::cards()) names.emplace_back(card.name);
-    return Error{unknown_name("card", words, names)};
+    return Error{fmt::format("There is no card \"{}\" among {}: name one of them, or a size such as 24GiB.", words,
+                             names_of(predict::find_cards("")))};
   }
-  std::string several;
-  for (const predict::Card* card : found) several += (several.empty() ? "" : ", ") + card->name;
-  return Error{fmt::format("\"{}\" is in the names of several cards, {}: name one of them.", words, several)};
+  return Error{fmt::format("\"{}\" is in the names of several cards, {}: name one of them.", words, names_of(found))};
 }
 
 // A name of the schema's, else a file or folder with a shape.

@@ -36,10 +36,11 @@ TEST_CASE("a plan has the bytes of the closed forms, by category") {
       {"--model", "llama-3.2-1b", "--batch", "1", "--seq", "1024", "--set", "precision=bf16_mixed"})["steps"][0];
   constexpr std::int64_t kParameters = 1'235'814'400;
   const auto bytes = [&](const char* category) { return step["peak_by_category"][category].get<std::int64_t>(); };
-  // 2 bytes of weights, and 12 of optimizer state; blocks are whole 512 B.
-  CHECK(bytes("weights") == 2 * kParameters);
+  // 2 bytes of weights, and 12 of optimizer state. Blocks are whole 512 B, and up to 1 MiB is not split off.
+  CHECK(bytes("weights") >= 2 * kParameters);
+  CHECK(bytes("weights") < 2 * kParameters + (4 << 20));
   CHECK(bytes("optimizer_state") >= 12 * kParameters);
-  CHECK(bytes("optimizer_state") < 12 * kParameters + (1 << 20));
+  CHECK(bytes("optimizer_state") < 12 * kParameters + (16 << 20));
   std::int64_t sum = 0;
   for (const auto& [category, amount] : step["peak_by_category"].items()) sum += amount.get<std::int64_t>();
   CHECK(sum == step["peak_bytes"]);
@@ -115,9 +116,9 @@ TEST_CASE("what cannot be planned is said in one sentence") {
 }
 
 TEST_CASE("settings that no run takes are refused with the step's own sentence, beside those that can be planned") {
-  const Ran ran = plan({"--model", "tiny", "--set", "precision=fp32", "rounding=stochastic"});
+  const Ran ran = plan({"--model", "tiny", "--set", "optimizer_in_backward=on", "accumulate=2"});
   CHECK(ran.exit_code == 3);
-  CHECK(ran.out.find("stochastic") != std::string::npos);
+  CHECK(ran.out.find("accumulate") != std::string::npos);
 }
 
 TEST_CASE("where the engine cannot be used a plan is the closed form's, and says so") {
@@ -149,8 +150,8 @@ TEST_CASE("a config.json of the family is planned by its shape, and one that is 
                     {"use_sliding_window", false}};
   write_file(file, config.dump());
   const json step = planned({"--model", file, "--seq", "128", "--set", "precision=bf16"})["steps"][0];
-  // 494,032,768 parameters of 2 bytes; each tensor takes whole 512 B.
-  CHECK(step["peak_by_category"]["weights"].get<std::int64_t>() - 2 * 494'032'768LL < 1 << 20);
+  // 494,032,768 parameters of 2 bytes, and what is not split off their blocks.
+  CHECK(step["peak_by_category"]["weights"].get<std::int64_t>() - 2 * 494'032'768LL < 16 << 20);
   CHECK(step["peak_by_category"]["weights"] >= 2 * 494'032'768LL);
   json experts = config;
   experts["model_type"] = "mixtral";
