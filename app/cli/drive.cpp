@@ -1,13 +1,12 @@
 // Drives one run from a terminal.
 #include "app/cli/drive.h"
 
-#include <poll.h>
-
 #include <chrono>
 
 #include <fmt/format.h>
 
 #include "app/cli/output.h"
+#include "demos/backend/wait.h"
 
 namespace headroom::app {
 
@@ -20,13 +19,6 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kStartLimit = std::chrono::seconds(120);  // a cold disk, a slow network to a remote engine
-
-// Sleeps until the backend has something, at most 50 ms: deadlines inside poll() go by time.
-void wait_and_poll(Backend& engine) {
-  pollfd waited{engine.descriptor(), POLLIN, 0};
-  ::poll(&waited, waited.fd >= 0 ? 1 : 0, 50);
-  engine.poll();
-}
 
 std::string list_devices(const Backend& engine) {
   std::string names;

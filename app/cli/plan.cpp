@@ -15,6 +15,7 @@
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/nvml/nvml.h"
+#include "demos/record/split.h"
 
 namespace headroom::app {
 
@@ -90,13 +91,7 @@ record::Status set_model(Params& params, const std::optional<std::string>& model
 // The values of "1,4,8", else that of the settings.
 record::Result<std::vector<std::string>> values_of(const Params& params, const char* key,
                                                    const std::optional<std::string>& list) {
-  std::vector<std::string> values;
-  if (!list) values.push_back(params.as_text(key));
-  for (std::size_t from = 0; list && from <= list->size();) {
-    const std::size_t comma = std::min(list->find(',', from), list->size());
-    values.push_back(list->substr(from, comma - from));
-    from = comma + 1;
-  }
+  const std::vector<std::string> values = list ? record::split(*list, ',') : std::vector{params.as_text(key)};
   for (const std::string& value : values) {
     Params changed = params;
     if (auto set = changed.set(key, std::string_view(value)); !set) return set.error();

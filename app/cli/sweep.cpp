@@ -11,6 +11,7 @@
 #include "app/cli/sweep_table.h"
 #include "app/common/ladder.h"
 #include "demos/experiments/demo.h"
+#include "demos/record/split.h"
 
 namespace headroom::app {
 
@@ -49,15 +50,9 @@ record::Result<const experiments::DemoInfo*> demo_of(const SweepOptions& options
   return Error{unknown_name("demo", options.demo, known)};
 }
 
-// "a,b,c"
-std::vector<std::string> words_of(const std::string& list) {
-  std::vector<std::string> words;
-  for (std::size_t from = 0; from <= list.size() && !list.empty();) {
-    const std::size_t comma = std::min(list.find(',', from), list.size());
-    words.push_back(list.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return words;
+std::vector<std::string> order_of(const SweepOptions& options) {
+  const std::string list = options.order.value_or("");
+  return list.empty() ? std::vector<std::string>() : record::split(list, ',');
 }
 
 record::Result<SweepPlan> plan_of(const SweepOptions& options) {
@@ -69,7 +64,7 @@ record::Result<SweepPlan> plan_of(const SweepOptions& options) {
   if (!ladder && options.order) return Error{"--order is the order of the ladder's switches: `headroom sweep ladder`."};
   Params params = ladder ? naive_settings() : Params(demo.schema);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
-  if (ladder) return plan_ladder(params, words_of(options.order.value_or("")));
+  if (ladder) return plan_ladder(params, order_of(options));
   const auto axes = experiments::sweep_axes(demo.schema, options.over);
   if (!axes) return axes.error();
   if (axes.value().empty()) return Error{"Say what to sweep over, such as --over batch=1,4,8."};

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "app/common/session.h"
 #include "app/common/validation.h"
 #include "app/common/validation_draw.h"
+#include "app/common/whole_file.h"
 #include "headroom_build.h"
 
 namespace headroom::app {
@@ -82,8 +84,12 @@ constexpr double kGpuFlops = 330e12, kCpuFlops = 30e9;
 // On a CPU everything else runs beside it.
 constexpr record::Bytes kCpuMemory = 2 * record::kGiB;
 
-record::Result<std::vector<Params>> configurations(const ValidateOptions& options, backend::Backend& engine) {
+record::Result<std::vector<Params>> configurations(const ValidateOptions& options,
+                                                   const backend::EngineCommand& command) {
   if (options.list) return listed(*options.list);
+  // Ends with this function: it would hold memory of the GPU beside the runs.
+  const std::unique_ptr<backend::Backend> asked = backend::make_engine(command);
+  backend::Backend& engine = *asked;
   if (auto ready = wait_for_engine(engine); !ready) return ready.error();
   const auto seed = seed_of(options);
   if (!seed) return seed.error();
@@ -126,10 +132,10 @@ class Validation {
       return record::Ok{};
     }
     // Written anew with the rows that are whole: a row may have been cut off.
-    file_.open(*out_, std::ios::trunc);
-    file_ << validation_head();
-    for (const auto& [settings, row] : before_) file_ << validation_row(row);
-    file_.flush();
+    std::string table = validation_head();
+    for (const auto& [settings, row] : before_) table += validation_row(row);
+    if (auto written = write_whole(*out_, table); !written) return written;
+    file_.open(*out_, std::ios::app);
     if (!file_) return Error{fmt::format("{} cannot be written.", *out_), ErrorKind::kNotWritten};
     return record::Ok{};
   }
@@ -188,7 +194,7 @@ record::Result<ExitCode> validate(const ValidateOptions& options) {
   auto before = rows_before(options.out);
   if (!before) return before.error();
   const InterruptGuard guard;
-  auto all = configurations(options, *session.runner());
+  auto all = configurations(options, *session.engine().command);
   if (interrupted()) return ExitCode::kInterrupted;
   if (!all) return all.error();
   Validation validation(std::move(all).value(), std::move(before).value(), session, options.out);

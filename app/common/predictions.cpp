@@ -1,12 +1,11 @@
 // The thread that asks the planner, and the answers so far.
 #include "app/common/predictions.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/placed.h"
@@ -22,6 +21,7 @@ namespace {
 // Events that all answers may have together; an answer of Llama 3.2 1B has about 20,000 and 70 bytes in each.
 constexpr std::size_t kMostEvents = 4'000'000;
 constexpr auto kLongestWait = 50ms;
+constexpr int kLongestSilence = 20;  // ms, after which it is seen whether the question was dropped
 
 std::shared_ptr<const Prediction> refused(std::string sentence) {
   if (sentence.empty()) sentence = "The engine did not answer.";
@@ -167,9 +167,7 @@ std::shared_ptr<const Prediction> Predictions::answer(const Question& question) 
       planner_.reset();
       return refused(sentence);
     }
-    pollfd readable{planner_->descriptor(), POLLIN, 0};
-    ::poll(&readable, readable.fd >= 0 ? 1 : 0, 20);
-    planner_->poll();
+    backend::wait_and_poll(*planner_, kLongestSilence);
   }
   const std::shared_ptr<const Recording> traced = planner_->recording();
   const auto& outcome = traced->outcome();

@@ -1,16 +1,16 @@
 // One comparison, its row, and what the rows say together.
 #include "app/common/validation.h"
 
-#include <poll.h>
-
 #include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "app/common/validation_draw.h"
+#include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/ledger.h"
+#include "demos/record/split.h"
 
 namespace headroom::app {
 
@@ -19,8 +19,6 @@ using record::Bytes;
 using record::OutcomeKind;
 
 namespace {
-
-constexpr int kPollMilliseconds = 50;
 
 bool ran_out(const record::Recording& run) { return run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory; }
 
@@ -33,9 +31,7 @@ std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, co
   }
   bool stopped = false;
   while (engine.state() != RunState::kFinished) {
-    pollfd readable{engine.descriptor(), POLLIN, 0};
-    ::poll(&readable, readable.fd >= 0 ? 1 : 0, kPollMilliseconds);
-    engine.poll();
+    backend::wait_and_poll(engine);
     if (stopped || !stop || !stop()) continue;
     stopped = true;
     engine.cancel();
@@ -51,16 +47,6 @@ void for_each_pair(ComparedRun& run, Visit visit) {
   visit("reserved", run.reserved);
   for (int c = 0; c < record::kNumCategories; ++c)
     visit(record::key_of(static_cast<record::Category>(c)), run.by_category[static_cast<std::size_t>(c)]);
-}
-
-std::vector<std::string> cells_of(const std::string& row) {
-  std::vector<std::string> cells;
-  for (std::size_t from = 0; from <= row.size();) {
-    const std::size_t comma = std::min(row.find(',', from), row.size());
-    cells.push_back(row.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return cells;
 }
 
 void keep_larger(double& worst, double error) {
@@ -135,7 +121,7 @@ std::string validation_row(const ComparedRun& run) {
 std::string settings_of_row(const std::string& row) { return row.substr(0, row.find(',')); }
 
 std::optional<ComparedRun> run_of_row(const std::string& row) {
-  const std::vector<std::string> cells = cells_of(row);
+  const std::vector<std::string> cells = record::split(row, ',');
   constexpr std::size_t kFirst = 4, kPerPair = 3, kPairs = 3 + record::kNumCategories;
   if (cells.size() != kFirst + kPerPair * kPairs) return std::nullopt;
   auto params = from_line(cells[0]);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/record/split.h"
 #include "demos/record/text.h"
 
 namespace headroom::experiments {
@@ -20,15 +21,12 @@ record::Result<SweepAxis> axis_from(record::Schema schema, const std::string& te
     return Error{fmt::format("{}: a sweep takes a key and its values, such as batch=1,4,8.", record::quoted(text))};
   SweepAxis axis{text.substr(0, equals), {}};
   Params params(schema);
-  for (std::size_t from = equals + 1; from != std::string::npos + 1;) {
-    const std::size_t comma = text.find(',', from);
-    const std::string value = text.substr(from, comma == std::string::npos ? comma : comma - from);
+  for (const std::string& value : record::split(std::string_view(text).substr(equals + 1), ',')) {
     if (auto set = params.set(axis.key, std::string_view(value)); !set) return set.error();
     std::string written = params.as_text(axis.key);
     if (std::find(axis.values.begin(), axis.values.end(), written) != axis.values.end())
       return Error{fmt::format("{} has the value {} twice.", record::quoted(text), written)};
     axis.values.push_back(std::move(written));
-    from = comma + 1;
   }
   return axis;
 }

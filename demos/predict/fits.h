@@ -34,8 +34,8 @@ std::string_view label_of(Verdict verdict);  // "fits", "too close to tell", "do
 struct Fit {
   Verdict verdict = Verdict::kFits;
   record::Bytes limit = 0;  // what the card leaves the allocator
-  record::Bytes reserved =
-      0;  // the most that the allocator holds under that limit; of one that does not fit, without any
+  // The most that the allocator holds under that limit; of one that does not fit, without any.
+  record::Bytes reserved = 0;
 };
 
 // What steps request, before they run on a card. Only cards that are nearly full need them placed once more.
