@@ -48,14 +48,30 @@ if(HEADROOM_WERROR)
 endif()
 target_compile_options(headroom_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${_warnings}>")
 
-# Common to libraries, executables and tests: includes rooted at the repository, warnings, and for torch code the
-# shared precompiled header (all such targets must therefore compile with the same flags).
+# Threads in all of them: g++ takes a precompiled header only where the same macros are defined, and -pthread defines one.
+set(_standard_pch_flags "$<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-pthread>")
+
+# Common to libraries, executables and tests: includes rooted at the repository, warnings, and one of two precompiled
+# headers, torch's or the standard library's (all targets of one must therefore compile with the same flags).
 function(_headroom_target target torch)
   target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE headroom_warnings)
+  target_link_libraries(${target} PRIVATE headroom_warnings headroom_fmt)
   if(torch)
     target_link_libraries(${target} PRIVATE headroom_torch)
     target_precompile_headers(${target} REUSE_FROM headroom_torch_pch)
+  else()
+    if(NOT TARGET headroom_standard_pch)
+      file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/generated/standard_pch.cpp" @ONLY
+        CONTENT "// Carries the precompiled header of code without torch.\n")
+      add_library(headroom_standard_pch OBJECT "${CMAKE_BINARY_DIR}/generated/standard_pch.cpp")
+      target_link_libraries(headroom_standard_pch PRIVATE headroom_warnings headroom_fmt)
+      target_compile_options(headroom_standard_pch PRIVATE ${_standard_pch_flags})
+      target_precompile_headers(headroom_standard_pch PRIVATE <algorithm> <array> <chrono> <filesystem> <fstream>
+        <functional> <map> <memory> <optional> <set> <sstream> <string> <string_view> <variant> <vector> <fmt/format.h>)
+    endif()
+    target_link_libraries(${target} PRIVATE headroom_fmt)
+    target_compile_options(${target} PRIVATE ${_standard_pch_flags})
+    target_precompile_headers(${target} REUSE_FROM headroom_standard_pch)
   endif()
 endfunction()
 

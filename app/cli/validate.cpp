@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -16,7 +17,9 @@
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/common/session.h"
+#include "app/common/step_plan.h"
 #include "app/common/validation.h"
+#include "app/common/validation_border.h"
 #include "app/common/validation_draw.h"
 #include "app/common/whole_file.h"
 #include "headroom_build.h"
@@ -30,17 +33,21 @@ using record::Params;
 namespace {
 
 struct ValidateOptions : CommonOptions {
-  std::optional<std::string> seed, list, out;
+  std::optional<std::string> seed, list, out, recordings;
   std::optional<int> count, gpus;
+  bool borders = false;
 };
 
-constexpr int kUsualCount = 200;
+constexpr int kUsualCount = 200, kUsualBorders = 60;
 
 void declare(ValidateOptions& options, OptionList& list) {
   list.text("--seed", options.seed, "Eight hexadecimal digits; default: the first of the program's revision", "HEX");
-  list.number("--count", options.count, 1, 100'000, "configurations", "How many are drawn (default: 200)", "N");
+  list.number("--count", options.count, 1, 100'000, "configurations",
+              "How many are drawn (default: 200, and 60 of their borders)", "N");
   list.text("--list", options.list, "Configurations to take instead: a line each, as in `batch=4 seq=256`", "FILE");
+  list.flag("--borders", options.borders, "Runs the largest batch that is said to fit under a limit, and one more");
   list.text("--out", options.out, "The table, as CSV; what it has already is not run again", "FILE");
+  list.text("--recordings", options.recordings, "Keeps the recordings of runs that differ, by their row", "FOLDER");
   list.number("--gpus", options.gpus, 1, 64, "GPUs", "Engines at a time, one for each GPU (default: 1)", "N");
   list.device();
   list.engine();
@@ -55,7 +62,7 @@ record::Result<std::uint32_t> seed_of(const ValidateOptions& options) {
   return seed;
 }
 
-record::Result<std::vector<Params>> listed(const std::string& path) {
+record::Result<std::vector<Params>> listed(const std::string& path, bool borders) {
   std::ifstream file(path);
   if (!file) return Error{fmt::format("{} cannot be read.", path)};
   std::vector<Params> all;
@@ -65,6 +72,8 @@ record::Result<std::vector<Params>> listed(const std::string& path) {
     if (line.empty() || line.starts_with('#')) continue;
     auto params = from_line(line);
     if (!params) return Error{fmt::format("{}, line {}: {}", path, number, params.error().message)};
+    if (borders && params.value().integer("cap") == 0)
+      return Error{fmt::format("{}, line {}: a border needs a limit, as in `cap=8GiB`.", path, number)};
     all.push_back(std::move(params).value());
   }
   if (all.empty())
@@ -86,7 +95,7 @@ constexpr record::Bytes kCpuMemory = 2 * record::kGiB;
 
 record::Result<std::vector<Params>> configurations(const ValidateOptions& options,
                                                    const backend::EngineCommand& command) {
-  if (options.list) return listed(*options.list);
+  if (options.list) return listed(*options.list, options.borders);
   // Ends with this function: it would hold memory of the GPU beside the runs.
   const std::unique_ptr<backend::Backend> asked = backend::make_engine(command);
   backend::Backend& engine = *asked;
@@ -100,40 +109,76 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
     return Error{"There is no GPU here: --device cpu compares on the CPU.", ErrorKind::kRefused};
   draw.memory = draw.on_gpu ? gpu->memory : kCpuMemory;
   draw.flops_per_second = draw.on_gpu ? kGpuFlops : kCpuFlops;
-  return draw_configurations(draw);
+  if (!options.borders) return draw_configurations(draw);
+  draw.count = kUsualCount;
+  return draw_borders(draw, options.count.value_or(kUsualBorders));
 }
 
-// Rows that were written before, by their settings; the file then goes on with a whole line.
-record::Result<std::map<std::string, ComparedRun>> rows_before(const std::optional<std::string>& out) {
-  std::map<std::string, ComparedRun> rows;
-  std::ifstream file;
-  if (out) file.open(*out);
-  if (!file.is_open()) return rows;
-  std::string line;
-  std::getline(file, line);
-  if (!line.empty() && line + "\n" != validation_head())
-    return Error{fmt::format("{} is no table of `headroom validate`: name another file.", *out)};
-  while (std::getline(file, line)) {
-    if (auto row = run_of_row(line)) rows.emplace(settings_of_row(line), *std::move(row));
+// What a table compares: peaks of runs, or borders.
+class Peaks {
+ public:
+  using Row = ComparedRun;
+  using Summary = ValidationSummary;
+
+  Peaks(Predictions& predictions, const std::string&) : predictions_(predictions) {}
+
+  static std::string head() { return validation_head(); }
+  static std::string line(const Row& row) { return validation_row(row); }
+  static std::optional<Row> row_of(const std::string& line) { return run_of_row(line); }
+  static std::string said(const Row& row) { return fmt::format("allocated {:+.4f} %", 100 * row.allocated.error()); }
+  std::optional<Row> compare(const Params& params, const ValidationTools& tools, const std::string& name) {
+    return validate_one(params, predictions_, tools, name);
   }
-  return rows;
-}
 
-// Takes one configuration after the other, with an engine of one GPU each time, until none is left.
+ private:
+  Predictions& predictions_;
+};
+
+class Borders {
+ public:
+  using Row = ComparedBorder;
+  using Summary = BorderSummary;
+
+  Borders(Predictions& predictions, const std::string& why_not) : planner_(&predictions, why_not, &interrupted) {}
+
+  static std::string head() { return border_head(); }
+  static std::string line(const Row& row) { return border_row(row); }
+  static std::optional<Row> row_of(const std::string& line) { return border_of_row(line); }
+  static std::string said(const Row& row) {
+    return fmt::format("largest batch {} predicted, {} measured", row.predicted, row.measured);
+  }
+  std::optional<Row> compare(const Params& params, const ValidationTools& tools, const std::string&) {
+    return validate_border(params, planner_, tools);
+  }
+
+ private:
+  StepPlanner planner_;
+};
+
+// Takes one configuration after the other, with an engine of one GPU each time, until none is left. One engine runs on
+// a GPU at a time, while the next ones start and are predicted.
+template <class Compared>
 class Validation {
  public:
-  Validation(std::vector<Params> all, std::map<std::string, ComparedRun> before, Session& session,
-             std::optional<std::string> out)
-      : all_(std::move(all)), before_(std::move(before)), session_(session), out_(std::move(out)) {}
+  using Row = typename Compared::Row;
+
+  Validation(std::vector<Params> all, Session& session, const ValidateOptions& options)
+      : all_(std::move(all)), session_(session), out_(options.out), recordings_(options.recordings.value_or("")) {}
 
   record::Status open() {
+    std::error_code error;
+    if (!recordings_.empty()) std::filesystem::create_directories(recordings_, error);
+    if (error)
+      return Error{fmt::format("{} cannot be made: {}.", recordings_.string(), error.message()),
+                   ErrorKind::kNotWritten};
     if (!out_) {
-      put(validation_head());
+      put(Compared::head());
       return record::Ok{};
     }
+    if (auto read = read_rows_before(); !read) return read;
     // Written anew with the rows that are whole: a row may have been cut off.
-    std::string table = validation_head();
-    for (const auto& [settings, row] : before_) table += validation_row(row);
+    std::string table = Compared::head();
+    for (const auto& [settings, row] : before_) table += Compared::line(row);
     if (auto written = write_whole(*out_, table); !written) return written;
     file_.open(*out_, std::ios::app);
     if (!file_) return Error{fmt::format("{} cannot be written.", *out_), ErrorKind::kNotWritten};
@@ -141,72 +186,104 @@ class Validation {
   }
 
   void run(int gpus) {
+    constexpr int kThreadsPerGpu = 3;
+    std::vector<std::mutex> busy(static_cast<std::size_t>(gpus));
     std::vector<std::thread> threads;
-    for (int gpu = 0; gpu < gpus; ++gpu) threads.emplace_back([this, gpu, gpus] { work(gpus > 1 ? gpu : -1); });
+    for (int i = 0; i < kThreadsPerGpu * gpus; ++i) {
+      const int gpu = i % gpus;
+      threads.emplace_back(
+          [this, gpu, gpus, &busy] { work(gpus > 1 ? gpu : -1, busy[static_cast<std::size_t>(gpu)]); });
+    }
     for (std::thread& thread : threads) thread.join();
   }
 
-  const ValidationSummary& summary() const { return summary_; }
+  std::string summary() const { return summary_.text(); }
   bool written() const { return !out_ || file_.good(); }
 
  private:
-  void work(int gpu) {
+  record::Status read_rows_before() {
+    std::ifstream file(*out_);
+    if (!file.is_open()) return record::Ok{};
+    std::string line;
+    std::getline(file, line);
+    if (!line.empty() && line + "\n" != Compared::head())
+      return Error{fmt::format("{} is another table than this one: name another file.", *out_)};
+    while (std::getline(file, line))
+      if (auto row = Compared::row_of(line)) before_.emplace(as_line(row->params), *std::move(row));
+    return record::Ok{};
+  }
+
+  void work(int gpu, std::mutex& device) {
     backend::EngineCommand command = *session_.engine().command;
     if (gpu >= 0)
       command.arguments.insert(command.arguments.begin(), {"env", fmt::format("CUDA_VISIBLE_DEVICES={}", gpu)});
     Predictions predictions([command] { return backend::make_prediction(command); });
+    Compared compared(predictions, session_.why_no_engine());
+    const auto make = [&command] {
+      auto engine = backend::make_engine(command);
+      (void)wait_for_engine(*engine);  // its trouble is the run's
+      return engine;
+    };
+    const ValidationTools tools{make, device, [] { return interrupted(); }, recordings_};
     for (std::size_t index = next_++; index < all_.size() && !interrupted(); index = next_++) {
       const Params& params = all_[index];
-      if (const auto known = before_.find(as_line(params)); known != before_.end()) {
+      const auto known = before_.find(as_line(params));
+      if (known != before_.end()) {
         const std::lock_guard lock(mutex_);
         summary_.add(known->second);
         continue;
       }
-      const auto run = validate_one(
-          params, predictions, [&] { return backend::make_engine(command); }, [] { return interrupted(); });
-      if (!run) return;
+      const auto row = compared.compare(params, tools, std::to_string(index + 1));
+      if (!row) return;
       const std::lock_guard lock(mutex_);
-      summary_.add(*run);
-      const std::string row = validation_row(*run);
-      if (out_)
-        file_ << row << std::flush;
-      else
-        put(row);
-      say(fmt::format("{} of {}: allocated {:+.4f} %{}", ++done_, all_.size(), 100 * run->allocated.error(),
-                      run->trouble.empty() ? "" : ", " + run->trouble));
+      keep(*row);
     }
   }
 
+  void keep(const Row& row) {
+    summary_.add(row);
+    if (out_)
+      file_ << Compared::line(row) << std::flush;
+    else
+      put(Compared::line(row));
+    say(fmt::format("{} of {}: {}", ++done_, all_.size(), row.trouble.empty() ? Compared::said(row) : row.trouble));
+  }
+
   std::vector<Params> all_;
-  std::map<std::string, ComparedRun> before_;
+  std::map<std::string, Row> before_;  // by their settings
   Session& session_;
   std::optional<std::string> out_;
+  std::filesystem::path recordings_;
   std::ofstream file_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
   std::size_t done_ = 0;
-  ValidationSummary summary_;
+  typename Compared::Summary summary_;
 };
 
-record::Result<ExitCode> validate(const ValidateOptions& options) {
-  Session session(choose_engine(options.engine));
-  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
-  auto before = rows_before(options.out);
-  if (!before) return before.error();
-  const InterruptGuard guard;
-  auto all = configurations(options, *session.engine().command);
-  if (interrupted()) return ExitCode::kInterrupted;
-  if (!all) return all.error();
-  Validation validation(std::move(all).value(), std::move(before).value(), session, options.out);
+template <class Compared>
+record::Result<ExitCode> compare(std::vector<Params> all, Session& session, const ValidateOptions& options) {
+  Validation<Compared> validation(std::move(all), session, options);
   if (auto opened = validation.open(); !opened) return opened.error();
   validation.run(options.gpus.value_or(1));
   if (!validation.written())
     return Error{fmt::format("{} could not be written.", *options.out), ErrorKind::kNotWritten};
   if (options.out)
-    put(validation.summary().text());
+    put(validation.summary());
   else
-    say(validation.summary().text());
+    say(validation.summary());
   return interrupted() ? ExitCode::kInterrupted : ExitCode::kDone;
+}
+
+record::Result<ExitCode> validate(const ValidateOptions& options) {
+  Session session(choose_engine(options.engine));
+  if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
+  const InterruptGuard guard;
+  auto all = configurations(options, *session.engine().command);
+  if (interrupted()) return ExitCode::kInterrupted;
+  if (!all) return all.error();
+  return options.borders ? compare<Borders>(std::move(all).value(), session, options)
+                         : compare<Peaks>(std::move(all).value(), session, options);
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ class StepPlanner {
 
   // `params` of `train_step` on a GPU. Nothing: stopped.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
+  // Of batch or seq, beside these settings; 0: not even the least. Nothing: a step on the way there was refused, or stopped.
+  std::optional<std::int64_t> largest(const record::Params& params, const std::string& key, const PlannedCard& card);
 
  private:
   struct Step {
@@ -71,7 +73,6 @@ class StepPlanner {
 
   const Step* step(const record::Params& params);  // null: stopped
   Step answer(const record::Params& params) const;
-  std::optional<std::int64_t> largest(const record::Params& params, const std::string& key, const PlannedCard& card);
 
   Predictions* predictions_;
   std::string why_not_;

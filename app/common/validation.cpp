@@ -1,6 +1,7 @@
 // One comparison, its row, and what the rows say together.
 #include "app/common/validation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -20,8 +21,6 @@ using record::OutcomeKind;
 
 namespace {
 
-bool ran_out(const record::Recording& run) { return run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory; }
-
 std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, const record::Params& params,
                                                     const std::function<bool()>& stop, std::string& trouble) {
   const backend::RunRequest request{std::string(experiments::training_step().id), params, true, {}};
@@ -32,7 +31,7 @@ std::shared_ptr<const record::Recording> run_to_end(backend::Backend& engine, co
   bool stopped = false;
   while (engine.state() != RunState::kFinished) {
     backend::wait_and_poll(engine);
-    if (stopped || !stop || !stop()) continue;
+    if (stopped || !stop()) continue;
     stopped = true;
     engine.cancel();
   }
@@ -53,11 +52,15 @@ void keep_larger(double& worst, double error) {
   if (std::abs(error) > std::abs(worst)) worst = error;
 }
 
-// Nothing of a sentence ends a cell or a row.
-std::string as_cell(std::string text) {
-  for (char& c : text)
-    if (c == ',' || c == '\n') c = ';';
-  return text;
+// The driver's last count less the segments held then.
+Bytes process_bytes(const record::Recording& run, const record::Ledger& ledger) {
+  const auto& counters = run.counters();
+  const auto last = std::ranges::find(counters.rbegin(), counters.rend(), record::CounterKind::kProcessBytes,
+                                      &record::CounterSample::kind);
+  if (last == counters.rend()) return 0;
+  const auto later = std::ranges::upper_bound(run.events(), last->time, {}, &record::MemEvent::time);
+  const auto events = static_cast<std::uint64_t>(later - run.events().begin());
+  return events == 0 ? last->value : last->value - ledger.at(events - 1).reserved;
 }
 
 }  // namespace
@@ -76,30 +79,43 @@ ComparedRun compare_peaks(const record::Params& params, const record::Recording&
   run.allocated = {a.allocated, b.allocated};
   run.reserved = {said.peak_reserved(), is.peak_reserved()};
   for (std::size_t c = 0; c < run.by_category.size(); ++c) run.by_category[c] = {a.by_category[c], b.by_category[c]};
+  run.process = process_bytes(measured, is);
   return run;
 }
 
+bool ran_out(const record::Recording& run) { return run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory; }
+
+std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
+                                                      std::string& trouble) {
+  std::unique_lock lock(tools.device, std::defer_lock);  // until the engine has ended
+  const std::unique_ptr<backend::Backend> engine = tools.make();
+  lock.lock();
+  auto run = run_to_end(*engine, params, tools.stop, trouble);
+  if (run == nullptr || tools.stop()) return nullptr;
+  const record::Outcome outcome = run->outcome().value_or(record::Outcome{OutcomeKind::kEngineLost, {}, {}});
+  if (outcome.kind == OutcomeKind::kCompleted || outcome.kind == OutcomeKind::kOutOfMemory) return run;
+  trouble = outcome.message.empty() ? "The engine was lost." : outcome.message;
+  return nullptr;
+}
+
 std::optional<ComparedRun> validate_one(const record::Params& params, Predictions& predictions,
-                                        const std::function<std::unique_ptr<backend::Backend>()>& make,
-                                        const std::function<bool()>& stop) {
-  const auto predicted = predictions.wait({std::string(experiments::training_step().id), params}, stop);
+                                        const ValidationTools& tools, const std::string& name) {
+  const auto predicted = predictions.wait({std::string(experiments::training_step().id), params}, tools.stop);
   if (predicted == nullptr) return std::nullopt;
   ComparedRun run{.params = params, .trouble = predicted->refusal};
   if (!run.trouble.empty()) return run;
-  const std::unique_ptr<backend::Backend> engine = make();
-  const auto measured = run_to_end(*engine, params, stop, run.trouble);
-  if (stop && stop()) return std::nullopt;
+  const auto measured = measured_run(params, tools, run.trouble);
+  if (tools.stop()) return std::nullopt;
   if (measured == nullptr) return run;
-  const record::Outcome outcome = measured->outcome().value_or(record::Outcome{OutcomeKind::kEngineLost, {}, {}});
-  if (outcome.kind != OutcomeKind::kCompleted && outcome.kind != OutcomeKind::kOutOfMemory) {
-    run.trouble = outcome.message.empty() ? "The engine was lost." : outcome.message;
-    return run;
-  }
-  return compare_peaks(params, *predicted->recording, *measured);
+  run = compare_peaks(params, *predicted->recording, *measured);
+  const bool as_predicted = run.requested.equal() && run.allocated.equal() && run.reserved.equal();
+  if (!tools.folder.empty() && !as_predicted)
+    if (const auto kept = measured->write(tools.folder / (name + ".hrec")); !kept) run.trouble = kept.error().message;
+  return run;
 }
 
 std::string validation_head() {
-  std::string head = "settings,trouble,predicted_outcome,outcome";
+  std::string head = "settings,trouble,predicted_outcome,outcome,process_bytes";
   ComparedRun any;
   for_each_pair(any, [&](std::string_view name, const ComparedBytes&) {
     head += fmt::format(",predicted_{0}_bytes,{0}_bytes,{0}_error_percent", name);
@@ -109,8 +125,8 @@ std::string validation_head() {
 
 std::string validation_row(const ComparedRun& run) {
   const auto outcome = [](bool out) { return out ? "out_of_memory" : "completed"; };
-  std::string row = fmt::format("{},{},{},{}", as_line(run.params), as_cell(run.trouble),
-                                outcome(run.predicted_to_run_out), outcome(run.ran_out));
+  std::string row = fmt::format("{},{},{},{},{}", as_line(run.params), as_cell(run.trouble),
+                                outcome(run.predicted_to_run_out), outcome(run.ran_out), run.process);
   ComparedRun copy = run;
   for_each_pair(copy, [&](std::string_view, const ComparedBytes& bytes) {
     row += fmt::format(",{},{},{:.6f}", bytes.predicted, bytes.measured, 100 * bytes.error());
@@ -118,18 +134,25 @@ std::string validation_row(const ComparedRun& run) {
   return row + "\n";
 }
 
+std::string as_cell(std::string text) {
+  for (char& c : text)
+    if (c == ',' || c == '\n') c = ';';
+  return text;
+}
+
 std::string settings_of_row(const std::string& row) { return row.substr(0, row.find(',')); }
 
 std::optional<ComparedRun> run_of_row(const std::string& row) {
   const std::vector<std::string> cells = record::split(row, ',');
-  constexpr std::size_t kFirst = 4, kPerPair = 3, kPairs = 3 + record::kNumCategories;
+  constexpr std::size_t kFirst = 5, kPerPair = 3, kPairs = 3 + record::kNumCategories;
   if (cells.size() != kFirst + kPerPair * kPairs) return std::nullopt;
   auto params = from_line(cells[0]);
   if (!params) return std::nullopt;
   ComparedRun run{.params = std::move(params).value(),
                   .trouble = cells[1],
                   .predicted_to_run_out = cells[2] == "out_of_memory",
-                  .ran_out = cells[3] == "out_of_memory"};
+                  .ran_out = cells[3] == "out_of_memory",
+                  .process = std::strtoll(cells[4].c_str(), nullptr, 10)};
   std::size_t cell = kFirst;
   for_each_pair(run, [&](std::string_view, ComparedBytes& bytes) {
     bytes = {std::strtoll(cells[cell].c_str(), nullptr, 10), std::strtoll(cells[cell + 1].c_str(), nullptr, 10)};

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,20 +35,38 @@ struct ComparedRun {
   ComparedBytes requested, allocated;
   ComparedBytes reserved;                                           // 0 where there are no segments
   std::array<ComparedBytes, record::kNumCategories> by_category{};  // at the highest allocated total
+  // What the process took beside the allocator when the run ended, as the driver says; 0: not known.
+  record::Bytes process = 0;
 };
 
 // Two recordings of the same settings.
 ComparedRun compare_peaks(const record::Params& params, const record::Recording& predicted,
                           const record::Recording& measured);
 
-// Predicts, and runs in an engine that `make` gives, which has run nothing. `stop` ends both early: nothing.
+// What a comparison is made with.
+struct ValidationTools {
+  std::function<std::unique_ptr<backend::Backend>()> make;  // an engine that is ready and has run nothing
+  std::mutex& device;                                       // held while a run is on
+  std::function<bool()> stop = [] { return false; };        // ends a comparison early
+  // Of a run that differs from its prediction, NAME.hrec; empty: none is kept.
+  std::filesystem::path folder = {};
+};
+
+// Runs in an engine of its own, to its end or until memory runs out; else null, and `trouble` says why, unless it was
+// stopped.
+std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
+                                                      std::string& trouble);
+bool ran_out(const record::Recording& run);
+
+// Predicts and runs. `name`: of the recording, where it is kept. Nothing: stopped.
 std::optional<ComparedRun> validate_one(const record::Params& params, Predictions& predictions,
-                                        const std::function<std::unique_ptr<backend::Backend>()>& make,
-                                        const std::function<bool()>& stop = {});
+                                        const ValidationTools& tools, const std::string& name);
 
 // A table of comparisons: a row each, its first column as_line(), with signed errors in per cent.
 std::string validation_head();
 std::string validation_row(const ComparedRun& run);
+// Nothing of a sentence ends a cell or a row.
+std::string as_cell(std::string text);
 // The first column of a row; empty: it is none.
 std::string settings_of_row(const std::string& row);
 

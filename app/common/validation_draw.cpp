@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -76,7 +77,27 @@ class Draw {
     throw std::logic_error("no configuration can be drawn");
   }
 
+  // Under a limit, and running up to some batch below it.
+  std::optional<Params> border(Params params) {
+    const double part = options_.on_gpu ? 1 : 0.01;
+    const auto limit = log_uniform(8 * part * record::kGiB, 24 * part * record::kGiB);
+    put(params, "cap", 0);
+    std::int64_t fits = 0, fails = kLargestBatch + 1;
+    while (fits + 1 < fails) {
+      const std::int64_t middle = fits + (fails - fits) / 2;
+      put(params, "batch", middle);
+      (closed_form_bytes(params) <= limit ? fits : fails) = middle;
+    }
+    put(params, "batch", fails);
+    if (fits == 0 || fails > kLargestBatch || !runs(params)) return std::nullopt;
+    put(params, "batch", 1);
+    put(params, "cap", limit);
+    return params;
+  }
+
  private:
+  static constexpr std::int64_t kLargestBatch = 64;
+
   double draw() { return std::uniform_real_distribution<double>(0, 1)(random_); }
   std::int64_t log_uniform(double low, double high) {
     return static_cast<std::int64_t>(std::llround(std::exp(std::log(low) + draw() * (std::log(high) - std::log(low)))));
@@ -152,12 +173,15 @@ class Draw {
         6.0 * static_cast<double>(step.model.num_layers * step.model.num_heads * step.model.head_dim * step.sequence);
     const double seconds = tokens * (6 * parameters + attention) * 4 / 3 / options_.flops_per_second;
     if (!suits || seconds > options_.longest_step) return false;
-    return record::total(predict::closed_form(step).peak().bytes) < options_.memory / 10 * 9;
+    return closed_form_bytes(params) < options_.memory / 10 * 9;
+  }
+
+  static Bytes closed_form_bytes(const Params& params) {
+    return record::total(predict::closed_form(predict::step_settings(params)).peak().bytes);
   }
 
   void cap(Params& params) {
-    const auto step = predict::step_settings(params);
-    const auto bytes = static_cast<double>(record::total(predict::closed_form(step).peak().bytes));
+    const auto bytes = static_cast<double>(closed_form_bytes(params));
     put(params, "cap", static_cast<Bytes>(bytes * (0.5 + 0.45 * draw())));
   }
 
@@ -173,6 +197,16 @@ std::vector<Params> draw_configurations(const DrawOptions& options) {
   std::vector<Params> drawn;
   for (int number = 0; number < options.count; ++number) drawn.push_back(draw.one(number));
   return drawn;
+}
+
+std::vector<Params> draw_borders(const DrawOptions& options, int count) {
+  std::vector<Params> borders;
+  Draw limits(options);
+  for (const Params& params : draw_configurations(options)) {
+    if (static_cast<int>(borders.size()) == count) break;
+    if (auto border = limits.border(params)) borders.push_back(*std::move(border));
+  }
+  return borders;
 }
 
 std::string as_line(const Params& params) {

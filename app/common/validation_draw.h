@@ -27,6 +27,10 @@ struct DrawOptions {
 // billion parameters (on a CPU: 1 to 30 million); each value of each technique in turn, in pairs, and what they need. The same seed gives the same configurations.
 std::vector<record::Params> draw_configurations(const DrawOptions& options);
 
+// Of those, without their cap: `count` ones that a limit between 8 and 24 GiB (on a CPU a hundredth of it), which is their
+// cap, lets run up to some batch, by the closed form. Their batch is 1. Fewer where there are no more.
+std::vector<record::Params> draw_borders(const DrawOptions& options, int count);
+
 // The settings that differ from the schema's defaults, "batch=4 precision=bf16 …": a line of a list.
 std::string as_line(const record::Params& params);
 // Back; an error names what is wrong.

@@ -53,7 +53,7 @@ FitTest::FitTest(std::shared_ptr<const record::Recording> requests, std::shared_
     : requests_(std::move(requests)) {
   const record::Ledger ledger(*placed);
   allocated_ = ledger.peak().totals.allocated;
-  reserved_ = ledger.peak_reserved();
+  reserved_ = std::max(allocated_, ledger.peak_reserved());  // a CPU's allocator has no segments
 }
 
 // The allocator gives cached segments back before it gives up, so that only it can say what is between these two.

@@ -199,3 +199,29 @@ TEST_CASE("validate compares predictions with runs, and goes on with the table t
   CHECK(validate().exit_code == 2);
   CHECK(read_file(out) == "something else\n");
 }
+
+TEST_CASE("validate runs both sides of a predicted border") {
+  const TemporaryFolder folder;
+  const std::string list = folder / "list.txt", out = folder / "borders.csv";
+  const auto validate = [&] {
+    RunOptions options;
+    options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+    return run_headroom({"validate", "--borders", "--list", list, "--out", out}, options);
+  };
+  write_file(list,
+             "model=tiny batch=1 seq=64 device=cpu cap=70MiB\n"
+             "model=tiny batch=1 seq=64 device=cpu cap=1MiB\n");
+  const Ran first = validate();
+  INFO(first.err);
+  REQUIRE(first.exit_code == 0);
+  INFO(first.out);
+  CHECK(first.out.find("2 borders compared: the largest batch is exact in 2, one off in 0") != std::string::npos);
+  const std::string table = read_file(out);
+  CAPTURE(table);
+  CHECK(table.find("cap=1048576,,0,0\n") != std::string::npos);  // not even one sequence
+  CHECK(validate().err.find("of 2") == std::string::npos);       // every row is there
+  write_file(list, "model=tiny batch=1 seq=64 device=cpu\n");
+  const Ran without_limit = validate();
+  CHECK(without_limit.exit_code == 2);
+  CHECK(without_limit.err.find("line 1: a border needs a limit") != std::string::npos);
+}

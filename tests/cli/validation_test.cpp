@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "app/common/validation_border.h"
 #include "app/common/validation_draw.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
@@ -146,4 +147,50 @@ TEST_CASE("a comparison is a row and back, with signed errors, and rows are summ
   CHECK(summary.worst_reserved == Approx(0.024));
   CHECK(summary.worst_category == Approx(-0.25));
   CHECK(summary.text().find("equal in 1 of 2, worst -50.000 %") != std::string::npos);
+}
+
+TEST_CASE("borders of a draw are below a limit of 8 to 24 GiB, whatever the seed") {
+  const std::uint32_t seed = GENERATE(1u, 0x77dcb60au, 0xffffffffu);
+  CAPTURE(seed);
+  const std::vector<record::Params> borders = draw_borders(on_h200(seed), 60);
+  REQUIRE(borders.size() == 60);
+  std::set<std::string> lines;
+  for (const record::Params& params : borders) {
+    CAPTURE(as_line(params));
+    lines.insert(as_line(params));
+    CHECK(params.integer("batch") == 1);
+    CHECK(params.integer("cap") >= 8 * record::kGiB);
+    CHECK(params.integer("cap") <= 24 * record::kGiB);
+    CHECK_FALSE(experiments::refused_combination(params));
+    const predict::StepSettings step = predict::step_settings(params);
+    CHECK(record::total(predict::closed_form(step).peak().bytes) <= params.integer("cap"));
+  }
+  CHECK(lines.size() == 60);
+}
+
+TEST_CASE("a border is a row and back, and a summary counts on which side it was wrong") {
+  ComparedBorder border{.params = from_line("batch=1 cap=8GiB").value(), .trouble = {}, .predicted = 5, .measured = 5};
+  const std::string row = border_row(border), head = border_head();
+  CHECK(std::count(row.begin(), row.end(), ',') == std::count(head.begin(), head.end(), ','));
+  const auto back = border_of_row(row.substr(0, row.size() - 1));
+  REQUIRE(back);
+  CHECK(back->params == border.params);
+  CHECK(back->predicted == 5);
+  CHECK_FALSE(border_of_row("batch=1"));
+  BorderSummary summary;
+  summary.add(border);
+  border.measured = 4;
+  summary.add(border);
+  border.measured = 6;
+  summary.add(border);
+  border.measured = 9;
+  summary.add(border);
+  border.trouble = "The engine was lost.";
+  summary.add(border);
+  CHECK(summary.compared == 4);
+  CHECK(summary.exact == 1);
+  CHECK(summary.one_off == 2);
+  CHECK(summary.too_large == 1);
+  CHECK(summary.with_trouble == 1);
+  CHECK(summary.text().find("exact in 1, one off in 2, further off in 1; 1 said to fit ran out") != std::string::npos);
 }

@@ -122,8 +122,8 @@ EfficientResult cuda_efficient(const Tensor& q, const Tensor&, const Tensor& v, 
   const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
   const Tensor out = at::empty({batch, length, heads, dim}, q.options()).transpose(1, 2);
   const Tensor log_sum_exp = at::empty({batch, heads, round_up(length, 32)}, q.options().dtype(at::kFloat));
-  const auto integers = q.options().dtype(at::kLong);
-  return {out, log_sum_exp, at::empty({}, integers), at::empty({}, integers)};
+  const auto on_host = at::dtype(at::kLong);  // without dropout and outside a graph
+  return {out, log_sum_exp, at::empty({}, on_host), at::empty({}, on_host)};
 }
 
 EfficientResult cuda_efficient_backward(const Tensor&, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor&,
