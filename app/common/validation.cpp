@@ -52,7 +52,7 @@ void keep_larger(double& worst, double error) {
   if (std::abs(error) > std::abs(worst)) worst = error;
 }
 
-// The driver's last count less the segments held then.
+// The driver's last count, which comes after the segments were given back or has them in it.
 Bytes process_bytes(const record::Recording& run, const record::Ledger& ledger) {
   const auto& counters = run.counters();
   const auto last = std::ranges::find(counters.rbegin(), counters.rend(), record::CounterKind::kProcessBytes,
@@ -60,7 +60,8 @@ Bytes process_bytes(const record::Recording& run, const record::Ledger& ledger) 
   if (last == counters.rend()) return 0;
   const auto later = std::ranges::upper_bound(run.events(), last->time, {}, &record::MemEvent::time);
   const auto events = static_cast<std::uint64_t>(later - run.events().begin());
-  return events == 0 ? last->value : last->value - ledger.at(events - 1).reserved;
+  const Bytes segments = events == 0 ? 0 : ledger.at(events - 1).reserved;
+  return last->value < segments ? last->value : last->value - segments;
 }
 
 }  // namespace

@@ -132,6 +132,9 @@ class Draw {
     put(params, "vocab_size", log_uniform(gpu ? 16'000 : 256, gpu ? 160'000 : 8'000));
     put(params, "batch", log_uniform(1, gpu ? 64 : 8));
     put(params, "seq", log_uniform(gpu ? 128 : 16, gpu ? 32'768 : 256));
+    const auto& precision = *std::ranges::find(params.schema(), "precision", &ParamSpec::key);
+    const auto formats = record::choices_of(precision);
+    (void)params.set("precision", formats[random_() % formats.size()].key);
   }
 
   // With what the technique needs to count.
@@ -171,9 +174,22 @@ class Draw {
     // 6 P per token, and 12 L Q T / 2 for attention over half of all pairs (Kaplan et al. 2020, arXiv:2001.08361).
     const double attention =
         6.0 * static_cast<double>(step.model.num_layers * step.model.num_heads * step.model.head_dim * step.sequence);
-    const double seconds = tokens * (6 * parameters + attention) * 4 / 3 / options_.flops_per_second;
+    const bool fp32 = step.precision == predict::Precision::kFp32;
+    const double rate = fp32 ? options_.fp32_flops_per_second : options_.flops_per_second;
+    const double seconds = tokens * (6 * parameters + attention) * 4 / 3 / rate + host_seconds(step, parameters);
     if (!suits || seconds > options_.longest_step) return false;
     return closed_form_bytes(params) < options_.memory / 10 * 9;
+  }
+
+  // Of what is moved each step: masters and moments through the host's memory or a file, weights over the bus, thrice.
+  static double host_seconds(const predict::StepSettings& step, double parameters) {
+    constexpr double kHostRate = 50e9, kFileRate = 4e9, kBusRate = 20e9;  // bytes per second
+    constexpr double kStateBytes = 12;                                      // per parameter
+    double seconds = 0;
+    if (step.offload_state == predict::StateOffload::kHost) seconds += 2 * kStateBytes * parameters / kHostRate;
+    if (step.offload_state == predict::StateOffload::kFile) seconds += 2 * kStateBytes * parameters / kFileRate;
+    if (step.offload_parameters) seconds += 3 * static_cast<double>(step.element_bytes()) * parameters / kBusRate;
+    return seconds;
   }
 
   static Bytes closed_form_bytes(const Params& params) {

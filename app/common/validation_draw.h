@@ -17,8 +17,9 @@ struct DrawOptions {
   std::uint32_t seed = 0;
   int count = 200;
   bool on_gpu = true;
-  record::Bytes memory = 0;          // of the device: what takes more is drawn again
-  double flops_per_second = 0;       // of products on the device; a step takes at most `longest_step`
+  record::Bytes memory = 0;  // of the device: what takes more is drawn again
+  // Of products on the device, in 16 bits and in fp32: with them, a step takes at most `longest_step`.
+  double flops_per_second = 0, fp32_flops_per_second = 0;
   double longest_step = 2;           // seconds
   double part_that_runs_out = 0.15;  // of the configurations get a cap below what they take
 };

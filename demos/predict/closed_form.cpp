@@ -258,13 +258,15 @@ class StepMoments {
     if (eager()) return kept + (step_.rebuilds_cheap() ? layer_.attention + 5 * n * s_ * q : 3 * n * s_ * q) + scores;
     return kept + layer_.attention + repeated_keys() + n * s_ * (2 * q + 2 * (repeated_keys() > 0 ? q : k));
   }
-  // Flash adds up the queries' gradient in fp32, and in the model's type those of keys and values for each query head.
+  // Flash adds up the queries' gradient in fp32, and in the model's type those of keys and values for each query head; in
+  // fp32 another kernel adds it up in tiles.
   Bytes attention_scratch() const {
     if (eager()) return 0;
     const std::int64_t n = step_.tokens(), q = c_.num_heads * c_.head_dim;
     const bool shares = c_.num_heads != c_.num_kv_heads;
     const Bytes rows = kFp32 * n * c_.num_heads;
-    return s_ == kFp32 ? rows : rows + n * q * (kFp32 + (shares ? 2 * s_ : 0));
+    if (s_ == kFp32) return rows + fp32_attention_tiles(step_.batch * c_.num_heads, step_.sequence, c_.head_dim);
+    return rows + n * q * (kFp32 + (shares ? 2 * s_ : 0));
   }
   // A matrix in 4 bits is made dense for its product. 8,192 × 2,048 in bf16: 33,554,432.
   Bytes dense_weight() const { return step_.adapters.quantised() ? s_ * c_.intermediate_size * c_.hidden_size : 0; }

@@ -38,6 +38,7 @@ class Adding {
   Adding(const record::Recording& trace, const StepSettings& step)
       : trace_(trace),
         next_(next_storage(trace)),
+        blas_(operator_named("matmul.workspace")),
         small_(16 * 16 * step.element_bytes()),
         norm_weight_(step.model.hidden_size * step.element_bytes()),
         norm_scratch_(step.tokens() * step.model.hidden_size * kPartsPerRow * kPartBytes),
@@ -106,13 +107,23 @@ class Adding {
   void take_workspace(const MemEvent& first, std::vector<MemEvent>& events) {
     const MemEvent operand = request(first, small_, Category::kWorkspace, events);
     const MemEvent product = request(first, small_, Category::kWorkspace, events);
-    request(first, kBlasWorkspace, Category::kWorkspace, events);
+    MemEvent named = first;
+    named.op = blas_;
+    request(named, kBlasWorkspace, Category::kWorkspace, events);
     release(product, events);
     release(operand, events);
   }
 
+  // No operator, where the trace does not know it.
+  std::uint16_t operator_named(std::string_view name) const {
+    for (std::uint16_t op = 1; !trace_.op_name(op).empty(); ++op)
+      if (trace_.op_name(op) == name) return op;
+    return record::kNoOperator;
+  }
+
   const record::Recording& trace_;
   std::uint64_t next_;
+  std::uint16_t blas_;
   Bytes small_, norm_weight_, norm_scratch_;
   std::int64_t tokens_;
   Bytes embedding_, part_bytes_;

@@ -223,6 +223,14 @@ LayerBytes layer_bytes(const StepSettings& step) {
           .mlp = n * (hidden * (by_operators ? (mlp_read ? 4 : 3) : 2) + (mlp_read ? 3 * low : 0))};
 }
 
+Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, std::int64_t head_dim) {
+  constexpr std::int64_t kColumns = 64;
+  constexpr Bytes kFloat = 4, kLock = 16;
+  const std::int64_t queries = head_dim <= 64 ? 64 : 128;
+  const std::int64_t tiles = (sequence + queries - 1) / queries * ((head_dim + kColumns - 1) / kColumns);
+  return heads * tiles * (queries * kColumns * kFloat + kLock);
+}
+
 Bytes between_layers_bytes(const StepSettings& step) {
   const bool read = step.fused.rms_norm || step.element_bytes() == kFp32 || step.rebuilds_cheap();
   return read ? layer_input_bytes(step) : 0;

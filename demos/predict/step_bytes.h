@@ -65,6 +65,10 @@ LayerBytes layer_bytes(const StepSettings& step);
 // Eager attention's A scores per token and key: the softmax in fp32, and in 16 bits its rounding for the product with
 // the values. 1B in bf16, 4 sequences of 1,024: 4 · 32 · 1,024² · (4 + 2) = 805,306,368.
 record::Bytes score_bytes(const StepSettings& step);
+// Where a GPU's attention in fp32 adds up dQ: for each head of each sequence, in tiles of a block's queries and 64 columns,
+// with 16 bytes of lock and counter (PyTorch, mem_eff_attention/kernel_backward.h, workspace_elements_gq()). 28 · 64 heads,
+// 138 tokens of 128: 234,995,712.
+record::Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, std::int64_t head_dim);
 // The input of each layer but the first of its segment, where backward reads it: 0 for norms by PyTorch's operators
 // in 16 bits, which keep it in fp32 among layer_bytes().
 record::Bytes between_layers_bytes(const StepSettings& step);

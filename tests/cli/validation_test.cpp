@@ -21,7 +21,12 @@ using namespace headroom::app;
 namespace {
 
 DrawOptions on_h200(std::uint32_t seed) {
-  return {.seed = seed, .count = 200, .on_gpu = true, .memory = 140 * record::kGiB, .flops_per_second = 330e12};
+  return {.seed = seed,
+          .count = 200,
+          .on_gpu = true,
+          .memory = 140 * record::kGiB,
+          .flops_per_second = 330e12,
+          .fp32_flops_per_second = 40e12};
 }
 
 // How many of the values are below `middle`, of all.

@@ -209,3 +209,9 @@ TEST_CASE("the optimizer's state is masters and moments of what is trained") {
   // On the host or in a file it takes the same.
   CHECK(optimizer_state_bytes(with({"precision=bf16_mixed", "offload.optimizer=file"})) == 12 * kP);
 }
+
+TEST_CASE("attention's tiles in fp32 are those that an H200 asked for") {
+  CHECK(predict::fp32_attention_tiles(28 * 64, 138, 128) == 234'995'712);
+  CHECK(predict::fp32_attention_tiles(1, 64, 64) == 64 * 64 * 4 + 16);  // one block of 64 queries, one of columns
+  CHECK(predict::fp32_attention_tiles(1, 65, 96) == 2 * (128 * 64 * 4 + 16));  // wider heads: 128 queries
+}

@@ -9,6 +9,8 @@
 #include <ATen/record_function.h>
 #include <torch/library.h>
 
+#include "demos/predict/step_bytes.h"
+
 namespace headroom::llama {
 
 namespace {
@@ -130,8 +132,46 @@ EfficientResult cuda_efficient_backward(const Tensor&, const Tensor& q, const Te
                                         const Tensor&, const Tensor& log_sum_exp, const Tensor&, const Tensor&, double,
                                         std::array<bool, 4>, bool, std::optional<double>) {
   const Tensor dq = empty_like_transposed(q), dk = empty_like_transposed(k), dv = empty_like_transposed(v);
-  const Tensor row_sums = at::empty({q.size(0), q.size(1), q.size(2)}, log_sum_exp.options());
+  const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = q.size(3);
+  Tensor workspace, row_sums;
+  if (q.scalar_type() != at::kFloat) {
+    row_sums = at::empty({batch, heads, length}, log_sum_exp.options());
+    return {dq, dk, dv, Tensor()};
+  }
+  {  // The kernel for fp32 takes the sums of dout · out from an operator before it.
+    const Tensor products = at::empty({batch, length, heads, dim}, q.options());
+    const Tensor sums = at::empty({batch, length, heads}, q.options());
+    row_sums = at::empty({batch, heads, length}, q.options());
+  }
+  const record::Bytes tiles = predict::fp32_attention_tiles(batch * heads, length, dim);
+  workspace = at::empty({tiles}, q.options().dtype(at::kByte));
   return {dq, dk, dv, Tensor()};
+}
+
+// cuDNN's plans ask for what was recorded on an H200: 256 bytes forward; backward, dQ in fp32, dK and dV of each query
+// head where heads share a key, and the sums of rows.
+FlashResult cuda_cudnn(const Tensor& q, const Tensor& k, const Tensor& v, const OptionalTensor&, bool, double, bool,
+                       bool, std::optional<double>) {
+  const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
+  const auto integers = q.options().dtype(at::kLong);
+  const Tensor seed = at::empty({}, integers), offset = at::empty({}, integers);
+  const Tensor out = at::empty({batch, length, heads, dim}, q.options()).transpose(1, 2);
+  const Tensor log_sum_exp = at::empty({batch, heads, length, 1}, q.options().dtype(at::kFloat));
+  const Tensor workspace = at::empty({256}, q.options().dtype(at::kByte));
+  return {out, log_sum_exp, Tensor(), Tensor(), length, k.size(2), seed, offset, Tensor()};
+}
+
+std::tuple<Tensor, Tensor, Tensor> cuda_cudnn_backward(const Tensor&, const Tensor& q, const Tensor& k, const Tensor& v,
+                                                       const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                                                       const Tensor&, const Tensor&, const Tensor&, c10::SymInt,
+                                                       c10::SymInt, double, bool, std::optional<double>) {
+  const Tensor dq = empty_like_transposed(q), dk = empty_like_transposed(k), dv = empty_like_transposed(v);
+  constexpr std::int64_t kFloatBytes = 4, kAlignment = 512;
+  const std::int64_t rows = q.size(0) * q.size(1) * q.size(2), elements = rows * q.size(3);
+  const std::int64_t expanded = k.size(1) == q.size(1) ? 0 : 2 * q.element_size() * elements;
+  const std::int64_t bytes = round_up(kFloatBytes * rows, kAlignment) + kFloatBytes * elements + expanded;
+  const Tensor workspace = at::empty({bytes}, q.options().dtype(at::kByte));
+  return {dq, dk, dv};
 }
 
 // --- the sum of two gradients
@@ -165,6 +205,8 @@ torch::Library register_kernels() {
   library.impl("_scaled_dot_product_flash_attention_backward", TORCH_FN(cuda_flash_backward));
   library.impl("_scaled_dot_product_efficient_attention", TORCH_FN(cuda_efficient));
   library.impl("_scaled_dot_product_efficient_attention_backward", TORCH_FN(cuda_efficient_backward));
+  library.impl("_scaled_dot_product_cudnn_attention", TORCH_FN(cuda_cudnn));
+  library.impl("_scaled_dot_product_cudnn_attention_backward", TORCH_FN(cuda_cudnn_backward));
   library.impl("add.Tensor", TORCH_FN(add));
   at::addGlobalCallback(
       at::RecordFunctionCallback(node_begins, node_ends).scopes({at::RecordScope::BACKWARD_FUNCTION}));

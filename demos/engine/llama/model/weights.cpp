@@ -228,9 +228,7 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
   Model model;
   model.config = config;
   model.fused = fused;
-  // cuDNN's own memory is unknown without a GPU; flash takes at least as much.
-  const bool unknown = fused.attention == Attention::kCudnn && placement.device.is_meta();
-  model.attention = attention_kernel(unknown ? Attention::kFlash : fused.attention, placement.target, placement.type);
+  model.attention = attention_kernel(fused.attention, placement.target, placement.type);
   make_rope_tables(model, placement, seq);
   if (model.attention == AttentionKernel::kEager) {
     model.mask_TT = causal_mask(seq, at::TensorOptions().device(placement.device).dtype(placement.type));
