@@ -218,7 +218,7 @@ TEST_CASE("validate runs both sides of a predicted border") {
   CHECK(first.out.find("2 borders compared: the largest batch is exact in 2, one off in 0") != std::string::npos);
   const std::string table = read_file(out);
   CAPTURE(table);
-  CHECK(table.find("cap=1048576,,0,0\n") != std::string::npos);  // not even one sequence
+  CHECK(table.find("cap=1MiB,,0,0\n") != std::string::npos);  // not even one sequence
   CHECK(validate().err.find("of 2") == std::string::npos);       // every row is there
   write_file(list, "model=tiny batch=1 seq=64 device=cpu\n");
   const Ran without_limit = validate();
