@@ -20,9 +20,27 @@ using record::Phase;
 
 namespace {
 
-// A sum over many rows is taken in parts: two for each row and output, in fp32, and a word for each group of threads
-// (aten/src/ATen/native/cuda/Reduce.cuh). Recorded for 1,024 to 4,096 rows of 2,048 numbers.
-constexpr Bytes kPartsPerRow = 2, kPartBytes = 4, kSemaphores = 64;
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// A sum over rows that several blocks of threads take together: their parts in fp32, and a word for each column of blocks
+// (aten/src/ATen/native/cuda/Reduce.cuh, setReduceConfig(), global_memory_size() and semaphore_size()).
+struct RowSum {
+  Bytes parts = 0, semaphores = 0;  // 0: one block takes each column alone
+};
+// 4,096 rows of 2,048: 64 blocks to a column, 4 · 2,048 · 64 · 128 = 67,108,864.
+RowSum row_sum(std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t kThreads = 512, kWarp = 32, kThreadsPerMultiprocessor = 2048;
+  constexpr std::int64_t kLeast = 16, kMost = 256;  // values of a thread
+  const std::int64_t per_thread = columns >= 128 ? 4 : 1, threads = kThreads / per_thread, height = threads / kWarp;
+  const std::int64_t values = ceil_div(rows, height), width = kWarp * per_thread;
+  const std::int64_t grid = ceil_div(columns, width);
+  const std::int64_t target = kMultiprocessors * (kThreadsPerMultiprocessor / threads);
+  if (values < kMost || grid > target) return {};
+  const std::int64_t blocks =
+      std::max(std::min(ceil_div(target, grid), ceil_div(values, kLeast)), ceil_div(values, kMost));
+  constexpr Bytes kPart = 4, kWord = 4;
+  return {.parts = kPart * columns * blocks * width, .semaphores = kWord * grid};
+}
 
 constexpr std::int64_t kMostUnsorted = 3072, kTokensPerPart = 10;
 constexpr Bytes kId = 8;
@@ -33,21 +51,36 @@ std::int64_t id_parts(const StepSettings& step) {
   return step.tokens() / kTokensPerPart + std::min(step.tokens(), step.model.vocab_size);
 }
 
+// What CUB asks for beside its lists, each array in whole 256 B, and 255 B to begin at one.
+constexpr Bytes kAligned = 256;
+Bytes aligned(Bytes bytes) { return ceil_div(bytes, kAligned) * kAligned; }
+// A radix sort of ids and their places: both once more, counts of 256 digits for eight passes, one set of counters, and
+// 256 words for each tile of 4,608 (cub/device/dispatch/dispatch_radix_sort.cuh, onesweep). 34,803 ids: 582,143.
+Bytes sort_scratch(std::int64_t ids) {
+  constexpr Bytes kDigits = 256, kPasses = 8, kTile = 4608;
+  return kAligned - 1 + 2 * aligned(kId * ids) + kDigits * kPasses * kId + kAligned +
+         4 * kDigits * ceil_div(ids, kTile);
+}
+// Of a scan by tiles, two words for each and for the 32 before them.
+Bytes scan_scratch(std::int64_t values, std::int64_t tile) {
+  constexpr Bytes kState = 8, kBefore = 32, kTwoCounts = 2 * kAligned;
+  return kAligned - 1 + kTwoCounts + aligned(kState * (kBefore + ceil_div(values, tile)));
+}
+// As recorded for 8,662 to 89,755 values; that many of a tile fit all of them.
+constexpr std::int64_t kUniqueTile = 1920, kSumTile = 448;
+
 class Adding {
  public:
   Adding(const record::Recording& trace, const StepSettings& step)
       : trace_(trace),
+        step_(step),
         next_(next_storage(trace)),
         blas_(operator_named("matmul.workspace")),
-        small_(16 * 16 * step.element_bytes()),
-        norm_weight_(step.model.hidden_size * step.element_bytes()),
-        norm_scratch_(step.tokens() * step.model.hidden_size * kPartsPerRow * kPartBytes),
-        tokens_(step.tokens()),
         embedding_(step.model.vocab_size * step.model.hidden_size * step.element_bytes()),
-        part_bytes_(step.model.hidden_size * kPartBytes),
-        parts_(id_parts(step)),
+        scores_(step.tokens() * step.sequence * step.model.num_heads * kFloat),
         sorts_(sorts_ids(step)),
-        chunked_(loss_in_chunks(step)) {}
+        chunked_(loss_in_chunks(step)),
+        eager_(step.fused.attention == Attention::kEager) {}
 
   bool take(const MemEvent& event, std::vector<MemEvent>& events) {
     if (events.empty()) take_workspace(event, events);
@@ -57,17 +90,15 @@ class Adding {
       multiplied_ = true;
       request(event, kBlasLtWorkspace, Category::kWorkspace, events);
     }
-    const bool sums_ids = sorts_ && event.kind == EventKind::kAlloc && event.phase == Phase::kBackward &&
-                          op == "embedding" && event.requested == embedding_;
-    if (sums_ids) return sum_by_id(event, events);
+    const bool made_in_backward = event.kind == EventKind::kAlloc && event.phase == Phase::kBackward;
+    if (made_in_backward && sorts_ && op == "embedding" && event.requested == embedding_)
+      return sum_by_id(event, events);
     events.push_back(event);
-    const bool sums_rows = event.kind == EventKind::kAlloc && event.phase == Phase::kBackward &&
-                           event.category == Category::kActivations && op.ends_with(".rms_norm") &&
-                           event.requested == norm_weight_;
-    if (sums_rows) {
-      const MemEvent parts = request(event, norm_scratch_, event.category, events);
-      release(request(event, kSemaphores, event.category, events), events);
-      release(parts, events);
+    if (!made_in_backward) return true;
+    if (const Summed summed = summed_in(event, op); summed.columns > 0) {
+      sum_rows(event, summed, events);
+    } else if (eager_ && op == "attention.scores" && event.requested == scores_) {
+      softmax_backward(event, events);
     }
     return true;
   }
@@ -87,28 +118,78 @@ class Adding {
     events.push_back(event);
   }
 
-  // Around the gradient: ids and their order, sorted; then where each id and each part begins, and the parts. The scratch
-  // of the sort itself, 20 B per token, is returned before the gradient is there, and left out.
+  struct Summed {
+    std::int64_t rows = 0, columns = 0;  // 0: it is another event
+  };
+  // Of the gradient of a norm's weight or of a bias that PyTorch's operators compute.
+  Summed summed_in(const MemEvent& event, std::string_view op) const {
+    const llama::Config& c = step_.model;
+    const auto of = [&](std::int64_t rows, std::int64_t columns) {
+      return event.requested == columns * step_.element_bytes() ? Summed{rows, columns} : Summed{};
+    };
+    const std::int64_t tokens = step_.tokens();
+    if (event.category == Category::kWorkspace) return bias_in(op, of);
+    if (event.category != Category::kActivations) return {};
+    if (op.ends_with(".rms_norm")) return of(tokens, c.hidden_size);
+    if (op == "attention.q_norm") return of(tokens * c.num_heads, c.head_dim);
+    return op == "attention.k_norm" ? of(tokens * c.num_kv_heads, c.head_dim) : Summed{};
+  }
+  template <class Of>
+  Summed bias_in(std::string_view op, Of of) const {
+    const llama::Config& c = step_.model;
+    if (c.qkv_bias && op == "attention.q_proj") return of(step_.tokens(), c.num_heads * c.head_dim);
+    if (c.qkv_bias && (op == "attention.k_proj" || op == "attention.v_proj"))
+      return of(step_.tokens(), c.num_kv_heads * c.head_dim);
+    return c.o_bias && op == "attention.o_proj" ? of(step_.tokens(), c.hidden_size) : Summed{};
+  }
+  void sum_rows(const MemEvent& gradient, const Summed& summed, std::vector<MemEvent>& events) {
+    const RowSum sum = row_sum(summed.rows, summed.columns);
+    if (sum.parts == 0) return;
+    const MemEvent parts = request(gradient, sum.parts, gradient.category, events);
+    release(request(gradient, sum.semaphores, gradient.category, events), events);
+    release(parts, events);
+  }
+
+  // The product of softmax and its gradient, beside the result (aten/src/ATen/native/cuda/SoftMax.cu). Of the tensors as
+  // large as fp32 scores that a layer's backward makes, three in fp32 and else two, the result is the second.
+  void softmax_backward(const MemEvent& event, std::vector<MemEvent>& events) {
+    if (event.layer != scores_layer_) scores_made_ = 0;
+    scores_layer_ = event.layer;
+    const int per_layer = step_.precision == Precision::kFp32 ? 3 : 2;
+    if (scores_made_++ % per_layer == 1) release(request(event, scores_, event.category, events), events);
+  }
+
+  // Around the gradient: ids and their order, sorted; then where each id and each part begins, and the parts.
   bool sum_by_id(const MemEvent& gradient, std::vector<MemEvent>& events) {
-    const Bytes ids = tokens_ * kId;
+    const std::int64_t tokens = step_.tokens(), parts = id_parts(step_);
+    const std::int64_t most_ids = std::min(tokens, step_.model.vocab_size);
+    const Bytes ids = tokens * kId, begins = most_ids * kId, part = step_.model.hidden_size * kFloat;
     const auto scratch = [&](Bytes bytes) { return request(gradient, bytes, Category::kWorkspace, events); };
+    const auto held_only_for = [&](Bytes bytes, Bytes inside) {
+      const MemEvent held = scratch(bytes);
+      release(scratch(inside), events);
+      release(held, events);
+    };
     std::vector<MemEvent> held;
     for (int i = 0; i < 2; ++i) held.push_back(scratch(ids));
-    release(scratch(ids), events);
+    held_only_for(ids, sort_scratch(tokens));
     events.push_back(gradient);
     for (const Bytes bytes : {ids, kId}) held.push_back(scratch(bytes));
-    release(scratch(ids), events);
-    for (const Bytes bytes : {ids, ids, kId, parts_ * kId, parts_ * part_bytes_}) held.push_back(scratch(bytes));
+    held_only_for(ids, scan_scratch(tokens, kUniqueTile));
+    for (int i = 0; i < 2; ++i) held.push_back(scratch(begins));
+    release(scratch(scan_scratch(most_ids, kSumTile)), events);
+    for (const Bytes bytes : {kId, parts * kId, parts * part}) held.push_back(scratch(bytes));
     for (auto each = held.rbegin(); each != held.rend(); ++each) release(*each, events);
     return true;
   }
 
   // The run makes a small product first, so that the workspace has its name.
   void take_workspace(const MemEvent& first, std::vector<MemEvent>& events) {
-    const MemEvent operand = request(first, small_, Category::kWorkspace, events);
-    const MemEvent product = request(first, small_, Category::kWorkspace, events);
+    const Bytes small = 16 * 16 * step_.element_bytes();
     MemEvent named = first;
     named.op = blas_;
+    const MemEvent operand = request(named, small, Category::kWorkspace, events);
+    const MemEvent product = request(named, small, Category::kWorkspace, events);
     request(named, kBlasWorkspace, Category::kWorkspace, events);
     release(product, events);
     release(operand, events);
@@ -121,25 +202,30 @@ class Adding {
     return record::kNoOperator;
   }
 
+  static constexpr Bytes kFloat = 4;
+
   const record::Recording& trace_;
+  const StepSettings& step_;
   std::uint64_t next_;
   std::uint16_t blas_;
-  Bytes small_, norm_weight_, norm_scratch_;
-  std::int64_t tokens_;
-  Bytes embedding_, part_bytes_;
-  std::int64_t parts_;
-  bool sorts_, chunked_, multiplied_ = false;
+  Bytes embedding_, scores_;
+  bool sorts_, chunked_, eager_, multiplied_ = false;
+  std::uint16_t scores_layer_ = record::kNoLayer;
+  int scores_made_ = 0;
 };
 
 }  // namespace
 
 Bytes id_sort_bytes(const StepSettings& step) {
   if (!sorts_ids(step)) return 0;
-  return 5 * step.tokens() * kId + 2 * kId + id_parts(step) * (kId + step.model.hidden_size * kPartBytes);
+  constexpr Bytes kFloat = 4;
+  const std::int64_t most_ids = std::min(step.tokens(), step.model.vocab_size);
+  return (3 * step.tokens() + 2 * most_ids + 2) * kId + id_parts(step) * (kId + step.model.hidden_size * kFloat);
 }
 
 record::Recording with_gpu_extras(const record::Recording& trace, record::Schema train_step) {
-  Adding adding(trace, settings_of(trace.info(), train_step));
+  const StepSettings step = settings_of(trace.info(), train_step);
+  Adding adding(trace, step);
   return rewritten(trace,
                    [&](const MemEvent& event, std::vector<MemEvent>& events) { return adding.take(event, events); });
 }

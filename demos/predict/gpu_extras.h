@@ -8,6 +8,8 @@
 
 namespace headroom::predict {
 
+// Of an H100 or H200 (SXM).
+inline constexpr std::int64_t kMultiprocessors = 132;
 // cuBLAS keeps one for each handle and stream. PyTorch's default for compute capability 9.0 is 4,096 × 8 KiB.
 inline constexpr record::Bytes kBlasWorkspace = 32 * record::kMiB;
 // cuBLASLt's, which the chunked output layer multiplies with: PyTorch's default.
@@ -21,7 +23,7 @@ record::Bytes id_sort_bytes(const StepSettings& step);
 
 // The trace with these requests, each where the GPU makes it. Every line of the table behind it is an operator's, with its
 // reason, as recorded on an H200 (compute capability 9.0, PyTorch 2.11); other generations take other workspaces and are
-// untested. Not in it, since they were not at a peak: the scratch of sorting, and eager attention's backward.
+// untested.
 record::Recording with_gpu_extras(const record::Recording& trace, record::Schema train_step);
 
 }  // namespace headroom::predict

@@ -1,7 +1,9 @@
 // Meta kernels: shapes and allocations of the real ones, in their order, and nothing else.
 #include "demos/engine/llama/model/meta_kernels.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <tuple>
 
 #include <ATen/Parallel.h>
@@ -9,6 +11,7 @@
 #include <ATen/record_function.h>
 #include <torch/library.h>
 
+#include "demos/predict/gpu_extras.h"
 #include "demos/predict/step_bytes.h"
 
 namespace headroom::llama {
@@ -88,11 +91,39 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
 
 using FlashResult = std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor>;
 
-// Without the buffers of split keys, which the kernel takes only when few blocks would leave the GPU idle.
+// Into how many parts a forward with few blocks splits the keys, so that the GPU is busy (flash_attn/flash_api.cpp,
+// num_splits_heuristic() and set_params_splitkv()): the least that come within 85 % of the best use of its multiprocessors.
+std::int64_t key_splits(std::int64_t heads, std::int64_t length, std::int64_t dim) {
+  constexpr std::int64_t kQueries = 64, kMost = 128;
+  constexpr std::int64_t kPlaces = 2 * predict::kMultiprocessors;  // blocks at a time
+  const std::int64_t keys = dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
+  const auto blocks_of = [](std::int64_t amount, std::int64_t size) { return (amount + size - 1) / size; };
+  const std::int64_t blocks = heads * blocks_of(length, kQueries), key_blocks = blocks_of(length, keys);
+  if (static_cast<float>(blocks) >= 0.8f * static_cast<float>(kPlaces)) return 1;
+  const std::int64_t most = std::min({kMost, kPlaces, key_blocks});
+  const auto use = [&](std::int64_t splits) {
+    // As many blocks to a part as with one part less: the last part is empty.
+    if (splits > 1 && blocks_of(key_blocks, splits) == blocks_of(key_blocks, splits - 1)) return 0.0f;
+    const float waves = static_cast<float>(blocks * splits) / static_cast<float>(kPlaces);
+    return waves / std::ceil(waves);
+  };
+  float best = 0;
+  for (std::int64_t splits = 1; splits <= most; ++splits) best = std::max(best, use(splits));
+  for (std::int64_t splits = 1; splits <= most; ++splits)
+    if (use(splits) > 0 && use(splits) >= 0.85f * best) return splits;
+  return 1;
+}
+
 FlashResult cuda_flash(const Tensor& q, const Tensor& k, const Tensor& v, double, bool, bool, std::optional<double>) {
   const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
   const Tensor out = at::empty({batch, length, heads, dim}, q.options()).transpose(1, 2);
-  const Tensor log_sum_exp = at::empty({batch, heads, length}, q.options().dtype(at::kFloat));
+  const auto fp32 = q.options().dtype(at::kFloat);
+  const Tensor log_sum_exp = at::empty({batch, heads, length}, fp32);
+  Tensor part_outs, part_sums;
+  if (const std::int64_t splits = key_splits(batch * heads, length, dim); splits > 1) {
+    part_sums = at::empty({splits, batch, heads, length}, fp32);
+    part_outs = at::empty({splits, batch, heads, length, round_up(dim, 32)}, fp32);
+  }
   const auto random = q.options().dtype(at::kUInt64);
   const Tensor state = at::empty({2}, random), unused = at::empty({}, random);
   return {out, log_sum_exp, Tensor(), Tensor(), length, k.size(2), state, unused, at::empty({0}, q.options())};
@@ -166,10 +197,10 @@ std::tuple<Tensor, Tensor, Tensor> cuda_cudnn_backward(const Tensor&, const Tens
                                                        const Tensor&, const Tensor&, const Tensor&, c10::SymInt,
                                                        c10::SymInt, double, bool, std::optional<double>) {
   const Tensor dq = empty_like_transposed(q), dk = empty_like_transposed(k), dv = empty_like_transposed(v);
-  constexpr std::int64_t kFloatBytes = 4, kAlignment = 512;
+  constexpr std::int64_t kFloatBytes = 4, kAligning = 256;
   const std::int64_t rows = q.size(0) * q.size(1) * q.size(2), elements = rows * q.size(3);
   const std::int64_t expanded = k.size(1) == q.size(1) ? 0 : 2 * q.element_size() * elements;
-  const std::int64_t bytes = round_up(kFloatBytes * rows, kAlignment) + kFloatBytes * elements + expanded;
+  const std::int64_t bytes = kFloatBytes * rows + kAligning + kFloatBytes * elements + expanded;
   const Tensor workspace = at::empty({bytes}, q.options().dtype(at::kByte));
   return {dq, dk, dv};
 }
