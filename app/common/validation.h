@@ -52,7 +52,7 @@ struct ValidationTools {
   std::filesystem::path folder = {};
 };
 
-// Runs in an engine of its own, to its end or until memory runs out; else null, and `trouble` says why, unless it was
+// Runs in a fresh engine, to its end or until memory runs out; else null, and `trouble` says why, unless it was
 // stopped.
 std::shared_ptr<const record::Recording> measured_run(const record::Params& params, const ValidationTools& tools,
                                                       std::string& trouble);
