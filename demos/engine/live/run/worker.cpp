@@ -76,8 +76,9 @@ std::optional<int> Worker::retired() const {
 
 void Worker::work() {
   record::become_worker_thread();
-  // The app's window needs a core; a planner computes nothing. OpenMP keeps this number for each thread.
-  at::set_num_threads(role_ == EngineRole::kPlanner ? 1 : std::max(1, cpu_cores() - 1));
+  // The app's window needs a core. OpenMP keeps this number for each thread. A planner computes nothing, and counts what
+  // this many threads take.
+  at::set_num_threads(std::max(1, cpu_cores() - 1));
   // Backward runs here as well: one thread that allocates, one cuBLAS workspace.
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
   Machine machine(role_, probes_, sink_, facts_);
