@@ -14,6 +14,7 @@
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/train_step_model.h"
 #include "demos/nvml/nvml.h"
 #include "demos/record/split.h"
 
@@ -33,7 +34,7 @@ struct PlanOptions : CommonOptions {
 };
 
 void declare(PlanOptions& options, OptionList& list) {
-  list.text("--model", options.model, "A model of `headroom list`, or a config.json of one of the Llama family",
+  list.text("--model", options.model, "A model of `headroom list`, or a config.json of Llama or one of its relatives",
             "NAME");
   list.texts("--card", options.cards, "A card of assets/cards.csv, `this machine`, or a size such as 24GiB; several",
              "NAME");
@@ -145,13 +146,29 @@ bool fits_somewhere(const std::vector<StepPlan>& plans) {
   return false;
 }
 
+// A model that no run takes is planned by its config.json alone.
+record::Status check_plan(const Params& params, const EngineChoice& engine) {
+  if (engine.elsewhere()) return record::Ok{};
+  const auto model = experiments::described_model(predict::step_settings(params));
+  if (!model) return model.error();
+  Params read = params;
+  if (!model.value().beyond_step.empty())
+    if (auto set = read.set("weights", ""); !set) return set;
+  return check_files(experiments::training_step(), read, engine);
+}
+
+std::string closed_form_note(const StepPlan& plan) {
+  const char* const how_near =
+      plan.beyond_step ? "without segments, and compared with no run" : "without segments and within about 5 %";
+  return fmt::format("By the closed form, {}. {}", how_near, plan.why_formula);
+}
+
 record::Result<ExitCode> plan(const PlanOptions& options) {
   auto asked = asked_by(options);
   if (!asked) return asked.error();
   Session session(choose_engine(options.engine));
   for (const Params& params : asked.value().steps)
-    if (auto usable = check_files(experiments::training_step(), params, session.engine()); !usable)
-      return usable.error();
+    if (auto usable = check_plan(params, session.engine()); !usable) return usable.error();
   const InterruptGuard guard;
   StepPlanner planner(session.predictions(), session.why_no_engine(), &interrupted);
   std::vector<StepPlan> plans;
@@ -160,8 +177,7 @@ record::Result<ExitCode> plan(const PlanOptions& options) {
     if (!planned) return ExitCode::kInterrupted;
     plans.push_back(*std::move(planned));
   }
-  if (!plans.empty() && !plans.front().why_formula.empty())
-    say("By the closed form, without segments and within about 5 %. " + plans.front().why_formula);
+  if (!plans.empty() && !plans.front().why_formula.empty()) say(closed_form_note(plans.front()));
   if (options.json)
     put_json(plan_json(plans));
   else

@@ -95,7 +95,10 @@ json step_json(const StepPlan& plan) {
     return step;
   }
   step["source"] = record::key_of(plan.why_formula.empty() ? record::Source::kPredicted : record::Source::kFormula);
+  if (!plan.why_formula.empty()) step["why_formula"] = plan.why_formula;
   if (!plan.left_out.empty()) step["left_out"] = plan.left_out;
+  if (!plan.assumed.empty()) step["assumed"] = plan.assumed;
+  if (plan.parameters > 0) step["parameters"] = plan.parameters;
   step["peak_requested_bytes"] = plan.requested;
   step["peak_bytes"] = plan.allocated;
   step["peak_reserved_bytes"] = plan.reserved;
@@ -106,6 +109,15 @@ json step_json(const StepPlan& plan) {
   step["cards"] = json::array();
   for (const CardPlan& on : plan.cards) step["cards"].push_back(card_json(on));
   return step;
+}
+
+// All steps are of one model.
+std::string model_text(const std::vector<StepPlan>& plans) {
+  const auto known = std::ranges::find_if(plans, [](const StepPlan& plan) { return plan.parameters > 0; });
+  if (known == plans.end()) return "";
+  std::string text = fmt::format("  parameters: {}\n", record::format_count(known->parameters));
+  for (const std::string& each : known->assumed) text += fmt::format("  assumed: {}\n", each);
+  return text;
 }
 
 }  // namespace
@@ -121,6 +133,7 @@ std::string plan_text(const std::vector<StepPlan>& plans) {
         "  largest: what fits with that margin left.\n",
         predict::process_bytes({}).source);
   }
+  text += model_text(plans);
   for (const StepPlan& plan : plans) {
     const std::string batch = count(plan.params, "batch");
     for (const std::string& missing : plan.left_out) text += fmt::format("  batch {}: without {}\n", batch, missing);

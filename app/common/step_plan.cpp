@@ -39,6 +39,7 @@ void describe(StepPlan& plan, const record::Recording& run) {
 
 void describe(StepPlan& plan, const predict::ClosedForm& form) {
   plan.left_out = form.left_out;
+  plan.assumed = form.assumed;
   plan.by_category = form.peak().bytes;
   plan.requested = plan.allocated = record::total(plan.by_category);
   plan.phase = form.peak().phase;
@@ -53,8 +54,28 @@ std::optional<std::string> refused(const Params& params) {
 
 predict::ClosedForm form_of(const Params& params) {
   predict::StepSettings settings = predict::step_settings(params);
-  if (const auto model = experiments::train_step_model(settings)) settings.model = model.value().config;
-  return predict::closed_form(settings);
+  const auto model = experiments::described_model(settings);
+  if (!model) return predict::closed_form(settings);
+  settings.model = model.value().config;
+  settings.extension = model.value().extension;
+  predict::ClosedForm form = predict::closed_form(settings);
+  const auto append = [](std::vector<std::string>& all, const std::vector<std::string>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  append(form.assumed, model.value().assumed);
+  append(form.left_out, model.value().left_out);
+  return form;
+}
+
+// Why no run takes this model; empty: one does, or its file is on another machine.
+std::string why_beyond_step(const Params& params) {
+  const auto model = experiments::described_model(predict::step_settings(params));
+  return model ? model.value().beyond_step : "";
+}
+
+std::int64_t parameters_of(const Params& params) {
+  const auto model = experiments::described_model(predict::step_settings(params));
+  return model ? llama::num_parameters(model.value().config, model.value().extension) : 0;
 }
 
 }  // namespace
@@ -63,9 +84,9 @@ Bytes StepPlanner::Step::bytes() const { return form ? record::total(form->peak(
 
 predict::Fit StepPlanner::Step::on(const PlannedCard& card) const {
   if (!form) return fits->on(card.memory, card.process);
-  // Segments are not in the closed form, nor is the last percent of what is.
-  constexpr Bytes kOneIn = 20;
-  const Bytes margin = card.process.margin + bytes() / kOneIn;
+  // Segments are not in the closed form, nor is the last percent of what is; a model that no run takes may differ more.
+  const Bytes one_in = beyond_step ? 10 : 20;
+  const Bytes margin = card.process.margin + bytes() / one_in;
   const Bytes limit = card.memory - card.process.bytes;
   const predict::Verdict verdict = bytes() <= limit - margin   ? predict::Verdict::kFits
                                    : bytes() <= limit + margin ? predict::Verdict::kTooClose
@@ -76,6 +97,16 @@ predict::Fit StepPlanner::Step::on(const PlannedCard& card) const {
 // With the engine's own words where it refuses these settings; the closed form where the engine is what is wrong.
 StepPlanner::Step StepPlanner::answer(const Params& params) const {
   Step step;
+  if (std::string why = why_beyond_step(params); !why.empty()) {
+    if (auto combination = experiments::refused_combination(params, record::DeviceKind::kGpu)) {
+      step.refusal = *std::move(combination);
+      return step;
+    }
+    step.beyond_step = true;
+    step.why_formula = std::move(why);
+    step.form = form_of(params);
+    return step;
+  }
   if (predictions_ != nullptr) {
     step.prediction = predictions_->wait({std::string(experiments::training_step().id), params}, stop_);
     if (step.prediction == nullptr) return step;
@@ -125,7 +156,9 @@ std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vecto
   if (asked == nullptr) return std::nullopt;
   plan.refusal = asked->refusal;
   plan.why_formula = asked->why_formula;
+  plan.beyond_step = asked->beyond_step;
   if (!plan.refusal.empty()) return plan;
+  plan.parameters = parameters_of(params);
   if (asked->form)
     describe(plan, *asked->form);
   else

@@ -36,7 +36,11 @@ struct StepPlan {
   std::string refusal;  // one sentence, and nothing below is known; empty: none
   // Empty: predicted. Else the numbers are the closed form's, and this sentence says why.
   std::string why_formula;
+  // Whether no run takes this model, so that the closed form was compared with none.
+  bool beyond_step = false;
   std::vector<std::string> left_out;  // what the closed form does not know, a short phrase each
+  std::vector<std::string> assumed;   // of what the step here does not have
+  std::int64_t parameters = 0;        // 0: not known
   record::Bytes requested = 0, allocated = 0;
   record::Bytes reserved = 0;        // 0: not known
   record::ByCategory by_category{};  // adds up to `allocated`
@@ -47,7 +51,7 @@ struct StepPlan {
 };
 
 // Asks one service; what it has asked for one card it does not ask again for the next. Where there is no engine, or it
-// cannot answer, the closed form does.
+// cannot answer, the closed form does; and for models that the step does not have.
 class StepPlanner {
  public:
   // `predictions`: not owned; null: there is no engine, and `why_not` says why. `stop` ends a plan early: see
@@ -63,6 +67,7 @@ class StepPlanner {
  private:
   struct Step {
     std::string refusal, why_formula;
+    bool beyond_step = false;
     std::shared_ptr<const Prediction> prediction;
     std::unique_ptr<predict::FitTest> fits;   // of the prediction
     std::optional<predict::ClosedForm> form;  // where there is none

@@ -29,4 +29,12 @@ record::Result<TrainStepModel> train_step_model(const predict::StepSettings& ste
   return model;
 }
 
+record::Result<llama::DescribedModel> described_model(const predict::StepSettings& step) {
+  if (!step.weights.empty() && llama::find_config(step.model.id) == nullptr)
+    return llama::read_described_model(step.weights);
+  llama::DescribedModel model;
+  model.config = step.model;
+  return model;
+}
+
 }  // namespace headroom::experiments

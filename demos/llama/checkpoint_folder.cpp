@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/llama/hugging_face.h"
 #include "demos/record/json_fields.h"
 
 namespace headroom::llama {
@@ -22,6 +23,14 @@ namespace {
 constexpr std::uintmax_t kLongestText = 100'000'000;
 
 }  // namespace
+
+fs::path config_file(const fs::path& weights) { return is_config_alone(weights) ? weights : weights / "config.json"; }
+
+record::Result<json> read_config_file(const fs::path& weights) {
+  if (!is_config_alone(weights))
+    if (const record::Status there = check_checkpoint_folder(weights); !there) return there.error();
+  return read_json_file(config_file(weights));
+}
 
 record::Result<json> read_json_file(const fs::path& file) {
   std::error_code failed;

@@ -12,6 +12,10 @@ namespace headroom::llama {
 // config.json or the index of shards.
 record::Result<nlohmann::json> read_json_file(const std::filesystem::path& file);
 
+// config.json of a folder, or itself where it is given alone; and what is in it.
+std::filesystem::path config_file(const std::filesystem::path& weights);
+record::Result<nlohmann::json> read_config_file(const std::filesystem::path& weights);
+
 // Whether it is a folder, and none of the folders around a checkpoint in a Hugging Face cache.
 record::Status check_checkpoint_folder(const std::filesystem::path& folder);
 

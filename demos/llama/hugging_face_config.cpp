@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "demos/llama/checkpoint_folder.h"
+#include "demos/llama/config_fields.h"
 #include "demos/llama/hugging_face.h"
 
 namespace headroom::llama {
@@ -18,72 +19,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using record::Error;
 
-// Takes values out of config.json and remembers what is wrong with the first that is missing or does not suit. A key
-// with null counts as absent.
-class ConfigFields {
- public:
-  explicit ConfigFields(const json& object) : object_(object) {}
+constexpr const char* kReader = "a model as it is computed here";
 
-  std::int64_t whole(const char* key, std::optional<std::int64_t> otherwise = std::nullopt) {
-    const json* const value = find(key);
-    if (value == nullptr && otherwise) return *otherwise;
-    if (value == nullptr || !value->is_number_integer()) return wrong(key, "a whole number"), 0;
-    return value->get<std::int64_t>();
-  }
-  double real(const char* key, std::optional<double> otherwise = std::nullopt) {
-    const json* const value = find(key);
-    if (value == nullptr && otherwise) return *otherwise;
-    if (value == nullptr || !value->is_number() || !(value->get<double>() > 0))
-      return wrong(key, "a number above 0"), 0;
-    return value->get<double>();
-  }
-  bool flag(const char* key, bool otherwise) {
-    const json* const value = find(key);
-    if (value == nullptr) return otherwise;
-    if (!value->is_boolean()) return wrong(key, "true or false"), false;
-    return value->get<bool>();
-  }
-  std::string text(const char* key, const char* otherwise) {
-    const json* const value = find(key);
-    if (value == nullptr) return otherwise;
-    if (!value->is_string()) return wrong(key, "a word"), "";
-    return value->get<std::string>();
-  }
-  const json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
-  }
-  // The value has to be that of a model which is computed here.
-  template <class T>
-  void must_be(const char* key, const T& value, const T& suits, const char* what) {
-    if (value != suits) wrong(key, what);
-  }
-  // `suits`: what would do in its place.
-  void wrong(const char* key, const std::string& suits) {
-    constexpr std::size_t kLongest = 100;
-    if (!first_wrong_.empty()) return;
-    const json* const value = find(key);
-    std::string has = value == nullptr ? "nothing" : value->dump(-1, ' ', true, json::error_handler_t::replace);
-    if (has.size() > kLongest) has = has.substr(0, kLongest) + "…";
-    first_wrong_ = fmt::format("{} that suits a model as it is computed here: it says {}, and what would do is {}", key,
-                               has, suits);
-  }
-  const std::string& first_wrong() const { return first_wrong_; }
-
- private:
-  const json& object_;
-  std::string first_wrong_;
-};
-
-// What a model type has that config.json does not say.
-struct ModelType {
-  std::string_view name;
-  bool may_have_bias = false;  // attention_bias: of q, k, v and o
-  bool qkv_bias = false;       // always
-  bool qk_norm = false;
-  bool window_by_number = false;         // sliding_window alone means that it is used
-  std::optional<std::int64_t> head_dim;  // nothing: hidden_size / num_attention_heads
-};
 constexpr std::array kModelTypes{ModelType{.name = "llama", .may_have_bias = true},
                                  ModelType{.name = "mistral", .window_by_number = true},
                                  ModelType{.name = "qwen2", .qkv_bias = true},
@@ -118,9 +55,8 @@ void refuse_other_parts(ConfigFields& fields, const ModelType& type) {
     fields.wrong("quantization_config", "none: weights in F32, F16 or BF16");
 }
 
-// rope_scaling, or rope_parameters in newer files, which holds rope_theta as well.
 void read_rope(ConfigFields& fields, Config& config) {
-  const char* const key = fields.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
+  const char* const key = rope_key(fields);
   const json* const object = fields.find(key);
   config.rope_theta = fields.real("rope_theta", 10000);  // of a file that says nothing
   if (object == nullptr) return;
@@ -128,7 +64,7 @@ void read_rope(ConfigFields& fields, Config& config) {
       "rope_type default, or llama3 with its factor, low_freq_factor, high_freq_factor and "
       "original_max_position_embeddings";
   if (!object->is_object()) return fields.wrong(key, kSuits);
-  ConfigFields rope(*object);
+  ConfigFields rope(*object, kReader);
   config.rope_theta = rope.real("rope_theta", config.rope_theta);
   const std::string type = rope.text("rope_type", rope.text("type", "default").c_str());
   if (type == "llama3") {
@@ -144,36 +80,19 @@ void read_rope(ConfigFields& fields, Config& config) {
   if (!rope.first_wrong().empty()) fields.wrong(key, kSuits);
 }
 
-fs::path config_file(const fs::path& weights) { return is_config_alone(weights) ? weights : weights / "config.json"; }
-
 }  // namespace
 
 bool is_config_alone(const fs::path& weights) { return weights.extension() == ".json"; }
 
 record::Result<Config> read_hugging_face_config(const fs::path& weights) {
   const fs::path file = config_file(weights);
-  if (!is_config_alone(weights))
-    if (const record::Status there = check_checkpoint_folder(weights); !there) return there.error();
-  const record::Result<json> object = read_json_file(file);
+  const record::Result<json> object = read_config_file(weights);
   if (!object) return object.error();
-  ConfigFields fields(object.value());
+  ConfigFields fields(object.value(), kReader);
   const ModelType type = read_model_type(fields);
   refuse_other_parts(fields, type);
-  Config config{.id = "custom"};
-  config.hidden_size = fields.whole("hidden_size");
-  config.intermediate_size = fields.whole("intermediate_size");
-  config.num_layers = fields.whole("num_hidden_layers");
-  config.num_heads = fields.whole("num_attention_heads");
-  config.num_kv_heads = fields.whole("num_key_value_heads", config.num_heads);
-  const std::int64_t even_share = config.num_heads > 0 ? config.hidden_size / config.num_heads : 0;
-  config.head_dim = fields.whole("head_dim", type.head_dim.value_or(even_share));
-  config.vocab_size = fields.whole("vocab_size");
-  config.tie_word_embeddings = fields.flag("tie_word_embeddings", false);
-  config.rms_norm_eps = fields.real("rms_norm_eps", 1e-6);
+  Config config = read_shape(fields, type);
   read_rope(fields, config);
-  config.o_bias = type.may_have_bias && fields.flag("attention_bias", false);
-  config.qkv_bias = type.qkv_bias || config.o_bias;
-  config.qk_norm = type.qk_norm;
   if (!fields.first_wrong().empty())
     return Error{fmt::format("{} has no {}; take a Llama, Mistral, Qwen2 or Qwen3 in F32, F16 or BF16.", file.string(),
                              fields.first_wrong())};

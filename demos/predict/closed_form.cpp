@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/step_bytes.h"
 
@@ -33,7 +35,10 @@ class StepMoments {
         trained_(step.adapters.kind == AdapterKind::kOff),
         table_(trained_ ? s_ * c_.vocab_size * c_.hidden_size : 0),
         norm_(trained_ ? s_ * c_.hidden_size : 0),
-        layer_gradient_(trained_ ? s_ * layer_parameters(c_) : s_ * adapter_parameters(step) / c_.num_layers) {}
+        layer_gradient_(trained_ ? s_ * layer_parameters(c_, step.extension)
+                                 : s_ * adapter_parameters(step) / c_.num_layers),
+        mlps_(llama::mlps(c_, step.extension)),
+        hidden_(s_ * step.tokens() * mlps_.taken_size() / c_.num_layers) {}
 
   std::vector<ClosedForm::Moment> take() {
     add(Phase::kLoss, {.gradients = gradients_at_loss(),
@@ -67,11 +72,12 @@ class StepMoments {
   // --- what is there all the time
 
   Bytes weights(std::int64_t streamed_layers) const {
-    const Bytes outer = s_ * outer_parameters(c_), layer = s_ * layer_parameters(c_);
+    const llama::Extension& extension = step_.extension;
+    const Bytes outer = s_ * outer_parameters(c_), layer = s_ * layer_parameters(c_, extension);
     if (step_.offload_parameters) return outer + streamed_layers * layer;
-    const Bytes adapters = s_ * adapter_parameters(step_), all = outer + c_.num_layers * layer + adapters;
+    const Bytes all = s_ * (llama::num_parameters(c_, extension) + adapter_parameters(step_));
     if (!step_.adapters.quantised()) return all;
-    return all - s_ * projection_parameters(c_) + nf4_bytes(c_);
+    return all - s_ * projection_parameters(c_, extension) + nf4_bytes(c_, extension);
   }
 
   // Token ids and targets of all micro-batches; cosines and sines of each position, fp32 for the fused kernel of half a
@@ -170,9 +176,11 @@ class StepMoments {
   // What selective checkpointing built again for a layer stays until all of backward is done: of the MLP the norm's
   // result and the product, of attention the norm's and eager attention's.
   Bytes rebuilt_mlp() const {
-    const Bytes product = step_.fused.swiglu ? 0 : s_ * step_.tokens() * c_.intermediate_size;
-    return step_.rebuilds_cheap() ? (step_.fused.rms_norm ? 0 : rows_) + product : 0;
+    const Bytes product = step_.fused.swiglu ? 0 : hidden_;
+    return step_.rebuilds_cheap() ? (step_.fused.rms_norm ? 0 : rows_) + product + gathered() : 0;
   }
+  // The rows of tokens, once for each expert that a token goes to.
+  Bytes gathered() const { return rows_ * mlps_.expert.taken / c_.num_layers; }
   Bytes rebuilt_attention() const {
     const Bytes output = eager() ? s_ * step_.tokens() * c_.num_heads * c_.head_dim : 0;
     return step_.rebuilds_cheap() ? (step_.fused.rms_norm ? 0 : rows_) + output : 0;
@@ -225,16 +233,17 @@ class StepMoments {
                      .activations = others + held() + rows_,
                      .logits = logits_in_backward(),
                      .streamed_layers = i + 1 - first + (top && first > 0 ? 1 : 0)};
-    const Bytes matrix = trained_ ? s_ * c_.intermediate_size * c_.hidden_size : 0;
-    const Bytes hidden = s_ * step_.tokens() * c_.intermediate_size;
-    const Bytes before_mlp = layer_.attention_norm + layer_.attention + repeated_keys() + layer_.mlp_norm;
+    const Bytes matrix = trained_ ? widest_projection() : 0;
+    // By then the results of experts have given their place to their gradients.
+    const Bytes routed = layer_.routing + (step_.rebuilds_cheap() ? gathered() : 0);
+    const Bytes before_mlp = layer_.attention_norm + layer_.attention + repeated_keys() + layer_.mlp_norm + routed;
     // Gate and up with their gradients over them, and the product's; by operators SiLU and the gradients, and where it
     // is built again the product.
     const std::int64_t in_mlp = step_.fused.swiglu ? 3 : step_.rebuilds_cheap() ? 7 : 6;
     const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;  // added to the earlier one already
-    add_layer(rest, down * matrix, before_mlp + in_mlp * hidden - shared_with_held(i), dense_weight());
+    add_layer(rest, down * matrix, before_mlp + in_mlp * hidden_ - shared_with_held(i), dense_weight());
     // The fused norm is rebuilt for the gradients of gate and up, beside its own.
-    const Bytes at_norm = before_mlp + 2 * (hidden + rows_) - shared_with_held(i);
+    const Bytes at_norm = before_mlp + 2 * (hidden_ + rows_) + gathered() - shared_with_held(i);
     if (step_.fused.rms_norm) add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, 0);
     add_layer(rest, accumulates() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
               attention_scratch());
@@ -268,8 +277,10 @@ class StepMoments {
     if (s_ == kFp32) return rows + fp32_attention_tiles(step_.batch * c_.num_heads, step_.sequence, c_.head_dim);
     return rows + n * q * (kFp32 + (shares ? 2 * s_ : 0));
   }
+  // Gate, up or down of a layer, and of all its experts: they are one grouped product.
+  Bytes widest_projection() const { return s_ * c_.hidden_size * mlps_.stored_size() / c_.num_layers; }
   // A matrix in 4 bits is made dense for its product. 8,192 × 2,048 in bf16: 33,554,432.
-  Bytes dense_weight() const { return step_.adapters.quantised() ? s_ * c_.intermediate_size * c_.hidden_size : 0; }
+  Bytes dense_weight() const { return step_.adapters.quantised() ? widest_projection() : 0; }
 
   // The last layer of a segment is run again. Beside what it keeps are queries and keys before their turn, attention's
   // and the MLP's results, a sum, the gradient from above, and the product or the second sum. Gradients that leave are
@@ -278,7 +289,7 @@ class StepMoments {
     const std::int64_t first = first_of_segment(i), layers = i + 1 - first;
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     const Bytes sum = between() > 0 ? 0 : rows_;  // else among what it keeps
-    const Bytes product = step_.fused.swiglu ? s_ * step_.tokens() * c_.intermediate_size : 0;
+    const Bytes product = step_.fused.swiglu ? hidden_ : 0;
     Extra rest{.gradients = layers == 1 || !leaves() ? gradients_behind_layer(i + 1) : gradients_behind_head(),
                .activations = kept_inputs(i, 2) + layers * whole_layer() + (layers - 1) * between() + turned + sum +
                               3 * rows_ + held() - shared_with_held(i),
@@ -316,13 +327,21 @@ class StepMoments {
   Bytes optimizer_scratch() const {
     if (leaves()) return 0;
     if (has_low_rank_moments(step_)) {
-      const std::int64_t f = c_.intermediate_size, h = c_.hidden_size, r = std::min({step_.low_rank(), f, h});
+      const std::int64_t f = widest_mlp(), h = c_.hidden_size, r = std::min({step_.low_rank(), f, h});
       return kFp32 * (f * h + (step_.masters() ? 1 : 2) * r * std::max(f, h));
     }
-    const std::int64_t most = trained_ ? c_.vocab_size * c_.hidden_size
-                                       : step_.adapters.rank * std::max(c_.intermediate_size, c_.hidden_size);
+    const std::int64_t most =
+        trained_ ? c_.vocab_size * c_.hidden_size : step_.adapters.rank * std::max(widest_mlp(), c_.hidden_size);
     if (!step_.fused_adamw) return most * (step_.masters() ? 2 * kFp32 : s_);
     return step_.histogram && step_.optimizer == OptimizerKind::kAdamW ? most * s_ : 0;
+  }
+
+  // F of the largest single matrix.
+  std::int64_t widest_mlp() const {
+    std::int64_t widest = 0;
+    for (const llama::Mlp& mlp : {mlps_.plain, mlps_.expert, mlps_.shared})
+      if (mlp.stored > 0) widest = std::max(widest, mlp.size);
+    return widest;
   }
 
   const StepSettings& step_;
@@ -331,6 +350,8 @@ class StepMoments {
   LayerBytes layer_;
   bool trained_;  // all weights; else adapters
   Bytes table_, norm_, layer_gradient_;
+  llama::Mlps mlps_;
+  Bytes hidden_;  // of a number per token and unit of the MLPs that it goes through in a layer
   std::vector<ClosedForm::Moment> moments_;
 };
 
@@ -338,6 +359,19 @@ std::vector<std::string> left_out(const StepSettings& step) {
   std::vector<std::string> all;
   if (has_low_rank_moments(step)) all.emplace_back("the eigenvectors of a step that refreshes projections");
   if (step.fused.attention == Attention::kCudnn) all.emplace_back("cuDNN's own workspace");
+  return all;
+}
+
+std::vector<std::string> assumed(const StepSettings& step) {
+  if (!step.extension.experts) return {};
+  const llama::Experts& experts = *step.extension.experts;
+  std::vector<std::string> all{
+      fmt::format("every token goes to {} of {} experts, evenly: none is dropped, and no expert's rows are padded",
+                  experts.per_token, experts.count),
+      fmt::format("each token has its row, an expert's activations and the result {} times", experts.per_token),
+      fmt::format("a router keeps {} bytes per token and layer", record::format_count(router_bytes(step))),
+      "the experts of a layer are one grouped product, and their gradients are there together"};
+  if (experts.shared_size > 0) all.emplace_back("every token goes to the shared expert as well");
   return all;
 }
 
@@ -350,7 +384,7 @@ const ClosedForm::Moment& ClosedForm::peak() const {
 }
 
 ClosedForm closed_form(const StepSettings& step) {
-  return {.moments = StepMoments(step).take(), .left_out = left_out(step)};
+  return {.moments = StepMoments(step).take(), .left_out = left_out(step), .assumed = assumed(step)};
 }
 
 }  // namespace headroom::predict

@@ -20,6 +20,7 @@ struct ClosedForm {
 
   std::vector<Moment> moments;        // in the order of the step
   std::vector<std::string> left_out;  // what is not known for these settings, a short phrase each
+  std::vector<std::string> assumed;   // of what the step here does not have
 
   const Moment& peak() const;  // the one with the most bytes
 };

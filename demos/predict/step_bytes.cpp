@@ -2,7 +2,7 @@
 #include "demos/predict/step_bytes.h"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "kernels/nf4/nf4.h"
 
@@ -18,44 +18,62 @@ std::int64_t parts(std::int64_t n, std::int64_t of) { return (n + of - 1) / of; 
 
 struct Matrix {
   std::int64_t out = 0, in = 0;
+  std::int64_t count = 0;  // in all layers
   bool attention = false;
 };
 
-// Of one layer: queries, keys, values, output; gate, up, down.
-std::array<Matrix, 7> projections(const llama::Config& c) {
+// Queries, keys, values, output; gate, up and down of each kind of MLP.
+std::vector<Matrix> projections(const llama::Config& c, const llama::Extension& extension) {
   const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
-  return {{{queries, c.hidden_size, true},
-           {keys, c.hidden_size, true},
-           {keys, c.hidden_size, true},
-           {c.hidden_size, queries, true},
-           {c.intermediate_size, c.hidden_size},
-           {c.intermediate_size, c.hidden_size},
-           {c.hidden_size, c.intermediate_size}}};
+  std::vector<Matrix> all{{queries, c.hidden_size, c.num_layers, true},
+                          {keys, c.hidden_size, 2 * c.num_layers, true},
+                          {c.hidden_size, queries, c.num_layers, true}};
+  const llama::Mlps mlps = llama::mlps(c, extension);
+  for (const llama::Mlp& mlp : {mlps.plain, mlps.expert, mlps.shared}) {
+    all.push_back({mlp.size, c.hidden_size, 2 * mlp.stored});
+    all.push_back({c.hidden_size, mlp.size, mlp.stored});
+  }
+  return all;
 }
 
 bool has_adapter(const Matrix& matrix, AdapterTargets targets) {
   return targets == AdapterTargets::kAll || (targets == AdapterTargets::kAttention) == matrix.attention;
 }
 
+// Of the vectors and routers of all layers, and of what belongs to no layer, by tensor.
+Bytes small_moments_8bit_bytes(const StepSettings& step) {
+  const llama::Config& c = step.model;
+  const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
+  const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
+  Bytes layer = (step.extension.post_norms ? 4 : 2) * of(c.hidden_size);
+  if (c.qkv_bias) layer += of(queries) + 2 * of(keys);
+  if (c.o_bias) layer += of(c.hidden_size);
+  if (c.qk_norm) layer += 2 * of(c.head_dim);
+  Bytes sum = c.num_layers * layer + of(c.hidden_size);
+  sum += (c.tie_word_embeddings ? 1 : 2) * of(c.vocab_size * c.hidden_size);
+  const llama::Mlps mlps = llama::mlps(c, step.extension);
+  if (step.extension.mlp_bias)
+    for (const llama::Mlp& mlp : {mlps.plain, mlps.expert, mlps.shared})
+      sum += mlp.stored * (2 * of(mlp.size) + of(c.hidden_size));
+  if (step.extension.experts)
+    sum += step.extension.experts->layers * of(step.extension.experts->count * c.hidden_size) +
+           mlps.shared.stored * of(c.hidden_size);
+  return sum;
+}
+
 // Each trained tensor has its own blocks.
 Bytes moments_8bit_bytes(const StepSettings& step) {
-  const llama::Config& c = step.model;
   const std::int64_t rank = step.adapters.rank;
   const bool all = step.adapters.kind == AdapterKind::kOff;
   const auto of = [](std::int64_t elements) { return kernels::adamw_8bit_state_bytes(elements); };
-  const std::int64_t queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
-  Bytes layer = all ? 2 * of(c.hidden_size) : 0;
-  if (all && c.qkv_bias) layer += of(queries) + 2 * of(keys);
-  if (all && c.o_bias) layer += of(c.hidden_size);
-  if (all && c.qk_norm) layer += 2 * of(c.head_dim);
-  for (const Matrix& each : projections(c)) {
+  Bytes sum = all ? small_moments_8bit_bytes(step) : 0;
+  for (const Matrix& each : projections(step.model, step.extension)) {
     if (all)
-      layer += of(each.out * each.in);
+      sum += each.count * of(each.out * each.in);
     else if (has_adapter(each, step.adapters.targets))
-      layer += of(rank * each.in) + of(each.out * rank);
+      sum += each.count * (of(rank * each.in) + of(each.out * rank));
   }
-  const Bytes table = of(c.vocab_size * c.hidden_size);
-  return c.num_layers * layer + (all ? (c.tie_word_embeddings ? 1 : 2) * table + of(c.hidden_size) : 0);
+  return sum;
 }
 
 kernels::FlceProblem flce_problem(const StepSettings& step) {
@@ -87,37 +105,39 @@ std::int64_t outer_parameters(const llama::Config& c) {
   return (c.tie_word_embeddings ? 1 : 2) * c.vocab_size * c.hidden_size + c.hidden_size;
 }
 
-std::int64_t layer_parameters(const llama::Config& c) {
-  return (llama::num_parameters(c) - outer_parameters(c)) / c.num_layers;
+std::int64_t layer_parameters(const llama::Config& c, const llama::Extension& extension) {
+  return (llama::num_parameters(c, extension) - outer_parameters(c)) / c.num_layers;
 }
 
-std::int64_t projection_parameters(const llama::Config& config) {
+std::int64_t projection_parameters(const llama::Config& config, const llama::Extension& extension) {
   std::int64_t sum = 0;
-  for (const Matrix& each : projections(config)) sum += each.out * each.in;
-  return sum * config.num_layers;
+  for (const Matrix& each : projections(config, extension)) sum += each.count * each.out * each.in;
+  return sum;
 }
 
-std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets) {
+std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets,
+                             const llama::Extension& extension) {
   std::int64_t sum = 0;
-  for (const Matrix& each : projections(config)) {
-    if (has_adapter(each, targets)) sum += rank * (each.out + each.in);
+  for (const Matrix& each : projections(config, extension)) {
+    if (has_adapter(each, targets)) sum += each.count * rank * (each.out + each.in);
   }
-  return sum * config.num_layers;
+  return sum;
 }
 
 std::int64_t adapter_parameters(const StepSettings& step) {
   if (step.adapters.kind == AdapterKind::kOff) return 0;
-  return lora_parameters(step.model, step.adapters.rank, step.adapters.targets);
+  return lora_parameters(step.model, step.adapters.rank, step.adapters.targets, step.extension);
 }
 
 std::int64_t trained_parameters(const StepSettings& step) {
-  return step.adapters.kind == AdapterKind::kOff ? llama::num_parameters(step.model) : adapter_parameters(step);
+  return step.adapters.kind == AdapterKind::kOff ? llama::num_parameters(step.model, step.extension)
+                                                 : adapter_parameters(step);
 }
 
-Bytes nf4_bytes(const llama::Config& config) {
+Bytes nf4_bytes(const llama::Config& config, const llama::Extension& extension) {
   Bytes sum = 0;
-  for (const Matrix& each : projections(config)) sum += kernels::nf4_bytes(each.out * each.in);
-  return sum * config.num_layers;
+  for (const Matrix& each : projections(config, extension)) sum += each.count * kernels::nf4_bytes(each.out * each.in);
+  return sum;
 }
 
 Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block) {
@@ -131,8 +151,9 @@ std::int64_t galore_elements(std::int64_t rows, std::int64_t columns, std::int64
 
 std::int64_t galore_elements(const StepSettings& step) {
   std::int64_t sum = 0;
-  for (const Matrix& each : projections(step.model)) sum += galore_elements(each.out, each.in, step.low_rank());
-  return sum * step.model.num_layers;
+  for (const Matrix& each : projections(step.model, step.extension))
+    sum += each.count * galore_elements(each.out, each.in, step.low_rank());
+  return sum;
 }
 
 bool has_8bit_moments(const StepSettings& step) { return step.optimizer == OptimizerKind::kAdamW8bit; }
@@ -146,7 +167,9 @@ Bytes optimizer_state_bytes(const StepSettings& step) {
       return moments_8bit_bytes(step) + masters;
     case OptimizerKind::kGaLore:
       return kFp32 * galore_elements(step) +
-             2 * step.moment_bytes() * (llama::num_parameters(step.model) - projection_parameters(step.model)) +
+             2 * step.moment_bytes() *
+                 (llama::num_parameters(step.model, step.extension) -
+                  projection_parameters(step.model, step.extension)) +
              masters;
     case OptimizerKind::kAdamW:
       break;
@@ -205,22 +228,49 @@ std::int64_t attention_bytes(const StepSettings& step, bool read) {
 
 }  // namespace
 
+Bytes router_bytes(const StepSettings& step) {
+  constexpr std::int64_t kIndex = 8;
+  const std::int64_t s = step.element_bytes();
+  const llama::Experts experts = step.extension.experts.value_or(llama::Experts{});
+  return experts.count * (s + kFp32) + experts.per_token * (kIndex + kFp32 + s);
+}
+
+namespace {
+
+// Of all layers, per token. A product keeps the rows that were gathered for its expert; the sum over experts keeps their
+// results for the router's gradient, and with a gate the shared one's.
+Bytes routing_bytes(const StepSettings& step, bool mlp_read) {
+  if (!step.extension.experts) return 0;
+  const llama::Experts& experts = *step.extension.experts;
+  const std::int64_t row = step.element_bytes() * step.model.hidden_size;
+  const Bytes gathered = mlp_read && !step.rebuilds_cheap() ? experts.per_token * row : 0;
+  const Bytes gated = experts.shared_size > 0 ? row + step.element_bytes() : 0;
+  return experts.layers * (router_bytes(step) + gathered + experts.per_token * row + gated);
+}
+
+}  // namespace
+
 LayerBytes layer_bytes(const StepSettings& step) {
+  const llama::Mlps mlps = llama::mlps(step.model, step.extension);
   const AdapterTargets targets = step.adapters.targets;
   const bool frozen = step.adapters.kind != AdapterKind::kOff;
   const bool attention_read = !frozen || targets != AdapterTargets::kMlp,
              mlp_read = !frozen || targets != AdapterTargets::kAttention;
   const std::int64_t s = step.element_bytes(), n = step.tokens(), low = frozen ? s * step.adapters.rank : 0;
-  const std::int64_t hidden = s * step.model.intermediate_size;
+  const std::int64_t hidden = s * mlps.taken_size(), layers = step.model.num_layers;
   const bool by_operators = !step.fused.swiglu && !step.rebuilds_cheap();  // the gate's SiLU and the product are kept
   const bool scores = step.fused.attention == Attention::kEager && !step.rebuilds_cheap();
-  // Of four projections in attention and three in the MLP.
-  return {.attention_norm = n * norm_bytes(step, true, attention_read),
-          .attention =
-              n * (attention_bytes(step, attention_read) + head_norm_bytes(step) + (attention_read ? 4 * low : 0)) +
-              (scores ? score_bytes(step) : 0),
-          .mlp_norm = n * norm_bytes(step, false, mlp_read),
-          .mlp = n * (hidden * (by_operators ? (mlp_read ? 4 : 3) : 2) + (mlp_read ? 3 * low : 0))};
+  const Bytes post_norm = step.extension.post_norms ? norm_bytes(step, false, false) : 0;
+  // Of four projections in attention and three in an MLP.
+  return {
+      .attention_norm = n * norm_bytes(step, true, attention_read),
+      .attention = n * (attention_bytes(step, attention_read) + head_norm_bytes(step) + post_norm +
+                        (attention_read ? 4 * low : 0)) +
+                   (scores ? score_bytes(step) : 0),
+      .mlp_norm = n * norm_bytes(step, false, mlp_read),
+      .mlp = n * (hidden * (by_operators ? (mlp_read ? 4 : 3) : 2) + (mlp_read ? 3 * low * mlps.taken() : 0)) / layers +
+             n * post_norm,
+      .routing = n * routing_bytes(step, mlp_read) / layers};
 }
 
 Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, std::int64_t head_dim) {

@@ -16,11 +16,13 @@ namespace headroom::predict {
 
 // Embedding, final norm and head: what belongs to no layer. 1B: 262,670,336.
 std::int64_t outer_parameters(const llama::Config& config);
-std::int64_t layer_parameters(const llama::Config& config);  // of one layer; 1B: 60,821,504
-// The layers' seven matrices. 1B: 973,078,528.
-std::int64_t projection_parameters(const llama::Config& config);
+// Of one layer; of layers that differ, their average. 1B: 60,821,504.
+std::int64_t layer_parameters(const llama::Config& config, const llama::Extension& extension = {});
+// The layers' matrices of attention and MLPs; routers are none of these. 1B: 973,078,528.
+std::int64_t projection_parameters(const llama::Config& config, const llama::Extension& extension = {});
 // W + s B A beside each target matrix [out, in]: r (in + out) more weights. r = 16 beside 2048 × 2048: 65,536.
-std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets);
+std::int64_t lora_parameters(const llama::Config& config, std::int64_t rank, AdapterTargets targets,
+                             const llama::Extension& extension = {});
 std::int64_t adapter_parameters(const StepSettings& step);  // 0 without adapters
 // What the optimizer steps: the adapters where there are any, else all weights.
 std::int64_t trained_parameters(const StepSettings& step);
@@ -29,7 +31,7 @@ std::int64_t trained_parameters(const StepSettings& step);
 
 // 4-bit codes of the layers' projections, a byte of absmax for each 64 of them, 4 bytes for each 256 of those, and 4 per
 // matrix: 4.127 bits per weight (Dettmers et al. 2023, arXiv:2305.14314 §3). Whole blocks.
-record::Bytes nf4_bytes(const llama::Config& config);
+record::Bytes nf4_bytes(const llama::Config& config, const llama::Extension& extension = {});
 // A byte for each of two moments, and of each block of either a 4-byte absmax; the last block may be short. Blocks of
 // 256: 2.031 B per parameter.
 record::Bytes moments_8bit_bytes(std::int64_t parameters, std::int64_t block = kernels::kQuantisedBlock);
@@ -57,11 +59,15 @@ struct LayerBytes {
   record::Bytes attention = 0;  // queries, keys, values, the output and its log-sum-exp; eager: the scores
   record::Bytes mlp_norm = 0;
   record::Bytes mlp = 0;
+  record::Bytes routing = 0;  // of experts: the router's numbers, rows gathered for experts, and their results
 
-  record::Bytes sum() const { return attention_norm + attention + mlp_norm + mlp; }
+  record::Bytes sum() const { return attention_norm + attention + mlp_norm + mlp + routing; }
 };
 // 1B in bf16, 4,096 tokens: 445,153,280.
 LayerBytes layer_bytes(const StepSettings& step);
+// What a router keeps per token and layer of experts: a logit and, in fp32, a probability of each; of the k that are
+// taken an index, a probability in fp32 and a weight. Mixtral in bf16: 8 · (2 + 4) + 2 · (8 + 4 + 2) = 76.
+record::Bytes router_bytes(const StepSettings& step);
 // Eager attention's A scores per token and key: the softmax in fp32, and in 16 bits its rounding for the product with
 // the values. 1B in bf16, 4 sequences of 1,024: 4 · 32 · 1,024² · (4 + 2) = 805,306,368.
 record::Bytes score_bytes(const StepSettings& step);

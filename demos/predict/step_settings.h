@@ -8,6 +8,7 @@
 #include <string>
 
 #include "demos/llama/config.h"
+#include "demos/llama/extension.h"
 #include "demos/predict/techniques.h"
 #include "demos/record/recording.h"
 #include "demos/record/schema.h"
@@ -26,6 +27,8 @@ inline constexpr std::array kLossModes{
 struct StepSettings {
   // With `weights` and model=custom these are placeholders until its config.json has been read.
   llama::Config model;
+  // Of a model that only the closed form knows: no run's parameters say one.
+  llama::Extension extension;
   std::string weights;        // folder of a checkpoint, or its config.json alone; empty: drawn at random
   std::string text;           // file to train on; empty: the course's
   std::int64_t batch = 0;     // B, sequences of a micro-batch

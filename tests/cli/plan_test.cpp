@@ -141,7 +141,8 @@ TEST_CASE("where the engine cannot be used a plan is the closed form's, and says
   CHECK(by_formula["cards"][0]["largest_batch"].get<int>() <= predicted["cards"][0]["largest_batch"].get<int>());
 }
 
-TEST_CASE("a config.json of the family is planned by its shape, and one that is not is named") {
+TEST_CASE(
+    "a config.json of the family is planned by its shape, one with experts by the closed form, and others are named") {
   const TemporaryFolder folder;
   const std::string file = folder / "config.json";
   const json config{{"model_type", "qwen2"},      {"hidden_size", 896},          {"intermediate_size", 4864},
@@ -153,12 +154,18 @@ TEST_CASE("a config.json of the family is planned by its shape, and one that is 
   // 494,032,768 parameters of 2 bytes, and what is not split off their blocks.
   CHECK(step["peak_by_category"]["weights"].get<std::int64_t>() - 2 * 494'032'768LL < 16 << 20);
   CHECK(step["peak_by_category"]["weights"] >= 2 * 494'032'768LL);
-  json experts = config;
-  experts["model_type"] = "mixtral";
-  write_file(file, experts.dump());
+  json other = config;
+  other["model_type"] = "gpt2";
+  write_file(file, other.dump());
   const Ran refused = plan({"--model", file});
   CHECK(refused.exit_code == 2);
   CHECK(refused.err.find("model_type") != std::string::npos);
+  json experts = config;
+  experts.update({{"model_type", "mixtral"}, {"num_local_experts", 8}, {"num_experts_per_tok", 2}});
+  write_file(file, experts.dump());
+  const json by_formula = planned({"--model", file, "--seq", "128"})["steps"][0];
+  CHECK(by_formula["source"] == "formula");
+  CHECK(by_formula["why_formula"].get<std::string>().find("mixture of 8 experts") != std::string::npos);
 }
 
 TEST_CASE("validate compares predictions with runs, and goes on with the table that it has") {

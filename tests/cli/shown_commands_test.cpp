@@ -17,6 +17,7 @@ TEST_CASE("every command in the pages starts as it is shown") {
 }
 
 TEST_CASE("every command in the documents starts as it is shown") {
+  fs::current_path(HEADROOM_SOURCE_DIR);  // files are named from here
   std::vector<fs::path> files{fs::path(HEADROOM_SOURCE_DIR) / "README.md"};
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(HEADROOM_SOURCE_DIR) / "docs"))
     if (entry.path().extension() == ".md") files.push_back(entry.path());

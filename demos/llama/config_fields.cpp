@@ -1,0 +1,74 @@
+// Values out of a config.json, and what is wrong with them.
+#include "demos/llama/config_fields.h"
+
+#include <fmt/format.h>
+
+namespace headroom::llama {
+
+using nlohmann::json;
+
+std::int64_t ConfigFields::whole(const char* key, std::optional<std::int64_t> otherwise) {
+  const json* const value = find(key);
+  if (value == nullptr && otherwise) return *otherwise;
+  if (value == nullptr || !value->is_number_integer()) return wrong(key, "a whole number"), 0;
+  return value->get<std::int64_t>();
+}
+
+double ConfigFields::real(const char* key, std::optional<double> otherwise) {
+  const json* const value = find(key);
+  if (value == nullptr && otherwise) return *otherwise;
+  if (value == nullptr || !value->is_number() || !(value->get<double>() > 0)) return wrong(key, "a number above 0"), 0;
+  return value->get<double>();
+}
+
+bool ConfigFields::flag(const char* key, bool otherwise) {
+  const json* const value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_boolean()) return wrong(key, "true or false"), false;
+  return value->get<bool>();
+}
+
+std::string ConfigFields::text(const char* key, const char* otherwise) {
+  const json* const value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_string()) return wrong(key, "a word"), "";
+  return value->get<std::string>();
+}
+
+const json* ConfigFields::find(const char* key) const {
+  const auto found = object_.find(key);
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+void ConfigFields::wrong(const char* key, const std::string& suits) {
+  constexpr std::size_t kLongest = 100;
+  if (!first_wrong_.empty()) return;
+  const json* const value = find(key);
+  std::string has = value == nullptr ? "nothing" : value->dump(-1, ' ', true, json::error_handler_t::replace);
+  if (has.size() > kLongest) has = has.substr(0, kLongest) + "…";
+  first_wrong_ = fmt::format("{} that suits {}: it says {}, and what would do is {}", key, reader_, has, suits);
+}
+
+Config read_shape(ConfigFields& fields, const ModelType& type) {
+  Config config{.id = "custom"};
+  config.hidden_size = fields.whole("hidden_size");
+  config.intermediate_size = fields.whole("intermediate_size");
+  config.num_layers = fields.whole("num_hidden_layers");
+  config.num_heads = fields.whole("num_attention_heads");
+  config.num_kv_heads = fields.whole("num_key_value_heads", config.num_heads);
+  const std::int64_t even_share = config.num_heads > 0 ? config.hidden_size / config.num_heads : 0;
+  config.head_dim = fields.whole("head_dim", type.head_dim.value_or(even_share));
+  config.vocab_size = fields.whole("vocab_size");
+  config.tie_word_embeddings = fields.flag("tie_word_embeddings", type.tied);
+  config.rms_norm_eps = fields.real("rms_norm_eps", 1e-6);
+  config.o_bias = type.may_have_bias && fields.flag("attention_bias", false);
+  config.qkv_bias = type.qkv_bias || config.o_bias;
+  config.qk_norm = type.qk_norm;
+  return config;
+}
+
+const char* rope_key(const ConfigFields& fields) {
+  return fields.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
+}
+
+}  // namespace headroom::llama
