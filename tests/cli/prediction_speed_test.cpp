@@ -1,0 +1,147 @@
+// How long a prediction takes, in processor time of this process and of the planner, for settings that change at random.
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "app/common/largest.h"
+#include "app/common/predictions.h"
+#include "app/common/step_plan.h"
+#include "demos/backend/backend.h"
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+namespace {
+
+double own_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Of all threads of a process (proc(5), schedstat: nanoseconds on a processor).
+double seconds_of(const std::string& pid) {
+  double nanoseconds = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + pid + "/task")) {
+    double on_processor = 0;
+    std::ifstream(thread.path() / "schedstat") >> on_processor;
+    nanoseconds += on_processor;
+  }
+  return 1e-9 * nanoseconds;
+}
+
+class Planner {
+ public:
+  Planner()
+      : predictions_([this] {
+          auto planner = backend::make_prediction({{HEADROOM_BIN_DIR "/headroom-engine"}});
+          planner_ = planner.get();
+          return planner;
+        }) {}
+
+  app::Predictions& predictions() { return predictions_; }
+  // Between answers, when the other thread waits for the next question.
+  double seconds() const { return own_seconds() + seconds_of(planner_.load()->facts().at("pid")); }
+
+  double seconds_for(const record::Params& params) {
+    const double before = seconds();
+    const auto answer = predictions_.wait({std::string(experiments::training_step().id), params});
+    REQUIRE(answer != nullptr);
+    INFO(answer->refusal);
+    REQUIRE(*answer);
+    return seconds() - before;
+  }
+
+ private:
+  std::atomic<backend::Backend*> planner_ = nullptr;
+  app::Predictions predictions_;
+};
+
+record::Params with(const std::vector<std::string>& settings) {
+  record::Params params(experiments::training_step().schema);
+  for (const std::string& setting : settings) REQUIRE(params.set_assignment(setting).ok());
+  return params;
+}
+
+const std::vector<std::string> k1B{"device=cuda", "model=llama-3.2-1b", "precision=bf16", "seq=1024"};
+const std::vector<std::string> k8B{"device=cuda", "model=llama-3-8b", "precision=bf16", "seq=1024"};
+const std::vector<std::string> k70B{
+    "device=cuda",  "model=custom",   "precision=bf16", "seq=1024",      "hidden_size=8192", "intermediate_size=28672",
+    "num_heads=64", "num_kv_heads=8", "head_dim=128",   "num_layers=80", "vocab_size=128256"};
+
+// One to three settings of these, at random.
+record::Params changed(record::Params params, std::mt19937& random) {
+  static const std::vector<std::string> kChanges{
+      "checkpointing=layer", "checkpointing=selective", "checkpointing=off", "loss=flce",         "loss=plain",
+      "loss=hf_2025",        "precision=bf16_mixed",    "precision=bf16",    "fused.rms_norm=on", "fused.swiglu=on",
+      "fused.rope=on",       "optimizer=adamw_8bit",    "optimizer=adamw",   "adapters=lora",     "accumulate=2"};
+  REQUIRE(params.set("batch", record::ParamValue(static_cast<std::int64_t>(1 + random() % 64))).ok());
+  for (std::size_t i = 0; i < 1 + random() % 2; ++i) {
+    record::Params next = params;
+    REQUIRE(next.set_assignment(kChanges[random() % kChanges.size()]).ok());
+    if (!experiments::refused_combination(next)) params = next;
+  }
+  return params;
+}
+
+double percentile_95(std::vector<double> seconds) {
+  std::ranges::sort(seconds);
+  return seconds[seconds.size() * 95 / 100];
+}
+
+double percentile_95_of_changes(const std::vector<std::string>& settings, int changes) {
+  Planner planner;
+  const record::Params start = with(settings);
+  (void)planner.predictions().wait({std::string(experiments::training_step().id), start});  // warm
+  std::mt19937 random(7);
+  std::vector<double> seconds;
+  for (int i = 0; i < changes; ++i) {
+    record::Params params = changed(start, random);
+    // Never the same settings twice, which would come from the answers that are kept.
+    REQUIRE(params.set("seq", record::ParamValue(std::int64_t{1000 + i})).ok());
+    seconds.push_back(planner.seconds_for(params));
+  }
+  const double result = percentile_95(seconds);
+  std::ranges::sort(seconds);
+  WARN("median " << 1e3 * seconds[seconds.size() / 2] << " ms, 95th percentile " << 1e3 * result << " ms");
+  return result;
+}
+
+}  // namespace
+
+// The aims, 100 and 200 ms, are reached by the median alone: docs/results/desk.md.
+TEST_CASE("a change of the 1B is predicted within a quarter of a second of processor time") {
+  CHECK(percentile_95_of_changes(k1B, 100) < 0.25);
+}
+
+TEST_CASE("a change of an 8B of 32 layers is predicted within half a second of processor time") {
+  CHECK(percentile_95_of_changes(k8B, 40) < 0.5);
+}
+
+TEST_CASE("a change of a 70B of 80 layers is predicted within 2 s of processor time") {
+  CHECK(percentile_95_of_changes(k70B, 10) < 2);
+}
+
+TEST_CASE("the largest batch is found within twice 0.5 s for the 1B and 1 s for the 8B, in processor time") {
+  const auto [settings, memory, seconds] =
+      GENERATE(std::tuple(k1B, 24 * record::kGiB, 1.0), std::tuple(k8B, 140 * record::kGiB, 2.0));
+  Planner planner;
+  app::StepPlanner steps(&planner.predictions(), "");
+  (void)planner.predictions().wait({std::string(experiments::training_step().id), with(settings)});
+  const double before = planner.seconds();
+  const auto largest = steps.largest(with(settings), "batch", {.name = "", .memory = memory, .process = {}});
+  REQUIRE(largest);
+  CHECK(*largest > 1);
+  const double took = planner.seconds() - before;
+  WARN("largest batch " << *largest << " in " << took << " s");
+  CHECK(took < seconds);
+}
