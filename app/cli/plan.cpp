@@ -7,15 +7,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/check_files.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
 #include "app/cli/plan_table.h"
+#include "app/cli/planned.h"
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
-#include "demos/nvml/nvml.h"
 #include "demos/record/split.h"
 
 namespace headroom::app {
@@ -45,48 +44,6 @@ void declare(PlanOptions& options, OptionList& list) {
   list.flag("--csv", options.csv, "A row for each step and card");
   list.json();
   list.engine();
-}
-
-PlannedCard planned(std::string name, record::Bytes memory) {
-  const predict::ProcessBytes process = predict::process_bytes(name);
-  return {.name = std::move(name), .memory = memory, .process = process};
-}
-
-record::Result<PlannedCard> this_machine() {
-  std::optional<nvml::Driver> driver = nvml::Driver::open();
-  const auto memory = driver && driver->select(0u) ? driver->memory() : std::nullopt;
-  if (!memory) return Error{"No GPU is found here: name a card, such as --card \"RTX 4090\".", ErrorKind::kRefused};
-  return planned(driver->name(), memory->total);
-}
-
-std::string names_of(const std::vector<const predict::Card*>& cards) {
-  std::string names;
-  for (const predict::Card* card : cards) names += (names.empty() ? "" : ", ") + card->name;
-  return names;
-}
-
-record::Result<PlannedCard> card_of(const std::string& words) {
-  const std::vector<const predict::Card*> found = predict::find_cards(words);
-  if (found.size() == 1)
-    return found.front()->memory ? planned(found.front()->name, *found.front()->memory) : this_machine();
-  if (found.empty()) {
-    if (const auto size = record::parse_bytes(words); size && size.value() > 0)
-      return planned(record::format_bytes(size.value()), size.value());
-    return Error{fmt::format("There is no card \"{}\" among {}: name one of them, or a size such as 24GiB.", words,
-                             names_of(predict::find_cards("")))};
-  }
-  return Error{fmt::format("\"{}\" is in the names of several cards, {}: name one of them.", words, names_of(found))};
-}
-
-// A name of the schema's, else a file or folder with a shape.
-record::Status set_model(Params& params, const std::optional<std::string>& model) {
-  if (!model) return record::Ok{};
-  const std::string_view name = *model;
-  const record::Status named = params.set("model", name);
-  std::error_code ignored;
-  if (named || !std::filesystem::exists(*model, ignored)) return named;
-  if (auto set = params.set("model", "custom"); !set) return set;
-  return params.set("weights", name);
 }
 
 // The values of "1,4,8", else that of the settings.
@@ -146,17 +103,6 @@ bool fits_somewhere(const std::vector<StepPlan>& plans) {
   return false;
 }
 
-// A model that no run takes is planned by its config.json alone.
-record::Status check_plan(const Params& params, const EngineChoice& engine) {
-  if (engine.elsewhere()) return record::Ok{};
-  const auto model = experiments::described_model(predict::step_settings(params));
-  if (!model) return model.error();
-  Params read = params;
-  if (!model.value().beyond_step.empty())
-    if (auto set = read.set("weights", ""); !set) return set;
-  return check_files(experiments::training_step(), read, engine);
-}
-
 std::string closed_form_note(const StepPlan& plan) {
   const char* const how_near =
       plan.beyond_step ? "without segments, and compared with no run" : "without segments and within about 5 %";
@@ -168,7 +114,7 @@ record::Result<ExitCode> plan(const PlanOptions& options) {
   if (!asked) return asked.error();
   Session session(choose_engine(options.engine));
   for (const Params& params : asked.value().steps)
-    if (auto usable = check_plan(params, session.engine()); !usable) return usable.error();
+    if (auto usable = check_planned(params, session.engine()); !usable) return usable.error();
   const InterruptGuard guard;
   StepPlanner planner(session.predictions(), session.why_no_engine(), &interrupted);
   std::vector<StepPlan> plans;

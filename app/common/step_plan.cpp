@@ -150,6 +150,13 @@ std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std
   return found && *found < low ? std::optional<std::int64_t>(0) : found;
 }
 
+std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, const PlannedCard& card) {
+  const Step* const asked = step(params);
+  if (asked == nullptr) return std::nullopt;
+  if (!asked->refusal.empty()) return OnCard{.refusal = asked->refusal, .why_formula = {}, .fit = {}};
+  return OnCard{.refusal = {}, .why_formula = asked->why_formula, .bytes = asked->bytes(), .fit = asked->on(card)};
+}
+
 std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {
   StepPlan plan{.params = params};
   const Step* const asked = step(params);

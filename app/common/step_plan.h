@@ -61,6 +61,13 @@ class StepPlanner {
 
   // `params` of `train_step` on a GPU. Nothing: stopped.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
+  // The same for one card, without what is largest.
+  struct OnCard {
+    std::string refusal, why_formula;
+    record::Bytes bytes = 0;  // as plan().reserved; by the closed form as plan().allocated
+    predict::Fit fit;
+  };
+  std::optional<OnCard> on_card(const record::Params& params, const PlannedCard& card);
   // Of batch or seq, beside these settings; 0: not even the least. Nothing: a step on the way there was refused, or stopped.
   std::optional<std::int64_t> largest(const record::Params& params, const std::string& key, const PlannedCard& card);
 

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "demos/record/schema.h"
 
@@ -135,5 +137,21 @@ inline constexpr std::array kStateOffloads{
     Meant<StateOffload>{{"host", "host memory"}, StateOffload::kHost},
     Meant<StateOffload>{{"file", "a file"}, StateOffload::kFile},
 };
+
+// What can be turned on so that a step takes less, and what it gives up.
+struct MemorySwitch {
+  std::string_view id, label;  // "checkpointing", "checkpointing each layer"
+  // "checkpointing=layer"; {batch/2} is half of the step's own batch. Empty behind the last.
+  std::array<std::string_view, 4> settings{};
+  bool costs_speed = false;
+  bool costs_exactness = false;  // other numbers are trained than without it
+  std::string_view reason;       // why it takes less: a sentence
+  std::string_view recording;    // shipped, of Llama 3.2 1B on an H200; empty: none measured it
+  std::string_view place;        // in the order that the report recommends; empty: not in it
+};
+// Cheap ones first, and what others build on before them.
+std::span<const MemorySwitch> memory_switches();
+// Steps of the report's order that need several GPUs.
+std::span<const std::string_view> report_steps_left_out();
 
 }  // namespace headroom::predict

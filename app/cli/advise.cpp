@@ -1,0 +1,222 @@
+// headroom advise: the fewest switches that make a training step fit on a card.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/grammar.h"
+#include "app/cli/output.h"
+#include "app/cli/planned.h"
+#include "app/cli/text_table.h"
+#include "app/common/advisor.h"
+#include "app/common/assets.h"
+#include "app/common/session.h"
+#include "app/common/summary.h"
+#include "demos/experiments/demo.h"
+#include "demos/record/ledger.h"
+
+namespace headroom::app {
+
+using nlohmann::json;
+using record::Bytes;
+using record::Error;
+using record::ErrorKind;
+using record::Params;
+
+namespace {
+
+struct AdviseOptions : CommonOptions {
+  std::optional<std::string> model, card, batch, seq, keep;
+};
+
+void declare(AdviseOptions& options, OptionList& list) {
+  list.text("--model", options.model, "A model of `headroom list`, or a config.json of one of the Llama family",
+            "NAME");
+  list.text("--card", options.card, "A card of assets/cards.csv, `this machine`, or a size such as 24GiB", "NAME");
+  list.text("--batch", options.batch, "Sequences in a step", "N");
+  list.text("--seq", options.seq, "Tokens in a sequence", "N");
+  list.text("--keep", options.keep, "What is not given up: speed, exactness or both", "WHAT");
+  list.set("Settings of train_step that stay");
+  list.json();
+  list.engine();
+}
+
+struct Asked {
+  Params params;
+  PlannedCard card;
+  GivenUp may;
+};
+
+record::Result<Asked> asked_by(const AdviseOptions& options) {
+  const experiments::DemoInfo& demo = experiments::training_step();
+  Asked asked{.params = Params(demo.schema), .card = {}, .may = {}};
+  Params& params = asked.params;
+  if (auto set = params.set("device", "cuda"); !set) return set.error();
+  if (auto set = set_model(params, options.model); !set) return set.error();
+  if (auto set = set_params(params, demo.id, options); !set) return set.error();
+  if (params.text("device") != "cuda") return Error{"`headroom advise` is for GPUs: leave the setting device out."};
+  if (params.integer("cap") != 0) return Error{"The limit is the card: --card 24GiB in place of cap."};
+  for (const auto& [key, value] : {std::pair("batch", &options.batch), std::pair("seq", &options.seq)})
+    if (*value)
+      if (auto set = params.set(key, std::string_view(**value)); !set) return set.error();
+  const std::string keep = options.keep.value_or("");
+  if (!record::is_one_of(keep, "|speed|exactness|both"))
+    return Error{fmt::format("--keep {}: say speed, exactness or both.", keep)};
+  asked.may = {.speed = keep != "speed" && keep != "both", .exactness = keep != "exactness" && keep != "both"};
+  if (!options.card) return Error{"Name the card, as in --card \"RTX 4090\" or --card 24GiB."};
+  auto card = card_of(*options.card);
+  if (!card) return card.error();
+  asked.card = std::move(card).value();
+  return asked;
+}
+
+record::Status check(const AdviseOptions& options) {
+  const auto asked = asked_by(options);
+  return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
+}
+
+// Step times of the shipped recordings, relative to the one without any technique.
+class ShippedTimes {
+ public:
+  std::optional<double> operator()(std::string_view recording) {
+    if (recording.empty()) return std::nullopt;
+    const auto plain = speed("technique_plain_h200"), with = speed(std::string(recording));
+    return plain && with ? std::optional(*plain / *with) : std::nullopt;
+  }
+
+ private:
+  std::optional<double> speed(const std::string& name) {
+    const auto [known, fresh] = speeds_.try_emplace(name);
+    if (fresh) known->second = read(name);
+    return known->second;
+  }
+  static std::optional<double> read(const std::string& name) {
+    const auto assets = find_assets();
+    if (!assets) return std::nullopt;
+    const auto run = record::Recording::read(recording_path(assets.value(), name));
+    if (!run) return std::nullopt;
+    const RunSummary summary = summarise(record::Ledger(run.value()));
+    return summary.tokens_per_second ? std::optional(summary.tokens_per_second->value) : std::nullopt;
+  }
+
+  std::map<std::string, std::optional<double>> speeds_;
+};
+
+std::string given_up(const predict::MemorySwitch& what) {
+  if (what.costs_speed && what.costs_exactness) return "speed, exactness";
+  return what.costs_speed ? "speed" : what.costs_exactness ? "exactness" : "nothing";
+}
+
+std::string command_of(const Advice& advice) {
+  std::string command = "headroom run train_step";
+  for (const auto& [key, value] : advice.params.to_map()) {
+    const Params usual(advice.params.schema());
+    if (value != usual.as_text(key)) command += fmt::format(" --set {}={}", key, value);
+  }
+  return command;
+}
+
+constexpr const char* kUnknown =
+    "Not known: how well the model trains with what is given up, times on other GPUs and at other shapes, and what "
+    "other "
+    "programs take of the card.";
+
+std::string switches_text(const Advice& advice) {
+  std::vector<std::vector<std::string>> rows{
+      {"", "turn on", "gives up", "in the report's order", "a step takes", "then takes"}};
+  int number = 0;
+  for (const AdvisedSwitch& each : advice.switches)
+    rows.push_back({std::to_string(++number), std::string(each.what->label), given_up(*each.what),
+                    each.what->place.empty() ? "-" : std::string(each.what->place),
+                    each.times ? fmt::format("{:.2f} times", *each.times) : "not measured",
+                    record::format_bytes(each.bytes)});
+  std::string text = text_table(rows, 4);
+  text += "\n";
+  for (const AdvisedSwitch& each : advice.switches)
+    text += fmt::format("  {}: {}\n", each.what->label, each.what->reason);
+  return text;
+}
+
+std::string advice_text(const Advice& advice, const PlannedCard& card) {
+  const std::string before = record::format_bytes(advice.before), name = card.name;
+  const Bytes limit = advice.fit.limit - card.process.margin;
+  const bool fits = advice.fit.verdict == predict::Verdict::kFits;
+  if (fits && advice.switches.empty())
+    return fmt::format("It fits on {} as it is: {}, with {} left. Nothing is to be turned on.\n", name, before,
+                       record::format_bytes(limit - advice.before));
+  std::string text = fmt::format("It takes {}, and {} leaves {}.\n", before, name, record::format_bytes(limit));
+  if (advice.switches.empty()) return text + "Nothing that may be given up makes it smaller.\n";
+  const Bytes after = advice.switches.back().bytes;
+  text += fits ? "The fewest switches that make it fit, in this order:\n\n"
+               : fmt::format("No four switches make it fit. The smallest set, {} too large:\n\n",
+                             record::format_bytes(std::max<Bytes>(after - limit, 0)));
+  text += switches_text(advice);
+  text += "\n  Times: on an H200, Llama 3.2 1B, one technique at a time.\n";
+  for (const std::string_view step : predict::report_steps_left_out())
+    text += fmt::format("  In the report's order, and not here, since it needs several GPUs: {}.\n", step);
+  return text + fmt::format("  {}\n\n  Try it: {}\n", kUnknown, command_of(advice));
+}
+
+json settings_of(const predict::MemorySwitch& what) {
+  json settings = json::array();
+  for (const std::string_view setting : what.settings)
+    if (!setting.empty()) settings.push_back(setting);
+  return settings;
+}
+
+json advice_json(const Advice& advice, const PlannedCard& card) {
+  json switches = json::array();
+  for (const AdvisedSwitch& each : advice.switches)
+    switches.push_back({{"id", each.what->id},
+                        {"label", each.what->label},
+                        {"settings", settings_of(*each.what)},
+                        {"gives_up_speed", each.what->costs_speed},
+                        {"gives_up_exactness", each.what->costs_exactness},
+                        {"reason", each.what->reason},
+                        {"report_order", each.what->place},
+                        {"step_time_ratio", each.times ? json(*each.times) : json()},
+                        {"bytes_after", each.bytes}});
+  return {{"card", card.name},
+          {"limit_bytes", advice.fit.limit - card.process.margin},
+          {"bytes_before", advice.before},
+          {"verdict", predict::label_of(advice.fit.verdict)},
+          {"switches", switches},
+          {"by_closed_form", advice.why_formula},
+          {"report_steps_left_out", predict::report_steps_left_out()},
+          {"not_known", kUnknown},
+          {"command", command_of(advice)}};
+}
+
+record::Result<ExitCode> advise_on(const AdviseOptions& options) {
+  const auto asked = asked_by(options);
+  if (!asked) return asked.error();
+  Session session(choose_engine(options.engine));
+  if (auto usable = check_planned(asked.value().params, session.engine()); !usable) return usable.error();
+  const InterruptGuard guard;
+  StepPlanner planner(session.predictions(), session.why_no_engine(), &interrupted);
+  ShippedTimes shipped;
+  const auto advice = advise(asked.value().params, asked.value().card, asked.value().may, planner,
+                             [&](std::string_view recording) { return shipped(recording); });
+  if (!advice) return ExitCode::kInterrupted;
+  if (!advice->refusal.empty()) return Error{advice->refusal, ErrorKind::kRefused};
+  if (!advice->why_formula.empty())
+    say("By the closed form, without segments and within about 5 %. " + advice->why_formula);
+  if (options.json)
+    put_json(advice_json(*advice, asked.value().card));
+  else
+    put(advice_text(*advice, asked.value().card));
+  return advice->fit.verdict == predict::Verdict::kFits ? ExitCode::kDone : ExitCode::kOutOfMemory;
+}
+
+}  // namespace
+
+extern const Command kAdvise;
+constinit const Command kAdvise{
+    .name = "advise",
+    .summary = "The fewest switches that make a training step fit on a card",
+    .example = "headroom advise --model llama-3.2-1b --card \"RTX 4090\" --batch 8 --seq 4096",
+    .make = make_invocation<AdviseOptions, declare, advise_on, check>};
+
+}  // namespace headroom::app

@@ -1,0 +1,147 @@
+// The advisor without an engine: by the closed form.
+#include "app/common/advisor.h"
+
+#include <algorithm>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "tests/cli/program.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::app;
+
+namespace {
+
+record::Params of_1b(std::int64_t batch, const std::vector<std::string>& settings = {}) {
+  record::Params params(experiments::training_step().schema);
+  for (const char* setting : {"device=cuda", "model=llama-3.2-1b", "seq=4096"})
+    REQUIRE(params.set_assignment(setting).ok());
+  REQUIRE(params.set("batch", record::ParamValue(batch)).ok());
+  for (const std::string& setting : settings) REQUIRE(params.set_assignment(setting).ok());
+  return params;
+}
+
+Advice advised(const record::Params& params, record::Bytes memory, const GivenUp& may = {}) {
+  StepPlanner planner(nullptr, "There is no engine.");
+  const auto advice = advise(params, {.name = "a card", .memory = memory, .process = {}}, may, planner,
+                             [](std::string_view) { return std::nullopt; });
+  REQUIRE(advice);
+  return *advice;
+}
+
+std::set<std::string_view> ids(const Advice& advice) {
+  std::set<std::string_view> all;
+  for (const AdvisedSwitch& each : advice.switches) all.insert(each.what->id);
+  return all;
+}
+
+bool fits(const Advice& advice) { return advice.fit.verdict == predict::Verdict::kFits; }
+
+}  // namespace
+
+TEST_CASE("what fits needs no switch") {
+  const Advice advice = advised(of_1b(1), 140 * record::kGiB);
+  CHECK(fits(advice));
+  CHECK(advice.switches.empty());
+  CHECK_FALSE(advice.why_formula.empty());
+}
+
+TEST_CASE("the fewest switches that fit are advised, and with one less it does not fit") {
+  const record::Params params = of_1b(8);
+  const record::Bytes memory = 40 * record::kGiB;
+  const Advice advice = advised(params, memory);
+  REQUIRE(fits(advice));
+  REQUIRE(advice.switches.size() >= 2);
+  CHECK_FALSE(experiments::refused_combination(advice.params));
+  // Bytes fall with each switch, from what it takes without any.
+  record::Bytes before = advice.before;
+  for (const AdvisedSwitch& each : advice.switches) {
+    CHECK(each.bytes <= before);
+    before = each.bytes;
+  }
+  CHECK(before < memory);
+  // No single switch is enough.
+  for (const predict::MemorySwitch& alone : predict::memory_switches()) {
+    CAPTURE(alone.id);
+    record::Params one = params;
+    bool set = true;
+    for (const std::string_view setting : alone.settings)
+      if (!setting.empty()) set = set && one.set_assignment(setting).ok();
+    if (!set || experiments::refused_combination(one)) continue;
+    CHECK_FALSE((fits(advised(one, memory)) && advised(one, memory).switches.empty()));
+  }
+}
+
+TEST_CASE("what is to be kept is not given up") {
+  for (const GivenUp may :
+       {GivenUp{.speed = false}, GivenUp{.exactness = false}, GivenUp{.speed = false, .exactness = false}}) {
+    const Advice advice = advised(of_1b(8), 40 * record::kGiB, may);
+    for (const AdvisedSwitch& each : advice.switches) {
+      CAPTURE(each.what->id);
+      CHECK((may.speed || !each.what->costs_speed));
+      CHECK((may.exactness || !each.what->costs_exactness));
+    }
+  }
+  // Exactly as before and as fast: fused kernels, the fused loss and the step in backward are what there is.
+  const Advice free_ones = advised(of_1b(8), 40 * record::kGiB, {.speed = false, .exactness = false});
+  CHECK_FALSE(fits(free_ones));
+  CHECK(ids(free_ones).contains("flce"));
+}
+
+TEST_CASE("switches that give up nothing come first, and micro-batches keep the step's sequences") {
+  const Advice advice = advised(of_1b(32), 60 * record::kGiB);
+  int last = 0;
+  for (const AdvisedSwitch& each : advice.switches) {
+    const int cost = 2 * each.what->costs_exactness + each.what->costs_speed;
+    CHECK(cost >= last);
+    last = cost;
+  }
+  CHECK(advice.params.integer("batch") * advice.params.integer("accumulate") == 32);
+}
+
+TEST_CASE("where nothing fits, the smallest set is named") {
+  const Advice advice = advised(of_1b(64), record::kGiB / 4);
+  CHECK_FALSE(fits(advice));
+  REQUIRE_FALSE(advice.switches.empty());
+  CHECK(advice.switches.back().bytes < advice.before / 4);
+}
+
+TEST_CASE("headroom advise prints switches, reasons and a command, and ends with 4 where nothing fits") {
+  const auto advise_words = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "advise");
+    tests::RunOptions options;
+    options.environment["HEADROOM_ENGINE"] = "/there/is/none";
+    return tests::run_headroom(words, options);
+  };
+  const std::vector<std::string> k1B{"--model", "llama-3.2-1b", "--batch", "8", "--seq", "4096", "--card"};
+  const auto on = [&](const char* card, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = k1B;
+    words.emplace_back(card);
+    words.insert(words.end(), more.begin(), more.end());
+    return advise_words(words);
+  };
+  const tests::Ran text = on("RTX 4090");
+  INFO(text.err);
+  CHECK(text.exit_code == 0);
+  CHECK(text.err.find("By the closed form") != std::string::npos);
+  for (const char* part : {"The fewest switches", "in the report's order", "ZeRO stage 2", "Not known",
+                           "Try it: headroom run train_step --set"})
+    CHECK(text.out.find(part) != std::string::npos);
+  const tests::Ran document = on("RTX 4090", {"--json"});
+  REQUIRE(document.exit_code == 0);
+  const auto json = nlohmann::json::parse(document.out);
+  CHECK(json["verdict"] == "fits");
+  CHECK(json["switches"].size() >= 1);
+  CHECK(json["switches"].back()["bytes_after"] <= json["limit_bytes"]);
+  CHECK(on("H200", {"--set", "precision=bf16", "--set", "loss=flce"}).out.find("fits on H200") != std::string::npos);
+  CHECK(on("1GiB").exit_code == 4);
+  const tests::Ran wrong = on("RTX 4090", {"--keep", "time"});
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.err.find("--keep time: say speed, exactness or both") != std::string::npos);
+  CHECK(on("GTX 9999").err.find("There is no card") != std::string::npos);
+  CHECK(advise_words({"--model", "llama-3.2-1b"}).err.find("Name the card") != std::string::npos);
+}
