@@ -14,6 +14,7 @@
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/record/split.h"
 
@@ -29,6 +30,7 @@ struct PlanOptions : CommonOptions {
   std::optional<std::string> model;  // a key of the schema, or a config.json or checkpoint
   std::vector<std::string> cards;
   std::optional<std::string> batch, seq;  // "1,4,8"
+  std::optional<std::string> code;
   bool csv = false, fail_on_oom = false;
 };
 
@@ -39,6 +41,8 @@ void declare(PlanOptions& options, OptionList& list) {
              "NAME");
   list.text("--batch", options.batch, "Sequences in a step; several with commas", "LIST");
   list.text("--seq", options.seq, "Tokens in a sequence; several with commas", "LIST");
+  list.text("--code", options.code, "Whose step: headroom, or hf, with the settings that make ours allocate as theirs",
+            "NAME");
   list.set("Settings of train_step");
   list.flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when no step fits on any card");
   list.flag("--csv", options.csv, "A row for each step and card");
@@ -57,6 +61,22 @@ record::Result<std::vector<std::string>> values_of(const Params& params, const c
   return values;
 }
 
+// Null: ours.
+record::Result<const experiments::OtherCode*> code_of(const PlanOptions& options) {
+  if (!options.code || *options.code == "headroom") return nullptr;
+  const auto codes = experiments::other_codes();
+  const auto found = std::ranges::find(codes, *options.code, &experiments::OtherCode::id);
+  if (found != codes.end()) return &*found;
+  return Error{fmt::format("--code {}: say headroom or hf.", *options.code)};
+}
+
+std::string code_note(const experiments::OtherCode& code) {
+  std::string settings;
+  for (const std::string_view setting : code.settings)
+    if (!setting.empty()) settings += fmt::format(" {}", setting);
+  return fmt::format("As {} allocates, by our step with{}: {}.", code.name, settings, code.nearness);
+}
+
 struct Asked {
   std::vector<Params> steps;
   std::vector<PlannedCard> cards;
@@ -67,6 +87,9 @@ record::Result<Asked> asked_by(const PlanOptions& options) {
   Params params(demo.schema);
   if (auto set = params.set("device", "cuda"); !set) return set.error();
   if (auto set = set_model(params, options.model); !set) return set.error();
+  const auto code = code_of(options);
+  if (!code) return code.error();
+  if (code.value() != nullptr) experiments::apply(params, code.value()->settings);
   if (auto set = set_params(params, demo.id, options); !set) return set.error();
   if (params.text("device") != "cuda") return Error{"`headroom plan` is for GPUs: leave the setting device out."};
   if (params.integer("cap") != 0) return Error{"A plan's limit is its card: --card 24GiB in place of cap."};
@@ -124,6 +147,7 @@ record::Result<ExitCode> plan(const PlanOptions& options) {
     plans.push_back(*std::move(planned));
   }
   if (!plans.empty() && !plans.front().why_formula.empty()) say(closed_form_note(plans.front()));
+  if (const auto code = code_of(options); code && code.value() != nullptr) say(code_note(*code.value()));
   if (options.json)
     put_json(plan_json(plans));
   else

@@ -33,6 +33,14 @@ struct TurnedOff {
 };
 std::span<const TurnedOff> turned_off_later();
 
+// Other code, whose steps allocate as ours does with these settings.
+struct OtherCode {
+  std::string_view id, name;  // "hf", "Hugging Face Transformers 5.17"
+  Settings settings;
+  std::string_view nearness;  // how near, as measured
+};
+std::span<const OtherCode> other_codes();
+
 // The report's strategies: how the loss and the elementwise operations are computed.
 struct ReportStrategy {
   std::string_view series;  // "liger_all"

@@ -207,6 +207,22 @@ TEST_CASE("validate compares predictions with runs, and goes on with the table t
   CHECK(read_file(out) == "something else\n");
 }
 
+TEST_CASE("a plan of other code is of our step with its settings, which are named") {
+  std::vector<std::string> words{"--batch", "2", "--seq", "64", "--code", "hf"};
+  words.insert(words.begin(), kSmallModel.begin(), kSmallModel.end());
+  const Ran other = plan(words);
+  INFO(other.err);
+  REQUIRE(other.exit_code == 0);
+  CHECK(other.err.find("loss=hf_2025 keep_output=off") != std::string::npos);
+  words.back() = "headroom";
+  words.insert(words.end(), {"--set", "loss=hf_2025", "--set", "keep_output=off"});
+  CHECK(plan(words).out == other.out);
+  words = {"--code", "theirs"};
+  const Ran wrong = plan(words);
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.err.find("say headroom or hf") != std::string::npos);
+}
+
 TEST_CASE("validate runs both sides of a predicted border") {
   const TemporaryFolder folder;
   const std::string list = folder / "list.txt", out = folder / "borders.csv";
@@ -226,7 +242,7 @@ TEST_CASE("validate runs both sides of a predicted border") {
   const std::string table = read_file(out);
   CAPTURE(table);
   CHECK(table.find("cap=1MiB,,0,0\n") != std::string::npos);  // not even one sequence
-  CHECK(validate().err.find("of 2") == std::string::npos);       // every row is there
+  CHECK(validate().err.find("of 2") == std::string::npos);    // every row is there
   write_file(list, "model=tiny batch=1 seq=64 device=cpu\n");
   const Ran without_limit = validate();
   CHECK(without_limit.exit_code == 2);
