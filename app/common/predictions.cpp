@@ -9,6 +9,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/placed.h"
+#include "demos/predict/techniques.h"
 
 namespace headroom::app {
 
@@ -46,6 +47,13 @@ std::size_t events_of(const Prediction& prediction) {
 }
 
 }  // namespace
+
+record::Params with_every_kind_of_step(record::Params train_step) {
+  constexpr std::int64_t kWithGraph = predict::kGraphWarmUpSteps + 1;
+  if (train_step.on("cuda_graph") && train_step.integer("steps") < kWithGraph)
+    (void)train_step.set("steps", record::ParamValue(kWithGraph));
+  return train_step;
+}
 
 Predictions::Predictions(MakePlanner make) : make_(std::move(make)), thread_([this] { work(); }) {}
 

@@ -37,6 +37,10 @@ struct PlannedRun {
   bool operator==(const PlannedRun&) const = default;
 };
 
+// The settings of a training step with at least so many steps that each kind is among them: the fourth records a CUDA
+// graph, and takes the most.
+record::Params with_every_kind_of_step(record::Params train_step);
+
 // Answers questions, the newest first, and keeps the answers. All calls from one thread.
 class Predictions {
  public:

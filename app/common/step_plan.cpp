@@ -108,7 +108,8 @@ StepPlanner::Step StepPlanner::answer(const Params& params) const {
     return step;
   }
   if (predictions_ != nullptr) {
-    step.prediction = predictions_->wait({std::string(experiments::training_step().id), params}, stop_);
+    step.prediction =
+        predictions_->wait({std::string(experiments::training_step().id), with_every_kind_of_step(params)}, stop_);
     if (step.prediction == nullptr) return step;
     if (*step.prediction) {
       step.fits = std::make_unique<predict::FitTest>(step.prediction->requests, step.prediction->recording);

@@ -10,10 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "app/common/predictions.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "demos/predict/closed_form.h"
+#include "demos/predict/placed.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::app {
@@ -32,8 +34,8 @@ struct Technique {
 };
 
 bool runs_on(const ParamSpec& spec, std::string_view value, bool on_gpu) {
-  if (spec.key == "cuda_graph") return false;  // its blocks come from another pool
-  return on_gpu || !record::is_one_of(value, "cudnn");
+  const bool of_gpu = spec.key == "cuda_graph" || spec.key == predict::kExpandableSegments;
+  return on_gpu || (!of_gpu && !record::is_one_of(value, "cudnn"));
 }
 
 // All values of techniques that are choices or switches, but for those that a run has by itself.
@@ -72,7 +74,7 @@ class Draw {
       set(params, first);
       if (!holds(params, first) || (pair && !holds(params, second)) || !runs(params)) continue;
       if (draw() < options_.part_that_runs_out) cap(params);
-      return params;
+      return with_every_kind_of_step(std::move(params));
     }
     throw std::logic_error("no configuration can be drawn");
   }
@@ -184,7 +186,7 @@ class Draw {
   // Of what is moved each step: masters and moments through the host's memory or a file, weights over the bus, thrice.
   static double host_seconds(const predict::StepSettings& step, double parameters) {
     constexpr double kHostRate = 50e9, kFileRate = 4e9, kBusRate = 20e9;  // bytes per second
-    constexpr double kStateBytes = 12;                                      // per parameter
+    constexpr double kStateBytes = 12;                                    // per parameter
     double seconds = 0;
     if (step.offload_state == predict::StateOffload::kHost) seconds += 2 * kStateBytes * parameters / kHostRate;
     if (step.offload_state == predict::StateOffload::kFile) seconds += 2 * kStateBytes * parameters / kFileRate;

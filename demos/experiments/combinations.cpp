@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "demos/predict/placed.h"
+
 namespace headroom::experiments {
 
 namespace {
@@ -45,6 +47,7 @@ constexpr std::array kConflicts{
 
     // What a GPU alone has, besides.
     Conflict{"attention", "cudnn", "device", "cpu", "cuDNN runs on GPUs only"},
+    Conflict{predict::kExpandableSegments, "on", "device", "cpu", "only the allocator of a GPU has segments"},
 
     // What an optimizer is made for.
     Conflict{"optimizer", "galore", "adapters", "lora|qlora", "adapters are of low rank already"},

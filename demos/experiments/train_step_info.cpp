@@ -4,6 +4,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schema_parts.h"
 #include "demos/experiments/train_step_model.h"
+#include "demos/predict/placed.h"
 #include "demos/predict/step_bytes.h"
 
 namespace headroom::experiments {
@@ -118,6 +119,9 @@ constexpr std::array kSchema{
            needs(choice("weight_gradient", "Head's gradient",
                         "Number format in which the chunks' gradients of the output layer add up", kWeightGradients),
                  "loss", "flce")),
+    folded(kMemory, on_off(predict::kExpandableSegments, "Expandable segments",
+                           "PyTorch's allocator maps pages into ranges of addresses instead of taking segments, which "
+                           "leaves fewer gaps")),
     folded(kMemory, choice("attention", "Attention",
                            "Flash never writes the T × T scores (cuDNN's is for GPUs in 16 bits); eager keeps them",
                            kChoicesOf<predict::kAttentions>)),
@@ -183,9 +187,9 @@ constexpr std::array kSchema{
     folded(kOffload, on_off("offload.checkpoints", "Stream checkpoints",
                             "The kept inputs of layers move to the host until backward wants them")),
     // Our AdamW counts its steps on the device.
-    folded(kKernels,
-           own(on_off("cuda_graph", "CUDA graph", "Record the step once and replay it: one launch instead of up to two thousand"),
-               "on", "off")),
+    folded(kKernels, own(on_off("cuda_graph", "CUDA graph",
+                                "Record the step once and replay it: one launch instead of up to two thousand"),
+                         "on", "off")),
     fused("fused.rms_norm", "Fused RMSNorm", "RMSNorm, with the residual addition before it, as one kernel"),
     fused("fused.rope", "Fused RoPE", "Turns queries and keys in place, in one kernel"),
     fused("fused.swiglu", "Fused SwiGLU", "SwiGLU as one kernel; its product is built again in backward, not kept"),

@@ -1,7 +1,11 @@
 // PyTorch's caching allocator as arithmetic.
 #include "demos/predict/caching_allocator.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
+
+#include "demos/record/scope.h"
 
 namespace headroom::predict {
 
@@ -16,6 +20,11 @@ constexpr Bytes kSmallSegment = 2 * kMiB;     // kSmallBuffer
 constexpr Bytes kLargeSegment = 20 * kMiB;    // kLargeBuffer
 constexpr Bytes kLeastOwn = 10 * kMiB;        // kMinLargeAlloc
 constexpr Bytes kSegmentRounding = 2 * kMiB;  // kRoundLarge
+// Addresses of an expandable segment: more than any device has. Whole pages of either size.
+constexpr Bytes kSpace = kLargeSegment * 1024 * 1024;
+
+// What an expandable segment maps at a time.
+constexpr Bytes page_bytes(bool small) { return small ? kSmallSegment : kLargeSegment; }
 
 constexpr Bytes rounded_up(Bytes bytes, Bytes to) { return (bytes + to - 1) / to * to; }
 
@@ -30,7 +39,11 @@ Bytes segment_bytes(Bytes block) {
 
 CachingAllocator::FreeBlock CachingAllocator::entry(BlockId id) const {
   const Block& block = blocks_[id];
-  return {block.stream, block.at.block, segment_address_[block.at.segment] + block.at.offset, id};
+  return {block.stream, block.bytes, block.address, id};
+}
+
+void CachingAllocator::keep_unmapped(BlockId id) {
+  pool(blocks_[id]).unmapped.insert({blocks_[id].stream, blocks_[id].address, id});
 }
 
 CachingAllocator::BlockId CachingAllocator::make_block(const Block& block) {
@@ -44,93 +57,203 @@ CachingAllocator::BlockId CachingAllocator::make_block(const Block& block) {
   return id;
 }
 
+CachingAllocator::Placement CachingAllocator::placement(BlockId id) const {
+  const auto place = held_.find(blocks_[id].address);
+  return {place->segment, place->offset, blocks_[id].bytes};
+}
+
 std::optional<CachingAllocator::BlockId> CachingAllocator::allocate(Bytes requested, std::uint8_t stream) {
   changes_.clear();
   const Bytes bytes = block_bytes(requested);
   const bool small = bytes <= kMostSmall;
   std::optional<BlockId> found = take_cached(bytes, stream, small);
-  if (!found) found = take_segment(bytes, stream, small);
-  if (!found) {
+  if (!found) found = take_from_device(bytes, stream, small);
+  if (!found && !record::in_graph_pool(stream)) {
     give_back_cached();
-    found = take_segment(bytes, stream, small);
+    found = take_from_device(bytes, stream, small);
   }
   if (!found) return std::nullopt;
-  const Bytes rest = blocks_[*found].at.block - bytes;
-  if (small ? rest >= kRounding : rest > kMostSmall) split(*found, bytes);
+  const Bytes rest = blocks_[*found].bytes - bytes;
+  if (small || expandable_ ? rest >= kRounding : rest > kMostSmall) keep_free(cut(*found, bytes));
   blocks_[*found].free = false;
-  allocated_ += blocks_[*found].at.block;
+  allocated_ += blocks_[*found].bytes;
   return found;
 }
 
 std::optional<CachingAllocator::BlockId> CachingAllocator::take_cached(Bytes bytes, std::uint8_t stream, bool small) {
-  Pool& free = small ? small_ : large_;
-  const auto best = free.lower_bound(FreeBlock{stream, bytes, std::numeric_limits<Bytes>::min(), 0});
+  std::set<FreeBlock>& free = (small ? small_ : large_).free;
+  auto best = free.lower_bound(FreeBlock{stream, bytes, std::numeric_limits<Bytes>::min(), 0});
   if (best == free.end() || best->stream != stream) return std::nullopt;
+  if (expandable_) {  // a block counts with what it could grow by
+    auto next = std::next(best);
+    while (next != free.end() && next->stream == stream &&
+           bytes_with_growth(next->block) < bytes_with_growth(best->block)) {
+      best = next++;
+    }
+  }
   const BlockId block = best->block;
   free.erase(best);
   return block;
 }
 
-std::optional<CachingAllocator::BlockId> CachingAllocator::take_segment(Bytes bytes, std::uint8_t stream, bool small) {
-  const Bytes segment = segment_bytes(bytes);
-  if (limit_ != 0 && reserved_ + segment > limit_) return std::nullopt;
-  const auto number = static_cast<std::uint32_t>(segment_address_.size());
-  const Bytes address = addresses_.take(segment);
-  segment_address_.push_back(address);
-  reserved_ += segment;
-  changes_.push_back({number, segment, address, true});
-  return make_block({.at = {number, 0, segment}, .stream = stream, .small = small});
+Bytes CachingAllocator::bytes_with_growth(BlockId id) const {
+  const BlockId after = blocks_[id].after;
+  return blocks_[id].bytes + (after != kNone && !blocks_[after].mapped ? blocks_[after].bytes : 0);
 }
 
-// Every segment that holds nothing.
+std::optional<CachingAllocator::BlockId> CachingAllocator::take_from_device(Bytes bytes, std::uint8_t stream,
+                                                                            bool small) {
+  if (limit_ != 0 && reserved_ + segment_bytes(bytes) > limit_) return std::nullopt;
+  return expandable_ ? grow_segment(bytes, stream, small) : take_segment(bytes, stream, small);
+}
+
+CachingAllocator::BlockId CachingAllocator::take_segment(Bytes bytes, std::uint8_t stream, bool small) {
+  const Bytes segment = segment_bytes(bytes), address = addresses_.take(segment);
+  held_.take(segments_, address, segment);
+  changes_.push_back({segments_++, segment, address, true});
+  reserved_ += segment;
+  return make_block({.address = address, .bytes = segment, .stream = stream, .small = small});
+}
+
+// Maps pages behind a free block, or in the lowest hole, until there is one block that is large enough.
+CachingAllocator::BlockId CachingAllocator::grow_segment(Bytes bytes, std::uint8_t stream, bool small) {
+  BlockId block = room_to_grow(bytes, stream, small);
+  if (!blocks_[block].mapped) block = map(block, std::min(blocks_[block].bytes, bytes));
+  while (blocks_[block].bytes < bytes) {
+    const BlockId hole = blocks_[block].after;
+    block = map(hole, std::min(blocks_[hole].bytes, bytes - blocks_[block].bytes));
+  }
+  pool(blocks_[block]).free.erase(entry(block));
+  return block;
+}
+
+// The lowest addresses, free or unmapped, that hold so many bytes together; in a new expandable segment if there are none.
+CachingAllocator::BlockId CachingAllocator::room_to_grow(Bytes bytes, std::uint8_t stream, bool small) {
+  const std::set<Unmapped>& unmapped = (small ? small_ : large_).unmapped;
+  const auto first = Unmapped{stream, std::numeric_limits<Bytes>::min(), 0};
+  for (auto each = unmapped.lower_bound(first); each != unmapped.end() && each->stream == stream; ++each) {
+    BlockId begin = each->block;
+    if (const BlockId before = blocks_[begin].before; before != kNone && blocks_[before].free) begin = before;
+    Bytes room = 0;
+    for (BlockId part = begin; part != kNone && blocks_[part].free && room < bytes; part = blocks_[part].after)
+      room += blocks_[part].bytes;
+    if (room >= bytes) return begin;
+  }
+  const BlockId whole = make_block(
+      {.address = next_space_, .bytes = kSpace, .stream = stream, .small = small, .free = true, .mapped = false});
+  next_space_ += kSpace;
+  keep_unmapped(whole);
+  return whole;
+}
+
+// The first pages of a hole, joined to what is free beside them.
+CachingAllocator::BlockId CachingAllocator::map(BlockId id, Bytes bytes) {
+  pool(blocks_[id]).unmapped.erase({blocks_[id].stream, blocks_[id].address, id});
+  const Bytes mapped = rounded_up(bytes, page_bytes(blocks_[id].small));
+  if (mapped < blocks_[id].bytes) keep_unmapped(cut(id, mapped));
+  blocks_[id].mapped = true;
+  const Bytes address = blocks_[id].address;
+  held_.take(segments_, address, mapped);
+  changes_.push_back({segments_++, mapped, address, true});
+  reserved_ += mapped;
+  const BlockId whole = merged(id);
+  keep_free(whole);
+  return whole;
+}
+
+// The whole pages of a free block.
+void CachingAllocator::unmap(BlockId id) {
+  const Bytes page = page_bytes(blocks_[id].small), begins = blocks_[id].address, ends = begins + blocks_[id].bytes;
+  const Bytes first = rounded_up(begins, page), last = ends / page * page;
+  if (first >= last) return;
+  pool(blocks_[id]).free.erase(entry(id));
+  BlockId pages = id;
+  if (begins < first) {
+    pages = cut(id, first - begins);
+    keep_free(id);
+  }
+  if (last < ends) keep_free(cut(pages, last - first));
+  blocks_[pages].mapped = false;
+  for (const HeldMemory::Part& part : held_.give_back(first, last - first))
+    changes_.push_back({part.segment, part.bytes, part.address, false});
+  reserved_ -= last - first;
+  pages = merged(pages);
+  if (blocks_[pages].before == kNone && blocks_[pages].after == kNone) {
+    unused_.push_back(pages);  // nothing of the segment is left
+  } else {
+    keep_unmapped(pages);
+  }
+}
+
+void CachingAllocator::empty_cache() {
+  changes_.clear();
+  give_back_cached();
+}
+
+// Every segment that holds nothing; of an expandable one every page.
 void CachingAllocator::give_back_cached() {
   for (Pool* pool : {&large_, &small_}) {
-    for (auto each = pool->begin(); each != pool->end();) {
-      const Block& block = blocks_[each->block];
-      if (block.before != kNone || block.after != kNone) {
-        ++each;
-        continue;
+    std::vector<BlockId> blocks;
+    for (const FreeBlock& each : pool->free)
+      if (!record::in_graph_pool(each.stream)) blocks.push_back(each.block);
+    for (const BlockId id : blocks) {
+      const Block& block = blocks_[id];
+      if (expandable_) {
+        unmap(id);
+      } else if (block.before == kNone && block.after == kNone) {
+        for (const HeldMemory::Part& part : held_.give_back(block.address, block.bytes))
+          changes_.push_back({part.segment, part.bytes, part.address, false});
+        addresses_.give_back(block.address, block.bytes);
+        reserved_ -= block.bytes;
+        pool->free.erase(entry(id));
+        unused_.push_back(id);
       }
-      changes_.push_back({block.at.segment, block.at.block, segment_address_[block.at.segment], false});
-      addresses_.give_back(segment_address_[block.at.segment], block.at.block);
-      reserved_ -= block.at.block;
-      unused_.push_back(each->block);
-      each = pool->erase(each);
     }
   }
 }
 
-// The first `bytes` stay; the rest becomes another, free block.
-void CachingAllocator::split(BlockId id, Bytes bytes) {
+CachingAllocator::BlockId CachingAllocator::cut(BlockId id, Bytes bytes) {
   Block rest = blocks_[id];
-  rest.at.offset += bytes;
-  rest.at.block -= bytes;
+  rest.address += bytes;
+  rest.bytes -= bytes;
   rest.before = id;
   rest.free = true;
   const BlockId rest_id = make_block(rest);
   if (rest.after != kNone) blocks_[rest.after].before = rest_id;
   blocks_[id].after = rest_id;
-  blocks_[id].at.block = bytes;
-  pool(rest).insert(entry(rest_id));
+  blocks_[id].bytes = bytes;
+  return rest_id;
+}
+
+CachingAllocator::BlockId CachingAllocator::joined(BlockId first, BlockId second) {
+  blocks_[first].bytes += blocks_[second].bytes;
+  blocks_[first].after = blocks_[second].after;
+  if (blocks_[first].after != kNone) blocks_[blocks_[first].after].before = first;
+  unused_.push_back(second);
+  return first;
+}
+
+CachingAllocator::BlockId CachingAllocator::merged(BlockId id) {
+  const auto takes_part = [&](BlockId neighbor) {
+    if (neighbor == kNone || !blocks_[neighbor].free || blocks_[neighbor].mapped != blocks_[id].mapped) return false;
+    const Block& block = blocks_[neighbor];
+    if (block.mapped) {
+      pool(block).free.erase(entry(neighbor));
+    } else {
+      pool(block).unmapped.erase({block.stream, block.address, neighbor});
+    }
+    return true;
+  };
+  BlockId whole = id;
+  if (const BlockId after = blocks_[id].after; takes_part(after)) whole = joined(whole, after);
+  if (const BlockId before = blocks_[id].before; takes_part(before)) whole = joined(before, whole);
+  return whole;
 }
 
 void CachingAllocator::free(BlockId id) {
-  allocated_ -= blocks_[id].at.block;
+  allocated_ -= blocks_[id].bytes;
   blocks_[id].free = true;
-  const auto join = [this](BlockId first, BlockId second) {
-    blocks_[first].at.block += blocks_[second].at.block;
-    blocks_[first].after = blocks_[second].after;
-    if (blocks_[first].after != kNone) blocks_[blocks_[first].after].before = first;
-    unused_.push_back(second);
-    return first;
-  };
-  const auto takes_part = [this](BlockId neighbor) {
-    return neighbor != kNone && blocks_[neighbor].free && pool(blocks_[neighbor]).erase(entry(neighbor)) > 0;
-  };
-  BlockId whole = id;
-  if (const BlockId after = blocks_[id].after; takes_part(after)) whole = join(whole, after);
-  if (const BlockId before = blocks_[id].before; takes_part(before)) whole = join(before, whole);
-  pool(blocks_[whole]).insert(entry(whole));
+  keep_free(merged(id));
 }
 
 }  // namespace headroom::predict

@@ -84,6 +84,7 @@ class Adding {
 
   bool take(const MemEvent& event, std::vector<MemEvent>& events) {
     if (events.empty()) take_workspace(event, events);
+    if (record::in_graph_pool(event.stream) && !recorded_) begin_graph(event, events);
     const std::string_view op = trace_.op_name(event.op);
     const bool in_loss = chunked_ && event.phase == Phase::kLoss && op == "lm_head";
     if (in_loss && event.kind == EventKind::kFree && !multiplied_) {
@@ -183,11 +184,22 @@ class Adding {
     return true;
   }
 
-  // The run makes a small product first, so that the workspace has its name.
+  // A graph keeps the seed and the offset of the random numbers beside its pool (aten/src/ATen/cuda/CUDAGeneratorImpl.cpp,
+  // register_graph()).
+  void begin_graph(const MemEvent& first, std::vector<MemEvent>& events) {
+    recorded_ = true;
+    MemEvent before = first;
+    before.stream = static_cast<std::uint8_t>(record::Stream::kGraph);
+    constexpr Bytes kNumber = 8;
+    for (int i = 0; i < 2; ++i) request(before, kNumber, Category::kWorkspace, events);
+  }
+
+  // The run makes a small product first, so that the workspace has its name; with a graph on the graph's stream.
   void take_workspace(const MemEvent& first, std::vector<MemEvent>& events) {
     const Bytes small = 16 * 16 * step_.element_bytes();
     MemEvent named = first;
     named.op = blas_;
+    if (step_.cuda_graph) named.stream = static_cast<std::uint8_t>(record::Stream::kGraph);
     const MemEvent operand = request(named, small, Category::kWorkspace, events);
     const MemEvent product = request(named, small, Category::kWorkspace, events);
     request(named, kBlasWorkspace, Category::kWorkspace, events);
@@ -209,7 +221,7 @@ class Adding {
   std::uint64_t next_;
   std::uint16_t blas_;
   Bytes embedding_, scores_;
-  bool sorts_, chunked_, eager_, multiplied_ = false;
+  bool sorts_, chunked_, eager_, multiplied_ = false, recorded_ = false;
   std::uint16_t scores_layer_ = record::kNoLayer;
   int scores_made_ = 0;
 };

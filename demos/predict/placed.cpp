@@ -27,11 +27,16 @@ std::vector<Bytes> segment_addresses(const record::Recording& run) {
   return addresses;
 }
 
+bool is_on(const record::RunInfo& run, std::string_view key) {
+  const auto found = run.params.find(std::string(key));
+  return found != run.params.end() && found->second == "on";
+}
+
 class Placing {
  public:
   Placing(const record::Recording& requests, Bytes limit)
       : requests_(requests),
-        allocator_(limit, DeviceAddresses(segment_addresses(requests))),
+        allocator_(limit, is_on(requests.info(), kExpandableSegments), DeviceAddresses(segment_addresses(requests))),
         limit_(limit),
         first_segment_(next_storage(requests)) {}
 
@@ -78,13 +83,18 @@ class Placing {
   }
 
   bool allocate(MemEvent& event) {
+    if (record::in_graph_pool(event.stream) && !graph_begun_) {
+      graph_begun_ = true;
+      allocator_.empty_cache();
+      add_segments(event);
+    }
     const auto block = allocator_.allocate(event.requested, event.stream);
-    for (const CachingAllocator::SegmentChange& change : allocator_.changes()) add_segment(event, change);
+    add_segments(event);
     if (!block) {
       run_out(event);
       return false;
     }
-    const CachingAllocator::Placement& at = allocator_.placement(*block);
+    const CachingAllocator::Placement at = allocator_.placement(*block);
     live_[event.storage] = {*block, event.category};
     placements_.push_back({event.storage, first_segment_ + at.segment, at.offset});
     event.block = at.block;
@@ -105,6 +115,10 @@ class Placing {
     event.allocator_allocated = allocator_.allocated();
     event.allocator_reserved = allocator_.reserved();
     events_->push_back(event);
+  }
+
+  void add_segments(const MemEvent& cause) {
+    for (const CachingAllocator::SegmentChange& change : allocator_.changes()) add_segment(cause, change);
   }
 
   void add_segment(const MemEvent& cause, const CachingAllocator::SegmentChange& change) {
@@ -149,6 +163,7 @@ class Placing {
   CachingAllocator allocator_;
   Bytes limit_;
   std::uint64_t first_segment_;  // number of the first one
+  bool graph_begun_ = false;
   std::vector<MemEvent>* events_ = nullptr;
   std::vector<record::Placement> placements_;
   std::unordered_map<std::uint64_t, Live> live_;

@@ -65,6 +65,9 @@ inline constexpr std::array kAttentions{
     Meant<Attention>{{"eager", "eager"}, Attention::kEager},
 };
 
+// So many steps run before one is recorded as a CUDA graph.
+inline constexpr int kGraphWarmUpSteps = 3;
+
 // Operations of the step as one kernel each, instead of compositions of PyTorch's operators.
 struct FusedKernels {
   bool rms_norm = false;

@@ -129,6 +129,9 @@ Scope::Scope(Category category, std::uint16_t op)
     : mask_(kCategoryField.mask() | kOpField.mask()),
       before_(replace(mask_, kCategoryField.put(static_cast<std::uint64_t>(category)) | kOpField.put(op))) {}
 
+Scope::Scope(Stream stream)
+    : mask_(kStreamField.mask()), before_(replace(mask_, kStreamField.put(static_cast<std::uint64_t>(stream)))) {}
+
 Scope::Scope(const Tag& tag) : mask_(kWholeTag), before_(replace(mask_, tag.pack())) {}
 
 Scope::~Scope() {

@@ -13,6 +13,15 @@ namespace headroom::record {
 inline constexpr std::uint16_t kNoLayer = 0x0fff;  // 12 bits: layers 0 … 4094
 inline constexpr std::uint16_t kNoOperator = 0;
 
+// Where a request for memory goes on a GPU, as tags and events number it: PyTorch's allocator keeps what is free for each
+// stream and for the pool of a CUDA graph separately.
+enum class Stream : std::uint8_t {
+  kDefault = 0,
+  kGraph = 1,        // on which the steps of a CUDA graph run
+  kGraphPool = 128,  // what is requested while a graph is recorded; no stream has this number or a higher one
+};
+constexpr bool in_graph_pool(std::uint8_t stream) { return stream >= static_cast<std::uint8_t>(Stream::kGraphPool); }
+
 // What a thread is doing. Packed: phase 4 bits, category 4, layer 12, micro-batch 12, operator 16, stream 8, set 1,
 // marked 1.
 struct Tag {
@@ -21,7 +30,7 @@ struct Tag {
   std::uint16_t layer = kNoLayer;
   std::uint16_t micro_batch = 0;
   std::uint16_t op = kNoOperator;  // index into the operator table, see intern_operator
-  std::uint8_t stream = 0;
+  std::uint8_t stream = 0;         // on meta, where no stream says it
 
   std::uint64_t pack() const;
   static Tag unpack(std::uint64_t word);
@@ -46,6 +55,7 @@ class Scope {
   explicit Scope(Phase phase);
   explicit Scope(std::uint16_t op);
   Scope(Category category, std::uint16_t op);
+  explicit Scope(Stream stream);
   explicit Scope(const Tag& tag);
   ~Scope();
   Scope(const Scope&) = delete;

@@ -122,6 +122,80 @@ TEST_CASE("at the limit what is cached goes back to the device, then nothing is 
   CHECK(allocator.allocated() == 48 * kMiB);
 }
 
+TEST_CASE("the pool of a CUDA graph shares no block with a stream, and gives nothing back") {
+  constexpr auto kPool = static_cast<std::uint8_t>(record::Stream::kGraphPool);
+  CachingAllocator allocator(64 * kMiB);
+  allocator.free(*allocator.allocate(24 * kMiB, 0));
+  allocator.free(*allocator.allocate(16 * kMiB, kPool));
+  CHECK(allocator.reserved() == 40 * kMiB);
+  CHECK_FALSE(allocator.allocate(30 * kMiB, kPool));  // it takes back no stream's cache
+  CHECK(allocator.allocate(44 * kMiB, 0));            // a stream takes back its own
+  CHECK(allocator.reserved() == 60 * kMiB);
+  allocator.empty_cache();
+  CHECK(allocator.changes().empty());
+  CHECK(allocator.placement(*allocator.allocate(16 * kMiB, kPool)).segment == 1);
+}
+
+TEST_CASE("an empty cache keeps the segments in which something is alive") {
+  CachingAllocator allocator;
+  const auto kept = allocator.allocate(30 * kMiB), given = allocator.allocate(40 * kMiB);
+  allocator.free(*given);
+  allocator.empty_cache();
+  REQUIRE(allocator.changes().size() == 1);
+  CHECK(allocator.changes()[0].bytes == 40 * kMiB);
+  CHECK(allocator.reserved() == 30 * kMiB);
+  CHECK(allocator.placement(*kept).block == 30 * kMiB);
+}
+
+TEST_CASE("an expandable segment grows by pages behind what is free at its end") {
+  CachingAllocator allocator(0, /*expandable=*/true);
+  const auto first = allocator.allocate(30 * kMiB);
+  CHECK(allocator.reserved() == 40 * kMiB);  // two pages of 20 MiB
+  const auto second = allocator.allocate(45 * kMiB);
+  CHECK(allocator.reserved() == 80 * kMiB);  // 10 MiB were left, and two pages more
+  CHECK(allocator.placement(*second).segment == 0);
+  CHECK(allocator.placement(*second).offset == 30 * kMiB);
+  allocator.free(*first);
+  const auto third = allocator.allocate(29 * kMiB + 512);  // the rest of any size is cut off
+  CHECK(allocator.allocated() == 74 * kMiB + 512);
+  CHECK(allocator.placement(*third).offset == 0);
+  (void)allocator.allocate(1);
+  CHECK(allocator.reserved() == 82 * kMiB);  // small ones are elsewhere, in pages of 2 MiB
+}
+
+TEST_CASE("of an expandable segment whole free pages go back, and the lowest hole is filled first") {
+  CachingAllocator allocator(200 * kMiB, /*expandable=*/true);
+  const auto a = allocator.allocate(50 * kMiB), b = allocator.allocate(60 * kMiB), c = allocator.allocate(30 * kMiB);
+  CHECK(allocator.reserved() == 140 * kMiB);
+  allocator.free(*b);  // from 50 to 110 MiB: the pages from 60 to 100 hold nothing else
+  allocator.empty_cache();
+  CHECK(allocator.reserved() == 100 * kMiB);
+  record::Bytes given = 0;
+  for (const auto& change : allocator.changes()) {
+    CHECK_FALSE(change.taken);
+    given += change.bytes;
+  }
+  CHECK(given == 40 * kMiB);
+  const auto d = allocator.allocate(55 * kMiB);  // fits between a and c once both pages are back
+  CHECK(allocator.reserved() == 140 * kMiB);
+  CHECK(allocator.changes().size() == 1);
+  CHECK(allocator.changes()[0].address == 60 * kMiB);
+  CHECK(allocator.placement(*d).offset == 50 * kMiB);
+  CHECK(allocator.placement(*a).offset == 0);
+  CHECK(allocator.placement(*c).block == 30 * kMiB);
+}
+
+TEST_CASE("at the limit an expandable segment gives its free pages back before it grows") {
+  CachingAllocator allocator(100 * kMiB, /*expandable=*/true);
+  allocator.free(*allocator.allocate(kMiB / 2));  // a page of small blocks
+  const auto big = allocator.allocate(60 * kMiB);
+  REQUIRE(big);
+  CHECK(allocator.reserved() == 62 * kMiB);
+  CHECK(allocator.allocate(40 * kMiB));
+  CHECK(allocator.reserved() == 100 * kMiB);
+  CHECK_FALSE(allocator.allocate(20 * kMiB));
+}
+
 // What a run was given, and what its requests are given here: blocks, segments, totals, and where they are.
 void check_reproduced(const Recording& run) {
   const Recording simulated = predict::placed(run, run.info().cap);

@@ -74,6 +74,8 @@ class DemoRun {
   // destroyed.
   virtual StepResult step(int index) = 0;
   virtual int steps() const = 0;
+  // Later steps allocate as the last of these does: a prediction makes no more.
+  virtual int distinct_steps() const { return 3; }
   virtual int marks_per_step() const = 0;  // record::mark and mark_step calls of one step: for progress within it
   // Of the last step. Waits for the device. Not on meta.
   virtual StepReport report() = 0;

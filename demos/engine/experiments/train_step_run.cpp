@@ -198,6 +198,10 @@ StepResult TrainStepRun::step(int index) {
 
 int TrainStepRun::steps() const { return state_->steps; }
 
+int TrainStepRun::distinct_steps() const {
+  return state_->graph ? llama::StepGraph::kWarmUp + 1 : DemoRun::distinct_steps();
+}
+
 std::int64_t TrainStepRun::tokens_per_step() const { return state_->samples * state_->seq; }
 
 std::int64_t TrainStepRun::num_parameters() const { return llama::num_parameters(state_->model.config); }

@@ -18,6 +18,7 @@ class TrainStepRun final : public DemoRun {
   // Batch, forward, loss, backward, optimizer. Never waits for the device.
   StepResult step(int index) override;
   int steps() const override;
+  int distinct_steps() const override;
   int marks_per_step() const override;
   StepReport report() override;
   std::string note() const override;

@@ -5,6 +5,7 @@
 
 #include <ATen/cuda/CUDAContextLight.h>
 #include <c10/core/Allocator.h>
+#include <c10/core/AllocatorConfig.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
@@ -20,6 +21,8 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 using record::Bytes;
 
 namespace {
+
+constexpr c10::MempoolId_t kNoPool{0, 0};
 
 TraceKind kind_of(allocator::TraceEntry::Action action) {
   using Entry = allocator::TraceEntry;
@@ -77,7 +80,8 @@ void attach_trace_hook(TraceHook hook) {
           .device = entry.device_,
           .address = entry.addr_,
           .bytes = static_cast<Bytes>(entry.size_),
-          .stream = entry.stream_});
+          .stream = entry.stream_,
+          .in_graph_pool = entry.mempool_ != kNoPool});
   });
 }
 
@@ -89,7 +93,7 @@ std::shared_ptr<void> listen_on_this_thread(ReportHook& hook) {
 
 std::vector<Segment> segments(int device) {
   std::vector<Segment> result;
-  for (const allocator::SegmentInfo& info : allocator::snapshot({0, 0}, /*include_traces=*/false).segments) {
+  for (const allocator::SegmentInfo& info : allocator::snapshot(kNoPool, /*include_traces=*/false).segments) {
     if (info.device != device) continue;
     Segment segment{.address = info.address, .size = static_cast<Bytes>(info.total_size), .blocks = {}};
     std::uintptr_t address = info.address;  // blocks of a segment are side by side
@@ -98,7 +102,8 @@ std::vector<Segment> segments(int device) {
         segment.blocks.push_back({.address = address,
                                   .requested = static_cast<Bytes>(block.requested_size),
                                   .size = static_cast<Bytes>(block.size),
-                                  .stream = info.stream});
+                                  .stream = info.stream,
+                                  .in_graph_pool = info.owner_private_pool_id != kNoPool});
       }
       address += block.size;
     }
@@ -123,6 +128,10 @@ void reset_peaks(int device) { allocator::resetPeakStats(static_cast<c10::Device
 void release_everything() {
   at::cuda::clearCublasWorkspaces();
   allocator::emptyCache();
+}
+
+void use_expandable_segments(bool on) {
+  c10::CachingAllocator::setAllocatorSettings(on ? "expandable_segments:True" : "expandable_segments:False");
 }
 
 Cap::Cap(Bytes cap, int device)

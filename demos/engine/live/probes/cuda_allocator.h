@@ -19,6 +19,7 @@ struct Trace {
   std::uintptr_t address = 0;
   record::Bytes bytes = 0;  // requested for blocks, whole for segments
   const void* stream = nullptr;
+  bool in_graph_pool = false;  // of a CUDA graph
 };
 
 // Hears of every block and segment. Called inside the allocator's lock of that device: copy and return, call nothing of
@@ -44,6 +45,7 @@ struct Block {
   record::Bytes requested = 0;
   record::Bytes size = 0;
   const void* stream = nullptr;
+  bool in_graph_pool = false;
 };
 struct Segment {
   std::uintptr_t address = 0;
@@ -61,6 +63,10 @@ void reset_peaks(int device);
 
 // Gives cuBLAS workspaces and every cached segment back to the device.
 void release_everything();
+
+// Whether the allocator maps pages in one range of addresses (expandable segments) from here on, instead of asking the
+// device for each segment. Call it while nothing is cached.
+void use_expandable_segments(bool on);
 
 // The allocator refuses to hold more than `cap` bytes of segments; the old limit comes back with the destructor.
 class Cap {

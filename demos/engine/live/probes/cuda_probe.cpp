@@ -2,7 +2,6 @@
 #include "demos/engine/live/probes/cuda_probe.h"
 
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -37,7 +36,7 @@ CudaProbe& CudaProbe::install(EventSink& sink, int device) {
 
 void CudaProbe::start() {
   storages_.clear();
-  segments_.clear();
+  held_.clear();
   first_segment_.reset();
   placements_.clear();
   waiting_ = {};
@@ -54,7 +53,7 @@ void CudaProbe::start() {
                                 .id = sink_.next_id(),
                                 .requested = block.requested,
                                 .block = block.size,
-                                .stream = stream_number(block.stream)};
+                                .stream = stream_number(block.stream, block.in_graph_pool)};
       storages_.insert(storage);
       keep_place(storage);
       allocated += block.size;
@@ -87,27 +86,25 @@ record::MemEvent CudaProbe::event_of(EventKind kind, const LiveStorage& storage)
 }
 
 // 0 is the first stream seen, which is the default stream unless another was chosen.
-std::uint8_t CudaProbe::stream_number(const void* stream) {
+std::uint8_t CudaProbe::stream_number(const void* stream, bool in_graph_pool) {
+  constexpr auto kGraphPool = static_cast<std::uint8_t>(record::Stream::kGraphPool);
+  if (in_graph_pool) return kGraphPool;
   auto found = std::find(streams_.begin(), streams_.end(), stream);
   if (found == streams_.end()) found = streams_.insert(streams_.end(), stream);
-  return static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(found - streams_.begin(), 255));
+  return static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(found - streams_.begin(), kGraphPool - 1));
 }
 
 void CudaProbe::keep_segment(const LiveStorage& segment) {
   if (!first_segment_) first_segment_ = segment.address;
-  segments_.insert_or_assign(segment.address, segment);
+  held_.take(segment.id, static_cast<Bytes>(segment.address), segment.block);
   placements_.push_back({.storage = segment.id,
                          .segment = segment.id,
                          .offset = static_cast<Bytes>(segment.address) - static_cast<Bytes>(*first_segment_)});
 }
 
 void CudaProbe::keep_place(const LiveStorage& block) {
-  const auto behind = segments_.upper_bound(block.address);
-  if (behind == segments_.begin()) return;  // a segment that was never seen
-  const auto& [address, segment] = *std::prev(behind);
-  if (block.address - address >= static_cast<std::uintptr_t>(segment.block)) return;
-  placements_.push_back(
-      {.storage = block.id, .segment = segment.id, .offset = static_cast<Bytes>(block.address - address)});
+  if (const auto place = held_.find(static_cast<Bytes>(block.address)))
+    placements_.push_back({.storage = block.id, .segment = place->segment, .offset = place->offset});
 }
 
 void CudaProbe::on_trace(const Trace& trace) {
@@ -128,17 +125,20 @@ void CudaProbe::on_trace(const Trace& trace) {
 }
 
 void CudaProbe::on_segment(const Trace& trace) {
+  LiveStorage segment{
+      .address = trace.address, .block = trace.bytes, .stream = stream_number(trace.stream, trace.in_graph_pool)};
   if (trace.kind == TraceKind::kSegmentAlloc) {
-    const LiveStorage segment{
-        .address = trace.address, .id = sink_.next_id(), .block = trace.bytes, .stream = stream_number(trace.stream)};
+    segment.id = sink_.next_id();
     keep_segment(segment);
     sink_.push(event_of(EventKind::kSegmentAlloc, segment));
     return;
   }
-  const auto held = segments_.extract(trace.address);
-  LiveStorage segment = held ? held.mapped() : LiveStorage{};
-  segment.block = trace.bytes;  // an expandable segment may shrink by less than it grew
-  sink_.push(event_of(EventKind::kSegmentFree, segment));
+  // Pages that go back may have come in several parts, and those may keep others.
+  for (const auto& part : held_.give_back(static_cast<Bytes>(trace.address), trace.bytes)) {
+    segment.id = part.segment;
+    segment.block = part.bytes;
+    sink_.push(event_of(EventKind::kSegmentFree, segment));
+  }
 }
 
 void CudaProbe::on_block(std::uintptr_t address, Bytes change, Bytes allocated, Bytes reserved, int device) {
@@ -155,7 +155,7 @@ void CudaProbe::complete(Bytes block, Bytes allocated, Bytes reserved) {
                               .requested = trace.bytes,
                               .block = block,
                               .category = EventSink::category_now(),
-                              .stream = stream_number(trace.stream)};
+                              .stream = stream_number(trace.stream, trace.in_graph_pool)};
     storages_.insert(storage);
     keep_place(storage);
     event = event_of(EventKind::kAlloc, storage);

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "demos/engine/live/probes/event_sink.h"
 #include "demos/engine/live/probes/probe.h"
 #include "demos/engine/live/probes/storage_table.h"
+#include "demos/predict/held_memory.h"
 
 namespace headroom::live {
 
@@ -46,7 +46,7 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   void complete(record::Bytes block, record::Bytes allocated, record::Bytes reserved);
   void complete_unreported();
   record::MemEvent event_of(record::EventKind kind, const LiveStorage& storage) const;
-  std::uint8_t stream_number(const void* stream);
+  std::uint8_t stream_number(const void* stream, bool in_graph_pool);
   void keep_segment(const LiveStorage& segment);
   void keep_place(const LiveStorage& block);
 
@@ -56,8 +56,8 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   // Guarded by the allocator's lock, and by the worker being the only thread that allocates.
   cuda_allocator::Trace waiting_;  // of kind kOther: none waits
   StorageTable storages_;
-  std::map<std::uintptr_t, LiveStorage> segments_;  // by address
-  std::optional<std::uintptr_t> first_segment_;     // address of the run's first one
+  predict::HeldMemory held_;
+  std::optional<std::uintptr_t> first_segment_;  // address of the run's first one
   std::vector<record::Placement> placements_;
   std::vector<const void*> streams_;
   record::Bytes cap_ = 0;

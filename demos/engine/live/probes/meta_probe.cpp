@@ -33,6 +33,7 @@ record::MemEvent MetaProbe::event_of(EventKind kind, const LiveStorage& storage)
   event.requested = storage.requested;
   event.block = storage.block;
   event.category = storage.category;
+  event.stream = storage.stream;
   return event;
 }
 
@@ -61,6 +62,7 @@ c10::DataPtr MetaProbe::allocate(std::size_t bytes) {
   storage.requested = static_cast<record::Bytes>(bytes);
   storage.block = storage.requested;  // no rounding: predictions show what is asked for
   storage.category = EventSink::category_now();
+  storage.stream = record::current_tag().stream;
   {
     std::lock_guard guard(lock_);
     storages_.insert(storage);

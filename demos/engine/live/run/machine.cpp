@@ -62,9 +62,11 @@ Probe& Machine::probe(DeviceKind kind) {
   return *probes_.cpu;
 }
 
-Machine::CapGuard::CapGuard(Machine& machine, DeviceKind kind, Bytes cap) : machine_(machine) {
+Machine::AllocatorGuard::AllocatorGuard(Machine& machine, DeviceKind kind, Bytes cap, bool expandable_segments)
+    : machine_(machine) {
   if (machine_.planner()) return;
   if (kind == DeviceKind::kGpu) {
+    cuda_allocator::use_expandable_segments(expandable_segments);
     machine_.cuda_->set_cap(cap);
     if (cap != 0) cuda_.emplace(cap, kDevice);
   } else {
@@ -75,7 +77,7 @@ Machine::CapGuard::CapGuard(Machine& machine, DeviceKind kind, Bytes cap) : mach
   }
 }
 
-Machine::CapGuard::~CapGuard() {
+Machine::AllocatorGuard::~AllocatorGuard() {
   machine_.cpu_cap_ = machine_.cpu_limit_ = 0;
   if (machine_.probes_.cpu != nullptr) machine_.keeps_on_host(0);
   if (machine_.cuda_ != nullptr) machine_.cuda_->set_cap(0);

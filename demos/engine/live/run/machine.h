@@ -50,13 +50,14 @@ class Machine {
   // Who watches the allocator of a run on `kind`.
   Probe& probe(record::DeviceKind kind);
 
-  // For the time of a run: the cap (0: none), lifted again by the destructor. On the CPU also what the machine can give.
-  class CapGuard {
+  // For the time of a run: the cap (0: none), lifted again by the destructor, and on a GPU how segments grow. On the CPU
+  // also what the machine can give.
+  class AllocatorGuard {
    public:
-    CapGuard(Machine& machine, record::DeviceKind kind, record::Bytes cap);
-    ~CapGuard();
-    CapGuard(const CapGuard&) = delete;
-    CapGuard& operator=(const CapGuard&) = delete;
+    AllocatorGuard(Machine& machine, record::DeviceKind kind, record::Bytes cap, bool expandable_segments);
+    ~AllocatorGuard();
+    AllocatorGuard(const AllocatorGuard&) = delete;
+    AllocatorGuard& operator=(const AllocatorGuard&) = delete;
 
    private:
     Machine& machine_;

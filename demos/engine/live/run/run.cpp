@@ -32,9 +32,6 @@ using record::OutcomeKind;
 
 namespace {
 
-// Every step allocates the same, so a prediction of three says what a thousand would.
-constexpr int kMostPredictedSteps = 3;
-
 // How the training went, in plain values: an exception that is held holds tensors.
 struct Ending {
   OutcomeKind kind = OutcomeKind::kCompleted;
@@ -130,7 +127,7 @@ class Watching {
   Watching(const RunContext& context, const RunPlan& plan)
       : context_(context),
         probe_(context.machine.probe(plan.kind())),
-        cap_(context.machine, plan.kind(), plan.cap),
+        allocator_(context.machine, plan.kind(), plan.cap, plan.expandable_segments),
         opened_(open(context.sink, plan.recorded)),
         tracing_(context, traces_of(plan, context.machine)),
         listener_(context, plan.recorded, probe_, clock_of(context, plan), tracing_) {
@@ -174,7 +171,7 @@ class Watching {
 
   const RunContext& context_;
   Probe& probe_;
-  Machine::CapGuard cap_;
+  Machine::AllocatorGuard allocator_;
   bool opened_;
   Tracing tracing_;
   Listener listener_;
@@ -234,7 +231,7 @@ Ending train(const RunPlan& plan, const RunContext& context, Watching& watching)
   if (!created && context.cancel) return {OutcomeKind::kCancelled, ""};
   if (!created) return {OutcomeKind::kRefused, created.error().message};
   DemoRun& run = *created.value();
-  const int steps = context.machine.planner() ? std::min(run.steps(), kMostPredictedSteps) : run.steps();
+  const int steps = context.machine.planner() ? std::min(run.steps(), run.distinct_steps()) : run.steps();
   ProgressMeter progress(steps, run.marks_per_step());
   watching.listener().follow(&progress);
   for (int index = 0; index < steps; ++index) {

@@ -12,6 +12,7 @@
 #include "demos/engine/live/trace/kernel_support.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "demos/predict/placed.h"
 
 namespace headroom::live {
 
@@ -72,6 +73,8 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
     if (compose(plan.params)) plan.kernels_trouble = lack + ": PyTorch's operators take their place in this run.";
   }
   if (plan.params.has("cap")) plan.cap = plan.params.integer("cap");
+  if (plan.params.has(predict::kExpandableSegments))
+    plan.expandable_segments = plan.params.on(predict::kExpandableSegments);
   return plan;
 }
 

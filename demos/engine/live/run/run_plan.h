@@ -18,6 +18,7 @@ struct RunPlan {
   // What the events are of; a planner's tensors are on meta all the same.
   const protocol::DeviceFacts* device = nullptr;
   record::Bytes cap = 0;
+  bool expandable_segments = false;
   std::string kernels_trouble;  // why no kernel of ours runs though some were asked for
 
   record::DeviceKind kind() const { return device->kind; }

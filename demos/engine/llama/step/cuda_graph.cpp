@@ -11,6 +11,8 @@
 #include <c10/cuda/CUDAStream.h>
 #include <c10/util/Exception.h>
 
+#include "demos/record/scope.h"
+
 namespace headroom::llama {
 
 struct StepGraph::OnCuda {
@@ -59,6 +61,7 @@ StepGraph::StepGraph(at::Device device) : cuda_(device.is_cuda() ? std::make_uni
 StepGraph::~StepGraph() = default;
 
 void StepGraph::on_stream(const std::function<void()>& work) {
+  const record::Scope tag(record::Stream::kGraph);
   if (!cuda_) return work();
   const c10::cuda::CUDAStream outer = c10::cuda::getCurrentCUDAStream();
   at::cuda::CUDAEvent begun, done;
@@ -93,6 +96,7 @@ at::Tensor StepGraph::run(const std::function<at::Tensor()>& step) {
     }
     if (!recorded) {
       loss_ = at::Tensor();
+      const record::Scope tag(record::Stream::kGraphPool);
       loss_ = cuda_ ? cuda_->record(step) : step();
     }
     if (cuda_) cuda_->graph.replay();

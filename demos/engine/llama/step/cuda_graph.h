@@ -7,6 +7,7 @@
 
 #include <ATen/ATen.h>
 
+#include "demos/predict/techniques.h"
 #include "demos/record/units.h"
 
 namespace headroom::llama {
@@ -19,7 +20,7 @@ namespace headroom::llama {
 // count) is in tensors that were there before.
 class StepGraph {
  public:
-  static constexpr int kWarmUp = 3;
+  static constexpr int kWarmUp = predict::kGraphWarmUpSteps;
 
   explicit StepGraph(at::Device device);
   ~StepGraph();
