@@ -8,6 +8,7 @@
 #include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/gpu_extras.h"
+#include "demos/predict/more_steps.h"
 #include "demos/predict/placed.h"
 #include "demos/predict/techniques.h"
 
@@ -22,25 +23,8 @@ namespace {
 // Events that all answers may have together; an answer of Llama 3.2 1B has about 20,000 and 70 bytes in each.
 constexpr std::size_t kMostEvents = 4'000'000;
 constexpr auto kLongestWait = 50ms;
+constexpr int kShownSteps = 3;       // as the engine plans at most
 constexpr int kLongestSilence = 20;  // ms, after which it is seen whether the question was dropped
-
-std::shared_ptr<const Prediction> refused(std::string sentence) {
-  if (sentence.empty()) sentence = "The engine did not answer.";
-  return std::make_shared<Prediction>(Prediction{nullptr, nullptr, std::move(sentence)});
-}
-
-// The planner traces requests; on a GPU libraries add theirs, and PyTorch's allocator makes blocks and segments of them.
-std::shared_ptr<const Prediction> prediction_of(std::shared_ptr<const Recording> traced) {
-  Prediction prediction{.requests = traced, .recording = std::move(traced), .refusal = {}};
-  const record::RunInfo& info = prediction.requests->info();
-  const experiments::DemoInfo& step = experiments::training_step();
-  if (info.device == record::DeviceKind::kGpu && info.demo == step.id) {
-    prediction.requests =
-        std::make_shared<const Recording>(predict::with_gpu_extras(*prediction.requests, step.schema));
-    prediction.recording = std::make_shared<const Recording>(predict::placed(*prediction.requests, info.cap));
-  }
-  return std::make_shared<const Prediction>(std::move(prediction));
-}
 
 std::size_t events_of(const Prediction& prediction) {
   return prediction.recording == nullptr ? 0 : 2 * prediction.recording->events().size();
@@ -162,14 +146,52 @@ bool Predictions::dropped(const Question& question) const {
   return !current_ || !(current_->run == question.run);
 }
 
+// The planner traces requests; on a GPU libraries add theirs, and PyTorch's allocator makes blocks and segments of them.
+// Null, where the question was dropped.
+std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced) {
+  if (traced.recording == nullptr && traced.refusal.empty()) return nullptr;
+  if (traced.recording == nullptr)
+    return std::make_shared<Prediction>(Prediction{nullptr, nullptr, std::move(traced.refusal)});
+  Prediction prediction{.requests = traced.recording, .recording = std::move(traced.recording), .refusal = {}};
+  const record::RunInfo& info = prediction.requests->info();
+  const experiments::DemoInfo& step = experiments::training_step();
+  if (info.device == record::DeviceKind::kGpu && info.demo == step.id) {
+    prediction.requests =
+        std::make_shared<const Recording>(predict::with_gpu_extras(*prediction.requests, step.schema));
+    prediction.recording = std::make_shared<const Recording>(predict::placed(*prediction.requests, info.cap));
+  }
+  return std::make_shared<const Prediction>(std::move(prediction));
+}
+
 // Null: the question was dropped.
 std::shared_ptr<const Prediction> Predictions::answer(const Question& question) {
+  const PlannedRun& run = question.run;
+  if (run.demo != experiments::training_step().id) return prediction_of(trace(question, run.params));
+  const predict::StepSettings step = predict::step_settings(run.params);
+  const int traced = predict::traced_steps(step), shown = std::min(step.steps, kShownSteps);
+  if (traced >= shown) return prediction_of(trace(question, run.params));
+  record::Params fewer = run.params;
+  (void)fewer.set("steps", record::ParamValue(std::int64_t{traced}));
+  Traced two = trace(question, fewer);
+  if (two.recording == nullptr) return prediction_of(std::move(two));
+  record::RunInfo info = two.recording->info();
+  info.params = run.params.to_map();
+  std::optional<Recording> all = predict::with_more_steps(*two.recording, shown);
+  if (!all) return prediction_of(trace(question, run.params));
+  all->set_info(std::move(info));
+  return prediction_of({.recording = std::make_shared<const Recording>(*std::move(all)), .refusal = {}});
+}
+
+Predictions::Traced Predictions::trace(const Question& question, const record::Params& params) {
+  const auto refused = [](std::string sentence) {
+    return Traced{nullptr, sentence.empty() ? "The engine did not answer." : std::move(sentence)};
+  };
   if (planner_ == nullptr) planner_ = make_();
   if (planner_ == nullptr) return refused("There is no engine to predict with.");
-  const backend::RunRequest request{question.run.demo, question.run.params, true, {}};
+  const backend::RunRequest request{question.run.demo, params, true, {}};
   if (const record::Status started = planner_->start(request); !started) return refused(started.error().message);
   while (planner_->state() != RunState::kFinished) {
-    if (dropped(question)) return nullptr;
+    if (dropped(question)) return {};
     if (const auto& trouble = planner_->trouble(); trouble && !trouble->empty()) {
       const std::string sentence = *trouble;
       planner_.reset();
@@ -182,7 +204,7 @@ std::shared_ptr<const Prediction> Predictions::answer(const Question& question) 
   if (!outcome) return refused("The engine ended before it had answered.");
   const bool known =
       outcome->kind == record::OutcomeKind::kCompleted || outcome->kind == record::OutcomeKind::kOutOfMemory;
-  return known ? prediction_of(traced) : refused(outcome->message);
+  return known ? Traced{traced, {}} : refused(outcome->message);
 }
 
 }  // namespace headroom::app

@@ -71,8 +71,16 @@ class Predictions {
     std::shared_ptr<const Prediction> prediction;
   };
 
+  // What the planner says; neither: the question was dropped.
+  struct Traced {
+    std::shared_ptr<const record::Recording> recording;
+    std::string refusal;
+  };
+
   void work();
   std::shared_ptr<const Prediction> answer(const Question& question);
+  Traced trace(const Question& question, const record::Params& params);
+  static std::shared_ptr<const Prediction> prediction_of(Traced traced);
   bool dropped(const Question& question) const;
   std::shared_ptr<const Prediction> known(const PlannedRun& run);
   void keep(Answer answer);

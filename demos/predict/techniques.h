@@ -97,6 +97,8 @@ inline constexpr std::array kOptimizers{
     Meant<OptimizerKind>{{"adamw_8bit", "AdamW, 8-bit moments"}, OptimizerKind::kAdamW8bit},
     Meant<OptimizerKind>{{"galore", "GaLore"}, OptimizerKind::kGaLore},
 };
+// Whether each step after the first does the same: GaLore's projections are worked out in some only.
+constexpr bool steps_alike(OptimizerKind optimizer) { return optimizer != OptimizerKind::kGaLore; }
 
 // Number format of AdamW's moments. kModel: as the weights, beside masters fp32.
 enum class Moments : std::uint8_t { kModel, kFp32, kBf16 };

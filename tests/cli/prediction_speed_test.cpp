@@ -93,12 +93,11 @@ record::Params changed(record::Params params, std::mt19937& random) {
   return params;
 }
 
-double percentile_95(std::vector<double> seconds) {
-  std::ranges::sort(seconds);
-  return seconds[seconds.size() * 95 / 100];
-}
+struct Spread {
+  double median = 0, percentile_95 = 0;  // seconds
+};
 
-double percentile_95_of_changes(const std::vector<std::string>& settings, int changes) {
+Spread spread_of_changes(const std::vector<std::string>& settings, int changes) {
   Planner planner;
   const record::Params start = with(settings);
   (void)planner.predictions().wait({std::string(experiments::training_step().id), start});  // warm
@@ -110,25 +109,30 @@ double percentile_95_of_changes(const std::vector<std::string>& settings, int ch
     REQUIRE(params.set("seq", record::ParamValue(std::int64_t{1000 + i})).ok());
     seconds.push_back(planner.seconds_for(params));
   }
-  const double result = percentile_95(seconds);
   std::ranges::sort(seconds);
-  WARN("median " << 1e3 * seconds[seconds.size() / 2] << " ms, 95th percentile " << 1e3 * result << " ms");
-  return result;
+  const Spread spread{.median = seconds[seconds.size() / 2], .percentile_95 = seconds[seconds.size() * 95 / 100]};
+  WARN("median " << 1e3 * spread.median << " ms, 95th percentile " << 1e3 * spread.percentile_95 << " ms");
+  return spread;
 }
 
 }  // namespace
 
-// The aims, 100 and 200 ms, are reached by the median alone: docs/results/desk.md.
-TEST_CASE("a change of the 1B is predicted within a quarter of a second of processor time") {
-  CHECK(percentile_95_of_changes(k1B, 100) < 0.25);
+// The aims are 50 ms, 100 ms and 1 s of wall time on two cores, so twice that in processor time; for the 95th percentile
+// there is room for a machine half as fast as that of docs/results/desk.md.
+TEST_CASE("a change of the 1B is predicted within 0.1 s of processor time") {
+  const Spread spread = spread_of_changes(k1B, 100);
+  CHECK(spread.median < 0.1);
+  CHECK(spread.percentile_95 < 0.2);
 }
 
-TEST_CASE("a change of an 8B of 32 layers is predicted within half a second of processor time") {
-  CHECK(percentile_95_of_changes(k8B, 40) < 0.5);
+TEST_CASE("a change of an 8B of 32 layers is predicted within 0.2 s of processor time") {
+  const Spread spread = spread_of_changes(k8B, 40);
+  CHECK(spread.median < 0.2);
+  CHECK(spread.percentile_95 < 0.4);
 }
 
 TEST_CASE("a change of a 70B of 80 layers is predicted within 2 s of processor time") {
-  CHECK(percentile_95_of_changes(k70B, 10) < 2);
+  CHECK(spread_of_changes(k70B, 10).percentile_95 < 2);
 }
 
 TEST_CASE("the largest batch is found within twice 0.5 s for the 1B and 1 s for the 8B, in processor time") {

@@ -1,0 +1,144 @@
+// A step's events again, with new storages.
+#include "demos/predict/more_steps.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+#include "demos/predict/rewrite.h"
+
+namespace headroom::predict {
+
+using record::EventKind;
+using record::Mark;
+using record::MemEvent;
+
+namespace {
+
+constexpr int kFirstAndSecond = 2;
+
+// The allocation that a storage began with, and the category that it has now.
+using Births = std::unordered_map<std::uint64_t, MemEvent>;
+
+bool same_use(const MemEvent& a, const MemEvent& b) {
+  return a.requested == b.requested && a.category == b.category && a.op == b.op && a.stream == b.stream &&
+         a.device == b.device;
+}
+
+std::vector<std::uint64_t> in_order(std::vector<std::uint64_t> storages) {
+  std::ranges::sort(storages);  // numbers are given in order of birth
+  return storages;
+}
+
+// The marks of the last step, with the one that ended the step before it, and the events since.
+struct LastStep {
+  std::size_t first_mark = 0;
+  std::uint64_t first_event = 0;
+};
+
+std::optional<LastStep> last_step(const record::Recording& trace) {
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 1; i < trace.marks().size(); ++i)
+    if (trace.marks()[i].step == -1 && trace.marks()[i - 1].step != -1) ends.push_back(i);
+  if (ends.size() < kFirstAndSecond) return std::nullopt;
+  const std::size_t end_before = ends[ends.size() - 2];
+  // What a step frees behind its end belongs to it.
+  const std::uint64_t behind = trace.events().size() - trace.marks()[ends.back()].event_index;
+  return LastStep{end_before + 1, trace.marks()[end_before].event_index + behind};
+}
+
+class Repeating {
+ public:
+  Repeating(const record::Recording& trace, const LastStep& step)
+      : events_(trace.events().begin() + static_cast<std::ptrdiff_t>(step.first_event), trace.events().end()),
+        marks_(trace.marks().begin() + static_cast<std::ptrdiff_t>(step.first_mark), trace.marks().end()),
+        next_storage_(next_storage(trace)) {
+    for (std::uint64_t i = 0; i < step.first_event; ++i) take(trace.events()[i], before_);
+    first_event_ = step.first_event;
+    duration_ = events_.empty() ? 0 : events_.back().time - events_.front().time;
+  }
+
+  // Whether what the step frees of those before it is what it leaves for the next one.
+  bool prepare() {
+    Births alive = before_;
+    for (const MemEvent& event : events_) take(event, alive);
+    std::vector<std::uint64_t> freed, left;
+    for (const auto& [storage, birth] : before_)
+      if (!alive.contains(storage)) freed.push_back(storage);
+    for (const auto& [storage, birth] : alive)
+      if (!before_.contains(storage)) left.push_back(storage);
+    freed = in_order(std::move(freed));
+    left = in_order(std::move(left));
+    if (freed.size() != left.size()) return false;
+    for (std::size_t i = 0; i < freed.size(); ++i) {
+      if (!same_use(before_.at(freed[i]), alive.at(left[i]))) return false;
+      successor_[freed[i]] = left[i];
+    }
+    return true;
+  }
+
+  // The `nth` copy, from 1.
+  void append_to(record::Recording& trace, int nth) {
+    std::vector<MemEvent> events = events_;
+    const std::uint64_t shift = trace.events().size() - first_event_;
+    std::unordered_map<std::uint64_t, std::uint64_t> born;  // in this copy
+    for (MemEvent& event : events) {
+      event.time += nth * duration_;
+      if (event.kind == EventKind::kAlloc) born[event.storage] = next_storage_++;
+      if (const auto here = born.find(event.storage); here != born.end()) {
+        event.storage = here->second;
+      } else if (const auto old = successor_.find(event.storage); old != successor_.end()) {
+        const auto copied = born_before_.find(old->second);
+        event.storage = copied == born_before_.end() ? old->second : copied->second;
+      }
+    }
+    born_before_ = std::move(born);
+    trace.append(events);
+    std::vector<Mark> marks = marks_;
+    for (Mark& mark : marks) {
+      mark.host_time += nth * duration_;
+      if (mark.device_time != record::kPending) mark.device_time += nth * duration_;
+      mark.event_index += shift;
+      if (mark.step >= 0) mark.step += nth;
+    }
+    trace.append(marks);
+  }
+
+ private:
+  static void take(const MemEvent& event, Births& alive) {
+    if (event.kind == EventKind::kAlloc) {
+      alive[event.storage] = event;
+    } else if (event.kind == EventKind::kFree) {
+      alive.erase(event.storage);
+    } else if (const auto of = alive.find(event.storage); event.kind == EventKind::kRelabel && of != alive.end()) {
+      of->second.category = event.category;
+    }
+  }
+
+  std::vector<MemEvent> events_;
+  std::vector<Mark> marks_;
+  std::uint64_t first_event_ = 0, next_storage_;
+  record::Nanoseconds duration_ = 0;
+  Births before_;                                                 // alive where the step begins
+  std::unordered_map<std::uint64_t, std::uint64_t> successor_;    // of what it frees: what it leaves
+  std::unordered_map<std::uint64_t, std::uint64_t> born_before_;  // numbers in the copy before, by those of the trace
+};
+
+}  // namespace
+
+int traced_steps(const StepSettings& step) {
+  const bool all_alike = steps_alike(step.optimizer) && !step.cuda_graph;
+  return all_alike ? std::min(step.steps, kFirstAndSecond) : step.steps;
+}
+
+std::optional<record::Recording> with_more_steps(record::Recording trace, int steps) {
+  const auto last = last_step(trace);
+  if (!last) return std::nullopt;
+  Repeating repeating(trace, *last);
+  if (!repeating.prepare()) return std::nullopt;
+  for (int nth = 1; nth + kFirstAndSecond <= steps; ++nth) repeating.append_to(trace, nth);
+  return trace;
+}
+
+}  // namespace headroom::predict
