@@ -80,6 +80,15 @@ std::int64_t parameters_of(const Params& params) {
 
 }  // namespace
 
+std::optional<predict::ClosedForm> closed_form_of(const Params& train_step) {
+  if (refused(train_step)) return std::nullopt;
+  return form_of(train_step);
+}
+
+StepPlanner::~StepPlanner() {
+  if (predictions_ != nullptr && answers_ == Answers::kAtOnce) predictions_->drop(this);
+}
+
 Bytes StepPlanner::Step::bytes() const { return form ? record::total(form->peak().bytes) : fits->reserved(); }
 
 predict::Fit StepPlanner::Step::on(const PlannedCard& card) const {
@@ -108,9 +117,13 @@ StepPlanner::Step StepPlanner::answer(const Params& params) const {
     return step;
   }
   if (predictions_ != nullptr) {
+    const PlannedRun run{std::string(experiments::training_step().id), with_every_kind_of_step(params)};
     step.prediction =
-        predictions_->wait({std::string(experiments::training_step().id), with_every_kind_of_step(params)}, stop_);
-    if (step.prediction == nullptr) return step;
+        answers_ == Answers::kWhenComplete ? predictions_->wait(run, stop_) : predictions_->ask(this, run);
+    if (step.prediction == nullptr) {
+      waits_ = true;
+      return step;
+    }
     if (*step.prediction) {
       step.fits = std::make_unique<predict::FitTest>(step.prediction->requests, step.prediction->recording);
       return step;
@@ -160,6 +173,7 @@ std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, co
 
 std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {
   StepPlan plan{.params = params};
+  waits_ = false;
   const Step* const asked = step(params);
   if (asked == nullptr) return std::nullopt;
   plan.refusal = asked->refusal;
@@ -172,10 +186,9 @@ std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vecto
   else
     describe(plan, *asked->prediction->recording);
   for (const PlannedCard& card : cards) {
-    plan.cards.push_back({.card = card,
-                          .fit = asked->on(card),
-                          .largest_batch = largest(params, "batch", card),
-                          .largest_sequence = largest(params, "seq", card)});
+    CardPlan& on = plan.cards.emplace_back(CardPlan{.card = card, .fit = asked->on(card)});
+    if (!waits_) on.largest_batch = largest(params, "batch", card);  // one question at a time
+    if (!waits_) on.largest_sequence = largest(params, "seq", card);
     if (stop_ && stop_()) return std::nullopt;
   }
   return plan;

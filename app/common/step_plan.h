@@ -50,16 +50,29 @@ struct StepPlan {
   std::vector<CardPlan> cards;
 };
 
+// What settings take that no engine answers for; nothing where no run would take them, which the engine says better.
+std::optional<predict::ClosedForm> closed_form_of(const record::Params& train_step);
+
 // Asks one service; what it has asked for one card it does not ask again for the next. Where there is no engine, or it
 // cannot answer, the closed form does; and for models that the step does not have.
 class StepPlanner {
  public:
+  // Whether a call waits for the service, or says what is known so far.
+  enum class Answers { kWhenComplete, kAtOnce };
+
   // `predictions`: not owned; null: there is no engine, and `why_not` says why. `stop` ends a plan early: see
   // Predictions::wait().
-  StepPlanner(Predictions* predictions, std::string why_not, std::function<bool()> stop = {})
-      : predictions_(predictions), why_not_(std::move(why_not)), stop_(std::move(stop)) {}
+  StepPlanner(Predictions* predictions, std::string why_not, std::function<bool()> stop = {},
+              Answers answers = Answers::kWhenComplete)
+      : predictions_(predictions), why_not_(std::move(why_not)), stop_(std::move(stop)), answers_(answers) {}
+  ~StepPlanner();  // drops what it asked
+  StepPlanner(const StepPlanner&) = delete;
+  StepPlanner& operator=(const StepPlanner&) = delete;
 
-  // `params` of `train_step` on a GPU. Nothing: stopped.
+  // Of the last call, at once: whether something that it asked for is on its way. Ask again after Predictions::poll().
+  bool waits() const { return waits_; }
+
+  // `params` of `train_step` on a GPU. Nothing: stopped, or on its way; what is largest may follow later.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
   // The same for one card, without what is largest.
   struct OnCard {
@@ -89,6 +102,8 @@ class StepPlanner {
   Predictions* predictions_;
   std::string why_not_;
   std::function<bool()> stop_;
+  Answers answers_;
+  mutable bool waits_ = false;
   std::map<std::map<std::string, std::string>, Step> steps_;  // by settings
 };
 

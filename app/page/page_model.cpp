@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/page/evidence.h"
+#include "demos/predict/form_recording.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {
@@ -115,7 +116,9 @@ void PageModel::pin_base() {
 
 const RunOnShow* PageModel::predicted() const {
   const bool current = !asked_ && predicted_with_ && *predicted_with_ == settings();
-  return current && prediction_.recording != nullptr ? &prediction_ : nullptr;
+  const bool planned =
+      prediction_.recording != nullptr && prediction_.recording->info().source != record::Source::kFormula;
+  return current && planned ? &prediction_ : nullptr;
 }
 
 std::vector<int> PageModel::evidence() const {
@@ -175,6 +178,11 @@ bool PageModel::poll(double now, bool news) {
     stale_ = true;
   }
   changed = (asked_ && take_prediction()) || changed;
+  changed = plan_step(news) || changed;
+  constexpr double kNoticed = 0.1;  // seconds until an answer is late
+  if (!asked_) asked_at_.reset();
+  if (asked_ && !asked_at_) asked_at_ = now;
+  changed = std::exchange(late_, asked_at_ && now - *asked_at_ > kNoticed) != late_ || changed;
   if (question_.state() == Question::State::kWaiting) settle_question();
   return changed;
 }
@@ -253,7 +261,7 @@ const RunOnShow* PageModel::run_a() const {
 }
 
 void PageModel::show_prediction(bool on) {
-  if (predictions_ == nullptr || on == shows_prediction_) return;
+  if (!has_predictions() || on == shows_prediction_) return;
   shows_prediction_ = on;
   reset_views();
   comparison_.rows.clear();  // until the figure is built anew
@@ -263,6 +271,8 @@ void PageModel::show_prediction(bool on) {
 
 void PageModel::ask_prediction() {
   predicted_with_ = control_.params();
+  planner_.reset();  // what it asked would only be in the way
+  if (predictions_ == nullptr) return take_closed_form();
   asked_ = true;
   take_prediction();
 }
@@ -275,8 +285,53 @@ bool PageModel::take_prediction() {
   if (*answer)
     follow(prediction_, answer->recording);
   else
-    prediction_ = RunOnShow{};  // what is there was predicted with other settings
+    take_closed_form();  // what is there was predicted with other settings
   stale_ = stale_ || shows_prediction_ || lessons::follows_settings(shown_figure());
+  return true;
+}
+
+void PageModel::take_closed_form() {
+  prediction_ = RunOnShow{};
+  stale_ = true;
+  if (control_.demo().id != experiments::training_step().id) return;
+  const auto form = closed_form_of(*predicted_with_);
+  if (form) follow(prediction_, std::make_shared<record::Recording>(predict::recording_of(*form, *predicted_with_)));
+}
+
+// The limit that is set, the GPU of this machine, or that of the run that the page is about.
+std::optional<PlannedCard> PageModel::card() const {
+  if (const record::Bytes cap = settings().integer("cap"); cap > 0)
+    return PlannedCard{.name = "a limit of " + record::format_bytes(cap), .memory = cap, .process = {}};
+  const auto of_gpu = [](const std::string& name, record::Bytes memory) {
+    return PlannedCard{.name = name, .memory = memory, .process = predict::process_bytes(name)};
+  };
+  if (const backend::Backend* const backend = control_.backend())
+    for (const protocol::DeviceFacts& device : backend->devices())
+      if (device.kind == record::DeviceKind::kGpu) return of_gpu(device.name, device.memory);
+  for (const RunOnShow& run : runs_) {
+    const record::RunInfo& info = run.recording->info();
+    const auto gpu = info.provenance.find("gpu");
+    if (info.device == record::DeviceKind::kGpu && gpu != info.provenance.end() && info.device_memory > 0)
+      return of_gpu(gpu->second, info.device_memory);
+  }
+  return std::nullopt;
+}
+
+// True if what is known of the step is more than before.
+bool PageModel::plan_step(bool news) {
+  const bool on_gpu =
+      prediction_.recording != nullptr && prediction_.recording->info().device == record::DeviceKind::kGpu;
+  const bool about = shows_prediction_ && on_gpu && control_.demo().id == experiments::training_step().id;
+  if (!about) return std::exchange(plan_, std::nullopt).has_value();
+  if (asked_ || (planner_ != nullptr && !news)) return false;
+  const std::optional<PlannedCard> on = card();
+  if (!on) return false;
+  if (planner_ == nullptr) {
+    planner_ = std::make_unique<StepPlanner>(predictions_, why_no_prediction(), nullptr, StepPlanner::Answers::kAtOnce);
+  } else if (!planner_->waits()) {
+    return false;
+  }
+  plan_ = planner_->plan(*predicted_with_, {*on});
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/common/predictions.h"
+#include "app/common/step_plan.h"
 #include "app/page/comparison.h"
 #include "app/page/page_text.h"
 #include "app/page/question.h"
@@ -28,7 +29,7 @@ struct RunOnShow {
 };
 
 struct Notice {
-  enum class Kind { kTrouble, kOutOfMemory } kind = Kind::kTrouble;
+  enum class Kind { kTrouble, kOutOfMemory, kVerdict } kind = Kind::kTrouble;
   std::string head, body;
 };
 
@@ -93,12 +94,18 @@ class PageModel {
   const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
   const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
   // Of what the figure on show is about: a sweep is not predicted, and a calculation needs no prediction.
+  // Without an engine the closed form of a training step takes its place.
   bool has_predictions() const {
-    return predictions_ != nullptr && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
+    const bool predicted = predictions_ != nullptr || control_.demo().id == experiments::training_step().id;
+    return predicted && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
   }
   bool shows_prediction() const { return shows_prediction_; }
   // Why there is no prediction to look at; one sentence.
   std::string why_no_prediction() const;
+  // What is on show is of other settings, and the prediction for these takes longer than one notices.
+  bool awaits_prediction() const { return shows_prediction_ && late_; }
+  // Whether the predicted step fits on the card that it is for, and up to which batch. Null: that is not the question.
+  const StepPlan* plan() const { return shows_prediction_ && plan_ ? &*plan_ : nullptr; }
   void show_prediction(bool on);
 
   // --- tours
@@ -162,6 +169,9 @@ class PageModel {
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
   void ask_prediction();
   bool take_prediction();  // the answer, if it is there
+  void take_closed_form();
+  std::optional<PlannedCard> card() const;  // that the settings are for
+  bool plan_step(bool news);
   void reset_views();
   bool advance(double now);
   void show_whole(const lessons::FigureData& figure);
@@ -190,7 +200,11 @@ class PageModel {
   RunOnShow prediction_;
   bool shows_prediction_ = false;
   std::string prediction_refusal_;
-  bool asked_ = false;                            // the answer is on its way
+  bool asked_ = false;              // the answer is on its way
+  std::optional<double> asked_at_;  // when poll() first saw that
+  bool late_ = false;
+  std::unique_ptr<StepPlanner> planner_;  // for these settings; null: not begun
+  std::optional<StepPlan> plan_;
   std::optional<record::Params> predicted_with_;  // settings of the question that was asked last
 
   int tab_ = 0;

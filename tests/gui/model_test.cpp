@@ -1,13 +1,10 @@
-// The page without drawing: its runs, its predictions, what is measured in its figure.
-#include <chrono>
+// The page without drawing: its runs, what is measured in its figure.
 #include <memory>
-#include <thread>
 
 #include "app/page/page_model.h"
 #include "demos/experiments/demo.h"
 #include "tests/gui/reader.h"
 #include "tests/gui/scripted_backend.h"
-#include "tests/gui/scripted_predictions.h"
 #include "tests/gui/small_run.h"
 #include "tests/support/catch.h"
 #include "tests/support/course.h"
@@ -16,16 +13,6 @@
 using namespace headroom;
 using namespace headroom::app::page;
 using namespace headroom::tests;
-
-namespace {
-
-// Polls until the page has what it asked for.
-void wait_for_prediction(PageModel& model, app::Predictions& service) {
-  for (int i = 0; i < 2000 && service.busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  model.poll(0, service.poll());
-}
-
-}  // namespace
 
 TEST_CASE("the stored run shows at once, half of it hidden", "[window][page]") {
   Reader reader;
@@ -211,81 +198,6 @@ TEST_CASE("the cursor steps from change to change", "[window][page]") {
   REQUIRE(reader.model.view().cursor());
   CHECK(*reader.model.view().cursor() > peak);
   CHECK(tests::timeline_of(reader.model.figure(400)).alive->total != before);
-}
-
-TEST_CASE("a prediction is asked for with the settings, and again when they change", "[window][page]") {
-  tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
-  ScriptedBackend runner(small_run());
-  PageModel model(page(), demo(),
-                  PageSources{.runner = &runner,
-                              .predictions = &predictions.service,
-                              .fixed_settings = "",
-                              .stored = {small_run()},
-                              .replay_of = {}});
-  model.question().skip();
-  model.show_prediction(true);
-  wait_for_prediction(model, predictions.service);
-  CHECK(predictions.planner.starts() == 1);
-  CHECK(model.figure(400).head.empty_reason.empty());
-  CHECK(lessons::axes_of(model.figure(400)).x.unit == lessons::AxisUnit::kEvents);  // it took no time
-  CHECK(model.set_param("batch", "8"));
-  wait_for_prediction(model, predictions.service);
-  CHECK(predictions.planner.starts() == 2);
-  CHECK(predictions.planner.last_params().integer("batch") == 8);
-  CHECK(model.set_param("batch", "4"));  // as at first: the answer is still there
-  CHECK_FALSE(predictions.service.busy());
-  CHECK(predictions.planner.starts() == 2);
-  predictions.planner.set_trouble("The planner cannot start.");
-  CHECK(model.set_param("batch", "16"));
-  wait_for_prediction(model, predictions.service);
-  CHECK(model.why_no_prediction() == "The planner cannot start.");
-  CHECK(model.on_show() == nullptr);
-  model.show_prediction(false);
-  CHECK(runner.starts() == 0);
-}
-
-TEST_CASE("a GPU's prediction has the blocks and segments that the allocator makes of its requests", "[window][page]") {
-  ScriptedBackend runner(small_run());
-  tests::ScriptedPredictions predictions(small_run(
-      {.weights = 40 * record::kMiB + 100, .source = record::Source::kPredicted, .device = record::DeviceKind::kGpu}));
-  PageModel model(
-      page(), demo(),
-      PageSources{
-          .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
-  model.question().skip();
-  model.show_prediction(true);
-  wait_for_prediction(model, predictions.service);
-  REQUIRE(model.on_show() != nullptr);
-  const record::Ledger& ledger = *model.on_show()->ledger;
-  CHECK(ledger.recording().info().source == record::Source::kPredicted);
-  CHECK(ledger.peak_requested() < ledger.peak().totals.allocated);
-  CHECK(ledger.peak().totals.allocated <= ledger.peak_reserved());
-  CHECK(ledger.peak_reserved() % (2 * record::kMiB) == 0);
-  CHECK_FALSE(ledger.recording().placements().empty());
-}
-
-TEST_CASE("two pages share the predictions, and each takes the answer to its own question", "[window][page]") {
-  tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
-  const auto open = [&] {
-    auto model = std::make_unique<PageModel>(page(), demo(),
-                                             PageSources{.runner = nullptr,
-                                                         .predictions = &predictions.service,
-                                                         .fixed_settings = "",
-                                                         .stored = {small_run()},
-                                                         .replay_of = {}});
-    model->question().skip();
-    return model;
-  };
-  const auto first = open(), second = open();
-  REQUIRE(second->set_param("batch", "8").ok());
-  first->show_prediction(true);
-  second->show_prediction(true);  // perhaps before the first is answered
-  wait_for_prediction(*first, predictions.service);
-  wait_for_prediction(*second, predictions.service);
-  CHECK(predictions.planner.starts() == 2);
-  REQUIRE(first->on_show() != nullptr);
-  REQUIRE(second->on_show() != nullptr);
-  CHECK(first->on_show()->recording != second->on_show()->recording);
 }
 
 TEST_CASE("a figure that plays goes on twice a second, stops at its end, and steps by hand", "[window][figure]") {

@@ -328,6 +328,50 @@ TEST_CASE("without an engine stored runs play, with their own settings", "[gui]"
   });
 }
 
+TEST_CASE("a predicted step has a verdict, and a late answer is hatched over the old picture", "[gui]") {
+  Scene scene;
+  ScriptedPredictions predictions(
+      small_run({.source = record::Source::kPredicted, .device = record::DeviceKind::kGpu}));
+  scene.stage.predictions = &predictions.service;
+  perform("verdict", scene.stage, [&](Actor& actor) {
+    actor.click("skip");
+    IM_CHECK(actor.page().set_param("cap", "1GiB").ok());
+    actor.ctx->ItemClick("**/layers/Predicted");
+    const auto complete = [&] {
+      const app::StepPlan* const plan = actor.page().plan();
+      return plan != nullptr && plan->cards.front().largest_sequence;
+    };
+    for (int i = 0; i < 3000 && !complete(); ++i) actor.frames(1);
+    actor.frames(3);
+    IM_CHECK(complete());
+    IM_CHECK(actor.page().notice().has_value());
+    actor.picture("verdict fits");
+    actor.frames(1);
+    predictions.planner.hold(true);
+    IM_CHECK(actor.page().set_param("batch", "8").ok());
+    for (int i = 0; i < 3000 && !actor.page().awaits_prediction(); ++i) actor.frames(1);
+    IM_CHECK(actor.page().awaits_prediction());
+    actor.frames(2);
+    actor.picture("prediction awaited");
+    actor.frames(1);
+    predictions.planner.hold(false);
+    for (int i = 0; i < 3000 && actor.page().awaits_prediction(); ++i) actor.frames(1);
+    IM_CHECK(!actor.page().awaits_prediction());
+  });
+}
+
+TEST_CASE("without an engine the closed form is shown as a prediction", "[gui]") {
+  Scene scene;
+  scene.stage.predictions = nullptr;
+  perform("closed form", scene.stage, [&](Actor& actor) {
+    actor.click("skip");
+    actor.ctx->ItemClick("**/layers/Predicted");
+    actor.frames(4);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kFormula);
+    IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
+  });
+}
+
 TEST_CASE("a prediction is a layer beside what was measured", "[gui]") {
   Scene scene;
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));

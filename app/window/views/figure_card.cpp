@@ -101,6 +101,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
   canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);
   paint_scene(*canvas(), scene_, upper_left(rect));
   draw_measure(frame, rect);
+  if (frame.page.awaits_prediction()) draw_awaited(rect);
   canvas()->PopClipRect();
   if (scene_.map.plot.width() > 0 && has_time(figure)) frame.state.timeline_focus = had_focus;
   interact(frame, figure, rect);
@@ -261,6 +262,21 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   const Rect chip{left, area.y0 + px(6), left + width, area.y0 + px(28)};
   fill(chip, theme().ink, 4);
   text_in(Face::kSemiBold, 12, chip, theme().on_ink, words, 0.5f);
+}
+
+// Over a picture of other settings.
+void FigureCard::draw_awaited(const Rect& rect) const {
+  const Rect& plot = scene_.map.plot;
+  const bool has_plot = plot.width() > 0;
+  const Rect area = has_plot ? Rect{rect.x0 + plot.x0, rect.y0 + plot.y0, rect.x0 + plot.x1, rect.y0 + plot.y1} : rect;
+  fill(area, with_alpha(theme().canvas, 0.6f));
+  hatch(area, with_alpha(theme().text3, 0.5f), 9, 1.1f);
+  const std::string_view words = "Working out the prediction";
+  const float half = text_width(Face::kSemiBold, 13, words) * 0.5f + px(12);
+  const Rect chip{area.center_x() - half, area.center_y() - px(15), area.center_x() + half, area.center_y() + px(15)};
+  fill(chip, theme().raised, 6);
+  outline(chip, theme().control, 6);
+  text_in(Face::kSemiBold, 13, chip, theme().text, words, 0.5f);
 }
 
 bool FigureCard::take_keys(PageFrame& frame) {

@@ -1,0 +1,181 @@
+// What a page predicts: the answer, its verdict, and the closed form where there is none.
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "app/page/page_model.h"
+#include "demos/experiments/demo.h"
+#include "demos/predict/gpu_extras.h"
+#include "tests/gui/reader.h"
+#include "tests/gui/scripted_backend.h"
+#include "tests/gui/scripted_predictions.h"
+#include "tests/gui/small_run.h"
+#include "tests/support/catch.h"
+#include "tests/support/course.h"
+#include "tests/support/panels.h"
+
+using namespace headroom;
+using namespace headroom::app::page;
+using namespace headroom::tests;
+
+namespace {
+
+// Polls until the page has what it asked for.
+void wait_for_prediction(PageModel& model, app::Predictions& service) {
+  for (int i = 0; i < 2000 && service.busy(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  model.poll(0, service.poll());
+}
+
+}  // namespace
+
+TEST_CASE("a prediction is asked for with the settings, and again when they change", "[window][page]") {
+  tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  ScriptedBackend runner(small_run());
+  PageModel model(page(), demo(),
+                  PageSources{.runner = &runner,
+                              .predictions = &predictions.service,
+                              .fixed_settings = "",
+                              .stored = {small_run()},
+                              .replay_of = {}});
+  model.question().skip();
+  model.show_prediction(true);
+  wait_for_prediction(model, predictions.service);
+  CHECK(predictions.planner.starts() == 1);
+  CHECK(model.figure(400).head.empty_reason.empty());
+  CHECK(lessons::axes_of(model.figure(400)).x.unit == lessons::AxisUnit::kEvents);  // it took no time
+  CHECK(model.set_param("batch", "8"));
+  wait_for_prediction(model, predictions.service);
+  CHECK(predictions.planner.starts() == 2);
+  CHECK(predictions.planner.last_params().integer("batch") == 8);
+  CHECK(model.set_param("batch", "4"));  // as at first: the answer is still there
+  CHECK_FALSE(predictions.service.busy());
+  CHECK(predictions.planner.starts() == 2);
+  predictions.planner.set_trouble("The planner cannot start.");
+  CHECK(model.set_param("batch", "16"));
+  wait_for_prediction(model, predictions.service);
+  CHECK(model.why_no_prediction() == "The planner cannot start.");
+  REQUIRE(model.on_show() != nullptr);  // the closed form takes its place, and says so
+  CHECK(model.on_show()->recording->info().source == record::Source::kFormula);
+  REQUIRE(model.notice());
+  CHECK(model.notice()->body.find("The planner cannot start.") != std::string::npos);
+  model.show_prediction(false);
+  CHECK(runner.starts() == 0);
+}
+
+TEST_CASE("without an engine the closed form is what is predicted, and changes with the settings", "[window][page]") {
+  PageModel model(page(), demo(), PageSources{.stored = {small_run()}});
+  model.question().skip();
+  CHECK(model.has_predictions());
+  model.show_prediction(true);
+  REQUIRE(model.on_show() != nullptr);
+  const auto peak = [&] { return model.on_show()->ledger->peak().totals.allocated; };
+  const auto expected = [&] {
+    return record::total(predict::closed_form(predict::step_settings(model.settings())).peak().bytes);
+  };
+  CHECK(peak() == expected());
+  const record::Bytes before = peak();
+  CHECK(model.figure(400).head.empty_reason.empty());
+  CHECK(model.figure(400).head.source == record::Source::kFormula);
+  CHECK(model.set_param("batch", "16"));
+  CHECK(peak() == expected());
+  CHECK(peak() > before);
+  REQUIRE(model.notice());
+  CHECK(model.notice()->head == "The closed form, of a GPU");
+  CHECK(model.notice()->body.find("no engine") != std::string::npos);
+}
+
+TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[window][page]") {
+  ScriptedBackend runner(small_run());
+  const auto run = small_run({.source = record::Source::kPredicted, .device = record::DeviceKind::kGpu});
+  tests::ScriptedPredictions predictions(run);
+  PageModel model(
+      page(), demo(),
+      PageSources{
+          .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
+  model.question().skip();
+  REQUIRE(model.set_param("cap", "1GiB").ok());
+  model.show_prediction(true);
+  for (int i = 0; i < 40 && !(model.plan() != nullptr && model.plan()->cards.front().largest_sequence); ++i)
+    wait_for_prediction(model, predictions.service);
+  REQUIRE(model.plan() != nullptr);
+  const app::StepPlan& plan = *model.plan();
+  CHECK(plan.requested == tests::peak_of({}) + predict::kBlasWorkspace);
+  CHECK(plan.reserved >= plan.requested);
+  CHECK(plan.cards.front().fit.verdict == predict::Verdict::kFits);
+  CHECK(plan.cards.front().largest_batch == 256);  // the planner of this test says the same of every batch
+  REQUIRE(model.notice());
+  CHECK(model.notice()->head == "Fits under a limit of 1.00 GiB");
+  CHECK(model.notice()->body.find("The largest batch that fits is 256") != std::string::npos);
+  REQUIRE(model.set_param("cap", "100MiB").ok());
+  for (int i = 0; i < 40 && !(model.plan() != nullptr && model.plan()->params == model.settings()); ++i)
+    wait_for_prediction(model, predictions.service);
+  REQUIRE(model.plan() != nullptr);
+  CHECK(model.plan()->cards.front().fit.verdict == predict::Verdict::kDoesNotFit);
+  model.show_prediction(false);
+  CHECK(model.plan() == nullptr);
+}
+
+TEST_CASE("a prediction that does not come at once is awaited, and one that does is not", "[window][page]") {
+  tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  PageModel model(page(), demo(), PageSources{.predictions = &predictions.service, .stored = {small_run()}});
+  model.question().skip();
+  model.show_prediction(true);
+  wait_for_prediction(model, predictions.service);
+  CHECK_FALSE(model.awaits_prediction());
+  predictions.planner.hold(true);
+  REQUIRE(model.set_param("batch", "8").ok());
+  model.poll(1.0, false);
+  CHECK_FALSE(model.awaits_prediction());  // most answers are there before one would notice
+  model.poll(1.05, false);
+  CHECK_FALSE(model.awaits_prediction());
+  CHECK(model.poll(1.2, false));
+  CHECK(model.awaits_prediction());
+  predictions.planner.hold(false);
+  wait_for_prediction(model, predictions.service);
+  model.poll(2.0, false);
+  CHECK_FALSE(model.awaits_prediction());
+}
+
+TEST_CASE("a GPU's prediction has the blocks and segments that the allocator makes of its requests", "[window][page]") {
+  ScriptedBackend runner(small_run());
+  tests::ScriptedPredictions predictions(small_run(
+      {.weights = 40 * record::kMiB + 100, .source = record::Source::kPredicted, .device = record::DeviceKind::kGpu}));
+  PageModel model(
+      page(), demo(),
+      PageSources{
+          .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
+  model.question().skip();
+  model.show_prediction(true);
+  wait_for_prediction(model, predictions.service);
+  REQUIRE(model.on_show() != nullptr);
+  const record::Ledger& ledger = *model.on_show()->ledger;
+  CHECK(ledger.recording().info().source == record::Source::kPredicted);
+  CHECK(ledger.peak_requested() < ledger.peak().totals.allocated);
+  CHECK(ledger.peak().totals.allocated <= ledger.peak_reserved());
+  CHECK(ledger.peak_reserved() % (2 * record::kMiB) == 0);
+  CHECK_FALSE(ledger.recording().placements().empty());
+}
+
+TEST_CASE("two pages share the predictions, and each takes the answer to its own question", "[window][page]") {
+  tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  const auto open = [&] {
+    auto model = std::make_unique<PageModel>(page(), demo(),
+                                             PageSources{.runner = nullptr,
+                                                         .predictions = &predictions.service,
+                                                         .fixed_settings = "",
+                                                         .stored = {small_run()},
+                                                         .replay_of = {}});
+    model->question().skip();
+    return model;
+  };
+  const auto first = open(), second = open();
+  REQUIRE(second->set_param("batch", "8").ok());
+  first->show_prediction(true);
+  second->show_prediction(true);  // perhaps before the first is answered
+  wait_for_prediction(*first, predictions.service);
+  wait_for_prediction(*second, predictions.service);
+  CHECK(predictions.planner.starts() == 2);
+  REQUIRE(first->on_show() != nullptr);
+  REQUIRE(second->on_show() != nullptr);
+  CHECK(first->on_show()->recording != second->on_show()->recording);
+}
