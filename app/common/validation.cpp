@@ -159,8 +159,6 @@ std::string as_cell(std::string text) {
   return text;
 }
 
-std::string settings_of_row(const std::string& row) { return row.substr(0, row.find(',')); }
-
 std::optional<ComparedRun> run_of_row(const std::string& row) {
   const std::vector<std::string> cells = record::split(row, ',');
   constexpr std::size_t kFirst = 5, kPerPair = 3, kPairs = 3 + record::kNumCategories;

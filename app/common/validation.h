@@ -67,8 +67,6 @@ std::string validation_head();
 std::string validation_row(const ComparedRun& run);
 // Nothing of a sentence ends a cell or a row.
 std::string as_cell(std::string text);
-// The first column of a row; empty: it is none.
-std::string settings_of_row(const std::string& row);
 
 // What all rows of a table say together.
 struct ValidationSummary {

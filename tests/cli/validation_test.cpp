@@ -125,7 +125,7 @@ TEST_CASE("a comparison is a row and back, with signed errors, and rows are summ
   const std::string row = validation_row(run);
   const std::string head = validation_head();
   CHECK(std::count(row.begin(), row.end(), ',') == std::count(head.begin(), head.end(), ','));
-  CHECK(settings_of_row(row) == "batch=2 precision=bf16");
+  CHECK(row.starts_with("batch=2 precision=bf16,"));
   CHECK(row.find("-50.000000") != std::string::npos);
   const auto back = run_of_row(row.substr(0, row.size() - 1));
   REQUIRE(back);
