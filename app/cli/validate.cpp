@@ -22,6 +22,7 @@
 #include "app/common/validation_border.h"
 #include "app/common/validation_draw.h"
 #include "app/common/whole_file.h"
+#include "demos/experiments/demo.h"
 #include "headroom_build.h"
 
 namespace headroom::app {
@@ -82,8 +83,12 @@ record::Result<std::vector<Params>> listed(const std::string& path, bool borders
 }
 
 record::Status check(const ValidateOptions& options) {
-  if (options.list && (options.seed || options.count))
-    return Error{"--list names the configurations: leave --seed and --count out."};
+  if (options.list && (options.seed || options.count || options.device))
+    return Error{"--list names the configurations, each with its device: leave --seed, --count and --device out."};
+  if (options.device) {
+    Params params(experiments::training_step().schema);
+    if (auto known = params.set("device", std::string_view(*options.device)); !known) return known.error();
+  }
   const auto seed = seed_of(options);
   return seed || options.list ? record::Status(record::Ok{}) : seed.error();
 }
@@ -105,7 +110,8 @@ record::Result<std::vector<Params>> configurations(const ValidateOptions& option
   if (!seed) return seed.error();
   DrawOptions draw{.seed = seed.value(), .count = options.count.value_or(kUsualCount)};
   const auto gpu = std::ranges::find(engine.devices(), record::DeviceKind::kGpu, &protocol::DeviceFacts::kind);
-  draw.on_gpu = options.device ? *options.device == "cuda" : gpu != engine.devices().end();
+  const std::string device = options.device.value_or("auto");
+  draw.on_gpu = device == "cuda" || (device == "auto" && gpu != engine.devices().end());
   if (draw.on_gpu && gpu == engine.devices().end())
     return Error{"There is no GPU here: --device cpu compares on the CPU.", ErrorKind::kRefused};
   draw.memory = draw.on_gpu ? gpu->memory : kCpuMemory;

@@ -7,6 +7,7 @@
 
 #include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
+#include "demos/predict/capped.h"
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/more_steps.h"
 #include "demos/predict/placed.h"
@@ -147,6 +148,7 @@ bool Predictions::dropped(const Question& question) const {
 }
 
 // The planner traces requests; on a GPU libraries add theirs, and PyTorch's allocator makes blocks and segments of them.
+// What a CPU's run requests is in the trace.
 // Null, where the question was dropped.
 std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced) {
   if (traced.recording == nullptr && traced.refusal.empty()) return nullptr;
@@ -155,7 +157,10 @@ std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced) {
   Prediction prediction{.requests = traced.recording, .recording = std::move(traced.recording), .refusal = {}};
   const record::RunInfo& info = prediction.requests->info();
   const experiments::DemoInfo& step = experiments::training_step();
-  if (info.device == record::DeviceKind::kGpu && info.demo == step.id) {
+  if (info.demo != step.id) return std::make_shared<const Prediction>(std::move(prediction));
+  if (info.device == record::DeviceKind::kCpu && info.cap > 0)
+    prediction.recording = std::make_shared<const Recording>(predict::capped(*prediction.requests, info.cap));
+  if (info.device == record::DeviceKind::kGpu) {
     prediction.requests =
         std::make_shared<const Recording>(predict::with_gpu_extras(*prediction.requests, step.schema));
     prediction.recording = std::make_shared<const Recording>(predict::placed(*prediction.requests, info.cap));

@@ -15,7 +15,9 @@
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "demos/predict/closed_form.h"
+#include "demos/predict/gpu_extras.h"
 #include "demos/predict/placed.h"
+#include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 
 namespace headroom::app {
@@ -194,8 +196,12 @@ class Draw {
     return seconds;
   }
 
-  static Bytes closed_form_bytes(const Params& params) {
-    return record::total(predict::closed_form(predict::step_settings(params)).peak().bytes);
+  // On a CPU without the workspace of a GPU's products, beside which these models are small.
+  Bytes closed_form_bytes(const Params& params) const {
+    const predict::StepSettings step = predict::step_settings(params);
+    const Bytes libraries =
+        predict::kBlasWorkspace + (predict::loss_in_chunks(step) ? predict::kBlasLtWorkspace : Bytes{0});
+    return record::total(predict::closed_form(step).peak().bytes) - (options_.on_gpu ? 0 : libraries);
   }
 
   void cap(Params& params) {

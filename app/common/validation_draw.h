@@ -25,7 +25,8 @@ struct DrawOptions {
 };
 
 // Batch 1 … 64, sequence 128 … 32,768 and widths log-uniform, a fifth of the widths no multiple of 128; shapes of 0.1 to 8
-// billion parameters (on a CPU: 1 to 30 million); each value of each technique in turn, in pairs, and what they need. The same seed gives the same configurations.
+// billion parameters (on a CPU: 1 to 30 million); each value of each technique in turn, in pairs, and what they need.
+// The same seed gives the same configurations.
 std::vector<record::Params> draw_configurations(const DrawOptions& options);
 
 // Of those, without their cap: `count` ones that a limit between 8 and 24 GiB (on a CPU a hundredth of it), which is their

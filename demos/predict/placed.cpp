@@ -2,13 +2,11 @@
 #include "demos/predict/placed.h"
 
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "demos/predict/caching_allocator.h"
+#include "demos/predict/ran_out.h"
 #include "demos/predict/rewrite.h"
 
 namespace headroom::predict {
@@ -143,20 +141,10 @@ class Placing {
     record::OutOfMemoryFacts facts{.requested = event.requested,
                                    .allocated = allocator_.allocated(),
                                    .reserved = allocator_.reserved(),
-                                   .limit = limit_,
-                                   .op = std::string(requests_.op_name(asked.op)),
-                                   .phase = asked.phase,
-                                   .layer = asked.layer};
+                                   .limit = limit_};
     for (const auto& [storage, live] : live_)
       facts.by_category[static_cast<std::size_t>(live.category)] += allocator_.placement(live.block).block;
-    std::string who = facts.op.empty() ? "The run" : facts.op;
-    if (facts.layer != record::kNoLayer) who += fmt::format(" in layer {}", facts.layer);
-    outcome_ =
-        record::Outcome{.kind = record::OutcomeKind::kOutOfMemory,
-                        .message = fmt::format("{} ({}) asks for {} more while {} are in use; the limit is {}.", who,
-                                               record::label_of(facts.phase), record::format_bytes(facts.requested),
-                                               record::format_bytes(facts.allocated), record::format_bytes(limit_)),
-                        .out_of_memory = facts};
+    outcome_ = ran_out(requests_, asked, facts);
   }
 
   const record::Recording& requests_;

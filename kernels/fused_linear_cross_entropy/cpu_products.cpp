@@ -37,17 +37,20 @@ class Call {
       : problem_(problem),
         t_(tensors),
         plan_(flce_scratch_plan(problem)),
+        computes_(tensors.x.is_cpu()),
+        gathers_(computes_ && flce_gathers(problem)),
         targets_(static_cast<const std::int64_t*>(tensors.targets.const_data_ptr())),
         vocab_(problem.vocab),
         logits_(tensors.logits.narrow(1, 0, std::min(vocab_, tensors.logits.size(1)))) {}
 
   void run() {
-    labels();
+    if (computes_) labels();
     if (problem_.mode == FlceMode::kLean) {
       slices();
     } else {
       chunks();
     }
+    if (!computes_) return;
     const float* const row_loss = scratch<float>(plan_.row_loss);
     double sum = 0;
     for (std::int64_t row = 0; row < flce_rows(problem_); ++row) sum += row_loss[row];
@@ -64,11 +67,15 @@ class Call {
   void labels();
   void chunks();
   void chunk(std::int64_t first, std::int64_t count, bool adds);
+  void chunk_to_gradient(const at::Tensor& logits, std::int64_t first, std::int64_t count);
   void slices();
+  FlceSlice slice_at(std::int64_t first) const;
 
   const FlceProblem& problem_;
   const FlceTensors& t_;
   const FlceScratchPlan plan_;
+  const bool computes_;  // else meta, where there are no numbers
+  const bool gathers_;   // which takes no memory
   const std::int64_t* const targets_;
   const std::int64_t vocab_;
   const at::Tensor logits_;  // without the columns that only fill a row up to 16 bytes
@@ -76,15 +83,14 @@ class Call {
 };
 
 void Call::labels() {
-  const bool gathers = flce_gathers(problem_);
-  auto* const rows = gathers ? scratch<std::int64_t>(plan_.rows) : nullptr;
-  auto* const row_targets = gathers ? scratch<std::int64_t>(plan_.row_targets) : nullptr;
+  auto* const rows = gathers_ ? scratch<std::int64_t>(plan_.rows) : nullptr;
+  auto* const row_targets = gathers_ ? scratch<std::int64_t>(plan_.row_targets) : nullptr;
   std::int64_t valid = 0;
   for (std::int64_t row = 0; row < problem_.tokens; ++row) {
     if (targets_[row] == problem_.ignore_index) continue;
     TORCH_CHECK(targets_[row] >= 0 && targets_[row] < vocab_, "flce: target ", targets_[row], " in row ", row,
                 " is outside the vocabulary of ", vocab_);
-    if (gathers && valid < problem_.valid_count) {
+    if (gathers_ && valid < problem_.valid_count) {
       rows[valid] = row;
       row_targets[valid] = targets_[row];
     }
@@ -102,7 +108,7 @@ void Call::chunks() {
   for (std::int64_t first = 0; first < all; first += step) {
     chunk(first, std::min(step, all - first), first > 0 || problem_.accumulate);
   }
-  if (!flce_gathers(problem_)) return;
+  if (!gathers_) return;
   auto* const dx = static_cast<std::byte*>(t_.dx.mutable_data_ptr());
   const auto row_bytes = static_cast<std::size_t>(problem_.hidden * bytes_of(problem_.storage));
   for (std::int64_t row = 0; row < problem_.tokens; ++row) {
@@ -112,22 +118,28 @@ void Call::chunks() {
 }
 
 void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
-  const bool gathers = flce_gathers(problem_);
   const at::Tensor weight_HV = t_.weight.t();
   at::Tensor x = t_.x.narrow(0, first, count);
   at::Tensor dx = t_.dx.narrow(0, first, count);
   at::Tensor rows;
-  if (gathers) {
+  if (gathers_) {
     rows = at::from_blob(scratch<std::int64_t>(plan_.rows) + first, {count}, at::kLong);
     x = dx = at::from_blob(scratch<std::byte>(plan_.gathered), {count, problem_.hidden}, t_.x.options());
     at::index_select_out(x, t_.x, 0, rows);
   }
   at::Tensor logits = logits_.narrow(0, 0, count);
   at::mm_out(logits, x, weight_HV);
+  if (computes_) chunk_to_gradient(logits, first, count);
+  if (t_.dweight.defined()) add_product(t_.dweight, logits.t(), x, adds, alpha_);
+  add_product(dx, logits, t_.weight, /*adds=*/false, alpha_);
+  if (gathers_) t_.dx.index_copy_(0, rows, dx);
+}
+
+void Call::chunk_to_gradient(const at::Tensor& logits, std::int64_t first, std::int64_t count) {
   const CrossEntropyArgs args{.storage = problem_.storage,
                               .logits = logits.mutable_data_ptr(),
                               .dlogits = logits.mutable_data_ptr(),
-                              .targets = (gathers ? scratch<std::int64_t>(plan_.row_targets) : targets_) + first,
+                              .targets = (gathers_ ? scratch<std::int64_t>(plan_.row_targets) : targets_) + first,
                               .loss = scratch<float>(plan_.row_loss) + first,
                               .rows = count,
                               .vocab = vocab_,
@@ -136,47 +148,52 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
                               .label_smoothing = problem_.label_smoothing};
   at::parallel_for(0, count, grain(vocab_),
                    [&](std::int64_t begin, std::int64_t end) { cross_entropy_cpu(args, begin, end); });
-  if (t_.dweight.defined()) add_product(t_.dweight, logits.t(), x, adds, alpha_);
-  add_product(dx, logits, t_.weight, /*adds=*/false, alpha_);
-  if (gathers) t_.dx.index_copy_(0, rows, dx);
+}
+
+FlceSlice Call::slice_at(std::int64_t first) const {
+  return {.storage = problem_.storage,
+          .logits = t_.logits.mutable_data_ptr(),
+          .rows = problem_.tokens,
+          .columns = std::min(flce_step(problem_), vocab_ - first),
+          .stride = t_.logits.size(1),
+          .first = first,
+          .vocab = vocab_,
+          .targets = targets_,
+          .ignore_index = problem_.ignore_index,
+          .label_smoothing = problem_.label_smoothing,
+          .parts = scratch<float>(plan_.slice_parts)};
 }
 
 void Call::slices() {
   const std::int64_t step = flce_step(problem_);
-  const auto slice_at = [&](std::int64_t first) {
-    return FlceSlice{.storage = problem_.storage,
-                     .logits = t_.logits.mutable_data_ptr(),
-                     .rows = problem_.tokens,
-                     .columns = std::min(step, vocab_ - first),
-                     .stride = t_.logits.size(1),
-                     .first = first,
-                     .vocab = vocab_,
-                     .targets = targets_,
-                     .ignore_index = problem_.ignore_index,
-                     .label_smoothing = problem_.label_smoothing,
-                     .parts = scratch<float>(plan_.slice_parts)};
+  const auto weight_at = [&](std::int64_t first) {
+    return t_.weight.narrow(0, first, std::min(step, vocab_ - first));
   };
-  const auto make_logits = [&](const FlceSlice& slice) {
-    at::Tensor logits = t_.logits.narrow(1, 0, slice.columns);
-    at::mm_out(logits, t_.x, t_.weight.narrow(0, slice.first, slice.columns).t());
+  const auto make_logits = [&](std::int64_t first) {
+    const at::Tensor weight = weight_at(first);
+    at::Tensor logits = t_.logits.narrow(1, 0, weight.size(0));
+    at::mm_out(logits, t_.x, weight.t());
     return logits;
   };
-  for (std::int64_t first = 0; first < vocab_; first += step) {
+  const auto for_rows = [&](std::int64_t first, const auto& work) {
+    if (!computes_) return;
     const FlceSlice slice = slice_at(first);
-    make_logits(slice);
     at::parallel_for(0, problem_.tokens, grain(slice.columns),
-                     [&](std::int64_t begin, std::int64_t end) { flce_slice_parts_cpu(slice, begin, end); });
+                     [&](std::int64_t begin, std::int64_t end) { work(slice, begin, end); });
+  };
+  for (std::int64_t first = 0; first < vocab_; first += step) {
+    make_logits(first);
+    for_rows(first, flce_slice_parts_cpu);
   }
-  flce_slice_loss_cpu(slice_at(0), scratch<float>(plan_.row_loss));
+  if (computes_) flce_slice_loss_cpu(slice_at(0), scratch<float>(plan_.row_loss));
   for (std::int64_t first = 0; first < vocab_; first += step) {
-    const FlceSlice slice = slice_at(first);
-    const at::Tensor logits = make_logits(slice);
-    at::parallel_for(0, problem_.tokens, grain(slice.columns),
-                     [&](std::int64_t begin, std::int64_t end) { flce_slice_gradient_cpu(slice, 1, begin, end); });
-    if (t_.dweight.defined()) {
-      add_product(t_.dweight.narrow(0, first, slice.columns), logits.t(), t_.x, problem_.accumulate, alpha_);
-    }
-    add_product(t_.dx, logits, t_.weight.narrow(0, first, slice.columns), first > 0, alpha_);
+    const at::Tensor logits = make_logits(first), weight = weight_at(first);
+    for_rows(first, [](const FlceSlice& slice, std::int64_t begin, std::int64_t end) {
+      flce_slice_gradient_cpu(slice, 1, begin, end);
+    });
+    if (t_.dweight.defined())
+      add_product(t_.dweight.narrow(0, first, weight.size(0)), logits.t(), t_.x, problem_.accumulate, alpha_);
+    add_product(t_.dx, logits, weight, first > 0, alpha_);
   }
 }
 

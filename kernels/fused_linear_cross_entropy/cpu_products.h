@@ -15,7 +15,8 @@ struct FlceTensors {
   at::Tensor scratch;                         // bytes
 };
 
-// As flce_cuda. Throws c10::Error for a target outside the vocabulary and for a wrong count of valid rows.
+// As flce_cuda. On meta tensors it makes the products alone, which allocate there what they do on the CPU. Throws c10::Error
+// for a target outside the vocabulary and for a wrong count of valid rows.
 void flce_cpu(const FlceProblem& problem, const FlceTensors& tensors);
 
 }  // namespace headroom::kernels

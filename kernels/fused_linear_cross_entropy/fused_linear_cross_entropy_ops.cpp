@@ -119,7 +119,7 @@ FlceTensors run(const at::Tensor& x, const at::Tensor& weight, const at::Tensor&
   const Traced traced("fused_linear_cross_entropy", {x, weight, targets, tensors.dx, tensors.dweight});
   if (x.is_cuda()) {
     run_cuda(problem, tensors);
-  } else if (!x.is_meta()) {
+  } else if (x.is_cpu() || options.plans_cpu) {
     flce_cpu(problem, tensors);
   }
   return tensors;

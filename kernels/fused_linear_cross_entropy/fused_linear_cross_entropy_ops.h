@@ -29,6 +29,7 @@ struct FlceOptions {
   bool dx_over_x = false;       // the input's gradient overwrites x (not kLean): for an x that is not read again
   at::Tensor error_flag;        // as in CrossEntropyOptions
   bool search = true;           // time a few cuBLASLt algorithms once per shape; false: take the first it proposes
+  bool plans_cpu = false;       // on meta: allocates what the CPU's products do, which widen 16 bits for an fp32 result
 };
 
 struct FlceOut {
@@ -40,7 +41,7 @@ struct FlceOut {
 
 // Loss and both gradients, for upstream gradient `grad_scale`. x_NH, weight_VH: contiguous, one type of fp32, bf16, fp16;
 // targets_N int64. CPU, CUDA, meta. Beside dx and dweight it holds flce_workspace_bytes() (and on CUDA the process's
-// shared cuBLAS workspace).
+// shared cuBLAS workspace; on the CPU, where the results of 16 bits are fp32, copies of the operands in fp32).
 FlceOut flce(const at::Tensor& x_NH, const at::Tensor& weight_VH, const at::Tensor& targets_N,
              const FlceOptions& options = {});
 

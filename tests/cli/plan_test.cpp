@@ -184,7 +184,9 @@ TEST_CASE("validate compares predictions with runs, and goes on with the table t
   const Ran first = validate();
   INFO(first.err);
   REQUIRE(first.exit_code == 0);
-  CHECK(first.out.find("3 compared, 1 of them ran out of memory") != std::string::npos);
+  CHECK(first.out.find("3 compared, 1 of them ran out of memory, 0 ended otherwise than predicted") !=
+        std::string::npos);
+  CHECK(first.out.find("peak of allocated      equal in 3 of 3") != std::string::npos);
   const std::string table = read_file(out);
   CHECK(std::count(table.begin(), table.end(), '\n') == 4);
 
@@ -205,6 +207,20 @@ TEST_CASE("validate compares predictions with runs, and goes on with the table t
   write_file(list, "model=tiny device=cpu\n");
   CHECK(validate().exit_code == 2);
   CHECK(read_file(out) == "something else\n");
+}
+
+TEST_CASE("validate refuses a device that there is not, and one beside a list") {
+  const TemporaryFolder folder;
+  const std::string list = folder / "list.txt";
+  write_file(list, "model=tiny device=cpu\n");
+  RunOptions options;
+  options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  const Ran unknown = run_headroom({"validate", "--device", "cpus"}, options);
+  CHECK(unknown.exit_code == 2);
+  CHECK(unknown.err.find("cpus") != std::string::npos);
+  const Ran both = run_headroom({"validate", "--list", list, "--device", "cpu"}, options);
+  CHECK(both.exit_code == 2);
+  CHECK(both.err.find("leave --seed, --count and --device out") != std::string::npos);
 }
 
 TEST_CASE("a plan of other code is of our step with its settings, which are named") {

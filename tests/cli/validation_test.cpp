@@ -12,6 +12,7 @@
 #include "demos/experiments/demo.h"
 #include "demos/llama/config.h"
 #include "demos/predict/closed_form.h"
+#include "demos/predict/gpu_extras.h"
 #include "demos/predict/step_settings.h"
 #include "tests/support/catch.h"
 
@@ -88,6 +89,21 @@ TEST_CASE("a draw has every technique, precision and shape, whatever the seed") 
   CHECK(part_below(sequences, 2'048) < 0.9);
   CHECK(part_below(widths, 1'774) > 0.3);
   CHECK(part_below(widths, 1'774) < 0.75);
+}
+
+TEST_CASE("the caps of a CPU's draw are below what its runs take") {
+  DrawOptions options{.seed = 5, .count = 100, .on_gpu = false, .memory = 2 * record::kGiB};
+  options.flops_per_second = options.fp32_flops_per_second = 30e9;
+  int capped = 0;
+  for (const record::Params& params : draw_configurations(options)) {
+    CAPTURE(as_line(params));
+    const predict::StepSettings step = predict::step_settings(params);
+    // A CPU takes no workspace for products.
+    const record::Bytes bytes = record::total(predict::closed_form(step).peak().bytes) - predict::kBlasWorkspace;
+    CHECK(params.integer("cap") < bytes);
+    capped += params.integer("cap") > 0 ? 1 : 0;
+  }
+  CHECK(capped > 5);
 }
 
 TEST_CASE("the same seed draws the same, another one something else") {

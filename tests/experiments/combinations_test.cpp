@@ -13,65 +13,18 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "tests/llama/step_fixture.h"
+#include "tests/llama/step_positions.h"
 #include "tests/support/catch.h"
 
 namespace {
 
 using namespace headroom;
 using record::Params;
-using record::ParamSpec;
-
-// A switch away from its default.
-struct Position {
-  const ParamSpec* spec;
-  std::string value;
-
-  std::string text() const { return std::string(spec->key) + "=" + value; }
-};
-
-// Counting reads every gradient and weight, so it must go with all techniques.
-bool takes_part(const ParamSpec& spec) { return spec.role == record::ParamRole::kTechnique || spec.key == "histogram"; }
-
-std::vector<Position> positions() {
-  // Of the numbers: what is tried beside the default.
-  static const std::map<std::string_view, std::string> kNumbers{
-      {"checkpoint_every", "3"},  {"loss_chunk", "16"}, {"accumulate", "2"},      {"loss_scale", "1024"},
-      {"loss_scale_window", "1"}, {"galore_rank", "8"}, {"galore_interval", "1"}, {"galore_scale", "1"},
-      {"lora_rank", "4"},         {"lora_alpha", "8"}};
-  std::vector<Position> result;
-  for (const ParamSpec& spec : experiments::find_demo("train_step")->schema) {
-    if (!takes_part(spec)) continue;
-    if (record::choices_of(spec).empty()) {
-      CAPTURE(spec.key);
-      REQUIRE(kNumbers.contains(spec.key));
-      result.push_back({&spec, kNumbers.at(spec.key)});
-      continue;
-    }
-    const std::string standard = Params({&spec, 1}).as_text(spec.key);
-    for (const record::Choice& choice : record::choices_of(spec)) {
-      if (choice.key != standard) result.push_back({&spec, std::string(choice.key)});
-    }
-  }
-  return result;
-}
-
-Params micro() {
-  return test::params({"model=custom", "hidden_size=16", "num_layers=3", "num_heads=2", "num_kv_heads=1", "head_dim=8",
-                       "intermediate_size=24", "vocab_size=256", "batch=2", "seq=8"});
-}
-
-void set(Params& params, const std::string& assignment) {
-  CAPTURE(assignment);
-  REQUIRE(params.set_assignment(assignment).ok());
-}
-
-// Without whatever a switch needs, it says nothing.
-void set_needs(Params& params, const ParamSpec& spec) {
-  if (spec.key == "offload.parameters" || spec.key == "offload.checkpoints") set(params, "checkpointing=layer");
-  if (spec.key == "offload.parameters") set(params, "offload.optimizer=host");
-  if (spec.needs_key.empty()) return;
-  set(params, std::string(spec.needs_key) + "=" + std::string(spec.needs_value.substr(0, spec.needs_value.find('|'))));
-}
+using test::micro_step;
+using test::Position;
+using test::positions;
+using test::set;
+using test::set_both;
 
 std::vector<double> two_losses(const Params& params) {
   auto run = test::run_or_refusal(params, test::kCpu);
@@ -82,7 +35,7 @@ std::vector<double> two_losses(const Params& params) {
 // The plain step in the same type over as many samples, with the same positions in its loss.
 std::vector<double> plain_losses(const Params& params) {
   static std::map<std::string, std::vector<double>> known;
-  Params plain = micro();
+  Params plain = micro_step();
   const bool hugging_face = params.text("loss").starts_with("hf_");
   if (hugging_face) set(plain, "loss=hf_2025");
   set(plain, "batch=" + std::to_string(2 * params.integer("accumulate")));
@@ -139,14 +92,8 @@ TEST_CASE("every pair of switches follows the plain step, or is refused with its
   int ran = 0, refused = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = i; j < all.size(); ++j) {  // j = i: by itself
-      Params params = micro();
-      set_needs(params, *all[i].spec);
-      set_needs(params, *all[j].spec);
-      set(params, all[i].text());
-      set(params, all[j].text());
-      const bool both =
-          params.as_text(all[i].spec->key) == all[i].value && params.as_text(all[j].spec->key) == all[j].value;
-      if (!both || !params.in_use(all[i].spec->key) || !params.in_use(all[j].spec->key)) continue;
+      Params params = micro_step();
+      if (!set_both(params, all[i], all[j])) continue;
       const std::string pair = all[i].text() + " " + all[j].text();
       CAPTURE(pair);
       if (const auto reason = experiments::refused_combination(params)) {
@@ -168,7 +115,7 @@ TEST_CASE("every pair of switches follows the plain step, or is refused with its
 }
 
 TEST_CASE("a refusal names both settings and says why") {
-  Params params = micro();
+  Params params = micro_step();
   CHECK_FALSE(experiments::refused_combination(params));
   set(params, "offload.checkpoints=on");
   CHECK(experiments::refused_combination(params).value_or("") ==
@@ -178,7 +125,7 @@ TEST_CASE("a refusal names both settings and says why") {
 }
 
 TEST_CASE("the table speaks of settings and values that there are") {
-  const Params params = micro();
+  const Params params = micro_step();
   for (const experiments::Conflict& conflict : experiments::train_step_conflicts()) {
     for (const auto& [key, values] :
          {std::pair(conflict.key, conflict.value), {conflict.other, conflict.other_value}}) {
@@ -200,7 +147,7 @@ TEST_CASE("what only a GPU has is refused on the CPU with its reason") {
   const auto [setting, reason] =
       GENERATE(std::pair("cuda_graph=on", "cuda_graph=on does not go with device=cpu: only a GPU has CUDA graphs."),
                std::pair("attention=cudnn", "attention=cudnn does not go with device=cpu: cuDNN runs on GPUs only."));
-  Params params = micro();
+  Params params = micro_step();
   set(params, setting);
   const auto run = test::run_or_refusal(params, test::kCpu);
   REQUIRE_FALSE(run.ok());

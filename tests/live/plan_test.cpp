@@ -46,9 +46,8 @@ std::string as_text(const Row& row) {
                      record::operator_name(row.op));
 }
 
-// The events from the end of the first step on: by then nothing is made for the first time. Two kinds are left out.
-// Numbers that PyTorch wraps into tensors of up to 8 bytes are on the CPU whatever the device of the others, so meta
-// does not show them; token ids are made on the host, which on the CPU is already where the step wants them.
+// The events from the end of the first step on: by then nothing is made for the first time. Token ids are left out: they
+// are made on the host, which on the CPU is already where the step wants them.
 std::vector<Row> rows_of(const record::Recording& recording) {
   const record::StepRange first_step = record::steps_of(recording).front();
   const std::uint16_t tokens = record::intern_operator("tokens");
@@ -57,7 +56,7 @@ std::vector<Row> rows_of(const record::Recording& recording) {
   for (std::uint64_t i = first_step.last; i < recording.events().size(); ++i) {
     const MemEvent& event = recording.events()[i];
     const bool born_here = births.contains(event.storage) || event.kind == EventKind::kAlloc;
-    if (event.requested <= 8 || event.op == tokens || !born_here) continue;
+    if (event.op == tokens || !born_here) continue;
     const std::uint64_t nth = births.try_emplace(event.storage, births.size()).first->second;
     rows.push_back({event.kind, nth, event.requested, event.category, event.phase, event.layer, event.op});
   }

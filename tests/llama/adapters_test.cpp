@@ -240,8 +240,7 @@ TEST_CASE("adapters take the bytes of their formulas") {
   CHECK(level(lora.setup, Category::kWeights).last ==
         bytes(kOtherElements + projection_elements() + adapter_elements()));
   Bytes quantised = 0;
-  constexpr Bytes kUnlogged = 8;  // a matrix' mean and, of so few blocks, one scale: too small for the log
-  for (const std::int64_t area : kAreas) quantised += kLayers * (kernels::nf4_bytes(area) - kUnlogged);
+  for (const std::int64_t area : kAreas) quantised += kLayers * kernels::nf4_bytes(area);
   CHECK(level(qlora.setup, Category::kWeights).last == bytes(kOtherElements + adapter_elements()) + quantised);
   // NF4 and its constants twice quantized: 4 + 8/64 + 32/(64·256) bits, and a mean a matrix.
   CHECK(kernels::nf4_bytes(2048 * 2048) == 2048 * 2048 / 2 + 65536 + 1024 + 4);

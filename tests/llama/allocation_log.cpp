@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include <ATen/Parallel.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
@@ -13,8 +14,6 @@
 namespace headroom::test {
 
 namespace {
-
-constexpr record::Bytes kScalar = 8;
 
 struct Log {
   struct Live {
@@ -31,15 +30,17 @@ struct Log {
   std::vector<Allocation> events;
 
   void add(Allocation::Kind kind, const Live& storage, record::Tag tag) {
-    if (storage.bytes > kScalar) {
-      events.push_back({.kind = kind, .storage = storage.storage, .bytes = storage.bytes, .tag = tag});
-    }
+    events.push_back({.kind = kind,
+                      .storage = storage.storage,
+                      .bytes = storage.bytes,
+                      .tag = tag,
+                      .in_parallel = at::in_parallel_region()});
   }
   void born(const void* key, std::size_t bytes, LoggedDevice where) {
     const std::lock_guard lock(mutex);
     Live storage{.storage = -1, .bytes = static_cast<record::Bytes>(bytes)};
     if (on && device == where) {
-      if (storage.bytes > kScalar) storage.storage = next++;
+      storage.storage = next++;
       add(Allocation::Kind::kAlloc, storage, record::current_tag());
     }
     live[key] = storage;
@@ -161,6 +162,23 @@ std::vector<Allocation> without_scratch(const std::vector<Allocation>& log) {
   for (Allocation& a : result) {
     if (a.storage >= 0) a.storage = number.try_emplace(a.storage, std::ssize(number)).first->second;
   }
+  return result;
+}
+
+std::vector<Allocation> threads_at_once(const std::vector<Allocation>& log) {
+  std::vector<Allocation> result, ended;
+  for (const Allocation& a : log) {
+    if (a.in_parallel && a.kind == Allocation::Kind::kFree) {
+      ended.push_back(a);
+      continue;
+    }
+    if (!a.in_parallel) {
+      result.insert(result.end(), ended.begin(), ended.end());
+      ended.clear();
+    }
+    result.push_back(a);
+  }
+  result.insert(result.end(), ended.begin(), ended.end());
   return result;
 }
 

@@ -16,6 +16,7 @@ struct Allocation {
   std::int64_t storage = 0;  // counted from the log's start; −1: born before it
   record::Bytes bytes = 0;
   record::Tag tag;  // of the thread; a relabel's category is the new one
+  bool in_parallel = false;  // in a part of a loop, beside other threads
 };
 
 std::string to_string(const Allocation& allocation);
@@ -25,13 +26,16 @@ enum class LoggedDevice : std::uint8_t { kCpu, kMeta };
 // Becomes LibTorch's allocator on both devices and the listener of relabels. Before the first tensor, once per process.
 void install_allocation_log();
 void start_log(LoggedDevice device);
-// What happened since start_log, without scalars (8 bytes or fewer): PyTorch wraps numbers into tensors that are on the
-// CPU whatever the device, and converts them there.
+// What happened since start_log.
 std::vector<Allocation> stop_log();
 
 // Without what is let go before anything else happens, and what is then: oneDNN takes memory for itself within a product
 // of 16-bit numbers.
 std::vector<Allocation> without_scratch(const std::vector<Allocation>& log);
+
+// As if all threads of a parallel loop were at it at once: what a part takes is there until the loop is over. How many are,
+// and when, is otherwise the machine's choice.
+std::vector<Allocation> threads_at_once(const std::vector<Allocation>& log);
 
 // The nth allocation on the CPU from now on (1: the next) throws c10::OutOfMemoryError; stop_log() calls that off.
 void refuse_allocation(int nth);

@@ -71,14 +71,6 @@ TEST_CASE("a step with a technique follows the loss of the plain one") {
   CHECK(plain.back() != plain.front());
 }
 
-TEST_CASE("a planned step with a technique makes the CPU step's allocations, one by one and by name") {
-  install_allocation_log();
-  at::set_num_threads(1);
-  const Technique technique = GENERATE(from_range(kTechniques));
-  CAPTURE(text_of(technique.on));
-  check_planned(joined(kFiveLayers, technique.on));
-}
-
 TEST_CASE("a planned step in 16 bits makes the CPU step's allocations, one by one and by name") {
   install_allocation_log();
   at::set_num_threads(1);

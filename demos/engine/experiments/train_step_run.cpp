@@ -92,6 +92,7 @@ void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* gr
 }  // namespace
 
 struct TrainStepRun::State {
+  std::unique_ptr<llama::NumbersOnCpu> numbers;  // null: not a plan of a CPU's run
   std::string text;
   std::int64_t samples = 0, seq = 0;  // samples: a micro-batch's times their number
   std::uint64_t seed = 0;
@@ -124,7 +125,10 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
 
   if (auto refused = refused_combination(params, place.target))
     return record::Error{*refused, record::ErrorKind::kRefused};
+  std::unique_ptr<llama::NumbersOnCpu> numbers;
   if (place.device.is_meta()) llama::install_meta_kernels();
+  if (place.device.is_meta() && place.target == record::DeviceKind::kCpu)
+    numbers = std::make_unique<llama::NumbersOnCpu>();
   const llama::Placement placement{
       .device = place.device,
       .target = place.target,
@@ -161,6 +165,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   offload->install(model, step.batch, step.sequence, options);
   auto optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options);
   auto state = std::make_unique<State>(State{
+      .numbers = std::move(numbers),
       .text = std::move(text).value(),
       .samples = step.batch * step.micro_batches,
       .seq = step.sequence,

@@ -50,30 +50,41 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
 struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
   // `anchor`, of no elements, brings backward here where the table is frozen.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& weight_VH, const at::Tensor& /*anchor*/,
-                            const at::Tensor& ids_BT, bool fused, std::uint16_t op) {
+                            const at::Tensor& ids_BT, bool fused, bool on_cpu, std::uint16_t op) {
     const Scope scope(Category::kActivations, op);
     ctx->set_materialize_grads(false);
     ctx->save_for_backward({ids_BT, weight_VH});
     ctx->saved_data["op"] = std::int64_t{op};
     ctx->saved_data["fused"] = fused;
+    ctx->saved_data["on_cpu"] = on_cpu;
     return at::embedding(weight_VH, ids_BT);
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-    if (!ctx->needs_input_grad(0)) return variable_list(5);
+    if (!ctx->needs_input_grad(0)) return variable_list(6);
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &ids_BT = saved[0], &weight_VH = saved[1];
     const std::uint16_t op = operator_of(ctx);
-    if (ctx->saved_data["fused"].toBool()) return {fused_gradient(gradients[0], ids_BT, weight_VH, op), {}, {}, {}, {}};
+    if (ctx->saved_data["fused"].toBool())
+      return {fused_gradient(gradients[0], ids_BT, weight_VH, op), {}, {}, {}, {}, {}};
     // On CUDA the operator sorts the ids and adds up in its own fp32 buffers: those are workspace.
     const Scope scope(Category::kWorkspace, op);
     at::Tensor dw_VH = at::embedding_dense_backward(gradients[0], ids_BT, weight_VH.size(0), /*padding_idx=*/-1,
                                                     /*scale_grad_by_freq=*/false);
     relabel(dw_VH, Category::kGradients);
-    return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
+    if (add_to_wider(dw_VH, weight_VH.grad(), ctx->saved_data["on_cpu"].toBool())) dw_VH = at::Tensor();
+    return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 
  private:
+  // A tied head's gradient in fp32 takes one in 16 bits, as autograd would add it. On the CPU PyTorch first copies the
+  // 16 bits to fp32 (TensorIterator.cpp, compute_types()), on CUDA it does not, and meta shows no copy: here it is made
+  // where it would be.
+  static bool add_to_wider(const at::Tensor& dw_VH, const at::Tensor& sum_VH, bool on_cpu) {
+    if (!sum_VH.defined() || sum_VH.scalar_type() == dw_VH.scalar_type()) return false;
+    sum_VH.add_(on_cpu ? dw_VH.to(sum_VH.scalar_type()) : dw_VH);
+    return true;
+  }
   // Undefined where it was added to what is there.
   static at::Tensor fused_gradient(const at::Tensor& dy_BTH, const at::Tensor& ids_BT, const at::Tensor& weight_VH,
                                    std::uint16_t op) {
@@ -100,10 +111,11 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, Category out
   return linear(x, Projection{.weight_OI = weight_OI, .op = op}, output);
 }
 
-at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op) {
+at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op,
+                     record::DeviceKind target) {
   const bool frozen = !weight_VH.requires_grad();
   const at::Tensor anchor = weight_VH.detach().narrow(0, 0, 0).requires_grad_(frozen);
-  return EmbeddingFunction::apply(weight_VH, anchor, ids_BT, fused, op);
+  return EmbeddingFunction::apply(weight_VH, anchor, ids_BT, fused, target == record::DeviceKind::kCpu, op);
 }
 
 }  // namespace headroom::llama

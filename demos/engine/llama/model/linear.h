@@ -20,6 +20,7 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, record::Cate
 // `fused`: by the kernel of kernels/embedding_backward, which adds to the weight's `.grad` where there is one (a tied
 // head's), and needs no second table. A frozen table gets none; backward comes to the result all the same, because
 // adapters behind it are trained.
-at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op);
+at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op,
+                     record::DeviceKind target = record::DeviceKind::kCpu);
 
 }  // namespace headroom::llama

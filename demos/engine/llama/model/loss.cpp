@@ -62,6 +62,7 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
                             .dweight = head.grad(),
                             .accumulate = head.grad().defined()};
   flce.weight_gradient = head.requires_grad();
+  flce.plans_cpu = model.target == record::DeviceKind::kCpu;
   if (flce.weight_gradient && !flce.accumulate) {
     const Scope scope(Category::kGradients, op.lm_head);
     const at::ScalarType type = options.fp32_weight_gradient ? at::kFloat : head.scalar_type();

@@ -56,6 +56,13 @@ CpuTiles cpu_tiles(std::int64_t length) {
   return {.queries = std::min(queries, length), .keys = std::min<std::int64_t>(512, length)};
 }
 
+// Threads that at::parallel_for gives some of `count` items: parts of ⌈count / threads⌉, and so fewer parts than threads
+// where that does not come out. 4 items for 3 threads: two parts of 2 (ATen/ParallelOpenMP.h).
+std::int64_t busy_threads(std::int64_t count) {
+  const auto parts_of = [count](std::int64_t size) { return (count + size - 1) / size; };
+  return parts_of(parts_of(std::min<std::int64_t>(at::get_num_threads(), count)));
+}
+
 std::tuple<Tensor, Tensor> cpu_flash(const Tensor& q, const Tensor&, const Tensor& v, double, bool,
                                      const OptionalTensor&, std::optional<double>) {
   const std::int64_t batch = q.size(0), heads = q.size(1), length = q.size(2), dim = v.size(3);
@@ -65,9 +72,9 @@ std::tuple<Tensor, Tensor> cpu_flash(const Tensor& q, const Tensor&, const Tenso
   const CpuTiles tile = cpu_tiles(length);
   const Tensor scratch = at::empty({at::get_num_threads(), tile.queries * (tile.keys + 2 + dim)},
                                    fp32);  // scores, row maxima and sums, out
-  Tensor probabilities;                    // in 16 bits, an even number per row
+  Tensor probabilities;                    // in 16 bits
   if (q.scalar_type() != at::kFloat) {
-    probabilities = at::empty({at::get_num_threads(), tile.queries, round_up(tile.keys, 2)}, q.options());
+    probabilities = at::empty({at::get_num_threads(), tile.queries, tile.keys}, q.options());
   }
   return {out.transpose(1, 2), log_sum_exp.transpose(1, 2)};
 }
@@ -82,8 +89,9 @@ std::tuple<Tensor, Tensor, Tensor> cpu_flash_backward(const Tensor&, const Tenso
   const Tensor scratch = at::empty(tiles, fp32);
   Tensor in_16_bits;  // the same again, rounded for the products
   if (q.scalar_type() != at::kFloat) in_16_bits = at::empty(tiles, q.options());
-  std::vector<Tensor> row_sums;  // one per thread
-  for (int i = 0; i < at::get_num_threads(); ++i) row_sums.push_back(at::empty({tile.queries}, fp32));
+  // A thread takes them for its share of the key heads, each with the query heads that share it; here all at a time.
+  std::vector<Tensor> row_sums;
+  for (int i = 0; i < busy_threads(k.size(0) * k.size(1)); ++i) row_sums.push_back(at::empty({tile.queries}, fp32));
   return {dq, dk, dv};
 }
 
@@ -226,6 +234,42 @@ std::unique_ptr<at::ObserverContext> node_begins(const at::RecordFunction&) {
 
 void node_ends(const at::RecordFunction&, at::ObserverContext*) { --t_open_nodes; }
 
+// --- numbers as operands: wrapped_scalar_tensor() in ScalarOps.h, compute_types() in TensorIterator.cpp
+
+struct NumberTensors final : at::ObserverContext {
+  Tensor whole;     // as Python and C++ have numbers: 8 bytes
+  Tensor narrowed;  // in the type of the other operand; dies first
+  at::TensorOptions divided = {};
+  bool divides = false;  // a mean: the sum is divided by a number when it is there (ReduceOps.cpp)
+
+  void make(const at::TensorOptions& other, at::ScalarType number) {
+    whole = at::empty({}, other.dtype(number));
+    if (number != other.dtype()) narrowed = at::empty({}, other);
+  }
+};
+
+std::unique_ptr<at::ObserverContext> operator_begins(const at::RecordFunction& function) {
+  const Tensor *number = nullptr, *other = nullptr;
+  for (const c10::IValue& input : function.inputs()) {
+    if (!input.isTensor() || !input.toTensor().defined()) continue;
+    const Tensor& tensor = input.toTensor();
+    if (tensor.is_meta()) other = &tensor;
+    if (tensor.is_cpu() && tensor.unsafeGetTensorImpl()->is_wrapped_number()) number = &tensor;
+  }
+  const bool mean = std::string_view(function.name()) == "aten::mean";
+  if (other == nullptr || (number == nullptr && !mean)) return nullptr;
+  auto tensors = std::make_unique<NumberTensors>();
+  tensors->divides = mean;
+  tensors->divided = other->options();
+  if (!mean) tensors->make(other->options(), number->scalar_type());
+  return tensors;
+}
+
+void operator_ends(const at::RecordFunction&, at::ObserverContext* context) {
+  auto* const tensors = static_cast<NumberTensors*>(context);
+  if (tensors != nullptr && tensors->divides) tensors->make(tensors->divided, at::kLong);
+}
+
 torch::Library register_kernels() {
   torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::Meta, __FILE__, __LINE__);
   library.impl("index_select", TORCH_FN(index_select));
@@ -247,6 +291,13 @@ torch::Library register_kernels() {
 }  // namespace
 
 void install_meta_kernels() { static const torch::Library library = register_kernels(); }
+
+NumbersOnCpu::NumbersOnCpu()
+    : callback_(at::addThreadLocalCallback(at::RecordFunctionCallback(operator_begins, operator_ends)
+                                               .needsInputs(true)
+                                               .scopes({at::RecordScope::FUNCTION}))) {}
+
+NumbersOnCpu::~NumbersOnCpu() { at::removeCallback(callback_); }
 
 EngineCall::EngineCall() : outer_(t_engine_level) { t_engine_level = t_open_nodes; }
 

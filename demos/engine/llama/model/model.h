@@ -40,6 +40,7 @@ struct LayerWeights {
 
 struct Model {
   Config config;
+  record::DeviceKind target = record::DeviceKind::kCpu;  // whose allocations it makes
   AttentionKernel attention = AttentionKernel::kCpuFlash;
   FusedKernels fused;
   at::Tensor embed_tokens_VH;

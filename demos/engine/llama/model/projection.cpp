@@ -18,6 +18,12 @@ at::Tensor dense_weight(const Projection& p, at::ScalarType type) {
   return kernels::nf4_dequantise(*p.quantised, type);
 }
 
+// scale · a · b in one product. A number by itself PyTorch would make a tensor of, on the CPU and only there.
+at::Tensor scaled_product(const at::Tensor& a_NM, const at::Tensor& b_MP, double scale) {
+  at::Tensor result_NP = at::empty({a_NM.size(0), b_MP.size(1)}, a_NM.options());
+  return at::addmm_out(result_NP, result_NP, a_NM, b_MP, /*beta=*/0, /*alpha=*/scale);
+}
+
 }  // namespace
 
 bool needs_input(const Projection& p) {
@@ -64,7 +70,7 @@ at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor&
   }
   if (!p.a_RI.defined()) return {};
   const Scope scope(Category::kActivations, p.op);
-  at::Tensor dlow_NR = at::mm(dy_NO, p.b_OR).mul_(p.scale);
+  at::Tensor dlow_NR = scaled_product(dy_NO, p.b_OR, p.scale);
   at::addmm_out(dx_NI, dx_NI, dlow_NR, p.a_RI);
   return dlow_NR;
 }
@@ -81,7 +87,7 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x,
   if (p.weight_OI.defined() && p.weight_OI.requires_grad()) gradients.dweight_OI = at::mm(rows(dy).t(), rows(x));
   if (!p.a_RI.defined()) return gradients;
   gradients.da_RI = at::mm(dlow_NR.t(), rows(x));
-  gradients.db_OR = at::mm(rows(dy).t(), low_NR).mul_(p.scale);
+  gradients.db_OR = scaled_product(rows(dy).t(), low_NR, p.scale);
   return gradients;
 }
 

@@ -227,6 +227,7 @@ Model make_model(const Config& config, const FusedKernels& fused, const Placemen
   };
   Model model;
   model.config = config;
+  model.target = placement.target;
   model.fused = fused;
   model.attention = attention_kernel(fused.attention, placement.target, placement.type);
   make_rope_tables(model, placement, seq);

@@ -45,8 +45,10 @@ void CpuAdamW::step_chunk(const CpuAdamWState& state, std::int64_t begin, std::i
   if (gradient.scalar_type() != master.scalar_type()) {
     gradient = wide_gradients_.select(0, static_cast<std::int64_t>(thread)).narrow(0, 0, size).copy_(gradient);
   }
-  // In the core's cache; PyTorch's kernel would divide by it, at a quarter more time than it takes without.
-  if (how.loss_scale != 1) gradient.mul_(1 / how.loss_scale);
+  // In the core's cache; PyTorch's kernel would divide by it, at a quarter more time than it takes without. Of a number by
+  // itself PyTorch would make two tensors here, beside whatever the run allocates at that moment.
+  float inverse_scale = 1 / how.loss_scale;
+  if (how.loss_scale != 1) gradient.mul_(at::from_blob(&inverse_scale, {}, at::kFloat));
   auto t = static_cast<float>(how.t);
   at::_fused_adamw_({master}, {gradient}, {chunk(state.first_moment)}, {chunk(state.second_moment)},
                     /*max_exp_avg_sqs=*/{}, {at::from_blob(&t, {}, at::kFloat)}, o.learning_rate, o.beta1, o.beta2,

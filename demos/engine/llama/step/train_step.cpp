@@ -115,7 +115,7 @@ at::Tensor forward(const Pass& pass, const at::Tensor& ids_BT, const at::Tensor&
   const std::int64_t layers = model.config.num_layers;
   const std::int64_t stride = pass.options.keeps_layer_inputs() ? pass.options.checkpoint_every : 1;
   pass.mark(Phase::kForward);
-  at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, op.embedding);
+  at::Tensor x_BTH = embedding(model.embed_tokens_VH, ids_BT, model.fused.embedding, op.embedding, model.target);
   for (std::int64_t first = 0; first < layers; first += stride) {
     x_BTH = border(pass, first, x_BTH);
     x_BTH = run_segment(pass, first, std::min(first + stride, layers), x_BTH);

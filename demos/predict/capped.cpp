@@ -1,0 +1,73 @@
+// Live bytes, request by request.
+#include "demos/predict/capped.h"
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "demos/predict/ran_out.h"
+#include "demos/predict/rewrite.h"
+
+namespace headroom::predict {
+
+using record::Bytes;
+using record::EventKind;
+using record::MemEvent;
+
+namespace {
+
+class Capping {
+ public:
+  Capping(const record::Recording& requests, Bytes limit) : requests_(requests), limit_(limit) {}
+
+  record::Recording run() {
+    record::Recording result = rewritten(
+        requests_, [this](const MemEvent& event, std::vector<MemEvent>& events) { return take(event, events); });
+    if (outcome_) result.set_outcome(*outcome_);
+    return result;
+  }
+
+ private:
+  // False: out of memory, nothing comes after it.
+  bool take(MemEvent event, std::vector<MemEvent>& events) {
+    const bool ours = event.device == requests_.info().device;
+    if (ours && event.kind == EventKind::kAlloc) {
+      if (limit_ != 0 && event.requested > limit_ - live_bytes_) return run_out(event, events);
+      live_[event.storage] = event;
+      live_bytes_ += event.requested;
+    } else if (const auto born = live_.find(event.storage); ours && born != live_.end()) {
+      if (event.kind == EventKind::kRelabel) born->second.category = event.category;
+      if (event.kind == EventKind::kFree) {
+        live_bytes_ -= born->second.requested;
+        live_.erase(born);
+      }
+    }
+    if (ours && event.kind != EventKind::kRelabel) event.allocator_allocated = live_bytes_;
+    events.push_back(event);
+    return true;
+  }
+
+  bool run_out(MemEvent event, std::vector<MemEvent>& events) {
+    record::OutOfMemoryFacts facts{.requested = event.requested, .allocated = live_bytes_, .limit = limit_};
+    for (const auto& [storage, born] : live_)
+      facts.by_category[static_cast<std::size_t>(born.category)] += born.requested;
+    outcome_ = ran_out(requests_, event, facts);
+    event.kind = EventKind::kOutOfMemory;
+    event.storage = 0;
+    event.block = 0;
+    event.allocator_allocated = live_bytes_;
+    events.push_back(event);
+    return false;
+  }
+
+  const record::Recording& requests_;
+  Bytes limit_, live_bytes_ = 0;
+  std::unordered_map<std::uint64_t, MemEvent> live_;  // as they were born, with their categories now
+  std::optional<record::Outcome> outcome_;
+};
+
+}  // namespace
+
+record::Recording capped(const record::Recording& requests, Bytes limit) { return Capping(requests, limit).run(); }
+
+}  // namespace headroom::predict

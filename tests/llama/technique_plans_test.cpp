@@ -1,0 +1,138 @@
+// The plan of a run on the CPU is the run's own list of allocations, for every technique of the schema: of each value by
+// itself, and of each two that go together.
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include "demos/experiments/combinations.h"
+#include "demos/record/scope.h"
+#include "tests/llama/allocation_log.h"
+#include "tests/llama/checkpoint_folder.h"
+#include "tests/llama/relatives.h"
+#include "tests/llama/step_fixture.h"
+#include "tests/llama/step_positions.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using namespace headroom::test;
+using record::Params;
+
+// An odd number of tokens, which no tile and no vector divides.
+Params base_step(const Settings& base) {
+  Params params = micro_step();
+  for (const std::string& setting : joined({"device=cpu", "seq=11"}, base)) set(params, setting);
+  return params;
+}
+
+// From set-up to the end of the third step.
+std::vector<Allocation> whole_run(const Params& params, const RunPlace& place) {
+  std::unique_ptr<TrainStepRun> run;  // until after the log
+  return log_of(place, [&] {
+    run = make_run(params, place);
+    for (int i = 0; i < 3; ++i) run->step(i);
+  });
+}
+
+// Where oneDNN has kernels for 16 bits (AVX-512, AMX), a product takes memory for itself, which the plan does not know.
+bool products_take_memory(const std::string& precision) {
+  if (precision == "fp32") return false;
+  const at::Tensor x = at::ones({64, 64}, precision.starts_with("fp16") ? at::kHalf : at::kBFloat16);
+  at::Tensor y = at::empty_like(x);
+  return !log_of(kCpu, [&] { at::mm_out(y, x, x); }).empty();
+}
+
+void check_list(const Params& params) {
+  const auto real = whole_run(params, kCpu), planned = whole_run(params, kPlanForCpu);
+  REQUIRE(real.size() > 300);
+  if (products_take_memory(params.text("precision")))
+    return check_equal(without_scratch(real), without_scratch(planned));
+  check_equal(real, planned);
+}
+
+void check_peak(const Params& params) {
+  if (products_take_memory(params.text("precision"))) return;
+  const auto real = threads_at_once(whole_run(params, kCpu)), planned = whole_run(params, kPlanForCpu);
+  CHECK(peak_by_category(real) == peak_by_category(planned));
+}
+
+// What the settings are set to beside the defaults.
+std::string said(const Params& params) {
+  const Params defaults = micro_step();
+  std::string words;
+  for (const record::ParamSpec& spec : params.schema())
+    if (params.as_text(spec.key) != defaults.as_text(spec.key))
+      words += " " + std::string(spec.key) + "=" + params.as_text(spec.key);
+  return words;
+}
+
+// Each step once, if the schema lets it run. How many there were.
+template <class Check>
+int for_each_step(const Settings& base, bool pairs, Check check) {
+  const std::vector<Position> all = positions();
+  std::set<std::string> done;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = i; j < (pairs ? all.size() : i + 1); ++j) {  // j = i: by itself
+      Params params = base_step(base);
+      if (!set_both(params, all[i], all[j]) || experiments::refused_combination(params)) continue;
+      const std::string words = said(params);
+      if (!done.insert(words).second) continue;
+      CAPTURE(words);
+      check(params);
+    }
+  }
+  return static_cast<int>(done.size());
+}
+
+// Several techniques, to which each of the others is added.
+const std::vector<Settings> kTogether{
+    {"precision=bf16_mixed", "attention=eager", "checkpointing=layer"},
+    {"precision=fp16_mixed", "offload.optimizer=host", "checkpointing=layer"},
+    {"precision=bf16", "loss=flce", "weight_gradient=fp32", "accumulate=2"},
+    {"precision=bf16", "loss=flce", "loss_mode=lean", "adapters=qlora"},
+    {"checkpointing=selective", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.cross_entropy=on",
+     "fused.embedding=on"},
+    {"optimizer=galore", "galore_interval=2", "optimizer_in_backward=on"},
+};
+
+}  // namespace
+
+TEST_CASE("every technique and every two of them are planned as the CPU runs them, event by event") {
+  install_allocation_log();
+  at::set_num_threads(1);
+  CHECK(for_each_step({}, /*pairs=*/true, check_list) > 700);
+}
+
+TEST_CASE("a technique on top of others is planned as the CPU runs it, event by event") {
+  install_allocation_log();
+  at::set_num_threads(1);
+  const Settings base = GENERATE(from_range(kTogether));
+  CAPTURE(text_of(base));
+  CHECK(for_each_step(base, /*pairs=*/false, check_list) > 15);
+}
+
+TEST_CASE("a technique of a relative is planned as the CPU runs it, event by event") {
+  install_allocation_log();
+  at::set_num_threads(1);
+  const auto which = GENERATE(range(std::size_t{0}, kRelatives.size()));
+  CAPTURE(which);
+  const TemporaryFolder folder;
+  write_config(folder.path(), kRelatives[which]);
+  const std::string weights = "weights=" + (folder.path() / "config.json").string();
+  CHECK(for_each_step({weights}, /*pairs=*/false, check_list) > 30);
+}
+
+TEST_CASE("with several threads the peak of every technique is planned, category by category") {
+  install_allocation_log();
+  record::become_worker_thread();  // as in an engine: what other threads take is the step's
+  at::set_num_threads(3);
+  const Settings base = GENERATE(Settings{}, Settings{"precision=bf16", "seq=25"}, Settings{"attention=eager"},
+                                 Settings{"precision=fp16_mixed", "checkpointing=layer"}, Settings{"seq=200", "batch=1"});
+  CAPTURE(text_of(base));
+  CHECK(for_each_step(base, /*pairs=*/false, check_peak) > 25);
+}
