@@ -311,13 +311,20 @@ class StepMoments {
                             .logits = logits_in_backward()});
   }
 
-  // The table's gradient beside the head's and all others; the fused kernel adds to one that is there.
+  // The table's gradient beside the head's and all others; the fused kernel adds to one that is there. Then their sum,
+  // where it takes a third table.
   void embedding() {
     const bool there = accumulates() || (c_.tie_word_embeddings && loss_in_chunks(step_));
-    add(Phase::kBackward, {.gradients = gradients_behind_layer(0) + (step_.fused.embedding && there ? 0 : table_),
-                           .activations = rows_ + held() + c_.num_layers * rebuilt(),
-                           .logits = logits_in_backward(),
-                           .workspace = trained_ ? id_sort_bytes(step_) : 0});
+    const Bytes second = step_.fused.embedding && there ? 0 : table_;
+    const Extra moment{.gradients = gradients_behind_layer(0) + second,
+                       .activations = rows_ + held() + c_.num_layers * rebuilt(),
+                       .logits = logits_in_backward(),
+                       .workspace = trained_ ? id_sort_bytes(step_) : 0};
+    add(Phase::kBackward, moment);
+    if (!sums_tied_apart(step_)) return;
+    add(Phase::kBackward, {.gradients = moment.gradients + second,
+                           .activations = moment.activations - rows_,
+                           .logits = moment.logits});
   }
 
   // --- the optimizer

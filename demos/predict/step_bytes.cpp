@@ -302,6 +302,10 @@ Bytes kept_output_bytes(const StepSettings& step) {
   if (!step.keep_output) return 0;
   return (step.loss == LossPath::kHf2024 ? kFp32 : step.element_bytes()) * step.model.vocab_size * step.tokens();
 }
+bool sums_tied_apart(const StepSettings& step) {
+  return step.model.tie_word_embeddings && (step.loss == LossPath::kHf2024 || step.loss == LossPath::kHf2025);
+}
+
 
 Bytes loss_bytes(const StepSettings& step) {
   const std::int64_t v = step.model.vocab_size, tokens = step.tokens(), shifted = tokens - step.batch;

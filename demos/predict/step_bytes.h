@@ -93,6 +93,8 @@ record::Bytes loss_bytes(const StepSettings& step);
 // The logits that the loop holds from one step to the next, with the kept output: kHf2024 has widened them to fp32.
 record::Bytes kept_output_bytes(const StepSettings& step);
 
+// Whether the two gradients of a tied table are added up in a third table, which autograd takes on Hugging Face's paths.
+bool sums_tied_apart(const StepSettings& step);
 // --- the model state of any number of parameters, by kind: what no batch size changes
 
 // What an optimizer keeps for each parameter, beside the master copy.

@@ -64,16 +64,24 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &ids_BT = saved[0], &weight_VH = saved[1];
     const std::uint16_t op = operator_of(ctx);
-    if (ctx->saved_data["fused"].toBool()) return {fused_gradient(gradients[0], ids_BT, weight_VH, op), {}, {}, {}, {}};
-    // On CUDA the operator sorts the ids and adds up in its own fp32 buffers: those are workspace.
-    const Scope scope(Category::kWorkspace, op);
-    at::Tensor dw_VH = at::embedding_dense_backward(gradients[0], ids_BT, weight_VH.size(0), /*padding_idx=*/-1,
-                                                    /*scale_grad_by_freq=*/false);
-    relabel(dw_VH, Category::kGradients);
+    const auto gradient = ctx->saved_data["fused"].toBool() ? &fused_gradient : &composed_gradient;
+    const at::Tensor dw_VH = gradient(gradients[0], ids_BT, weight_VH, op);
+    // Autograd's sum with a tied head's gradient, where it takes memory.
+    set_backward_label(Category::kGradients, operators().lm_head);
     return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 
  private:
+  // On CUDA the operator sorts the ids and adds up in its own fp32 buffers: those are workspace.
+  static at::Tensor composed_gradient(const at::Tensor& dy_BTH, const at::Tensor& ids_BT, const at::Tensor& weight_VH,
+                                      std::uint16_t op) {
+    const Scope scope(Category::kWorkspace, op);
+    at::Tensor dw_VH = at::embedding_dense_backward(dy_BTH, ids_BT, weight_VH.size(0), /*padding_idx=*/-1,
+                                                    /*scale_grad_by_freq=*/false);
+    relabel(dw_VH, Category::kGradients);
+    return dw_VH;
+  }
+
   // Undefined where it was added to what is there.
   static at::Tensor fused_gradient(const at::Tensor& dy_BTH, const at::Tensor& ids_BT, const at::Tensor& weight_VH,
                                    std::uint16_t op) {
