@@ -105,12 +105,14 @@ class Terms {
     const std::int64_t s = step_.element_bytes();
     // A tied table has two gradients, of the head and of the embedding, both alive until they are added.
     const bool twice = step_.model.tie_word_embeddings && adapters_ == 0 && !step_.fused.embedding;
-    const std::int64_t table = twice ? step_.model.vocab_size * step_.model.hidden_size : 0;
+    const bool apart = twice && predict::sums_tied_apart(step_);
+    const std::int64_t table = (twice ? 1 + apart : 0) * step_.model.vocab_size * step_.model.hidden_size;
+    const std::string_view tables = apart ? "2 · V · H" : "V · H";
     if (step_.optimizer_in_backward && adapters_ == 0) {
       const bool of_table = table > layer_;
       const std::int64_t more = std::max(table, layer_);
       add(Category::kGradients, "Gradients, at most",
-          fmt::format("{} · ({} + all outside layers)", s, of_table ? "V · H" : "1 layer"),
+          fmt::format("{} · ({} + all outside layers)", s, of_table ? tables : "1 layer"),
           fmt::format("{} × ({} + {})", s, count(more), count(outer_)), s * (more + outer_), Measured::kHighest);
       return;
     }
@@ -120,7 +122,9 @@ class Terms {
       return;
     }
     if (twice) {
-      add(Category::kGradients, "Gradients, the tied embedding's twice", fmt::format("{} · (P + V · H)", s),
+      add(Category::kGradients,
+          apart ? "Gradients, the tied embedding's and their sum" : "Gradients, the tied embedding's twice",
+          fmt::format("{} · (P + {})", s, tables),
           fmt::format("{} × ({} + {})", s, count(trained()), count(table)), s * (trained() + table),
           Measured::kHighest);
       return;

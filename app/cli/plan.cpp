@@ -41,8 +41,8 @@ void declare(PlanOptions& options, OptionList& list) {
              "NAME");
   list.text("--batch", options.batch, "Sequences in a step; several with commas", "LIST");
   list.text("--seq", options.seq, "Tokens in a sequence; several with commas", "LIST");
-  list.text("--code", options.code, "Whose step: headroom, or hf, with the settings that make ours allocate as theirs",
-            "NAME");
+  list.text("--code", options.code,
+            "Whose step: headroom, or hf or liger, with the settings that make ours allocate as theirs", "NAME");
   list.set("Settings of train_step");
   list.flag("--fail-on-oom", options.fail_on_oom, "Exit code 4 when no step fits on any card");
   list.flag("--csv", options.csv, "A row for each step and card");
@@ -67,7 +67,7 @@ record::Result<const experiments::OtherCode*> code_of(const PlanOptions& options
   const auto codes = experiments::other_codes();
   const auto found = std::ranges::find(codes, *options.code, &experiments::OtherCode::id);
   if (found != codes.end()) return &*found;
-  return Error{fmt::format("--code {}: say headroom or hf.", *options.code)};
+  return Error{fmt::format("--code {}: say headroom, hf or liger.", *options.code)};
 }
 
 std::string code_note(const experiments::OtherCode& code) {

@@ -12,6 +12,9 @@ namespace headroom::experiments {
 namespace {
 
 constexpr std::array kConflicts{
+    // What backward builds again.
+    Conflict{"fused.keep", "on", "checkpointing", "selective", "one keeps what the other builds again"},
+
     // What is on the host.
     Conflict{"offload.parameters", "on", "checkpointing", "off|selective",
              "without whole layers that are run again, autograd keeps every layer's weights on the device"},

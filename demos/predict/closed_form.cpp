@@ -186,6 +186,8 @@ class StepMoments {
     return step_.rebuilds_cheap() ? (step_.fused.rms_norm ? 0 : rows_) + output : 0;
   }
   Bytes rebuilt() const { return rebuilt_mlp() + rebuilt_attention(); }
+  // Whether fused kernels keep what the MLP's projections take.
+  bool keeps_in_mlp() const { return step_.fused.keep && mlp_is_read(step_); }
 
   // --- moments of backward
 
@@ -237,13 +239,14 @@ class StepMoments {
     // By then the results of experts have given their place to their gradients.
     const Bytes routed = layer_.routing + (step_.rebuilds_cheap() ? gathered() : 0);
     const Bytes before_mlp = layer_.attention_norm + layer_.attention + repeated_keys() + layer_.mlp_norm + routed;
-    // Gate and up with their gradients over them, and the product's; by operators SiLU and the gradients, and where it
-    // is built again the product.
-    const std::int64_t in_mlp = step_.fused.swiglu ? 3 : step_.rebuilds_cheap() ? 7 : 6;
+    // Gate and up with their gradients over them, the product's, and the product where it was kept; by operators SiLU and
+    // the gradients, and where it is built again the product.
+    const std::int64_t in_mlp = step_.fused.swiglu ? (keeps_in_mlp() ? 4 : 3) : step_.rebuilds_cheap() ? 7 : 6;
     const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;  // added to the earlier one already
     add_layer(rest, down * matrix, before_mlp + in_mlp * hidden_ - shared_with_held(i), dense_weight());
-    // The fused norm is rebuilt for the gradients of gate and up, beside its own.
-    const Bytes at_norm = before_mlp + 2 * (hidden_ + rows_) + gathered() - shared_with_held(i);
+    // The fused norm is rebuilt for the gradients of gate and up, beside its own, or was kept.
+    const Bytes normed = keeps_in_mlp() ? 0 : rows_;
+    const Bytes at_norm = before_mlp + 2 * hidden_ + rows_ + normed + gathered() - shared_with_held(i);
     if (step_.fused.rms_norm) add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, 0);
     add_layer(rest, accumulates() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
               attention_scratch());
@@ -289,7 +292,7 @@ class StepMoments {
     const std::int64_t first = first_of_segment(i), layers = i + 1 - first;
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     const Bytes sum = between() > 0 ? 0 : rows_;  // else among what it keeps
-    const Bytes product = step_.fused.swiglu ? hidden_ : 0;
+    const Bytes product = step_.fused.swiglu && !keeps_in_mlp() ? hidden_ : 0;
     Extra rest{.gradients = layers == 1 || !leaves() ? gradients_behind_layer(i + 1) : gradients_behind_head(),
                .activations = kept_inputs(i, 2) + layers * whole_layer() + (layers - 1) * between() + turned + sum +
                               3 * rows_ + held() - shared_with_held(i),
@@ -311,13 +314,20 @@ class StepMoments {
                             .logits = logits_in_backward()});
   }
 
-  // The table's gradient beside the head's and all others; the fused kernel adds to one that is there.
+  // The table's gradient beside the head's and all others; the fused kernel adds to one that is there. Then their sum,
+  // where it takes a third table.
   void embedding() {
     const bool there = accumulates() || (c_.tie_word_embeddings && loss_in_chunks(step_));
-    add(Phase::kBackward, {.gradients = gradients_behind_layer(0) + (step_.fused.embedding && there ? 0 : table_),
-                           .activations = rows_ + held() + c_.num_layers * rebuilt(),
-                           .logits = logits_in_backward(),
-                           .workspace = trained_ ? id_sort_bytes(step_) : 0});
+    const Bytes second = step_.fused.embedding && there ? 0 : table_;
+    const Extra moment{.gradients = gradients_behind_layer(0) + second,
+                       .activations = rows_ + held() + c_.num_layers * rebuilt(),
+                       .logits = logits_in_backward(),
+                       .workspace = trained_ ? id_sort_bytes(step_) : 0};
+    add(Phase::kBackward, moment);
+    if (!sums_tied_apart(step_)) return;
+    add(Phase::kBackward, {.gradients = moment.gradients + second,
+                           .activations = moment.activations - rows_,
+                           .logits = moment.logits});
   }
 
   // --- the optimizer

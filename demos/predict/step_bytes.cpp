@@ -201,7 +201,8 @@ namespace {
 // and its result for the products.
 std::int64_t norm_bytes(const StepSettings& step, bool first, bool read) {
   const std::int64_t s = step.element_bytes(), h = step.model.hidden_size;
-  if (step.fused.rms_norm) return (first ? 0 : s * h) + kFp32;  // the first norm's input is the layer's
+  // The first norm's input is the layer's.
+  if (step.fused.rms_norm) return (first ? 0 : s * h) + (step.fused.keep && read ? s * h : 0) + kFp32;
   if (step.rebuilds_cheap()) return first ? 0 : s * h;
   const bool trained = step.adapters.kind == AdapterKind::kOff;
   return (first && s == kFp32 ? 0 : kFp32 * h) + (trained ? s * h : 0) + (read ? s * h : 0) + kFp32;
@@ -250,15 +251,18 @@ Bytes routing_bytes(const StepSettings& step, bool mlp_read) {
 
 }  // namespace
 
+bool mlp_is_read(const StepSettings& step) {
+  return step.adapters.kind == AdapterKind::kOff || step.adapters.targets != AdapterTargets::kAttention;
+}
+
 LayerBytes layer_bytes(const StepSettings& step) {
   const llama::Mlps mlps = llama::mlps(step.model, step.extension);
-  const AdapterTargets targets = step.adapters.targets;
   const bool frozen = step.adapters.kind != AdapterKind::kOff;
-  const bool attention_read = !frozen || targets != AdapterTargets::kMlp,
-             mlp_read = !frozen || targets != AdapterTargets::kAttention;
+  const bool attention_read = !frozen || step.adapters.targets != AdapterTargets::kMlp, mlp_read = mlp_is_read(step);
   const std::int64_t s = step.element_bytes(), n = step.tokens(), low = frozen ? s * step.adapters.rank : 0;
   const std::int64_t hidden = s * mlps.taken_size(), layers = step.model.num_layers;
   const bool by_operators = !step.fused.swiglu && !step.rebuilds_cheap();  // the gate's SiLU and the product are kept
+  const std::int64_t in_mlp = 2 + (by_operators ? 1 : 0) + (mlp_read && (by_operators || step.fused.keep) ? 1 : 0);
   const bool scores = step.fused.attention == Attention::kEager && !step.rebuilds_cheap();
   const Bytes post_norm = step.extension.post_norms ? norm_bytes(step, false, false) : 0;
   // Of four projections in attention and three in an MLP.
@@ -268,7 +272,7 @@ LayerBytes layer_bytes(const StepSettings& step) {
                         (attention_read ? 4 * low : 0)) +
                    (scores ? score_bytes(step) : 0),
       .mlp_norm = n * norm_bytes(step, false, mlp_read),
-      .mlp = n * (hidden * (by_operators ? (mlp_read ? 4 : 3) : 2) + (mlp_read ? 3 * low * mlps.taken() : 0)) / layers +
+      .mlp = n * (hidden * in_mlp + (mlp_read ? 3 * low * mlps.taken() : 0)) / layers +
              n * post_norm,
       .routing = n * routing_bytes(step, mlp_read) / layers};
 }
@@ -297,6 +301,10 @@ Bytes activation_bytes(const StepSettings& step) {
 std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(flce_problem(step)); }
 
 bool loss_in_chunks(const StepSettings& step) { return step.loss == LossPath::kFlce; }
+
+bool sums_tied_apart(const StepSettings& step) {
+  return step.model.tie_word_embeddings && (step.loss == LossPath::kHf2024 || step.loss == LossPath::kHf2025);
+}
 
 Bytes kept_output_bytes(const StepSettings& step) {
   if (!step.keep_output) return 0;

@@ -51,9 +51,12 @@ record::Bytes layer_input_bytes(const StepSettings& step);
 // What the last layer and the final norm add to these after forward: the norm's input and output; by PyTorch's operators
 // the input in fp32, and the normed rows for the norm's own gradient. bf16: 4 · 1,024 · 2,048 · (4 + 2 + 2) = 67,108,864.
 record::Bytes final_norm_bytes(const StepSettings& step);
+// Whether backward reads what an MLP's projections took: their weights are trained, or have adapters beside them.
+bool mlp_is_read(const StepSettings& step);
 // What a layer keeps for its own backward, without its input, by the operation that keeps it. Products keep what they
 // read where their weights are trained or have adapters beside them, and each adapter keeps its r numbers per token.
-// Selective checkpointing keeps the inputs of norms, SwiGLU and eager attention, and not their results.
+// Selective checkpointing keeps the inputs of norms, SwiGLU and eager attention, and not their results; nor do fused
+// kernels, unless they are to.
 struct LayerBytes {
   record::Bytes attention_norm = 0;
   record::Bytes attention = 0;  // queries, keys, values, the output and its log-sum-exp; eager: the scores
@@ -90,6 +93,8 @@ bool loss_in_chunks(const StepSettings& step);
 // The most that the loss holds at a time. kHf2024 keeps two tensors of T rows and two of T − 1 rows per sequence, all
 // fp32; without the kept output one of T rows less. kFlce: a chunk's logits, as the kernel lays them out.
 record::Bytes loss_bytes(const StepSettings& step);
+// Whether the two gradients of a tied table are added up in a third table, which autograd takes on Hugging Face's paths.
+bool sums_tied_apart(const StepSettings& step);
 // The logits that the loop holds from one step to the next, with the kept output: kHf2024 has widened them to fp32.
 record::Bytes kept_output_bytes(const StepSettings& step);
 

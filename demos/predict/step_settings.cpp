@@ -40,6 +40,7 @@ FusedKernels fused_of(const Params& params) {
   return {.rms_norm = params.on("fused.rms_norm"),
           .rope = params.on("fused.rope"),
           .swiglu = params.on("fused.swiglu"),
+          .keep = used_and_on(params, "fused.keep"),
           .cross_entropy = used_and_on(params, "fused.cross_entropy"),
           .embedding = params.on("fused.embedding"),
           .attention = meaning(params, "attention", kAttentions)};

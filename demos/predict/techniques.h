@@ -73,6 +73,7 @@ struct FusedKernels {
   bool rms_norm = false;
   bool rope = false;
   bool swiglu = false;
+  bool keep = false;           // norms and SwiGLU keep what they give, for the products' gradients
   bool cross_entropy = false;  // of loss path kPlain
   bool embedding = false;      // its gradient
   Attention attention = Attention::kFlash;

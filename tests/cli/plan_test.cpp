@@ -1,6 +1,10 @@
 // headroom plan with the real engine: bytes that can be checked by hand, borders, cards and refusals.
 #include <algorithm>
+#include <array>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -224,19 +228,48 @@ TEST_CASE("validate refuses a device that there is not, and one beside a list") 
 }
 
 TEST_CASE("a plan of other code is of our step with its settings, which are named") {
-  std::vector<std::string> words{"--batch", "2", "--seq", "64", "--code", "hf"};
+  const auto [code, settings] = GENERATE(
+      std::pair("hf", std::vector<std::string>{"loss=hf_2025", "keep_output=off"}),
+      std::pair("liger", std::vector<std::string>{"loss=flce", "loss_mode=report", "fused.rms_norm=on", "fused.rope=on",
+                                                  "fused.swiglu=on", "fused.keep=on"}));
+  std::vector<std::string> words{"--batch", "2", "--seq", "64", "--code", code};
   words.insert(words.begin(), kSmallModel.begin(), kSmallModel.end());
   const Ran other = plan(words);
   INFO(other.err);
   REQUIRE(other.exit_code == 0);
-  CHECK(other.err.find("loss=hf_2025 keep_output=off") != std::string::npos);
   words.back() = "headroom";
-  words.insert(words.end(), {"--set", "loss=hf_2025", "--set", "keep_output=off"});
+  std::string named;
+  for (const std::string& setting : settings) {
+    words.insert(words.end(), {"--set", setting});
+    named += " " + setting;
+  }
+  CHECK(other.err.find("by our step with" + named + ":") != std::string::npos);
   CHECK(plan(words).out == other.out);
   words = {"--code", "theirs"};
   const Ran wrong = plan(words);
   CHECK(wrong.exit_code == 2);
-  CHECK(wrong.err.find("say headroom or hf") != std::string::npos);
+  CHECK(wrong.err.find("say headroom, hf or liger") != std::string::npos);
+}
+
+TEST_CASE("a plan of other code has the peak that was measured of it, within 1 %") {
+  // docs/results/prediction-h200.md: Llama 3.2 1B in bf16, sequences of 1,024, on an H200.
+  struct Measured {
+    const char *code, *checkpointing;
+    std::array<double, 3> bytes;  // with 1, 4 and 16 sequences
+  };
+  const Measured measured = GENERATE(Measured{"hf", "off", {11'004'306'260., 20'975'907'924., 61'456'856'148.}},
+                                     Measured{"hf", "layer", {11'004'306'260., 14'121'898'836., 34'040'795'988.}},
+                                     Measured{"liger", "off", {10'483'163'988., 13'100'041'300., 28'276'704'340.}},
+                                     Measured{"liger", "layer", {10'483'163'988., 10'532'876'332., 11'445'224'292.}});
+  CAPTURE(measured.code, measured.checkpointing);
+  const json steps =
+      planned({"--model", "llama-3.2-1b", "--code", measured.code, "--seq", "1024", "--batch", "1,4,16", "--set",
+               "precision=bf16", std::string("checkpointing=") + measured.checkpointing})["steps"];
+  REQUIRE(steps.size() == measured.bytes.size());
+  for (std::size_t i = 0; i < measured.bytes.size(); ++i) {
+    CAPTURE(i);
+    CHECK(steps[i]["peak_requested_bytes"].get<double>() == Approx(measured.bytes[i]).epsilon(0.01));
+  }
 }
 
 TEST_CASE("validate runs both sides of a predicted border") {

@@ -66,6 +66,7 @@ const std::vector<Settings> kTechniques{
     {"precision=fp16_mixed", "loss_scale=1024", "attention=eager", "checkpointing=selective"},
     {"loss=hf_2024"},
     {"loss=hf_2025"},
+    {"loss=flce", "loss_mode=report", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.keep=on"},
     {"precision=fp16_mixed", "loss_scale=1024", "loss=hf_2024", "checkpointing=layer"},
     {"precision=fp16_mixed", "loss_scale=1024", "loss=flce"},
     {"precision=fp16_mixed", "loss_scale=1024", "fused.cross_entropy=on"},

@@ -26,6 +26,8 @@ const std::vector<Settings> kSwitches{
     {"fused.rms_norm=on"},
     {"fused.rope=on"},
     {"fused.swiglu=on"},
+    {"fused.swiglu=on", "fused.keep=on"},
+    {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.keep=on"},
     {"fused.cross_entropy=on"},
     {"fused.embedding=on"},
     {"fused.adamw=off"},
@@ -101,6 +103,39 @@ TEST_CASE("what backward can build again is not kept") {
   CHECK(kept("fused.rms_norm=on", "attention.rms_norm") == kRows);        // 1/√ of a row
   CHECK(kept("fused.rms_norm=on", "mlp.rms_norm") == kStream + kRows);    // the stream itself, and that
   CHECK(kept("fused.rope=on", "attention.rope") == 0);
+}
+
+TEST_CASE("fused kernels that keep have what norms and SwiGLU give at hand, and train the same to the bit") {
+  install_allocation_log();
+  const std::string adapters = GENERATE("adapters=off", "adapters=lora");
+  const std::string checkpointing = GENERATE("checkpointing=off", "checkpointing=layer");
+  CAPTURE(adapters, checkpointing);
+  const Settings base =
+      joined(kSmallSettings, {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", adapters, checkpointing});
+  const Settings keeping = joined(base, {"fused.keep=on"});
+  CHECK(losses(keeping, 4) == losses(base, 4));
+
+  // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes.
+  constexpr record::Bytes kProduct = 4 * 128 * 704 * 4, kStream = 4 * 128 * 256 * 4;
+  const auto more = [&](const char* op) {
+    const Settings larger{"model=tiny", "batch=1", "seq=128", "checkpointing=off"};
+    return kept_by(third_step(joined(keeping, larger), kPlanForCpu), op) -
+           kept_by(third_step(joined(base, larger), kPlanForCpu), op);
+  };
+  CHECK(more("mlp.product") == kProduct);
+  CHECK(more("attention.rms_norm") == kStream);
+  CHECK(more("mlp.rms_norm") == kStream);
+}
+
+TEST_CASE("fused kernels keep nothing for projections that are not trained") {
+  install_allocation_log();
+  const Settings base{"batch=1",          "seq=128",       "adapters=lora",   "lora_targets=attention",
+                      "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"};
+  const auto log = third_step(base, kPlanForCpu);
+  constexpr record::Bytes kStream = 4 * 128 * 256 * 4, kRows = 4 * 128 * 4;
+  CHECK(kept_by(log, "mlp.product") == 0);
+  CHECK(kept_by(log, "mlp.rms_norm") == kStream + kRows);
+  CHECK(kept_by(log, "attention.rms_norm") == kStream + kRows);
 }
 
 TEST_CASE("the fused loss never holds all logits") {

@@ -47,6 +47,7 @@ const std::vector<Technique> kTechniques{
     {{"batch=2", "loss=hf_2025"}, {"batch=2", "loss=hf_2024"}},
     {{"batch=2", "loss=hf_2024", "keep_output=off"}, {"batch=2", "loss=hf_2024"}},
     {{"batch=2", "loss=hf_2024", "accumulate=3"}, {"batch=6", "loss=hf_2025"}},
+    {{"batch=2", "loss=hf_2025", "fused.embedding=on"}, {"batch=2", "loss=hf_2025"}},
 };
 
 // Highest live bytes of everything, set-up included, of three steps.
@@ -99,6 +100,31 @@ TEST_CASE("both Hugging Face losses are the plain loss without each sample's las
   CHECK(loss(seq, llama::LossPath::kHf2024) == Approx(plain).epsilon(1e-6));
   CHECK(loss(seq, llama::LossPath::kHf2025) == Approx(plain).epsilon(1e-6));
   CHECK(std::abs(loss(seq, llama::LossPath::kPlain) - plain) > 1e-4);
+}
+
+TEST_CASE("a tied table's two gradients and their sum are three tables on Hugging Face's paths, and else two") {
+  install_allocation_log();
+  at::set_num_threads(1);
+  // V = 4096, H = 256, 4 bytes.
+  constexpr Bytes kTable = 4096 * 256 * 4;
+  const auto tables = [&](const char* loss, const RunPlace& place) {
+    int live = 0, most = 0;
+    std::set<std::int64_t> alive;
+    for (const Allocation& a : third_step({"model=tiny", "batch=1", "seq=16", loss}, place)) {
+      if (a.kind == Allocation::Kind::kAlloc && a.bytes == kTable && a.tag.phase == Phase::kBackward) {
+        alive.insert(a.storage);
+        most = std::max(most, ++live);
+      } else if (a.kind == Allocation::Kind::kFree) {
+        live -= static_cast<int>(alive.erase(a.storage));
+      }
+    }
+    return most;
+  };
+  for (const RunPlace& place : {kCpu, kPlanForCpu}) {
+    CHECK(tables("loss=plain", place) == 2);
+    CHECK(tables("loss=hf_2024", place) == 3);
+    CHECK(tables("loss=hf_2025", place) == 3);
+  }
 }
 
 TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {

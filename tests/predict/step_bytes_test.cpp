@@ -79,6 +79,16 @@ TEST_CASE("a layer keeps what its backward reads, and activations are layers or 
   // Fused: the second norm's input and two numbers per row; gate and up. 11.5 inputs.
   const record::Bytes fused = bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   CHECK(fused == 4096LL * (4096 + 8 + 8192 + 2048 + 128 + 32'768));
+  // Kept as well: both norms' results and the product.
+  CHECK(bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"}) ==
+        fused + 4096LL * (2 * 4096 + 16'384));
+  CHECK(bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on", "adapters=lora",
+               "lora_targets=attention"}) -
+            bytes({"precision=bf16", "fused.rms_norm=on", "fused.swiglu=on", "adapters=lora",
+                   "lora_targets=attention"}) ==
+        4096LL * 4096);  // of what adapters read: the first norm's result
+  CHECK(bytes({"precision=bf16", "fused.rms_norm=on", "fused.keep=on"}) ==
+        bytes({"precision=bf16", "fused.rms_norm=on"}));  // idle without fused.swiglu
   CHECK(bytes({"precision=bf16", "batch=8"}) == 2 * 445'153'280LL);
   // Eager: queries, keys and values for each head, the output, and 32 scores per pair of tokens.
   CHECK(bytes({"precision=bf16", "attention=eager"}) == 4096LL * (32'776 + 4 * 4096 + 65'536) + 805'306'368);

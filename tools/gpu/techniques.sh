@@ -51,6 +51,8 @@ technique accumulate precision=bf16 batch=1 accumulate=4
 technique loss_hf_2024 precision=bf16 loss=hf_2024
 technique loss_hf_2025 precision=bf16 loss=hf_2025
 technique loss_flce precision=bf16 loss=flce
+technique fused_keep precision=bf16 loss=flce loss_mode=report fused.rms_norm=on fused.rope=on fused.swiglu=on \
+  fused.keep=on
 technique offload_optimizer precision=bf16_mixed offload.optimizer=host
 technique offload precision=bf16_mixed checkpointing=layer offload.optimizer=host offload.parameters=on
 technique offload_checkpoints precision=bf16 checkpointing=layer offload.checkpoints=on

@@ -1,6 +1,7 @@
 // Autograd functions around the fused kernels, each allocation under its label.
 #include "demos/engine/llama/model/fused.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -40,8 +41,8 @@ kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, 
 struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction> {
   // `tensors` are the projections', for the graph.
   static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const std::optional<at::Tensor>& residual,
-                               const at::Tensor& norm_H, at::TensorList /*tensors*/, const NormedWeights& w,
-                               double eps) {
+                               const at::Tensor& norm_H, at::TensorList /*tensors*/, const NormedWeights& w, double eps,
+                               bool keep) {
     ctx->set_materialize_grads(false);
     at::Tensor stream, y, rstd;
     {
@@ -54,7 +55,8 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
         stream = x, y = out.y, rstd = out.rstd;
       }
     }
-    variable_list outputs{stream}, saved{stream, norm_H, rstd};
+    const bool keeps_y = keep && std::ranges::any_of(w.projections, needs_input);
+    variable_list outputs{stream}, saved{stream, norm_H, rstd, keeps_y ? y : at::Tensor()};
     for (const Projection& p : w.projections) {
       const Projected projected = project(y, p, Category::kActivations);
       outputs.push_back(projected.y);
@@ -75,13 +77,13 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     bool reads_y = false;
     for (const Projection& p :
          static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule()).without_tensors) {
-      projections.push_back(read_saved(p, std::span(saved).subspan(3 + kSavedPerProjection * projections.size())));
+      projections.push_back(read_saved(p, std::span(saved).subspan(4 + kSavedPerProjection * projections.size())));
       reads_y = reads_y || needs_input(projections.back().projection);
     }
-    at::Tensor y, dy;
+    at::Tensor y = saved[3], dy;
     {
       const Scope scope(Category::kActivations, norm_op);
-      if (reads_y) y = kernels::rms_norm_rebuild(stream, norm_H, rstd);
+      if (reads_y && !y.defined()) y = kernels::rms_norm_rebuild(stream, norm_H, rstd);
       dy = at::empty(stream.sizes(), stream.options());
     }
     at::Tensor dy_NH = rows(dy);
@@ -97,7 +99,7 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
     const kernels::NormGradients norm = norm_backward(dy, stream, norm_H, rstd, gradients[0], norm_op);
     variable_list result{norm.dx, ctx->saved_data["added"].toBool() ? norm.dx : at::Tensor(), norm.dweight};
     result.insert(result.end(), of_projections.begin(), of_projections.end());
-    result.insert(result.end(), 2, at::Tensor());
+    result.insert(result.end(), 3, at::Tensor());
     return result;
   }
 };
@@ -129,7 +131,7 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
 struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> {
   // `tensors` are the projection's, for the graph.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& gate_BTF, const at::Tensor& up_BTF,
-                            at::TensorList /*tensors*/, const Projection& down, std::uint16_t swiglu_op) {
+                            at::TensorList /*tensors*/, const Projection& down, std::uint16_t swiglu_op, bool keep) {
     ctx->set_materialize_grads(false);
     at::Tensor h_BTF;
     {
@@ -137,7 +139,7 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
       h_BTF = kernels::swiglu_forward(gate_BTF, up_BTF);
     }
     const Projected projected = project(h_BTF, down, Category::kActivations);
-    variable_list saved{gate_BTF, up_BTF};
+    variable_list saved{gate_BTF, up_BTF, keep && needs_input(down) ? h_BTF : at::Tensor()};
     append_saved(saved, down, projected.low_NR);
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["swiglu_op"] = std::int64_t{swiglu_op};
@@ -147,9 +149,9 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor &gate_BTF = saved[0], &up_BTF = saved[1];
+    const at::Tensor &gate_BTF = saved[0], &up_BTF = saved[1], &h_BTF = saved[2];
     const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["down"].toCapsule());
-    const auto [down, low_NR] = read_saved(holder.without_tensors[0], std::span(saved).subspan(2));
+    const auto [down, low_NR] = read_saved(holder.without_tensors[0], std::span(saved).subspan(3));
     const auto swiglu_op = static_cast<std::uint16_t>(ctx->saved_data["swiglu_op"].toInt());
     at::Tensor dh_BTF, dlow_NR;
     {
@@ -161,22 +163,24 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
     kernels::GatedGradients gated;
     {
       const Scope scope(Category::kActivations, swiglu_op);
-      gated = kernels::swiglu_backward(dh_BTF, gate_BTF, up_BTF, /*rebuild_h=*/needs_input(down), /*in_place=*/true);
+      const bool rebuild_h = needs_input(down) && !h_BTF.defined();
+      gated = kernels::swiglu_backward(dh_BTF, gate_BTF, up_BTF, rebuild_h, /*in_place=*/true);
     }
     variable_list result{gated.dgate, gated.dup};
-    append_gradients(result, down, trained_gradients(gradients[0], gated.h, low_NR, dlow_NR, down));
-    result.insert(result.end(), 2, at::Tensor());
+    const at::Tensor& h = h_BTF.defined() ? h_BTF : gated.h;
+    append_gradients(result, down, trained_gradients(gradients[0], h, low_NR, dlow_NR, down));
+    result.insert(result.end(), 3, at::Tensor());
     return result;
   }
 };
 
 }  // namespace
 
-NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residual, const NormedWeights& w,
-                                   double eps) {
+NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residual, const NormedWeights& w, double eps,
+                                   bool keep) {
   const std::vector<at::Tensor> tensors = tensors_of(w.projections);
   const variable_list outputs =
-      NormedProductsFunction::apply(x, if_defined(residual), w.norm_H, at::TensorList(tensors), w, eps);
+      NormedProductsFunction::apply(x, if_defined(residual), w.norm_H, at::TensorList(tensors), w, eps, keep);
   return {.stream = outputs[0], .y = {outputs[1], outputs[2], outputs.size() > 3 ? outputs[3] : at::Tensor()}};
 }
 
@@ -185,9 +189,9 @@ at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps,
 }
 
 at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const Projection& down,
-                                std::uint16_t swiglu_op) {
+                                std::uint16_t swiglu_op, bool keep) {
   const std::vector<at::Tensor> tensors = tensors_of(std::span(&down, 1));
-  return SwigluProductFunction::apply(gate_BTF, up_BTF, at::TensorList(tensors), down, swiglu_op);
+  return SwigluProductFunction::apply(gate_BTF, up_BTF, at::TensorList(tensors), down, swiglu_op, keep);
 }
 
 }  // namespace headroom::llama

@@ -65,26 +65,35 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &ids_BT = saved[0], &weight_VH = saved[1];
     const std::uint16_t op = operator_of(ctx);
-    if (ctx->saved_data["fused"].toBool())
-      return {fused_gradient(gradients[0], ids_BT, weight_VH, op), {}, {}, {}, {}, {}};
-    // On CUDA the operator sorts the ids and adds up in its own fp32 buffers: those are workspace.
-    const Scope scope(Category::kWorkspace, op);
-    at::Tensor dw_VH = at::embedding_dense_backward(gradients[0], ids_BT, weight_VH.size(0), /*padding_idx=*/-1,
-                                                    /*scale_grad_by_freq=*/false);
-    relabel(dw_VH, Category::kGradients);
-    if (add_to_wider(dw_VH, weight_VH.grad(), ctx->saved_data["on_cpu"].toBool())) dw_VH = at::Tensor();
+    const bool fused = ctx->saved_data["fused"].toBool();
+    at::Tensor dw_VH = (fused ? &fused_gradient : &composed_gradient)(gradients[0], ids_BT, weight_VH, op);
+    if (!fused && add_to_wider(dw_VH, weight_VH.grad(), ctx->saved_data["on_cpu"].toBool(), op)) dw_VH = at::Tensor();
+    // Autograd's sum with a tied head's gradient, where it takes memory.
+    set_backward_label(Category::kGradients, operators().lm_head);
     return {dw_VH, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 
  private:
+  // On CUDA the operator sorts the ids and adds up in its own fp32 buffers: those are workspace.
+  static at::Tensor composed_gradient(const at::Tensor& dy_BTH, const at::Tensor& ids_BT, const at::Tensor& weight_VH,
+                                      std::uint16_t op) {
+    const Scope scope(Category::kWorkspace, op);
+    at::Tensor dw_VH = at::embedding_dense_backward(dy_BTH, ids_BT, weight_VH.size(0), /*padding_idx=*/-1,
+                                                    /*scale_grad_by_freq=*/false);
+    relabel(dw_VH, Category::kGradients);
+    return dw_VH;
+  }
+
   // A tied head's gradient in fp32 takes one in 16 bits, as autograd would add it. On the CPU PyTorch first copies the
   // 16 bits to fp32 (TensorIterator.cpp, compute_types()), on CUDA it does not, and meta shows no copy: here it is made
   // where it would be.
-  static bool add_to_wider(const at::Tensor& dw_VH, const at::Tensor& sum_VH, bool on_cpu) {
+  static bool add_to_wider(const at::Tensor& dw_VH, const at::Tensor& sum_VH, bool on_cpu, std::uint16_t op) {
     if (!sum_VH.defined() || sum_VH.scalar_type() == dw_VH.scalar_type()) return false;
+    const Scope scope(Category::kWorkspace, op);
     sum_VH.add_(on_cpu ? dw_VH.to(sum_VH.scalar_type()) : dw_VH);
     return true;
   }
+
   // Undefined where it was added to what is there.
   static at::Tensor fused_gradient(const at::Tensor& dy_BTH, const at::Tensor& ids_BT, const at::Tensor& weight_VH,
                                    std::uint16_t op) {

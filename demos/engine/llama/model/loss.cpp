@@ -76,12 +76,19 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
   return loss;
 }
 
+// As torch.nn.Linear, whose weight gets its gradient back through a transposition: as a view. Autograd adds in place to
+// no view, since it shares its memory (torch/csrc/autograd/input_buffer.cpp, can_accumulate_inplace()), so that of a tied
+// table three are there at once: two gradients and their sum.
+at::Tensor hugging_face_head(const Model& model, const at::Tensor& x_BTH) {
+  return linear(x_BTH, model.lm_head_VH.t().t(), Category::kLogits, operators().lm_head);
+}
+
 // transformers 4.46, LlamaForCausalLM.forward.
 at::Tensor hf_2024_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_BT,
                         const LossOptions& options) {
   const Operators& op = operators();
   const std::int64_t known = targets_BT.size(1) - 1;
-  at::Tensor logits_BTV = head(model, x_BTH);
+  at::Tensor logits_BTV = hugging_face_head(model, x_BTH);
   logits_BTV = to_fp32(logits_BTV);
   at::Tensor shifted_BTV, targets_N;
   {
@@ -97,7 +104,7 @@ at::Tensor hf_2024_loss(const Model& model, const at::Tensor& x_BTH, const at::T
 // transformers 4.50, loss/loss_utils.py: ForCausalLMLoss.
 at::Tensor hf_2025_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_BT,
                         const LossOptions& options) {
-  const at::Tensor logits_BTV = head(model, x_BTH);
+  const at::Tensor logits_BTV = hugging_face_head(model, x_BTH);
   const at::Tensor fp32_BTV = to_fp32(logits_BTV);
   at::Tensor targets_N;
   {

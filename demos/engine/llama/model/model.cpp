@@ -17,7 +17,7 @@ using record::Scope;
 NormedProducts normed_products(const Model& model, const at::Tensor& x, const at::Tensor& residual,
                                std::uint16_t residual_op, const NormedWeights& w, bool selective) {
   const double eps = model.config.rms_norm_eps;
-  if (model.fused.rms_norm) return fused_norm_products(x, residual, w, eps);
+  if (model.fused.rms_norm) return fused_norm_products(x, residual, w, eps, model.fused.keep);
   NormedProducts result{.stream = x, .y = {}};
   if (residual.defined()) {
     const Scope scope(residual_op);
@@ -93,7 +93,8 @@ at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF) {
 // SwiGLU: down(silu(gate) ⊙ up). Shazeer 2020, arXiv:2002.05202.
 at::Tensor mlp_block(const Model& model, const Projection& down_proj, const at::Tensor& gate_BTF,
                      const at::Tensor& up_BTF, bool selective) {
-  if (model.fused.swiglu) return fused_swiglu_product(gate_BTF, up_BTF, down_proj, operators().product);
+  if (model.fused.swiglu)
+    return fused_swiglu_product(gate_BTF, up_BTF, down_proj, operators().product, model.fused.keep);
   const auto product = [](const Inputs& gate_and_up) { return swiglu(gate_and_up[0], gate_and_up[1]); };
   const Rebuilt product_BTF({gate_BTF, up_BTF}, product, selective);
   const at::Tensor y_BTH = product_BTF.read_by(linear(product_BTF.value(), down_proj, Category::kActivations));
