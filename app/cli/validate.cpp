@@ -284,6 +284,7 @@ record::Result<ExitCode> compare(std::vector<Params> all, Session& session, cons
 }
 
 record::Result<ExitCode> validate(const ValidateOptions& options) {
+  if (auto checked = check(options); !checked) return checked.error();
   Session session(choose_engine(options.engine));
   if (!session.has_engine()) return Error{session.why_no_engine(), ErrorKind::kRefused};
   const InterruptGuard guard;
