@@ -124,9 +124,8 @@ class Terms {
     if (twice) {
       add(Category::kGradients,
           apart ? "Gradients, the tied embedding's and their sum" : "Gradients, the tied embedding's twice",
-          fmt::format("{} · (P + {})", s, tables),
-          fmt::format("{} × ({} + {})", s, count(trained()), count(table)), s * (trained() + table),
-          Measured::kHighest);
+          fmt::format("{} · (P + {})", s, tables), fmt::format("{} × ({} + {})", s, count(trained()), count(table)),
+          s * (trained() + table), Measured::kHighest);
       return;
     }
     add(Category::kGradients, "Gradients", fmt::format("{} · {}", s, adapters_ > 0 ? "adapters" : "P"),

@@ -32,15 +32,15 @@ constexpr std::array kTurnedOff{TurnedOff{"optimizer", "adamw_8bit", "8-bit"},
                                 TurnedOff{"rounding", "stochastic", "stochastic rounding"}};
 
 // With SDPA and PyTorch's fused AdamW; the loop keeps the loss alone.
-constexpr std::array kOtherCodes{
-    OtherCode{"hf",
-              "Hugging Face Transformers 5.17",
-              {"loss=hf_2025", "keep_output=off"},
-              "up to 0.3 % less, for the 1B in bf16 on an H200"},
-    OtherCode{"liger",
-              "Liger-Kernel 0.8.5",
-              {"loss=flce", "loss_mode=report", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.keep=on"},
-              "from 0.3 % less to 0.9 % more, for the 1B in bf16 on an H200"}};
+constexpr std::array kOtherCodes{OtherCode{"hf",
+                                           "Hugging Face Transformers 5.17",
+                                           {"loss=hf_2025", "keep_output=off"},
+                                           "up to 0.3 % less, for the 1B in bf16 on an H200"},
+                                 OtherCode{"liger",
+                                           "Liger-Kernel 0.8.5",
+                                           {"loss=flce", "loss_mode=report", "fused.rms_norm=on", "fused.rope=on",
+                                            "fused.swiglu=on", "fused.keep=on"},
+                                           "from 0.3 % less to 0.9 % more, for the 1B in bf16 on an H200"}};
 
 // Without the output kept from one step to the next, the first two would be smaller than the report's.
 constexpr std::array kStrategies{

@@ -325,9 +325,8 @@ class StepMoments {
                        .workspace = trained_ ? id_sort_bytes(step_) : 0};
     add(Phase::kBackward, moment);
     if (!sums_tied_apart(step_)) return;
-    add(Phase::kBackward, {.gradients = moment.gradients + second,
-                           .activations = moment.activations - rows_,
-                           .logits = moment.logits});
+    add(Phase::kBackward,
+        {.gradients = moment.gradients + second, .activations = moment.activations - rows_, .logits = moment.logits});
   }
 
   // --- the optimizer

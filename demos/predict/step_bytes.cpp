@@ -266,15 +266,13 @@ LayerBytes layer_bytes(const StepSettings& step) {
   const bool scores = step.fused.attention == Attention::kEager && !step.rebuilds_cheap();
   const Bytes post_norm = step.extension.post_norms ? norm_bytes(step, false, false) : 0;
   // Of four projections in attention and three in an MLP.
-  return {
-      .attention_norm = n * norm_bytes(step, true, attention_read),
-      .attention = n * (attention_bytes(step, attention_read) + head_norm_bytes(step) + post_norm +
-                        (attention_read ? 4 * low : 0)) +
-                   (scores ? score_bytes(step) : 0),
-      .mlp_norm = n * norm_bytes(step, false, mlp_read),
-      .mlp = n * (hidden * in_mlp + (mlp_read ? 3 * low * mlps.taken() : 0)) / layers +
-             n * post_norm,
-      .routing = n * routing_bytes(step, mlp_read) / layers};
+  return {.attention_norm = n * norm_bytes(step, true, attention_read),
+          .attention = n * (attention_bytes(step, attention_read) + head_norm_bytes(step) + post_norm +
+                            (attention_read ? 4 * low : 0)) +
+                       (scores ? score_bytes(step) : 0),
+          .mlp_norm = n * norm_bytes(step, false, mlp_read),
+          .mlp = n * (hidden * in_mlp + (mlp_read ? 3 * low * mlps.taken() : 0)) / layers + n * post_norm,
+          .routing = n * routing_bytes(step, mlp_read) / layers};
 }
 
 Bytes fp32_attention_tiles(std::int64_t heads, std::int64_t sequence, std::int64_t head_dim) {

@@ -228,10 +228,10 @@ TEST_CASE("validate refuses a device that there is not, and one beside a list") 
 }
 
 TEST_CASE("a plan of other code is of our step with its settings, which are named") {
-  const auto [code, settings] = GENERATE(
-      std::pair("hf", std::vector<std::string>{"loss=hf_2025", "keep_output=off"}),
-      std::pair("liger", std::vector<std::string>{"loss=flce", "loss_mode=report", "fused.rms_norm=on", "fused.rope=on",
-                                                  "fused.swiglu=on", "fused.keep=on"}));
+  const auto [code, settings] =
+      GENERATE(std::pair("hf", std::vector<std::string>{"loss=hf_2025", "keep_output=off"}),
+               std::pair("liger", std::vector<std::string>{"loss=flce", "loss_mode=report", "fused.rms_norm=on",
+                                                           "fused.rope=on", "fused.swiglu=on", "fused.keep=on"}));
   std::vector<std::string> words{"--batch", "2", "--seq", "64", "--code", code};
   words.insert(words.begin(), kSmallModel.begin(), kSmallModel.end());
   const Ran other = plan(words);

@@ -129,7 +129,7 @@ TEST_CASE("fused kernels that keep have what norms and SwiGLU give at hand, and 
 
 TEST_CASE("fused kernels keep nothing for projections that are not trained") {
   install_allocation_log();
-  const Settings base{"batch=1",          "seq=128",       "adapters=lora",   "lora_targets=attention",
+  const Settings base{"batch=1",           "seq=128",         "adapters=lora", "lora_targets=attention",
                       "fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"};
   const auto log = third_step(base, kPlanForCpu);
   constexpr record::Bytes kStream = 4 * 128 * 256 * 4, kRows = 4 * 128 * 4;

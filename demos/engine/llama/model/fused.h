@@ -38,7 +38,8 @@ NormedProducts fused_norm_products(const at::Tensor& x, const at::Tensor& residu
 at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps, std::uint16_t op);
 
 // The projection of silu(gate) ⊙ up. Keeps gate and up; backward builds the product again where something is trained, or
-// has it with `keep`, and overwrites gate and up with their gradients, so these must be the only references to them. Shazeer 2020, arXiv:2002.05202.
+// has it with `keep`, and overwrites gate and up with their gradients, so these must be the only references to them.
+// Shazeer 2020, arXiv:2002.05202.
 at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const Projection& down,
                                 std::uint16_t swiglu_op, bool keep);
 
