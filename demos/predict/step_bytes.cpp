@@ -301,7 +301,8 @@ std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(fl
 bool loss_in_chunks(const StepSettings& step) { return step.loss == LossPath::kFlce; }
 
 bool sums_tied_apart(const StepSettings& step) {
-  return step.model.tie_word_embeddings && (step.loss == LossPath::kHf2024 || step.loss == LossPath::kHf2025);
+  if (!step.model.tie_word_embeddings || step.tied_sum_in_place) return false;
+  return step.loss == LossPath::kHf2024 || step.loss == LossPath::kHf2025;
 }
 
 Bytes kept_output_bytes(const StepSettings& step) {

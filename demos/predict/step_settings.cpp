@@ -191,6 +191,7 @@ std::optional<llama::Config> taken_shape(const std::map<std::string, std::string
 StepSettings settings_of(const record::RunInfo& run, record::Schema train_step) {
   StepSettings step = step_settings(Params::known_of(train_step, run.params));
   if (const auto taken = taken_shape(run.provenance)) step.model = *taken;
+  step.tied_sum_in_place = !run.params.contains("fused.keep");  // which came right behind that
   return step;
 }
 

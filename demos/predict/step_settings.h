@@ -43,6 +43,8 @@ struct StepSettings {
 
   LossPath loss = LossPath::kPlain;
   bool keep_output = false;  // kHf2024, kHf2025: the logits stay until the next step
+  // kHf2024, kHf2025: the gradients of a tied table are added in place, as our step did before revision 4056411.
+  bool tied_sum_in_place = false;
   kernels::FlceMode loss_mode = kernels::FlceMode::kChunked;
   std::int64_t loss_chunk = 0;        // of kFlce; 0: the mode's own
   bool fp32_weight_gradient = false;  // of kFlce: in which its chunks add up

@@ -20,12 +20,14 @@ using record::Bytes;
 
 record::Schema schema_of_step() { return experiments::training_step().schema; }
 
-// Of the reader's settings; the shape that a checkpoint decides is known from a run of it alone.
+// Of the reader's settings; beside a run the step as it was then. The shape that a checkpoint decides is known from a run
+// of it alone.
 predict::StepSettings settings_of(const record::Params& settings, const record::RunInfo* run) {
   predict::StepSettings step = predict::step_settings(settings);
-  if (run == nullptr || step.weights.empty()) return step;
+  if (run == nullptr) return step;
   const predict::StepSettings ran = predict::settings_of(*run, schema_of_step());
-  if (ran.weights == step.weights && ran.model.id == step.model.id) step.model = ran.model;
+  step.tied_sum_in_place = ran.tied_sum_in_place;
+  if (!step.weights.empty() && ran.weights == step.weights && ran.model.id == step.model.id) step.model = ran.model;
   return step;
 }
 
@@ -58,9 +60,7 @@ Bytes measured(const record::Ledger& run, const FormulaTerm& term) {
 
 std::string text_of(Bytes bytes) { return bytes < 0 ? "–" : record::format_bytes(bytes); }
 
-std::string signed_text(Bytes bytes) {
-  return bytes == 0 ? "0" : record::format_change(bytes);
-}
+std::string signed_text(Bytes bytes) { return bytes == 0 ? "0" : record::format_change(bytes); }
 
 std::string off_by(Bytes formula, Bytes value) {
   if (value < 0 || formula <= 0) return "–";

@@ -1,5 +1,6 @@
 // The one decoding of a training step's parameters.
 #include "demos/predict/step_settings.h"
+#include "demos/predict/step_bytes.h"
 
 #include <initializer_list>
 #include <string_view>
@@ -105,6 +106,13 @@ TEST_CASE("the shape that a run took from a checkpoint comes back from its recor
   CHECK(settings_of(run, schema()).model.num_layers == 4);
   run.provenance.erase("model.num_kv_heads");
   CHECK(settings_of(run, schema()).model.num_layers == 4);
+}
+
+TEST_CASE("a run from before a tied table's gradients were added apart is known by its settings") {
+  record::RunInfo run{.demo = "train_step", .params = params_with({"loss=hf_2025"}).to_map()};
+  CHECK(sums_tied_apart(settings_of(run, schema())));
+  run.params.erase("fused.keep");
+  CHECK_FALSE(sums_tied_apart(settings_of(run, schema())));
 }
 
 TEST_CASE("biases and norms over heads come back, and recordings from before them have none") {
