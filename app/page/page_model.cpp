@@ -331,7 +331,10 @@ bool PageModel::plan_step(bool news) {
   } else if (!planner_->waits()) {
     return false;
   }
-  plan_ = planner_->plan(*predicted_with_, {*on});
+  record::Params without_limit = *predicted_with_;  // that is the card's
+  (void)without_limit.set("cap", record::ParamValue(std::int64_t{0}));
+  plan_ = planner_->plan(without_limit, {*on});
+  if (plan_) plan_->params = *predicted_with_;
   return true;
 }
 

@@ -33,6 +33,13 @@ std::string_view when(record::Phase phase) {
   return "";
 }
 
+// Who asked for how much; an outcome that is out of memory.
+Notice out_of_memory(const record::Outcome& outcome) {
+  record::OutOfMemoryFacts facts = *outcome.out_of_memory;
+  if (!facts.op.empty()) facts.op = lessons::tensor_name(record::Category::kActivations, facts.op);
+  return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(facts.phase)), explain(facts)};
+}
+
 // "The process takes 716.80 MiB beside it, as recorded on an H200, give or take 102.40 MiB."
 std::string process_sentence(const predict::ProcessBytes& process) {
   if (process.bytes == 0) return "";
@@ -49,8 +56,8 @@ std::string largest_sentence(const CardPlan& on, bool waits) {
   return text + ".";
 }
 
-// Whether the step fits, what takes how much, and up to where it would.
-Notice verdict_of(const StepPlan& plan, bool waits) {
+// Whether the step fits, what takes how much, and up to where it would. `run`: as far as it goes under a limit.
+Notice verdict_of(const StepPlan& plan, const record::Recording& run, bool waits) {
   const CardPlan& on = plan.cards.front();
   const record::Bytes taken = plan.reserved > 0 ? plan.reserved : plan.allocated;
   const std::string where = (on.card.process.bytes == 0 ? "under " : "on ") + on.card.name;
@@ -73,7 +80,9 @@ Notice verdict_of(const StepPlan& plan, bool waits) {
   body += process_sentence(on.card.process) + largest_sentence(on, waits);
   if (!plan.why_formula.empty())
     body += " This is the closed form, without what the allocator adds: " + plan.why_formula;
-  return Notice{Notice::Kind::kVerdict, head, body};
+  if (run.outcome() && run.outcome()->out_of_memory) body += " " + out_of_memory(*run.outcome()).body;
+  const bool fails = on.fit.verdict == predict::Verdict::kDoesNotFit;
+  return Notice{fails ? Notice::Kind::kOutOfMemory : Notice::Kind::kVerdict, head, body};
 }
 
 }  // namespace
@@ -82,7 +91,7 @@ std::optional<Notice> PageModel::notice() const {
   if (awaits_prediction() && plan() != nullptr)
     return Notice{Notice::Kind::kVerdict, "Working out the prediction", "What is shown is of other settings."};
   if (const StepPlan* const predicted = plan(); predicted != nullptr && !question_.hides() && !predicted->cards.empty())
-    return verdict_of(*predicted, planner_ != nullptr && planner_->waits());
+    return verdict_of(*predicted, *prediction_.recording, planner_ != nullptr && planner_->waits());
   const bool formula = shows_prediction_ && prediction_.recording != nullptr &&
                        prediction_.recording->info().source == record::Source::kFormula;
   if (formula && !question_.hides())
@@ -95,11 +104,6 @@ std::optional<Notice> PageModel::notice() const {
   const bool own_shown = own_ >= 0 && shown_ == own_ && !shows_prediction_;
   const RunOnShow* run = on_show();
   const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
-  const auto out_of_memory = [](const record::Outcome& o) {
-    record::OutOfMemoryFacts facts = *o.out_of_memory;
-    if (!facts.op.empty()) facts.op = lessons::tensor_name(record::Category::kActivations, facts.op);
-    return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(facts.phase)), explain(facts)};
-  };
   const auto composed = [&]() -> std::optional<Notice> {
     if (run == nullptr) return std::nullopt;
     const auto& provenance = run->recording->info().provenance;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kSmallestCard = 16.0 * 1024 * 1024;  // a tiny model's step does not fit into less
 constexpr int kMostStops = 4096;
+constexpr double kSingly = 16;  // counts up to it are stops, one by one
 
 }  // namespace
 
@@ -28,7 +29,11 @@ std::vector<double> stops_of(const record::ParamSpec& spec) {
       if (size * 1.5 <= spec.maximum) stops.push_back(size * 1.5);
     }
   } else if (spec.kind == ParamKind::kInteger && spec.logarithmic) {
-    for (double value = std::max(1.0, spec.minimum); value <= spec.maximum; value *= 2) stops.push_back(value);
+    for (double value = std::max(1.0, spec.minimum); value <= std::min(kSingly, spec.maximum); ++value)
+      stops.push_back(value);
+    for (double octave = kSingly; octave < spec.maximum; octave *= 2)
+      for (const double quarter : {1.25, 1.5, 1.75, 2.0})
+        if (octave * quarter > stops.back() && octave * quarter <= spec.maximum) stops.push_back(octave * quarter);
   } else if (spec.kind == ParamKind::kInteger && spec.maximum - spec.minimum < kMostStops) {
     for (double value = spec.minimum; value <= spec.maximum; ++value) stops.push_back(value);
   } else if (spec.kind == ParamKind::kReal && spec.logarithmic && spec.minimum > 0) {

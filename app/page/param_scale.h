@@ -9,8 +9,8 @@
 
 namespace headroom::app::page {
 
-// The stops of a slider for a number; empty: this parameter is typed. Doubling for logarithmic counts, sizes as cards
-// have them for bytes (16, 24, 32, 48, 64 GiB, …; 0 first where it means "no limit").
+// The stops of a slider for a number; empty: this parameter is typed. Each to 16 and four to an octave for
+// logarithmic counts, sizes as cards have them for bytes (16, 24, 32, 48, 64 GiB, …; 0 first where it means "no limit").
 std::vector<double> stops_of(const record::ParamSpec& spec);
 // The stop nearest to a value, on the slider's own scale.
 int nearest_stop(const std::vector<double>& stops, double value);

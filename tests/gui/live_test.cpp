@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <thread>
 
@@ -147,5 +148,35 @@ TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][l
              tests::timeline_of(actor.page().figure(400)).peak->y > before;
     }));
     actor.picture("predicted live");
+  });
+}
+
+TEST_CASE("the largest batch of Llama 3.2 1B under a limit is said, and its slider is hatched behind it",
+          "[gui][live]") {
+  TestAssets assets;
+  assets.add(*small_run(), "tiny_cpu");
+  perform("largest batch", stage_with_engine(assets), [](Actor& actor) {
+    actor.click("skip");
+    for (const auto& [key, value] : std::map<std::string, std::string>{
+             {"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"seq", "1024"}, {"device", "cuda"}, {"cap", "24GiB"}})
+      IM_CHECK(actor.page().set_param(key, value).ok());
+    actor.ctx->ItemClick("**/layers/Predicted");
+    const auto on_card = [&]() -> const app::CardPlan* {
+      const app::StepPlan* const plan = actor.page().plan();
+      return plan == nullptr ? nullptr : &plan->cards.front();
+    };
+    IM_CHECK(wait_for(actor, [&] { return on_card() != nullptr && on_card()->largest_sequence; }));
+    IM_CHECK_EQ(static_cast<int>(*on_card()->largest_batch), 5);  // 22.8 GiB, as headroom plan says for 24 GiB
+    actor.frames(3);
+    actor.picture("largest batch");
+    actor.frames(1);
+    IM_CHECK(actor.page().set_param("batch", "6").ok());
+    IM_CHECK(wait_for(actor, [&] {
+      return on_card() != nullptr && on_card()->fit.verdict == predict::Verdict::kDoesNotFit &&
+             on_card()->largest_batch;
+    }));
+    actor.frames(3);
+    actor.picture("does not fit");
+    actor.frames(1);
   });
 }

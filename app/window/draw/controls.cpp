@@ -139,7 +139,7 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
   return changed;
 }
 
-bool slider(const char* id, const Rect& rect, float& position, int steps) {
+bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from) {
   const Hit state = hit(id, rect);
   const float knob = px(7), span = std::max(1.0f, rect.width() - 2 * knob);
   bool changed = false;
@@ -162,6 +162,12 @@ bool slider(const char* id, const Rect& rect, float& position, int steps) {
   fill(track, theme().track, 2);
   outline(track, with_alpha(theme().control, 0.55f), 2);
   fill({track.x0, track.y0, x, track.y1}, theme().ink, 2);
+  if (hatched_from < 1) {
+    const Rect beyond{rect.x0 + knob + span * std::max(hatched_from, 0.0f), y - px(5), rect.x1, y + px(5)};
+    fill(beyond, theme().danger_soft, 2);
+    hatch(beyond, theme().danger, 5, 1.2f);
+    outline(beyond, theme().danger, 2);
+  }
   if (state.hovered || state.held) canvas()->AddCircleFilled({x, y}, knob + px(4), with_alpha(theme().ink, 0.14f));
   if (state.focused) canvas()->AddCircle({x, y}, knob + px(4), theme().focus, 0, line_px(2));
   canvas()->AddCircleFilled({x, y}, knob, theme().card);

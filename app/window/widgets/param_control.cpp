@@ -1,7 +1,9 @@
 // One parameter of the demo as a control, made from its schema.
 #include "app/window/widgets/param_control.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,11 +99,28 @@ void draw_choice(const Control& control, const Rect& rect) {
   if (changed) control.set(std::string(choices[static_cast<std::size_t>(selected)].key));
 }
 
+// The largest value that is predicted to fit; nothing: it is not known, or not asked.
+std::optional<std::int64_t> largest_that_fits(const Control& control) {
+  const StepPlan* const plan = control.of == ParamsOf::kPage ? control.frame.page.plan() : nullptr;
+  if (plan == nullptr || plan->cards.empty() || !(plan->params == control.params())) return std::nullopt;
+  if (control.spec.key == "batch") return plan->cards.front().largest_batch;
+  return control.spec.key == "seq" ? plan->cards.front().largest_sequence : std::nullopt;
+}
+
+// Where along the slider the first stop is that does not fit, half a stop before it; beyond its end: all fit.
+float end_of_what_fits(const Control& control, const std::vector<double>& stops) {
+  const std::optional<std::int64_t> largest = largest_that_fits(control);
+  if (!largest || stops.size() < 2) return 2;
+  const auto first =
+      std::ranges::find_if(stops, [&](double stop) { return stop > static_cast<double>(*largest); }) - stops.begin();
+  return (static_cast<float>(first) - 0.5f) / static_cast<float>(stops.size() - 1);
+}
+
 void draw_number(const Control& control, const Rect& rect, const std::vector<double>& stops) {
   const int steps = static_cast<int>(stops.size());
   const int before = page::nearest_stop(stops, page::number_of(control.spec, control.params()));
   float position = steps > 1 ? static_cast<float>(before) / static_cast<float>(steps - 1) : 0;
-  if (!slider("slider", rect, position, steps)) return;
+  if (!slider("slider", rect, position, steps, end_of_what_fits(control, stops))) return;
   const int now = static_cast<int>(std::lround(position * static_cast<float>(steps - 1)));
   if (now != before) control.set(page::typed_value(control.spec, stops[static_cast<std::size_t>(now)]));
 }
