@@ -33,7 +33,7 @@ std::vector<double> stops_of(const record::ParamSpec& spec) {
       stops.push_back(value);
     for (double octave = kSingly; octave < spec.maximum; octave *= 2)
       for (const double quarter : {1.25, 1.5, 1.75, 2.0})
-        if (octave * quarter > stops.back() && octave * quarter <= spec.maximum) stops.push_back(octave * quarter);
+        if (octave * quarter >= spec.minimum && octave * quarter <= spec.maximum) stops.push_back(octave * quarter);
   } else if (spec.kind == ParamKind::kInteger && spec.maximum - spec.minimum < kMostStops) {
     for (double value = spec.minimum; value <= spec.maximum; ++value) stops.push_back(value);
   } else if (spec.kind == ParamKind::kReal && spec.logarithmic && spec.minimum > 0) {

@@ -40,6 +40,9 @@ TEST_CASE("sliders have the stops that people use", "[window][settings]") {
   CHECK(stops_of(find("batch")) == std::vector<double>{1,  2,  3,  4,  5,   6,   7,   8,   9,   10, 11,
                                                        12, 13, 14, 15, 16,  20,  24,  28,  32,  40, 48,
                                                        56, 64, 80, 96, 112, 128, 160, 192, 224, 256});
+  const std::vector<double> lengths =
+      stops_of({.kind = record::ParamKind::kInteger, .minimum = 60, .maximum = 300, .logarithmic = true});
+  CHECK(lengths == std::vector<double>{64, 80, 96, 112, 128, 160, 192, 224, 256});
   const std::vector<double> cards = stops_of(find("cap"));
   CHECK(cards.front() == 0);
   CHECK(std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) != cards.end());
