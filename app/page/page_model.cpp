@@ -148,7 +148,9 @@ bool PageModel::follow(RunOnShow& run, const std::shared_ptr<const record::Recor
 
 void PageModel::use(backend::Backend* runner, Predictions* predictions) {
   if (runner != nullptr) control_.use(runner);
+  planner_.reset();  // it asks the old ones
   predictions_ = predictions;
+  if (shows_prediction_) ask_prediction();
 }
 
 // Once the engine has said what there is. The settings are left alone where the reader has changed one.

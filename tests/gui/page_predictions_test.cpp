@@ -82,6 +82,13 @@ TEST_CASE("without an engine the closed form is what is predicted, and changes w
   REQUIRE(model.notice());
   CHECK(model.notice()->head == "The closed form, of a GPU");
   CHECK(model.notice()->body.find("no engine") != std::string::npos);
+  // An engine that starts later is asked at once.
+  tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  model.use(nullptr, &predictions.service);
+  wait_for_prediction(model, predictions.service);
+  REQUIRE(model.on_show() != nullptr);
+  CHECK(model.on_show()->recording->info().source == record::Source::kPredicted);
+  model.use(nullptr, nullptr);
 }
 
 TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[window][page]") {
