@@ -190,8 +190,7 @@ class Adding {
     recorded_ = true;
     MemEvent before = first;
     before.stream = static_cast<std::uint8_t>(record::Stream::kGraph);
-    constexpr Bytes kNumber = 8;
-    for (int i = 0; i < 2; ++i) request(before, kNumber, Category::kWorkspace, events);
+    for (int i = 0; i < kGraphNumbers; ++i) request(before, kGraphNumber, Category::kWorkspace, events);
   }
 
   // The run makes a small product first, so that the workspace has its name; with a graph on the graph's stream.

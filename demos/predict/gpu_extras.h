@@ -14,6 +14,9 @@ inline constexpr std::int64_t kMultiprocessors = 132;
 inline constexpr record::Bytes kBlasWorkspace = 32 * record::kMiB;
 // cuBLASLt's, which the chunked output layer multiplies with: PyTorch's default.
 inline constexpr record::Bytes kBlasLtWorkspace = record::kMiB;
+// A CUDA graph's seed and offset of the random numbers, which it takes before its pool begins.
+inline constexpr int kGraphNumbers = 2;
+inline constexpr record::Bytes kGraphNumber = 8;
 
 // The gradient of an embedding is summed by token id: from so many tokens on PyTorch sorts them and sums in parts
 // (aten/src/ATen/native/cuda/Embedding.cu, EmbeddingBackwardKernel.cu). What it holds beside the gradient: five lists

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "demos/predict/caching_allocator.h"
+#include "demos/predict/gpu_extras.h"
 #include "demos/predict/ran_out.h"
 #include "demos/predict/rewrite.h"
 
@@ -30,13 +31,30 @@ bool is_on(const record::RunInfo& run, std::string_view key) {
   return found != run.params.end() && found->second == "on";
 }
 
+// The storage before which the cache is emptied for a graph: its seed and offset, or its pool's first; 0 without a graph.
+std::uint64_t graph_begin(const record::Recording& requests) {
+  std::uint64_t begin = 0;
+  int numbers = 0;
+  for (const MemEvent& event : requests.events()) {
+    if (event.kind != EventKind::kAlloc) {
+      if (event.kind == EventKind::kFree) numbers = 0;
+      continue;
+    }
+    if (record::in_graph_pool(event.stream)) return numbers == kGraphNumbers ? begin : event.storage;
+    numbers = event.requested == kGraphNumber ? numbers + 1 : 0;
+    if (numbers == 1) begin = event.storage;
+  }
+  return 0;
+}
+
 class Placing {
  public:
   Placing(const record::Recording& requests, Bytes limit)
       : requests_(requests),
         allocator_(limit, is_on(requests.info(), kExpandableSegments), DeviceAddresses(segment_addresses(requests))),
         limit_(limit),
-        first_segment_(next_storage(requests)) {}
+        first_segment_(next_storage(requests)),
+        graph_begin_(graph_begin(requests)) {}
 
   record::Recording run() {
     record::Recording result = rewritten(requests_, [this](const MemEvent& event, std::vector<MemEvent>& events) {
@@ -81,8 +99,7 @@ class Placing {
   }
 
   bool allocate(MemEvent& event) {
-    if (record::in_graph_pool(event.stream) && !graph_begun_) {
-      graph_begun_ = true;
+    if (event.storage == graph_begin_ && graph_begin_ != 0) {
       allocator_.empty_cache();
       add_segments(event);
     }
@@ -151,7 +168,7 @@ class Placing {
   CachingAllocator allocator_;
   Bytes limit_;
   std::uint64_t first_segment_;  // number of the first one
-  bool graph_begun_ = false;
+  std::uint64_t graph_begin_;    // see graph_begin()
   std::vector<MemEvent>* events_ = nullptr;
   std::vector<record::Placement> placements_;
   std::unordered_map<std::uint64_t, Live> live_;

@@ -14,7 +14,7 @@ inline constexpr std::string_view kExpandableSegments = "expandable_segments";
 // and its place, segments come and go, each event has the totals after it. Where `limit` (of reserved bytes; 0: none)
 // leaves no room the recording ends, out of memory. Segments get the addresses that the recording holds,
 // else those that the driver would choose. Requests of other devices stay as they are; blocks, segments and totals that
-// were there are forgotten. Where a CUDA graph begins, as its first request says, the cache is emptied, as a step that
+// were there are forgotten. Where a CUDA graph begins, as its first requests say, the cache is emptied, as a step that
 // records one does.
 record::Recording placed(const record::Recording& requests, record::Bytes limit = 0);
 

@@ -15,10 +15,10 @@ using record::Recording;
 
 namespace {
 
-// Of the last whole step; of a run that ended before, of all of it.
+// Of the last whole step; of all of it, where the run ended before or a graph was replayed last, which requests nothing.
 record::Bytes step_peak(const record::Ledger& run) {
   const auto step = record::last_whole_step(run.recording());
-  return (step ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
+  return (step && step->last > step->first ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ record::MemEvent CudaProbe::event_of(EventKind kind, const LiveStorage& storage)
   return event;
 }
 
-// 0 is the first stream seen, which is the default stream unless another was chosen.
+// record::Stream: 0 is the default stream.
 std::uint8_t CudaProbe::stream_number(const void* stream, bool in_graph_pool) {
   constexpr auto kGraphPool = static_cast<std::uint8_t>(record::Stream::kGraphPool);
   if (in_graph_pool) return kGraphPool;

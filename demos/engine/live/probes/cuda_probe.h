@@ -59,7 +59,7 @@ class CudaProbe final : public cuda_allocator::ReportHook, public Probe {
   predict::HeldMemory held_;
   std::optional<std::uintptr_t> first_segment_;  // address of the run's first one
   std::vector<record::Placement> placements_;
-  std::vector<const void*> streams_;
+  std::vector<const void*> streams_{nullptr};  // by number: the default stream, then as they come
   record::Bytes cap_ = 0;
   std::uint64_t unreported_ = 0;
 };
