@@ -114,6 +114,7 @@ struct View {
   bool hidden = false;               // hide what the question asks for (after the forward pass)
   bool asked = false;                // the page has a question: keep the axes that it had while the answer was hidden
   int columns = 1000;                // resolution: about one per pixel
+  std::optional<CapLine> card;       // that the run is held against; nothing: its own limit or device
 };
 
 struct FigureInput {

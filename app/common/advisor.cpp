@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/switches.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/closed_form.h"
@@ -19,36 +20,6 @@ using record::Bytes;
 using record::Params;
 
 namespace {
-
-// "batch={batch/2}" with the step's own batch; nothing: it does not divide.
-std::optional<std::string> filled(std::string setting, const Params& params) {
-  const std::size_t open = setting.find('{');
-  if (open == std::string::npos) return setting;
-  const std::size_t sign = setting.find_first_of("/*", open);
-  const std::int64_t own = params.integer(setting.substr(open + 1, sign - open - 1)), by = setting[sign + 1] - '0';
-  if (setting[sign] == '/' && own % by != 0) return std::nullopt;
-  return setting.substr(0, open) + std::to_string(setting[sign] == '/' ? own / by : own * by);
-}
-
-// The settings with this switch; nothing: it changes nothing, or cannot be turned on.
-std::optional<Params> turned_on(const MemorySwitch& what, const Params& params) {
-  Params on = params;
-  for (const std::string_view setting : what.settings) {
-    if (setting.empty()) continue;
-    const auto assignment = filled(std::string(setting), params);
-    if (!assignment || !on.set_assignment(*assignment)) return std::nullopt;
-  }
-  return on == params ? std::nullopt : std::optional(on);
-}
-
-bool holds(const MemorySwitch& what, const Params& params) {
-  for (const std::string_view setting : what.settings) {
-    const std::size_t equals = setting.find('=');
-    if (setting.empty() || setting.find('{') != std::string_view::npos) continue;
-    if (params.as_text(setting.substr(0, equals)) != setting.substr(equals + 1)) return false;
-  }
-  return true;
-}
 
 struct Candidate {
   std::vector<const MemorySwitch*> switches;
@@ -86,7 +57,7 @@ class Search {
       with.switches.push_back(&what);
       with.params = *std::move(on);
       // A later switch of the same setting takes an earlier one back.
-      if (!std::ranges::all_of(with.switches, [&](const auto* each) { return holds(*each, with.params); })) continue;
+      if (!std::ranges::all_of(with.switches, [&](const auto* each) { return is_on(*each, with.params); })) continue;
       with.exactness += what.costs_exactness ? 1 : 0;
       with.speed += what.costs_speed ? 1 : 0;
       // Where nothing was measured, what costs speed is taken to cost more than what was.

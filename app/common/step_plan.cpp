@@ -168,7 +168,11 @@ std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, co
   const Step* const asked = step(params);
   if (asked == nullptr) return std::nullopt;
   if (!asked->refusal.empty()) return OnCard{.refusal = asked->refusal, .why_formula = {}, .fit = {}};
-  return OnCard{.refusal = {}, .why_formula = asked->why_formula, .bytes = asked->bytes(), .fit = asked->on(card)};
+  return OnCard{.refusal = {},
+                .why_formula = asked->why_formula,
+                .bytes = asked->bytes(),
+                .allocated = asked->form ? asked->bytes() : asked->fits->allocated(),
+                .fit = asked->on(card)};
 }
 
 std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {

@@ -77,7 +77,8 @@ class StepPlanner {
   // The same for one card, without what is largest.
   struct OnCard {
     std::string refusal, why_formula;
-    record::Bytes bytes = 0;  // as plan().reserved; by the closed form as plan().allocated
+    record::Bytes bytes = 0;      // as plan().reserved; by the closed form as plan().allocated
+    record::Bytes allocated = 0;  // as plan().allocated
     predict::Fit fit;
   };
   std::optional<OnCard> on_card(const record::Params& params, const PlannedCard& card);

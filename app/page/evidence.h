@@ -8,7 +8,9 @@
 
 namespace headroom::app::page {
 
-// The run computed what these settings compute: where and how long it ran, and on which files, does not count.
-bool made_with(const record::RunInfo& run, std::string_view demo, const record::Params& settings);
+// The run computed what these settings compute, on a device of that kind: how long it ran, and on which files, does not
+// count. A run that a limit ended is evidence under that limit alone; a sweep is none.
+bool is_evidence(const record::Recording& run, std::string_view demo, const record::Params& settings,
+                 record::DeviceKind device);
 
 }  // namespace headroom::app::page

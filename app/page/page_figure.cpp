@@ -74,9 +74,12 @@ lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int colu
   if (lessons::follows_settings(figure)) {
     input.settings = &settings();
     input.sweep = page_->sweep;
-    if (const RunOnShow* prediction = predicted()) input.predicted = prediction->ledger.get();
   }
+  const bool beside = lessons::follows_settings(figure) || (settings_drive() && !shows_prediction_ && shows_evidence());
+  if (const RunOnShow* prediction = predicted(); beside && prediction != nullptr && !question_.hides())
+    input.predicted = prediction->ledger.get();
   input.view.columns = columns;
+  if (chosen_card_ != nullptr && device() == record::DeviceKind::kGpu) input.view.card = card_line();
   input.view.asked = question_.state() != Question::State::kNone;
   input.view.hidden = question_.hides() && !question_.spec()->figure.empty();
   return input;
@@ -87,7 +90,8 @@ lessons::FigureInput PageModel::input(int columns) const {
   lessons::FigureInput input = input_of(on_tab, columns);
   const bool predicted = shows_prediction_ && shows_runs();
   input.params = &(predicted ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
-  const bool compared = answered_by_ >= 0 && answered_by_ == shown_ && !shows_prediction_;
+  const RunOnShow* const shown = on_show();
+  const bool compared = answered_by_ != nullptr && shown != nullptr && shown->recording == answered_by_;
   const bool asked_here = question_.number() != nullptr && question_.spec()->figure == on_tab.id;
   if (!asked_here) return input;
   if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
@@ -179,10 +183,10 @@ void PageModel::compare() {
 
 void PageModel::settle_question() {
   const RunOnShow* run = on_show();
-  if (run == nullptr || shows_prediction_) return;
-  const bool finished = shown_ != own_ || !control_.running();
+  if (run == nullptr) return;
+  const bool finished = shows_prediction_ ? !asked_ : shown_ != own_ || !control_.running();
   if (!finished || !question_.compare(*run->ledger)) return;
-  answered_by_ = shown_;
+  answered_by_ = run->recording;
   stale_ = true;
 }
 

@@ -4,11 +4,22 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/page/evidence.h"
 #include "demos/predict/form_recording.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {
+
+namespace {
+
+bool has_gpu(const backend::Backend* machine) {
+  return machine != nullptr && std::any_of(machine->devices().begin(), machine->devices().end(),
+                                           [](const auto& device) { return device.kind == record::DeviceKind::kGpu; });
+}
+
+}  // namespace
 
 PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& demo, PageSources sources)
     : page_(&page),
@@ -25,9 +36,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
     // A prediction is computed in no time: its events have an order only.
     if (prediction_params_.back().has("axis")) (void)prediction_params_.back().set("axis", "event");
   }
-  for (const auto& settings : {page.settings, page.here})
-    for (const lessons::Setting& setting : settings) control_.preset(setting.key, setting.value);
-  begun_with_ = control_.params();
+  set_here();
   for (auto& recording : sources.stored) add_stored(std::move(recording));
   put_numbers();
 }
@@ -52,9 +61,9 @@ void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, b
   for (const int made : {own_, sweep_})
     if (made >= 0) place = std::min(place, made);
   runs_.insert(runs_.begin() + place, make_run(std::move(recording)))->name = name;
-  for (int* index : {&own_, &sweep_, &shown_, &answered_by_})
+  for (int* index : {&own_, &sweep_, &shown_})
     if (*index >= place) ++*index;
-  if (shown_ < 0) look_at(0);
+  if (shown_ < 0) show_run(0);
   pin_base();
 }
 
@@ -124,9 +133,87 @@ const RunOnShow* PageModel::predicted() const {
 std::vector<int> PageModel::evidence() const {
   std::vector<int> found;
   for (int i = 0; i < static_cast<int>(runs_.size()); ++i)
-    if (made_with(runs_[static_cast<std::size_t>(i)].recording->info(), control_.demo().id, settings()))
+    if (is_evidence(*runs_[static_cast<std::size_t>(i)].recording, control_.demo().id, settings(), device()))
       found.push_back(i);
   return found;
+}
+
+bool PageModel::shows_evidence() const {
+  return !shows_prediction_ && shown_ >= 0 &&
+         is_evidence(*runs_[static_cast<std::size_t>(shown_)].recording, control_.demo().id, settings(), device());
+}
+
+bool PageModel::settings_drive() const {
+  return has_predictions() && shows_runs() && control_.fixed_settings().empty();
+}
+
+record::DeviceKind PageModel::device() const {
+  const std::string asked = settings().has("device") ? settings().text("device") : "auto";
+  if (asked == "auto") return has_gpu(control_.backend()) ? record::DeviceKind::kGpu : record::DeviceKind::kCpu;
+  return asked == "cpu" ? record::DeviceKind::kCpu : record::DeviceKind::kGpu;
+}
+
+bool PageModel::runs_here() const {
+  return page_->here.empty() || !settings_drive() || device() == record::DeviceKind::kCpu ||
+         has_gpu(control_.backend());
+}
+
+bool PageModel::left_the_begin() const {
+  if (!settings_drive() || runs_.empty() || question_.hides()) return false;
+  const std::vector<int> made = evidence();
+  return !is_sweep(0) && std::find(made.begin(), made.end(), 0) == made.end();
+}
+
+int PageModel::changed() const {
+  if (!left_the_begin()) return 0;
+  const record::Params begin = record::Params::known_of(settings().schema(), runs_.front().recording->info().params);
+  return static_cast<int>(std::ranges::count_if(begin.schema(), [&](const record::ParamSpec& spec) {
+    return spec.role != record::ParamRole::kRun && settings().as_text(spec.key) != begin.as_text(spec.key);
+  }));
+}
+
+// A first run on this machine: the page's own settings, and of the others those that the reader has changed.
+void PageModel::set_here() {
+  const record::Params before = settings();
+  const bool began = !runs_.empty();
+  const record::Params begin =
+      began ? record::Params::known_of(before.schema(), runs_.front().recording->info().params) : before;
+  control_.reset();
+  for (const auto& settings : {page_->settings, page_->here})
+    for (const lessons::Setting& setting : settings) control_.preset(setting.key, setting.value);
+  if (!began) return;
+  for (const record::ParamSpec& spec : before.schema())
+    if (spec.role == record::ParamRole::kTechnique && before.as_text(spec.key) != begin.as_text(spec.key))
+      (void)control_.set(spec.key, before.as_text(spec.key));
+}
+
+// What is computed, how, and on which device; files, seeds and the number of steps stay the reader's.
+void PageModel::take_settings_of(const RunOnShow& run) {
+  const record::RunInfo& info = run.recording->info();
+  if (!settings_drive() || info.params.empty() || !run.recording->sweep_points().empty()) return;
+  const record::Params made = record::Params::known_of(settings().schema(), info.params);
+  for (const record::ParamSpec& spec : made.schema())
+    if (spec.role != record::ParamRole::kRun) control_.preset(spec.key, made.as_text(spec.key));
+  const bool ended_by_limit = info.cap > 0 && run.recording->outcome() && run.recording->outcome()->out_of_memory;
+  control_.preset("cap", std::to_string(ended_by_limit ? info.cap : 0));
+  if (device() != info.device) control_.preset("device", info.device == record::DeviceKind::kGpu ? "cuda" : "cpu");
+}
+
+// A run with these settings, the reader's own first; without one what is predicted.
+void PageModel::show_settings() {
+  const std::vector<int> made = evidence();
+  const bool on_show = std::find(made.begin(), made.end(), shown_) != made.end();
+  const bool own = std::find(made.begin(), made.end(), own_) != made.end();
+  if (!made.empty() && !prefers_prediction_) {
+    if (on_show && !shows_prediction_) return;
+    return look_at(on_show ? shown_ : own ? own_ : made.front());
+  }
+  if (!std::exchange(shows_prediction_, true)) {
+    reset_views();
+    comparison_.rows.clear();  // until the figure is built anew
+    stale_ = true;
+  }
+  ask_prediction();
 }
 
 const RunOnShow* PageModel::on_show() const {
@@ -153,25 +240,8 @@ void PageModel::use(backend::Backend* runner, Predictions* predictions) {
   if (shows_prediction_) ask_prediction();
 }
 
-// Once the engine has said what there is. The settings are left alone where the reader has changed one.
-bool PageModel::begin_as_shown() {
-  const backend::Backend* const backend = control_.backend();
-  if (!begun_with_ || backend == nullptr || backend->devices().empty() || runs_.empty()) return false;
-  const record::Params begun_with = *std::exchange(begun_with_, std::nullopt);
-  const RunOnShow& shown = runs_.front();
-  const record::Bytes takes = std::max(shown.ledger->peak_reserved(), shown.ledger->peak().totals.allocated);
-  const bool fits = std::any_of(backend->devices().begin(), backend->devices().end(), [&](const auto& device) {
-    return device.kind == record::DeviceKind::kGpu && takes <= device.memory;
-  });
-  if (!fits || is_sweep(0) || shown_ != 0 || !(begun_with == control_.params())) return false;
-  control_.show_params(shown.recording->info().params);
-  stale_ = true;
-  return true;
-}
-
 bool PageModel::poll(double now, bool news) {
-  bool changed = begin_as_shown();
-  changed = control_.poll(now, news) || changed;
+  bool changed = control_.poll(now, news);
   changed = advance(now) || changed;
   if (own_ >= 0 && changed) {
     RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
@@ -191,6 +261,7 @@ bool PageModel::poll(double now, bool news) {
 
 void PageModel::run(double now) {
   if (!control_.can_run()) return;
+  if (!runs_here()) set_here();
   const record::Status started = control_.start(now);
   refusal_ = started ? std::string() : started.error().message;
   if (!started) return;
@@ -201,13 +272,18 @@ void PageModel::run(double now) {
     own = make_run(recording);
   else
     own = make_run(std::make_shared<record::Recording>());
-  if (answered_by_ == own_) answered_by_ = -1;
-  show_run(own_);
+  look_at(own_);
+  show_figure_of(own_);
 }
 
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
+  remember(key);
   const record::Status status = control_.set(key, value);
-  if (status && shows_prediction_) ask_prediction();
+  if (!status) before_.pop_back();
+  if (status && settings_drive())
+    show_settings();
+  else if (status && shows_prediction_)
+    ask_prediction();
   // The figure may follow the settings; the words do where there is no run to take their numbers from.
   if (status && (lessons::follows_settings(shown_figure()) || on_show() == nullptr)) stale_ = true;
   return status;
@@ -215,14 +291,39 @@ record::Status PageModel::set_param(std::string_view key, std::string_view value
 
 void PageModel::adopt(const record::Params& params) {
   if (params == control_.params()) return;
+  remember("");
   for (const record::ParamSpec& spec : params.schema()) control_.preset(spec.key, params.as_text(spec.key));
+  if (settings_drive()) show_settings();
   stale_ = true;
+}
+
+// Consecutive values of one setting, as of a slider that is dragged, are one step back.
+void PageModel::remember(std::string_view key) {
+  constexpr std::size_t kMost = 100;
+  after_.clear();
+  if (key.empty() || key != remembered_key_ || before_.empty()) before_.push_back(settings());
+  if (before_.size() > kMost) before_.erase(before_.begin());
+  remembered_key_ = key;
+}
+
+bool PageModel::step_settings(std::vector<record::Params>& from, std::vector<record::Params>& to) {
+  if (from.empty() || control_.running()) return false;
+  const record::Params wanted = from.back();
+  from.pop_back();
+  to.push_back(settings());
+  remembered_key_.clear();
+  for (const record::ParamSpec& spec : wanted.schema()) control_.preset(spec.key, wanted.as_text(spec.key));
+  if (settings_drive()) show_settings();
+  stale_ = true;
+  return true;
 }
 
 void PageModel::show_run(int index) {
   if (index < 0 || index >= static_cast<int>(runs_.size())) return;
+  prefers_prediction_ = false;
   look_at(index);
   show_figure_of(index);
+  take_settings_of(runs_[static_cast<std::size_t>(index)]);
 }
 
 void PageModel::look_at(int index) {
@@ -262,8 +363,11 @@ const RunOnShow* PageModel::run_a() const {
   return pinned_.recording == nullptr || run == nullptr || run->recording == pinned_.recording ? nullptr : &pinned_;
 }
 
+// Without a run of these settings the one that was on show last comes back, with its settings.
 void PageModel::show_prediction(bool on) {
   if (!has_predictions() || on == shows_prediction_) return;
+  prefers_prediction_ = on;
+  if (!on && settings_drive() && evidence().empty()) return show_run(shown_);
   shows_prediction_ = on;
   reset_views();
   comparison_.rows.clear();  // until the figure is built anew
@@ -274,7 +378,9 @@ void PageModel::show_prediction(bool on) {
 void PageModel::ask_prediction() {
   predicted_with_ = control_.params();
   planner_.reset();  // what it asked would only be in the way
-  if (predictions_ == nullptr) return take_closed_form();
+  if (ways_ != nullptr) ways_->follow(settings());
+  if (predictions_ == nullptr || prediction_.recording == nullptr) take_closed_form();  // until the answer is there
+  if (predictions_ == nullptr) return;
   asked_ = true;
   take_prediction();
 }
@@ -288,7 +394,7 @@ bool PageModel::take_prediction() {
     follow(prediction_, answer->recording);
   else
     take_closed_form();  // what is there was predicted with other settings
-  stale_ = stale_ || shows_prediction_ || lessons::follows_settings(shown_figure());
+  stale_ = stale_ || shows_prediction_ || settings_drive() || lessons::follows_settings(shown_figure());
   return true;
 }
 
@@ -300,8 +406,20 @@ void PageModel::take_closed_form() {
   if (form) follow(prediction_, std::make_shared<record::Recording>(predict::recording_of(*form, *predicted_with_)));
 }
 
-// The limit that is set, the GPU of this machine, or that of the run that the page is about.
+std::optional<PlannedCard> PageModel::memory_of_cpu() const {
+  if (control_.backend() == nullptr) return std::nullopt;
+  for (const protocol::DeviceFacts& device : control_.backend()->devices())
+    if (device.kind == record::DeviceKind::kCpu)
+      return PlannedCard{.name = "this machine", .memory = device.memory, .process = {}};
+  return std::nullopt;
+}
+
+// Of a GPU: the card that was chosen, the limit that is set, the GPU of this machine, or that of the page's run.
 std::optional<PlannedCard> PageModel::card() const {
+  if (device() == record::DeviceKind::kCpu) return memory_of_cpu();
+  if (const predict::Card* const chosen = chosen_card_; chosen != nullptr)
+    return PlannedCard{
+        .name = chosen->name, .memory = *chosen->memory, .process = predict::process_bytes(chosen->name)};
   if (const record::Bytes cap = settings().integer("cap"); cap > 0)
     return PlannedCard{.name = "a limit of " + record::format_bytes(cap), .memory = cap, .process = {}};
   const auto of_gpu = [](const std::string& name, record::Bytes memory) {
@@ -321,28 +439,63 @@ std::optional<PlannedCard> PageModel::card() const {
 
 // True if what is known of the step is more than before.
 bool PageModel::plan_step(bool news) {
-  const bool on_gpu =
-      prediction_.recording != nullptr && prediction_.recording->info().device == record::DeviceKind::kGpu;
-  const bool about = shows_prediction_ && on_gpu && control_.demo().id == experiments::training_step().id;
-  if (!about) return std::exchange(plan_, std::nullopt).has_value();
+  if (!has_verdict() || prediction_.recording == nullptr) return std::exchange(plan_, std::nullopt).has_value();
   if (asked_ || (planner_ != nullptr && !news)) return false;
   const std::optional<PlannedCard> on = card();
   if (!on) return false;
   if (planner_ == nullptr) {
     planner_ = std::make_unique<StepPlanner>(predictions_, why_no_prediction(), nullptr, StepPlanner::Answers::kAtOnce);
   } else if (!planner_->waits()) {
-    return false;
+    return ways_ != nullptr && ways_->poll();
   }
   record::Params without_limit = *predicted_with_;  // that is the card's
   (void)without_limit.set("cap", record::ParamValue(std::int64_t{0}));
   plan_ = planner_->plan(without_limit, {*on});
-  if (plan_) plan_->params = *predicted_with_;
+  if (!plan_) return true;
+  plan_->params = *predicted_with_;
+  if (!planner_->waits() && plan_->refusal.empty()) {
+    ways_ =
+        std::make_unique<WaysOut>(predictions_, why_no_prediction(), without_limit, *on, plan_->allocated, ways_out());
+    ways_->poll();
+  }
   return true;
 }
 
-// A figure of the settings shows what is predicted with them as well.
+const std::vector<WayOut>& PageModel::ways_out() const {
+  static const std::vector<WayOut> none;
+  return ways_ == nullptr ? none : ways_->all();
+}
+
+void PageModel::turn(const WayOut& way) {
+  if (!way.turned) return;
+  last_turned_ = way.what;
+  adopt(record::Params(*way.turned));
+}
+
+void PageModel::turn_last() {
+  const auto& ways = ways_out();
+  const auto found = std::ranges::find(ways, last_turned_, &WayOut::what);
+  if (found != ways.end()) turn(*found);
+}
+
+// What the process leaves of it.
+lessons::CapLine PageModel::card_line() const {
+  const auto left = *chosen_card_->memory - predict::process_bytes(chosen_card_->name).bytes;
+  return {fmt::format("{} leaves {}", chosen_card_->name, record::format_bytes(left, 1)), static_cast<double>(left)};
+}
+
+void PageModel::choose_card(const predict::Card* card) {
+  if (card == chosen_card_) return;
+  chosen_card_ = card;
+  if (settings().integer("cap") > 0) (void)set_param("cap", "0");
+  planner_.reset();
+  stale_ = true;
+}
+
+// It is there without asking, but where it would answer the question.
 void PageModel::want_prediction() {
-  if (predictions_ == nullptr || shown_figure().basis != lessons::Basis::kSettings || question_.hides()) return;
+  if (!settings_drive() && shown_figure().basis != lessons::Basis::kSettings) return;
+  if (predictions_ == nullptr || question_.hides()) return;
   if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_prediction();
 }
 

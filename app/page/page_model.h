@@ -15,6 +15,7 @@
 #include "app/page/question.h"
 #include "app/page/run_control.h"
 #include "app/page/timeline_view.h"
+#include "app/page/ways_out.h"
 #include "lessons/figure.h"
 #include "lessons/pages/page.h"
 
@@ -64,16 +65,32 @@ class PageModel {
 
   // --- settings, what they would take, and the runs that show it
   const record::Params& settings() const { return control_.params(); }
+  // What is on show is always about the settings: a run that was made with them, else what is predicted. Elsewhere a
+  // stored run stays until another is made.
+  bool settings_drive() const;
+  // Of this machine, or of the GPU that the settings ask for.
+  record::DeviceKind device() const;
+  // Whether this machine has what the settings run on. Else run() takes the settings that the page has for any machine.
+  bool runs_here() const;
+  // The page begins with the run that it is about, and these are not its settings.
+  bool left_the_begin() const;
+  void back_to_begin() { show_run(0); }
+  int changed() const;  // so many settings are others than those
   // Null: not asked for, or on its way.
   const RunOnShow* predicted() const;
   // Of runs(), those that were made with these settings: indices.
   std::vector<int> evidence() const;
+  // The run on show is among them.
+  bool shows_evidence() const;
 
   // --- runs
   void run(double now);
   void cancel() { control_.cancel(); }
   record::Status set_param(std::string_view key, std::string_view value);
-  // All settings at once, of another page of the same schema.
+  // Settings as they were before the last change, and after it. False: there is no other.
+  bool undo() { return step_settings(before_, after_); }
+  bool redo() { return step_settings(after_, before_); }
+  // All settings at once.
   void adopt(const record::Params& params);
 
   // --- what is looked at
@@ -93,20 +110,31 @@ class PageModel {
   void toggle_pin();  // pins the run on show; with a run A there, lets that go
   const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
   const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
-  // Of what the figure on show is about: a sweep is not predicted, and a calculation needs no prediction.
-  // Without an engine the closed form of a training step takes its place.
+  // Of what the figure on show is about: memory of a training step is predicted, a sweep is not, and a calculation needs
+  // no prediction. Without an engine the closed form takes its place.
   bool has_predictions() const {
-    const bool predicted = predictions_ != nullptr || control_.demo().id == experiments::training_step().id;
-    return predicted && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
+    const bool step = control_.demo().id == experiments::training_step().id;
+    return step && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
   }
   bool shows_prediction() const { return shows_prediction_; }
   // Why there is no prediction to look at; one sentence.
   std::string why_no_prediction() const;
   // What is on show is of other settings, and the prediction for these takes longer than one notices.
   bool awaits_prediction() const { return shows_prediction_ && late_; }
-  // Whether the predicted step fits on the card that it is for, and up to which batch. Null: that is not the question.
-  const StepPlan* plan() const { return shows_prediction_ && plan_ ? &*plan_ : nullptr; }
+  // Whether the step with these settings fits on the card that it is for, and up to which batch. Null: that is not the
+  // question, or it would answer the page's.
+  const StepPlan* plan() const { return plan_ && !question_.hides() ? &*plan_ : nullptr; }
   void show_prediction(bool on);
+  // Whether the figure on show has a peak that can be held against a card, and none of it is to be guessed.
+  bool has_verdict() const { return settings_drive() && !question_.hides(); }
+  // The switches as of the last plan(); none before there is one.
+  const std::vector<WayOut>& ways_out() const;
+  void turn(const WayOut& way);
+  void turn_last();  // the one that was turned last, over and over: with and without
+  // Null: the limit that is set, this machine, or what the page's run was made on.
+  const predict::Card* chosen_card() const { return chosen_card_; }
+  void choose_card(const predict::Card* card);
+  std::optional<PlannedCard> card() const;  // that the settings are for
 
   // --- tours
   // The view and the pin of a step; what it leaves open stays as it is.
@@ -150,8 +178,11 @@ class PageModel {
  private:
   static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
 
-  // With a GPU that holds it, the page begins with the settings of the run that it is about.
-  bool begin_as_shown();
+  void take_settings_of(const RunOnShow& run);
+  void set_here();
+  void show_settings();
+  void remember(std::string_view key);
+  bool step_settings(std::vector<record::Params>& from, std::vector<record::Params>& to);
   RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
   bool shows_runs() const { return shown_figure().basis == lessons::Basis::kRun; }
   bool growing() const;       // the run on show is being recorded
@@ -170,7 +201,8 @@ class PageModel {
   void ask_prediction();
   bool take_prediction();  // the answer, if it is there
   void take_closed_form();
-  std::optional<PlannedCard> card() const;  // that the settings are for
+  std::optional<PlannedCard> memory_of_cpu() const;
+  lessons::CapLine card_line() const;  // of the chosen card
   bool plan_step(bool news);
   void reset_views();
   bool advance(double now);
@@ -184,27 +216,32 @@ class PageModel {
   std::vector<const lessons::Figure*> figures_;
   Question question_;
   RunControl control_;
-  std::optional<record::Params> begun_with_;  // nothing: it is settled what the page begins with
   Predictions* predictions_;
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;
 
   std::vector<RunOnShow> runs_;
   int shown_ = -1;
-  int own_ = -1;          // index of the run made here, once there is one
-  int sweep_ = -1;        // of the sweep made here
-  int answered_by_ = -1;  // index of the run that the guess was compared with
+  int own_ = -1;                                          // index of the run made here, once there is one
+  int sweep_ = -1;                                        // of the sweep made here
+  std::shared_ptr<const record::Recording> answered_by_;  // what the guess was compared with
   RunOnShow pinned_;
   std::vector<std::shared_ptr<const record::Recording>> bases_;
   bool pinned_by_reader_ = false;  // or let go
   Comparison comparison_;
   RunOnShow prediction_;
   bool shows_prediction_ = false;
+  bool prefers_prediction_ = false;  // where there is a run as well
   std::string prediction_refusal_;
   bool asked_ = false;              // the answer is on its way
   std::optional<double> asked_at_;  // when poll() first saw that
   bool late_ = false;
   std::unique_ptr<StepPlanner> planner_;  // for these settings; null: not begun
   std::optional<StepPlan> plan_;
+  std::unique_ptr<WaysOut> ways_;
+  const predict::Card* chosen_card_ = nullptr;
+  const predict::MemorySwitch* last_turned_ = nullptr;
+  std::vector<record::Params> before_, after_;  // settings, the last ones last
+  std::string remembered_key_;                  // of the last change; empty: of several settings
   std::optional<record::Params> predicted_with_;  // settings of the question that was asked last
 
   int tab_ = 0;

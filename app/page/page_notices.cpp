@@ -40,58 +40,9 @@ Notice out_of_memory(const record::Outcome& outcome) {
   return Notice{Notice::Kind::kOutOfMemory, fmt::format("Out of memory {}", when(facts.phase)), explain(facts)};
 }
 
-// "The process takes 716.80 MiB beside it, as recorded on an H200, give or take 102.40 MiB."
-std::string process_sentence(const predict::ProcessBytes& process) {
-  if (process.bytes == 0) return "";
-  return fmt::format(" The process takes {} beside it, as recorded on {}, give or take {}.",
-                     record::format_bytes(process.bytes), process.source, record::format_bytes(process.margin));
-}
-
-std::string largest_sentence(const CardPlan& on, bool waits) {
-  if (!on.largest_batch) return waits ? " The largest batch that fits is being worked out." : "";
-  if (*on.largest_batch == 0) return " Not even one sequence fits.";
-  std::string text = fmt::format(" The largest batch that fits is {}", record::format_count(*on.largest_batch));
-  if (on.largest_sequence && *on.largest_sequence > 0)
-    text += fmt::format(", the longest sequence {} tokens", record::format_count(*on.largest_sequence));
-  return text + ".";
-}
-
-// Whether the step fits, what takes how much, and up to where it would. `run`: as far as it goes under a limit.
-Notice verdict_of(const StepPlan& plan, const record::Recording& run, bool waits) {
-  const CardPlan& on = plan.cards.front();
-  const record::Bytes taken = plan.reserved > 0 ? plan.reserved : plan.allocated;
-  const std::string where = (on.card.process.bytes == 0 ? "under " : "on ") + on.card.name;
-  std::string head;
-  switch (on.fit.verdict) {
-    case predict::Verdict::kFits:
-      head = "Fits " + where;
-      break;
-    case predict::Verdict::kTooClose:
-      head = "Too close to tell " + where;
-      break;
-    case predict::Verdict::kDoesNotFit:
-      head = "Does not fit " + where;
-      if (taken > on.fit.limit) head += fmt::format(": {} too much", record::format_bytes(taken - on.fit.limit));
-      break;
-  }
-  std::string body = fmt::format("Tensors take {} at the peak", record::format_bytes(plan.requested));
-  body += plan.reserved > 0 ? fmt::format(", and the allocator reserves {}", record::format_bytes(plan.reserved)) : "";
-  body += fmt::format(" of {}.", record::format_bytes(on.card.memory));
-  body += process_sentence(on.card.process) + largest_sentence(on, waits);
-  if (!plan.why_formula.empty())
-    body += " This is the closed form, without what the allocator adds: " + plan.why_formula;
-  if (run.outcome() && run.outcome()->out_of_memory) body += " " + out_of_memory(*run.outcome()).body;
-  const bool fails = on.fit.verdict == predict::Verdict::kDoesNotFit;
-  return Notice{fails ? Notice::Kind::kOutOfMemory : Notice::Kind::kVerdict, head, body};
-}
-
 }  // namespace
 
 std::optional<Notice> PageModel::notice() const {
-  if (awaits_prediction() && plan() != nullptr)
-    return Notice{Notice::Kind::kVerdict, "Working out the prediction", "What is shown is of other settings."};
-  if (const StepPlan* const predicted = plan(); predicted != nullptr && !question_.hides() && !predicted->cards.empty())
-    return verdict_of(*predicted, *prediction_.recording, planner_ != nullptr && planner_->waits());
   const bool formula = shows_prediction_ && prediction_.recording != nullptr &&
                        prediction_.recording->info().source == record::Source::kFormula;
   if (formula && !question_.hides())

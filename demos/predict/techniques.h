@@ -146,7 +146,8 @@ inline constexpr std::array kStateOffloads{
 
 // What can be turned on so that a step takes less, and what it gives up.
 struct MemorySwitch {
-  std::string_view id, label;  // "checkpointing", "checkpointing each layer"
+  std::string_view id, label;    // "checkpointing", "checkpointing each layer"
+  std::string_view short_label;  // on a button: "checkpointing"
   // "checkpointing=layer"; {batch/2} is half of the step's own batch. Empty behind the last.
   std::array<std::string_view, 4> settings{};
   bool costs_speed = false;

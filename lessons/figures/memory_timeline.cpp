@@ -95,8 +95,10 @@ const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
   return &*outcome->out_of_memory;
 }
 
-Bytes limit_of(const record::RunInfo& info) {
+Bytes limit_of(const Shot& shot) {
+  const record::RunInfo& info = shot.recording().info();
   if (info.cap > 0) return info.cap;
+  if (shot.view.card) return static_cast<Bytes>(shot.view.card->y);
   return info.device == record::DeviceKind::kGpu ? info.device_memory : 0;
 }
 
@@ -127,7 +129,7 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
 // While the answer is hidden the axis comes from what the forward pass shows and from the card alone, so that it does
 // not give the answer away; after it, the same axis stays unless the data would not fit.
 Axis y_axis(const Shot& shot, const record::Ledger* baseline) {
-  const auto limit = static_cast<double>(limit_of(shot.recording().info()));
+  const auto limit = static_cast<double>(limit_of(shot));
   double high = 0;
   if (shot.asked()) {
     const auto known =
@@ -287,10 +289,14 @@ void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& 
 
 void add_limit(Timeline& panel, const Shot& shot) {
   const record::RunInfo& info = shot.recording().info();
-  const Bytes limit = limit_of(info);
+  const Bytes limit = limit_of(shot);
   // The device's own memory is of interest only where the run or the guess comes near it.
   const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
   if (limit <= 0 || (info.cap == 0 && far)) return;
+  if (info.cap == 0 && shot.view.card) {
+    panel.cap = shot.view.card;
+    return;
+  }
   const std::string_view noun = info.device == record::DeviceKind::kGpu ? "card" : "limit";
   panel.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};
 }

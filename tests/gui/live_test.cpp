@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "demos/predict/fits.h"
 #include "imgui_te_engine.h"
 #include "tests/gui/harness.h"
 #include "tests/gui/small_run.h"
@@ -138,9 +140,8 @@ TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][l
   perform("live prediction", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
     actor.ctx->ItemClick("**/layers/Predicted");
-    IM_CHECK(wait_for(
-        actor, [&] { return actor.page().figure(400).head.empty_reason.empty() && actor.page().shows_prediction(); }));
-    IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
+    IM_CHECK(wait_for(actor, [&] { return actor.page().figure(400).head.source == record::Source::kPredicted; }));
+    IM_CHECK(actor.page().shows_prediction());
     const double before = tests::timeline_of(actor.page().figure(400)).peak->y;
     IM_CHECK(actor.page().set_param("batch", "8").ok());
     IM_CHECK(wait_for(actor, [&] {
@@ -178,5 +179,56 @@ TEST_CASE("the largest batch of Llama 3.2 1B under a limit is said, and its slid
     actor.frames(3);
     actor.picture("does not fit");
     actor.frames(1);
+  });
+}
+
+TEST_CASE("the page begins with what it is about, and every setting and switch is answered in the same figure",
+          "[gui][live]") {
+  Stage stage;
+  stage.assets = HEADROOM_SOURCE_DIR "/assets";
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  stage.page = "checkpointing";
+  perform("living figure", stage, [](Actor& actor) {
+    const auto text = [&](std::string_view key) { return actor.page().settings().as_text(key); };
+    IM_CHECK(text("model") == "llama-3.2-1b" && text("checkpointing") == "layer" && text("device") == "cuda");
+    IM_CHECK(actor.page().plan() == nullptr);  // it would answer the question
+    actor.click("skip");
+    const auto complete = [&] {
+      const auto& ways = actor.page().ways_out();
+      return !ways.empty() && std::all_of(ways.begin(), ways.end(),
+                                          [](const auto& way) { return !way.turned || (way.change && way.current); });
+    };
+    IM_CHECK(wait_for(actor, complete));
+    IM_CHECK(actor.page().shows_evidence());
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kRecorded);
+    actor.frames(3);
+    actor.picture("living recorded");
+    actor.frames(1);
+
+    // A switch off: another stored run is of these settings.
+    actor.ctx->ItemClick("**/way checkpointing");
+    IM_CHECK(text("checkpointing") == "off");
+    IM_CHECK(actor.page().shows_evidence());
+    actor.ctx->ItemClick("**/way flce");
+    IM_CHECK(text("loss") == "flce" && text("checkpointing") == "off");
+    IM_CHECK(wait_for(actor, [&] { return actor.page().predicted() != nullptr && complete(); }));
+    actor.frames(3);
+    actor.picture("living switched");
+    actor.frames(1);
+
+    IM_CHECK(actor.page().set_param("batch", "12").ok());
+    actor.page().choose_card(predict::find_cards("4090").front());
+    IM_CHECK(wait_for(actor, [&] { return actor.page().predicted() != nullptr && complete(); }));
+    IM_CHECK(actor.page().shows_prediction());
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
+    actor.frames(3);
+    actor.picture("living card");
+    actor.frames(1);
+    actor.ctx->KeyPress(ImGuiKey_X);  // the fused loss was turned last
+    IM_CHECK(text("loss") == "plain" && text("batch") == "12");
+    actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
+    IM_CHECK(text("loss") == "flce");
+    actor.ctx->ItemClick("**/back to begin");
+    IM_CHECK(text("batch") == "4" && text("checkpointing") == "layer" && actor.page().shows_evidence());
   });
 }

@@ -9,6 +9,7 @@
 #include "app/window/views/figure_card.h"
 #include "app/window/views/question_view.h"
 #include "app/window/views/text_column.h"
+#include "app/window/views/verdict_strip.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetKeyOwner
 
@@ -25,6 +26,7 @@ constexpr std::array kAnywhere{
     KeyLine{"?", "these keys"},
     KeyLine{"Ctrl R", "run"},
     KeyLine{"Esc", "close, clear, cancel the run"},
+    KeyLine{"Ctrl Z Y", "settings as before; again as after"},
     KeyLine{"Ctrl E", "export this figure"},
     KeyLine{"Ctrl T", "next theme"},
     KeyLine{"Ctrl + −", "larger, smaller"},
@@ -33,10 +35,15 @@ constexpr std::array kAnywhere{
     KeyLine{"← →", "move a slider"},
 };
 constexpr std::array kPage{
-    KeyLine{"Space PgDn", "read on"},      KeyLine{"PgUp", "back"},
-    KeyLine{"Enter", "lock the answer"},   KeyLine{"↑ ↓", "move the guess"},
-    KeyLine{"1 … 5", "choose an answer"},  KeyLine{"G", "next figure of the page"},
-    KeyLine{"T", "predicted or measured"}, KeyLine{"C", "pin as run A; unpin it"},
+    KeyLine{"Space PgDn", "read on"},
+    KeyLine{"PgUp", "back"},
+    KeyLine{"Enter", "lock the answer"},
+    KeyLine{"↑ ↓", "move the guess"},
+    KeyLine{"1 … 9", "choose an answer; after it, turn a switch"},
+    KeyLine{"X", "with and without that switch"},
+    KeyLine{"G", "next figure of the page"},
+    KeyLine{"T", "predicted or measured"},
+    KeyLine{"C", "pin as run A; unpin it"},
 };
 constexpr std::array kTimeline{
     KeyLine{"W S", "zoom; so does the wheel"},      KeyLine{"A D", "pan; so does a right drag"},
@@ -44,7 +51,7 @@ constexpr std::array kTimeline{
     KeyLine{", .", "previous, next change"},
 };
 
-constexpr int kMostChoices = 5;  // of a question
+constexpr int kDigits = 9;
 
 bool chord(ImGuiKeyChord keys) { return ImGui::IsKeyChordPressed(keys); }
 bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key, false); }
@@ -88,6 +95,14 @@ void move_guess(PageFrame& frame, int direction) {
   question.set_guess(lessons::value_at(*axis, std::max(part + direction * 0.01, 0.0)));
 }
 
+// One thing at a time: an open question has its answers, and nothing that would answer it.
+void take_digit(PageFrame& frame, std::size_t index) {
+  page::Question& question = frame.page.question();
+  if (question.hides()) return question.choose(index);
+  const std::vector<page::WayOut> ways = shown_ways(frame.page);
+  if (index < ways.size()) frame.page.turn(ways[index]);
+}
+
 // The next page of the words, else what comes after them.
 Turn go_on(PageFrame& frame) {
   PageState& state = frame.state;
@@ -127,8 +142,9 @@ Turn take_page_keys(PageFrame& frame) {
     const int figures = static_cast<int>(frame.page.page().figures.size());
     frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
   }
-  for (int i = 0; i < kMostChoices; ++i)
-    if (pressed(static_cast<ImGuiKey>(ImGuiKey_1 + i))) frame.page.question().choose(static_cast<std::size_t>(i));
+  for (int i = 0; i < kDigits; ++i)
+    if (pressed(static_cast<ImGuiKey>(ImGuiKey_1 + i))) take_digit(frame, static_cast<std::size_t>(i));
+  if (pressed(ImGuiKey_X)) frame.page.turn_last();
   if (!control_focused && frame.page.question().hides()) {
     if (owned_key(ImGuiKey_UpArrow)) move_guess(frame, +1);
     if (owned_key(ImGuiKey_DownArrow)) move_guess(frame, -1);
@@ -177,6 +193,11 @@ bool owned_key(ImGuiKey key) {
 Turn take_keys(PageFrame& frame) {
   take_scale_keys(frame.ui);
   if (chord(ImGuiMod_Ctrl | ImGuiKey_R) && frame.widgets.run_button()) frame.page.run(frame.now);
+  if (!ImGui::GetIO().WantTextInput) {
+    if (chord(ImGuiMod_Ctrl | ImGuiKey_Z)) (void)frame.page.undo();
+    if (chord(ImGuiMod_Ctrl | ImGuiKey_Y) || chord(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z))
+      (void)frame.page.redo();
+  }
   if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
   if (chord(ImGuiMod_Ctrl | ImGuiKey_T)) frame.ui.theme = next(frame.ui.theme);
   const ImGuiIO& io = ImGui::GetIO();

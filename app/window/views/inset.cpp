@@ -17,8 +17,8 @@ constexpr float kTitle = 20;     // px at scale 1, above the picture
 }  // namespace
 
 void Insets::lay_out(PageFrame& frame, Inset& inset, const lessons::FigureBlock& block, float width, float height) {
-  const bool same = inset.revision == frame.page.data_revision() && inset.width == width && inset.scale == look().scale &&
-                    inset.theme == theme().id;
+  const bool same = inset.revision == frame.page.data_revision() && inset.width == width &&
+                    inset.scale == look().scale && inset.theme == theme().id;
   if (same) return;
   const lessons::FigureData figure = frame.page.figure_among_words(block, static_cast<int>(width));
   inset = {.revision = frame.page.data_revision(),

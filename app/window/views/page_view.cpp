@@ -10,6 +10,7 @@
 #include "app/window/views/comparison_view.h"
 #include "app/window/views/question_view.h"
 #include "app/window/views/text_column.h"
+#include "app/window/views/verdict_strip.h"
 
 namespace headroom::app::window {
 
@@ -70,6 +71,10 @@ void PageView::draw_card(PageFrame& frame, const Rect& rect) {
     rows = inner.cut_bottom(px(2 * 64 - 12));
     horizontal_line(rect.x0 + 1, rect.x1 - 1, rows.y0 - px(wide ? 16 : 10), theme().hairline);
     inner.cut_bottom(px(wide ? 32 : 20));
+  }
+  if (const float height = verdict_height(frame); height > 0) {
+    draw_verdict(frame, inner.cut_bottom(px(height)));
+    inner.cut_bottom(px(wide ? 12 : 8));
   }
   if (const float height = comparison_height(frame); height > 0) {
     draw_comparison(frame, inner.cut_bottom(px(height)));

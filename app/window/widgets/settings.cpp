@@ -141,8 +141,10 @@ void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, 
 void draw_more(PageFrame& frame, const Rect& button_rect) {
   const std::vector<const ParamSpec*> specs = folded_params(frame);
   if (specs.empty()) return;
+  const int changed = frame.page.changed();
+  const std::string words = changed == 0 ? "More settings" : fmt::format("More, {} changed", changed);
   const ButtonText more{
-      "More settings", Icon::kNone, "",
+      words, Icon::kNone, "",
       frame.widgets.run_button() ? "All the other switches, and what the run needs" : "All the other switches"};
   if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
   constexpr float kPadding = 16, kTwoColumns = 408, kRow = 32;
@@ -204,6 +206,17 @@ void draw_small_pin(PageFrame& frame, const Rect& rect) {
   if (button("pin", rect, pin, ButtonKind::kSecondary, pinned || page.can_pin())) page.toggle_pin();
 }
 
+// At the right end of a label: back to what the page is about.
+void draw_way_back(PageFrame& frame, const Rect& label) {
+  constexpr std::string_view kWords = "Back to the page's run";
+  const Rect at{label.x1 - text_width(Face::kMedium, 12, kWords), label.y0, label.x1, label.y1};
+  const Hit state = hit("back to begin", at);
+  text_in(Face::kMedium, 12, at, state.hovered ? theme().text : theme().text2, kWords);
+  horizontal_line(at.x0, at.x1, at.center_y() + px(8), theme().control);
+  if (state.focused) focus_ring(at, 4);
+  if (state.clicked) frame.page.back_to_begin();
+}
+
 void draw_run(PageFrame& frame, Rect rect) {
   const page::RunControl& control = frame.page.control();
   const Rect label = rect.cut_top(px(kLabelHeight));
@@ -218,19 +231,24 @@ void draw_run(PageFrame& frame, Rect rect) {
     return;
   }
   const bool stored = !control.fixed_settings().empty();
-  text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
+  const bool with_name = !frame.page.left_the_begin();
+  if (with_name) text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
   if (stored && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label))) tooltip(control.fixed_settings());
-  if (const auto estimate = control.estimate())
+  if (frame.page.left_the_begin())
+    draw_way_back(frame, label);
+  else if (const auto estimate = control.estimate())
     text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
   if (frame.widgets.sweep_button()) {
     draw_small_pin(frame, at.cut_right(px(32)));
     at.cut_right(px(6));
   }
-  const std::string_view verb = stored ? "Play" : control.outcome() ? "Run again" : "Run";
+  const bool tiny = !frame.page.runs_here();
+  const std::string_view verb = stored ? "Play" : tiny ? "Run tiny here" : control.outcome() ? "Run again" : "Run";
   const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
                                : stored                 ? std::string_view(control.fixed_settings())
-                                                        : "Ctrl R";
-  const ButtonText run{verb, Icon::kPlay, frame.density == Density::kWide ? "Ctrl R" : "", why};
+                               : tiny ? "There is no GPU here: the tiny model takes the same step on this CPU (Ctrl R)"
+                                      : "Ctrl R";
+  const ButtonText run{verb, Icon::kPlay, frame.density == Density::kWide && !tiny ? "Ctrl R" : "", why};
   if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
   if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
 }

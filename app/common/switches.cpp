@@ -1,0 +1,63 @@
+// Switches on, and off again.
+#include "app/common/switches.h"
+
+#include <algorithm>
+#include <string>
+
+namespace headroom::app {
+
+using predict::MemorySwitch;
+using record::Params;
+
+namespace {
+
+enum class Turn { kOn, kOff };
+
+// "batch={batch/2}" with the step's own batch, or what undoes it: "batch={batch*2}". Nothing: it does not divide.
+std::optional<std::string> filled(std::string setting, const Params& params, Turn turn) {
+  const std::size_t open = setting.find('{');
+  const std::size_t sign = setting.find_first_of("/*", open);
+  const std::int64_t own = params.integer(setting.substr(open + 1, sign - open - 1)), by = setting[sign + 1] - '0';
+  const bool divides = (setting[sign] == '/') == (turn == Turn::kOn);
+  if (divides && own % by != 0) return std::nullopt;
+  return setting.substr(0, open) + std::to_string(divides ? own / by : own * by);
+}
+
+std::optional<Params> turned(const MemorySwitch& what, const Params& params, Turn turn) {
+  Params now = params;
+  const Params first(params.schema());
+  for (const std::string_view setting : what.settings) {
+    if (setting.empty()) continue;
+    const std::string key(setting.substr(0, setting.find('=')));
+    std::optional<std::string> assignment = std::string(setting);
+    if (setting.find('{') != std::string_view::npos)
+      assignment = filled(*assignment, params, turn);
+    else if (turn == Turn::kOff)
+      assignment = key + "=" + first.as_text(key);
+    if (!assignment || !now.set_assignment(*assignment)) return std::nullopt;
+  }
+  return now == params ? std::nullopt : std::optional(now);
+}
+
+}  // namespace
+
+bool is_on(const MemorySwitch& what, const Params& params) {
+  return std::ranges::all_of(what.settings, [&](std::string_view setting) {
+    const std::size_t equals = setting.find('='), times = setting.find('*');
+    if (setting.empty()) return true;
+    if (times != std::string_view::npos)
+      return params.integer(setting.substr(0, equals)) % (setting[times + 1] - '0') == 0;
+    if (setting.find('{') != std::string_view::npos) return true;
+    return params.as_text(setting.substr(0, equals)) == setting.substr(equals + 1);
+  });
+}
+
+std::optional<Params> turned_on(const MemorySwitch& what, const Params& params) {
+  return turned(what, params, Turn::kOn);
+}
+
+std::optional<Params> turned_off(const MemorySwitch& what, const Params& params) {
+  return turned(what, params, Turn::kOff);
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,266 @@
+// The verdict and the ways out.
+#include "app/window/views/verdict_strip.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/page/page_model.h"
+#include "app/window/draw/controls.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+using page::WayOut;
+using predict::Verdict;
+using record::Bytes;
+
+constexpr float kHeadline = 34, kChip = 26, kChipGap = 6, kPadding = 8;
+constexpr double kNoChange = 0.005;  // of the peak: what changes less has no chip
+
+int rows_of(Density density) { return density == Density::kWide ? 2 : 1; }
+
+// In the unit of the peak, one digit after the point: "32.0", "−12.8".
+struct PeakUnit {
+  Bytes size = record::kGiB;
+  std::string_view name = "GiB";
+
+  std::string number(Bytes bytes) const {
+    return fmt::format("{:.1f}", static_cast<double>(bytes) / static_cast<double>(size));
+  }
+  std::string change(Bytes bytes) const { return (bytes < 0 ? "−" : "+") + number(std::abs(bytes)); }
+};
+
+PeakUnit unit_of(Bytes peak) { return peak >= record::kGiB ? PeakUnit{} : PeakUnit{record::kMiB, "MiB"}; }
+
+// "does not fit by 8.0 GiB"
+std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
+  const predict::Fit& fit = plan.cards.front().fit;
+  const Bytes taken = plan.reserved > 0 ? plan.reserved : plan.allocated;
+  switch (fit.verdict) {
+    case Verdict::kFits:
+      return fmt::format("fits, {} {} free", unit.number(std::max<Bytes>(0, fit.limit - taken)), unit.name);
+    case Verdict::kTooClose:
+      return "too close to tell";
+    case Verdict::kDoesNotFit:
+      return taken > fit.limit ? fmt::format("does not fit by {} {}", unit.number(taken - fit.limit), unit.name)
+                               : "does not fit";
+  }
+  return "";
+}
+
+// A pill: danger for what does not fit, else ink on its ground. Returns its right edge.
+float draw_pill(float x, float center_y, Verdict verdict, const std::string& words) {
+  const Rect pill{x, center_y - px(13), x + text_width(Face::kSemiBold, 13, words) + px(24), center_y + px(13)};
+  const bool bad = verdict == Verdict::kDoesNotFit;
+  fill(pill, bad ? theme().danger_soft : theme().selected, 13);
+  if (bad)
+    outline(pill, theme().danger, 13);
+  else if (verdict == Verdict::kTooClose)
+    dashed_outline(pill, theme().control, 13);
+  text_in(Face::kSemiBold, 13, pill, bad ? theme().danger : theme().text, words, 0.5f);
+  return pill.x1;
+}
+
+// "of tensors; the allocator reserves 22.8, the process takes 0.7 more (as on H200)"
+std::string parts_words(const StepPlan& plan, const PeakUnit& unit) {
+  const PlannedCard& card = plan.cards.front().card;
+  if (!plan.why_formula.empty()) return "of tensors, by the closed form: " + plan.why_formula;
+  std::string words = "of tensors";
+  if (plan.reserved > 0) words += fmt::format("; the allocator reserves {}", unit.number(plan.reserved));
+  if (card.process.bytes > 0)
+    words += fmt::format(", the process takes {} ± {} more (as on {})", unit.number(card.process.bytes),
+                         unit.number(card.process.margin), card.process.source);
+  return words;
+}
+
+std::string largest_words(const CardPlan& on) {
+  if (!on.largest_batch) return "";
+  if (*on.largest_batch == 0) return "not even one sequence fits";
+  std::string words = fmt::format("fits up to batch {}", record::format_count(*on.largest_batch));
+  if (on.largest_sequence && *on.largest_sequence > 0)
+    words += fmt::format(", or {} tokens", record::format_count(*on.largest_sequence));
+  return words;
+}
+
+// The card by name, from the right; returns where it begins. A CPU is what it is.
+float draw_card_choice(PageFrame& frame, const Rect& row) {
+  page::PageModel& page = frame.page;
+  const auto on = page.card();
+  if (!on) return row.x1;
+  if (page.device() == record::DeviceKind::kCpu) {
+    const std::string words = fmt::format("memory of {}, {}", on->name, record::format_bytes(on->memory, 0));
+    text_in(Face::kRegular, 12, row, theme().text2, words, 1);
+    return row.x1 - text_width(Face::kRegular, 12, words) - px(12);
+  }
+  std::vector<std::string> names{page.chosen_card() == nullptr ? on->name : "The page's own GPU"};
+  std::vector<const predict::Card*> cards{nullptr};
+  int selected = 0;
+  for (const predict::Card& card : predict::cards()) {
+    if (!card.memory) continue;
+    if (&card == page.chosen_card()) selected = static_cast<int>(cards.size());
+    names.push_back(fmt::format("{}, {:.0f} GB", card.name, static_cast<double>(*card.memory) / double{record::kGiB}));
+    cards.push_back(&card);
+  }
+  float widest = 0;
+  for (const std::string& name : names) widest = std::max(widest, text_width(Face::kMedium, 13, name));
+  const float width = std::min(widest + px(40), row.width() * 0.4f);
+  const Rect at{row.x1 - width, row.center_y() - px(15), row.x1, row.center_y() + px(15)};
+  if (select("card", at, names, selected)) page.choose_card(cards[static_cast<std::size_t>(selected)]);
+  return at.x0 - px(12);
+}
+
+void draw_headline(PageFrame& frame, const Rect& row) {
+  const StepPlan* const plan = frame.page.plan();
+  const float end = draw_card_choice(frame, row);
+  if (plan == nullptr || plan->cards.empty()) {
+    const std::string why = plan != nullptr && !plan->refusal.empty() ? plan->refusal : "Working out the prediction";
+    text_in(Face::kRegular, 13, {row.x0, row.y0, end, row.y1}, theme().text2,
+            shortened(Face::kRegular, 13, why, end - row.x0));
+    return;
+  }
+  const bool current = plan->params == frame.page.settings();
+  const PeakUnit unit = unit_of(plan->allocated);
+  const ImU32 ink = current ? theme().text : theme().text3;
+  const Rect number = text_in(Face::kSemiBold, 24, row, ink, unit.number(plan->allocated));
+  float x = text_in(Face::kMedium, 12, {number.x1 + px(5), row.y0 + px(5), end, row.y1}, theme().text2, unit.name).x1;
+  x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
+  const std::string largest = largest_words(plan->cards.front());
+  const float of_largest = text_width(Face::kSemiBold, 13, largest);
+  const bool with_largest = x + of_largest < end;
+  if (with_largest) text_in(Face::kSemiBold, 13, {x, row.y0, end, row.y1}, ink, largest, 1);
+  const Rect rest{x, row.y0, end - (with_largest ? of_largest + px(16) : 0), row.y1};
+  if (rest.width() < px(60)) return;
+  const std::string parts = parts_words(*plan, unit), shown = shortened(Face::kRegular, 12, parts, rest.width());
+  text_in(Face::kRegular, 12, rest, theme().text2, shown);
+  if (shown != parts && ImGui::IsMouseHoveringRect(upper_left(rest), lower_right(rest)) && ImGui::IsWindowHovered())
+    tooltip(parts);
+}
+
+// What the chip does, and what it costs.
+std::string tip_of(const WayOut& way) {
+  std::string tip(way.what->reason);
+  if (way.what->costs_exactness) tip += " It trains other numbers.";
+  if (way.what->costs_speed) tip += " A step takes longer.";
+  if (!way.turned) tip += " " + way.why_not;
+  return tip;
+}
+
+struct Chip {
+  const WayOut* way;
+  std::string change;
+  float width;
+};
+
+Chip chip_of(const WayOut& way, const PeakUnit& unit) {
+  std::string change = way.change ? unit.change(*way.change) : way.turned ? "…" : "";
+  const float width = text_width(Face::kSemiBold, 12, way.what->short_label) +
+                      (change.empty() ? 0 : px(8) + text_width(Face::kRegular, 12, change)) + px(22);
+  return {&way, std::move(change), width};
+}
+
+// True when it was clicked.
+bool draw_chip(const Chip& chip, const Rect& at, bool fits_now) {
+  const WayOut& way = *chip.way;
+  const Hit state = hit(("way " + std::string(way.what->id)).c_str(), at, way.turned.has_value());
+  const bool enough = fits_now || way.on || way.verdict == Verdict::kFits;
+  const ImU32 label = way.on ? theme().on_ink : !way.turned ? theme().disabled : enough ? theme().text : theme().text2;
+  if (way.on)
+    fill(at, state.hovered ? theme().ink_hover : theme().ink, 13);
+  else if (state.hovered)
+    fill(at, theme().hover, 13);
+  if (!way.on) outline(at, way.turned ? theme().control : theme().hairline, 13, !fits_now && enough && !way.on ? 2 : 1);
+  if (state.focused) focus_ring(at, 13);
+  const float x =
+      text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->short_label).x1 + px(8);
+  const ImU32 second = way.on ? theme().on_ink : way.current ? theme().text2 : theme().text3;
+  text_in(Face::kRegular, 12, {x, at.y0, at.x1, at.y1}, second, chip.change);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) tooltip(tip_of(way));
+  return state.clicked && way.turned.has_value();
+}
+
+bool changes_something(const WayOut& way, Bytes peak) {
+  if (way.on) return way.turned.has_value();  // what is there without any switch is none
+  if (!way.turned) return false;
+  return !way.change || std::abs(static_cast<double>(*way.change)) >= kNoChange * static_cast<double>(peak);
+}
+
+// The chips that the rows have no room for, in a list; they act there in the same way.
+void draw_rest(PageFrame& frame, const std::vector<Chip>& chips, std::size_t from, const Rect& at, bool fits_now) {
+  const std::string words = fmt::format("{} more", chips.size() - from);
+  if (button("more ways", at, {words}, ButtonKind::kGhost)) ImGui::OpenPopup("ways out");
+  constexpr float kInset = 12;
+  float widest = 0;
+  for (std::size_t i = from; i < chips.size(); ++i) widest = std::max(widest, chips[i].width);
+  const float height = static_cast<float>(chips.size() - from) * px(kChip + kChipGap) - px(kChipGap);
+  const Rect place = popup_place(at, {widest + px(2 * kInset), height + px(2 * kInset)});
+  if (!begin_popup("ways out", place, kInset)) return;
+  const ImVec2 begin = ImGui::GetCursorScreenPos();
+  const WayOut* clicked = nullptr;
+  for (std::size_t i = from; i < chips.size(); ++i) {
+    const float y = begin.y + static_cast<float>(i - from) * px(kChip + kChipGap);
+    if (draw_chip(chips[i], {begin.x, y, begin.x + widest, y + px(kChip)}, fits_now)) clicked = chips[i].way;
+  }
+  end_popup();
+  if (clicked != nullptr) frame.page.turn(*clicked);
+}
+
+void draw_ways(PageFrame& frame, const Rect& rect) {
+  const StepPlan* const plan = frame.page.plan();
+  if (plan == nullptr || plan->cards.empty()) return;
+  const bool fits_now = plan->cards.front().fit.verdict == Verdict::kFits;
+  const PeakUnit unit = unit_of(plan->allocated);
+  const std::vector<WayOut> ways = shown_ways(frame.page);
+  std::vector<Chip> chips;
+  for (const WayOut& way : ways) chips.push_back(chip_of(way, unit));
+  constexpr float kRest = 84;
+  float x = rect.x0, y = rect.y0;
+  const WayOut* clicked = nullptr;
+  std::size_t i = 0;
+  for (; i < chips.size(); ++i) {
+    const bool last_row = y + px(2 * kChip) > rect.y1;
+    const bool last_chip = i + 1 == chips.size();
+    const float room = rect.x1 - (last_row && !last_chip ? px(kRest) : 0);
+    if (x + chips[i].width > room) {
+      if (last_row) break;
+      x = rect.x0;
+      y += px(kChip + kChipGap);
+    }
+    if (draw_chip(chips[i], {x, y, x + chips[i].width, y + px(kChip)}, fits_now)) clicked = chips[i].way;
+    x += chips[i].width + px(kChipGap);
+  }
+  if (i < chips.size()) draw_rest(frame, chips, i, {x, y, x + px(kRest), y + px(kChip)}, fits_now);
+  if (clicked != nullptr) frame.page.turn(*clicked);
+}
+
+}  // namespace
+
+std::vector<WayOut> shown_ways(const page::PageModel& page) {
+  std::vector<WayOut> shown;
+  const StepPlan* const plan = page.plan();
+  if (plan == nullptr) return shown;
+  std::ranges::copy_if(page.ways_out(), std::back_inserter(shown),
+                       [&](const WayOut& way) { return changes_something(way, plan->allocated); });
+  return shown;
+}
+
+float verdict_height(const PageFrame& frame) {
+  if (!frame.page.has_verdict() || !frame.page.card()) return 0;
+  const auto rows = static_cast<float>(rows_of(frame.density));
+  return kHeadline + rows * (kChip + kChipGap) + 2 * kPadding - 2;
+}
+
+void draw_verdict(PageFrame& frame, const Rect& rect) {
+  fill(rect, theme().canvas, 6);
+  outline(rect, theme().hairline, 6);
+  Rect inner = rect.inset(px(14), px(kPadding));
+  draw_headline(frame, inner.cut_top(px(kHeadline - 4)));
+  inner.cut_top(px(6));
+  draw_ways(frame, inner);
+}
+
+}  // namespace headroom::app::window
