@@ -13,14 +13,19 @@ namespace {
 
 enum class Turn { kOn, kOff };
 
-// "batch={batch/2}" with the step's own batch, or what undoes it: "batch={batch*2}". Nothing: it does not divide.
-std::optional<std::string> filled(std::string setting, const Params& params, Turn turn) {
+// "batch={batch/2}" with the step's own batch; nothing: it does not divide.
+std::optional<std::string> filled(std::string setting, const Params& params) {
   const std::size_t open = setting.find('{');
   const std::size_t sign = setting.find_first_of("/*", open);
   const std::int64_t own = params.integer(setting.substr(open + 1, sign - open - 1)), by = setting[sign + 1] - '0';
-  const bool divides = (setting[sign] == '/') == (turn == Turn::kOn);
-  if (divides && own % by != 0) return std::nullopt;
-  return setting.substr(0, open) + std::to_string(divides ? own / by : own * by);
+  if (setting[sign] == '/' && own % by != 0) return std::nullopt;
+  return setting.substr(0, open) + std::to_string(setting[sign] == '/' ? own / by : own * by);
+}
+
+// All micro-batches are one batch again: what was divided is as many times as large, what was multiplied is 1.
+std::string whole_again(const std::string& key, std::string_view setting, const Params& params) {
+  if (setting.find('/') == std::string_view::npos) return key + "=1";
+  return key + "=" + std::to_string(params.integer(key) * params.integer("accumulate"));
 }
 
 std::optional<Params> turned(const MemorySwitch& what, const Params& params, Turn turn) {
@@ -30,10 +35,11 @@ std::optional<Params> turned(const MemorySwitch& what, const Params& params, Tur
     if (setting.empty()) continue;
     const std::string key(setting.substr(0, setting.find('=')));
     std::optional<std::string> assignment = std::string(setting);
-    if (setting.find('{') != std::string_view::npos)
-      assignment = filled(*assignment, params, turn);
-    else if (turn == Turn::kOff)
-      assignment = key + "=" + first.as_text(key);
+    const bool computed = setting.find('{') != std::string_view::npos;
+    if (turn == Turn::kOff)
+      assignment = computed ? whole_again(key, setting, params) : key + "=" + first.as_text(key);
+    else if (computed)
+      assignment = filled(*assignment, params);
     if (!assignment || !now.set_assignment(*assignment)) return std::nullopt;
   }
   return now == params ? std::nullopt : std::optional(now);

@@ -17,7 +17,7 @@ WayOut way_out(const predict::MemorySwitch& what, const record::Params& params) 
   WayOut way{.what = &what, .on = is_on(what, params)};
   auto turned = way.on ? turned_off(what, params) : turned_on(what, params);
   if (!turned) {
-    way.why_not = way.on ? "It is what there is without any switch." : "The batch is too small for it.";
+    way.why_not = way.on ? "It is on without a switch." : "The batch is too small for it.";
     return way;
   }
   if (auto reason = experiments::refused_combination(*turned))

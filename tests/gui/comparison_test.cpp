@@ -101,24 +101,46 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   reader.model.question().skip();
   reader.model.run(reader.now);
   reader.finish_run();
-  const record::RunInfo& info = reader.model.runs().back().recording->info();
-  record::RunInfo made = info;
+  record::RunInfo made = reader.model.runs().back().recording->info();
   made.demo = demo().id;
   made.params.clear();
-  const record::Params& settings = reader.model.settings();
+  const record::Params settings = reader.model.settings();
   for (const record::ParamSpec& spec : settings.schema())
     made.params[std::string(spec.key)] = settings.as_text(spec.key);
-  CHECK(made_with(made, demo().id, settings));
+  const auto shows = [&](const record::RunInfo& info, const record::Params& asked,
+                         record::DeviceKind device = record::DeviceKind::kCpu) {
+    return is_evidence(record::Recording(info), demo().id, asked, device);
+  };
+  CHECK(shows(made, settings));
+  CHECK_FALSE(shows(made, settings, record::DeviceKind::kGpu));
   made.params["steps"] = "99";  // how long it ran says nothing about a step
-  CHECK(made_with(made, demo().id, settings));
-  CHECK_FALSE(made_with(made, "bench", settings));
+  CHECK(shows(made, settings));
+  made.demo = "bench";
+  CHECK_FALSE(shows(made, settings));
+  made.demo = demo().id;
+  record::Recording ended(made);
+  record::RunInfo capped = made;
+  capped.cap = 1000;
+  ended.set_info(capped);
+  ended.set_outcome(
+      {.kind = record::OutcomeKind::kOutOfMemory, .message = "", .out_of_memory = record::OutOfMemoryFacts{}});
+  CHECK_FALSE(is_evidence(ended, demo().id, settings, record::DeviceKind::kCpu));  // under that limit alone
+  record::Params limited = settings;
+  REQUIRE(limited.set("cap", "1000").ok());
+  CHECK(is_evidence(ended, demo().id, limited, record::DeviceKind::kCpu));
   REQUIRE(reader.model.set_param("batch", "8"));
-  CHECK_FALSE(made_with(made, demo().id, reader.model.settings()));
+  CHECK_FALSE(shows(made, reader.model.settings()));
   CHECK(reader.model.evidence().empty());
+  CHECK(reader.model.shows_prediction());  // of these settings, where no run has them
   const std::string batch = std::exchange(made.params["batch"], "8");
   reader.model.add_stored(std::make_shared<record::Recording>(made), false, "made");
   REQUIRE(reader.model.evidence().size() == 1);
   CHECK(reader.model.runs()[static_cast<std::size_t>(reader.model.evidence().front())].name == "made");
   REQUIRE(reader.model.set_param("batch", batch));
   CHECK(reader.model.evidence() == std::vector<int>{0, 2});  // the stored run and the reader's, not the one of batch 8
+  CHECK_FALSE(reader.model.shows_prediction());
+  CHECK(reader.model.shown_run() == 2);  // the reader's own run comes first
+  reader.model.show_run(1);              // a run that is chosen sets the settings
+  CHECK(reader.model.settings().integer("batch") == 8);
+  CHECK(reader.model.undo());
 }

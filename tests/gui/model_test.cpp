@@ -234,23 +234,28 @@ TEST_CASE("a figure that plays goes on twice a second, stops at its end, and ste
   CHECK(model.frame() == 16);
 }
 
-TEST_CASE("a page begins with what every machine can run, and with the run it shows where a GPU holds it",
+TEST_CASE("a page begins with the run that it shows, and runs what this machine can where that needs a GPU",
           "[window][page]") {
   lessons::Page page = tests::page("where_memory_goes");
   page.here = {{"seq", "64"}};
-  const auto stored = small_run();  // of 256 tokens
-  const auto seq = [&](ScriptedBackend& backend, const char* wanted) {
-    PageModel model(page, demo(), PageSources{.runner = &backend, .fixed_settings = "", .stored = {stored}});
-    CHECK(model.settings().as_text("seq") == "64");
-    if (wanted != nullptr) REQUIRE(model.set_param("seq", wanted));
-    model.poll(0.1, false);
-    return model.settings().as_text("seq");
-  };
-  ScriptedBackend no_gpu(stored), small_gpu(stored), gpu(stored);
-  small_gpu.add_gpu(tests::peak_of({}) - 1);
+  const auto stored = small_run({.device = record::DeviceKind::kGpu});
+  ScriptedBackend no_gpu(stored), gpu(stored);
   gpu.add_gpu(2 * tests::peak_of({}));
-  CHECK(seq(no_gpu, nullptr) == "64");
-  CHECK(seq(small_gpu, nullptr) == "64");
-  CHECK(seq(gpu, nullptr) == "256");
-  CHECK(seq(gpu, "128") == "128");  // the reader was quicker
+  const auto begun = [&](ScriptedBackend& backend) {
+    PageModel model(page, demo(), PageSources{.runner = &backend, .fixed_settings = "", .stored = {stored}});
+    model.question().skip();
+    CHECK(model.settings().as_text("seq") == "256");
+    CHECK(model.device() == record::DeviceKind::kGpu);
+    CHECK_FALSE(model.left_the_begin());
+    CHECK(model.runs_here() == (&backend == &gpu));
+    REQUIRE(model.set_param("checkpointing", "layer"));
+    CHECK(model.left_the_begin());
+    CHECK(model.changed() == 1);
+    model.run(0.1);
+    return backend.last_params();
+  };
+  CHECK(begun(no_gpu).as_text("seq") == "64");
+  CHECK(no_gpu.last_params().as_text("device") == "auto");
+  CHECK(no_gpu.last_params().as_text("checkpointing") == "layer");  // the reader's own
+  CHECK(begun(gpu).as_text("seq") == "256");
 }

@@ -93,7 +93,9 @@ float draw_card_choice(PageFrame& frame, const Rect& row) {
   const auto on = page.card();
   if (!on) return row.x1;
   if (page.device() == record::DeviceKind::kCpu) {
-    const std::string words = fmt::format("memory of {}, {}", on->name, record::format_bytes(on->memory, 0));
+    const std::string words = page.settings().integer("cap") > 0
+                                  ? "under " + on->name
+                                  : fmt::format("of {} of this machine's memory", record::format_bytes(on->memory, 0));
     text_in(Face::kRegular, 12, row, theme().text2, words, 1);
     return row.x1 - text_width(Face::kRegular, 12, words) - px(12);
   }

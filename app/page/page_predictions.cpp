@@ -1,0 +1,150 @@
+// What is predicted for a page's settings, on which card it is to fit, and what the switches would change.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/page/page_model.h"
+#include "demos/predict/form_recording.h"
+
+namespace headroom::app::page {
+
+const RunOnShow* PageModel::predicted() const {
+  const bool current = !asked_ && predicted_with_ && *predicted_with_ == settings();
+  const bool planned =
+      prediction_.recording != nullptr && prediction_.recording->info().source != record::Source::kFormula;
+  return current && planned ? &prediction_ : nullptr;
+}
+
+// Without a run of these settings the one that was on show last comes back, with its settings.
+void PageModel::show_prediction(bool on) {
+  if (!has_predictions() || on == shows_prediction_) return;
+  prefers_prediction_ = on;
+  if (!on && settings_drive() && evidence().empty()) return show_run(shown_);
+  shows_prediction_ = on;
+  reset_views();
+  comparison_.rows.clear();  // until the figure is built anew
+  stale_ = true;
+  if (on) ask_prediction();
+}
+
+void PageModel::ask_prediction() {
+  predicted_with_ = control_.params();
+  planner_.reset();  // what it asked would only be in the way
+  if (ways_ != nullptr) ways_->follow(settings());
+  if (predictions_ == nullptr || prediction_.recording == nullptr) take_closed_form();  // until the answer is there
+  if (predictions_ == nullptr) return;
+  asked_ = true;
+  take_prediction();
+}
+
+bool PageModel::take_prediction() {
+  const auto answer = predictions_->ask(this, {std::string(control_.demo().id), *predicted_with_});
+  if (answer == nullptr) return false;
+  asked_ = false;
+  prediction_refusal_ = answer->refusal;
+  if (*answer)
+    follow(prediction_, answer->recording);
+  else
+    take_closed_form();  // what is there was predicted with other settings
+  stale_ = stale_ || shows_prediction_ || settings_drive() || lessons::follows_settings(shown_figure());
+  return true;
+}
+
+void PageModel::take_closed_form() {
+  prediction_ = RunOnShow{};
+  stale_ = true;
+  if (control_.demo().id != experiments::training_step().id) return;
+  const auto form = closed_form_of(*predicted_with_);
+  if (form) follow(prediction_, std::make_shared<record::Recording>(predict::recording_of(*form, *predicted_with_)));
+}
+
+std::optional<PlannedCard> PageModel::memory_of_cpu() const {
+  if (control_.backend() == nullptr) return std::nullopt;
+  for (const protocol::DeviceFacts& device : control_.backend()->devices())
+    if (device.kind == record::DeviceKind::kCpu)
+      return PlannedCard{.name = "this machine", .memory = device.memory, .process = {}};
+  return std::nullopt;
+}
+
+// Of a GPU: the card that was chosen, the limit that is set, the GPU of this machine, or that of the page's run.
+std::optional<PlannedCard> PageModel::card() const {
+  const bool on_cpu = device() == record::DeviceKind::kCpu;
+  if (const predict::Card* const chosen = chosen_card_; chosen != nullptr && !on_cpu)
+    return PlannedCard{
+        .name = chosen->name, .memory = *chosen->memory, .process = predict::process_bytes(chosen->name)};
+  if (const record::Bytes cap = settings().integer("cap"); cap > 0)
+    return PlannedCard{.name = "a limit of " + record::format_bytes(cap), .memory = cap, .process = {}};
+  if (on_cpu) return memory_of_cpu();
+  const auto of_gpu = [](const std::string& name, record::Bytes memory) {
+    return PlannedCard{.name = name, .memory = memory, .process = predict::process_bytes(name)};
+  };
+  if (const backend::Backend* const backend = control_.backend())
+    for (const protocol::DeviceFacts& device : backend->devices())
+      if (device.kind == record::DeviceKind::kGpu) return of_gpu(device.name, device.memory);
+  for (const RunOnShow& run : runs_) {
+    const record::RunInfo& info = run.recording->info();
+    const auto gpu = info.provenance.find("gpu");
+    if (info.device == record::DeviceKind::kGpu && gpu != info.provenance.end() && info.device_memory > 0)
+      return of_gpu(gpu->second, info.device_memory);
+  }
+  return std::nullopt;
+}
+
+// True if what is known of the step is more than before.
+bool PageModel::plan_step(bool news) {
+  if (!has_verdict() || prediction_.recording == nullptr) return std::exchange(plan_, std::nullopt).has_value();
+  if (asked_ || (planner_ != nullptr && !news)) return false;
+  const std::optional<PlannedCard> on = card();
+  if (!on) return false;
+  if (planner_ == nullptr) {
+    planner_ = std::make_unique<StepPlanner>(predictions_, why_no_prediction(), nullptr, StepPlanner::Answers::kAtOnce);
+  } else if (!planner_->waits()) {
+    return ways_ != nullptr && ways_->poll();
+  }
+  record::Params without_limit = *predicted_with_;  // that is the card's
+  (void)without_limit.set("cap", record::ParamValue(std::int64_t{0}));
+  plan_ = planner_->plan(without_limit, {*on});
+  if (!plan_) return true;
+  plan_->params = *predicted_with_;
+  if (!planner_->waits() && plan_->refusal.empty()) {
+    ways_ =
+        std::make_unique<WaysOut>(predictions_, why_no_prediction(), without_limit, *on, plan_->allocated, ways_out());
+    ways_->poll();
+  }
+  return true;
+}
+
+const std::vector<WayOut>& PageModel::ways_out() const {
+  static const std::vector<WayOut> none;
+  return ways_ == nullptr ? none : ways_->all();
+}
+
+// What the process leaves of it.
+lessons::CapLine PageModel::card_line() const {
+  const auto left = *chosen_card_->memory - predict::process_bytes(chosen_card_->name).bytes;
+  return {fmt::format("{} leaves {}", chosen_card_->name, record::format_bytes(left, 1)), static_cast<double>(left)};
+}
+
+void PageModel::choose_card(const predict::Card* card) {
+  if (card == chosen_card_) return;
+  chosen_card_ = card;
+  if (settings().integer("cap") > 0) (void)set_param("cap", "0");
+  planner_.reset();
+  stale_ = true;
+}
+
+// It is there without asking, but where it would answer the question.
+void PageModel::want_prediction() {
+  if (!settings_drive() && shown_figure().basis != lessons::Basis::kSettings) return;
+  if (predictions_ == nullptr || question_.hides()) return;
+  if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_prediction();
+}
+
+std::string PageModel::why_no_prediction() const {
+  if (predictions_ == nullptr) return "There is no engine to predict with.";
+  if (!asked_ && !prediction_refusal_.empty()) return prediction_refusal_;
+  return "The prediction is on its way.";
+}
+
+}  // namespace headroom::app::page

@@ -1,0 +1,160 @@
+// The settings of a page: what is on show follows them, and they follow the run that is chosen.
+#include <algorithm>
+#include <utility>
+
+#include "app/page/evidence.h"
+#include "app/page/page_model.h"
+#include "app/page/ways_out.h"
+
+namespace headroom::app::page {
+
+namespace {
+
+bool has_gpu(const backend::Backend* machine) {
+  return machine != nullptr && std::any_of(machine->devices().begin(), machine->devices().end(),
+                                           [](const auto& device) { return device.kind == record::DeviceKind::kGpu; });
+}
+
+}  // namespace
+
+std::vector<int> PageModel::evidence() const {
+  std::vector<int> found;
+  for (int i = 0; i < static_cast<int>(runs_.size()); ++i)
+    if (is_evidence(*runs_[static_cast<std::size_t>(i)].recording, control_.demo().id, settings(), device()))
+      found.push_back(i);
+  return found;
+}
+
+bool PageModel::shows_evidence() const {
+  return !shows_prediction_ && shown_ >= 0 &&
+         is_evidence(*runs_[static_cast<std::size_t>(shown_)].recording, control_.demo().id, settings(), device());
+}
+
+bool PageModel::settings_drive() const {
+  return has_predictions() && shows_runs() && control_.fixed_settings().empty();
+}
+
+record::DeviceKind PageModel::device() const {
+  const std::string asked = settings().has("device") ? settings().text("device") : "auto";
+  if (asked == "auto") return has_gpu(control_.backend()) ? record::DeviceKind::kGpu : record::DeviceKind::kCpu;
+  return asked == "cpu" ? record::DeviceKind::kCpu : record::DeviceKind::kGpu;
+}
+
+bool PageModel::runs_here() const {
+  return page_->here.empty() || !settings_drive() || device() == record::DeviceKind::kCpu ||
+         has_gpu(control_.backend());
+}
+
+bool PageModel::left_the_begin() const {
+  if (!settings_drive() || runs_.empty() || question_.hides()) return false;
+  const std::vector<int> made = evidence();
+  return !is_sweep(0) && std::find(made.begin(), made.end(), 0) == made.end();
+}
+
+int PageModel::changed() const {
+  if (!left_the_begin()) return 0;
+  const record::Params begin = record::Params::known_of(settings().schema(), runs_.front().recording->info().params);
+  return static_cast<int>(std::ranges::count_if(begin.schema(), [&](const record::ParamSpec& spec) {
+    return spec.role != record::ParamRole::kRun && settings().as_text(spec.key) != begin.as_text(spec.key);
+  }));
+}
+
+// A first run on this machine: the page's own settings, and of the others those that the reader has changed.
+void PageModel::set_here() {
+  const record::Params before = settings();
+  const bool began = !runs_.empty();
+  const record::Params begin =
+      began ? record::Params::known_of(before.schema(), runs_.front().recording->info().params) : before;
+  control_.reset();
+  for (const auto& settings : {page_->settings, page_->here})
+    for (const lessons::Setting& setting : settings) control_.preset(setting.key, setting.value);
+  if (!began) return;
+  for (const record::ParamSpec& spec : before.schema())
+    if (spec.role == record::ParamRole::kTechnique && before.as_text(spec.key) != begin.as_text(spec.key))
+      (void)control_.set(spec.key, before.as_text(spec.key));
+}
+
+// What is computed, how, and on which device; files, seeds and the number of steps stay the reader's.
+void PageModel::take_settings_of(const RunOnShow& run) {
+  const record::RunInfo& info = run.recording->info();
+  if (!settings_drive() || info.params.empty() || !run.recording->sweep_points().empty()) return;
+  const record::Params made = record::Params::known_of(settings().schema(), info.params);
+  for (const record::ParamSpec& spec : made.schema())
+    if (spec.role != record::ParamRole::kRun) control_.preset(spec.key, made.as_text(spec.key));
+  const bool ended_by_limit = info.cap > 0 && run.recording->outcome() && run.recording->outcome()->out_of_memory;
+  control_.preset("cap", std::to_string(ended_by_limit ? info.cap : 0));
+  if (device() != info.device) control_.preset("device", info.device == record::DeviceKind::kGpu ? "cuda" : "cpu");
+}
+
+// A run with these settings, the reader's own first; without one what is predicted.
+void PageModel::show_settings() {
+  const std::vector<int> made = evidence();
+  const bool on_show = std::find(made.begin(), made.end(), shown_) != made.end();
+  const bool own = std::find(made.begin(), made.end(), own_) != made.end();
+  if (!made.empty() && !prefers_prediction_) {
+    if (on_show && !shows_prediction_) return;
+    return look_at(on_show ? shown_ : own ? own_ : made.front());
+  }
+  if (!std::exchange(shows_prediction_, true)) {
+    reset_views();
+    comparison_.rows.clear();  // until the figure is built anew
+    stale_ = true;
+  }
+  ask_prediction();
+}
+
+record::Status PageModel::set_param(std::string_view key, std::string_view value) {
+  remember(key);
+  const record::Status status = control_.set(key, value);
+  if (!status) before_.pop_back();
+  if (status && settings_drive())
+    show_settings();
+  else if (status && shows_prediction_)
+    ask_prediction();
+  // The figure may follow the settings; the words do where there is no run to take their numbers from.
+  if (status && (lessons::follows_settings(shown_figure()) || on_show() == nullptr)) stale_ = true;
+  return status;
+}
+
+void PageModel::adopt(const record::Params& params) {
+  if (params == control_.params()) return;
+  remember("");
+  for (const record::ParamSpec& spec : params.schema()) control_.preset(spec.key, params.as_text(spec.key));
+  if (settings_drive()) show_settings();
+  stale_ = true;
+}
+
+// Consecutive values of one setting, as of a slider that is dragged, are one step back.
+void PageModel::remember(std::string_view key) {
+  constexpr std::size_t kMost = 100;
+  after_.clear();
+  if (key.empty() || key != remembered_key_ || before_.empty()) before_.push_back(settings());
+  if (before_.size() > kMost) before_.erase(before_.begin());
+  remembered_key_ = key;
+}
+
+bool PageModel::step_settings(std::vector<record::Params>& from, std::vector<record::Params>& to) {
+  if (from.empty() || control_.running()) return false;
+  const record::Params wanted = from.back();
+  from.pop_back();
+  to.push_back(settings());
+  remembered_key_.clear();
+  for (const record::ParamSpec& spec : wanted.schema()) control_.preset(spec.key, wanted.as_text(spec.key));
+  if (settings_drive()) show_settings();
+  stale_ = true;
+  return true;
+}
+
+void PageModel::turn(const WayOut& way) {
+  if (!way.turned) return;
+  last_turned_ = way.what;
+  adopt(record::Params(*way.turned));
+}
+
+void PageModel::turn_last() {
+  const auto& ways = ways_out();
+  const auto found = std::ranges::find(ways, last_turned_, &WayOut::what);
+  if (found != ways.end()) turn(*found);
+}
+
+}  // namespace headroom::app::page

@@ -1,0 +1,100 @@
+// What a page says of each switch, against the plans with and without it.
+#include <chrono>
+#include <map>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "app/common/predictions.h"
+#include "app/common/step_plan.h"
+#include "app/common/switches.h"
+#include "app/page/ways_out.h"
+#include "demos/backend/backend.h"
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+namespace {
+
+record::Params small_step() {
+  record::Params params(experiments::training_step().schema);
+  for (const char* setting : {"device=cuda", "model=custom", "hidden_size=512", "intermediate_size=1408",
+                              "num_layers=4", "num_heads=8", "num_kv_heads=4", "head_dim=64", "vocab_size=32000",
+                              "precision=bf16", "seq=512", "batch=8"})
+    REQUIRE(params.set_assignment(setting).ok());
+  return params;
+}
+
+// With at least two switches on that go together.
+record::Params drawn(std::mt19937& random) {
+  const auto switches = predict::memory_switches();
+  for (;;) {
+    record::Params params = small_step();
+    REQUIRE(params.set("batch", record::ParamValue(static_cast<std::int64_t>(4 * (1 + random() % 4)))).ok());
+    int on = 0;
+    while (on < 2) {
+      const auto next = app::turned_on(switches[random() % switches.size()], params);
+      if (!next) break;
+      params = *next;
+      ++on;
+    }
+    if (on == 2 && !experiments::refused_combination(params)) return params;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a switch changes what the plans with and without it differ by, to the byte, on drawn states") {
+  app::Predictions predictions([] { return backend::make_prediction({{HEADROOM_ENGINE_PATH}}); });
+  app::StepPlanner planner(&predictions, "");
+  const app::PlannedCard card{.name = "a card", .memory = 24 * record::kGiB, .process = {}};
+  std::mt19937 random(20260101);
+  int compared = 0;
+  for (int state = 0; state < 50; ++state) {
+    const record::Params params = drawn(random);
+    const auto now = planner.plan(params, {});
+    REQUIRE(now);
+    if (!now->refusal.empty()) continue;
+    app::page::WaysOut ways(&predictions, "", params, card, now->allocated, {});
+    for (int i = 0; i < 20000 && !ways.complete(); ++i) {
+      predictions.poll();
+      if (!ways.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(ways.complete());
+    for (const app::page::WayOut& way : ways.all()) {
+      INFO(way.what->id);
+      CHECK(way.on == app::is_on(*way.what, params));
+      if (!way.turned) {
+        CHECK_FALSE(way.why_not.empty());
+        continue;
+      }
+      const auto then = planner.plan(*way.turned, {});
+      REQUIRE(then);
+      REQUIRE(way.change);
+      CHECK(*way.change == then->allocated - now->allocated);
+      CHECK(app::is_on(*way.what, *way.turned) != way.on);
+      ++compared;
+    }
+  }
+  CHECK(compared >= 250);
+}
+
+TEST_CASE("a switch that is turned on and off again leaves the settings as they were") {
+  int turned = 0;
+  for (const predict::MemorySwitch& what : predict::memory_switches()) {
+    INFO(what.id);
+    const record::Params params = small_step();
+    const auto on = app::turned_on(what, params);
+    if (!on) continue;  // it is there without any switch
+    CHECK(app::is_on(what, *on));
+    const auto off = app::turned_off(what, *on);
+    REQUIRE(off);
+    record::Params expected = params;
+    if (what.id == "mixed" || what.id == "bf16") REQUIRE(expected.set("precision", "fp32").ok());
+    CHECK(*off == expected);
+    ++turned;
+  }
+  CHECK(turned >= 14);
+}
