@@ -1,4 +1,6 @@
 // Starts the window.
+#include "app/cli/window.h"
+
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,8 +18,11 @@ namespace {
 
 void declare(CommonOptions&, OptionList& list) { list.engine(); }
 
-// Becomes headroom-window; returns only if that fails.
-record::Result<ExitCode> open_window(const CommonOptions& options) {
+record::Result<ExitCode> open_window(const CommonOptions& options) { return start_window(options.engine, {}); }
+
+}  // namespace
+
+record::Error start_window(const std::string& engine, const std::vector<std::string>& words) {
   const std::string window = (executable_folder() / "headroom-window").string();
   if (access(window.c_str(), X_OK) != 0)
     return record::Error{
@@ -25,12 +30,16 @@ record::Result<ExitCode> open_window(const CommonOptions& options) {
                     "without one with `headroom --help`.",
                     window)};
   // The window chooses its engine as every command does; the environment carries the user's wish over.
-  if (!options.engine.empty()) setenv("HEADROOM_ENGINE", options.engine.c_str(), 1);
-  execl(window.c_str(), "headroom-window", static_cast<char*>(nullptr));
+  if (!engine.empty()) setenv("HEADROOM_ENGINE", engine.c_str(), 1);
+  std::vector<char*> line;
+  std::string name = "headroom-window";
+  std::vector<std::string> owned = words;
+  line.push_back(name.data());
+  for (std::string& word : owned) line.push_back(word.data());
+  line.push_back(nullptr);
+  execv(window.c_str(), line.data());
   return record::Error{fmt::format("{} cannot be started: {}.", window, std::strerror(errno))};
 }
-
-}  // namespace
 
 extern const Command kWindow;
 constinit const Command kWindow{.name = "",

@@ -34,6 +34,16 @@ json read_object(const fs::path& path) {
   return object.is_object() ? object : json(nullptr);
 }
 
+PageMemory memory_from(const json& page) {
+  PageMemory memory;
+  if (const auto read = page.find("read"); read != page.end() && read->is_boolean()) memory.read = *read;
+  if (const auto answer = page.find("answer"); answer != page.end() && answer->is_string()) memory.answer = *answer;
+  if (const auto settings = page.find("settings"); settings != page.end() && settings->is_object())
+    for (const auto& [key, value] : settings->items())
+      if (value.is_string()) memory.settings[key] = value;
+  return memory;
+}
+
 // Each key by itself: a bad value costs only that value.
 Settings settings_from(const json& object) {
   Settings settings;
@@ -45,7 +55,18 @@ Settings settings_from(const json& object) {
     const double value = scale->get<double>();
     if (std::isfinite(value)) settings.font_scale = std::clamp(value, kMinFontScale, kMaxFontScale);
   }
+  if (const auto pages = object.find("pages"); pages != object.end() && pages->is_object())
+    for (const auto& [id, page] : pages->items())
+      if (page.is_object()) settings.pages[id] = memory_from(page);
   return settings;
+}
+
+json as_json(const PageMemory& memory) {
+  json page = json::object();
+  if (memory.read) page["read"] = true;
+  if (!memory.answer.empty()) page["answer"] = memory.answer;
+  if (!memory.settings.empty()) page["settings"] = memory.settings;
+  return page;
 }
 
 }  // namespace
@@ -79,6 +100,12 @@ void SettingsFile::save(const Settings& settings) {
   if (settings.page != before.page) object["page"] = settings.page;
   if (settings.theme != before.theme) object["theme"] = settings.theme;
   if (settings.font_scale != before.font_scale) object["font_scale"] = settings.font_scale;
+  for (const auto& [id, memory] : settings.pages) {
+    const auto known = before.pages.find(id);
+    if (known != before.pages.end() && known->second == memory) continue;
+    if (!object["pages"].is_object()) object["pages"] = json::object();
+    object["pages"][id] = as_json(memory);
+  }
   const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
   std::error_code failed;
   fs::create_directories(path_.parent_path(), failed);  // if it fails, so does what follows, with a reason

@@ -2,16 +2,27 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "demos/record/result.h"
 
 namespace headroom::app {
 
+// What a reader did on a page.
+struct PageMemory {
+  bool read = false;
+  std::string answer;                           // as page::Question::remembered() says it
+  std::map<std::string, std::string> settings;  // that are others than those that the page begins with
+
+  bool operator==(const PageMemory&) const = default;
+};
+
 struct Settings {
-  std::string page;             // id of the page last read; empty: the first
-  std::string theme = "light";  // "light", "dark" or "high_contrast"
-  double font_scale = 1;        // 0.75 … 4
+  std::string page;                           // id of the page last read; empty: the first
+  std::string theme = "light";                // "light", "dark" or "high_contrast"
+  double font_scale = 1;                      // 0.75 … 4
+  std::map<std::string, PageMemory> pages{};  // by id; those where something was done
 
   bool operator==(const Settings&) const = default;
 };
@@ -33,7 +44,8 @@ class SettingsFile {
   const std::string& notice() const { return notice_; }
 
   // Takes the new values and writes those that changed into the file as it is now (another window may have written
-  // since), keeping keys that this version does not know; beside the target, then renamed. Never fails: see notice().
+  // since), keeping keys and pages that this version does not know; beside the target, then renamed. Never fails: see
+  // notice().
   void save(const Settings& settings);
 
  private:

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/page/evidence.h"
+#include "app/page/run_estimate.h"
 #include "lessons/wording.h"
 
 namespace headroom::app::page {
@@ -136,7 +136,9 @@ void PageModel::use(backend::Backend* runner, Predictions* predictions) {
 }
 
 bool PageModel::poll(double now, bool news) {
+  const bool ran = control_.running();
   bool changed = control_.poll(now, news);
+  if (ran && !control_.running()) note_speed();
   changed = advance(now) || changed;
   if (own_ >= 0 && changed) {
     RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
@@ -157,6 +159,7 @@ bool PageModel::poll(double now, bool news) {
 void PageModel::run(double now) {
   if (!control_.can_run()) return;
   if (!runs_here()) set_here();
+  if (has_predictions()) started_flops_ = run_flops(predict::step_settings(settings()));
   const record::Status started = control_.start(now);
   refusal_ = started ? std::string() : started.error().message;
   if (!started) return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,7 +76,10 @@ class PageModel {
   // The page begins with the run that it is about, and these are not its settings.
   bool left_the_begin() const;
   void back_to_begin() { show_run(0); }
-  int changed() const;  // so many settings are others than those
+  int changed() const { return static_cast<int>(changes().size()); }
+  // Settings that are others than those, and both again from a file: values that this version does not take are left out.
+  std::map<std::string, std::string> changes() const;
+  void recall(const std::map<std::string, std::string>& changes);
   // Null: not asked for, or on its way.
   const RunOnShow* predicted() const;
   // Of runs(), those that were made with these settings: indices.
@@ -86,6 +90,9 @@ class PageModel {
   // --- runs
   void run(double now);
   void cancel() { control_.cancel(); }
+  // Seconds that a run would take: as measured with these settings, or by its work at the speed of the last run here, or
+  // at that of such processors. Nothing: not known.
+  std::optional<double> estimated_seconds() const;
   record::Status set_param(std::string_view key, std::string_view value);
   // Settings as they were before the last change, and after it. False: there is no other.
   bool undo() { return step_settings(before_, after_); }
@@ -180,6 +187,7 @@ class PageModel {
 
   void take_settings_of(const RunOnShow& run);
   void set_here();
+  void note_speed();
   void show_settings();
   void remember(std::string_view key);
   bool step_settings(std::vector<record::Params>& from, std::vector<record::Params>& to);
@@ -240,8 +248,8 @@ class PageModel {
   std::unique_ptr<WaysOut> ways_;
   const predict::Card* chosen_card_ = nullptr;
   const predict::MemorySwitch* last_turned_ = nullptr;
-  std::vector<record::Params> before_, after_;  // settings, the last ones last
-  std::string remembered_key_;                  // of the last change; empty: of several settings
+  std::vector<record::Params> before_, after_;    // settings, the last ones last
+  std::string remembered_key_;                    // of the last change; empty: of several settings
   std::optional<record::Params> predicted_with_;  // settings of the question that was asked last
 
   int tab_ = 0;
@@ -255,7 +263,9 @@ class PageModel {
   TimelineView built_view_;
   std::optional<double> built_guess_;
   Question::State built_state_ = Question::State::kNone;
-  std::string refusal_;  // why the last Run did not start
+  std::string refusal_;                     // why the last Run did not start
+  double started_flops_ = 0;                // of the last run
+  std::optional<double> flops_per_second_;  // of the last run that was completed
 };
 
 }  // namespace headroom::app::page

@@ -1,9 +1,13 @@
 // The settings of a page: what is on show follows them, and they follow the run that is chosen.
 #include <algorithm>
+#include <map>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "app/page/evidence.h"
 #include "app/page/page_model.h"
+#include "app/page/run_estimate.h"
 #include "app/page/ways_out.h"
 
 namespace headroom::app::page {
@@ -51,12 +55,41 @@ bool PageModel::left_the_begin() const {
   return !is_sweep(0) && std::find(made.begin(), made.end(), 0) == made.end();
 }
 
-int PageModel::changed() const {
-  if (!left_the_begin()) return 0;
+std::map<std::string, std::string> PageModel::changes() const {
+  std::map<std::string, std::string> changes;
+  if (!left_the_begin()) return changes;
   const record::Params begin = record::Params::known_of(settings().schema(), runs_.front().recording->info().params);
-  return static_cast<int>(std::ranges::count_if(begin.schema(), [&](const record::ParamSpec& spec) {
-    return spec.role != record::ParamRole::kRun && settings().as_text(spec.key) != begin.as_text(spec.key);
-  }));
+  for (const record::ParamSpec& spec : begin.schema())
+    if (spec.role != record::ParamRole::kRun && settings().as_text(spec.key) != begin.as_text(spec.key))
+      changes[std::string(spec.key)] = settings().as_text(spec.key);
+  return changes;
+}
+
+void PageModel::recall(const std::map<std::string, std::string>& changes) {
+  if (!settings_drive() || changes.empty()) return;
+  record::Params wanted = settings();
+  for (const auto& [key, value] : changes)
+    if (wanted.has(key)) (void)wanted.set(key, std::string_view(value));
+  adopt(wanted);
+  before_.clear();
+}
+
+std::optional<double> PageModel::estimated_seconds() const {
+  if (const auto measured = control_.estimate()) return measured;
+  const backend::Backend* const machine = control_.backend();
+  const bool on_cpu = device() == record::DeviceKind::kCpu;
+  if (!settings_drive() || machine == nullptr || !runs_here() || (!on_cpu && !flops_per_second_)) return std::nullopt;
+  const predict::StepSettings step = predict::step_settings(settings());
+  if (flops_per_second_) return run_flops(step) / *flops_per_second_;
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  const bool sixteen_bits = step.precision != predict::Precision::kFp32;
+  return run_flops(step) / (cores * kCoreRate) * (sixteen_bits ? kSixteenBitSlowdown : 1);
+}
+
+void PageModel::note_speed() {
+  const bool completed = control_.outcome() && control_.outcome()->kind == record::OutcomeKind::kCompleted;
+  const double seconds = control_.last_seconds().value_or(0);
+  if (completed && seconds > 0 && started_flops_ > 0) flops_per_second_ = started_flops_ / seconds;
 }
 
 // A first run on this machine: the page's own settings, and of the others those that the reader has changed.

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -146,6 +147,37 @@ bool Question::compare(const record::Ledger& run) {
   reveal_ = Reveal{*guess_, is, high / low};
   state_ = State::kAnswered;
   return true;
+}
+
+std::string Question::remembered() const {
+  if (state_ == State::kSkipped) return "skipped";
+  if (!locked()) return {};
+  if (guess_) return fmt::format("said {:.17g}", *guess_);
+  if (chosen_) return fmt::format("chose {}", *chosen_);
+  std::string words = "order";
+  for (const std::size_t item : order_) words += fmt::format(" {}", item);
+  return words;
+}
+
+void Question::recall(const std::string& words) {
+  if (state_ != State::kOpen) return;
+  std::istringstream text(words);
+  std::string what;
+  text >> what;
+  if (what == "skipped") return skip();
+  if (double value = 0; what == "said" && number() != nullptr && text >> value) {
+    set_guess(value);
+  } else if (std::size_t index = 0; what == "chose" && choices() != nullptr && text >> index) {
+    choose(index);
+  } else if (what == "order" && items() != nullptr) {
+    std::vector<std::size_t> order;
+    for (std::size_t item = 0; text >> item;) order.push_back(item);
+    if (!std::is_permutation(order.begin(), order.end(), order_.begin(), order_.end())) return;
+    order_ = std::move(order);
+  } else {
+    return;
+  }
+  lock();
 }
 
 Question::Distance distance_of(const Question::Reveal& reveal) {

@@ -49,6 +49,10 @@ class Question {
   // A number waits for compare(); a choice and an order are answered at once. Nothing given yet: stays open.
   void lock();
   void skip();
+  // What was done, in a few words for a file; empty: nothing yet. And done again from them, where they are of this
+  // question and it is open; a number then waits for compare().
+  std::string remembered() const;
+  void recall(const std::string& words);
   // Of what was answered at once; of a number, whether it is within a tenth.
   bool right() const;
   // What to say to a wrong choice or order; empty: right, or a number.

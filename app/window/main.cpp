@@ -29,7 +29,7 @@ using namespace headroom::app::window;
 struct CommandLine {
   std::string page, from, theme, size, screenshot;
   std::optional<double> scale;
-  bool headless = false;
+  bool headless = false, present = false;
 };
 
 // The largest is that of an 8K screen: 16384x16384, with eight times its pixels, takes 3.7 GB of memory to draw.
@@ -78,6 +78,7 @@ record::Result<AppOptions> app_options(const CommandLine& line) {
   if (!assets) return assets.error();
   options.pages.assets = std::move(assets).value();
   options.page = line.page;
+  options.present = line.present;
   if (!line.theme.empty()) {
     options.theme = theme_from(line.theme);
     if (key_of(*options.theme) != line.theme)
@@ -123,6 +124,7 @@ void run_loop(PlatformWindow& platform, App& window) {
     if (!input && now - last_drawn < kFrame) continue;
     window.before_frame();
     platform.draw([&] { window.draw(now); });
+    platform.set_full_screen(window.ui().full_screen || window.ui().stage);
     last_drawn = seconds_now();
     wanted = input;  // one more frame: ImGui reacts to some input a frame later
   }
@@ -170,10 +172,12 @@ record::Result<ExitCode> run_window(const CommandLine& line) {
   if (!look) return look.error();
 
   record::Status result = record::Ok{};
-  if (picture)
+  if (picture) {
     result = take_picture(platform, window, line.screenshot);
-  else
+  } else {
     run_loop(platform, window);
+    window.keep_all();
+  }
   window.drop_look();
   if (!result) return result.error();
   return ExitCode::kDone;
@@ -186,6 +190,7 @@ ExitCode run_main(int argc, char** argv) {
   parser.add_option("--from", line.from, "show this recording (.hrec) instead of the page's own");
   parser.add_option("--theme", line.theme, "light, dark or high_contrast");
   parser.add_option("--scale", line.scale, "font scale, 0.75 to 4");
+  parser.add_flag("--present", line.present, "on stage: full screen, a claim and a figure per screen (F5)");
   parser.add_option("--size", line.size, "WIDTHxHEIGHT in pixels");
   parser.add_option("--screenshot", line.screenshot, "write a picture (PNG) of the first page and stop");
   parser.add_flag("--headless", line.headless, "without a display: draws in memory, for --screenshot");

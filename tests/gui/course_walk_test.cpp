@@ -87,7 +87,7 @@ void write_every_figure(const Actor& actor, const fs::path& folder) {
       actor.ctx->KeyPress(ImGuiKey_Escape);
       actor.frames(1);
     }
-    actor.ctx->KeyPress(ImGuiKey_G);  // the next one, at last the first again
+    actor.ctx->KeyPress(ImGuiKey_V);  // the next one, at last the first again
     actor.frames(2);
   }
 }

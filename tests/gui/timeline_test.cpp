@@ -74,7 +74,7 @@ TEST_CASE("a timeline that got the focus by Tab keeps it while its keys are used
       IM_CHECK(actor.app.view().state().timeline_focus);
     }
     IM_CHECK(!actor.page().view().zoomed());
-    actor.ctx->KeyPress(ImGuiKey_G);  // bars have no time
+    actor.ctx->KeyPress(ImGuiKey_V);  // bars have no time
     actor.frames(2);
     IM_CHECK(!actor.app.view().state().timeline_focus);
   });
@@ -118,7 +118,7 @@ TEST_CASE("a left drag measures, F fits it, Esc clears it and then the zoom", "[
     IM_CHECK(view.measure().has_value());
     IM_CHECK(std::abs(view.measure()->length() - full.length() * 0.4) < full.length() * 0.01);
     IM_CHECK(actor.page().measured().has_value());
-    actor.ctx->KeyPress(ImGuiKey_F);
+    actor.ctx->KeyPress(ImGuiKey_Home);
     actor.frames(2);
     IM_CHECK(std::abs(view.visible().length() - view.measure()->length()) < full.length() * 1e-6);
     actor.ctx->KeyPress(ImGuiKey_Escape);
@@ -176,7 +176,7 @@ TEST_CASE("the page's other figures are one click or key away, each with its own
     actor.frames(3);
     IM_CHECK_EQ(actor.page().tab(), 1);
     IM_CHECK(!tests::bars_of(actor.page().figure(400)).empty());
-    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.ctx->KeyPress(ImGuiKey_V);
     actor.frames(2);
     IM_CHECK_EQ(actor.page().tab(), 2);
     IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 1u);
@@ -187,7 +187,7 @@ TEST_CASE("the page's other figures are one click or key away, each with its own
     actor.frames(2);
     IM_CHECK_EQ(tests::charts_of(actor.page().figure(400)).size(), 2u);  // beside run A
     actor.picture("losses beside run A");
-    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.ctx->KeyPress(ImGuiKey_V);
     actor.frames(2);
     IM_CHECK_EQ(actor.page().tab(), 0);
     actor.page().view().zoom(1e6, 0.5);

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "app/window/shell/chrome.h"
+#include "app/window/shell/contents.h"
 #include "app/window/shell/keys.h"
+#include "app/window/shell/stage.h"
 #include "app/window/views/export_view.h"
 
 namespace headroom::app::window {
@@ -39,10 +41,13 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
     : settings_(settings), library_(options.pages, std::move(session)) {
   const Settings kept = settings_ == nullptr ? Settings{} : settings_->values();
   ui_.theme = options.theme.value_or(theme_from(kept.theme));
+  ui_.stage = options.present;
   ui_.font_scale = options.scale.value_or(static_cast<float>(kept.font_scale));
   ui_.display_scale = options.display_scale;
   ui_.assets = options.pages.assets;
   if (settings_ != nullptr) ui_.notice = settings_->notice();
+  for (const auto& [id, memory] : kept.pages)
+    if (const lessons::Page* page = course().find_page(id); page != nullptr && memory.read) read_.push_back(page);
   if (!library_.course().problems().empty()) ui_.notice = in_words(library_.course().problems());
 }
 
@@ -75,10 +80,28 @@ record::Status App::open(const lessons::Page& page) {
   if (!opened) return opened.error();
   view_ = opened.value();
   if (const std::string notice = library_.take_notice(); !notice.empty()) ui_.notice = notice;
+  recall_page();
   return record::Ok{};
 }
 
+// The first time that a page is open: what was done on it before.
+void App::recall_page() {
+  const lessons::Page* const opened = &page().page();
+  if (settings_ == nullptr || std::find(recalled_.begin(), recalled_.end(), opened) != recalled_.end()) return;
+  recalled_.push_back(opened);
+  const auto known = settings_->values().pages.find(opened->id);
+  if (known == settings_->values().pages.end()) return;
+  page().question().recall(known->second.answer);
+  page().recall(known->second.settings);
+}
+
+PageMemory App::memory_of_page() {
+  const bool read = std::find(read_.begin(), read_.end(), &page().page()) != read_.end();
+  return {.read = read, .answer = page().question().remembered(), .settings = page().changes()};
+}
+
 void App::go_to(const lessons::Page& page) {
+  keep_all();
   const record::Status opened = open(page);
   if (!opened) ui_.notice = opened.error().message;
 }
@@ -91,6 +114,9 @@ bool App::poll(double now) {
 }
 
 void App::before_frame() {
+  constexpr float kScreen = 1080, kSmallest = 11, kLegible = 27;  // px: text of 11 em is 27 px high on a screen of 1080
+  if (ImGui::GetCurrentContext() != nullptr && ImGui::GetIO().DisplaySize.y > 0)
+    ui_.stage_scale = ImGui::GetIO().DisplaySize.y / kScreen * kLegible / kSmallest;
   if (theme().id != ui_.theme || look().scale != ui_.scale()) apply_look(ui_.theme, ui_.scale());
 }
 
@@ -126,12 +152,19 @@ void App::note_read() {
   if (done && std::find(read_.begin(), read_.end(), &page().page()) == read_.end()) read_.push_back(&page().page());
 }
 
-void App::keep_settings() {
+void App::keep_settings(double now) {
   if (settings_ == nullptr) return;
-  const Settings now{std::string(page().page().id), std::string(key_of(ui_.theme)), ui_.font_scale};
-  if (now == settings_->values()) return;
+  constexpr double kPause = 1;  // seconds
+  const Settings& kept = settings_->values();
+  Settings wanted{page().page().id, std::string(key_of(ui_.theme)), ui_.font_scale, kept.pages};
+  const bool soon = wanted.page != kept.page || wanted.theme != kept.theme || wanted.font_scale != kept.font_scale;
+  if (!soon && now - kept_at_ < kPause) return;
+  kept_at_ = now;
+  const PageMemory memory = memory_of_page();
+  if (memory != PageMemory{} || wanted.pages.contains(wanted.page)) wanted.pages[wanted.page] = memory;
+  if (wanted == kept) return;
   const std::string before = settings_->notice();
-  settings_->save(now);
+  settings_->save(wanted);
   if (settings_->notice() != before) ui_.notice = settings_->notice();
 }
 
@@ -146,13 +179,22 @@ void App::draw_window(double now, ImVec2 viewport) {
   const Turn turn = take_keys(frame);
 
   fill(whole, theme().canvas);
-  const PageChoice choice = draw_rail(frame, layout.rail, course().chapters(), read_);
-  draw_top_bar(frame, layout.top);
-  const Turn clicked = view_->draw(frame, layout.page);
-  const auto* backend = page().control().backend();
-  draw_status_bar(frame, layout.status, backend == nullptr ? std::vector<protocol::DeviceFacts>{} : backend->devices());
+  PageChoice choice;
+  Turn clicked = Turn::kStay;
+  if (ui_.stage) {
+    view_->draw_stage(frame, whole);
+  } else {
+    choice = draw_rail(frame, layout.rail, course().chapters(), read_);
+    draw_top_bar(frame, layout.top);
+    clicked = view_->draw(frame, layout.page);
+    const auto* backend = page().control().backend();
+    draw_status_bar(frame, layout.status,
+                    backend == nullptr ? std::vector<protocol::DeviceFacts>{} : backend->devices());
+  }
   draw_keys(frame);
   draw_export(frame);
+  if (const PageChoice jumped = draw_contents(frame, course().chapters()); jumped.chapter >= 0) choice = jumped;
+  if (ui_.stage) draw_over_stage(ui_, whole);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
 
@@ -175,8 +217,13 @@ void App::draw(double now) {
   ImGui::PopStyleVar();
   draw_window(now, viewport->Size);
   ImGui::End();
-  keep_settings();
+  keep_settings(now);
   drawn_ = true;
+}
+
+void App::keep_all() {
+  kept_at_ = -1e9;
+  keep_settings(0);
 }
 
 }  // namespace headroom::app::window

@@ -20,6 +20,7 @@ struct AppOptions {
   std::optional<ThemeId> theme;  // else as the settings say
   std::optional<float> scale;
   float display_scale = 1;
+  bool present = false;  // begins on stage
 };
 
 class App {
@@ -36,6 +37,8 @@ class App {
   // Between frames: style and scale follow the state.
   void before_frame();
   void draw(double now);
+  // What was done last is in the settings' file from here on.
+  void keep_all();
 
   // Another page, from the next frame on; one that cannot be opened says so and leaves this one.
   void go_to(const lessons::Page& page);
@@ -55,7 +58,10 @@ class App {
   void draw_window(double now, ImVec2 viewport);
   void turn_page(Turn turn);
   void note_read();
-  void keep_settings();
+  void recall_page();
+  PageMemory memory_of_page();
+  // At most once a second, but for the page, the theme and the font scale.
+  void keep_settings(double now);
 
   UiState ui_;
   SettingsFile* settings_;
@@ -64,6 +70,8 @@ class App {
   PageView* view_ = nullptr;
   bool drawn_ = false;  // the first picture is there
   std::vector<const lessons::Page*> read_;
+  std::vector<const lessons::Page*> recalled_;
+  double kept_at_ = 0;
 };
 
 }  // namespace headroom::app::window

@@ -6,6 +6,7 @@
 
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
+#include "app/window/shell/stage.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/question_view.h"
 #include "app/window/views/text_column.h"
@@ -27,6 +28,9 @@ constexpr std::array kAnywhere{
     KeyLine{"Ctrl R", "run"},
     KeyLine{"Esc", "close, clear, cancel the run"},
     KeyLine{"Ctrl Z Y", "settings as before; again as after"},
+    KeyLine{"F5 F11", "on stage; full screen"},
+    KeyLine{"F", "the figure only; with words"},
+    KeyLine{"G", "contents; a number and Enter jump"},
     KeyLine{"Ctrl E", "export this figure"},
     KeyLine{"Ctrl T", "next theme"},
     KeyLine{"Ctrl + −", "larger, smaller"},
@@ -41,14 +45,21 @@ constexpr std::array kPage{
     KeyLine{"↑ ↓", "move the guess"},
     KeyLine{"1 … 9", "choose an answer; after it, turn a switch"},
     KeyLine{"X", "with and without that switch"},
-    KeyLine{"G", "next figure of the page"},
+    KeyLine{"V", "next figure of the page"},
     KeyLine{"T", "predicted or measured"},
     KeyLine{"C", "pin as run A; unpin it"},
 };
 constexpr std::array kTimeline{
-    KeyLine{"W S", "zoom; so does the wheel"},      KeyLine{"A D", "pan; so does a right drag"},
-    KeyLine{"F", "fit what is measured, else all"}, KeyLine{"Home", "fit all"},
+    KeyLine{"W S", "zoom; so does the wheel"},
+    KeyLine{"A D", "pan; so does a right drag"},
+    KeyLine{"Home", "fit what is measured, else all"},
     KeyLine{", .", "previous, next change"},
+};
+constexpr std::array kStage{
+    KeyLine{"→ ← Space", "next screen, the one before"},
+    KeyLine{"↑ ↓", "a larger batch, a smaller one"},
+    KeyLine{"B W", "black, white; any key goes on"},
+    KeyLine{"L", "spotlight at the mouse"},
 };
 
 constexpr int kDigits = 9;
@@ -81,8 +92,17 @@ void peel(PageFrame& frame) {
     view.fit_all();
   else if (frame.page.control().running())
     frame.page.cancel();
+  else if (frame.ui.stage)
+    frame.ui.stage = false;
   else if (frame.state.reading_more)
     leave_more(frame);
+}
+
+void show_figure_only(PageFrame& frame) {
+  if (frame.density == Density::kNarrow && !frame.ui.stage)
+    frame.state.figure_face = !frame.state.figure_face;
+  else
+    frame.ui.figure_only = !frame.ui.figure_only;
 }
 
 void move_guess(PageFrame& frame, int direction) {
@@ -138,7 +158,7 @@ Turn take_page_keys(PageFrame& frame) {
       !frame.page.question().hides())
     frame.page.show_prediction(!frame.page.shows_prediction());
   if (pressed(ImGuiKey_C)) frame.page.toggle_pin();
-  if (pressed(ImGuiKey_G)) {
+  if (pressed(ImGuiKey_V)) {
     const int figures = static_cast<int>(frame.page.page().figures.size());
     frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
   }
@@ -192,7 +212,7 @@ bool owned_key(ImGuiKey key) {
 
 Turn take_keys(PageFrame& frame) {
   take_scale_keys(frame.ui);
-  if (chord(ImGuiMod_Ctrl | ImGuiKey_R) && frame.widgets.run_button()) frame.page.run(frame.now);
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_R) && frame.widgets.run_button()) start_run(frame);
   if (!ImGui::GetIO().WantTextInput) {
     if (chord(ImGuiMod_Ctrl | ImGuiKey_Z)) (void)frame.page.undo();
     if (chord(ImGuiMod_Ctrl | ImGuiKey_Y) || chord(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_Z))
@@ -200,11 +220,17 @@ Turn take_keys(PageFrame& frame) {
   }
   if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
   if (chord(ImGuiMod_Ctrl | ImGuiKey_T)) frame.ui.theme = next(frame.ui.theme);
+  if (pressed(ImGuiKey_F5)) frame.ui.stage = !frame.ui.stage;
+  if (pressed(ImGuiKey_F11)) frame.ui.full_screen = !frame.ui.full_screen;
   const ImGuiIO& io = ImGui::GetIO();
   const bool popup = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
   if (io.WantTextInput || popup || io.KeyCtrl) return Turn::kStay;
   if (typed_question_mark()) frame.ui.keys_open = true;
   if (pressed(ImGuiKey_Escape)) peel(frame);
+  if (pressed(ImGuiKey_G)) frame.ui.contents_open = true;
+  if (pressed(ImGuiKey_F)) show_figure_only(frame);
+  if (frame.ui.stage)
+    if (const auto turn = take_stage_keys(frame)) return *turn;
   if (frame.figure.take_keys(frame)) return Turn::kStay;
   return take_page_keys(frame);
 }
@@ -223,6 +249,7 @@ void draw_keys(PageFrame& frame) {
   Rect right = two ? Rect{at.x + inner * 0.5f, at.y, at.x + inner, at.y + px(2000)} : left;
   draw_group("Page", kPage, right);
   draw_group("Timeline", kTimeline, right);
+  draw_group("On stage", kStage, right);
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({inner, std::max(left.y0, right.y0) - at.y - px(12)});
   end_popup();

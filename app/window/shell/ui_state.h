@@ -14,6 +14,14 @@ struct UiState {
   float font_scale = 1;     // the reader's, 0.75 … 4
   float display_scale = 1;  // the monitor's
   bool keys_open = false;
+  bool contents_open = false;
+  std::string jump;          // digits of the page's number that is typed there
+  bool figure_only = false;  // without the words beside it
+  bool full_screen = false;  // the window follows
+  bool stage = false;        // for a room: a claim and a figure per screen
+  float stage_scale = 1;
+  enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage
+  bool spotlight = false;                                           // on stage, at the mouse
   bool export_open = false;
   std::string export_folder = "figures";  // relative to where the program was started
   std::filesystem::path assets;           // where the fonts of exported files are
@@ -21,7 +29,7 @@ struct UiState {
   std::string export_result;  // what became of it, in one sentence
   std::string notice;         // one sentence of the program itself: settings not kept, …
 
-  float scale() const { return font_scale * display_scale; }
+  float scale() const { return stage ? stage_scale : font_scale * display_scale; }
 };
 
 }  // namespace headroom::app::window

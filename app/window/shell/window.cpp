@@ -123,6 +123,21 @@ float PlatformWindow::display_scale() const {
   return x > 0 ? x : 1;
 }
 
+void PlatformWindow::set_full_screen(bool on) {
+  if (on == full_screen_) return;
+  GLFWmonitor* const monitor = glfwGetPrimaryMonitor();
+  if (monitor == nullptr) return;  // without a display
+  full_screen_ = on;
+  if (!on) {
+    glfwSetWindowMonitor(window_, nullptr, before_x_, before_y_, before_width_, before_height_, GLFW_DONT_CARE);
+    return;
+  }
+  glfwGetWindowPos(window_, &before_x_, &before_y_);
+  glfwGetWindowSize(window_, &before_width_, &before_height_);
+  const GLFWvidmode* const mode = glfwGetVideoMode(monitor);
+  glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+}
+
 bool PlatformWindow::wait(double seconds) {
   if (seconds <= 0)
     glfwPollEvents();

@@ -30,6 +30,8 @@ class PlatformWindow {
   // Iconified or without a size: nothing to draw.
   bool hidden() const;
   float display_scale() const;
+  // On the monitor that it is on; off: as it was before.
+  void set_full_screen(bool on);
   // Returns at an event, or after `seconds`. True if there was input, or the window has another size or was uncovered.
   bool wait(double seconds);
 
@@ -45,6 +47,8 @@ class PlatformWindow {
 
   GLFWwindow* window_;
   bool backends_up_ = false;
+  bool full_screen_ = false;
+  int before_x_ = 0, before_y_ = 0, before_width_ = 0, before_height_ = 0;
   bool damaged_ = false;  // what the display shows is no longer what was drawn
 };
 

@@ -58,7 +58,7 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
     reason = page.why_no_prediction();
   else if (page.control().running())
     reason = "The first step is on its way.";
-  if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) frame.page.run(frame.now);
+  if (empty_state(rect, "Nothing to show yet", reason, can_run ? "Run" : "")) start_run(frame);
 }
 
 }  // namespace
@@ -304,10 +304,8 @@ bool FigureCard::take_keys(PageFrame& frame) {
     view.pan(-now.length() * kKeyPan);
   else if (pressed(ImGuiKey_D))
     view.pan(now.length() * kKeyPan);
-  else if (pressed(ImGuiKey_F))
-    view.fit();
   else if (home)
-    view.fit_all();
+    view.fit();
   else if (pressed(ImGuiKey_Period))
     frame.page.step_cursor(+1);
   else if (pressed(ImGuiKey_Comma))

@@ -43,6 +43,7 @@ struct PageState {
   std::string guess_error;                        // why it is no size; empty: it is one
   bool editing_guess = false;
   DragOrder order;             // of the items of a question
+  bool long_run_asked = false;  // Run was pressed once, and would take long
   std::string settings_group;  // the one that is open behind "More settings"
   std::string editing_param;   // key of the setting that is being typed
   std::string param_text;

@@ -14,6 +14,12 @@
 
 namespace headroom::app::window {
 
+namespace {
+
+constexpr float kStageWords = 0.42f;  // of the width
+
+}  // namespace
+
 PageView::PageView(std::unique_ptr<page::PageModel> model, SweepEngines& engines)
     : model_(std::move(model)), widgets_(model_->page(), {*model_, engines}) {}
 
@@ -91,14 +97,42 @@ Turn PageView::draw(PageFrame& frame, const Rect& rect) {
   } else {
     const bool wide = frame.density == Density::kWide;
     Rect rest = rect;
-    const Rect text = rest.cut_left(px(wide ? 416 : 316));
-    rest.cut_left(px(wide ? 24 : 16));
-    turn = draw_text_column(frame, text);
+    if (!frame.ui.figure_only) {
+      const Rect text = rest.cut_left(px(wide ? 416 : 316));
+      rest.cut_left(px(wide ? 24 : 16));
+      turn = draw_text_column(frame, text);
+    }
     draw_card(frame, rest);
   }
+  light(frame);
+  return turn;
+}
+
+// What is pointed at in the words or the figure, else what the step is about.
+void PageView::light(const PageFrame& frame) {
   const auto pointed = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
   state_.lit = pointed ? pointed : state_.lit_by_step;
-  return turn;
+}
+
+void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
+  Rect rest = rect.inset(px(20), px(14));
+  const lessons::Page& page = model_->page();
+  const bool known = !page.claim.empty() && !model_->question().hides();  // it would be half of the answer
+  const std::string_view claim = known ? page.claim : page.title;
+  Rect head = rest;
+  head.y1 = paragraph(Face::kDisplay, 22, 1.2f, head, theme().text, claim);
+  rest.y0 = head.y1 + px(10);
+  if (const float height = verdict_height(frame); height > 0) {
+    draw_verdict(frame, rest.cut_bottom(px(height)));
+    rest.cut_bottom(px(8));
+  }
+  if (!frame.ui.figure_only) {
+    draw_words_of_moment(frame, rest.cut_right(std::round(rest.width() * kStageWords)));
+    rest.cut_right(px(14));
+  }
+  card(rest);
+  draw_figure(frame, rest.inset(px(10)), false);
+  light(frame);
 }
 
 // Text and figure become two faces of the page.

@@ -31,9 +31,12 @@ class PageView {
   PageFrame frame(const Surroundings& surroundings);
   // Says where the reader wants to go.
   Turn draw(PageFrame& frame, const Rect& rect);
+  // The same for a room: the claim, the figure, what belongs to the moment.
+  void draw_stage(PageFrame& frame, const Rect& rect);
 
  private:
   Turn draw_faces(PageFrame& frame, Rect rect);
+  void light(const PageFrame& frame);
   void draw_figure_face(PageFrame& frame, Rect head, Rect rect);
   void draw_foot(PageFrame& frame, Rect foot);
   void draw_card(PageFrame& frame, const Rect& rect);

@@ -96,9 +96,7 @@ void draw_way_to_more(PageFrame& frame) {
   const ButtonText more{"Read more", Icon::kBook};
   Rect row = take(32);
   row.x0 -= px(6);  // its icon is under the text, as far as its ring has room
-  if (!button("more", row.left(button_width(more)), more, ButtonKind::kGhost)) return;
-  frame.state.reading_more = true;
-  enter_step(frame, 0);
+  if (button("more", row.left(button_width(more)), more, ButtonKind::kGhost)) begin_more(frame);
 }
 
 void draw_more(PageFrame& frame) {
@@ -190,6 +188,13 @@ bool walk(PageFrame& frame, int direction) {
   return true;
 }
 
+bool begin_more(PageFrame& frame) {
+  if (frame.state.reading_more || frame.page.text().more.empty()) return false;
+  frame.state.reading_more = true;
+  enter_step(frame, 0);
+  return true;
+}
+
 void leave_more(PageFrame& frame) {
   frame.state.reading_more = false;
   frame.state.lit_by_step.reset();
@@ -206,6 +211,23 @@ float draw_notice(const PageFrame& frame, const Rect& at) {
   const auto kind =
       notice->kind == page::Notice::Kind::kOutOfMemory ? CalloutKind::kOutOfMemory : CalloutKind::kTrouble;
   return callout(at, kind, notice->head, notice->body);
+}
+
+void draw_words_of_moment(PageFrame& frame, const Rect& rect) {
+  const PageState& state = frame.state;
+  const std::string id = state.reading_more ? fmt::format("stage words {}", state.step) : "stage words";
+  if (begin_column(id.c_str(), rect)) {
+    if (state.reading_more)
+      draw_parts(frame, state.step, frame.page.text().more[static_cast<std::size_t>(state.step)]);
+    else if (frame.page.question().state() == page::Question::State::kSkipped)
+      frame.markdown.render(frame.page.text().because, text_em(frame), text_line(frame));
+    else if (frame.page.question().spec() != nullptr)
+      draw_answer(frame);
+    else
+      draw_parts(frame, -1, frame.page.text().body);
+    scroll_words(frame.state, text_em(frame) * text_line(frame));
+  }
+  end_column();
 }
 
 Turn draw_text_column(PageFrame& frame, const Rect& rect) {

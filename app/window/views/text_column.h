@@ -11,6 +11,10 @@ Turn draw_text_column(PageFrame& frame, const Rect& rect);
 
 // Read more is a tour of steps: to the next (+1) or the one before (−1). False: there is none.
 bool walk(PageFrame& frame, int direction);
+// The first step. False: there is none.
+bool begin_more(PageFrame& frame);
+// What belongs to the moment: the open question or its answer, a step's words, the page's first words where it asks nothing.
+void draw_words_of_moment(PageFrame& frame, const Rect& rect);
 // Back to what is read first; the figure shows everything again.
 void leave_more(PageFrame& frame);
 

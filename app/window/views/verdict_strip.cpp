@@ -43,7 +43,7 @@ std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
   const Bytes taken = plan.reserved > 0 ? plan.reserved : plan.allocated;
   switch (fit.verdict) {
     case Verdict::kFits:
-      return fmt::format("fits, {} {} free", unit.number(std::max<Bytes>(0, fit.limit - taken)), unit.name);
+      return fmt::format("fits, {} free", record::format_bytes(std::max<Bytes>(0, fit.limit - taken), 1));
     case Verdict::kTooClose:
       return "too close to tell";
     case Verdict::kDoesNotFit:

@@ -159,9 +159,9 @@ void KernelEditor::draw_source(PageFrame& frame, const Rect& rect) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(px(4), px(kPadding)));
   const bool fixed = !frame.page.control().fixed_settings().empty();
   const std::string before = text_;
-  ImGui::InputTextMultiline(
-      "##source", &text_, size_of(source),
-      ImGuiInputTextFlags_AllowTabInput | (fixed || solution_ ? ImGuiInputTextFlags_ReadOnly : ImGuiInputTextFlags_None));
+  ImGui::InputTextMultiline("##source", &text_, size_of(source),
+                            ImGuiInputTextFlags_AllowTabInput |
+                                (fixed || solution_ ? ImGuiInputTextFlags_ReadOnly : ImGuiInputTextFlags_None));
   const bool active = ImGui::IsItemActive();
   // Escape leaves the editor. ImGui would also take back what was typed since it was entered.
   if (ImGui::IsItemDeactivated() && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) text_ = before;

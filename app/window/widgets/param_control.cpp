@@ -35,6 +35,7 @@ struct Control {
     const record::Status status =
         of == ParamsOf::kFigure ? frame.page.set_figure_param(spec.key, value) : frame.page.set_param(spec.key, value);
     frame.state.refused_value = status ? std::string() : status.error().message;
+    frame.state.long_run_asked = false;
   }
   std::string why_not(std::string_view value) const {
     return of == ParamsOf::kFigure ? std::string() : frame.page.control().why_not(spec.key, value);

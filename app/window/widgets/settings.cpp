@@ -1,6 +1,7 @@
 // The settings of the page, drawn from their schema: with Run, or with the parameters of a figure that follows them.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -236,22 +237,47 @@ void draw_run(PageFrame& frame, Rect rect) {
   if (stored && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label))) tooltip(control.fixed_settings());
   if (frame.page.left_the_begin())
     draw_way_back(frame, label);
-  else if (const auto estimate = control.estimate())
-    text_in(Face::kRegular, 12, label, theme().text3, fmt::format("about {:.0f} s", std::max(1.0, *estimate)), 1);
+  else
+    text_in(Face::kRegular, 12, label, theme().text3, estimate_words(frame.page), 1);
   if (frame.widgets.sweep_button()) {
     draw_small_pin(frame, at.cut_right(px(32)));
     at.cut_right(px(6));
   }
   const bool tiny = !frame.page.runs_here();
-  const std::string_view verb = stored ? "Play" : tiny ? "Run tiny here" : control.outcome() ? "Run again" : "Run";
+  const std::string asks = "Run, " + estimate_words(frame.page) + "?";
+  const std::string_view verb = stored                       ? "Play"
+                                : tiny                       ? "Run tiny here"
+                                : frame.state.long_run_asked ? std::string_view(asks)
+                                : control.outcome()          ? "Run again"
+                                                             : "Run";
   const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
                                : stored                 ? std::string_view(control.fixed_settings())
                                : tiny ? "There is no GPU here: the tiny model takes the same step on this CPU (Ctrl R)"
                                       : "Ctrl R";
   const ButtonText run{verb, Icon::kPlay, frame.density == Density::kWide && !tiny ? "Ctrl R" : "", why};
-  if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) frame.page.run(frame.now);
+  if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) start_run(frame);
   if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
 }
+
+}  // namespace
+
+std::string estimate_words(const page::PageModel& page) {
+  const auto seconds = page.estimated_seconds();
+  if (!seconds) return {};
+  return *seconds < 90 ? fmt::format("about {:.0f} s", std::max(1.0, *seconds))
+                       : fmt::format("about {:.0f} min", *seconds / 60);
+}
+
+void start_run(PageFrame& frame) {
+  constexpr double kLong = 60;  // seconds
+  const bool asks = frame.page.estimated_seconds().value_or(0) > kLong;
+  if (!asks || std::exchange(frame.state.long_run_asked, false))
+    frame.page.run(frame.now);
+  else
+    frame.state.long_run_asked = frame.page.control().can_run();
+}
+
+namespace {
 
 // "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"
 std::string settings_summary(const PageFrame& frame) {

@@ -26,6 +26,11 @@ enum class Slot : unsigned char {
   kBelowFigure,   // in the rows below the figure
 };
 
+// Run of one step. One that would take longer than a minute asks first: the second call starts it.
+void start_run(PageFrame& frame);
+// "about 9 min", "about 3 s"; empty: not known.
+std::string estimate_words(const page::PageModel& page);
+
 // One widget on one page, with its state there.
 class WidgetView {
  public:

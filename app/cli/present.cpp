@@ -1,0 +1,67 @@
+// headroom present: the window on stage, from a page or a chapter on.
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/cli/grammar.h"
+#include "app/cli/shown_course.h"
+#include "app/cli/suggest.h"
+#include "app/cli/window.h"
+
+namespace headroom::app {
+
+namespace {
+
+struct PresentOptions : CommonOptions {
+  std::vector<std::string> from;
+};
+
+void declare(PresentOptions& options, OptionList& list) {
+  list.words("FROM", options.from, "A page, or the number of a chapter; else where you were last");
+  list.engine();
+}
+
+// The page's id; empty: where the reader was last.
+record::Result<std::string> page_to_begin(const PresentOptions& options) {
+  if (options.from.empty()) return std::string();
+  if (options.from.size() > 1) return record::Error{"headroom present begins with one page, or one chapter."};
+  const std::string& from = options.from.front();
+  const auto course = load_course();
+  if (!course) return course.error();
+  const auto& chapters = course.value().chapters();
+  std::size_t chapter = 0;
+  const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), chapter);
+  if (error == std::errc() && end == from.data() + from.size()) {
+    if (chapter >= 1 && chapter <= chapters.size()) return chapters[chapter - 1].pages.front()->id;
+    return record::Error{fmt::format("There is no chapter {}; there are {}.", chapter, chapters.size())};
+  }
+  std::vector<std::string_view> ids;
+  for (const lessons::Page* page : course.value().pages()) ids.push_back(page->id);
+  if (course.value().find_page(from) == nullptr) return record::Error{unknown_name("page", from, ids)};
+  return from;
+}
+
+record::Status check(const PresentOptions& options) {
+  const auto page = page_to_begin(options);
+  return page ? record::Status(record::Ok{}) : record::Status(page.error());
+}
+
+record::Result<ExitCode> present(const PresentOptions& options) {
+  const auto page = page_to_begin(options);
+  if (!page) return page.error();
+  std::vector<std::string> words{"--present"};
+  if (!page.value().empty()) words.insert(words.end(), {"--page", page.value()});
+  return start_window(options.engine, words);
+}
+
+}  // namespace
+
+extern const Command kPresent;
+constinit const Command kPresent{.name = "present",
+                                 .summary = "The window on stage: a claim and a figure per screen",
+                                 .example = "headroom present checkpointing",
+                                 .make = make_invocation<PresentOptions, declare, present, check>};
+
+}  // namespace headroom::app

@@ -1,0 +1,104 @@
+// The contents.
+#include "app/window/shell/contents.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/window/draw/controls.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr float kRow = 26, kPadding = 20, kWidth = 720;
+
+struct Row {
+  int chapter = 0, page = -1;  // page −1: the chapter's title
+};
+
+std::vector<Row> rows_of(std::span<const lessons::Chapter> chapters) {
+  std::vector<Row> rows;
+  for (int c = 0; c < static_cast<int>(chapters.size()); ++c)
+    for (int p = -1; p < static_cast<int>(chapters[static_cast<std::size_t>(c)].pages.size()); ++p)
+      rows.push_back({c, p});
+  return rows;
+}
+
+// The page with that number, counted through all chapters from 1.
+PageChoice page_numbered(std::span<const lessons::Chapter> chapters, const std::string& digits) {
+  int number = 0;
+  (void)std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  for (const Row& row : rows_of(chapters))
+    if (row.page >= 0 && --number == 0) return {row.chapter, row.page};
+  return {};
+}
+
+void type_digits(std::string& digits) {
+  constexpr std::size_t kMost = 3;
+  for (int i = 0; i <= 9; ++i)
+    if ((ImGui::IsKeyPressed(static_cast<ImGuiKey>(ImGuiKey_0 + i), false) ||
+         ImGui::IsKeyPressed(static_cast<ImGuiKey>(ImGuiKey_Keypad0 + i), false)) &&
+        digits.size() < kMost)
+      digits += static_cast<char>('0' + i);
+  if (ImGui::IsKeyPressed(ImGuiKey_Backspace) && !digits.empty()) digits.pop_back();
+}
+
+}  // namespace
+
+PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> chapters) {
+  std::string& digits = frame.ui.jump;
+  if (frame.ui.contents_open) {
+    digits.clear();
+    ImGui::OpenPopup("contents");
+  }
+  frame.ui.contents_open = false;
+  const std::vector<Row> rows = rows_of(chapters);
+  const std::size_t half = (rows.size() + 1) / 2;
+  const float width = std::min(px(kWidth), ImGui::GetMainViewport()->Size.x);
+  if (!begin_centered_popup("contents", width, kPadding, kPadding)) return {};
+  type_digits(digits);
+  PageChoice choice;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float column = (width - px(2 * kPadding)) * 0.5f;
+  const Rect head{at.x, at.y, at.x + 2 * column, at.y + px(kRow)};
+  text_in(Face::kSemiBold, 13, head, theme().text, "Contents");
+  const std::string typed =
+      digits.empty() ? "A number and Enter jump to a page" : fmt::format("Page {}: Enter", digits);
+  text_in(Face::kRegular, 12, head, theme().text2, typed, 1);
+  int number = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(row.chapter)];
+    const float x = at.x + (i < half ? 0 : column), y = head.y1 + px(kRow) * static_cast<float>(i % half) + px(6);
+    const Rect line{x, y, x + column - px(12), y + px(kRow)};
+    if (row.page < 0) {
+      text_in(Face::kSemiBold, 12, line, theme().text3, shortened(Face::kSemiBold, 12, chapter.title, line.width()));
+      continue;
+    }
+    const bool here = row.chapter == frame.place.chapter && row.page == frame.place.page;
+    ImGui::PushID(++number);
+    const Hit state = hit("jump", line);
+    ImGui::PopID();
+    if (state.hovered || here) fill(line, here ? theme().selected : theme().hover, 6);
+    if (state.focused) focus_ring(line, 6);
+    text_in(Face::kMedium, 12, {line.x0, line.y0, line.x0 + px(30), line.y1}, theme().text2, fmt::format("{}", number),
+            0.8f);
+    const Rect words{line.x0 + px(34), line.y0, line.x1, line.y1};
+    const std::string& title = chapter.pages[static_cast<std::size_t>(row.page)]->title;
+    text_in(here ? Face::kSemiBold : Face::kRegular, 13, words, theme().text,
+            shortened(Face::kRegular, 13, title, words.width()));
+    if (state.clicked) choice = {row.chapter, row.page};
+  }
+  const bool enter = ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+  if (enter && !digits.empty()) choice = page_numbered(chapters, digits);
+  if (choice.chapter >= 0) ImGui::CloseCurrentPopup();
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({2 * column, px(kRow) * static_cast<float>(half + 1) + px(6)});
+  end_popup();
+  return choice;
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,92 @@
+// A presenter's keys and shades.
+#include "app/window/shell/stage.h"
+
+#include <algorithm>
+
+#include "app/page/page_model.h"
+#include "app/page/param_scale.h"
+#include "app/window/shell/keys.h"
+#include "app/window/views/question_view.h"
+#include "app/window/views/text_column.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr std::string_view kMainSlider = "batch";
+
+bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key, false); }
+
+// An open question is revealed, with the guess where there is one; then come the steps; then the next page.
+Turn next_screen(PageFrame& frame) {
+  page::Question& question = frame.page.question();
+  if (frame.state.words_below)
+    frame.state.scroll_words = +1;
+  else if (question.can_lock())
+    lock_answer(frame);
+  else if (question.hides())
+    question.skip();
+  else if (!begin_more(frame) && !walk(frame, +1))
+    return Turn::kOn;
+  return Turn::kStay;
+}
+
+Turn screen_before(PageFrame& frame) {
+  if (frame.state.words_above)
+    frame.state.scroll_words = -1;
+  else if (frame.state.reading_more && !walk(frame, -1))
+    leave_more(frame);
+  else if (!frame.state.reading_more)
+    return Turn::kBack;
+  return Turn::kStay;
+}
+
+void move_main_slider(page::PageModel& page, int direction) {
+  if (page.question().hides() || !page.settings().has(kMainSlider)) return;
+  const auto& schema = page.settings().schema();
+  const auto spec = std::ranges::find(schema, kMainSlider, &record::ParamSpec::key);
+  const std::vector<double> stops = page::stops_of(*spec);
+  const int now = page::nearest_stop(stops, page::number_of(*spec, page.settings()));
+  const int to = std::clamp(now + direction, 0, static_cast<int>(stops.size()) - 1);
+  (void)page.set_param(kMainSlider, page::typed_value(*spec, stops[static_cast<std::size_t>(to)]));
+}
+
+}  // namespace
+
+std::optional<Turn> take_stage_keys(PageFrame& frame) {
+  using Blank = UiState::Blank;
+  UiState& ui = frame.ui;
+  if (ui.blank != Blank::kNone) {  // any key shows the picture again
+    for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END; ++key)
+      if (pressed(static_cast<ImGuiKey>(key))) ui.blank = Blank::kNone;
+    return Turn::kStay;
+  }
+  if (pressed(ImGuiKey_B)) ui.blank = Blank::kBlack;
+  if (pressed(ImGuiKey_W)) ui.blank = Blank::kWhite;
+  if (pressed(ImGuiKey_L)) ui.spotlight = !ui.spotlight;
+  const bool left = owned_key(ImGuiKey_LeftArrow), right = owned_key(ImGuiKey_RightArrow);
+  const bool up = owned_key(ImGuiKey_PageUp), down = owned_key(ImGuiKey_PageDown);
+  if (!frame.page.question().hides()) {
+    if (owned_key(ImGuiKey_UpArrow)) move_main_slider(frame.page, +1);
+    if (owned_key(ImGuiKey_DownArrow)) move_main_slider(frame.page, -1);
+  }
+  if (right || down || pressed(ImGuiKey_Space)) return next_screen(frame);
+  if (left || up) return screen_before(frame);
+  return std::nullopt;
+}
+
+void draw_over_stage(const UiState& ui, const Rect& window) {
+  using Blank = UiState::Blank;
+  ImDrawList& over = *ImGui::GetForegroundDrawList();
+  if (ui.blank != Blank::kNone) {
+    over.AddRectFilled(upper_left(window), lower_right(window),
+                       ui.blank == Blank::kBlack ? IM_COL32_BLACK : IM_COL32_WHITE);
+    return;
+  }
+  if (!ui.spotlight) return;
+  // A ring as thick as the window is large leaves only its inside.
+  const float radius = window.height() * 0.16f, reach = window.width() + window.height();
+  over.AddCircle(ImGui::GetIO().MousePos, radius + reach * 0.5f, IM_COL32(0, 0, 0, 150), 96, reach);
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,80 @@
+// After a restart a page is as the reader left it: the answer, what was read, the settings.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "app/common/settings.h"
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/record/support.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using app::page::Question;
+
+namespace {
+
+std::string text_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("answers, progress and settings are there after a restart", "[gui]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "settings.json";
+  std::string first, second;
+  {
+    Scene scene;
+    app::SettingsFile file(path);
+    scene.stage.settings = &file;
+    perform("before the restart", scene.stage, [&](Actor& actor) {
+      first = actor.page().page().id;
+      actor.question().set_guess(110 * kMiB);
+      actor.ctx->KeyPress(ImGuiKey_Enter);
+      actor.frames(4);
+      IM_CHECK(actor.question().state() == Question::State::kAnswered);
+      IM_CHECK(actor.page().set_param("batch", "8").ok());
+      actor.frames(2);
+      actor.ctx->KeyPress(ImGuiKey_Space);
+      actor.frames(3);
+      second = actor.page().page().id;
+      IM_CHECK(second != first);
+      actor.app.keep_all();
+    });
+  }
+  CHECK(text_of_file(path).find("said 115343360") != std::string::npos);
+  Scene scene;
+  app::SettingsFile file(path);
+  scene.stage.settings = &file;
+  perform("after the restart", scene.stage, [&](Actor& actor) {
+    IM_CHECK_STR_EQ(actor.page().page().id.c_str(), second.c_str());  // where the reader was
+    actor.app.go_to(*actor.app.course().find_page(first));
+    actor.frames(4);
+    IM_CHECK(actor.question().state() == Question::State::kAnswered);
+    IM_CHECK(actor.question().reveal().has_value() && actor.question().reveal()->said == 110 * kMiB);
+    IM_CHECK_STR_EQ(actor.page().settings().as_text("batch").c_str(), "8");
+    actor.frames(2);
+    actor.picture("after the restart");
+    actor.frames(1);
+  });
+}
+
+TEST_CASE("a file with answers that are none is read as far as it goes", "[gui]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "settings.json";
+  std::ofstream(path) << R"({"pages": {"where_memory_goes": {"read": 3, "answer": "order 7 7 7",
+      "settings": {"batch": "many", "no_such": "1", "seq": "512"}}, "gone": {"read": true}, "odd": 5}})";
+  Scene scene;
+  app::SettingsFile file(path);
+  CHECK(file.notice().empty());
+  scene.stage.settings = &file;
+  perform("odd answers", scene.stage, [&](Actor& actor) {
+    IM_CHECK(actor.question().state() == Question::State::kOpen);
+    IM_CHECK_STR_EQ(actor.page().settings().as_text("seq").c_str(), "512");
+    actor.app.keep_all();
+  });
+  CHECK(text_of_file(path).find("gone") != std::string::npos);  // of another version, perhaps
+}

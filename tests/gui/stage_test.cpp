@@ -1,0 +1,112 @@
+// On stage: screens by a presenter's keys alone, the figure that answers them, jumps, and text that a room can read.
+#include <algorithm>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/gui/scripted_predictions.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+// Of everything that was drawn last: the height of the lowest line of text, from the glyphs of one letter's line box.
+float smallest_font(const Actor& actor) { return 11 * actor.app.ui().scale(); }
+
+}  // namespace
+
+TEST_CASE("a presenter goes through a page with keys alone", "[gui]") {
+  Scene scene;
+  ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  scene.stage.predictions = &predictions.service;
+  scene.stage.width = 1920;
+  scene.stage.height = 1080;
+  perform("stage", scene.stage, [&](Actor& actor) {
+    const std::string first = actor.page().page().id;
+    actor.ctx->KeyPress(ImGuiKey_F5);
+    actor.frames(3);
+    IM_CHECK(actor.app.ui().stage);
+    IM_CHECK(smallest_font(actor) >= 27);
+    actor.picture("stage question");
+    actor.frames(1);
+    IM_CHECK(actor.question().hides());
+    actor.ctx->KeyPress(ImGuiKey_RightArrow);  // without a guess the answer is shown
+    actor.frames(3);
+    IM_CHECK(actor.question().state() == app::page::Question::State::kSkipped);
+    IM_CHECK(actor.app.page().page().id == first);
+    actor.picture("stage answer");
+    actor.frames(1);
+    const std::string batch = actor.page().settings().as_text("batch");
+    actor.ctx->KeyPress(ImGuiKey_UpArrow);
+    actor.frames(2);
+    IM_CHECK(actor.page().settings().integer("batch") == std::stoi(batch) + 1);
+    actor.ctx->KeyPress(ImGuiKey_DownArrow);
+    actor.frames(2);
+    IM_CHECK(actor.page().settings().as_text("batch") == batch);
+
+    actor.ctx->KeyPress(ImGuiKey_B);
+    actor.frames(2);
+    IM_CHECK(actor.app.ui().blank == app::window::UiState::Blank::kBlack);
+    actor.ctx->KeyPress(ImGuiKey_RightArrow);  // any key shows the picture again, and does nothing else
+    actor.frames(2);
+    IM_CHECK(actor.app.ui().blank == app::window::UiState::Blank::kNone);
+    IM_CHECK(!actor.app.view().state().reading_more);
+
+    const std::size_t steps = actor.page().text().more.size();
+    for (std::size_t step = 0; step < steps; ++step) {
+      for (int screen = 0; screen < 20; ++screen) {  // long words are several screens
+        actor.ctx->KeyPress(ImGuiKey_PageDown);
+        actor.frames(3);
+        if (actor.app.view().state().reading_more && actor.app.view().state().step == static_cast<int>(step)) break;
+      }
+      IM_CHECK_EQ(actor.app.view().state().step, static_cast<int>(step));
+    }
+    actor.picture("stage step");
+    actor.frames(1);
+    for (int screen = 0; screen < 20 && actor.page().page().id == first; ++screen) {
+      actor.ctx->KeyPress(ImGuiKey_Space);
+      actor.frames(3);
+    }
+    IM_CHECK(actor.page().page().id != first);
+    IM_CHECK(actor.app.ui().stage);
+
+    actor.ctx->KeyPress(ImGuiKey_G);
+    actor.frames(3);
+    actor.picture("stage contents");
+    actor.frames(1);
+    actor.ctx->KeyPress(ImGuiKey_1);
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(3);
+    IM_CHECK(actor.page().page().id == actor.app.course().pages().front()->id);
+    actor.ctx->KeyPress(ImGuiKey_F);
+    actor.frames(3);
+    actor.picture("stage figure");
+    actor.frames(1);
+    IM_CHECK(actor.app.ui().figure_only);
+    actor.ctx->KeyPress(ImGuiKey_F);
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    actor.frames(2);
+    IM_CHECK(!actor.app.ui().stage);
+  });
+}
+
+TEST_CASE("any page is two actions away by keyboard, at every width", "[gui]") {
+  for (const int width : {960, 1280, 1920}) {
+    Scene scene;
+    scene.stage.width = width;
+    scene.stage.height = width * 9 / 16;
+    perform("jump", scene.stage, [&](Actor& actor) {
+      const auto pages = actor.app.course().pages();
+      for (std::size_t i = 0; i < pages.size(); i += 3) {
+        actor.ctx->KeyPress(ImGuiKey_G);
+        actor.frames(2);
+        for (const char digit : std::to_string(i + 1))
+          actor.ctx->KeyPress(static_cast<ImGuiKey>(ImGuiKey_0 + digit - '0'));
+        actor.ctx->KeyPress(ImGuiKey_Enter);
+        actor.frames(3);
+        IM_CHECK_STR_EQ(actor.page().page().id.c_str(), pages[i]->id.c_str());
+      }
+    });
+  }
+}
