@@ -161,7 +161,7 @@ class Reader {
   }
 
   void read_part(const Part& part) {
-    check_words(document_, part, context_, problems_);
+    check_words(document_, part, page_, context_, problems_);
     if (page_.demo != experiments::training_step().id && part.kind != "formula" && !numbers_in(part.text).empty())
       complain(part.line, "Numbers in braces are of a training step, and this page has another demo.");
     if (part.kind == "more" || part.kind == "step") {

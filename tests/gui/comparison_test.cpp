@@ -71,7 +71,7 @@ TEST_CASE("compared runs are named by the settings that differ", "[window][page]
 
 namespace {
 
-// A run of steps that take so many milliseconds each, 1,000 tokens a step; the first is the one that warms up.
+// A run of steps that take so many milliseconds each, 1,000 tokens each; the first is the one that warms up.
 record::Recording timed(const std::vector<double>& milliseconds,
                         record::OutcomeKind end = record::OutcomeKind::kCompleted) {
   record::Recording run(record::RunInfo{.demo = "train_step"});

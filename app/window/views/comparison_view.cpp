@@ -47,7 +47,7 @@ void draw_spread(const Rect& at, const page::Comparison::Row& row) {
       fmt::format("{}, medians over steps. A: {}, {}. B: {}, {}.", row.head, row.a, row.spread_a, row.b, row.spread_b));
 }
 
-// A difference in ink; words that say why there is none in grey.
+// A difference in ink; words that say why there is none in gray.
 Rect draw_change(const Rect& at, float em, const page::Comparison::Row& row) {
   const std::string shown = shortened(row.told ? Face::kSemiBold : Face::kRegular, em, row.change, at.width());
   return text_in(row.told ? Face::kSemiBold : Face::kRegular, em, at, row.told ? theme().text : theme().text3, shown);
