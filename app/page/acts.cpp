@@ -10,7 +10,6 @@
 #include "app/page/param_scale.h"
 #include "lessons/names.h"
 #include "lessons/pages/words.h"
-#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -21,8 +20,7 @@ std::string settings_in_words(const std::vector<lessons::Setting>& settings, rec
   std::vector<std::string> parts;
   for (const lessons::Setting& setting : settings)
     for (const record::ParamSpec& spec : params.schema())
-      if (setting.key == spec.key)
-        parts.push_back(fmt::format("{} to {}", lessons::in_lower_case(spec.label), shown_value(spec, params)));
+      if (setting.key == spec.key) parts.push_back(fmt::format("{} to {}", spec.label, shown_value(spec, params)));
   return fmt::format("Sets {}", fmt::join(parts, ", "));
 }
 
@@ -58,8 +56,15 @@ std::string in_words(const lessons::Act& act, const PageModel& page) {
 record::Status perform(const lessons::Act& act, PageModel& page) {
   if (std::string why = why_no_act(act, page); !why.empty()) return record::Error{std::move(why)};
   if (!act.sets()) page.show_view(act.view);
-  for (const lessons::Setting& setting : act.settings)
-    if (const record::Status set = page.set_param(setting.key, setting.value); !set) return set;
+  // One may go only with another that is to be set as well: those that were refused are tried again.
+  record::Status refused = record::Ok{};
+  const auto is_set = [&](const lessons::Setting& setting) {
+    const record::Status set = page.set_param(setting.key, setting.value);
+    if (!set) refused = set;
+    return static_cast<bool>(set);
+  };
+  for (std::vector<lessons::Setting> left = act.settings; !left.empty();)
+    if (std::erase_if(left, is_set) == 0) return refused;
   return record::Ok{};
 }
 

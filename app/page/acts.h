@@ -12,7 +12,7 @@ class PageModel;
 
 // Why the link does nothing now; empty: it acts.
 std::string why_no_act(const lessons::Act& act, const PageModel& page);
-// "Sets batch to 8 sequences", "Zooms to loss, lights logits and loss"
+// "Sets Batch to 8 sequences", "Zooms to loss, lights logits and loss"
 std::string in_words(const lessons::Act& act, const PageModel& page);
 // A setting that is refused stays as it is.
 record::Status perform(const lessons::Act& act, PageModel& page);

@@ -18,11 +18,16 @@ lessons::Act act(std::string_view target) { return lessons::parse_act(target).va
 TEST_CASE("a link sets the page's settings, also before the answer", "[window][page]") {
   Reader reader;
   const lessons::Act sets = act("set:batch=8&checkpointing=layer&precision=bf16");
-  CHECK(in_words(sets, reader.model) == "Sets batch to 8 sequences, checkpointing to each layer, precision to bf16");
+  CHECK(in_words(sets, reader.model) == "Sets Batch to 8 sequences, Checkpointing to each layer, Precision to bf16");
   REQUIRE(perform(sets, reader.model));
   CHECK(reader.model.settings().integer("batch") == 8);
   CHECK(reader.model.settings().text("checkpointing") == "layer");
   CHECK(reader.model.settings().text("precision") == "bf16");
+
+  // In any order, also where one of them alone would be refused.
+  REQUIRE(perform(act("set:offload.parameters=on&offload.optimizer=host"), reader.model));
+  REQUIRE(perform(act("set:offload.optimizer=off&offload.parameters=off"), reader.model));
+  CHECK(reader.model.settings().text("offload.optimizer") == "off");
 
   // What does not go with the reader's settings is refused, with the reason.
   REQUIRE(reader.model.set_param("optimizer", "galore"));
