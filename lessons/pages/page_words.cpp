@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/experiments/schemas.h"
 #include "demos/record/text.h"
 #include "lessons/pages/acts.h"
 #include "lessons/pages/live_numbers.h"
@@ -48,6 +49,22 @@ void check_link(const std::string& target, const Part& part, const Page& page, c
   std::vector<std::string_view> known;
   for (const auto& [key, words] : context.glossary) known.push_back(key);
   complain(unknown("term", term, known));
+}
+
+// Empty: the page can say it. Where nothing runs, numbers are of the settings.
+std::string why_no_number(const std::string& name, const Page& page) {
+  const experiments::DemoInfo& shape = experiments::shape_schema();
+  const bool calculates = page.demo.empty() && page.schema == shape.id;
+  if (!calculates && page.demo != experiments::training_step().id)
+    return "Numbers in braces are of a training step, and this page has another demo.";
+  const record::Params settings(shape.schema);
+  const LiveNumber* const number = find_number(name);
+  if (number != nullptr && calculates && number->text({.settings = &settings}).empty())
+    return fmt::format("The number {} is of a run, and a page with a schema has none.", name);
+  if (number != nullptr) return {};
+  std::vector<std::string_view> known;
+  for (const LiveNumber& each : live_numbers()) known.push_back(each.name);
+  return unknown("number", name, known);
 }
 
 }  // namespace
@@ -103,10 +120,8 @@ void check_words(const Document& document, const Part& part, const Page& page, c
     });
   }
   for (const NumberPlace& place : numbers_in(text)) {
-    if (part.kind == "formula" || find_number(place.name) != nullptr) continue;
-    std::vector<std::string_view> known;
-    for (const LiveNumber& each : live_numbers()) known.push_back(each.name);
-    problems.push_back({document.file, line_at(part, text, place.begin), unknown("number", place.name, known)});
+    const std::string why = part.kind == "formula" ? std::string() : why_no_number(place.name, page);
+    if (!why.empty()) problems.push_back({document.file, line_at(part, text, place.begin), why});
   }
   if (!context.check_command) return;
   for (const ShownCommand& command : commands_in(text))

@@ -207,6 +207,9 @@ TEST_CASE("a page runs a demo or calculates with a schema, and has nothing of th
     REQUIRE(!problems.empty());
     CHECK(problems.back().text() == "p.md:8: A page with a schema runs nothing and has no line \"" + key + ": …\".");
   }
+  CHECK(read(front + kWords + "\n{logits.bytes} of {model.parameters}\n").problems.empty());
+  CHECK(changed(kWords, kWords + "\n{peak.bytes}\n") ==
+        "p.md:11: The number peak.bytes is of a run, and a page with a schema has none.");
   CHECK(changed("calculator", "settings") == "p.md:7: The widget settings is for pages with a demo.");
   CHECK(changed(kWords, kWords + "```widget\nladder\n```\n") == "p.md:11: The widget ladder is for pages with a demo.");
   CHECK(problem_of(with("widgets: settings", "widgets: calculator")) ==
