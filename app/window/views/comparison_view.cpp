@@ -65,7 +65,8 @@ void draw_table(const PageFrame& frame, Rect rect) {
   if (comparison.early_end.empty())
     text_in(Face::kSemiBold, 12, last_name, theme().text, "Δ  B − A");
   else
-    text_in(Face::kRegular, 12, last_name, theme().text3, "Ended early, no Δ: " + comparison.early_end);
+    text_in(Face::kRegular, 12, last_name, theme().text3,
+            shortened(Face::kRegular, 12, "No Δ. " + comparison.early_end, last_name.width()));
   const float width = rect.width() / static_cast<float>(std::max<std::size_t>(3, comparison.rows.size()));
   for (const page::Comparison::Row& row : comparison.rows) {
     Rect column{rect.x0, rect.y0, rect.x0 + width - px(16), rect.y1};
