@@ -80,7 +80,7 @@ class PageText {
  private:
   void add(const std::string& words) { text_ += (text_.empty() ? "" : "\n") + words + "\n"; }
   std::string words(const std::string& markdown) const {
-    return lessons::without_terms(lessons::with_numbers(markdown, numbers_));
+    return lessons::without_links(lessons::with_numbers(markdown, numbers_));
   }
 
   void blocks(const std::vector<lessons::Block>& blocks) {

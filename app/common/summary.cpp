@@ -34,31 +34,6 @@ std::string device_name(const record::RunInfo& info) {
   return named != info.provenance.end() ? named->second : std::string(record::key_of(info.device));
 }
 
-std::optional<record::Quantity> speed_of(const record::Recording& recording) {
-  std::vector<const MetricSample*> samples;
-  for (const MetricSample& sample : recording.metrics())
-    if (sample.kind == MetricKind::kTokensPerSecond && std::isfinite(sample.value)) samples.push_back(&sample);
-  if (samples.empty()) return std::nullopt;
-  const auto first_step =
-      (*std::min_element(samples.begin(), samples.end(), [](auto* a, auto* b) { return a->step < b->step; }))->step;
-  std::vector<double> values;
-  for (const MetricSample* sample : samples)
-    if (sample->step != first_step) values.push_back(sample->value);
-  if (values.empty()) values.push_back(samples.front()->value);
-  const record::Quantiles speeds = record::quantiles_of(std::move(values));
-
-  record::Quantity speed;
-  speed.value = speeds.median;
-  speed.unit = record::Unit::kTokensPerSecond;
-  speed.source = recording.info().source;
-  speed.samples = static_cast<int>(speeds.samples);
-  if (speeds.samples > 1) {
-    speed.low = speeds.low;
-    speed.high = speeds.high;
-  }
-  return speed;
-}
-
 std::optional<double> last_of(const record::Recording& recording, MetricKind kind) {
   const auto& metrics = recording.metrics();
   const auto last =
@@ -158,6 +133,31 @@ json or_null(const std::optional<T>& value) {
 
 }  // namespace
 
+std::optional<record::Quantity> over_steps(const record::Recording& recording, MetricKind kind) {
+  std::vector<const MetricSample*> samples;
+  for (const MetricSample& sample : recording.metrics())
+    if (sample.kind == kind && std::isfinite(sample.value)) samples.push_back(&sample);
+  if (samples.empty()) return std::nullopt;
+  const auto first_step =
+      (*std::min_element(samples.begin(), samples.end(), [](auto* a, auto* b) { return a->step < b->step; }))->step;
+  std::vector<double> values;
+  for (const MetricSample* sample : samples)
+    if (sample->step != first_step) values.push_back(sample->value);
+  if (values.empty()) values.push_back(samples.front()->value);
+  const record::Quantiles quantiles = record::quantiles_of(std::move(values));
+
+  record::Quantity quantity;
+  quantity.value = quantiles.median;
+  quantity.unit = kind == MetricKind::kStepNanoseconds ? record::Unit::kNanoseconds : record::Unit::kTokensPerSecond;
+  quantity.source = recording.info().source;
+  quantity.samples = static_cast<int>(quantiles.samples);
+  if (quantiles.samples > 1) {
+    quantity.low = quantiles.low;
+    quantity.high = quantiles.high;
+  }
+  return quantity;
+}
+
 RunSummary summarise(const record::Ledger& ledger) {
   const record::Recording& recording = ledger.recording();
   const record::Peak peak = ledger.peak();
@@ -177,7 +177,7 @@ RunSummary summarise(const record::Ledger& ledger) {
   const auto steps = record::steps_of(recording);
   summary.steps = static_cast<int>(
       std::count_if(steps.begin(), steps.end(), [](const record::StepRange& step) { return step.complete; }));
-  summary.tokens_per_second = speed_of(recording);
+  summary.tokens_per_second = over_steps(recording, MetricKind::kTokensPerSecond);
   summary.loss = last_of(recording, MetricKind::kLoss);
   const auto weights = summary.params.find("weights");
   summary.bytes_as_tokens =

@@ -44,6 +44,10 @@ struct RunSummary {
 
 RunSummary summarise(const record::Ledger& ledger);
 
+// Step times or speeds: median, 20/80 %, without the first step, which warms up. Of a run of one step that one, without a
+// spread; empty: none was measured.
+std::optional<record::Quantity> over_steps(const record::Recording& recording, record::MetricKind kind);
+
 // One JSON document: outcome, peak_bytes, peak_requested_bytes, peak_reserved_bytes, peak_host_bytes,
 // peak_by_category, tokens_per_second, loss, device, provenance and the rest of the summary. Ends with a newline.
 std::string to_json(const RunSummary& summary);

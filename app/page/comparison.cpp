@@ -1,11 +1,14 @@
 // Two runs in a few numbers.
 #include "app/page/comparison.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
+#include "app/common/summary.h"
 #include "app/page/param_scale.h"
 #include "demos/experiments/demo.h"
 #include "demos/record/timeline.h"
@@ -21,6 +24,10 @@ namespace {
 
 using record::Bytes;
 using record::MetricKind;
+using record::Quantity;
+using Text = std::function<std::string(double)>;
+
+constexpr int kFewestSteps = 5;  // with fewer in either run, medians say nothing
 
 std::string with_sign(bool more, const std::string& size) { return (more ? "+" : "−") + size; }
 
@@ -60,36 +67,91 @@ Bytes peak_of(const record::Ledger& run) {
   return (step ? run.peak(step->first, step->last) : run.peak()).totals.allocated;
 }
 
-Comparison::Row peak_row(Bytes a, Bytes b) {
-  return {"Peak", record::format_bytes(a), record::format_bytes(b),
-          a == b ? "the same" : with_sign(b > a, record::format_bytes(std::abs(b - a))),
-          share_of(static_cast<double>(a), static_cast<double>(b))};
+struct Scale {
+  double size = 1;
+  std::string_view name;
+};
+
+// "1,023.50 MiB": in the largest unit that `value` fills, also where rounding fills it.
+template <std::size_t kCount>
+Text in_unit_of(double value, const std::array<Scale, kCount>& scales, int digits) {
+  const Scale* unit = scales.data();
+  for (const Scale& scale : scales)
+    if (value * (1 + 5e-6) >= scale.size) unit = &scale;
+  int decimals = unit->size > 1 ? 2 : 0;
+  for (double size = value / unit->size; digits > 0 && decimals > 0 && size >= std::pow(10, digits - decimals);)
+    --decimals;
+  const auto parts = static_cast<std::int64_t>(std::pow(10, decimals));
+  return [unit = *unit, decimals, parts](double each) {
+    const std::int64_t count = std::llround(each / unit.size * static_cast<double>(parts));
+    const std::string fraction = decimals == 0 ? "" : fmt::format(".{:0{}}", count % parts, decimals);
+    return fmt::format("{}{} {}", record::format_count(count / parts), fraction, unit.name);
+  };
 }
 
-Comparison::Row step_row(double a, double b) {
-  const auto text = [](double nanoseconds) { return record::format_duration(std::llround(nanoseconds)); };
-  return {"Step time", text(a), text(b), with_sign(b > a, text(std::abs(b - a))), share_of(a, b)};
+Text bytes_like(double value) {
+  static constexpr std::array<Scale, 4> kScales{{{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}}};
+  return in_unit_of(value, kScales, 0);
 }
 
-Comparison::Row number_row(std::string_view head, double a, double b, std::string (*text)(double)) {
-  return {head, text(a), text(b), text(a) == text(b) ? "the same" : with_sign(b > a, text(std::abs(b - a))),
-          share_of(a, b)};
+Text duration_like(double nanoseconds) {
+  static constexpr std::array<Scale, 4> kScales{{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
+  return in_unit_of(nanoseconds, kScales, 3);
+}
+
+Comparison::Row row_of(std::string_view head, double a, double b, const Text& text) {
+  Comparison::Row row{.head = head, .a = text(a), .b = text(b), .change = "the same", .share = share_of(a, b)};
+  if (row.a != row.b) row.change = with_sign(b > a, text(std::abs(b - a)));
+  return row;
+}
+
+// Exact: a difference that the runs' unit would round away has its own.
+Comparison::Row bytes_row(std::string_view head, Bytes bytes_a, Bytes bytes_b) {
+  const auto a = static_cast<double>(bytes_a), b = static_cast<double>(bytes_b);
+  Comparison::Row row = row_of(head, a, b, bytes_like(std::max(a, b)));
+  if (row.a == row.b && bytes_a != bytes_b)
+    row.change = with_sign(b > a, record::format_bytes(std::abs(bytes_b - bytes_a)));
+  return row;
+}
+
+std::string spread_of(const Quantity& quantity, const Text& text) {
+  if (!quantity.low || !quantity.high) return quantity.samples == 1 ? "of one step" : "";
+  return fmt::format("{} to {}, p20 to p80 of {} steps", text(*quantity.low), text(*quantity.high), quantity.samples);
+}
+
+// Medians over steps. What is smaller than the runs' own spread is no finding.
+Comparison::Row steps_row(std::string_view head, const Quantity& a, const Quantity& b, const Text& text) {
+  Comparison::Row row = row_of(head, a.value, b.value, text);
+  row.spread_a = spread_of(a, text);
+  row.spread_b = spread_of(b, text);
+  const bool few = std::min(a.samples, b.samples) < kFewestSteps;
+  const bool apart = !few && (*a.low > *b.high || *b.low > *a.high);
+  if (apart) return row;
+  row.told = false;
+  row.change = few ? "too few steps to tell" : "within noise";
+  row.share.clear();
+  return row;
 }
 
 std::string rate_text(double bytes_per_second) { return lessons::rate_text(bytes_per_second); }
 std::string percent_text(double percent) { return fmt::format("{:.1f} %", percent); }
-std::string bytes_text(double bytes) { return record::format_bytes(std::llround(bytes)); }
 std::string count_text(double count) { return record::format_count(std::llround(count)); }
 
-Comparison::Row speed_row(double a, double b) { return number_row("Tokens/s", a, b, count_text); }
+Comparison::Row duration_row(const Quantity& a, const Quantity& b) {
+  return steps_row("Step time", a, b, duration_like(std::max(a.value, b.value)));
+}
+
+Comparison::Row speed_row(const Quantity& a, const Quantity& b) { return steps_row("Tokens/s", a, b, count_text); }
 
 Comparison::Row loss_row(double a, double b) {
   const double change = b - a;
   // Small differences are what fused kernels are asked about: as many digits as show them.
   const std::string size = std::abs(change) >= 5e-4 || change == 0 ? fmt::format("{:.3f}", std::abs(change))
                                                                    : fmt::format("{:.0e}", std::abs(change));
-  return {"Loss, last step", fmt::format("{:.3f}", a), fmt::format("{:.3f}", b),
-          change == 0 ? "the same" : with_sign(change > 0, size), ""};
+  return {.head = "Loss, last step",
+          .a = fmt::format("{:.3f}", a),
+          .b = fmt::format("{:.3f}", b),
+          .change = change == 0 ? "the same" : with_sign(change > 0, size)};
 }
 
 // Links of a machine.
@@ -105,8 +167,16 @@ void add_links(Comparison& comparison, const record::Recording& a, const record:
                                         {"adamw", "AdamW, CPU"}}};
   for (const Link& link : kLinks) {
     const double rate_a = lessons::link_rate(a, link.variant), rate_b = lessons::link_rate(b, link.variant);
-    if (rate_a > 0 && rate_b > 0) comparison.rows.push_back(number_row(link.head, rate_a, rate_b, rate_text));
+    if (rate_a > 0 && rate_b > 0) comparison.rows.push_back(row_of(link.head, rate_a, rate_b, rate_text));
   }
+}
+
+// A point's steps are the whole ones, the first of which warms up.
+Quantity speed_of(const record::SweepPoint& point) {
+  return {.value = point.tokens_per_second,
+          .samples = std::max(point.steps - 1, 1),
+          .low = point.tokens_per_second_low,
+          .high = point.tokens_per_second_high};
 }
 
 // Ladders by where they end: their last rungs have the same switches in any order.
@@ -118,14 +188,37 @@ void add_ladders(Comparison& comparison, const record::Recording& a, const recor
   const auto add = [&](std::string_view head, const record::SweepPoint& before, const record::SweepPoint& now) {
     const bool whole = lessons::completed(before) && lessons::completed(now);
     if (!whole) return;
-    comparison.rows.push_back(peak_row(before.peak_allocated, now.peak_allocated));
-    comparison.rows.back().head = head;
+    comparison.rows.push_back(bytes_row(head, before.peak_allocated, now.peak_allocated));
   };
   add("First rung", first_a, first_b);
   add("Last rung", last_a, last_b);
   if (last_a.tokens_per_second > 0 && last_b.tokens_per_second > 0)
-    comparison.rows.push_back(speed_row(last_a.tokens_per_second, last_b.tokens_per_second));
+    comparison.rows.push_back(speed_row(speed_of(last_a), speed_of(last_b)));
   if (last_a.loss && last_b.loss) comparison.rows.push_back(loss_row(*last_a.loss, *last_b.loss));
+}
+
+// Step time, speed and loss.
+void add_steps(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
+  const auto over_both = [&](MetricKind kind, Comparison::Row (*row)(const Quantity&, const Quantity&)) {
+    const auto steps_a = over_steps(a, kind), steps_b = over_steps(b, kind);
+    if (steps_a && steps_b) comparison.rows.push_back(row(*steps_a, *steps_b));
+  };
+  over_both(MetricKind::kStepNanoseconds, duration_row);
+  over_both(MetricKind::kTokensPerSecond, speed_row);
+  const auto loss_a = last_metric(a, MetricKind::kLoss), loss_b = last_metric(b, MetricKind::kLoss);
+  if (loss_a && loss_b) comparison.rows.push_back(loss_row(*loss_a, *loss_b));
+}
+
+// "A: cancelled, B: out of memory". A run that ended early did less: its numbers are no saving.
+std::string early_end_of(const record::Recording& a, const record::Recording& b) {
+  std::string words;
+  for (const auto& [letter, run] : {std::pair("A", &a), std::pair("B", &b)}) {
+    if (!run->outcome() || run->outcome()->kind == record::OutcomeKind::kCompleted) continue;
+    std::string end(record::key_of(run->outcome()->kind));
+    std::ranges::replace(end, '_', ' ');
+    words += fmt::format("{}{}: {}", words.empty() ? "" : ", ", letter, end);
+  }
+  return words;
 }
 
 }  // namespace
@@ -157,27 +250,26 @@ std::string techniques_of(const record::RunInfo& run) {
 Comparison compare_runs(const record::Ledger& a, const record::Ledger& b) {
   Comparison comparison;
   if (const Bytes peak_a = peak_of(a), peak_b = peak_of(b); peak_a > 0 && peak_b > 0)
-    comparison.rows.push_back(peak_row(peak_a, peak_b));
-  const auto both = [&](MetricKind kind, Comparison::Row (*row)(double, double)) {
-    const auto value_a = last_metric(a.recording(), kind), value_b = last_metric(b.recording(), kind);
-    // A benchmark's steps are its repeats: how long they took says nothing.
-    const bool steps = a.recording().measurements().empty() && b.recording().measurements().empty();
-    if (value_a && value_b && steps) comparison.rows.push_back(row(*value_a, *value_b));
-  };
-  const auto reserved = [](const record::Ledger& run) { return static_cast<double>(run.peak_reserved()); };
-  if (reserved(a) > 0 && reserved(b) > 0)
-    comparison.rows.push_back(number_row("Reserved", reserved(a), reserved(b), bytes_text));
-  both(MetricKind::kStepNanoseconds, step_row);
-  both(MetricKind::kTokensPerSecond, speed_row);
-  both(MetricKind::kLoss, loss_row);
+    comparison.rows.push_back(bytes_row("Peak", peak_a, peak_b));
+  if (a.peak_reserved() > 0 && b.peak_reserved() > 0)
+    comparison.rows.push_back(bytes_row("Reserved", a.peak_reserved(), b.peak_reserved()));
+  // A benchmark's steps are its repeats: how long they took says nothing.
+  if (a.recording().measurements().empty() && b.recording().measurements().empty())
+    add_steps(comparison, a.recording(), b.recording());
   add_links(comparison, a.recording(), b.recording());
   add_ladders(comparison, a.recording(), b.recording());
   const double error_a = lessons::second_moment_error(a.recording(), true, 2048);
   const double error_b = lessons::second_moment_error(b.recording(), true, 2048);
   if (error_a >= 0 && error_b >= 0)
-    comparison.rows.push_back(number_row("Error, dynamic 2,048", error_a, error_b, percent_text));
+    comparison.rows.push_back(row_of("Error, dynamic 2,048", error_a, error_b, percent_text));
   comparison.a = settings_unlike(a.recording().info(), b.recording().info());
   comparison.b = settings_unlike(b.recording().info(), a.recording().info());
+  comparison.early_end = early_end_of(a.recording(), b.recording());
+  if (comparison.early_end.empty()) return comparison;
+  for (Comparison::Row& row : comparison.rows) {
+    row.change.clear();
+    row.share.clear();
+  }
   return comparison;
 }
 

@@ -16,13 +16,16 @@ std::optional<double> last_metric(const record::Recording& run, record::MetricKi
 // Run B against the pinned run A. What only one of them has is left out.
 struct Comparison {
   struct Row {
-    std::string_view head;  // "Peak"
-    std::string a, b;       // "26.64 GiB"
-    std::string change;     // "−4.38 GiB"
-    std::string share;      // "−16 %"; may be empty
+    std::string_view head;           // "Peak"
+    std::string a, b;                // "26.64 GiB"; both and `change` are in the larger one's unit
+    std::string change;              // "−4.38 GiB", or "within noise"; empty: a run ended early
+    std::string share;               // "−16 %"; may be empty
+    bool told = true;                // false: `change` says in words why there is no difference to tell
+    std::string spread_a, spread_b;  // "1.60 s to 1.66 s, p20 to p80 of 9 steps"; empty: not measured over steps
   };
   std::vector<Row> rows;  // none: there is nothing to compare
   std::string a, b;       // the difference of the runs, "Checkpointing off"; empty: they have the same settings
+  std::string early_end;  // "B: out of memory"; empty: both ran to their end
 };
 Comparison compare_runs(const record::Ledger& a, const record::Ledger& b);
 

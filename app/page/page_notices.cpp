@@ -109,8 +109,8 @@ std::string PageModel::status_line() const {
       fmt::format("{} {}, {} {}, {} events dropped", how, seconds, whole, whole == 1 ? "step" : "steps", dropped);
   if (const auto loss = last_metric(*own.recording, record::MetricKind::kLoss))
     line += fmt::format(", loss {:.3f}", *loss);
-  if (const auto speed = last_metric(*own.recording, record::MetricKind::kTokensPerSecond))
-    line += fmt::format(", {} tokens/s", record::format_count(std::llround(*speed)));
+  if (const auto speed = over_steps(*own.recording, record::MetricKind::kTokensPerSecond))
+    line += fmt::format(", {} tokens/s", record::format_count(std::llround(speed->value)));
   return line;
 }
 

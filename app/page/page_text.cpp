@@ -10,7 +10,7 @@ PageParts parts_of(const std::vector<lessons::Block>& blocks, const lessons::Num
   std::vector<lessons::Block> words;
   const auto end_words = [&] {
     if (!words.empty())
-      parts.emplace_back(lessons::mark_terms(lessons::with_numbers(lessons::markdown_of(words), numbers)));
+      parts.emplace_back(lessons::mark_links(lessons::with_numbers(lessons::markdown_of(words), numbers)));
     words.clear();
   };
   for (const lessons::Block& block : blocks) {
@@ -36,7 +36,7 @@ PageText text_of(const lessons::Page& page, const lessons::NumberInput& numbers)
   for (const lessons::TourStep& step : page.more) text.more.push_back(parts_of(step.blocks, numbers));
   if (page.question) {
     text.ask = lessons::with_numbers(page.question->ask, numbers);
-    text.because = lessons::with_numbers(page.question->because, numbers);
+    text.because = lessons::mark_links(lessons::with_numbers(page.question->because, numbers));
   }
   return text;
 }

@@ -17,7 +17,8 @@ using PageParts = std::vector<PagePart>;
 
 struct PageText {
   PageParts body;
-  std::string ask, because;     // empty: the page asks nothing
+  std::string ask;  // empty: the page asks nothing
+  lessons::MarkedText because;
   std::vector<PageParts> more;  // its steps; may be none
 };
 // With its numbers as they are for `numbers`.

@@ -23,7 +23,7 @@ struct Setting {
 // --- blocks of the words
 
 struct TextBlock {
-  std::string markdown;  // with [terms](term:logits)
+  std::string markdown;  // with [terms](term:logits) and links that act, [batch 8](set:batch=8)
 };
 struct FormulaBlock {
   std::string tex;

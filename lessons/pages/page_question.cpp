@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/pages/acts.h"
 #include "lessons/pages/entries.h"
 
 namespace headroom::lessons {
@@ -155,26 +157,9 @@ QuestionSpec read_question(const Document& document, const Part& part, Problems&
 TourView read_view(const Document& document, const Part& part, const Page& page, Problems& problems) {
   Entries entries(document.file, "A step", part.entries, part.line, problems);
   TourView view;
-  const auto one_of = [&](std::string_view key, const std::string& value, std::vector<std::string_view> known) {
-    if (std::find(known.begin(), known.end(), value) == known.end()) entries.complain(unknown(key, value, known));
-    return value;
-  };
-  std::vector<std::string_view> phases{"all"}, kinds, runs{"base", "none"};
-  for (int i = 0; i < record::kNumPhases; ++i) phases.push_back(record::key_of(static_cast<record::Phase>(i)));
-  for (int i = 0; i < record::kNumCategories; ++i) kinds.push_back(record::key_of(static_cast<record::Category>(i)));
-  runs.insert(runs.end(), page.recordings.begin(), page.recordings.end());
-  for (const auto& [key, value] : entries.take_settings("view")) {
-    if (key == "zoom")
-      view.zoom = one_of("phase", value, phases);
-    else if (key == "highlight")
-      view.highlight = one_of("kind of memory", value, kinds);
-    else if (key == "cursor")
-      view.cursor = one_of("place of the cursor", value, {"begin", "peak", "end"});
-    else if (key == "pin")
-      view.pin = one_of("run to pin", value, runs);
-    else
-      entries.complain(unknown("part of a view", key, {"zoom", "highlight", "cursor", "pin"}));
-  }
+  for (const Setting& each : entries.take_settings("view"))
+    if (const auto set = set_in_view(view, each); !set) entries.complain(set.error().message);
+  check_view(view, page, [&](std::string what) { entries.complain(std::move(what)); });
   entries.end();
   if (!part.text.empty())
     problems.push_back({document.file, part.line, "A step's words follow its block: close it with ``` before them."});

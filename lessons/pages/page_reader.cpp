@@ -11,7 +11,6 @@
 #include "demos/experiments/schemas.h"
 #include "lessons/figure.h"
 #include "lessons/pages/entries.h"
-#include "lessons/pages/live_numbers.h"
 #include "lessons/pages/widgets.h"
 
 namespace headroom::lessons {
@@ -161,9 +160,7 @@ class Reader {
   }
 
   void read_part(const Part& part) {
-    check_words(document_, part, context_, problems_);
-    if (page_.demo != experiments::training_step().id && part.kind != "formula" && !numbers_in(part.text).empty())
-      complain(part.line, "Numbers in braces are of a training step, and this page has another demo.");
+    check_words(document_, part, page_, context_, problems_);
     if (part.kind == "more" || part.kind == "step") {
       if (part.kind == "more" && in_more_) complain(part.line, "<!--more--> is there twice.");
       if (part.kind == "step" && !in_more_) complain(part.line, "A step comes after <!--more--> only.");

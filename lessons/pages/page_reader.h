@@ -32,7 +32,8 @@ std::vector<ShownCommand> commands_in(std::string_view markdown);
 // Parts of read_page().
 QuestionSpec read_question(const Document& document, const Part& part, Problems& problems);
 TourView read_view(const Document& document, const Part& part, const Page& page, Problems& problems);
-void check_words(const Document& document, const Part& part, const PageContext& context, Problems& problems);
+void check_words(const Document& document, const Part& part, const Page& page, const PageContext& context,
+                 Problems& problems);
 
 // "There is no figure \"memory_timelin\": the nearest is memory_timeline."
 std::string unknown(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known);

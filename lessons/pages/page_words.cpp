@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "demos/experiments/schemas.h"
 #include "demos/record/text.h"
+#include "lessons/pages/acts.h"
 #include "lessons/pages/live_numbers.h"
 #include "lessons/pages/page_reader.h"
 
@@ -30,6 +32,39 @@ struct AsMarkdown {
 int line_at(const Part& part, std::string_view text, std::size_t offset) {
   return part.line +
          static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+}
+
+void check_link(const std::string& target, const Part& part, const Page& page, const PageContext& context,
+                const Complain& complain) {
+  constexpr std::string_view kTerm = "term:";
+  if (part.kind == "question") return complain("A question's own words have no links.");
+  if (is_act(target)) {
+    const auto act = parse_act(target);
+    return act ? check_act(act.value(), page, complain) : complain(act.error().message);
+  }
+  if (!target.starts_with(kTerm))
+    return complain(fmt::format("A page's links are term:…, set:… and view:…, not {}.", target));
+  const std::string term = target.substr(kTerm.size());
+  if (context.glossary.contains(term)) return;
+  std::vector<std::string_view> known;
+  for (const auto& [key, words] : context.glossary) known.push_back(key);
+  complain(unknown("term", term, known));
+}
+
+// Empty: the page can say it. Where nothing runs, numbers are of the settings.
+std::string why_no_number(const std::string& name, const Page& page) {
+  const experiments::DemoInfo& shape = experiments::shape_schema();
+  const bool calculates = page.demo.empty() && page.schema == shape.id;
+  if (!calculates && page.demo != experiments::training_step().id)
+    return "Numbers in braces are of a training step, and this page has another demo.";
+  const record::Params settings(shape.schema);
+  const LiveNumber* const number = find_number(name);
+  if (number != nullptr && calculates && number->text({.settings = &settings}).empty())
+    return fmt::format("The number {} is of a run, and a page with a schema has none.", name);
+  if (number != nullptr) return {};
+  std::vector<std::string_view> known;
+  for (const LiveNumber& each : live_numbers()) known.push_back(each.name);
+  return unknown("number", name, known);
 }
 
 }  // namespace
@@ -73,25 +108,20 @@ std::vector<ShownCommand> commands_in(std::string_view markdown) {
   return commands;
 }
 
-void check_words(const Document& document, const Part& part, const PageContext& context, Problems& problems) {
+void check_words(const Document& document, const Part& part, const Page& page, const PageContext& context,
+                 Problems& problems) {
   static const std::regex link(R"(\]\(([^)]*)\))");
   const std::string& text = part.text;
   for (std::sregex_iterator found(text.begin(), text.end(), link), last; found != last; ++found) {
-    const std::string target = (*found)[1];
+    if (part.kind == "formula") break;
     const int line = line_at(part, text, static_cast<std::size_t>(found->position()));
-    if (!target.starts_with("term:")) {
-      problems.push_back({document.file, line, fmt::format("A page links to terms only, not to {}.", target)});
-    } else if (const std::string term = target.substr(5); !context.glossary.contains(term)) {
-      std::vector<std::string_view> known;
-      for (const auto& [key, words] : context.glossary) known.push_back(key);
-      problems.push_back({document.file, line, unknown("term", term, known)});
-    }
+    check_link((*found)[1], part, page, context, [&](std::string what) {
+      problems.push_back({document.file, line, std::move(what)});
+    });
   }
   for (const NumberPlace& place : numbers_in(text)) {
-    if (part.kind == "formula" || find_number(place.name) != nullptr) continue;
-    std::vector<std::string_view> known;
-    for (const LiveNumber& each : live_numbers()) known.push_back(each.name);
-    problems.push_back({document.file, line_at(part, text, place.begin), unknown("number", place.name, known)});
+    const std::string why = part.kind == "formula" ? std::string() : why_no_number(place.name, page);
+    if (!why.empty()) problems.push_back({document.file, line_at(part, text, place.begin), why});
   }
   if (!context.check_command) return;
   for (const ShownCommand& command : commands_in(text))

@@ -2,7 +2,7 @@
 #include "lessons/pages/words.h"
 
 #include <cctype>
-#include <regex>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -10,34 +10,73 @@
 
 namespace headroom::lessons {
 
-MarkedText mark_terms(std::string_view markdown) {
-  constexpr std::string_view kTarget = "](term:";
-  MarkedText marked;
-  std::size_t at = 0;
-  while (at < markdown.size()) {
-    const std::size_t target = markdown.find(kTarget, at);
-    const std::size_t open = target == std::string_view::npos ? target : markdown.rfind('[', target);
-    const std::size_t close = target == std::string_view::npos ? target : markdown.find(')', target);
-    if (open == std::string_view::npos || open < at || close == std::string_view::npos) break;
-    marked.markdown += markdown.substr(at, open - at);
-    const std::string tag = fmt::format("term-{}", marked.terms.size());
-    marked.terms.emplace_back(markdown.substr(target + kTarget.size(), close - target - kTarget.size()));
-    std::string_view words = markdown.substr(open + 1, target - open - 1);
-    while (!words.empty()) {
-      const std::size_t end = words.find_first_of(" \n");
-      marked.markdown += fmt::format("<{0}>{1}</{0}>", tag, words.substr(0, end));
-      words.remove_prefix(end == std::string_view::npos ? words.size() : end + 1);
-      if (!words.empty()) marked.markdown += ' ';
-    }
-    at = close + 1;
+namespace {
+
+constexpr std::string_view kTerm = "term:";
+
+// `[words](target)`: where it begins and ends in a text.
+struct Link {
+  std::size_t begin = 0, end = 0;
+  std::string_view words, target;
+};
+
+// The first from `at` on that leads to a term or acts.
+std::optional<Link> next_link(std::string_view markdown, std::size_t at) {
+  for (std::size_t middle = markdown.find("](", at); middle != std::string_view::npos;
+       middle = markdown.find("](", middle + 1)) {
+    const std::size_t open = markdown.rfind('[', middle), close = markdown.find(')', middle);
+    if (open == std::string_view::npos || open < at || close == std::string_view::npos) continue;
+    const std::string_view target = markdown.substr(middle + 2, close - middle - 2);
+    if (target.starts_with(kTerm) || is_act(target))
+      return Link{open, close + 1, markdown.substr(open + 1, middle - open - 1), target};
   }
-  marked.markdown += markdown.substr(at);
+  return std::nullopt;
+}
+
+// Puts `of(link)` in the place of each link.
+template <class Of>
+std::string with_links(std::string_view markdown, const Of& of) {
+  std::string text;
+  std::size_t at = 0;
+  while (const auto link = next_link(markdown, at)) {
+    text += markdown.substr(at, link->begin - at);
+    text += of(*link);
+    at = link->end;
+  }
+  text += markdown.substr(at);
+  return text;
+}
+
+std::string tag_words(std::string_view words, const std::string& tag) {
+  std::string tagged;
+  for (const std::string& word : words_of(words))
+    tagged += fmt::format("{0}<{1}>{2}</{1}>", tagged.empty() ? "" : " ", tag, word);
+  return tagged;
+}
+
+}  // namespace
+
+MarkedText mark_links(std::string_view markdown) {
+  MarkedText marked;
+  marked.markdown = with_links(markdown, [&](const Link& link) {
+    if (link.target.starts_with(kTerm)) {
+      marked.terms.emplace_back(link.target.substr(kTerm.size()));
+      return tag_words(link.words, fmt::format("term-{}", marked.terms.size() - 1));
+    }
+    const auto act = parse_act(link.target);
+    if (!act) return std::string(link.words);
+    marked.acts.push_back(act.value());
+    return tag_words(link.words, fmt::format("act-{}", marked.acts.size() - 1));
+  });
   return marked;
 }
 
-std::string without_terms(std::string_view markdown) {
-  static const std::regex term(R"(\[([^\]]*)\]\(term:[^)]*\))");
-  return std::regex_replace(std::string(markdown), term, "$1");
+std::string without_links(std::string_view markdown) {
+  return with_links(markdown, [](const Link& link) {
+    const auto act = is_act(link.target) ? parse_act(link.target) : Act{};
+    const std::string assignment = act ? assignment_of(act.value()) : std::string();
+    return assignment.empty() ? std::string(link.words) : fmt::format("{} ({})", link.words, assignment);
+  });
 }
 
 Glossary parse_glossary(std::string_view text) {

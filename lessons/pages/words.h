@@ -1,4 +1,4 @@
-// Markdown of a page: its terms, what they mean, how long it is.
+// Markdown of a page: its links, what its terms mean, how long it is.
 #pragma once
 
 #include <map>
@@ -8,19 +8,22 @@
 #include <vector>
 
 #include "demos/record/units.h"
+#include "lessons/pages/acts.h"
 
 namespace headroom::lessons {
 
 // Markdown in which every word of a term `[optimizer state](term:optimizer_state)` has a tag, such as
-// `<term-3>optimizer</term-3>`, so that a line may break inside a term and each word still has a rectangle.
+// `<term-3>optimizer</term-3>`, so that a line may break inside a term and each word still has a rectangle. The same for
+// links that act: `<act-0>batch</act-0> <act-0>8</act-0>`.
 struct MarkedText {
   std::string markdown;
   std::vector<std::string> terms;  // key of term-0, term-1, …
+  std::vector<Act> acts;           // act-0, act-1, …
 };
-MarkedText mark_terms(std::string_view markdown);
+MarkedText mark_links(std::string_view markdown);
 
-// The words of the terms without their links.
-std::string without_terms(std::string_view markdown);
+// The words of the links alone; with those that set something, what they set: "batch 8 (batch=8)".
+std::string without_links(std::string_view markdown);
 
 // "## key" and a sentence or two, for the tooltip of a term.
 using Glossary = std::map<std::string, std::string, std::less<>>;

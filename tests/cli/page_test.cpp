@@ -24,6 +24,15 @@ TEST_CASE("A page that calculates prints its figures' tables, without an engine 
   CHECK(holds(needle.out, "23.48"));
 }
 
+TEST_CASE("A page prints what its links set, and the words alone of what they show") {
+  const Ran ran = run_headroom({"page", "checkpointing"});
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK(holds(ran.out, "Set each k-th layer (checkpointing=every) and see"));
+  CHECK(holds(ran.out, "these are the teeth of the saw in the figure"));
+  CHECK_FALSE(holds(ran.out, "view:"));
+}
+
 TEST_CASE("A page that is not there is named with the nearest one") {
   const Ran ran = run_headroom({"page", "static_byte"});
   CHECK(ran.exit_code == 2);

@@ -50,6 +50,21 @@ TEST_CASE("the formulas of a calculator follow a setting, without a run and with
   CHECK_FALSE(model.set_param("device", "cuda").ok());  // only a run has a device
 }
 
+TEST_CASE("numbers in the words of a calculator are those of its settings", "[window]") {
+  PageModel model = opened("static_bytes");
+  const auto words = [&] {
+    (void)model.figure(400);
+    std::string all;
+    for (const PagePart& part : model.text().more.at(0))
+      if (const auto* text = std::get_if<lessons::MarkedText>(&part)) all += text->markdown;
+    return all;
+  };
+  CHECK(words().find("The settings here have 1,235,814,400 parameters") != std::string::npos);
+  REQUIRE(model.set_param("model", "llama-3-8b"));
+  CHECK(words().find("The settings here have 8,030,261,248 parameters") != std::string::npos);
+  CHECK(words().find("14.96 GiB of weights") != std::string::npos);  // 2 bytes each
+}
+
 TEST_CASE("the needle follows the settings' model and the figure's own parameters", "[window]") {
   PageModel model = opened("vocabulary");
   const auto last_point = [&] { return tests::charts_of(model.figure(600)).at(0)->series.at(0).points.back(); };

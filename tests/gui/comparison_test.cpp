@@ -69,6 +69,93 @@ TEST_CASE("compared runs are named by the settings that differ", "[window][page]
   CHECK(compare_runs(record::Ledger(shorter), record::Ledger(longer)).b == "3 steps");
 }
 
+namespace {
+
+// A run of steps that take so many milliseconds each, 1,000 tokens each; the first is the one that warms up.
+record::Recording timed(const std::vector<double>& milliseconds,
+                        record::OutcomeKind end = record::OutcomeKind::kCompleted) {
+  record::Recording run(record::RunInfo{.demo = "train_step"});
+  const auto add = [&](record::MetricKind kind, double value, std::size_t step) {
+    run.append(record::MetricSample{.value = value, .step = static_cast<std::int32_t>(step), .kind = kind});
+  };
+  for (std::size_t step = 0; step < milliseconds.size(); ++step) {
+    add(record::MetricKind::kStepNanoseconds, 1e6 * milliseconds[step], step);
+    add(record::MetricKind::kTokensPerSecond, 1e6 / milliseconds[step], step);
+  }
+  run.set_outcome({.kind = end});
+  return run;
+}
+
+Comparison compared(const record::Recording& a, const record::Recording& b) {
+  return compare_runs(record::Ledger(a), record::Ledger(b));
+}
+
+}  // namespace
+
+TEST_CASE("a difference in speed is one of medians, and none within the steps' own spread", "[window][page]") {
+  // Without the first: medians 850 and 1,700; p20 and p80 of the five.
+  const std::vector<double> slow{9000, 1600, 1700, 1650, 1710, 1800}, fast{1, 850, 800, 820, 900, 950};
+  const Comparison faster = compared(timed(slow), timed(fast));
+  REQUIRE(faster.rows.size() == 2);
+  const Comparison::Row& time = faster.rows[0];
+  CHECK(time.head == "Step time");
+  CHECK(time.a == "1.70 s");
+  CHECK(time.b == "0.85 s");  // in the unit of the larger
+  CHECK(time.change == "−0.85 s");
+  CHECK(time.share == "−50 %");
+  CHECK(time.told);
+  CHECK(time.spread_a == "1.64 s to 1.73 s, p20 to p80 of 5 steps");
+  CHECK(time.spread_b == "0.82 s to 0.91 s, p20 to p80 of 5 steps");
+  CHECK(faster.rows[1].head == "Tokens/s");
+  CHECK(faster.rows[1].change == "+588");
+  CHECK(faster.early_end.empty());
+
+  // A tenth faster by the median, and each range reaches into the other.
+  const Comparison noisy = compared(timed({1, 100, 110, 120, 130, 140}), timed({1, 90, 100, 110, 120, 130}));
+  for (const Comparison::Row& row : noisy.rows) {
+    INFO(row.head);
+    CHECK(row.change == "within noise");
+    CHECK(row.share.empty());
+    CHECK_FALSE(row.told);
+  }
+  // Four steps beside the first, or one alone.
+  for (const auto& short_run : {std::vector<double>{9, 1, 1, 1, 1}, std::vector<double>{1}}) {
+    const Comparison few = compared(timed(slow), timed(short_run));
+    CHECK(few.rows[0].change == "too few steps to tell");
+    CHECK(few.rows[0].share.empty());
+    CHECK_FALSE(few.rows[0].told);
+  }
+}
+
+TEST_CASE("a run that ended early has numbers and no difference", "[window][page]") {
+  const auto whole = small_run(), cut = small_run({.out_of_memory = true});
+  const Comparison comparison = compared(*whole, *cut);
+  CHECK(comparison.early_end == "B: out of memory");
+  REQUIRE_FALSE(comparison.rows.empty());
+  for (const Comparison::Row& row : comparison.rows) {
+    CHECK_FALSE(row.a.empty());
+    CHECK_FALSE(row.b.empty());
+    CHECK(row.change.empty());
+    CHECK(row.share.empty());
+  }
+  const std::vector<double> steps{1, 1, 1, 1, 1, 1};
+  CHECK(compared(timed(steps, record::OutcomeKind::kCancelled), *cut).early_end == "A: cancelled, B: out of memory");
+  CHECK(compared(*whole, *whole).early_end.empty());
+}
+
+TEST_CASE("both runs and their difference have one unit, and no byte is lost", "[window][page]") {
+  const auto peak = [](const SmallRun& a, const SmallRun& b) { return compared(*small_run(a), *small_run(b)).rows[0]; };
+  const SmallRun large{.activations = 280 * record::kMiB};
+  const Comparison::Row row = peak(large, {});
+  CHECK(row.a == "1.27 GiB");  // 1,300 MiB
+  CHECK(row.b == "0.21 GiB");  // 220 MiB
+  CHECK(row.change == "−1.05 GiB");
+  const Comparison::Row close = peak(large, {.activations = large.activations, .logits = 30 * record::kMiB + 512});
+  CHECK(close.change == "+1.00 KiB");
+  CHECK(peak({}, {}).change == "the same");
+  CHECK(compared(timed({9, 200, 200, 200, 200, 200}), timed({9, 95, 95, 95, 95, 95})).rows[0].change == "−105 ms");
+}
+
 TEST_CASE("a run is named by its techniques", "[window][page]") {
   record::RunInfo info{.demo = "train_step", .params = {{"model", "tiny"}, {"batch", "4"}, {"checkpointing", "layer"}}};
   CHECK(techniques_of(info).empty());  // all of that is said in its provenance

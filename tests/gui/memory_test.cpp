@@ -38,8 +38,10 @@ TEST_CASE("answers, progress and settings are there after a restart", "[gui]") {
       IM_CHECK(actor.question().state() == Question::State::kAnswered);
       IM_CHECK(actor.page().set_param("batch", "8").ok());
       actor.frames(2);
-      actor.ctx->KeyPress(ImGuiKey_Space);
-      actor.frames(3);
+      for (int i = 0; i < 9 && actor.page().page().id == first; ++i) {  // long words are read on first
+        actor.ctx->KeyPress(ImGuiKey_Space);
+        actor.frames(3);
+      }
       second = actor.page().page().id;
       IM_CHECK(second != first);
       actor.app.keep_all();

@@ -228,3 +228,23 @@ TEST_CASE("a run pinned as A stays behind what is shown next, until it is let go
     });
   }
 }
+
+TEST_CASE("beside a run that ended early there are numbers and no difference", "[gui]") {
+  for (const int width : {1280, 1920}) {
+    Scene scene;
+    scene.backend.use(small_run({.steps = 3, .out_of_memory = true}));
+    scene.stage.width = width;
+    scene.stage.height = width * 9 / 16;
+    perform(width == 1280 ? "early end compact" : "early end wide", scene.stage, [](Actor& actor) {
+      skip_question(actor);
+      actor.click("pin");
+      actor.click("run");
+      actor.wait_for_end_of_run();
+      actor.frames(2);
+      const app::page::Comparison& comparison = actor.page().comparison();
+      IM_CHECK_STR_EQ(comparison.early_end.c_str(), "B: out of memory");
+      IM_CHECK(!comparison.rows.empty());
+      IM_CHECK(comparison.rows.front().change.empty());
+    });
+  }
+}

@@ -9,6 +9,7 @@
 
 #include "app/common/assets.h"
 #include "app/common/session.h"
+#include "app/page/acts.h"
 #include "app/page/page_model.h"
 #include "app/paint/files/export.h"
 #include "tests/support/catch.h"
@@ -23,9 +24,9 @@ namespace {
 const std::filesystem::path kAssets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
 
 // The page as the window opens it: first the run that it is about, then all others, by their names.
-std::unique_ptr<PageModel> open(const lessons::Page& page) {
+std::unique_ptr<PageModel> open(const lessons::Page& page, std::string fixed_settings = "A test has no engine.") {
   PageSources sources;
-  sources.fixed_settings = "A test has no engine.";
+  sources.fixed_settings = std::move(fixed_settings);
   auto model = std::make_unique<PageModel>(page, *lessons::demo_or_schema(page), std::move(sources));
   std::vector<std::string> names = page.recordings;
   std::stable_partition(names.begin(), names.end(), [&](const std::string& name) { return name == page.shows; });
@@ -59,6 +60,25 @@ bool names_something(const lessons::Page& page, const std::string& reply) {
     if (word.size() >= 5 && words.find(word) != std::string::npos) return true;
   }
   return false;
+}
+
+void check_shown(PageModel& model, const lessons::TourView& view) {
+  INFO("zoom " << view.zoom << ", cursor " << view.cursor << ", pin " << view.pin);
+  CHECK(model.figure(400).head.empty_reason.empty());
+  if (!view.zoom.empty()) CHECK(model.view().zoomed() == (view.zoom != "all"));
+  if (!view.cursor.empty()) CHECK(model.view().cursor().has_value());
+  if (view.pin == "none") CHECK(model.pinned() == nullptr);
+  if (view.pin == "base") CHECK(model.pinned() != nullptr);
+  if (view.pin.empty() || view.pin == "none" || view.pin == "base") return;
+  REQUIRE(model.pinned() != nullptr);
+  CHECK(model.pinned()->name == view.pin);
+}
+
+// Of all that a page says.
+std::vector<lessons::Act> links_of(const lessons::Page& page) {
+  std::string words = lessons::markdown_of(page.front) + lessons::markdown_of(page.more);
+  if (page.question) words += page.question->because;
+  return lessons::mark_links(words).acts;
 }
 
 }  // namespace
@@ -110,18 +130,30 @@ TEST_CASE("every step of every tour brings its place into view", "[window][walk]
       if (view.zoom.empty() && view.cursor.empty() && view.pin.empty()) continue;
       if (model == nullptr) model = open(*page);
       model->question().skip();
-      INFO("zoom " << view.zoom << ", cursor " << view.cursor << ", pin " << view.pin);
       model->show_view(view);
-      CHECK(model->figure(400).head.empty_reason.empty());
-      if (!view.zoom.empty()) CHECK(model->view().zoomed() == (view.zoom != "all"));
-      if (!view.cursor.empty()) CHECK(model->view().cursor().has_value());
-      if (view.pin == "none") CHECK(model->pinned() == nullptr);
-      if (view.pin == "base") CHECK(model->pinned() != nullptr);
-      if (view.pin.empty() || view.pin == "none" || view.pin == "base") continue;
-      REQUIRE(model->pinned() != nullptr);
-      CHECK(model->pinned()->name == view.pin);
+      check_shown(*model, view);
     }
   }
+}
+
+TEST_CASE("every link of every page does what it says, from the page's settings and its run", "[window][walk]") {
+  std::size_t links = 0;
+  for (const lessons::Page* page : tests::course().pages()) {
+    INFO(page->id);
+    std::unique_ptr<PageModel> model;
+    for (const lessons::Act& act : links_of(*page)) {
+      ++links;
+      if (model == nullptr) model = open(*page, "");
+      model->question().skip();
+      INFO(in_words(act, *model));
+      const record::Status done = perform(act, *model);
+      if (!done) FAIL_CHECK(done.error().message);
+      for (const lessons::Setting& setting : act.settings)
+        CHECK(model->settings().as_text(setting.key) == setting.value);
+      if (!act.sets()) check_shown(*model, act.view);
+    }
+  }
+  CHECK(links > 20);
 }
 
 TEST_CASE("every figure of every page is written in every format", "[window][walk]") {

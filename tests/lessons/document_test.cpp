@@ -151,7 +151,8 @@ TEST_CASE("what leads nowhere is named with file and line") {
   CHECK(problem_of(with("widgets: settings", "widgets: setings")) ==
         "p.md:10: There is no widget \"setings\": the nearest is settings.");
   CHECK(problem_of(with("term:logits", "term:logit")) == "p.md:12: There is no term \"logit\": the nearest is logits.");
-  CHECK(problem_of(with("term:logits", "https://a")) == "p.md:12: A page links to terms only, not to https://a.");
+  CHECK(problem_of(with("term:logits", "https://a")) ==
+        "p.md:12: A page's links are term:…, set:… and view:…, not https://a.");
   CHECK(problem_of(kFront + kWords + "\nIt is\n{logit.bytes}.\n") ==
         "p.md:15: There is no number \"logit.bytes\": the nearest is logits.bytes.");
   CHECK(read(with("demo: train_step", "demo: bench") + "\n{logits.bytes}\n")
@@ -206,6 +207,9 @@ TEST_CASE("a page runs a demo or calculates with a schema, and has nothing of th
     REQUIRE(!problems.empty());
     CHECK(problems.back().text() == "p.md:8: A page with a schema runs nothing and has no line \"" + key + ": …\".");
   }
+  CHECK(read(front + kWords + "\n{logits.bytes} of {model.parameters}\n").problems.empty());
+  CHECK(changed(kWords, kWords + "\n{peak.bytes}\n") ==
+        "p.md:11: The number peak.bytes is of a run, and a page with a schema has none.");
   CHECK(changed("calculator", "settings") == "p.md:7: The widget settings is for pages with a demo.");
   CHECK(changed(kWords, kWords + "```widget\nladder\n```\n") == "p.md:11: The widget ladder is for pages with a demo.");
   CHECK(problem_of(with("widgets: settings", "widgets: calculator")) ==
@@ -272,12 +276,64 @@ TEST_CASE("a page with a problem is left out, the others are there") {
 }
 
 TEST_CASE("each word of a term gets its own tag", "[pages]") {
-  const MarkedText marked = mark_terms("The [optimizer state](term:optimizer_state), and [logits](term:logits).");
+  const MarkedText marked = mark_links("The [optimizer state](term:optimizer_state), and [logits](term:logits).");
   CHECK(marked.markdown == "The <term-0>optimizer</term-0> <term-0>state</term-0>, and <term-1>logits</term-1>.");
   CHECK(marked.terms == std::vector<std::string>{"optimizer_state", "logits"});
   CHECK(category_of_term("optimizer_state") == record::Category::kOptimizerState);
   CHECK_FALSE(category_of_term("nothing"));
   CHECK(count_words("The [optimizer state](term:x) takes $B \\cdot T$ bytes, <b>all</b> the time.") == 8);
+}
+
+TEST_CASE("a link sets settings or shows a view, and each of its words gets its tag", "[pages]") {
+  const MarkedText marked = mark_links(
+      "Set [batch 8](set:batch=8&checkpointing=layer), see [the needle](view:zoom=loss highlight=logits cursor=peak) "
+      "of "
+      "the [logits](term:logits), `a[0](b)` and [nothing](set:batch).");
+  CHECK(marked.markdown ==
+        "Set <act-0>batch</act-0> <act-0>8</act-0>, see <act-1>the</act-1> <act-1>needle</act-1> of the "
+        "<term-0>logits</term-0>, `a[0](b)` and nothing.");
+  REQUIRE(marked.acts.size() == 2);
+  REQUIRE(marked.acts[0].settings.size() == 2);
+  CHECK(marked.acts[0].settings[1].key == "checkpointing");
+  CHECK(marked.acts[0].settings[1].value == "layer");
+  CHECK_FALSE(marked.acts[1].sets());
+  CHECK(marked.acts[1].view.zoom == "loss");
+  CHECK(marked.acts[1].view.highlight == "logits");
+  CHECK(marked.acts[1].view.cursor == "peak");
+  CHECK(marked.acts[1].view.pin.empty());
+  CHECK(
+      without_links("Set [batch 8](set:batch=8&seq=64), see [the needle](view:zoom=loss) of [logits](term:logits).") ==
+      "Set batch 8 (batch=8 seq=64), see the needle of logits.");
+  CHECK(count_words("See [the needle](view:zoom=loss highlight=logits).") == 3);
+}
+
+TEST_CASE("a link that would do nothing, or what the page refuses, is named with file and line", "[pages]") {
+  const auto linked = [](const std::string& target) {
+    return problem_of(kFront + kWords + "\nSet\n[this](" + target + ").\n");
+  };
+  CHECK(read(kFront + kWords + "\n[a](set:batch=8&checkpointing=layer) [b](view:pin=other)\n").problems.empty());
+  CHECK(linked("set:batsch=8").starts_with("p.md:15: "));
+  CHECK(linked("set:batsch=8").find("batsch") != std::string::npos);
+  CHECK(linked("set:batch=0").starts_with("p.md:15: "));
+  CHECK(linked("set:batch") == "p.md:15: A link takes KEY=VALUE, not \"batch\".");
+  CHECK(linked("set:") == "p.md:15: The link set: does nothing.");
+  CHECK(linked("set:optimizer=galore&adapters=lora").starts_with("p.md:15: "));
+  CHECK(linked("set:checkpoint_every=2") ==
+        "p.md:15: The link sets checkpoint_every, which the other settings do not use.");
+  CHECK(linked("view:zoom=los") == "p.md:15: There is no phase \"los\": the nearest is loss.");
+  CHECK(linked("view:light=logits").starts_with("p.md:15: There is no part of a view \"light\""));
+  CHECK(linked("view:highlight=logit") == "p.md:15: There is no kind of memory \"logit\": the nearest is logits.");
+  CHECK(linked("view:pin=oter") == "p.md:15: There is no run to pin \"oter\": the nearest is other.");
+  const std::string question = "```question\nkind: number\nanswer: peak_of_step\nlow: 0\nhigh: 1 GiB\n\n";
+  const std::string linked_because = "```because\n[So](set:batch=8).\n```\n";
+  CHECK(read(kFront + kWords + question + "How?\n```\n" + linked_because).problems.empty());
+  CHECK(problem_of(kFront + kWords + question + "[How](set:batch=8)?\n```\n" + linked_because) ==
+        "p.md:19: A question's own words have no links.");
+  const std::string shape =
+      "---\ntitle: Sixteen\nclaim: Sixteen bytes.\nschema: shape\nswitches: model seq\nfigures: static_bytes\n"
+      "widgets: calculator\n---\n";
+  CHECK(read(shape + "[a](set:seq=64)\n").problems.empty());
+  CHECK(problem_of(shape + "[a](set:steps=3)\n").starts_with("p.md:9: "));  // of a run, which this page has none of
 }
 
 TEST_CASE("a number in the words is that of the settings or of the run, and braces of formulas are left alone",

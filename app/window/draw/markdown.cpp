@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/window/draw/controls.h"
 #include "app/window/draw/draw.h"
 #include "imgui_rich_md/rich_md.h"
@@ -49,6 +51,16 @@ void snap_images(ImDrawList& list, int first_command) {
   }
 }
 
+// For the keyboard and for tests; each line of a link that goes on has its own.
+std::string name_of_link(int link, int lines_above) {
+  return lines_above == 0 ? fmt::format("link {}", link) : fmt::format("link {} line {}", link, lines_above + 1);
+}
+
+void draw_link(const Rect& at, const Hit& state) {
+  fill(at.inset(-px(2), 0), with_alpha(theme().ink, state.held ? 0.2f : state.hovered ? 0.12f : 0.05f), 3);
+  horizontal_line(at.x0, at.x1, std::round(at.y0 + at.height() * 0.97f), theme().ink, 1.5f);
+}
+
 }  // namespace
 
 Markdown::Markdown(std::filesystem::path fonts, lessons::Glossary glossary) : glossary_(std::move(glossary)) {
@@ -59,7 +71,7 @@ Markdown::Markdown(std::filesystem::path fonts, lessons::Glossary glossary) : gl
   options.withLatex = true;
   options.autolinks = false;
   options.fontOptions.regularSize = kRegularSize;
-  options.callbacks.OnOpenLink = [](const std::string&) {};  // pages link only to terms, which are tags by now
+  options.callbacks.OnOpenLink = [](const std::string&) {};  // the links of pages are tags by now
   options.callbacks.OnHtmlSpan = [this](const std::string& tag, bool opening) { return on_tag(tag, opening); };
   RichMd::CreateContext(options);
 
@@ -75,13 +87,18 @@ Markdown::Markdown(std::filesystem::path fonts, lessons::Glossary glossary) : gl
 
 Markdown::~Markdown() { RichMd::DestroyContext(); }
 
-void Markdown::render(const lessons::MarkedText& text, float em, float line, std::optional<record::Category> lit) {
+const lessons::Act* Markdown::render(const lessons::MarkedText& text, float em, float line,
+                                     std::optional<record::Category> lit, const ActWords& acts) {
   rendered_ = &text;
+  acts_ = &acts;
   last_y_ = -1;
   lit_ = lit;
   em_ = em;
+  act_lines_.clear();
   render(text.markdown, em, line);
+  const lessons::Act* const clicked = draw_acts();
   rendered_ = nullptr;
+  return clicked;
 }
 
 void Markdown::render(const std::string& text, float em, float line) {
@@ -104,22 +121,67 @@ void Markdown::render(const std::string& text, float em, float line) {
 }
 
 bool Markdown::on_tag(const std::string& tag, bool opening) {
-  constexpr std::string_view kTag = "term-";
-  if (rendered_ == nullptr || !tag.starts_with(kTag)) return false;
+  constexpr std::string_view kTerm = "term-", kAct = "act-";
+  const bool term = tag.starts_with(kTerm);
+  if (rendered_ == nullptr || (!term && !tag.starts_with(kAct))) return false;
   std::size_t index = 0;
-  std::from_chars(tag.data() + kTag.size(), tag.data() + tag.size(), index);
-  if (index >= rendered_->terms.size()) return false;
-  if (opening)
-    ImGui::PushFont(font_of(Face::kMedium), font_size(Face::kMedium, em_));
-  else
-    end_term(index);
+  std::from_chars(tag.data() + (term ? kTerm : kAct).size(), tag.data() + tag.size(), index);
+  if (index >= (term ? rendered_->terms.size() : rendered_->acts.size())) return false;
+  if (opening) {
+    const Face face = term || acts_->why_not(rendered_->acts[index]).empty() ? Face::kMedium : Face::kRegular;
+    ImGui::PushFont(font_of(face), font_size(face, em_));
+    return true;
+  }
+  ImGui::PopFont();
+  term ? end_term(index) : end_act_word(index);
   return true;
+}
+
+// The word just drawn is ImGui's last item.
+void Markdown::end_act_word(std::size_t index) {
+  const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
+  ActLine* const last = act_lines_.empty() ? nullptr : &act_lines_.back();
+  if (last != nullptr && last->act == index && last->from.y == from.y)
+    last->to = to;
+  else
+    act_lines_.push_back({index, from, to});
+}
+
+// The links of the text just drawn: a line under them, a hand, and a place for the keyboard.
+const lessons::Act* Markdown::draw_acts() {
+  const lessons::Act* clicked = nullptr;
+  if (act_lines_.empty()) return clicked;
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  bool ring = false;
+  int goes_on = 0;  // lines of the same link above this one
+  for (std::size_t i = 0; i < act_lines_.size(); ++i) {
+    const ActLine& line = act_lines_[i];
+    const lessons::Act& act = rendered_->acts[line.act];
+    goes_on = i > 0 && act_lines_[i - 1].act == line.act ? goes_on + 1 : 0;
+    if (goes_on == 0) ++links_;
+    const Rect at{line.from.x, line.from.y, line.to.x, line.to.y};
+    const std::string why = acts_->why_not(act);
+    const bool pointed = ImGui::IsMouseHoveringRect(line.from, line.to) && ImGui::IsWindowHovered();
+    if (pointed && why.empty()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (pointed) tooltip(why.empty() ? acts_->in_words(act) : why);
+    if (const auto kind = lessons::category_of_term(act.view.highlight); pointed && kind) pointed_at_ = kind;
+    if (!why.empty()) continue;
+    ImGui::PushItemFlag(ImGuiItemFlags_NoNav, goes_on > 0);
+    const Hit state = hit(name_of_link(links_, goes_on).c_str(), at);
+    ImGui::PopItemFlag();
+    if (state.clicked) clicked = &act;
+    ring = goes_on == 0 ? state.focused : ring;
+    draw_link(at, state);
+    if (ring) focus_ring(at, 3);
+  }
+  ImGui::SetCursorScreenPos(below);
+  ImGui::Dummy({0, 0});  // the words end where they ended
+  return clicked;
 }
 
 // The word just drawn is ImGui's last item.
 void Markdown::end_term(std::size_t index) {
   const std::string& key = rendered_->terms[index];
-  ImGui::PopFont();
   ImVec2 from = ImGui::GetItemRectMin();
   const ImVec2 to = ImGui::GetItemRectMax();
   const float y = std::round(from.y + (to.y - from.y) * 0.97f);

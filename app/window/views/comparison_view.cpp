@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
@@ -37,6 +40,19 @@ const std::string& or_label(const std::string& settings, const page::RunOnShow& 
   return settings.empty() ? run.label : settings;
 }
 
+void draw_spread(const Rect& at, const page::Comparison::Row& row) {
+  if (row.spread_a.empty() && row.spread_b.empty()) return;
+  if (!ImGui::IsMouseHoveringRect(upper_left(at), lower_right(at)) || !ImGui::IsWindowHovered()) return;
+  tooltip(
+      fmt::format("{}, medians over steps. A: {}, {}. B: {}, {}.", row.head, row.a, row.spread_a, row.b, row.spread_b));
+}
+
+// A difference in ink; words that say why there is none in gray.
+Rect draw_change(const Rect& at, float em, const page::Comparison::Row& row) {
+  const std::string shown = shortened(row.told ? Face::kSemiBold : Face::kRegular, em, row.change, at.width());
+  return text_in(row.told ? Face::kSemiBold : Face::kRegular, em, at, row.told ? theme().text : theme().text3, shown);
+}
+
 void draw_table(const PageFrame& frame, Rect rect) {
   const page::PageModel& page = frame.page;
   const page::Comparison& comparison = page.comparison();
@@ -45,46 +61,66 @@ void draw_table(const PageFrame& frame, Rect rect) {
   names.cut_top(px(kLine));
   draw_name(names.cut_top(px(kLine)), "A", false, or_label(comparison.a, *page.pinned()));
   draw_name(names.cut_top(px(kLine)), "B", true, or_label(comparison.b, *page.on_show()));
-  text_in(Face::kSemiBold, 12, names.cut_top(px(kLine)), theme().text, "Δ  B − A");
+  const Rect last_name = names.cut_top(px(kLine));
+  if (comparison.early_end.empty())
+    text_in(Face::kSemiBold, 12, last_name, theme().text, "Δ  B − A");
+  else
+    text_in(Face::kRegular, 12, last_name, theme().text3,
+            shortened(Face::kRegular, 12, "No Δ. " + comparison.early_end, last_name.width()));
   const float width = rect.width() / static_cast<float>(std::max<std::size_t>(3, comparison.rows.size()));
   for (const page::Comparison::Row& row : comparison.rows) {
     Rect column{rect.x0, rect.y0, rect.x0 + width - px(16), rect.y1};
+    const Rect whole = column;
     vertical_line(column.x0 - px(16), column.y0, column.y1, theme().hairline);
     text_in(Face::kMedium, 12, column.cut_top(px(kLine)), theme().text3, row.head);
     text_in(Face::kRegular, 13, column.cut_top(px(kLine)), theme().text2, row.a);
     text_in(Face::kSemiBold, 13, column.cut_top(px(kLine)), theme().text, row.b);
     const Rect last = column.cut_top(px(kLine));
-    const float x = text_in(Face::kSemiBold, 13, last, theme().text, row.change).x1 + px(8);
+    const float x = draw_change(last, 13, row).x1 + px(8);
     text_in(Face::kRegular, 12, {x, last.y0, last.x1, last.y1}, theme().text3, row.share);
+    draw_spread(whole, row);
     rect.x0 += width;
   }
 }
 
+// On one line: what changed, or both numbers where a run ended early.
+page::Comparison::Row on_one_line(page::Comparison::Row row) {
+  if (row.change.empty()) {
+    row.change = fmt::format("A {}, B {}", row.a, row.b);
+    row.told = false;
+  } else if (!row.share.empty()) {
+    row.change += " (" + row.share + ")";
+  }
+  return row;
+}
+
 void draw_line(const PageFrame& frame, Rect rect) {
   const page::PageModel& page = frame.page;
+  const page::Comparison& comparison = page.comparison();
   // What changed is laid out from the right, the peak last to give way.
-  const std::string_view head = "B − A";
-  const float of_head = text_width(Face::kSemiBold, 12, head) + px(16);
-  float needed = of_head;
-  std::size_t count = 0;
-  const auto words = [](const page::Comparison::Row& row) {
-    return row.change + (row.share.empty() ? "" : " (" + row.share + ")");
-  };
+  const std::string head = comparison.early_end.empty() ? "B − A" : comparison.early_end;
+  float needed = text_width(Face::kSemiBold, 12, head) + px(16);
   const auto width = [&](const page::Comparison::Row& row) {
-    return text_width(Face::kRegular, 12, row.head) + px(6) + text_width(Face::kSemiBold, 12, words(row)) + px(20);
+    return text_width(Face::kRegular, 12, row.head) + px(6) +
+           text_width(row.told ? Face::kSemiBold : Face::kRegular, 12, row.change) + px(20);
   };
-  for (const page::Comparison::Row& row : page.comparison().rows) {
+  std::vector<page::Comparison::Row> shown;
+  for (const page::Comparison::Row& each : comparison.rows) {
+    const page::Comparison::Row row = on_one_line(each);
     if (needed + width(row) > rect.width() - px(120)) break;
     needed += width(row);
-    ++count;
+    shown.push_back(row);
   }
-  draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false, or_label(page.comparison().a, *page.pinned()));
+  draw_name({rect.x0, rect.y0, rect.x1 - needed, rect.y1}, "A", false, or_label(comparison.a, *page.pinned()));
   float x = rect.x1 - needed + px(20);
   x = text_in(Face::kSemiBold, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text, head).x1 + px(16);
-  for (std::size_t i = 0; i < count; ++i) {
-    const page::Comparison::Row& row = page.comparison().rows[i];
+  for (const page::Comparison::Row& row : shown) {
+    const float from = x;
     x = text_in(Face::kRegular, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text2, row.head).x1 + px(6);
-    x = text_in(Face::kSemiBold, 12, {x, rect.y0, rect.x1, rect.y1}, theme().text, words(row)).x1 + px(20);
+    // The words were measured: they are not shortened by a fraction of a pixel.
+    x = draw_change({x, rect.y0, rect.x1 + px(20), rect.y1}, 12, row).x1;
+    draw_spread({from, rect.y0, x, rect.y1}, row);
+    x += px(20);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "app/window/draw/controls.h"
 #include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
+#include "app/window/views/linked_words.h"
 
 namespace headroom::app::window {
 
@@ -190,7 +191,7 @@ void draw_reveal(PageFrame& frame) {
     }
     draw_scale(take(18), reveal.said, reveal.is);
     gap(8);
-    frame.markdown.render(frame.page.text().because, card_em(frame), 1.5f);
+    draw_linked(frame, frame.page.text().because, card_em(frame), 1.5f);
   }
   end_card();
 }
@@ -232,7 +233,7 @@ void draw_verdict(PageFrame& frame) {
     }
     if (!question.right() || question.items() != nullptr)
       draw_said(frame, question.items() != nullptr ? "In order" : "It is", right_answer(question));
-    frame.markdown.render(frame.page.text().because, card_em(frame), 1.5f);
+    draw_linked(frame, frame.page.text().because, card_em(frame), 1.5f);
   }
   end_card();
 }

@@ -7,9 +7,9 @@
 
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
-#include "app/window/draw/markdown.h"
 #include "app/window/views/column.h"
 #include "app/window/views/inset.h"
+#include "app/window/views/linked_words.h"
 #include "app/window/views/question_view.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // ImGuiWindow: the width of a column
@@ -37,7 +37,7 @@ void draw_heading(const PageFrame& frame) {
 void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (const auto* words = std::get_if<lessons::MarkedText>(&parts[i])) {
-      frame.markdown.render(*words, text_em(frame), text_line(frame), frame.state.lit);
+      draw_linked(frame, *words, text_em(frame), text_line(frame));
     } else if (const auto* figure = std::get_if<lessons::FigureBlock>(&parts[i])) {
       frame.insets.draw(frame, {step, static_cast<int>(i)}, *figure);
     } else if (WidgetView* widget = frame.widgets.among_words(std::get<lessons::WidgetBlock>(parts[i]).widget)) {

@@ -1,0 +1,71 @@
+// What the links of a page's words do to it.
+#include "app/page/acts.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/page/page_model.h"
+#include "app/page/param_scale.h"
+#include "lessons/names.h"
+#include "lessons/pages/words.h"
+
+namespace headroom::app::page {
+
+namespace {
+
+std::string settings_in_words(const std::vector<lessons::Setting>& settings, record::Params params) {
+  for (const lessons::Setting& setting : settings) (void)params.set(setting.key, std::string_view(setting.value));
+  std::vector<std::string> parts;
+  for (const lessons::Setting& setting : settings)
+    for (const record::ParamSpec& spec : params.schema())
+      if (setting.key == spec.key) parts.push_back(fmt::format("{} to {}", spec.label, shown_value(spec, params)));
+  return fmt::format("Sets {}", fmt::join(parts, ", "));
+}
+
+std::string run_in_words(const std::string& pin, const PageModel& page) {
+  if (pin == "none") return "lets run A go";
+  if (pin == "base") return "compares with the page's run A";
+  for (const RunOnShow& run : page.runs())
+    if (run.name == pin) return "compares with " + run.label;
+  return "compares with " + pin;
+}
+
+std::string view_in_words(const lessons::TourView& view, const PageModel& page) {
+  std::vector<std::string> parts;
+  if (!view.zoom.empty()) parts.push_back(view.zoom == "all" ? "shows the whole step" : "zooms to " + view.zoom);
+  if (const auto kind = lessons::category_of_term(view.highlight))
+    parts.push_back(fmt::format("lights {}", record::label_of(*kind)));
+  if (!view.cursor.empty()) parts.push_back(fmt::format("puts the cursor at the {}", view.cursor));
+  if (!view.pin.empty()) parts.push_back(run_in_words(view.pin, page));
+  return lessons::capitalised(fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+}  // namespace
+
+std::string why_no_act(const lessons::Act& act, const PageModel& page) {
+  if (act.sets()) return page.control().fixed_settings();
+  return page.question().hides() ? "The figure shows this after the answer." : "";
+}
+
+std::string in_words(const lessons::Act& act, const PageModel& page) {
+  return act.sets() ? settings_in_words(act.settings, page.settings()) : view_in_words(act.view, page);
+}
+
+record::Status perform(const lessons::Act& act, PageModel& page) {
+  if (std::string why = why_no_act(act, page); !why.empty()) return record::Error{std::move(why)};
+  if (!act.sets()) page.show_view(act.view);
+  // One may go only with another that is to be set as well: those that were refused are tried again.
+  record::Status refused = record::Ok{};
+  const auto is_set = [&](const lessons::Setting& setting) {
+    const record::Status set = page.set_param(setting.key, setting.value);
+    if (!set) refused = set;
+    return static_cast<bool>(set);
+  };
+  for (std::vector<lessons::Setting> left = act.settings; !left.empty();)
+    if (std::erase_if(left, is_set) == 0) return refused;
+  return record::Ok{};
+}
+
+}  // namespace headroom::app::page

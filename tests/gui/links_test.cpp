@@ -1,0 +1,124 @@
+// Links of the words that act, by mouse and by keyboard.
+#include <string>
+
+#include "imgui_internal.h"
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+constexpr std::string_view kPage =
+    "---\ntitle: A page of a test\nclaim: It is as it is.\ndemo: train_step\nfigures: memory_timeline\n"
+    "recordings: tiny_cpu\nshows: tiny_cpu\nwidgets: settings\n---\n\n"
+    "Choose [batch 8](set:batch=8), or [a link of so many words that it goes on in the line below the one it begins "
+    "in](set:seq=64&checkpointing=layer). Look at [the needle](view:zoom=loss highlight=logits).\n\n"
+    "```question\nkind: number\nanswer: peak_of_step\nfigure: memory_timeline\nlow: 0\nhigh: 1 GiB\n\nHow "
+    "high?\n```\n\n"
+    "```because\nThe [loss](view:zoom=loss) is over.\n```\n\n<!--more-->\n\nSet [batch 2](set:batch=2).\n";
+
+struct LinkedPage {
+  Scene scene;
+
+  LinkedPage() {
+    scene.assets.write_text("contents.md", "# Test\n\n## test: Test\n\n- linked\n");
+    scene.assets.write_text("linked.md", std::string(kPage));
+    scene.stage.page = "linked";
+  }
+};
+
+std::int64_t batch_of(const Actor& actor) { return actor.page().settings().integer("batch"); }
+
+}  // namespace
+
+TEST_CASE("a link sets by a click, says before what it will set, and lights what it shows", "[gui]") {
+  LinkedPage page;
+  perform("links", page.scene.stage, [](Actor& actor) {
+    actor.frames(2);
+    actor.ctx->MouseMove("**/link 1");
+    actor.frames(3);
+    IM_CHECK(ImGui::GetMouseCursor() == ImGuiMouseCursor_Hand);
+    actor.picture("link pointed at");
+    IM_CHECK(batch_of(actor) != 8);
+    actor.click("link 1");
+    actor.frames(2);
+    IM_CHECK_EQ(batch_of(actor), 8);
+    actor.click("link 2 line 2");
+    actor.frames(2);
+    IM_CHECK_EQ(actor.page().settings().integer("seq"), 64);
+    IM_CHECK_STR_EQ(actor.page().settings().text("checkpointing").c_str(), "layer");
+
+    // The question hides what the third one shows: its words are plain until then.
+    IM_CHECK(!actor.there("link 3"));
+    actor.guess(110 * kMiB);
+    actor.click("lock");
+    actor.frames(2);
+    actor.click("link 4");  // of because
+    actor.frames(2);
+    IM_CHECK(actor.page().view().zoomed());
+    actor.picture("link of because");
+    actor.page().view().fit_all();
+    actor.ctx->MouseMove("**/link 3");
+    actor.frames(3);
+    IM_CHECK(actor.app.view().state().lit == record::Category::kLogits);
+    IM_CHECK(!actor.page().view().zoomed());
+    actor.ctx->MouseClick(0);
+    actor.frames(2);
+    IM_CHECK(actor.page().view().zoomed());
+    actor.picture("link clicked");
+    actor.ctx->MouseMove("**/export");
+    actor.frames(2);
+    IM_CHECK(!actor.app.view().state().lit.has_value());
+
+    actor.click("more");
+    actor.frames(3);
+    actor.click("link 1");
+    actor.frames(2);
+    IM_CHECK_EQ(batch_of(actor), 2);
+  });
+}
+
+TEST_CASE("Tab reaches each link once, and Enter follows it", "[gui]") {
+  LinkedPage page;
+  perform("links by keyboard", page.scene.stage, [](Actor& actor) {
+    actor.frames(2);
+    const ImGuiID first = actor.ctx->ItemInfo("**/link 1").ID, second = actor.ctx->ItemInfo("**/link 2").ID;
+    const ImGuiID rest = actor.ctx->ItemInfo("**/link 2 line 2").ID;
+    IM_CHECK(first != 0 && second != 0 && rest != 0);
+    const auto tab_to = [&](ImGuiID wanted) {
+      for (int i = 0; i < 80 && ImGui::GetCurrentContext()->NavId != wanted; ++i) {
+        actor.ctx->KeyPress(ImGuiKey_Tab);
+        IM_CHECK(ImGui::GetCurrentContext()->NavId != rest);
+      }
+      IM_CHECK_EQ(ImGui::GetCurrentContext()->NavId, wanted);
+    };
+    tab_to(first);
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(2);
+    IM_CHECK_EQ(batch_of(actor), 8);
+    IM_CHECK(actor.question().hides());  // Enter was the link's
+    tab_to(second);
+    actor.picture("link with focus");
+    actor.ctx->KeyPress(ImGuiKey_Enter);
+    actor.frames(2);
+    IM_CHECK_EQ(actor.page().settings().integer("seq"), 64);
+    tab_to(first);  // all the way round
+  });
+}
+
+TEST_CASE("without an engine the links that set are plain words, and those that show are not", "[gui]") {
+  LinkedPage page;
+  page.scene.stage.runner = nullptr;
+  perform("links without an engine", page.scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    IM_CHECK(!actor.page().control().fixed_settings().empty());
+    IM_CHECK(!actor.there("link 1"));
+    IM_CHECK(!actor.there("link 2"));
+    IM_CHECK(actor.there("link 3"));
+    actor.picture("links that set nothing");
+  });
+}
