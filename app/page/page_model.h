@@ -77,9 +77,11 @@ class PageModel {
   bool left_the_begin() const;
   void back_to_begin() { show_run(0); }
   int changed() const { return static_cast<int>(changes().size()); }
-  // Settings that are others than those, and both again from a file: values that this version does not take are left out.
+  // Settings that are others than those.
   std::map<std::string, std::string> changes() const;
-  void recall(const std::map<std::string, std::string>& changes);
+  // As it was before a restart: the answer as Question::remembered() said it, then those settings. What this version does
+  // not take is left out.
+  void recall(const std::string& answer, const std::map<std::string, std::string>& changes);
   // Null: not asked for, or on its way.
   const RunOnShow* predicted() const;
   // Of runs(), those that were made with these settings: indices.

@@ -65,7 +65,9 @@ std::map<std::string, std::string> PageModel::changes() const {
   return changes;
 }
 
-void PageModel::recall(const std::map<std::string, std::string>& changes) {
+void PageModel::recall(const std::string& answer, const std::map<std::string, std::string>& changes) {
+  question_.recall(answer);
+  if (question_.state() == Question::State::kWaiting) settle_question();
   if (!settings_drive() || changes.empty()) return;
   record::Params wanted = settings();
   for (const auto& [key, value] : changes)

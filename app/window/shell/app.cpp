@@ -91,8 +91,7 @@ void App::recall_page() {
   recalled_.push_back(opened);
   const auto known = settings_->values().pages.find(opened->id);
   if (known == settings_->values().pages.end()) return;
-  page().question().recall(known->second.answer);
-  page().recall(known->second.settings);
+  page().recall(known->second.answer, known->second.settings);
 }
 
 PageMemory App::memory_of_page() {

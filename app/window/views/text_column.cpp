@@ -220,7 +220,7 @@ void draw_words_of_moment(PageFrame& frame, const Rect& rect) {
     if (state.reading_more)
       draw_parts(frame, state.step, frame.page.text().more[static_cast<std::size_t>(state.step)]);
     else if (frame.page.question().state() == page::Question::State::kSkipped)
-      frame.markdown.render(frame.page.text().because, text_em(frame), text_line(frame));
+      draw_linked(frame, frame.page.text().because, text_em(frame), text_line(frame));
     else if (frame.page.question().spec() != nullptr)
       draw_answer(frame);
     else
