@@ -45,6 +45,7 @@ struct FigureHead {
   record::Source source = record::Source::kRecorded;
   std::string provenance_line;                    // "NVIDIA H200, bf16, batch 4, 1,024 tokens"
   std::map<std::string, std::string> provenance;  // into every exported file
+  std::string caption;                            // of a file: a sentence below that line; may be empty
   std::string empty_reason;                       // why there is nothing to draw; empty: there is
   bool growing = false;                           // the run goes on
   std::optional<double> guess;                    // the reader's, on the axis that guess_axis() names

@@ -8,6 +8,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
+#include "demos/predict/form_recording.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/ledger.h"
 
@@ -169,6 +170,12 @@ std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, co
   if (asked == nullptr) return std::nullopt;
   if (!asked->refusal.empty()) return OnCard{.refusal = asked->refusal, .why_formula = {}, .fit = {}};
   return OnCard{.refusal = {}, .why_formula = asked->why_formula, .bytes = asked->bytes(), .fit = asked->on(card)};
+}
+
+record::Recording StepPlanner::recording(const Params& params) {
+  const Step* const asked = step(params);
+  if (asked == nullptr) return {};
+  return asked->form ? predict::recording_of(*asked->form, params) : *asked->prediction->recording;
 }
 
 std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {

@@ -50,6 +50,11 @@ std::string_view label_of(Verdict verdict) {
   return kLabels[static_cast<std::size_t>(verdict)];
 }
 
+std::string_view key_of(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> kKeys{"fits", "too_close", "does_not_fit"};
+  return kKeys[static_cast<std::size_t>(verdict)];
+}
+
 FitTest::FitTest(std::shared_ptr<const record::Recording> requests, std::shared_ptr<const record::Recording> placed)
     : requests_(std::move(requests)) {
   const record::Ledger ledger(*placed);

@@ -30,6 +30,7 @@ enum class Verdict : std::uint8_t {
   kDoesNotFit,
 };
 std::string_view label_of(Verdict verdict);  // "fits", "too close to tell", "does not fit"
+std::string_view key_of(Verdict verdict);    // "too_close", in files
 
 struct Fit {
   Verdict verdict = Verdict::kFits;

@@ -291,7 +291,10 @@ void add_limit(Timeline& panel, const Shot& shot) {
   // The device's own memory is of interest only where the run or the guess comes near it.
   const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
   if (limit <= 0 || (info.cap == 0 && far)) return;
-  const std::string_view noun = info.device == record::DeviceKind::kGpu ? "card" : "limit";
+  const bool of_card = info.provenance.contains("card.memory_bytes");  // without what the process takes of it
+  const std::string_view noun = of_card                                   ? "left by the card"
+                                : info.device == record::DeviceKind::kGpu ? "card"
+                                                                          : "limit";
   panel.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};
 }
 

@@ -182,6 +182,7 @@ std::string to_csv(const FigureData& figure) {
   std::string out = fmt::format("# {}\n# program: headroom {}\n# source: {}\n", one_line(head.title), build::kVersion,
                                 record::key_of(head.source));
   if (!head.provenance_line.empty()) out += "# run: " + one_line(head.provenance_line) + "\n";
+  if (!head.caption.empty()) out += "# caption: " + one_line(head.caption) + "\n";
   for (const auto& [key, value] : head.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
   if (!head.empty_reason.empty()) return out + "# empty: " + one_line(head.empty_reason) + "\n";
   std::string columns;  // of the table so far

@@ -22,6 +22,7 @@ json provenance_of(const lessons::FigureHead& head) {
           {"title", head.title},
           {"source", record::key_of(head.source)},
           {"run", head.provenance_line},
+          {"caption", head.caption},
           {"provenance", head.provenance}};
 }
 

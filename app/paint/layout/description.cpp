@@ -55,6 +55,7 @@ struct InWords {
 std::string description_of(const lessons::FigureData& figure) {
   if (!figure.head.empty_reason.empty()) return figure.head.empty_reason;
   std::string text = figure.head.provenance_line + ".";
+  if (!figure.head.caption.empty()) text += " " + figure.head.caption;
   for (const lessons::Panel& panel : figure.panels) std::visit(InWords{text}, panel);
   return text;
 }
