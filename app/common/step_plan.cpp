@@ -94,14 +94,7 @@ Bytes StepPlanner::Step::bytes() const { return form ? record::total(form->peak(
 
 predict::Fit StepPlanner::Step::on(const PlannedCard& card) const {
   if (!form) return fits->on(card.memory, card.process);
-  // Segments are not in the closed form, nor is the last percent of what is; a model that no run takes may differ more.
-  const Bytes one_in = beyond_step ? 10 : 20;
-  const Bytes margin = card.process.margin + bytes() / one_in;
-  const Bytes limit = card.memory - card.process.bytes;
-  const predict::Verdict verdict = bytes() <= limit - margin   ? predict::Verdict::kFits
-                                   : bytes() <= limit + margin ? predict::Verdict::kTooClose
-                                                               : predict::Verdict::kDoesNotFit;
-  return {.verdict = verdict, .limit = limit, .reserved = bytes()};
+  return predict::fit_of_closed_form(bytes(), card.memory, card.process, beyond_step);
 }
 
 // With the engine's own words where it refuses these settings; the closed form where the engine is what is wrong.

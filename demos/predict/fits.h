@@ -39,6 +39,10 @@ struct Fit {
   record::Bytes reserved = 0;
 };
 
+// Of a step whose peak is known by closed form alone. Segments are not in it, nor is the last percent of what is: a verdict has
+// a twentieth of it as margin, a tenth where no run takes the model (`beyond_step`).
+Fit fit_of_closed_form(record::Bytes peak, record::Bytes memory, const ProcessBytes& process, bool beyond_step);
+
 // What steps request, before they run on a card. Only cards that are nearly full need them placed once more.
 class FitTest {
  public:

@@ -58,8 +58,9 @@ std::string map_rows(const lessons::HeatMap& map) {
   for (std::size_t r = 0; r < map.cells.size(); ++r)
     for (std::size_t c = 0; c < map.cells[r].size(); ++c)
       if (std::isfinite(map.cells[r][c]))
-        out += fmt::format("{},{},no,{},{:.9g},,,\n", quoted(map.title), quoted(name_at(map.rows, r)),
-                           quoted(name_at(map.columns, c)), map.cells[r][c]);
+        out += fmt::format("{},{},no,{},{:.9g},,,{}\n", quoted(map.title), quoted(name_at(map.rows, r)),
+                           quoted(name_at(map.columns, c)), map.cells[r][c],
+                           map.states.empty() ? "" : predict::key_of(map.states[r][c]));
   return out;
 }
 
@@ -152,6 +153,18 @@ std::string box_rows(const lessons::Diagram& diagram) {
   return out;
 }
 
+std::string piece_rows(const lessons::AddressMap& panel) {
+  std::string out;
+  for (const lessons::AddressRow& row : panel.rows)
+    for (const lessons::AddressPiece& piece : row.pieces) {
+      const bool block = piece.kind == lessons::PieceKind::kBlock;
+      out += fmt::format("{},{},{},{},{},{},{}\n", quoted(row.label), lessons::key_of(piece.kind), piece.begin,
+                         piece.end - piece.begin, block ? record::key_of(piece.category) : "",
+                         block ? std::to_string(piece.requested) : "", quoted(piece.tip));
+    }
+  return out;
+}
+
 // A panel as a table: its head, and its rows.
 struct Csv {
   std::string head, rows;
@@ -171,6 +184,9 @@ struct ToCsv {
   Csv operator()(const lessons::Table& panel) const { return {table_head(panel), table_rows(panel)}; }
   Csv operator()(const lessons::Diagram& panel) const {
     return {fmt::format("box,state,{},what\n", panel.unit), box_rows(panel)};
+  }
+  Csv operator()(const lessons::AddressMap& panel) const {
+    return {"row,piece,begin_bytes,bytes,category,requested_bytes,what\n", piece_rows(panel)};
   }
   Csv operator()(const lessons::HeatMap& panel) const { return {std::string(kChartHead), map_rows(panel)}; }
 };

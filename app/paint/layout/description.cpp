@@ -47,6 +47,10 @@ struct InWords {
     add(text, panel.title);
     for (const lessons::DiagramBox& box : panel.boxes) add(text, box.tip);
   }
+  void operator()(const lessons::AddressMap& panel) const {
+    add(text, panel.title);
+    for (const lessons::AddressSum& sum : panel.sums) add(text, sum.label);
+  }
   void operator()(const lessons::HeatMap& panel) const { add(text, panel.title); }
 };
 
