@@ -20,6 +20,7 @@ struct AxesOf {
   Axes operator()(const Table&) const { return {}; }
   Axes operator()(const HeatMap&) const { return {}; }
   Axes operator()(const Diagram&) const { return {}; }
+  Axes operator()(const AddressMap&) const { return {}; }
 };
 
 // The axis of a panel that carries the guess, const as the panel is; null: it carries none.

@@ -10,6 +10,7 @@
 //     Table     lessons/panels/table.h      words and numbers
 //     HeatMap   lessons/panels/heat_map.h   a number per cell; several are side by side
 //     Diagram   lessons/panels/diagram.h    boxes and arrows, each box with a state
+//     AddressMap lessons/panels/address_map.h  segments, the blocks in them and the gaps between
 //
 // What depends on the kind of a panel is one std::visit each: layout (app/paint/layout/layout.cpp), CSV and JSON
 // (app/paint/files/table.cpp), words (app/paint/layout/description.cpp), interaction (lessons/figure.cpp).
@@ -28,6 +29,7 @@
 #include "demos/record/schema.h"
 #include "demos/record/timeline.h"
 #include "demos/record/units.h"
+#include "lessons/panels/address_map.h"
 #include "lessons/panels/axis.h"
 #include "lessons/panels/bars.h"
 #include "lessons/panels/chart.h"
@@ -45,6 +47,7 @@ struct FigureHead {
   record::Source source = record::Source::kRecorded;
   std::string provenance_line;                    // "NVIDIA H200, bf16, batch 4, 1,024 tokens"
   std::map<std::string, std::string> provenance;  // into every exported file
+  std::string caption;                            // of a file: a sentence below that line; may be empty
   std::string empty_reason;                       // why there is nothing to draw; empty: there is
   bool growing = false;                           // the run goes on
   std::optional<double> guess;                    // the reader's, on the axis that guess_axis() names
@@ -52,7 +55,7 @@ struct FigureHead {
   std::size_t frames = 0;                         // that it plays, one at a time; 0: it does not move
 };
 
-using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, Diagram>;
+using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, Diagram, AddressMap>;
 
 struct FigureData {
   FigureHead head;

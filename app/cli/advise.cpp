@@ -1,5 +1,4 @@
 // headroom advise: the fewest switches that make a training step fit on a card.
-#include <map>
 #include <string>
 #include <vector>
 
@@ -11,11 +10,8 @@
 #include "app/cli/planned.h"
 #include "app/cli/text_table.h"
 #include "app/common/advisor.h"
-#include "app/common/assets.h"
 #include "app/common/session.h"
-#include "app/common/summary.h"
 #include "demos/experiments/demo.h"
-#include "demos/record/ledger.h"
 
 namespace headroom::app {
 
@@ -77,33 +73,6 @@ record::Status check(const AdviseOptions& options) {
   return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
 }
 
-// Step times of the shipped recordings, relative to the one without any technique.
-class ShippedTimes {
- public:
-  std::optional<double> operator()(std::string_view recording) {
-    if (recording.empty()) return std::nullopt;
-    const auto plain = speed("technique_plain_h200"), with = speed(std::string(recording));
-    return plain && with ? std::optional(*plain / *with) : std::nullopt;
-  }
-
- private:
-  std::optional<double> speed(const std::string& name) {
-    const auto [known, fresh] = speeds_.try_emplace(name);
-    if (fresh) known->second = read(name);
-    return known->second;
-  }
-  static std::optional<double> read(const std::string& name) {
-    const auto assets = find_assets();
-    if (!assets) return std::nullopt;
-    const auto run = record::Recording::read(recording_path(assets.value(), name));
-    if (!run) return std::nullopt;
-    const RunSummary summary = summarise(record::Ledger(run.value()));
-    return summary.tokens_per_second ? std::optional(summary.tokens_per_second->value) : std::nullopt;
-  }
-
-  std::map<std::string, std::optional<double>> speeds_;
-};
-
 std::string given_up(const predict::MemorySwitch& what) {
   if (what.costs_speed && what.costs_exactness) return "speed, exactness";
   return what.costs_speed ? "speed" : what.costs_exactness ? "exactness" : "nothing";
@@ -130,7 +99,7 @@ std::string switches_text(const Advice& advice) {
   for (const AdvisedSwitch& each : advice.switches)
     rows.push_back({std::to_string(++number), std::string(each.what->label), given_up(*each.what),
                     each.what->place.empty() ? "-" : std::string(each.what->place),
-                    each.times ? fmt::format("{:.2f} times", *each.times) : "not measured",
+                    each.what->times > 0 ? fmt::format("{:.2f} times", each.what->times) : "not measured",
                     record::format_bytes(each.bytes)});
   std::string text = text_table(rows, 4);
   text += "\n";
@@ -176,7 +145,7 @@ json advice_json(const Advice& advice, const PlannedCard& card) {
                         {"gives_up_exactness", each.what->costs_exactness},
                         {"reason", each.what->reason},
                         {"report_order", each.what->place},
-                        {"step_time_ratio", each.times ? json(*each.times) : json()},
+                        {"step_time_ratio", each.what->times > 0 ? json(each.what->times) : json()},
                         {"bytes_after", each.bytes}});
   return {{"card", card.name},
           {"limit_bytes", advice.fit.limit - card.process.margin},
@@ -196,9 +165,7 @@ record::Result<ExitCode> advise_on(const AdviseOptions& options) {
   if (auto usable = check_planned(asked.value().params, session.engine()); !usable) return usable.error();
   const InterruptGuard guard;
   StepPlanner planner(session.predictions(), session.why_no_engine(), &interrupted);
-  ShippedTimes shipped;
-  const auto advice = advise(asked.value().params, asked.value().card, asked.value().may, planner,
-                             [&](std::string_view recording) { return shipped(recording); });
+  const auto advice = advise(asked.value().params, asked.value().card, asked.value().may, planner);
   if (!advice) return ExitCode::kInterrupted;
   if (!advice->refusal.empty()) return Error{advice->refusal, ErrorKind::kRefused};
   if (!advice->why_formula.empty())

@@ -21,8 +21,10 @@ struct RunFigures {
   std::string name;                                    // the recording's, in file names
   std::shared_ptr<const record::Recording> recording;  // null: of figures that need none
   std::vector<const lessons::Figure*> figures;
-  std::optional<record::Params> settings = {};     // where there is no recording: those that the figures follow
+  // Those that the figures follow where there is no recording, or it is what is predicted with them.
+  std::optional<record::Params> settings = {};
   std::vector<experiments::SweepAxis> sweep = {};  // of a page with these settings, not run
+  std::string caption = {};                        // a sentence below the title
 };
 
 // What was asked for.

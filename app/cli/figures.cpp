@@ -14,6 +14,7 @@
 #include "app/cli/figure_files.h"
 #include "app/cli/grammar.h"
 #include "app/cli/output.h"
+#include "app/cli/predicted_figures.h"
 #include "app/cli/shown_course.h"
 #include "app/cli/suggest.h"
 #include "app/common/session.h"
@@ -31,6 +32,7 @@ struct FiguresOptions : CommonOptions {
   std::optional<int> chapter;  // from 1
   std::optional<std::string> from;
   std::optional<std::string> against;  // run A
+  StepChoice step;
   FileOptions files;
 };
 
@@ -39,6 +41,10 @@ void declare(FiguresOptions& options, OptionList& list) {
   list.number("--chapter", options.chapter, 1, 999, "a chapter's number", "Only the figures of this chapter", "NUMBER");
   list.text("--from", options.from, "Draw this recording (default: the stored ones of the pages)", "FILE");
   list.text("--against", options.against, "Run A, drawn behind each run and compared with it", "FILE");
+  list.texts("--of", options.step.of, "Draw the prediction of a training step with these settings", "KEY=VALUE");
+  list.text("--model", options.step.model, "Of the predicted step: a model of `headroom list`, or a config.json",
+            "NAME");
+  list.text("--card", options.step.card, "That the predicted step is to fit on; or a size such as 24GiB", "NAME");
   list.text("--out", options.files.out, "Folder to write to; made if missing", "FOLDER");
   list.text("--format", options.files.format, "svg, pdf, png, csv, json, several with commas (default: svg)", "LIST");
   list.set("Parameters of the figures");
@@ -69,6 +75,8 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
   for (const RunFigures& run : runs) {
     for (const Figure* figure : run.figures) {
       record::Params params(figure->schema);
+      // A prediction has no times that mean anything.
+      if (run.recording && run.settings && params.has("axis")) (void)params.set("axis", "event");
       for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
         if (!params.has(key) && any_figure_has(runs, key)) continue;
@@ -78,6 +86,22 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
     }
   }
   return drawings;
+}
+
+// `ledger`: of the drawing's recording; null: it has none.
+lessons::FigureData build(const Drawing& drawing, const record::Ledger* ledger, const record::Ledger* run_a) {
+  const RunFigures& run = *drawing.run;
+  const bool predicted = run.settings && lessons::follows_settings(*drawing.figure);
+  lessons::FigureInput input;
+  input.run = predicted ? nullptr : ledger;
+  input.baseline = run_a;
+  input.params = &drawing.params;
+  if (run.settings) input.settings = &*run.settings;
+  if (predicted) input.predicted = ledger;
+  input.sweep = run.sweep;
+  lessons::FigureData data = drawing.figure->build(input);
+  data.head.caption = run.caption;
+  return data;
 }
 
 // Draws and writes until all is done or the user interrupts. False: a figure that was named had nothing to show; or, where
@@ -95,13 +119,7 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
       run = drawing.run;
       ledger = run->recording ? std::make_unique<record::Ledger>(*run->recording) : nullptr;
     }
-    lessons::FigureInput input;
-    input.run = ledger.get();
-    input.baseline = run_a;
-    input.params = &drawing.params;
-    if (run->settings) input.settings = &*run->settings;
-    input.sweep = run->sweep;
-    const lessons::FigureData data = drawing.figure->build(input);
+    const lessons::FigureData data = build(drawing, ledger.get(), run_a);
     if (data.head.empty_reason.empty()) {
       if (auto written = files.write(data, run->name); !written) return written.error();
       shown.insert(run);
@@ -127,8 +145,16 @@ void say_what_is_cut(const std::vector<RunFigures>& runs) {
                       run.name));
 }
 
+record::Status check_step(const FiguresOptions& options) {
+  if (!options.step.given()) return record::Ok{};
+  if (options.from || options.chapter)
+    return record::Error{"--of, --model and --card draw a prediction: leave --from and --chapter out."};
+  return check_step_figures(options.step, options.ids);
+}
+
 record::Status check(const FiguresOptions& options) {
   if (auto style = file_style(options.files); !style) return style.error();
+  if (auto step = check_step(options); !step) return step;
   if (options.chapter) {
     const auto course = load_course();
     if (!course) return course.error();
@@ -146,7 +172,9 @@ record::Result<ExitCode> figures(const FiguresOptions& options) {
   const InterruptGuard guard;
   auto style = file_style(options.files);
   if (!style) return style.error();
-  const auto runs = choose_figures({options.ids, options.chapter, options.from, options.engine});
+  if (auto step = check_step(options); !step) return step.error();
+  const auto runs = options.step.given() ? step_figures(options.step, options.ids, options.engine)
+                                         : choose_figures({options.ids, options.chapter, options.from, options.engine});
   if (!runs) return runs.error();
   const auto drawings = plan_drawings(runs.value(), options.set);
   if (!drawings) return drawings.error();

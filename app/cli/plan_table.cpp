@@ -39,11 +39,6 @@ std::string largest_text(const std::optional<std::int64_t>& largest) {
   return *largest > 0 ? record::format_count(*largest) : "none";
 }
 
-std::string_view key_of(predict::Verdict verdict) {
-  constexpr std::array<std::string_view, 3> kKeys{"fits", "too_close", "does_not_fit"};
-  return kKeys[static_cast<std::size_t>(verdict)];
-}
-
 // What is left of the card, or missing.
 Bytes left_on(const CardPlan& plan) { return plan.card.memory - plan.card.process.bytes - plan.fit.reserved; }
 
@@ -81,7 +76,7 @@ json card_json(const CardPlan& plan) {
           {"memory_bytes", plan.card.memory},
           {"process_bytes", plan.card.process.bytes},
           {"margin_bytes", plan.card.process.margin},
-          {"verdict", key_of(plan.fit.verdict)},
+          {"verdict", predict::key_of(plan.fit.verdict)},
           {"reserved_bytes", plan.fit.reserved},
           {"left_bytes", left_on(plan)},
           {"largest_batch", or_null(plan.largest_batch)},
@@ -159,8 +154,8 @@ std::string plan_csv(const std::vector<StepPlan>& plans) {
     for (const CardPlan& on : plan.cards) {
       const auto or_blank = [](const auto& value) { return value ? std::to_string(*value) : std::string(); };
       text += fmt::format("{},{},{},{},{},{},{},{},{}\n", step, on.card.name, on.card.memory, on.card.process.bytes,
-                          on.card.process.margin, key_of(on.fit.verdict), left_on(on), or_blank(on.largest_batch),
-                          or_blank(on.largest_sequence));
+                          on.card.process.margin, predict::key_of(on.fit.verdict), left_on(on),
+                          or_blank(on.largest_batch), or_blank(on.largest_sequence));
     }
   }
   return text;

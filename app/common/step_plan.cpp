@@ -8,6 +8,7 @@
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
+#include "demos/predict/form_recording.h"
 #include "demos/predict/step_settings.h"
 #include "demos/record/ledger.h"
 
@@ -93,14 +94,7 @@ Bytes StepPlanner::Step::bytes() const { return form ? record::total(form->peak(
 
 predict::Fit StepPlanner::Step::on(const PlannedCard& card) const {
   if (!form) return fits->on(card.memory, card.process);
-  // Segments are not in the closed form, nor is the last percent of what is; a model that no run takes may differ more.
-  const Bytes one_in = beyond_step ? 10 : 20;
-  const Bytes margin = card.process.margin + bytes() / one_in;
-  const Bytes limit = card.memory - card.process.bytes;
-  const predict::Verdict verdict = bytes() <= limit - margin   ? predict::Verdict::kFits
-                                   : bytes() <= limit + margin ? predict::Verdict::kTooClose
-                                                               : predict::Verdict::kDoesNotFit;
-  return {.verdict = verdict, .limit = limit, .reserved = bytes()};
+  return predict::fit_of_closed_form(bytes(), card.memory, card.process, beyond_step);
 }
 
 // With the engine's own words where it refuses these settings; the closed form where the engine is what is wrong.
@@ -173,6 +167,12 @@ std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, co
                 .bytes = asked->bytes(),
                 .allocated = asked->form ? asked->bytes() : asked->fits->allocated(),
                 .fit = asked->on(card)};
+}
+
+record::Recording StepPlanner::recording(const Params& params) {
+  const Step* const asked = step(params);
+  if (asked == nullptr) return {};
+  return asked->form ? predict::recording_of(*asked->form, params) : *asked->prediction->recording;
 }
 
 std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {

@@ -74,7 +74,9 @@ class StepPlanner {
 
   // `params` of `train_step` on a GPU. Nothing: stopped, or on its way; what is largest may follow later.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);
-  // The same for one card, without what is largest.
+  // The recording that a plan of these settings describes, after plan(): predicted, else the closed form's.
+  record::Recording recording(const record::Params& params);
+  // As plan() for one card, without what is largest.
   struct OnCard {
     std::string refusal, why_formula;
     record::Bytes bytes = 0;      // as plan().reserved; by the closed form as plan().allocated

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "app/common/switches.h"
 #include "demos/experiments/combinations.h"
+#include "demos/experiments/switches.h"
 
 namespace headroom::app::page {
 
@@ -14,8 +14,8 @@ namespace {
 
 // What does not go together is refused with the reason; settings that do not go together already are not blamed.
 WayOut way_out(const predict::MemorySwitch& what, const record::Params& params) {
-  WayOut way{.what = &what, .on = is_on(what, params)};
-  auto turned = way.on ? turned_off(what, params) : turned_on(what, params);
+  WayOut way{.what = &what, .on = experiments::is_on(what, params)};
+  auto turned = way.on ? experiments::turned_off(what, params) : experiments::turned_on(what, params);
   if (!turned) {
     way.why_not = way.on ? "It is on without a switch." : "The batch is too small for it.";
     return way;

@@ -50,6 +50,19 @@ std::string_view label_of(Verdict verdict) {
   return kLabels[static_cast<std::size_t>(verdict)];
 }
 
+std::string_view key_of(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> kKeys{"fits", "too_close", "does_not_fit"};
+  return kKeys[static_cast<std::size_t>(verdict)];
+}
+
+Fit fit_of_closed_form(Bytes peak, Bytes memory, const ProcessBytes& process, bool beyond_step) {
+  const Bytes margin = process.margin + peak / (beyond_step ? 10 : 20), limit = memory - process.bytes;
+  const Verdict verdict = peak <= limit - margin   ? Verdict::kFits
+                          : peak <= limit + margin ? Verdict::kTooClose
+                                                   : Verdict::kDoesNotFit;
+  return {.verdict = verdict, .limit = limit, .reserved = peak};
+}
+
 FitTest::FitTest(std::shared_ptr<const record::Recording> requests, std::shared_ptr<const record::Recording> placed)
     : requests_(std::move(requests)) {
   const record::Ledger ledger(*placed);

@@ -30,6 +30,7 @@ enum class Verdict : std::uint8_t {
   kDoesNotFit,
 };
 std::string_view label_of(Verdict verdict);  // "fits", "too close to tell", "does not fit"
+std::string_view key_of(Verdict verdict);    // "too_close", in files
 
 struct Fit {
   Verdict verdict = Verdict::kFits;
@@ -37,6 +38,10 @@ struct Fit {
   // The most that the allocator holds under that limit; of one that does not fit, without any.
   record::Bytes reserved = 0;
 };
+
+// Of a step whose peak is known by closed form alone. Segments are not in it, nor is the last percent of what is: a verdict has
+// a twentieth of it as margin, a tenth where no run takes the model (`beyond_step`).
+Fit fit_of_closed_form(record::Bytes peak, record::Bytes memory, const ProcessBytes& process, bool beyond_step);
 
 // What steps request, before they run on a card. Only cards that are nearly full need them placed once more.
 class FitTest {

@@ -23,7 +23,8 @@ class Writing {
 
   void mark(std::int32_t step, record::Phase phase) {
     phase_ = phase;
-    run_.append(record::Mark{.event_index = run_.events().size(), .step = step, .phase = phase});
+    // In no time, on the device as on the host.
+    run_.append(record::Mark{.device_time = 0, .event_index = run_.events().size(), .step = step, .phase = phase});
   }
 
   // First what goes, so that nothing is higher in between.

@@ -297,7 +297,10 @@ void add_limit(Timeline& panel, const Shot& shot) {
     panel.cap = shot.view.card;
     return;
   }
-  const std::string_view noun = info.device == record::DeviceKind::kGpu ? "card" : "limit";
+  const bool of_card = info.provenance.contains("card.memory_bytes");  // without what the process takes of it
+  const std::string_view noun = of_card                                   ? "left by the card"
+                                : info.device == record::DeviceKind::kGpu ? "card"
+                                                                          : "limit";
   panel.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};
 }
 

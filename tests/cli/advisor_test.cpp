@@ -6,8 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/common/summary.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "demos/record/ledger.h"
 #include "tests/cli/program.h"
 #include "tests/support/catch.h"
 
@@ -27,8 +29,7 @@ record::Params of_1b(std::int64_t batch, const std::vector<std::string>& setting
 
 Advice advised(const record::Params& params, record::Bytes memory, const GivenUp& may = {}) {
   StepPlanner planner(nullptr, "There is no engine.");
-  const auto advice = advise(params, {.name = "a card", .memory = memory, .process = {}}, may, planner,
-                             [](std::string_view) { return std::nullopt; });
+  const auto advice = advise(params, {.name = "a card", .memory = memory, .process = {}}, may, planner);
   REQUIRE(advice);
   return *advice;
 }
@@ -42,6 +43,23 @@ std::set<std::string_view> ids(const Advice& advice) {
 bool fits(const Advice& advice) { return advice.fit.verdict == predict::Verdict::kFits; }
 
 }  // namespace
+
+TEST_CASE("the times of the switches are those of the shipped recordings") {
+  const auto speed = [](std::string_view name) {
+    const auto run =
+        record::Recording::read(std::string(HEADROOM_SOURCE_DIR) + "/assets/recordings/" + std::string(name) + ".hrec");
+    REQUIRE(run.ok());
+    return summarise(record::Ledger(run.value())).tokens_per_second.value().value;
+  };
+  const double plain = speed("technique_plain_h200");
+  for (const predict::MemorySwitch& each : predict::memory_switches()) {
+    INFO(each.id);
+    if (each.recording.empty())
+      CHECK(each.times == 0);
+    else
+      CHECK(each.times == Approx(plain / speed(each.recording)).margin(0.02));
+  }
+}
 
 TEST_CASE("what fits needs no switch") {
   const Advice advice = advised(of_1b(1), 140 * record::kGiB);

@@ -297,3 +297,36 @@ TEST_CASE("validate runs both sides of a predicted border") {
   CHECK(without_limit.exit_code == 2);
   CHECK(without_limit.err.find("line 1: a border needs a limit") != std::string::npos);
 }
+
+TEST_CASE("a figure of settings is of the plan's prediction, and the same bytes twice") {
+  const TemporaryFolder first, second;
+  const std::vector<std::string> step{"--model", "tiny", "--card", "2GiB"};
+  for (const TemporaryFolder* out : {&first, &second}) {
+    RunOptions options;
+    options.environment["HEADROOM_ENGINE"] = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+    std::vector<std::string> words{"figures",
+                                   "memory_timeline",
+                                   "--of",
+                                   "batch=2",
+                                   "precision=bf16",
+                                   "--out",
+                                   out->path().string(),
+                                   "--format",
+                                   kWritesPdf ? "svg,pdf,png,csv,json" : "svg,csv,json"};
+    words.insert(words.end(), step.begin(), step.end());
+    const Ran ran = run_headroom(words, options);
+    INFO(ran.err);
+    REQUIRE(ran.exit_code == 0);
+  }
+  REQUIRE(first.files().size() == (kWritesPdf ? 6 : 4));
+  CHECK(first.files() == second.files());
+  for (const std::string& name : first.files()) CHECK(read_file(first / name) == read_file(second / name));
+  const json data = json::parse(read_file(first / "memory_timeline__tiny_batch-2_precision-bf16_2.00-gib.json"));
+  CHECK(data["source"] == "predicted");
+  const json plan =
+      planned({"--model", "tiny", "--card", "2GiB", "--batch", "2", "--set", "precision=bf16"})["steps"][0];
+  CHECK(data["peak"]["bytes"] == plan["peak_bytes"]);
+  CHECK(data["provenance"]["card.verdict"] == plan["cards"][0]["verdict"]);
+  CHECK(data["provenance"]["card.left_bytes"] == std::to_string(plan["cards"][0]["left_bytes"].get<std::int64_t>()));
+  CHECK(data["provenance"]["card.tensor_bytes"] == std::to_string(plan["peak_requested_bytes"].get<std::int64_t>()));
+}

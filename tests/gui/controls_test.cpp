@@ -36,7 +36,13 @@ TEST_CASE("settings: a choice, a slider, a typed value, a value that is refused"
     IM_CHECK_EQ(actor.page().control().params().integer("seq"), 300);
     IM_CHECK(!actor.app.view().state().refused_value.empty());
     actor.picture("refused value");
+    actor.click("run");  // 256 sequences take this machine minutes
+    IM_CHECK_EQ(scene.backend.starts(), 0);
+    IM_CHECK(actor.app.view().state().long_run_asked);
+    actor.picture("run asks");
+    actor.frames(1);
     actor.click("run");
+    IM_CHECK_EQ(scene.backend.starts(), 1);
     IM_CHECK_EQ(scene.backend.last_params().integer("seq"), 300);
     actor.wait_for_end_of_run();
   });

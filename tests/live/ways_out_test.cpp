@@ -7,11 +7,11 @@
 
 #include "app/common/predictions.h"
 #include "app/common/step_plan.h"
-#include "app/common/switches.h"
 #include "app/page/ways_out.h"
 #include "demos/backend/backend.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
+#include "demos/experiments/switches.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
@@ -20,9 +20,9 @@ namespace {
 
 record::Params small_step() {
   record::Params params(experiments::training_step().schema);
-  for (const char* setting : {"device=cuda", "model=custom", "hidden_size=512", "intermediate_size=1408",
-                              "num_layers=4", "num_heads=8", "num_kv_heads=4", "head_dim=64", "vocab_size=32000",
-                              "precision=bf16", "seq=512", "batch=8"})
+  for (const char* setting :
+       {"device=cuda", "model=custom", "hidden_size=512", "intermediate_size=1408", "num_layers=4", "num_heads=8",
+        "num_kv_heads=4", "head_dim=64", "vocab_size=32000", "precision=bf16", "seq=512", "batch=8"})
     REQUIRE(params.set_assignment(setting).ok());
   return params;
 }
@@ -35,7 +35,7 @@ record::Params drawn(std::mt19937& random) {
     REQUIRE(params.set("batch", record::ParamValue(static_cast<std::int64_t>(4 * (1 + random() % 4)))).ok());
     int on = 0;
     while (on < 2) {
-      const auto next = app::turned_on(switches[random() % switches.size()], params);
+      const auto next = experiments::turned_on(switches[random() % switches.size()], params);
       if (!next) break;
       params = *next;
       ++on;
@@ -65,7 +65,7 @@ TEST_CASE("a switch changes what the plans with and without it differ by, to the
     REQUIRE(ways.complete());
     for (const app::page::WayOut& way : ways.all()) {
       INFO(way.what->id);
-      CHECK(way.on == app::is_on(*way.what, params));
+      CHECK(way.on == experiments::is_on(*way.what, params));
       if (!way.turned) {
         CHECK_FALSE(way.why_not.empty());
         continue;
@@ -74,7 +74,7 @@ TEST_CASE("a switch changes what the plans with and without it differ by, to the
       REQUIRE(then);
       REQUIRE(way.change);
       CHECK(*way.change == then->allocated - now->allocated);
-      CHECK(app::is_on(*way.what, *way.turned) != way.on);
+      CHECK(experiments::is_on(*way.what, *way.turned) != way.on);
       ++compared;
     }
   }
@@ -86,10 +86,10 @@ TEST_CASE("a switch that is turned on and off again leaves the settings as they 
   for (const predict::MemorySwitch& what : predict::memory_switches()) {
     INFO(what.id);
     const record::Params params = small_step();
-    const auto on = app::turned_on(what, params);
+    const auto on = experiments::turned_on(what, params);
     if (!on) continue;  // it is there without any switch
-    CHECK(app::is_on(what, *on));
-    const auto off = app::turned_off(what, *on);
+    CHECK(experiments::is_on(what, *on));
+    const auto off = experiments::turned_off(what, *on);
     REQUIRE(off);
     record::Params expected = params;
     if (what.id == "mixed" || what.id == "bf16") REQUIRE(expected.set("precision", "fp32").ok());

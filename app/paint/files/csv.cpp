@@ -58,8 +58,9 @@ std::string map_rows(const lessons::HeatMap& map) {
   for (std::size_t r = 0; r < map.cells.size(); ++r)
     for (std::size_t c = 0; c < map.cells[r].size(); ++c)
       if (std::isfinite(map.cells[r][c]))
-        out += fmt::format("{},{},no,{},{:.9g},,,\n", quoted(map.title), quoted(name_at(map.rows, r)),
-                           quoted(name_at(map.columns, c)), map.cells[r][c]);
+        out += fmt::format("{},{},no,{},{:.9g},,,{}\n", quoted(map.title), quoted(name_at(map.rows, r)),
+                           quoted(name_at(map.columns, c)), map.cells[r][c],
+                           map.states.empty() ? "" : predict::key_of(map.states[r][c]));
   return out;
 }
 
@@ -152,6 +153,18 @@ std::string box_rows(const lessons::Diagram& diagram) {
   return out;
 }
 
+std::string piece_rows(const lessons::AddressMap& panel) {
+  std::string out;
+  for (const lessons::AddressRow& row : panel.rows)
+    for (const lessons::AddressPiece& piece : row.pieces) {
+      const bool block = piece.kind == lessons::PieceKind::kBlock;
+      out += fmt::format("{},{},{},{},{},{},{}\n", quoted(row.label), lessons::key_of(piece.kind), piece.begin,
+                         piece.end - piece.begin, block ? record::key_of(piece.category) : "",
+                         block ? std::to_string(piece.requested) : "", quoted(piece.tip));
+    }
+  return out;
+}
+
 // A panel as a table: its head, and its rows.
 struct Csv {
   std::string head, rows;
@@ -172,6 +185,9 @@ struct ToCsv {
   Csv operator()(const lessons::Diagram& panel) const {
     return {fmt::format("box,state,{},what\n", panel.unit), box_rows(panel)};
   }
+  Csv operator()(const lessons::AddressMap& panel) const {
+    return {"row,piece,begin_bytes,bytes,category,requested_bytes,what\n", piece_rows(panel)};
+  }
   Csv operator()(const lessons::HeatMap& panel) const { return {std::string(kChartHead), map_rows(panel)}; }
 };
 
@@ -182,6 +198,7 @@ std::string to_csv(const FigureData& figure) {
   std::string out = fmt::format("# {}\n# program: headroom {}\n# source: {}\n", one_line(head.title), build::kVersion,
                                 record::key_of(head.source));
   if (!head.provenance_line.empty()) out += "# run: " + one_line(head.provenance_line) + "\n";
+  if (!head.caption.empty()) out += "# caption: " + one_line(head.caption) + "\n";
   for (const auto& [key, value] : head.provenance) out += fmt::format("# {}: {}\n", one_line(key), one_line(value));
   if (!head.empty_reason.empty()) return out + "# empty: " + one_line(head.empty_reason) + "\n";
   std::string columns;  // of the table so far

@@ -22,6 +22,7 @@ json provenance_of(const lessons::FigureHead& head) {
           {"title", head.title},
           {"source", record::key_of(head.source)},
           {"run", head.provenance_line},
+          {"caption", head.caption},
           {"provenance", head.provenance}};
 }
 
@@ -66,6 +67,15 @@ json chart_of(const lessons::Chart& chart) {
           {"references", std::move(references)}};
 }
 
+json states_of(const lessons::HeatMap& map) {
+  json states = json::array();
+  for (const auto& row : map.states) {
+    states.push_back(json::array());
+    for (const predict::Verdict state : row) states.back().push_back(predict::key_of(state));
+  }
+  return states;
+}
+
 json cells_of(const lessons::HeatMap& map) {
   json cells = json::array();
   for (const auto& row : map.cells) cells.push_back(row);
@@ -87,6 +97,25 @@ void add_lines(json& document, const lessons::Timeline& panel) {
     document["lines"].push_back(
         {{"kind", key_of(line.style)}, {"label", line.label}, {"x", line.x}, {"bytes", bytes}, {"end", line.end}});
   }
+}
+
+json addresses_of(const lessons::AddressMap& panel) {
+  json rows = json::array(), sums = json::array();
+  for (const lessons::AddressRow& row : panel.rows) {
+    json pieces = json::array();
+    for (const lessons::AddressPiece& piece : row.pieces) {
+      pieces.push_back({{"kind", lessons::key_of(piece.kind)}, {"begin", piece.begin}, {"end", piece.end}});
+      if (piece.kind != lessons::PieceKind::kBlock) continue;
+      pieces.back()["category"] = record::key_of(piece.category);
+      pieces.back()["requested_bytes"] = piece.requested;
+    }
+    rows.push_back({{"label", row.label}, {"seams", row.seams}, {"pieces", std::move(pieces)}});
+  }
+  for (const lessons::AddressSum& sum : panel.sums) {
+    sums.push_back({{"kind", lessons::key_of(sum.kind)}, {"label", sum.label}, {"bytes", sum.bytes}});
+    if (sum.kind == lessons::PieceKind::kBlock) sums.back()["category"] = record::key_of(sum.category);
+  }
+  return {{"title", panel.title}, {"rows", std::move(rows)}, {"sums", std::move(sums)}};
 }
 
 // What each kind of panel says in JSON; panels of one kind share a list.
@@ -154,9 +183,11 @@ struct ToJson {
                        {"what", box.tip}});
     document["diagrams"].push_back({{"title", panel.title}, {"unit", panel.unit}, {"boxes", std::move(boxes)}});
   }
+  void operator()(const lessons::AddressMap& panel) const { document["addresses"] = addresses_of(panel); }
   void operator()(const lessons::HeatMap& panel) const {
     document["maps"].push_back(
         {{"title", panel.title}, {"rows", panel.rows}, {"columns", panel.columns}, {"cells", cells_of(panel)}});
+    if (!panel.states.empty()) document["maps"].back()["verdicts"] = states_of(panel);
   }
 };
 

@@ -47,6 +47,10 @@ struct InWords {
     add(text, panel.title);
     for (const lessons::DiagramBox& box : panel.boxes) add(text, box.tip);
   }
+  void operator()(const lessons::AddressMap& panel) const {
+    add(text, panel.title);
+    for (const lessons::AddressSum& sum : panel.sums) add(text, sum.label);
+  }
   void operator()(const lessons::HeatMap& panel) const { add(text, panel.title); }
 };
 
@@ -55,6 +59,7 @@ struct InWords {
 std::string description_of(const lessons::FigureData& figure) {
   if (!figure.head.empty_reason.empty()) return figure.head.empty_reason;
   std::string text = figure.head.provenance_line + ".";
+  if (!figure.head.caption.empty()) text += " " + figure.head.caption;
   for (const lessons::Panel& panel : figure.panels) std::visit(InWords{text}, panel);
   return text;
 }

@@ -1,4 +1,7 @@
 // The head of an exported figure: title, where its numbers come from, what ran.
+#include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "app/paint/layout/sheet.h"
 #include "lessons/names.h"
@@ -32,9 +35,33 @@ float lay_out_badge(Sheet& sheet, record::Source source, float x, float middle) 
   return pill.x1;
 }
 
-}  // namespace
+// Line by line at the words' ends; returns the height that it took.
+float lay_out_caption(Sheet& sheet, std::string_view words, Rect area) {
+  constexpr Type kType{Face::kRegular, 12};
+  const float line = sheet.px(17);
+  float y = area.y0;
+  std::string shown;
+  const auto end_line = [&] {
+    sheet.text(Layer::kHeader, kType, sheet.palette().text, sheet.shortened(kType, shown, area.width()), area.x0, y);
+    y += line;
+    shown.clear();
+  };
+  while (!words.empty()) {
+    const std::size_t blank = std::min(words.find(' '), words.size());
+    const std::string longer = joined(shown, " ", std::string(words.substr(0, blank)));
+    if (!shown.empty() && sheet.width(kType, longer) > area.width()) {
+      end_line();
+      continue;
+    }
+    shown = longer;
+    words.remove_prefix(std::min(blank + 1, words.size()));
+  }
+  if (!shown.empty()) end_line();
+  return y - area.y0;
+}
 
-float lay_out_header(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
+// Title, source and provenance.
+float lay_out_title(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
   const Palette& palette = sheet.palette();
   const Type title{Face::kSemiBold, 15}, line{Face::kRegular, 12};
   const float middle = area.y0 + sheet.px(11);
@@ -52,6 +79,15 @@ float lay_out_header(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
   const std::string cut = sheet.shortened(line, head.provenance_line, area.width());
   sheet.text(Layer::kHeader, line, palette.text2, cut, area.x0, area.y0 + sheet.px(25));
   return height + sheet.px(18);
+}
+
+}  // namespace
+
+float lay_out_header(Sheet& sheet, const lessons::FigureHead& head, Rect area) {
+  const float height = lay_out_title(sheet, head, area);
+  if (head.caption.empty()) return height;
+  area.y0 += height - sheet.px(8);
+  return height + lay_out_caption(sheet, head.caption, area) + sheet.px(2);
 }
 
 }  // namespace headroom::app::paint

@@ -37,8 +37,46 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
 }
 
-// "100", "12", "3.4"
-std::string cell_text(double value) { return fmt::format("{:.{}f}", value, std::abs(value) < 10 ? 1 : 0); }
+// What a cell means: a pale cell, an empty one with a dashed outline, the hatch of what does not fit.
+void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
+  const Palette& palette = sheet.palette();
+  const float line = sheet.line_px(1), half = line * 0.5f, dash = sheet.px(3);
+  switch (state) {
+    case predict::Verdict::kFits:
+      return sheet.fill(Layer::kBars, cell, palette.selected);
+    case predict::Verdict::kTooClose:
+      return sheet.add(Layer::kBars, Outline{.rect = {cell.x0 + half, cell.y0 + half, cell.x1 - half, cell.y1 - half},
+                                             .color = palette.control,
+                                             .width = line,
+                                             .dash = dash,
+                                             .gap = dash});
+    case predict::Verdict::kDoesNotFit:
+      sheet.fill(Layer::kBars, cell, faded(palette.danger, palette.danger_ground));
+      return sheet.hatch(Layer::kBars, {cell}, faded(palette.danger, palette.danger_hatch), kDangerHatch);
+  }
+}
+
+// In place of the ramp: a sample of each state with its word, then what the numbers are.
+void lay_out_states(Sheet& sheet, const HeatMap& map, Rect line) {
+  const Palette& palette = sheet.palette();
+  const float size = sheet.px(14), top = sheet.snap(line.center_y() - size * 0.5f);
+  float x = line.x0;
+  for (const auto state : {predict::Verdict::kFits, predict::Verdict::kTooClose, predict::Verdict::kDoesNotFit}) {
+    lay_out_state(sheet, {sheet.snap(x), top, sheet.snap(x + size), top + size}, state);
+    x = sheet
+            .text_mid(Layer::kAxes, kLabelType, palette.text2, std::string(predict::label_of(state)),
+                      x + size + sheet.px(6), line.center_y())
+            .x1 +
+        sheet.px(18);
+  }
+  sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, sheet.shortened(kLabelType, map.high_text, line.x1 - x), x,
+                 line.center_y());
+}
+
+// "100", "12", "−3.4"
+std::string cell_text(double value) {
+  return fmt::format("{}{:.{}f}", value < 0 ? "−" : "", std::abs(value), std::abs(value) < 10 ? 1 : 0);
+}
 
 float widest_number(const Sheet& sheet, const HeatMap& map) {
   float widest = 0;
@@ -48,18 +86,47 @@ float widest_number(const Sheet& sheet, const HeatMap& map) {
   return widest;
 }
 
+// Around the cells that fit, where others are beside them; and the cell of the settings.
+void lay_out_border(Sheet& sheet, const HeatMap& map, Rect area, float width, float height) {
+  const auto x = [&](std::size_t c) { return sheet.snap(area.x0 + width * static_cast<float>(c)); };
+  const auto y = [&](std::size_t r) { return sheet.snap(area.y0 + height * static_cast<float>(r)); };
+  const auto fits = [&](std::size_t r, std::size_t c) { return map.states[r][c] == predict::Verdict::kFits; };
+  const float line = sheet.line_px(2);
+  for (std::size_t r = 0; r < map.states.size(); ++r)
+    for (std::size_t c = 0; c < map.states[r].size(); ++c) {
+      if (c > 0 && fits(r, c) != fits(r, c - 1))
+        sheet.vertical(Layer::kLines, x(c) - line * 0.5f, y(r) - line * 0.5f, y(r + 1) + line * 0.5f,
+                       sheet.palette().danger, line);
+      if (r > 0 && fits(r, c) != fits(r - 1, c))
+        sheet.horizontal(Layer::kLines, x(c) - line * 0.5f, x(c + 1) + line * 0.5f, y(r) - line * 0.5f,
+                         sheet.palette().danger, line);
+    }
+  if (!map.chosen) return;
+  const auto [r, c] = *map.chosen;
+  sheet.add(Layer::kLines, Outline{.rect = {x(c) + line, y(r) + line, x(c + 1) - line, y(r + 1) - line},
+                                   .color = sheet.palette().ink,
+                                   .width = line,
+                                   .radius = sheet.px(3)});
+}
+
 void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   const Palette& palette = sheet.palette();
   const float line = sheet.px(22);
   sheet.text_mid(Layer::kHeader, kStrongType, palette.text, sheet.shortened(kStrongType, map.title, area.width()),
                  area.x0, area.y0 + line * 0.5f);
   area.y0 += line;
-  lay_out_ramp(sheet, map, {area.x0, area.y1 - line, area.x1, area.y1});
+  const Rect below{area.x0, area.y1 - line, area.x1, area.y1};
+  map.states.empty() ? lay_out_ramp(sheet, map, below) : lay_out_states(sheet, map, below);
   area.y1 -= line + sheet.px(4);
   float names = 0;
   for (const std::string& row : map.rows) names = std::max(names, sheet.width(kLabelType, row));
   if (names > 0) area.x0 += names + sheet.px(8);
   if (!map.columns.empty()) area.y1 -= line;
+  if (!map.x_name.empty()) {
+    area.y1 -= line;
+    sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.x_name, area.center_x(), area.y1 + line * 1.5f,
+                   Anchor::kMiddle);
+  }
   std::size_t columns = 0;
   for (const auto& row : map.cells) columns = std::max(columns, row.size());
   if (columns == 0 || map.cells.empty() || area.height() <= 0) return;
@@ -76,8 +143,11 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
                       sheet.snap(area.x0 + width * static_cast<float>(c + 1)) - gap,
                       sheet.snap(area.y0 + height * static_cast<float>(r + 1)) - gap};
       if (!std::isfinite(value)) continue;
-      const float place = place_of(map, value);
-      sheet.fill(Layer::kBars, cell, mixed(palette.well, palette.text, kPalest + (kDarkest - kPalest) * place));
+      const float place = map.states.empty() ? place_of(map, value) : 0;
+      if (map.states.empty())
+        sheet.fill(Layer::kBars, cell, mixed(palette.well, palette.text, kPalest + (kDarkest - kPalest) * place));
+      else
+        lay_out_state(sheet, cell, map.states[r][c]);
       if (r < map.tips.size() && c < map.tips[r].size())
         sheet.scene().hits.push_back({cell, std::nullopt, map.tips[r][c]});
       const std::string number = cell_text(value);
@@ -85,6 +155,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
         sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number,
                        cell.center_x(), cell.center_y(), Anchor::kMiddle);
     }
+  lay_out_border(sheet, map, area, width, height);
   for (std::size_t r = 0; r < map.rows.size(); ++r)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),
                    area.y0 + height * (static_cast<float>(r) + 0.5f), Anchor::kEnd);

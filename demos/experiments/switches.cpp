@@ -1,10 +1,10 @@
 // Switches on, and off again.
-#include "app/common/switches.h"
+#include "demos/experiments/switches.h"
 
 #include <algorithm>
 #include <string>
 
-namespace headroom::app {
+namespace headroom::experiments {
 
 using predict::MemorySwitch;
 using record::Params;
@@ -66,4 +66,4 @@ std::optional<Params> turned_off(const MemorySwitch& what, const Params& params)
   return turned(what, params, Turn::kOff);
 }
 
-}  // namespace headroom::app
+}  // namespace headroom::experiments

@@ -6,7 +6,7 @@
 #include "demos/predict/techniques.h"
 #include "demos/record/schema.h"
 
-namespace headroom::app {
+namespace headroom::experiments {
 
 // Whether the settings have it on. Of micro-batches: whether there are so many, or a multiple.
 bool is_on(const predict::MemorySwitch& what, const record::Params& params);
@@ -15,4 +15,4 @@ std::optional<record::Params> turned_on(const predict::MemorySwitch& what, const
 // The settings without it: what it sets has its first value again, and micro-batches are one batch.
 std::optional<record::Params> turned_off(const predict::MemorySwitch& what, const record::Params& params);
 
-}  // namespace headroom::app
+}  // namespace headroom::experiments

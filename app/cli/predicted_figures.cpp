@@ -1,0 +1,147 @@
+// From settings and a card to a predicted recording, the sentence that says whether it fits, and the figures to draw of it.
+#include "app/cli/predicted_figures.h"
+
+#include <cctype>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/cli/command.h"
+#include "app/cli/output.h"
+#include "app/cli/planned.h"
+#include "app/common/session.h"
+#include "app/common/step_plan.h"
+#include "demos/experiments/demo.h"
+#include "lessons/names.h"
+
+namespace headroom::app {
+
+using lessons::Figure;
+using record::Bytes;
+using record::Error;
+using record::ErrorKind;
+using record::Params;
+using record::Recording;
+
+namespace {
+
+struct Asked {
+  Params params;
+  std::optional<PlannedCard> card;
+  std::vector<const Figure*> figures;
+  std::string name;  // "llama-3.2-1b_batch-8_loss-flce_geforce-rtx-4090"
+};
+
+bool is_of_settings(const Figure* figure) {
+  return figure->basis != lessons::Basis::kSweep && figure->basis != lessons::Basis::kParameters;
+}
+
+// As a part of a file's name: "batch=8" becomes "batch-8".
+void add_word(std::string& name, std::string_view words) {
+  if (!name.empty()) name += '_';
+  for (const char c : words) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool kept = std::isalnum(byte) != 0 || c == '.' || c == '_';
+    name += kept ? static_cast<char>(std::tolower(byte)) : '-';
+  }
+}
+
+record::Result<Asked> asked_by(const StepChoice& step, const std::vector<std::string>& ids) {
+  const experiments::DemoInfo& demo = experiments::training_step();
+  Asked asked{.params = Params(demo.schema), .card = {}, .figures = {}, .name = {}};
+  if (auto set = asked.params.set("device", "cuda"); !set) return set.error();
+  if (auto set = set_model(asked.params, step.model); !set) return set.error();
+  CommonOptions options;
+  options.set = step.of;
+  if (auto set = set_params(asked.params, demo.id, options); !set) return set.error();
+  if (asked.params.text("device") != "cuda")
+    return Error{"Figures of settings are of a step on a GPU: leave --of device out."};
+  if (step.card && asked.params.integer("cap") != 0)
+    return Error{"The limit is the card: leave --of cap or --card out."};
+  if (step.card) {
+    auto card = card_of(*step.card);
+    if (!card) return card.error();
+    asked.card = std::move(card).value();
+  }
+  const auto named = figures_named(ids);
+  if (!named) return named.error();
+  for (const Figure* figure :
+       named.value().empty() ? std::vector(lessons::figures().begin(), lessons::figures().end()) : named.value()) {
+    if (is_of_settings(figure))
+      asked.figures.push_back(figure);
+    else if (!named.value().empty())
+      return Error{
+          fmt::format("{} is not drawn of a step's settings: leave --of, --model and --card out.", figure->id)};
+  }
+  if (step.model) add_word(asked.name, *step.model);
+  for (const std::string& assignment : step.of) add_word(asked.name, assignment);
+  if (asked.card) add_word(asked.name, asked.card->name);
+  return asked;
+}
+
+// "Does not fit on GeForce RTX 4090 by 3.21 GiB: tensors take 24.10 GiB at the peak, the allocator reserves 26.50 GiB, and
+// the process 716.80 MiB, give or take 307.20 MiB, of 23.99 GiB."
+std::string verdict_sentence(const StepPlan& plan, const PlannedCard& card, const predict::Fit& fit) {
+  std::string text = fmt::format("{} on {}", lessons::capitalised(predict::label_of(fit.verdict)), card.name);
+  if (fit.verdict == predict::Verdict::kDoesNotFit && fit.reserved > fit.limit)
+    text += fmt::format(" by {}", record::format_bytes(fit.reserved - fit.limit));
+  text += fmt::format(": tensors take {} at the peak", record::format_bytes(plan.requested));
+  if (plan.reserved > 0) text += fmt::format(", the allocator reserves {}", record::format_bytes(plan.reserved));
+  return text + fmt::format(", and the process {}, give or take {}, of {}.", record::format_bytes(card.process.bytes),
+                            record::format_bytes(card.process.margin), record::format_bytes(card.memory));
+}
+
+// The card is the limit that the figure draws, and what was found is among what its files say.
+void put_on_card(record::RunInfo& info, const StepPlan& plan, const PlannedCard& card, const predict::Fit& fit) {
+  info.cap = fit.limit;
+  auto& facts = info.provenance;
+  facts["gpu"] = card.name;
+  facts["card.memory_bytes"] = std::to_string(card.memory);
+  facts["card.process_bytes"] = std::to_string(card.process.bytes);
+  facts["card.margin_bytes"] = std::to_string(card.process.margin);
+  facts["card.verdict"] = predict::key_of(fit.verdict);
+  facts["card.tensor_bytes"] = std::to_string(plan.requested);
+  if (plan.reserved > 0) facts["card.reserved_bytes"] = std::to_string(plan.reserved);
+  facts["card.left_bytes"] = std::to_string(fit.limit - fit.reserved);
+}
+
+}  // namespace
+
+record::Status check_step_figures(const StepChoice& step, const std::vector<std::string>& ids) {
+  const auto asked = asked_by(step, ids);
+  return asked || asked.error().kind == ErrorKind::kRefused ? record::Status(record::Ok{}) : asked.error();
+}
+
+record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, const std::vector<std::string>& ids,
+                                                     const std::string& engine) {
+  auto asked = asked_by(step, ids);
+  if (!asked) return asked.error();
+  const Params& params = asked.value().params;
+  Session session(choose_engine(engine));
+  if (auto usable = check_planned(params, session.engine()); !usable) return usable.error();
+  StepPlanner planner(session.predictions(), session.why_no_engine(), &interrupted);
+  const auto plan = planner.plan(params, {});
+  if (!plan) return std::vector<RunFigures>{};
+  if (!plan->refusal.empty()) return Error{plan->refusal, ErrorKind::kRefused};
+  Recording drawn = planner.recording(params);
+  record::RunInfo info = drawn.info();
+  info.provenance.erase("created");  // the same settings give the same file
+  std::string caption;
+  if (const auto& card = asked.value().card) {
+    const auto on = planner.on_card(params, *card);
+    if (!on) return std::vector<RunFigures>{};
+    put_on_card(info, *plan, *card, on->fit);
+    caption = verdict_sentence(*plan, *card, on->fit);
+  }
+  drawn.set_info(std::move(info));
+  if (!plan->why_formula.empty())
+    caption += (caption.empty() ? "" : " ") + fmt::format("By the closed form. {}", plan->why_formula);
+  return std::vector{RunFigures{.name = asked.value().name,
+                                .recording = std::make_shared<const Recording>(std::move(drawn)),
+                                .figures = asked.value().figures,
+                                .settings = params,
+                                .caption = std::move(caption)}};
+}
+
+}  // namespace headroom::app

@@ -1,0 +1,132 @@
+// Memory by its addresses: above, what each sample means with its bytes; below, rows of segments to one scale.
+#include <algorithm>
+
+#include "app/paint/layout/plot_parts.h"
+#include "app/paint/layout/sheet.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::AddressMap;
+using lessons::AddressPiece;
+using lessons::AddressRow;
+using lessons::AddressSum;
+using lessons::PieceKind;
+
+constexpr float kLine = 20, kLeastRow = 5, kMostRow = 64, kGap = 5;  // px at scale 1
+
+class AddressLayout {
+ public:
+  AddressLayout(Sheet& sheet, const AddressMap& map, Rect area)
+      : sheet_(sheet), palette_(sheet.palette()), map_(map), area_(area) {}
+
+  void draw() {
+    sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, sheet_.shortened(kStrongType, map_.title, area_.width()),
+                    area_.x0, area_.y0 + sheet_.px(kLine) * 0.5f);
+    area_.y0 += sheet_.px(kLine);
+    sums();
+    if (map_.rows.empty() || area_.height() <= 0) return;
+    const float names = widest_name();
+    area_.x0 += names > 0 ? names + sheet_.px(10) : 0;
+    const auto count = static_cast<float>(map_.rows.size());
+    const float pitch = std::min(area_.height() / count, sheet_.px(kMostRow + kGap));
+    const float gap = std::min(sheet_.px(kGap), pitch * 0.3f);
+    for (const AddressRow& each : map_.rows) {
+      if (pitch - gap >= sheet_.px(kLeastRow)) row(each, {area_.x0, area_.y0, area_.x1, area_.y0 + pitch - gap});
+      area_.y0 += pitch;
+    }
+  }
+
+ private:
+  // Samples with their words, line by line.
+  void sums() {
+    const float line = sheet_.px(kLine), size = sheet_.px(11);
+    float x = area_.x0;
+    for (const AddressSum& sum : map_.sums) {
+      const float width = size + sheet_.px(6) + sheet_.width(kLabelType, sum.label);
+      if (x > area_.x0 && x + width > area_.x1) {
+        x = area_.x0;
+        area_.y0 += line;
+      }
+      const float top = sheet_.snap(area_.y0 + (line - size) * 0.5f);
+      piece({sheet_.snap(x), top, sheet_.snap(x + size), top + size}, sum.kind, sum.category);
+      const float from = x + size + sheet_.px(6);
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2,
+                      sheet_.shortened(kLabelType, sum.label, area_.x1 - from), from, area_.y0 + line * 0.5f);
+      x += width + sheet_.px(18);
+    }
+    area_.y0 += line + sheet_.px(8);
+  }
+
+  float widest_name() const {
+    float widest = 0;
+    for (const AddressRow& row : map_.rows) widest = std::max(widest, sheet_.width(kLabelType, row.label));
+    return widest < area_.width() * 0.3f ? widest : 0;
+  }
+
+  float x_of(record::Bytes bytes) const {
+    return sheet_.snap(area_.x0 + area_.width() * static_cast<float>(bytes) / static_cast<float>(map_.width));
+  }
+
+  void row(const AddressRow& row, Rect rect) {
+    rect.y0 = sheet_.snap(rect.y0);
+    rect.y1 = sheet_.snap(rect.y1);
+    if (widest_name() > 0 && rect.height() > sheet_.px(11))
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, row.label, area_.x0 - sheet_.px(10), rect.center_y(),
+                      Anchor::kEnd);
+    const float least = sheet_.line_px(1);
+    // Blocks that are too thin to be seen one by one are one rectangle.
+    for (std::size_t i = 0; i < row.pieces.size();) {
+      const AddressPiece& first = row.pieces[i];
+      std::size_t last = i + 1;
+      while (last < row.pieces.size() && row.pieces[last].kind == first.kind &&
+             row.pieces[last].category == first.category && row.pieces[last].begin == row.pieces[last - 1].end &&
+             x_of(row.pieces[last].end) - x_of(row.pieces[last].begin) < 3 * least)
+        ++last;
+      const Rect part{x_of(first.begin), rect.y0, std::max(x_of(row.pieces[last - 1].end), x_of(first.begin) + least),
+                      rect.y1};
+      piece(part, first.kind, first.category);
+      sheet_.scene().hits.push_back({part, std::nullopt, first.tip});
+      // A line of the ground between blocks that are wide enough.
+      if (part.width() > 4 * least && first.kind == PieceKind::kBlock)
+        sheet_.vertical(Layer::kLines, part.x1 - least, rect.y0, rect.y1, palette_.well, least);
+      i = last;
+    }
+    float drawn = -1;  // seams closer than this would be one black bar
+    for (const record::Bytes seam : row.seams) {
+      if (x_of(seam) - drawn < 4 * least) continue;
+      drawn = x_of(seam);
+      sheet_.vertical(Layer::kLines, drawn, rect.y0 - sheet_.px(1), rect.y1 + sheet_.px(1), palette_.text, least);
+    }
+  }
+
+  void piece(const Rect& rect, PieceKind kind, record::Category category) {
+    const float line = sheet_.line_px(1), half = line * 0.5f, dash = sheet_.px(3);
+    const Rect inside{rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half};
+    switch (kind) {
+      case PieceKind::kBlock:
+        return lay_out_kind(sheet_, rect, category);
+      case PieceKind::kFree:
+        if (rect.width() < 3 * line) return sheet_.fill(Layer::kBars, rect, palette_.grid);
+        return sheet_.add(Layer::kBars, Outline{.rect = inside, .color = palette_.control, .width = line});
+      case PieceKind::kLeft:
+        return sheet_.add(Layer::kBars,
+                          Outline{.rect = inside, .color = palette_.control, .width = line, .dash = dash, .gap = dash});
+      case PieceKind::kAsked:
+        sheet_.fill(Layer::kBars, rect, faded(palette_.danger, palette_.danger_ground));
+        sheet_.hatch(Layer::kBars, {rect}, faded(palette_.danger, palette_.danger_hatch), kDangerHatch);
+        return sheet_.add(Layer::kBars, Outline{.rect = inside, .color = palette_.danger, .width = line});
+    }
+  }
+
+  Sheet& sheet_;
+  const Palette& palette_;
+  const AddressMap& map_;
+  Rect area_;
+};
+
+}  // namespace
+
+void lay_out_addresses(Sheet& sheet, const AddressMap& panel, Rect area) { AddressLayout(sheet, panel, area).draw(); }
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,214 @@
+// Where the blocks of a run are: segments in rows, the blocks in them by kind, the gaps between, and the request that found
+// no room.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/predict/placed.h"
+#include "lessons/address_space.h"
+#include "lessons/alive.h"
+#include "lessons/figure.h"
+#include "lessons/names.h"
+#include "lessons/shown_range.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kAddressSpace;
+
+namespace {
+
+using record::Bytes;
+
+constexpr std::array<record::Choice, 2> kMoments{{
+    {"peak", "at the peak"},
+    {"frames", "moment by moment"},
+}};
+constexpr std::size_t kFrames = 200;
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "at",
+                      .label = "Moment",
+                      .help = "The peak of the step or the request that failed; or the step played from begin to end",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "peak",
+                      .choices = kMoments},
+    [] {
+      record::ParamSpec frame = frame_param(kFrames);
+      frame.needs_key = "at";
+      frame.needs_value = "frames";
+      return frame;
+    }(),
+    kShowParam,
+    kStepParam,
+};
+
+const record::OutOfMemoryFacts* failure_at(const record::Recording& run, std::uint64_t event) {
+  const auto& outcome = run.outcome();
+  const bool failed = outcome && outcome->out_of_memory && event + 1 == run.events().size();
+  return failed ? &*outcome->out_of_memory : nullptr;
+}
+
+Bytes limit_of(const record::RunInfo& info) { return info.cap > 0 ? info.cap : info.device_memory; }
+
+AddressPiece piece_of(const record::Recording& run, const PlacedBlock& block, Bytes begin) {
+  const record::Storage& storage = *block.storage;
+  return {.kind = PieceKind::kBlock,
+          .begin = begin + block.begin,
+          .end = begin + block.end,
+          .category = storage.category,
+          .requested = storage.requested,
+          .tip = fmt::format("{}: {} asked for, a block of {}", tensor_name(storage.category, run.op_name(storage.op)),
+                             record::format_bytes(storage.requested), record::format_bytes(storage.block))};
+}
+
+void add_segment(AddressRow& row, const record::Recording& run, const PlacedSegment& segment, Bytes begin) {
+  if (begin > 0) row.seams.push_back(begin);
+  const std::size_t first = row.pieces.size();
+  for (const PlacedBlock& block : segment.blocks) row.pieces.push_back(piece_of(run, block, begin));
+  for (const FreeRun& free : free_runs(segment))
+    row.pieces.push_back({.kind = PieceKind::kFree,
+                          .begin = begin + free.begin,
+                          .end = begin + free.end,
+                          .tip = fmt::format("Free: {} in a segment of {}", record::format_bytes(free.end - free.begin),
+                                             record::format_bytes(segment.bytes))});
+  std::sort(row.pieces.begin() + static_cast<std::ptrdiff_t>(first), row.pieces.end(),
+            [](const AddressPiece& a, const AddressPiece& b) { return a.begin < b.begin; });
+}
+
+// The largest segments first, as many in a row as there is room for.
+std::vector<AddressRow> rows_of(const record::Recording& run, const AddressSpace& space, Bytes width) {
+  std::vector<const PlacedSegment*> by_size;
+  for (const PlacedSegment& segment : space.segments) by_size.push_back(&segment);
+  std::ranges::stable_sort(by_size, std::greater{}, &PlacedSegment::bytes);
+  std::vector<AddressRow> rows;
+  std::vector<Bytes> filled;
+  std::vector<std::size_t> counts;
+  for (const PlacedSegment* const segment : by_size) {
+    const auto room = std::ranges::find_if(filled, [&](Bytes bytes) { return bytes + segment->bytes <= width; });
+    const auto at = static_cast<std::size_t>(room - filled.begin());
+    if (room == filled.end()) {
+      rows.emplace_back();
+      filled.push_back(0);
+      counts.push_back(0);
+    }
+    add_segment(rows[at], run, *segment, filled[at]);
+    filled[at] += segment->bytes;
+    ++counts[at];
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].label =
+        counts[i] == 1 ? short_bytes(filled[i]) : fmt::format("{} in {} segments", short_bytes(filled[i]), counts[i]);
+  return rows;
+}
+
+std::vector<AddressSum> sums_of(const record::Totals& totals, const AddressSpace& space) {
+  std::vector<AddressSum> sums;
+  for (int i = 0; i < record::kNumCategories; ++i) {
+    const auto category = static_cast<record::Category>(i);
+    const Bytes bytes = totals.by_category[static_cast<std::size_t>(i)];
+    if (bytes == 0) continue;
+    sums.push_back({.kind = PieceKind::kBlock,
+                    .category = category,
+                    .label = fmt::format("{} {}", record::label_of(category), record::format_bytes(bytes)),
+                    .bytes = bytes});
+  }
+  const Bytes free = space.reserved - space.blocks;
+  if (free > 0)
+    sums.push_back({.kind = PieceKind::kFree,
+                    .label = fmt::format("free {} in {} pieces, the largest {}", record::format_bytes(free),
+                                         record::format_count(static_cast<std::int64_t>(space.free_runs)),
+                                         record::format_bytes(space.largest_free)),
+                    .bytes = free});
+  return sums;
+}
+
+// A row with one piece from the left.
+void add_row(AddressMap& map, PieceKind kind, std::string label, Bytes bytes, std::string words) {
+  map.rows.push_back(
+      {.label = std::move(label), .seams = {}, .pieces = {{.kind = kind, .begin = 0, .end = bytes, .tip = words}}});
+  map.sums.push_back({.kind = kind, .label = std::move(words), .bytes = bytes});
+}
+
+AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressSpace& space) {
+  const record::Recording& recording = run.recording();
+  const record::OutOfMemoryFacts* const failed = failure_at(recording, event);
+  AddressMap map;
+  map.title = fmt::format("{} reserved in {} segments, {} of it in blocks", record::format_bytes(space.reserved),
+                          record::format_count(static_cast<std::int64_t>(space.segments.size())),
+                          record::format_bytes(space.blocks));
+  constexpr Bytes kRows = 8;  // that many at least where segments are small
+  map.width = std::max<Bytes>(space.reserved / kRows, 1);
+  for (const PlacedSegment& segment : space.segments) map.width = std::max(map.width, segment.bytes);
+  const Bytes limit = limit_of(recording.info()), left = limit - space.reserved;
+  if (failed != nullptr) map.width = std::max(map.width, failed->requested);
+  map.rows = rows_of(recording, space, map.width);
+  map.sums = sums_of(run.at(event), space);
+  if (failed == nullptr || left <= 0) return map;
+  map.width = std::max(map.width, left);
+  add_row(map, PieceKind::kLeft, "not reserved", left,
+          fmt::format("not reserved {} of {}", record::format_bytes(left), record::format_bytes(limit)));
+  add_row(map, PieceKind::kAsked, "asked for", failed->requested,
+          fmt::format("asked for {}", record::format_bytes(failed->requested)));
+  return map;
+}
+
+// The event that is shown: one of kFrames over the range, or its peak; of a run that ended there, the last before the request
+// that failed.
+std::uint64_t event_of(FigureData& figure, const FigureInput& input, const record::Ledger& run,
+                       const record::StepRange& range) {
+  const std::uint64_t last = std::min<std::uint64_t>(range.last, run.recording().events().size());
+  if (input.params->text("at") == "frames") {
+    const std::size_t frames = std::min<std::uint64_t>(kFrames, last - range.first);
+    const std::size_t frame = show_frame(figure.head, *input.params, frames);
+    return range.first + (last - 1 - range.first) * frame / std::max<std::size_t>(frames - 1, 1);
+  }
+  const bool failed = failure_at(run.recording(), last - 1) != nullptr;
+  return failed ? last - 1 : run.peak(range.first, last).event;
+}
+
+void add_map(FigureData& figure, const FigureInput& input, const record::Ledger& run, const record::StepRange& range) {
+  const std::uint64_t event = event_of(figure, input, run, range);
+  figure.head.provenance["figure.event"] = std::to_string(event);
+  const AddressSpace space = address_space_at(run, event);
+  if (space.known)
+    figure.panels.emplace_back(map_of(run, event, space));
+  else
+    figure.head.empty_reason = "Pages were given back in the middle of segments, and the run does not say which.";
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Recording& given = input.run->recording();
+  const ShownRange shown = shown_range(given, *input.params);
+  set_step(figure.head, shown.range.step);
+  figure.head.empty_reason = shown.empty_reason;
+  if (!figure.head.empty_reason.empty()) return;
+  const std::uint64_t last = std::min<std::uint64_t>(shown.range.last, given.events().size());
+  if (last <= shown.range.first) {
+    figure.head.empty_reason = "Nothing is allocated in what is shown.";
+  } else if (given.info().device != record::DeviceKind::kGpu || input.run->peak_reserved() == 0) {
+    figure.head.empty_reason = "Only the allocator of a GPU has segments: run on one, or predict.";
+  } else if (input.view.hidden) {
+    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
+  }
+  if (!figure.head.empty_reason.empty()) return;
+  if (!given.placements().empty()) return add_map(figure, input, *input.run, shown.range);
+  // Recorded before places were: the allocator as arithmetic puts every block where the GPU's did.
+  const record::Recording placed = predict::placed(given, given.info().cap);
+  figure.head.provenance["figure.places"] = "by the allocator's arithmetic";
+  add_map(figure, input, record::Ledger(placed), shown_range(placed, *input.params).range);
+}
+
+}  // namespace
+
+constinit const Figure kAddressSpace{
+    .id = "address_space",
+    .title = "What is where in the allocator's memory",
+    .caption = "Segments, the blocks in them by kind and the gaps between, beside a request that found no room",
+    .schema = kSchema,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,162 @@
+// Which steps fit on a card: what is left of it for each batch and sequence, with the settings' model and techniques.
+// Arithmetic: it needs no run. Where the settings' own step was predicted, its cell is the prediction's.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
+#include "demos/experiments/train_step_model.h"
+#include "demos/predict/closed_form.h"
+#include "demos/predict/fits.h"
+#include "lessons/card_limit.h"
+#include "lessons/figure.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kFitMap;
+
+namespace {
+
+using predict::Verdict;
+using record::Bytes;
+
+constexpr std::array kSchema{kCardParam};
+constexpr std::array<std::int64_t, 7> kBatches{1, 2, 4, 8, 16, 32, 64};
+constexpr std::array<std::int64_t, 6> kSequences{256, 512, 1024, 2048, 4096, 8192};
+
+// The settings' own value among the others.
+template <std::size_t kCount>
+std::vector<std::int64_t> with_own(const std::array<std::int64_t, kCount>& values, std::int64_t own) {
+  std::vector<std::int64_t> all(values.begin(), values.end());
+  if (std::ranges::find(all, own) == all.end()) all.insert(std::ranges::upper_bound(all, own), own);
+  return all;
+}
+
+// The settings with another batch and sequence, by closed form.
+class Steps {
+ public:
+  explicit Steps(const record::Params& settings) : step_(predict::step_settings(settings)) {
+    const auto model = experiments::described_model(step_);
+    if (!model) return;
+    step_.model = model.value().config;
+    step_.extension = model.value().extension;
+    beyond_ = !model.value().beyond_step.empty();
+  }
+
+  predict::Fit fit(std::int64_t batch, std::int64_t sequence, const CardLimit& limit) {
+    step_.batch = batch;
+    step_.sequence = sequence;
+    const Bytes bytes = record::total(predict::closed_form(step_).peak().bytes);
+    return predict::fit_of_closed_form(bytes, limit.memory, limit.process, beyond_);
+  }
+
+ private:
+  predict::StepSettings step_;
+  bool beyond_ = false;
+};
+
+// Of the step with these settings, where it was predicted; nothing: it was not, or the prediction ends at another limit.
+std::optional<predict::Fit> predicted_fit(const FigureInput& input, const record::Params& settings,
+                                          const CardLimit& limit) {
+  if (input.predicted == nullptr) return std::nullopt;
+  const record::Recording& run = input.predicted->recording();
+  const bool same = run.info().params == settings.to_map() && run.info().source == record::Source::kPredicted &&
+                    run.info().device == record::DeviceKind::kGpu;
+  if (!same || !run.outcome() || run.outcome()->kind != record::OutcomeKind::kCompleted) return std::nullopt;
+  const std::shared_ptr<const record::Recording> shared(std::shared_ptr<void>(), &run);  // the caller's
+  return predict::FitTest(shared, shared).on(limit.memory, limit.process);
+}
+
+std::string words_of(std::int64_t batch, std::int64_t sequence, const predict::Fit& fit, bool predicted) {
+  const Bytes left = fit.limit - fit.reserved;
+  return fmt::format("{} × {} tokens, {}: {}, {} {} of {}", record::format_count(batch), record::format_count(sequence),
+                     predicted ? "predicted" : "closed form", predict::label_of(fit.verdict),
+                     record::format_bytes(std::abs(left)), left >= 0 ? "left" : "missing",
+                     record::format_bytes(fit.limit));
+}
+
+HeatMap map_of(const FigureInput& input, const record::Params& settings, const CardLimit& limit) {
+  const std::int64_t own_batch = settings.integer("batch"), own_sequence = settings.integer("seq");
+  const auto batches = with_own(kBatches, own_batch), sequences = with_own(kSequences, own_sequence);
+  const auto predicted = predicted_fit(input, settings, limit);
+  Steps steps(settings);
+  HeatMap map;
+  map.low = 0;
+  map.high_text = "GiB left of the card; − missing";
+  map.x_name = "sequences in a batch";
+  for (const std::int64_t batch : batches) map.columns.push_back(record::format_count(batch));
+  for (const std::int64_t sequence : sequences) {
+    map.rows.push_back(record::format_count(sequence) + " tokens");
+    map.cells.emplace_back();
+    map.states.emplace_back();
+    map.tips.emplace_back();
+    for (const std::int64_t batch : batches) {
+      const bool own = batch == own_batch && sequence == own_sequence;
+      const predict::Fit fit = own && predicted ? *predicted : steps.fit(batch, sequence, limit);
+      if (own) map.chosen = MapCell{map.cells.size() - 1, map.cells.back().size()};
+      map.cells.back().push_back(static_cast<double>(fit.limit - fit.reserved) / static_cast<double>(record::kGiB));
+      map.states.back().push_back(fit.verdict);
+      map.tips.back().push_back(words_of(batch, sequence, fit, own && predicted));
+    }
+  }
+  // A batch grows evenly: the largest that fits is found by halving.
+  std::int64_t low = 0, high = 1 << 20;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (steps.fit(middle, own_sequence, limit).verdict == Verdict::kFits ? low : high) = middle;
+  }
+  map.title = low > 0 ? fmt::format("On {}: up to {} sequences of {} tokens, by closed form", limit.name,
+                                    record::format_count(low), record::format_count(own_sequence))
+                      : fmt::format("On {}: not even one sequence of {} tokens, by closed form", limit.name,
+                                    record::format_count(own_sequence));
+  return map;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params first(experiments::shape_schema().schema);
+  const bool of_run = input.settings == nullptr && input.run != nullptr &&
+                      input.run->recording().info().demo == experiments::training_step().id &&
+                      input.run->recording().sweep_points().empty();
+  const record::Params settings =
+      of_run ? record::Params::known_of(experiments::training_step().schema, input.run->recording().info().params)
+             : experiments::step_params(input.settings != nullptr ? *input.settings : first);
+  record::RunInfo asked;  // the settings in the words of a run
+  asked.demo = experiments::training_step().id;
+  asked.params = settings.to_map();
+  figure.head.provenance_line = settings_line(asked);
+  for (const auto& [key, value] : asked.params)
+    if (settings.in_use(key)) figure.head.provenance["setting." + key] = value;
+  if (input.view.hidden) {
+    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
+    return;
+  }
+  if (auto refused = experiments::refused_combination(settings, record::DeviceKind::kGpu)) {
+    figure.head.empty_reason = *std::move(refused);
+    return;
+  }
+  const CardLimit limit = card_limit(*input.params, settings);
+  figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
+  figure.head.provenance["card.process_bytes"] = std::to_string(limit.process.bytes);
+  figure.panels.emplace_back(map_of(input, settings, limit));
+}
+
+}  // namespace
+
+constinit const Figure kFitMap{
+    .id = "fit_map",
+    .title = "Which steps fit",
+    .caption = "What is left of a card for each batch and sequence, by closed form, and where steps stop to fit",
+    .schema = kSchema,
+    .basis = Basis::kSettings,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,167 @@
+// Two recipes for one step and one card, switch by switch: the order that the report recommends, and the fewest switches that
+// do. By closed form: it needs no run.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/combinations.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
+#include "demos/experiments/switch_search.h"
+#include "demos/experiments/switches.h"
+#include "lessons/card_limit.h"
+#include "lessons/figure.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kRecipeSteps;
+
+namespace {
+
+using predict::MemorySwitch;
+using predict::Verdict;
+using record::Bytes;
+using record::Params;
+
+constexpr std::array kSchema{kCardParam};
+constexpr std::size_t kMostSwitches = 3;  // of the fewest: so many are found while a slider moves
+
+struct Recipe {
+  std::string head;
+  std::vector<const MemorySwitch*> switches;  // in order
+  bool enough = false;
+};
+
+predict::Fit fit_of(const Params& params, const CardLimit& card) {
+  return predict::fit_of_closed_form(experiments::closed_form_peak(params), card.memory, card.process, false);
+}
+
+// "always, 3" before "out of memory, 4" before "batch, 2".
+int place_in_report(const MemorySwitch& what) {
+  constexpr std::array<std::string_view, 3> kParts{"always", "out of memory", "batch"};
+  const std::size_t comma = what.place.find(',');
+  const auto part = std::ranges::find(kParts, what.place.substr(0, comma)) - kParts.begin();
+  return static_cast<int>(part) * 100 + (what.place[comma + 2] - '0');
+}
+
+// What its first setting is about.
+std::string_view key_of(const MemorySwitch& what) { return what.settings[0].substr(0, what.settings[0].find('=')); }
+
+// What is always on, then one switch after another until the step fits.
+Recipe report_recipe(const Params& start, const CardLimit& card) {
+  std::vector<const MemorySwitch*> order;
+  for (const MemorySwitch& each : predict::memory_switches())
+    if (!each.place.empty()) order.push_back(&each);
+  std::ranges::stable_sort(order, {}, [](const MemorySwitch* each) { return place_in_report(*each); });
+  Recipe recipe{.head = "The report's order", .switches = {}};
+  Params so_far = start;
+  for (const MemorySwitch* const each : order) {
+    recipe.enough = fit_of(so_far, card).verdict == Verdict::kFits;
+    if (recipe.enough && !each->place.starts_with("always")) break;
+    // What is always on is one way of it: the last, which takes least.
+    const bool other_way = each->place.starts_with("always") && std::ranges::any_of(order, [&](const auto* later) {
+                             return later > each && later->place == each->place && key_of(*later) == key_of(*each);
+                           });
+    const auto on = experiments::turned_on(*each, so_far);
+    if (other_way || !on || experiments::refused_combination(*on, record::DeviceKind::kGpu)) continue;
+    so_far = *on;
+    recipe.switches.push_back(each);
+  }
+  recipe.enough = fit_of(so_far, card).verdict == Verdict::kFits;
+  return recipe;
+}
+
+// As the advisor searches, by closed form alone.
+Recipe fewest(const Params& start, const CardLimit& card) {
+  Recipe recipe{.head = "The fewest switches", .switches = {}};
+  recipe.enough = fit_of(start, card).verdict == Verdict::kFits;
+  if (recipe.enough) return recipe;
+  // Sets of one switch first: those of three take most of the time.
+  for (std::size_t most = 1; most <= kMostSwitches; ++most)
+    for (const experiments::SwitchSet& each : experiments::switch_sets(start, {}, most)) {
+      if (each.switches.size() < most ||
+          predict::fit_of_closed_form(each.bytes, card.memory, card.process, false).verdict != Verdict::kFits)
+        continue;
+      recipe.enough = true;
+      recipe.switches = experiments::in_order(each.switches);
+      return recipe;
+    }
+  return recipe;
+}
+
+std::string given_up(const MemorySwitch& what) {
+  if (what.costs_speed && what.costs_exactness) return "speed, exactness";
+  return what.costs_speed ? "speed" : what.costs_exactness ? "exactness" : "nothing";
+}
+
+// "1.25 times": a step's time, of the stored run with this switch alone.
+std::string time_of(const MemorySwitch& what) { return what.times > 0 ? fmt::format("{:.2f} times", what.times) : "–"; }
+
+TableRow row_of(std::string name, std::string note, std::string gives_up, std::string time, const predict::Fit& fit) {
+  TableRow row{.name = std::move(name),
+               .note = std::move(note),
+               .cells = {std::move(gives_up), std::move(time), record::format_bytes(fit.reserved),
+                         std::string(predict::label_of(fit.verdict))},
+               .tip = {}};
+  row.tip = fmt::format("{}: {}, {}", row.name, row.cells[2], row.cells[3]);
+  return row;
+}
+
+Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card) {
+  Table table{.head = recipe.head,
+              .columns = {"gives up", "a step takes", "then takes", "on " + card.name},
+              .rows = {},
+              .foot = {}};
+  table.rows.push_back(row_of("As it is", {}, "", "", fit_of(start, card)));
+  Params so_far = start;
+  for (const MemorySwitch* const each : recipe.switches) {
+    if (auto on = experiments::turned_on(*each, so_far)) so_far = *std::move(on);
+    table.rows.push_back(row_of(fmt::format("{}. {}", table.rows.size(), each->label), std::string(each->reason),
+                                given_up(*each), time_of(*each), fit_of(so_far, card)));
+  }
+  table.foot = recipe.enough ? "Bytes by closed form; times of Llama 3.2 1B on an H200, one technique at a time."
+                             : "Not enough: take a smaller batch or model, or more GPUs.";
+  return table;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const Params first(experiments::shape_schema().schema);
+  const Params settings = experiments::step_params(input.settings != nullptr ? *input.settings : first);
+  record::RunInfo asked;  // the settings in the words of a run
+  asked.demo = experiments::training_step().id;
+  asked.params = settings.to_map();
+  figure.head.provenance_line = settings_line(asked);
+  for (const auto& [key, value] : asked.params)
+    if (settings.in_use(key)) figure.head.provenance["setting." + key] = value;
+  if (input.view.hidden) {
+    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
+    return;
+  }
+  if (auto refused = experiments::refused_combination(settings, record::DeviceKind::kGpu)) {
+    figure.head.empty_reason = *std::move(refused);
+    return;
+  }
+  const CardLimit card = card_limit(*input.params, settings);
+  figure.panels.emplace_back(table_of(report_recipe(settings, card), settings, card));
+  figure.panels.emplace_back(table_of(fewest(settings, card), settings, card));
+}
+
+}  // namespace
+
+constinit const Figure kRecipeSteps{
+    .id = "recipe_steps",
+    .title = "Two recipes for one card",
+    .caption =
+        "Switch by switch, what a step takes in the order that the report recommends, and with the fewest switches",
+    .schema = kSchema,
+    .basis = Basis::kFormula,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

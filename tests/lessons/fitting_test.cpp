@@ -1,0 +1,131 @@
+// The map of what fits and the two recipes: their numbers are the closed form's, and the fewest switches are the fewest.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
+#include "demos/experiments/switch_search.h"
+#include "demos/predict/form_recording.h"
+#include "lessons/figure.h"
+#include "tests/support/catch.h"
+#include "tests/support/panels.h"
+
+using namespace headroom;
+using predict::Verdict;
+
+namespace {
+
+record::Params settings_of(const std::vector<std::string>& settings) {
+  record::Params params(experiments::training_step().schema);
+  for (const char* setting : {"device=cuda", "model=llama-3.2-1b", "precision=bf16", "seq=1024"})
+    REQUIRE(params.set_assignment(setting).ok());
+  for (const std::string& setting : settings) REQUIRE(params.set_assignment(setting).ok());
+  return params;
+}
+
+lessons::FigureData build(const char* id, const record::Params& settings, const char* card = "limit",
+                          const record::Ledger* predicted = nullptr) {
+  const lessons::Figure& figure = *lessons::find_figure(id);
+  record::Params params(figure.schema);
+  REQUIRE(params.set("card", std::string_view(card)).ok());
+  return figure.build({.params = &params, .settings = &settings, .predicted = predicted});
+}
+
+struct Cell {
+  double left = 0;
+  Verdict verdict{};
+};
+Cell cell(const lessons::HeatMap& map, const std::string& row, const std::string& column) {
+  const auto r = static_cast<std::size_t>(std::ranges::find(map.rows, row) - map.rows.begin());
+  const auto c = static_cast<std::size_t>(std::ranges::find(map.columns, column) - map.columns.begin());
+  REQUIRE(r < map.rows.size());
+  REQUIRE(c < map.columns.size());
+  return {map.cells[r][c], map.states[r][c]};
+}
+
+std::string cell_of(const lessons::TableRow& row, std::size_t column) { return row.cells.at(column); }
+
+}  // namespace
+
+TEST_CASE("the map has what is left of the card by closed form, with the settings' step among the others") {
+  const auto data = build("fit_map", settings_of({"batch=5", "cap=24GiB"}));
+  INFO(data.head.empty_reason);
+  const auto& map = tests::panel_in<lessons::HeatMap>(data);
+  const record::Bytes peak = experiments::closed_form_peak(settings_of({"batch=5", "cap=24GiB"}));
+  const Cell own = cell(map, "1,024 tokens", "5");
+  CHECK(own.left == Approx(24 - static_cast<double>(peak) / static_cast<double>(record::kGiB)));
+  CHECK(own.verdict == Verdict::kFits);
+  REQUIRE(map.chosen);
+  CHECK(map.columns.at(map.chosen->column) == "5");
+  CHECK(map.rows.at(map.chosen->row) == "1,024 tokens");
+  CHECK(map.title == "On 24 GiB: up to 5 sequences of 1,024 tokens, by closed form");
+  // Tokens decide, not how they divide into sequences; more of them leave less.
+  CHECK(cell(map, "2,048 tokens", "2").left == Approx(cell(map, "1,024 tokens", "4").left).margin(0.01));
+  for (const auto& row : map.cells) CHECK(std::ranges::is_sorted(row, std::greater{}));
+  CHECK(cell(map, "1,024 tokens", "8").verdict == Verdict::kDoesNotFit);
+}
+
+TEST_CASE("on a card the process takes its part, and a margin is left") {
+  const auto of_limit = build("fit_map", settings_of({"batch=4"}));
+  const auto of_card = build("fit_map", settings_of({"batch=4"}), "rtx_4090");
+  const auto &limit = tests::panel_in<lessons::HeatMap>(of_limit), &card = tests::panel_in<lessons::HeatMap>(of_card);
+  // 24,576 against 24,564 MiB, of which 716.8 MiB are the process's.
+  CHECK(cell(limit, "1,024 tokens", "4").left - cell(card, "1,024 tokens", "4").left ==
+        Approx((24'576 - 24'564 + 716.8) / 1024).margin(0.001));
+  CHECK(card.title.starts_with("On GeForce RTX 4090: up to 4 sequences"));
+}
+
+TEST_CASE("the cell of the settings is the prediction's where there is one") {
+  const record::Params settings = settings_of({"batch=4"});
+  record::Recording run(record::RunInfo{.demo = "train_step",
+                                        .params = settings.to_map(),
+                                        .device = record::DeviceKind::kGpu,
+                                        .source = record::Source::kPredicted});
+  run.append(record::MemEvent{
+      .storage = 1, .requested = 10 * record::kGiB, .block = 10 * record::kGiB, .device = record::DeviceKind::kGpu});
+  run.set_outcome({.kind = record::OutcomeKind::kCompleted});
+  const record::Ledger predicted(run);
+  const auto data = build("fit_map", settings, "limit", &predicted);
+  CHECK(cell(tests::panel_in<lessons::HeatMap>(data), "1,024 tokens", "4").left == Approx(14));
+  // That of other settings is not.
+  const auto other = build("fit_map", settings_of({"batch=8"}), "limit", &predicted);
+  CHECK(cell(tests::panel_in<lessons::HeatMap>(other), "1,024 tokens", "4").left < 5);
+}
+
+TEST_CASE("settings that no run takes are refused by the map and the recipes") {
+  const record::Params settings = settings_of({"optimizer_in_backward=on", "accumulate=2"});
+  for (const char* id : {"fit_map", "recipe_steps"})
+    CHECK(build(id, settings).head.empty_reason.find("accumulate") != std::string::npos);
+}
+
+TEST_CASE("the fewest switches are as many as they must be, and the report's order is at least as long") {
+  const record::Params settings = settings_of({"precision=bf16_mixed", "batch=8"});
+  const auto data = build("recipe_steps", settings, "rtx_4090");
+  const auto tables = lessons::panels_of<lessons::Table>(data.panels);
+  REQUIRE(tables.size() == 2);
+  for (const lessons::Table* table : tables) {
+    REQUIRE(table->rows.size() >= 2);
+    CHECK(cell_of(table->rows.front(), 2) == "41.28 GiB");
+    CHECK(cell_of(table->rows.front(), 3) == "does not fit");
+    CHECK(cell_of(table->rows.back(), 3) == "fits");
+  }
+  const lessons::Table &report = *tables[0], &fewest = *tables[1];
+  CHECK(report.rows.size() >= fewest.rows.size());
+  REQUIRE(fewest.rows.size() == 3);
+  CHECK(fewest.rows[1].name == "1. fused linear cross entropy");
+  CHECK(fewest.rows[2].name == "2. checkpointing each layer");
+  // No switch does it alone.
+  const predict::ProcessBytes process = predict::process_bytes("GeForce RTX 4090");
+  for (const auto& alone : experiments::switch_sets(settings, {}, 1)) {
+    INFO(alone.switches.front()->id);
+    CHECK(predict::fit_of_closed_form(alone.bytes, 24'564 * record::kMiB, process, false).verdict != Verdict::kFits);
+  }
+}
+
+TEST_CASE("what fits as it is needs no recipe, and what cannot fit says so") {
+  const auto fits = build("recipe_steps", settings_of({"batch=1"}), "h200");
+  CHECK(lessons::panels_of<lessons::Table>(fits.panels)[1]->rows.size() == 1);
+  const auto never = build("recipe_steps", settings_of({"model=llama-3-8b", "batch=256", "seq=8192"}));
+  CHECK(lessons::panels_of<lessons::Table>(never.panels)[1]->foot.starts_with("Not enough"));
+}
