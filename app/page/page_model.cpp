@@ -21,8 +21,9 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
     figure_params_.emplace_back(figure->schema);
     prediction_params_.emplace_back(figure->schema);
     views_.emplace_back();
-    // A prediction is computed in no time: its events have an order only.
-    if (prediction_params_.back().has("axis")) (void)prediction_params_.back().set("axis", "event");
+    // A prediction is computed in no time: its events have an order only, beside others phase by phase.
+    if (prediction_params_.back().has("axis") && !prediction_params_.back().set("axis", "phase"))
+      (void)prediction_params_.back().set("axis", "event");
   }
   set_here();
   for (auto& recording : sources.stored) add_stored(std::move(recording));

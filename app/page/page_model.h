@@ -86,8 +86,9 @@ class PageModel {
   const RunOnShow* predicted() const;
   // Of runs(), those that were made with these settings: indices.
   std::vector<int> evidence() const;
-  // The run on show is among them.
+  // The run on show is among them; then, of its last whole step, the peak. 0: it has none.
   bool shows_evidence() const;
+  record::Bytes measured_peak() const;
 
   // --- runs
   void run(double now);

@@ -34,6 +34,13 @@ bool PageModel::shows_evidence() const {
          is_evidence(*runs_[static_cast<std::size_t>(shown_)].recording, control_.demo().id, settings(), device());
 }
 
+record::Bytes PageModel::measured_peak() const {
+  if (!shows_evidence() || growing()) return 0;
+  const record::Ledger& run = *runs_[static_cast<std::size_t>(shown_)].ledger;
+  const auto step = record::last_whole_step(run.recording());
+  return step ? run.peak(step->first, step->last).totals.allocated : 0;
+}
+
 bool PageModel::settings_drive() const {
   return has_predictions() && shows_runs() && control_.fixed_settings().empty();
 }

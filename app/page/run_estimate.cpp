@@ -11,8 +11,7 @@ double run_flops(const predict::StepSettings& settings) {
   const auto tokens = static_cast<double>(settings.tokens() * settings.micro_batches * settings.steps);
   const auto scores = 12.0 * static_cast<double>(model.num_layers * model.num_heads * model.head_dim) *
                       static_cast<double>(settings.sequence);
-  const bool again = settings.checkpointing == predict::Checkpointing::kLayer;
-  return (6 * parameters + scores) * tokens * (again ? 4.0 / 3 : 1);
+  return (6 * parameters + scores) * tokens;
 }
 
 }  // namespace headroom::app::page

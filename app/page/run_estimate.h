@@ -7,8 +7,8 @@
 
 namespace headroom::app::page {
 
-// Of all its steps: 6 FLOPs per parameter and token and 12·L·A·D·T per token for attention's scores, a third more where
-// layers are computed again (Kaplan et al. 2020, section 2.1). 1B, 4 × 1,024 tokens, 3 steps: 96 TFLOP.
+// Of all its steps, without what is computed again: 6 FLOPs per parameter and token, and 12·L·A·D·T per token for
+// attention's scores (Kaplan et al. 2020, section 2.1). 1B, 4 × 1,024 tokens, 3 steps: 96 TFLOP.
 double run_flops(const predict::StepSettings& settings);
 
 // FLOPs per second that a core of a CPU reaches in such a step in fp32, to a factor of about two; as measured on cores

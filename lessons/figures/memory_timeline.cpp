@@ -9,6 +9,7 @@
 #include "lessons/alive.h"
 #include "lessons/axes.h"
 #include "lessons/figure.h"
+#include "lessons/run_lines.h"
 #include "lessons/shown_range.h"
 #include "lessons/wording.h"
 
@@ -23,7 +24,8 @@ using record::Category;
 using record::Column;
 using record::TimeMap;
 
-constexpr std::array<record::Choice, 3> kAxisChoices{{
+constexpr std::array<record::Choice, 4> kAxisChoices{{
+    {"phase", "phases aligned"},
     {"device", "device time"},
     {"host", "host time"},
     {"event", "events"},
@@ -32,9 +34,10 @@ constexpr std::array kSchema{
     record::ParamSpec{
         .key = "axis",
         .label = "Time axis",
-        .help = "When the device reached an allocation, when the host issued it, or how many came before it",
+        .help = "When the device reached an allocation, with the phases of other runs stretched onto these; when it "
+                "reached it; when the host issued it; or how many came before it",
         .kind = record::ParamKind::kChoice,
-        .default_text = "device",
+        .default_text = "phase",
         .choices = kAxisChoices},
     kShowParam,
     kStepParam,
@@ -47,14 +50,6 @@ constexpr double kFailedWidth = 0.06;
 constexpr double kRightMargin = 0.012;
 constexpr int kListRows = 12;
 
-record::TimeAxis axis_of(const record::Params& params) {
-  const std::string& axis = params.text("axis");
-  return axis == "host"    ? record::TimeAxis::kHost
-         : axis == "event" ? record::TimeAxis::kEvent
-                           : record::TimeAxis::kDevice;
-}
-
-double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }
 double high_reserved(const Column& column) {
   return static_cast<double>(std::max(column.high.reserved, column.low.reserved));
 }
@@ -115,7 +110,7 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
       axis.high = std::max(length, shot.map.end()) * (1 + kRightMargin);
     }
   }
-  if (baseline) {
+  if (baseline && !aligned(shot.params)) {
     const ShownRange shown = shown_range(baseline->recording(), shot.params);
     const TimeMap map(baseline->recording(), shot.map.axis(), shown.range.first, shown.range.last);
     axis.high = std::max(axis.high, map.end() * (1 + kRightMargin));
@@ -181,16 +176,6 @@ std::vector<Band> bands_of(const Shot& shot) {
   return bands;
 }
 
-// About `view.columns` over the whole axis, of which the data may fill a part.
-std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, const Axis& x, double data_end,
-                               int columns) {
-  const double begin = std::max(x.low, 0.0);
-  const double end = std::min(x.high, data_end);
-  if (!(end > begin)) return {};
-  const double share = (end - begin) / (x.high - x.low);
-  return record::reduce(run, map, begin, end, std::max(1, static_cast<int>(std::lround(columns * share))));
-}
-
 // Weights and optimizer state step back where they do not move.
 std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& columns) {
   std::array<bool, record::kNumCategories> quiet{};
@@ -202,20 +187,6 @@ std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& 
     });
   }
   return quiet;
-}
-
-// `value` of each column as a step function, without points that change nothing.
-template <class Value>
-StepLine step_line(const std::vector<Column>& columns, LineStyle style, Value value) {
-  StepLine line{.label = {}, .short_label = {}, .style = style, .x = {}, .y = {}, .end = 0};
-  for (const Column& column : columns) {
-    const double y = value(column);
-    line.end = column.end;
-    if (!line.y.empty() && line.y.back() == y) continue;
-    line.x.push_back(column.begin);
-    line.y.push_back(y);
-  }
-  return line;
 }
 
 std::optional<StepLine> reserved_line(const std::vector<Column>& columns) {
@@ -267,24 +238,32 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, double hig
   return line;
 }
 
+OtherRun beside(const Shot& shot, const record::Ledger& run) {
+  return OtherRun(run, shot.params, shot.map, shot.spans);
+}
+
 // The baseline is known: it is whole and with its peak even while what is asked about the run is hidden.
 void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& baseline) {
-  const ShownRange shown = shown_range(baseline.recording(), shot.params);
-  if (!shown.empty_reason.empty()) return;
-  const TimeMap map(baseline.recording(), shot.map.axis(), shown.range.first, shown.range.last);
-  // An envelope of three pixels, so that the saw-tooth of the layers does not flicker.
-  StepLine line = step_line(columns_of(baseline, map, panel.x, map.end(), std::max(1, shot.view.columns / 3)),
-                            LineStyle::kBaseline, high_total);
+  const OtherRun other = beside(shot, baseline);
+  if (!other.shown()) return;
+  StepLine line = other.line(panel.x, shot.view.columns, LineStyle::kBaseline);
   if (line.x.empty()) return;
   panel.lines.push_back(std::move(line));
-  const record::Peak peak = baseline.peak(map.first(), map.last());
+  const record::Peak peak = other.peak();
   std::string label = "A peak " + record::format_bytes(peak.totals.allocated, 1);
   if (panel.cap && static_cast<double>(peak.totals.allocated) > panel.cap->y) {
     const auto over = peak.totals.allocated - static_cast<Bytes>(panel.cap->y);
     label += fmt::format(", does not fit by {}", record::format_bytes(over, 1));
   }
-  panel.baseline_peak =
-      PeakMark{map.position(peak.event), static_cast<double>(peak.totals.allocated), std::move(label)};
+  panel.baseline_peak = PeakMark{other.place_of_peak(), static_cast<double>(peak.totals.allocated), std::move(label)};
+}
+
+// What was predicted for the run on show.
+void add_predicted_line(Timeline& panel, const Shot& shot, const record::Ledger& predicted) {
+  const OtherRun other = beside(shot, predicted);
+  if (!other.shown()) return;
+  StepLine line = other.line(panel.x, shot.view.columns, LineStyle::kPredicted);
+  if (!line.x.empty()) panel.lines.push_back(std::move(line));
 }
 
 void add_limit(Timeline& panel, const Shot& shot) {
@@ -337,8 +316,9 @@ void add_alive(Timeline& panel, const Shot& shot) {
   if (shot.view.hidden) panel.levels.resize(2);  // what is reserved and above would show the peak
 }
 
-Timeline timeline_of(const Shot& shot, const record::Ledger* baseline) {
+Timeline timeline_of(const Shot& shot, const record::Ledger* baseline, const record::Ledger* predicted) {
   Timeline panel;
+  panel.predicted = is_predicted(shot.recording());
   panel.x = x_axis(shot, baseline);
   panel.y = y_axis(shot, baseline);
   panel.bands = bands_of(shot);
@@ -354,6 +334,8 @@ Timeline timeline_of(const Shot& shot, const record::Ledger* baseline) {
   }
   add_limit(panel, shot);
   if (baseline) add_baseline_line(panel, shot, *baseline);
+  if (predicted && !shot.view.hidden && !shot.shown.growing && aligned(shot.params))
+    add_predicted_line(panel, shot, *predicted);
   add_peak(panel, shot);
   add_failure(panel, shot);
   add_alive(panel, shot);
@@ -369,13 +351,17 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   figure.head.empty_reason = shown.empty_reason;
   if (!figure.head.empty_reason.empty()) return;
   if (shown.range.step < 0) figure.head.title = "Memory over the whole run";
-  Shot shot{
-      *input.run, input.view, params, shown, TimeMap(recording, axis_of(params), shown.range.first, shown.range.last),
-      {},         0};
+  Shot shot{*input.run,
+            input.view,
+            params,
+            shown,
+            TimeMap(recording, axis_of(params, recording), shown.range.first, shown.range.last),
+            {},
+            0};
   shot.spans = record::phase_spans(recording, shot.map, shown.range, true);
   shot.data_end = input.view.hidden ? end_of_forward(shot) : shot.map.end();
   figure.head.growing = shown.growing;
-  Timeline panel = timeline_of(shot, input.baseline);
+  Timeline panel = timeline_of(shot, input.baseline, input.predicted);
   const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
                                     [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());

@@ -31,7 +31,8 @@ struct StackColumn {
 enum class LineStyle : std::uint8_t {
   kReserved,  // thin, second text color, label on the line
   kProcess,   // thin and dotted
-  kBaseline,  // the total of the run that this one is compared with
+  kBaseline,   // the total of the run that this one is compared with
+  kPredicted,  // dashed: the total that was predicted for the run on show
 };
 
 // A step function: y[i] holds over [x[i], x[i+1]); the last one to `end`.
@@ -89,6 +90,7 @@ struct MemoryLevel {
 
 struct Timeline {
   Axis x, y;
+  bool predicted = false;  // nothing of it was measured: the stack's edge is dashed
   std::vector<Band> bands = {};
   std::vector<StackColumn> stack = {};
   std::array<bool, record::kNumCategories> quiet{};  // kinds that do not move over the figure step back

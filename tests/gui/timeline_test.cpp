@@ -161,7 +161,7 @@ TEST_CASE("time runs by the device, by the host, or by events", "[gui]") {
     IM_CHECK(lessons::axes_of(actor.page().figure(400)).x.unit == lessons::AxisUnit::kNanoseconds);
     actor.click("axis");
     actor.frames(2);
-    actor.ctx->ItemClick("//$FOCUSED/$$2/option");
+    actor.ctx->ItemClick("//$FOCUSED/$$3/option");
     actor.frames(3);
     IM_CHECK(actor.page().figure_params().text("axis") == "event");
     IM_CHECK(lessons::axes_of(actor.page().figure(400)).x.unit == lessons::AxisUnit::kEvents);

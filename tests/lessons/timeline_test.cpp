@@ -130,7 +130,7 @@ TEST_CASE("a figure says which part of the run it shows, and on which clock") {
   CHECK(last.head.title == "Memory over one step");
   CHECK(last.head.provenance.at("figure.show") == "last_step");
   CHECK(last.head.provenance.at("figure.step") == "2");
-  CHECK(last.head.provenance.at("figure.axis") == "device");
+  CHECK(last.head.provenance.at("figure.axis") == "phase");
   record::Params params(figure().schema);
   REQUIRE(params.set("show", "run").ok());
   REQUIRE(params.set("axis", "event").ok());

@@ -39,6 +39,8 @@ std::string_view key_of(lessons::LineStyle style) {
       return "process";
     case lessons::LineStyle::kBaseline:
       return "run_a";
+    case lessons::LineStyle::kPredicted:
+      return "predicted";
   }
   return "";
 }

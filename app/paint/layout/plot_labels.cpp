@@ -305,7 +305,8 @@ class PlotLabels {
         return true;
       }
     }
-    return line.style == lessons::LineStyle::kBaseline;  // the other run's: known by its color
+    // The other run's is known by its color, the prediction by its dashes.
+    return line.style == lessons::LineStyle::kBaseline || line.style == lessons::LineStyle::kPredicted;
   }
 
   struct LinePlaces {

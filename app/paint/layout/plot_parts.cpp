@@ -116,9 +116,9 @@ void lay_out_border(Sheet& sheet, const Timeline& timeline, const std::vector<Px
 }
 
 // 1 px around the whole stack, and down to the axis where the data ends.
-void lay_out_outline(Sheet& sheet, const PlotMap& map, const std::vector<PxColumn>& columns) {
-  const float width = sheet.line_px(1), half = width * 0.5f;
-  Polyline line{.points = {}, .color = sheet.palette().text, .width = width};
+void lay_out_outline(Sheet& sheet, const PlotMap& map, const std::vector<PxColumn>& columns, bool predicted) {
+  const float width = sheet.line_px(1), half = width * 0.5f, dash = predicted ? sheet.px(4) : 0;
+  Polyline line{.points = {}, .color = sheet.palette().text, .width = width, .dash = dash, .gap = dash * 0.75f};
   float last_x = -1;
   const auto finish = [&] {
     if (line.points.empty()) return;
@@ -205,7 +205,7 @@ void lay_out_stack(Sheet& sheet, const Timeline& timeline, const PlotMap& map, c
     }
     sheet.hatch(Layer::kStack, over, sheet.palette().dark ? sheet.palette().well : kOverCap, kOverCapHatch);
   }
-  lay_out_outline(sheet, map, columns);
+  lay_out_outline(sheet, map, columns, timeline.predicted);
 }
 
 void lay_out_failed(Sheet& sheet, const Timeline& timeline, const PlotMap& map) {
@@ -228,7 +228,9 @@ void lay_out_lines(Sheet& sheet, const Timeline& timeline, const PlotMap& map, c
     if (!named[i]) continue;
     const lessons::StepLine& line = timeline.lines[i];
     const float width = sheet.line_px(line.style == lessons::LineStyle::kProcess ? 1 : 1.5f);
-    const float dash = line.style == lessons::LineStyle::kProcess ? sheet.px(2) : 0;
+    const float dash = line.style == lessons::LineStyle::kProcess     ? sheet.px(2)
+                       : line.style == lessons::LineStyle::kPredicted ? sheet.px(5)
+                                                                      : 0;
     add_line(sheet, Layer::kLines,
              {.points = step_points(line, map, sheet.frame().whole_pixels, width),
               .color = line_color(sheet.palette(), line.style),

@@ -60,7 +60,7 @@ class App {
   void note_read();
   void recall_page();
   PageMemory memory_of_page();
-  // At most once a second, but for the page, the theme and the font scale.
+  // At most once per second, but for the page, the theme and the font scale.
   void keep_settings(double now);
 
   UiState ui_;

@@ -1,0 +1,63 @@
+// Lines of totals.
+#include "lessons/run_lines.h"
+
+#include <cmath>
+
+namespace headroom::lessons {
+
+using record::Column;
+using record::TimeMap;
+
+bool is_predicted(const record::Recording& run) {
+  return run.info().source == record::Source::kPredicted || run.info().source == record::Source::kFormula;
+}
+
+record::TimeAxis axis_of(const record::Params& figure, const record::Recording& run) {
+  const std::string& axis = figure.text("axis");
+  if (axis == "phase" && is_predicted(run)) return record::TimeAxis::kEvent;
+  return axis == "host"    ? record::TimeAxis::kHost
+         : axis == "event" ? record::TimeAxis::kEvent
+                           : record::TimeAxis::kDevice;
+}
+
+bool aligned(const record::Params& figure) { return figure.text("axis") == "phase"; }
+
+std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, const Axis& x, double data_end,
+                               int columns) {
+  const double begin = std::max(x.low, 0.0);
+  const double end = std::min(x.high, data_end);
+  if (!(end > begin)) return {};
+  const double share = (end - begin) / (x.high - x.low);
+  return record::reduce(run, map, begin, end, std::max(1, static_cast<int>(std::lround(columns * share))));
+}
+
+double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }
+
+OtherRun::OtherRun(const record::Ledger& run, const record::Params& figure, const TimeMap& map,
+                   std::span<const record::PhaseSpan> spans)
+    : run_(run),
+      shown_(shown_range(run.recording(), figure)),
+      map_(run.recording(), aligned(figure) ? axis_of(figure, run.recording()) : map.axis(), shown_.range.first,
+           shown_.range.last) {
+  if (!aligned(figure)) return;
+  // A prediction of the same requests: each event is where the run's is.
+  if (is_predicted(run.recording()) && map_.first() == map.first() && map_.last() == map.last()) {
+    map_ = map;
+    return;
+  }
+  const std::vector<record::PhaseSpan> own = record::phase_spans(run.recording(), map_, shown_.range, true);
+  to_.emplace(own, map_.end(), spans, map.end());
+  back_.emplace(spans, map.end(), own, map_.end());
+}
+
+StepLine OtherRun::line(const Axis& x, int columns, LineStyle style) const {
+  const auto in_own_time = [this](double position) { return back_ ? (*back_)(std::max(position, 0.0)) : position; };
+  const Axis own{.unit = x.unit, .low = in_own_time(x.low), .high = in_own_time(x.high)};
+  if (!(own.high > own.low)) return {};
+  StepLine line = step_line(columns_of(run_, map_, own, map_.end(), std::max(1, columns / 3)), style, high_total);
+  for (double& each : line.x) each = place(each);
+  line.end = place(line.end);
+  return line;
+}
+
+}  // namespace headroom::lessons

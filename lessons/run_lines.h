@@ -1,0 +1,66 @@
+// The totals of runs as lines of a timeline, on the axis of the run on show.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "demos/record/ledger.h"
+#include "demos/record/phase_map.h"
+#include "demos/record/schema.h"
+#include "demos/record/timeline.h"
+#include "lessons/panels/timeline.h"
+#include "lessons/shown_range.h"
+
+namespace headroom::lessons {
+
+// Nothing of it has a time: its events have an order only.
+bool is_predicted(const record::Recording& run);
+// The time axis of a run by the figure's parameter `axis`; "phase": the run's own time, onto which others are stretched.
+record::TimeAxis axis_of(const record::Params& figure, const record::Recording& run);
+bool aligned(const record::Params& figure);
+
+// About `columns` over the whole axis, of which the data may fill a part.
+std::vector<record::Column> columns_of(const record::Ledger& run, const record::TimeMap& map, const Axis& x,
+                                       double data_end, int columns);
+
+double high_total(const record::Column& column);
+
+// `value` of each column as a step function, without points that change nothing.
+template <class Value>
+StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, Value value) {
+  StepLine line{.label = {}, .short_label = {}, .style = style, .x = {}, .y = {}, .end = 0};
+  for (const record::Column& column : columns) {
+    const double y = value(column);
+    line.end = column.end;
+    if (!line.y.empty() && line.y.back() == y) continue;
+    line.x.push_back(column.begin);
+    line.y.push_back(y);
+  }
+  return line;
+}
+
+// Another run beside the one on show: in its own time, and where that is on the figure's axis.
+class OtherRun {
+ public:
+  // `map` and `spans`: of the run on show.
+  OtherRun(const record::Ledger& run, const record::Params& figure, const record::TimeMap& map,
+           std::span<const record::PhaseSpan> spans);
+
+  bool shown() const { return shown_.empty_reason.empty(); }
+  record::Peak peak() const { return run_.peak(map_.first(), map_.last()); }
+  double place_of_peak() const { return place(map_.position(peak().event)); }
+  // Its total, as an envelope of three pixels, so that the saw-tooth of the layers does not flicker.
+  StepLine line(const Axis& x, int columns, LineStyle style) const;
+
+ private:
+  double place(double own) const { return to_ ? (*to_)(own) : own; }
+
+  const record::Ledger& run_;
+  ShownRange shown_;
+  record::TimeMap map_;
+  std::optional<record::PhaseMap> to_, back_;
+};
+
+}  // namespace headroom::lessons
