@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "demos/predict/eigenvectors.h"
 #include "demos/predict/rewrite.h"
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
@@ -69,6 +71,15 @@ Bytes scan_scratch(std::int64_t values, std::int64_t tile) {
 // As recorded for 8,662 to 89,755 values; that many of a tile fit all of them.
 constexpr std::int64_t kUniqueTile = 1920, kSumTile = 448;
 
+// Of the projections' weights, the shorter sides.
+std::vector<std::int64_t> sides_of(const llama::Config& model) {
+  std::vector<std::int64_t> sides;
+  for (const std::int64_t other :
+       {model.num_heads * model.head_dim, model.num_kv_heads * model.head_dim, model.intermediate_size})
+    sides.push_back(std::min(model.hidden_size, other));
+  return sides;
+}
+
 class Adding {
  public:
   Adding(const record::Recording& trace, const StepSettings& step)
@@ -80,12 +91,14 @@ class Adding {
         scores_(step.tokens() * step.sequence * step.model.num_heads * kFloat),
         sorts_(sorts_ids(step)),
         chunked_(loss_in_chunks(step)),
-        eager_(step.fused.attention == Attention::kEager) {}
+        eager_(step.fused.attention == Attention::kEager),
+        sides_(sides_of(step.model)) {}
 
   bool take(const MemEvent& event, std::vector<MemEvent>& events) {
     if (events.empty()) take_workspace(event, events);
     if (record::in_graph_pool(event.stream) && !recorded_) begin_graph(event, events);
     const std::string_view op = trace_.op_name(event.op);
+    if (op == "galore.projection" && decompose(event, events)) return true;
     const bool in_loss = chunked_ && event.phase == Phase::kLoss && op == "lm_head";
     if (in_loss && event.kind == EventKind::kFree && !multiplied_) {
       multiplied_ = true;
@@ -184,6 +197,26 @@ class Adding {
     return true;
   }
 
+  // Eigenvectors: cuSOLVER's work array in the place of LAPACK's, and no array of integers.
+  bool decompose(const MemEvent& event, std::vector<MemEvent>& events) {
+    if (event.kind == EventKind::kAlloc) {
+      for (const std::int64_t n : sides_) {
+        const bool work = event.requested == lapack_work(n), integers = event.requested == lapack_integers(n);
+        if (work) decomposing_[event.storage] = cusolver_work(n);
+        if (integers && !decomposing_.empty()) decomposing_[event.storage] = 0;
+        if (decomposing_.contains(event.storage)) break;
+      }
+    }
+    const auto found = decomposing_.find(event.storage);
+    if (found == decomposing_.end()) return false;
+    if (found->second > 0) {
+      events.push_back(event);
+      events.back().requested = found->second;
+    }
+    if (event.kind == EventKind::kFree) decomposing_.erase(found);
+    return true;
+  }
+
   // A graph keeps the seed and the offset of the random numbers beside its pool (aten/src/ATen/cuda/CUDAGeneratorImpl.cpp,
   // register_graph()).
   void begin_graph(const MemEvent& first, std::vector<MemEvent>& events) {
@@ -221,6 +254,8 @@ class Adding {
   std::uint16_t blas_;
   Bytes embedding_, scores_;
   bool sorts_, chunked_, eager_, multiplied_ = false, recorded_ = false;
+  std::vector<std::int64_t> sides_;                       // of matrices whose eigenvectors are asked for
+  std::unordered_map<std::uint64_t, Bytes> decomposing_;  // storages of LAPACK's arrays, and what is in their place
   std::uint16_t scores_layer_ = record::kNoLayer;
   int scores_made_ = 0;
 };

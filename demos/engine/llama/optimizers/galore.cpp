@@ -2,11 +2,10 @@
 #include "demos/engine/llama/optimizers/galore.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "demos/engine/llama/model/labels.h"
+#include "demos/predict/eigenvectors.h"
 
 namespace headroom::llama {
 
@@ -25,19 +24,17 @@ const GaLoreOperators& galore_operators() {
 // Eigenvectors of a symmetric matrix as columns, their eigenvalues rising.
 at::Tensor eigenvectors(const at::Tensor& square) {
   if (!square.is_meta()) return std::get<1>(at::linalg_eigh(square));
-  // As on the CPU (aten/src/ATen/native/BatchLinearAlgebraKernel.cpp): results, then the work arrays of LAPACK's syevd,
-  // of the sizes that its documentation asks for (one number each if n = 1), the first returned in fp32 and rounded up.
+  // As on the CPU (aten/src/ATen/native/BatchLinearAlgebraKernel.cpp): results, then the work arrays of LAPACK's syevd.
   // Between them is the number that says how it went, and behind them the question whether it is 0
-  // (aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_check_errors()).
-  // What cuSOLVER takes depends on the device and is not known here.
+  // (aten/src/ATen/native/BatchLinearAlgebra.cpp, _linalg_check_errors()). For a GPU the prediction puts cuSOLVER's work
+  // array in their place.
   const std::int64_t n = square.size(0);
   const at::Tensor vectors = at::empty({n, n}, square.options()), values = at::empty({n}, square.options());
   const at::Tensor status = at::empty({}, square.options().dtype(at::kInt));
   {
-    const float told =
-        std::nextafter(static_cast<float>(n == 1 ? 1 : 1 + 6 * n + 2 * n * n), std::numeric_limits<float>::infinity());
-    const at::Tensor work = at::empty({static_cast<std::int64_t>(std::ceil(told))}, square.options());
-    const at::Tensor integers = at::empty({n == 1 ? 1 : 3 + 5 * n}, square.options().dtype(at::kInt));
+    constexpr std::int64_t kNumber = 4;  // bytes
+    const at::Tensor work = at::empty({predict::lapack_work(n) / kNumber}, square.options());
+    const at::Tensor integers = at::empty({predict::lapack_integers(n) / kNumber}, square.options().dtype(at::kInt));
   }
   const at::Tensor as_truth = at::empty({}, square.options().dtype(at::kBool)), any = at::empty_like(as_truth);
   return vectors;
