@@ -6,6 +6,7 @@
 
 #include "demos/predict/fits.h"
 #include "demos/record/schema.h"
+#include "lessons/figure.h"
 
 namespace headroom::lessons {
 
@@ -32,5 +33,9 @@ struct CardLimit {
 
 // `figure`: with kCardParam; `train_step`: whose cap is the limit that is set, without a process beside it.
 CardLimit card_limit(const record::Params& figure, const record::Params& train_step);
+
+// The head of a figure of these settings. False: there is nothing to draw, and it says why: they do not go together, or the
+// figure would answer the question.
+bool begin_on_card(FigureHead& head, const View& view, const record::Params& train_step);
 
 }  // namespace headroom::lessons

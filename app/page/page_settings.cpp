@@ -58,8 +58,8 @@ bool PageModel::runs_here() const {
 
 bool PageModel::left_the_begin() const {
   if (!settings_drive() || runs_.empty() || question_.hides()) return false;
-  const std::vector<int> made = evidence();
-  return !is_sweep(0) && std::find(made.begin(), made.end(), 0) == made.end();
+  // Asked in every frame: of this one run alone.
+  return !is_sweep(0) && !is_evidence(*runs_.front().recording, control_.demo().id, settings(), device());
 }
 
 std::map<std::string, std::string> PageModel::changes() const {

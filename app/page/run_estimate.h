@@ -11,8 +11,8 @@ namespace headroom::app::page {
 // attention's scores (Kaplan et al. 2020, section 2.1). 1B, 4 × 1,024 tokens, 3 steps: 96 TFLOP.
 double run_flops(const predict::StepSettings& settings);
 
-// FLOPs per second that a core of a CPU reaches in such a step in fp32, to a factor of about two; as measured on cores
-// with AVX2. 16-bit arithmetic is slower there: it is not in the instruction set.
+// Assumed until a run here has shown its speed: FLOPs per second of a CPU's core in such a step in fp32, and how much slower
+// 16 bits are where the instruction set lacks them. Only the order of magnitude matters: it decides whether Run asks.
 inline constexpr double kCoreRate = 30e9;
 inline constexpr double kSixteenBitSlowdown = 3;
 

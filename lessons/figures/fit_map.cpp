@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "demos/experiments/train_step_model.h"
@@ -17,7 +16,6 @@
 #include "demos/predict/fits.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -128,20 +126,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params settings =
       of_run ? record::Params::known_of(experiments::training_step().schema, input.run->recording().info().params)
              : experiments::step_params(input.settings != nullptr ? *input.settings : first);
-  record::RunInfo asked;  // the settings in the words of a run
-  asked.demo = experiments::training_step().id;
-  asked.params = settings.to_map();
-  figure.head.provenance_line = settings_line(asked);
-  for (const auto& [key, value] : asked.params)
-    if (settings.in_use(key)) figure.head.provenance["setting." + key] = value;
-  if (input.view.hidden) {
-    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
-    return;
-  }
-  if (auto refused = experiments::refused_combination(settings, record::DeviceKind::kGpu)) {
-    figure.head.empty_reason = *std::move(refused);
-    return;
-  }
+  if (!begin_on_card(figure.head, input.view, settings)) return;
   const CardLimit limit = card_limit(*input.params, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
   figure.head.provenance["card.process_bytes"] = std::to_string(limit.process.bytes);

@@ -10,13 +10,11 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/combinations.h"
-#include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "demos/experiments/switch_search.h"
 #include "demos/experiments/switches.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
-#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -133,20 +131,7 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
 void add_panels(FigureData& figure, const FigureInput& input) {
   const Params first(experiments::shape_schema().schema);
   const Params settings = experiments::step_params(input.settings != nullptr ? *input.settings : first);
-  record::RunInfo asked;  // the settings in the words of a run
-  asked.demo = experiments::training_step().id;
-  asked.params = settings.to_map();
-  figure.head.provenance_line = settings_line(asked);
-  for (const auto& [key, value] : asked.params)
-    if (settings.in_use(key)) figure.head.provenance["setting." + key] = value;
-  if (input.view.hidden) {
-    figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
-    return;
-  }
-  if (auto refused = experiments::refused_combination(settings, record::DeviceKind::kGpu)) {
-    figure.head.empty_reason = *std::move(refused);
-    return;
-  }
+  if (!begin_on_card(figure.head, input.view, settings)) return;
   const CardLimit card = card_limit(*input.params, settings);
   figure.panels.emplace_back(table_of(report_recipe(settings, card), settings, card));
   figure.panels.emplace_back(table_of(fewest(settings, card), settings, card));

@@ -1,5 +1,4 @@
 // Diagrams on their pages: a click on a box sets a parameter of the figure, and the player moves through the frames.
-#include <filesystem>
 #include <string>
 
 #include "imgui_te_engine.h"
@@ -10,13 +9,6 @@ using namespace headroom;
 using namespace headroom::tests;
 
 namespace {
-
-Stage shipped(const char* page) {
-  Stage stage;
-  stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
-  stage.page = page;
-  return stage;
-}
 
 bool is_checkpoint(const Actor& actor, const std::string& node) {
   const auto* diagram = lessons::panel_of<lessons::Diagram>(actor.page().figure(400));

@@ -1,5 +1,4 @@
 // The pages about memory that does not fit, as they are shipped: their figures are drawn, and nothing is cut off.
-#include <filesystem>
 #include <string>
 
 #include "imgui_te_engine.h"
@@ -10,13 +9,6 @@ using namespace headroom;
 using namespace headroom::tests;
 
 namespace {
-
-Stage shipped(const char* page) {
-  Stage stage;
-  stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
-  stage.page = page;
-  return stage;
-}
 
 // Every size and theme that a reader may have: in each the figure of the first tabs is there.
 void on_all_screens(const char* page, int tabs, const char* name) {

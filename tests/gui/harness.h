@@ -43,6 +43,14 @@ struct Stage {
   std::string engine;  // a real one, instead of `runner`
 };
 
+// The page as it is shipped.
+inline Stage shipped(const char* page) {
+  Stage stage;
+  stage.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
+  stage.page = page;
+  return stage;
+}
+
 // What a script works with.
 struct Actor {
   ImGuiTestContext* ctx;

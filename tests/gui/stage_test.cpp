@@ -11,7 +11,7 @@ using namespace headroom::tests;
 
 namespace {
 
-// Of everything that was drawn last: the height of the lowest line of text, from the glyphs of one letter's line box.
+// px of the smallest em that any view asks for, at the stage's scale.
 float smallest_font(const Actor& actor) { return 11 * actor.app.ui().scale(); }
 
 }  // namespace

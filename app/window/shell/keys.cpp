@@ -119,8 +119,8 @@ void move_guess(PageFrame& frame, int direction) {
 void take_digit(PageFrame& frame, std::size_t index) {
   page::Question& question = frame.page.question();
   if (question.hides()) return question.choose(index);
-  const std::vector<page::WayOut> ways = shown_ways(frame.page);
-  if (index < ways.size()) frame.page.turn(ways[index]);
+  const std::vector<const page::WayOut*> ways = shown_ways(frame.page);
+  if (index < ways.size()) frame.page.turn(*ways[index]);
 }
 
 // The next page of the words, else what comes after them.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -228,9 +227,8 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
   if (plan == nullptr || plan->cards.empty()) return;
   const bool fits_now = plan->cards.front().fit.verdict == Verdict::kFits;
   const PeakUnit unit = unit_of(plan->allocated);
-  const std::vector<WayOut> ways = shown_ways(frame.page);
   std::vector<Chip> chips;
-  for (const WayOut& way : ways) chips.push_back(chip_of(way, unit));
+  for (const WayOut* way : shown_ways(frame.page)) chips.push_back(chip_of(*way, unit));
   constexpr float kRest = 84;
   float x = rect.x0, y = rect.y0;
   const WayOut* clicked = nullptr;
@@ -253,12 +251,12 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
 
 }  // namespace
 
-std::vector<WayOut> shown_ways(const page::PageModel& page) {
-  std::vector<WayOut> shown;
+std::vector<const WayOut*> shown_ways(const page::PageModel& page) {
+  std::vector<const WayOut*> shown;
   const StepPlan* const plan = page.plan();
   if (plan == nullptr) return shown;
-  std::ranges::copy_if(page.ways_out(), std::back_inserter(shown),
-                       [&](const WayOut& way) { return changes_something(way, plan->allocated); });
+  for (const WayOut& way : page.ways_out())
+    if (changes_something(way, plan->allocated)) shown.push_back(&way);
   return shown;
 }
 

@@ -14,6 +14,6 @@ namespace headroom::app::window {
 float verdict_height(const PageFrame& frame);
 void draw_verdict(PageFrame& frame, const Rect& rect);
 // The switches that change something, in the order in which they are drawn.
-std::vector<page::WayOut> shown_ways(const page::PageModel& page);
+std::vector<const page::WayOut*> shown_ways(const page::PageModel& page);
 
 }  // namespace headroom::app::window
