@@ -25,6 +25,9 @@ struct RunFigures {
   std::optional<record::Params> settings = {};
   std::vector<experiments::SweepAxis> sweep = {};  // of a page with these settings, not run
   std::string caption = {};                        // a sentence below the title
+  // Where the recording is evidence for the settings: what was predicted with them, and the card that both are held against.
+  std::shared_ptr<const record::Recording> prediction = {};
+  std::optional<lessons::CapLine> card = {};
 };
 
 // What was asked for.

@@ -76,7 +76,7 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
     for (const Figure* figure : run.figures) {
       record::Params params(figure->schema);
       // A prediction has no times that mean anything.
-      if (run.recording && run.settings && params.has("axis")) (void)params.set("axis", "event");
+      if (run.recording && run.settings && !run.prediction && params.has("axis")) (void)params.set("axis", "event");
       for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
         if (!params.has(key) && any_figure_has(runs, key)) continue;
@@ -88,16 +88,31 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
   return drawings;
 }
 
-// `ledger`: of the drawing's recording; null: it has none.
-lessons::FigureData build(const Drawing& drawing, const record::Ledger* ledger, const record::Ledger* run_a) {
+// The ledgers of what is drawn; null: there is none.
+struct Ledgers {
+  explicit Ledgers(const RunFigures* of) {
+    const auto ledger_of = [](const auto& recording) {
+      return recording == nullptr ? nullptr : std::make_unique<record::Ledger>(*recording);
+    };
+    if (of != nullptr) run = ledger_of(of->recording), prediction = ledger_of(of->prediction);
+  }
+
+  std::unique_ptr<record::Ledger> run, prediction;
+};
+
+lessons::FigureData build(const Drawing& drawing, const Ledgers& ledgers, const record::Ledger* run_a) {
   const RunFigures& run = *drawing.run;
-  const bool predicted = run.settings && lessons::follows_settings(*drawing.figure);
+  const record::Ledger* const ledger = ledgers.run.get();
+  const bool measured = run.prediction != nullptr;
+  const bool predicted = run.settings && !measured && lessons::follows_settings(*drawing.figure);
   lessons::FigureInput input;
   input.run = predicted ? nullptr : ledger;
   input.baseline = run_a;
   input.params = &drawing.params;
   if (run.settings) input.settings = &*run.settings;
   if (predicted) input.predicted = ledger;
+  if (measured) input.predicted = ledgers.prediction.get();
+  input.view.card = run.card;
   input.sweep = run.sweep;
   lessons::FigureData data = drawing.figure->build(input);
   data.head.caption = run.caption;
@@ -112,14 +127,14 @@ record::Result<bool> draw(const std::vector<Drawing>& drawings, const record::Le
   bool well = true;
   const RunFigures* run = nullptr;
   std::set<const RunFigures*> shown;
-  std::unique_ptr<record::Ledger> ledger;  // of one recording at a time
+  Ledgers ledgers(nullptr);  // of one recording at a time
   for (const Drawing& drawing : drawings) {
     if (interrupted()) return well;
     if (drawing.run != run) {
       run = drawing.run;
-      ledger = run->recording ? std::make_unique<record::Ledger>(*run->recording) : nullptr;
+      ledgers = Ledgers(run);
     }
-    const lessons::FigureData data = build(drawing, ledger.get(), run_a);
+    const lessons::FigureData data = build(drawing, ledgers, run_a);
     if (data.head.empty_reason.empty()) {
       if (auto written = files.write(data, run->name); !written) return written.error();
       shown.insert(run);

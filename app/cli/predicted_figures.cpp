@@ -10,6 +10,8 @@
 #include "app/cli/command.h"
 #include "app/cli/output.h"
 #include "app/cli/planned.h"
+#include "app/common/assets.h"
+#include "app/common/evidence.h"
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
@@ -106,6 +108,44 @@ void put_on_card(record::RunInfo& info, const StepPlan& plan, const PlannedCard&
   facts["card.left_bytes"] = std::to_string(fit.limit - fit.reserved);
 }
 
+// A shipped run with these settings; null: there is none.
+std::shared_ptr<const Recording> evidence_for(const Params& params) {
+  const auto assets = find_assets();
+  if (!assets) return nullptr;
+  for (const std::string& name : stored_recordings(assets.value())) {
+    auto stored = load_recording(recording_path(assets.value(), name));
+    if (stored && is_evidence(*stored.value(), experiments::training_step().id, params, record::DeviceKind::kGpu))
+      return std::move(stored).value();
+  }
+  return nullptr;
+}
+
+// With what was found of the card, as a prediction's files say it.
+std::shared_ptr<const Recording> with_card(const Recording& run, const record::RunInfo& of_prediction) {
+  Recording found = run;
+  record::RunInfo info = run.info();
+  for (const auto& [key, value] : of_prediction.provenance)
+    if (key.starts_with("card.")) info.provenance[key] = value;
+  found.set_info(std::move(info));
+  return std::make_shared<const Recording>(std::move(found));
+}
+
+// "Measured on NVIDIA H200: 19.51 GiB, equal to the byte." Empty: no step of the run is whole.
+std::string measured_sentence(const Recording& run, Bytes predicted) {
+  const auto step = record::last_whole_step(run);
+  if (!step) return {};
+  record::Ledger ledger(run);
+  ledger.update();
+  const Bytes measured = ledger.peak(step->first, step->last).totals.allocated;
+  const auto gpu = run.info().provenance.find("gpu");
+  const std::string difference =
+      measured == predicted ? "equal to the byte"
+                            : fmt::format("{} {} than predicted", record::format_bytes(std::abs(measured - predicted)),
+                                          measured > predicted ? "more" : "less");
+  return fmt::format("Measured on {}: {}, {}.", gpu == run.info().provenance.end() ? "a GPU" : gpu->second,
+                     record::format_bytes(measured), difference);
+}
+
 }  // namespace
 
 record::Status check_step_figures(const StepChoice& step, const std::vector<std::string>& ids) {
@@ -134,14 +174,26 @@ record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, con
     put_on_card(info, *plan, *card, on->fit);
     caption = verdict_sentence(*plan, *card, on->fit);
   }
+  std::optional<lessons::CapLine> line;
+  if (asked.value().card)
+    line = {fmt::format("{} leaves {}", asked.value().card->name, record::format_bytes(info.cap, 1)),
+            static_cast<double>(info.cap)};
   drawn.set_info(std::move(info));
+  const auto evidence = evidence_for(params);
+  if (evidence != nullptr)
+    if (const std::string measured = measured_sentence(*evidence, plan->allocated); !measured.empty())
+      caption += (caption.empty() ? "" : " ") + measured;
   if (!plan->why_formula.empty())
     caption += (caption.empty() ? "" : " ") + fmt::format("By the closed form. {}", plan->why_formula);
-  return std::vector{RunFigures{.name = asked.value().name,
-                                .recording = std::make_shared<const Recording>(std::move(drawn)),
-                                .figures = asked.value().figures,
-                                .settings = params,
-                                .caption = std::move(caption)}};
+  const auto prediction = std::make_shared<const Recording>(std::move(drawn));
+  return std::vector{
+      RunFigures{.name = asked.value().name,
+                 .recording = evidence != nullptr ? with_card(*evidence, prediction->info()) : prediction,
+                 .figures = asked.value().figures,
+                 .settings = params,
+                 .caption = std::move(caption),
+                 .prediction = evidence != nullptr ? prediction : nullptr,
+                 .card = std::move(line)}};
 }
 
 }  // namespace headroom::app

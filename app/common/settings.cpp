@@ -41,6 +41,7 @@ PageMemory memory_from(const json& page) {
   if (const auto settings = page.find("settings"); settings != page.end() && settings->is_object())
     for (const auto& [key, value] : settings->items())
       if (value.is_string()) memory.settings[key] = value;
+  if (const auto pin = page.find("pin"); pin != page.end() && pin->is_string()) memory.pin = *pin;
   return memory;
 }
 
@@ -66,6 +67,7 @@ json as_json(const PageMemory& memory) {
   if (memory.read) page["read"] = true;
   if (!memory.answer.empty()) page["answer"] = memory.answer;
   if (!memory.settings.empty()) page["settings"] = memory.settings;
+  if (!memory.pin.empty()) page["pin"] = memory.pin;
   return page;
 }
 

@@ -14,6 +14,7 @@ struct PageMemory {
   bool read = false;
   std::string answer;                           // as page::Question::remembered() says it
   std::map<std::string, std::string> settings;  // that are others than those that the page begins with
+  std::string pin;                              // as page::PageModel::pin_name() says it
 
   bool operator==(const PageMemory&) const = default;
 };
@@ -40,6 +41,8 @@ class SettingsFile {
   explicit SettingsFile(std::filesystem::path path = settings_path());
 
   const Settings& values() const { return values_; }
+  // Where the reader's runs are kept; empty: nowhere.
+  std::filesystem::path runs_folder() const { return path_.empty() ? path_ : path_.parent_path() / "runs"; }
   // One sentence if the file could not be used; empty: all is well. To be shown once.
   const std::string& notice() const { return notice_; }
 

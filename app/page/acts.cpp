@@ -50,7 +50,11 @@ std::string why_no_act(const lessons::Act& act, const PageModel& page) {
 }
 
 std::string in_words(const lessons::Act& act, const PageModel& page) {
-  return act.sets() ? settings_in_words(act.settings, page.settings()) : view_in_words(act.view, page);
+  if (!act.sets()) return view_in_words(act.view, page);
+  std::string words = settings_in_words(act.settings, page.settings());
+  if (const auto peak = page.previewed_peak())
+    words += fmt::format(". The dashed line is its prediction: a peak of {}", record::format_bytes(*peak));
+  return words;
 }
 
 record::Status perform(const lessons::Act& act, PageModel& page) {

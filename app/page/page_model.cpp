@@ -2,6 +2,8 @@
 #include "app/page/page_model.h"
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <utility>
 
 #include "app/page/run_estimate.h"
@@ -30,13 +32,45 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
   put_numbers();
 }
 
-RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording) const {
+namespace {
+
+// "H200", "CPU"
+std::string device_of(const record::RunInfo& info) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  const auto gpu = info.provenance.find("gpu");
+  if (info.device == record::DeviceKind::kCpu) return "CPU";
+  if (gpu == info.provenance.end()) return "GPU";
+  return gpu->second.starts_with(kMaker) ? gpu->second.substr(kMaker.size()) : gpu->second;
+}
+
+// "you, 12:04", or "you, 23 Nov" on another day, from "2026-11-23T11:04:31Z".
+std::string made_at(const record::RunInfo& info) {
+  std::tm utc{};
+  const auto created = info.provenance.find("created");
+  if (created == info.provenance.end() || strptime(created->second.c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr)
+    return "you";
+  const std::time_t then = timegm(&utc), now = std::time(nullptr);
+  std::tm there{}, here{};
+  localtime_r(&then, &there);
+  localtime_r(&now, &here);
+  const bool today = there.tm_year == here.tm_year && there.tm_yday == here.tm_yday;
+  std::array<char, 16> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), today ? "%H:%M" : "%d %b", &there);
+  return "you, " + std::string(text.data(), length);
+}
+
+}  // namespace
+
+RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording, RunOnShow::From from) const {
   RunOnShow run;
+  run.from = from;
   run.ledger = std::make_shared<record::Ledger>(*recording);
   run.ledger->update();
   run.recording = std::move(recording);
   const record::Recording& recorded = *run.recording;
-  run.label = lessons::provenance_line(recorded.info());
+  run.label = lessons::settings_line(recorded.info());
+  const bool own = from == RunOnShow::From::kReader || from == RunOnShow::From::kEarlierStart;
+  run.where = own ? made_at(recorded.info()) : device_of(recorded.info());
   const bool sweep = !recorded.sweep_points().empty();
   const std::string techniques = sweep ? std::string() : techniques_of(recorded.info());
   if (!techniques.empty()) run.label.insert(0, techniques + "; ");
@@ -46,26 +80,29 @@ RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording
 
 void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, bool base, std::string_view name) {
   if (base) bases_.push_back(recording);
-  int place = static_cast<int>(runs_.size());
-  for (const int made : {own_, sweep_})
-    if (made >= 0) place = std::min(place, made);
-  runs_.insert(runs_.begin() + place, make_run(std::move(recording)))->name = name;
-  for (int* index : {&own_, &sweep_, &shown_})
-    if (*index >= place) ++*index;
+  RunOnShow run = make_run(std::move(recording));
+  run.name = name;
+  add_run(std::move(run));
   if (shown_ < 0) show_run(0);
+  if (name == wanted_pin_ && !name.empty()) pin(name);
   pin_base();
 }
 
-int PageModel::place_made(int& made) {
-  if (made < 0) {
-    made = static_cast<int>(runs_.size());
-    runs_.emplace_back();
-  }
-  return made;
+int PageModel::add_run(RunOnShow run) {
+  const auto behind = std::ranges::find_if(runs_, [&](const RunOnShow& each) { return each.from > run.from; });
+  const int place = static_cast<int>(behind - runs_.begin());
+  runs_.insert(behind, std::move(run));
+  for (int* index : {&own_, &sweep_, &shown_})
+    if (*index >= place) ++*index;
+  return place;
 }
 
 void PageModel::take_sweep(std::shared_ptr<const record::Recording> recording, bool show) {
-  runs_[static_cast<std::size_t>(place_made(sweep_))] = make_run(std::move(recording));
+  RunOnShow sweep = make_run(std::move(recording), RunOnShow::From::kSweep);
+  if (sweep_ >= 0)
+    runs_[static_cast<std::size_t>(sweep_)] = std::move(sweep);
+  else
+    sweep_ = add_run(std::move(sweep));
   if (show || shown_ == sweep_) show_run(sweep_);
 }
 
@@ -121,7 +158,7 @@ const RunOnShow* PageModel::on_show() const {
 bool PageModel::follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording) {
   if (recording == nullptr) return false;
   if (run.recording != recording) {
-    run = make_run(recording);
+    run = make_run(recording, run.from);
     return true;
   }
   const std::uint64_t before = run.ledger->size();
@@ -144,8 +181,17 @@ bool PageModel::poll(double now, bool news) {
   if (own_ >= 0 && changed) {
     RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
     follow(own, control_.recording());
-    if (own.label.empty()) own.label = make_run(own.recording).label;
+    if (own.label.empty()) {  // what the run is about has only just arrived
+      const RunOnShow made = make_run(own.recording, own.from);
+      own.label = made.label;
+      own.where = made.where;
+    }
     stale_ = true;
+  }
+  watch_budget(now);
+  if (trial_ && !control_.running()) {
+    run_trial(now);
+    changed = true;
   }
   changed = (asked_ && take_prediction()) || changed;
   changed = plan_step(news) || changed;
@@ -157,26 +203,44 @@ bool PageModel::poll(double now, bool news) {
   return changed;
 }
 
-void PageModel::run(double now) {
+void PageModel::run(double now, std::optional<double> budget) {
   if (!control_.can_run()) return;
+  over_budget_ = false;
+  budget_ = budget;
   if (!runs_here()) set_here();
   if (has_predictions()) started_flops_ = run_flops(predict::step_settings(settings()));
   const record::Status started = control_.start(now);
   refusal_ = started ? std::string() : started.error().message;
   if (!started) return;
-  RunOnShow& own = runs_[static_cast<std::size_t>(place_made(own_))];
-  own = RunOnShow{};
   // The backend's recording exists from the start on, empty at first.
-  if (const auto recording = control_.recording())
-    own = make_run(recording);
-  else
-    own = make_run(std::make_shared<record::Recording>());
+  const auto recording = control_.recording();
+  RunOnShow own = make_run(recording != nullptr ? recording : std::make_shared<const record::Recording>(),
+                           RunOnShow::From::kReader);
+  own_ = -1;
+  own_ = add_run(std::move(own));
+  drop_oldest();
+  budget_ends_ = budget_ ? std::optional(now + *budget_) : std::nullopt;
   look_at(own_);
   show_figure_of(own_);
 }
 
+// A run that takes too long for the room is cancelled, and the page's stored one is shown.
+void PageModel::watch_budget(double now) {
+  if (!budget_ends_) return;
+  if (control_.running()) {
+    if (now > *budget_ends_ && !control_.cancelling()) control_.cancel();
+    return;
+  }
+  const bool over = now > *std::exchange(budget_ends_, std::nullopt);
+  if (!over || control_.outcome()->kind != record::OutcomeKind::kCancelled) return;
+  if (runs_.front().from != RunOnShow::From::kPage) return;
+  show_run(0);
+  over_budget_ = true;
+}
+
 void PageModel::show_run(int index) {
   if (index < 0 || index >= static_cast<int>(runs_.size())) return;
+  over_budget_ = false;
   prefers_prediction_ = false;
   look_at(index);
   show_figure_of(index);
@@ -206,6 +270,7 @@ bool PageModel::can_pin() const {
 
 void PageModel::toggle_pin() {
   pinned_by_reader_ = true;
+  wanted_pin_.clear();
   if (pinned_.recording != nullptr)
     pinned_ = RunOnShow{};
   else if (can_pin())

@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/common/predictions.h"
@@ -24,15 +26,28 @@ namespace headroom::app::page {
 
 // A run that can be looked at.
 struct RunOnShow {
+  enum class From : unsigned char { kPage, kEarlierStart, kReader, kSweep };
+
   std::shared_ptr<const record::Recording> recording;
   std::shared_ptr<record::Ledger> ledger;  // shared with a run A that is still this one
-  std::string name;                        // of a stored one: its file's, without .hrec
-  std::string label;  // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
+  From from = From::kPage;
+  std::string name;      // its file's: of a stored one without .hrec, of the reader's once it is kept
+  bool offered = false;  // of the reader's: take_unkept() had it
+  std::string where;     // "H200", "CPU"; the reader's: "you, 12:04", or "you, 23 Nov"
+  std::string label;     // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"
 };
 
 struct Notice {
   enum class Kind { kTrouble, kOutOfMemory, kVerdict } kind = Kind::kTrouble;
   std::string head, body;
+};
+
+// What a run showed of one value of a setting, all others being those that are set.
+struct RunMark {
+  enum class Kind : unsigned char { kRan, kFits, kOutOfMemory };
+
+  double value = 0;
+  Kind kind = Kind::kRan;  // the others: under the limit of the card in question
 };
 
 struct PageSources {
@@ -81,7 +96,8 @@ class PageModel {
   std::map<std::string, std::string> changes() const;
   // As it was before a restart: the answer as Question::remembered() said it, then those settings. What this version does
   // not take is left out.
-  void recall(const std::string& answer, const std::map<std::string, std::string>& changes);
+  void recall(const std::string& answer, const std::map<std::string, std::string>& changes,
+              const std::string& pin = {});
   // Null: not asked for, or on its way.
   const RunOnShow* predicted() const;
   // Of runs(), those that were made with these settings: indices.
@@ -89,10 +105,26 @@ class PageModel {
   // The run on show is among them; then, of its last whole step, the peak. 0: it has none.
   bool shows_evidence() const;
   record::Bytes measured_peak() const;
+  // Of a number such as the batch: where there are runs that differ from the settings in it alone.
+  const std::vector<RunMark>& marks(std::string_view key);
 
   // --- runs
-  void run(double now);
+  // `budget`: seconds after which a stored run takes the place of one that is still on.
+  void run(double now, std::optional<double> budget = {});
   void cancel() { control_.cancel(); }
+  // The card's border, tried: the largest batch that should fit and the next one run under what the card leaves. Then the
+  // largest that ran is set.
+  void try_border(double now);
+  bool trying() const { return trial_.has_value(); }
+  // Why that cannot be done here; empty: it can.
+  std::string why_no_trial() const;
+  // Seconds that both runs take, as estimated_seconds() says it.
+  std::optional<double> estimated_trial_seconds() const;
+  // What a run of these settings takes, and what this machine has for it; nothing: not known, or it would give the answer away.
+  struct Needs {
+    record::Bytes bytes = 0, of = 0;
+  };
+  std::optional<Needs> needs() const;
   // Seconds that a run would take: as measured with these settings, or by its work at the speed of the last run here, or
   // at that of such processors. Nothing: not known.
   std::optional<double> estimated_seconds() const;
@@ -112,6 +144,13 @@ class PageModel {
   // with it, until the reader pins or unpins one.
   // `name`: by which a tour pins it.
   void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false, std::string_view name = {});
+  // One that the reader made before a restart.
+  void add_kept(std::shared_ptr<const record::Recording> recording, std::string_view name);
+  // The reader's run that has ended and is worth a file; null: there is none, or it was asked for before.
+  const RunOnShow* take_unkept();
+  void note_kept(const RunOnShow& run, std::string name);
+  void forget(int index);                                                              // one of the reader's runs
+  std::vector<std::string> take_forgotten() { return std::exchange(forgotten_, {}); }  // files
   // What a sweep that was started on this page has got to. `show`: with a figure of it, else it changes under the reader
   // only where it is on show.
   void take_sweep(std::shared_ptr<const record::Recording> recording, bool show);
@@ -119,6 +158,8 @@ class PageModel {
   bool can_pin() const;
   void toggle_pin();  // pins the run on show; with a run A there, lets that go
   const RunOnShow* pinned() const { return pinned_.recording == nullptr ? nullptr : &pinned_; }
+  // For recall(): empty where the page decides, "none", or the name of the reader's choice.
+  std::string pin_name() const;
   const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
   // Of what the figure on show is about: memory of a training step is predicted, a sweep is not, and a calculation needs
   // no prediction. Without an engine the closed form takes its place.
@@ -135,6 +176,10 @@ class PageModel {
   // question, or it would answer the page's.
   const StepPlan* plan() const { return plan_ && !question_.hides() ? &*plan_ : nullptr; }
   void show_prediction(bool on);
+  // The mouse is on a link that sets these; none: on no link. Until it leaves, what is predicted with them is a line over the
+  // figure. In every frame.
+  void preview(std::span<const lessons::Setting> changes);
+  std::optional<record::Bytes> previewed_peak() const;  // once it is known
   // Whether the figure on show has a peak that can be held against a card, and none of it is to be guessed.
   bool has_verdict() const { return settings_drive() && !question_.hides(); }
   // The switches as of the last plan(); none before there is one.
@@ -184,6 +229,8 @@ class PageModel {
   // --- words about the last run
   std::optional<Notice> notice() const;
   std::string status_line() const;
+  // `headroom figures …` that writes the figure on show with these settings; empty: no command draws it.
+  std::string as_command() const;
 
  private:
   static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
@@ -191,13 +238,21 @@ class PageModel {
   void take_settings_of(const RunOnShow& run);
   void set_here();
   void note_speed();
+  std::optional<double> estimated_seconds(const record::Params& settings) const;
+  void watch_budget(double now);
+  void run_trial(double now);
+  void end_trial();
+  record::Bytes limit_of_card() const;  // what it leaves the allocator; 0: not known
   void show_settings();
   void remember(std::string_view key);
   bool step_settings(std::vector<record::Params>& from, std::vector<record::Params>& to);
-  RunOnShow make_run(std::shared_ptr<const record::Recording> recording) const;
+  RunOnShow make_run(std::shared_ptr<const record::Recording> recording,
+                     RunOnShow::From from = RunOnShow::From::kPage) const;
   bool shows_runs() const { return shown_figure().basis == lessons::Basis::kRun; }
-  bool growing() const;       // the run on show is being recorded
-  int place_made(int& made);  // where what is made here goes, after the stored runs
+  bool growing() const;        // the run on show is being recorded
+  int add_run(RunOnShow run);  // behind those from the same source; its index
+  void drop_oldest();
+  void erase_run(int index);
   bool is_sweep(int run) const;
   void look_at(int run);
   void show_figure_of(int run);  // where the one on show is about sweeps, and the run is none, or the reverse
@@ -232,17 +287,41 @@ class PageModel {
 
   std::vector<RunOnShow> runs_;
   int shown_ = -1;
-  int own_ = -1;                                          // index of the run made here, once there is one
+  int own_ = -1;                                          // index of the run made here last, once there is one
   int sweep_ = -1;                                        // of the sweep made here
   std::shared_ptr<const record::Recording> answered_by_;  // what the guess was compared with
   RunOnShow pinned_;
   std::vector<std::shared_ptr<const record::Recording>> bases_;
   bool pinned_by_reader_ = false;  // or let go
+  std::string wanted_pin_;         // of a run that is not there yet
+  std::vector<std::string> forgotten_;
+  // The border being tried: the settings before, the batches that are left, and the largest that ran.
+  struct Trial {
+    record::Params before;
+    std::vector<std::int64_t> left;
+    bool began = false;
+    std::int64_t ran = 0;
+  };
+  std::optional<Trial> trial_;
+  struct Marks {
+    record::Params settings;
+    std::size_t runs = 0;
+    bool running = false;
+    record::Bytes limit = 0;
+    std::vector<RunMark> all;
+  };
+  std::map<std::string, Marks, std::less<>> marks_;  // by key, of the settings that they were worked out for
   Comparison comparison_;
   RunOnShow prediction_;
   bool shows_prediction_ = false;
   bool prefers_prediction_ = false;  // where there is a run as well
   std::string prediction_refusal_;
+  struct Preview {
+    record::Params params;
+    RunOnShow run;  // without a recording: on its way, or refused
+    bool answered = false;
+  };
+  std::optional<Preview> preview_;
   bool asked_ = false;              // the answer is on its way
   std::optional<double> asked_at_;  // when poll() first saw that
   bool late_ = false;
@@ -266,9 +345,11 @@ class PageModel {
   TimelineView built_view_;
   std::optional<double> built_guess_;
   Question::State built_state_ = Question::State::kNone;
-  std::string refusal_;                     // why the last Run did not start
-  double started_flops_ = 0;                // of the last run
-  std::optional<double> flops_per_second_;  // of the last run that was completed
+  std::string refusal_;                         // why the last Run did not start
+  std::optional<double> budget_, budget_ends_;  // of the run that is on: seconds, and when they are over
+  bool over_budget_ = false;                    // the last run ended so
+  double started_flops_ = 0;                    // of the last run
+  std::optional<double> flops_per_second_;      // of the last run that was completed
 };
 
 }  // namespace headroom::app::page

@@ -51,6 +51,10 @@ std::optional<Notice> PageModel::notice() const {
   if (!refusal_.empty()) return Notice{Notice::Kind::kTrouble, "This run was refused", refusal_};
   if (const auto& trouble = control_.trouble(); trouble && !trouble->empty())
     return Notice{Notice::Kind::kTrouble, "No engine at work", *trouble};
+  if (over_budget_ && on_show() != nullptr)
+    return Notice{Notice::Kind::kVerdict, "A stored run, in place of the live one",
+                  fmt::format("The run here took more than {:.0f} s and was cancelled. This one was recorded on {}.",
+                              *budget_, on_show()->where)};
   const auto& outcome = control_.outcome();
   const bool own_shown = own_ >= 0 && shown_ == own_ && !shows_prediction_;
   const RunOnShow* run = on_show();
@@ -112,6 +116,20 @@ std::string PageModel::status_line() const {
   if (const auto speed = over_steps(*own.recording, record::MetricKind::kTokensPerSecond))
     line += fmt::format(", {} tokens/s", record::format_count(std::llround(speed->value)));
   return line;
+}
+
+std::string PageModel::as_command() const {
+  if (!settings_drive() || device() != record::DeviceKind::kGpu || question_.hides()) return {};
+  std::string command = fmt::format("headroom figures {}", shown_figure().id);
+  const record::Params first(settings().schema());
+  for (const record::ParamSpec& spec : first.schema()) {
+    const std::string value = settings().as_text(spec.key);
+    const bool limit = spec.key == "cap" && chosen_card_ == nullptr;
+    if ((spec.role == record::ParamRole::kRun && !limit) || !settings().in_use(spec.key)) continue;
+    if (value != first.as_text(spec.key)) command += fmt::format(" --of {}={}", spec.key, value);
+  }
+  if (chosen_card_ != nullptr) command += fmt::format(" --card \"{}\"", chosen_card_->name);
+  return command + " --out figures --format svg";
 }
 
 }  // namespace headroom::app::page

@@ -51,6 +51,31 @@ bool PageModel::take_prediction() {
   return true;
 }
 
+void PageModel::preview(std::span<const lessons::Setting> changes) {
+  record::Params wanted = settings();
+  for (const lessons::Setting& change : changes)
+    if (!wanted.has(change.key) || !wanted.set(change.key, std::string_view(change.value))) changes = {};
+  if (changes.empty() || predictions_ == nullptr || !has_verdict() || wanted == settings()) {
+    if (!std::exchange(preview_, std::nullopt)) return;
+    if (predictions_ != nullptr) predictions_->drop(&preview_);
+    stale_ = true;
+    return;
+  }
+  if (!preview_ || !(preview_->params == wanted)) preview_ = Preview{.params = wanted, .run = {}, .answered = false};
+  if (preview_->answered) return;
+  const auto answer = predictions_->ask(&preview_, {std::string(control_.demo().id), wanted});
+  if (answer == nullptr) return;
+  preview_->answered = stale_ = true;
+  if (*answer) follow(preview_->run, answer->recording);
+}
+
+std::optional<record::Bytes> PageModel::previewed_peak() const {
+  if (!preview_ || preview_->run.recording == nullptr) return std::nullopt;
+  const auto step = record::last_whole_step(*preview_->run.recording);
+  if (!step) return std::nullopt;
+  return preview_->run.ledger->peak(step->first, step->last).totals.allocated;
+}
+
 void PageModel::take_closed_form() {
   prediction_ = RunOnShow{};
   stale_ = true;

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "app/page/evidence.h"
+#include "app/common/evidence.h"
 #include "app/page/page_model.h"
 #include "app/page/run_estimate.h"
 #include "app/page/ways_out.h"
@@ -72,7 +72,9 @@ std::map<std::string, std::string> PageModel::changes() const {
   return changes;
 }
 
-void PageModel::recall(const std::string& answer, const std::map<std::string, std::string>& changes) {
+void PageModel::recall(const std::string& answer, const std::map<std::string, std::string>& changes,
+                       const std::string& pin) {
+  this->pin(pin);
   question_.recall(answer);
   if (question_.state() == Question::State::kWaiting) settle_question();
   if (!settings_drive() || changes.empty()) return;
@@ -85,10 +87,14 @@ void PageModel::recall(const std::string& answer, const std::map<std::string, st
 
 std::optional<double> PageModel::estimated_seconds() const {
   if (const auto measured = control_.estimate()) return measured;
+  return estimated_seconds(settings());
+}
+
+std::optional<double> PageModel::estimated_seconds(const record::Params& settings) const {
   const backend::Backend* const machine = control_.backend();
   const bool on_cpu = device() == record::DeviceKind::kCpu;
   if (!settings_drive() || machine == nullptr || !runs_here() || (!on_cpu && !flops_per_second_)) return std::nullopt;
-  const predict::StepSettings step = predict::step_settings(settings());
+  const predict::StepSettings step = predict::step_settings(settings);
   if (flops_per_second_) return run_flops(step) / *flops_per_second_;
   const double cores = std::max(1U, std::thread::hardware_concurrency());
   const bool sixteen_bits = step.precision != predict::Precision::kFp32;
@@ -132,10 +138,10 @@ void PageModel::take_settings_of(const RunOnShow& run) {
 void PageModel::show_settings() {
   const std::vector<int> made = evidence();
   const bool on_show = std::find(made.begin(), made.end(), shown_) != made.end();
-  const bool own = std::find(made.begin(), made.end(), own_) != made.end();
   if (!made.empty() && !prefers_prediction_) {
     if (on_show && !shows_prediction_) return;
-    return look_at(on_show ? shown_ : own ? own_ : made.front());
+    const bool own = runs_[static_cast<std::size_t>(made.back())].from != RunOnShow::From::kPage;
+    return look_at(on_show ? shown_ : own ? made.back() : made.front());
   }
   if (!std::exchange(shows_prediction_, true)) {
     reset_views();

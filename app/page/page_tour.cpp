@@ -35,11 +35,19 @@ void PageModel::pin(std::string_view run) {
   if (run.empty()) return;
   pinned_by_reader_ = run != "base";
   pinned_ = RunOnShow{};
+  wanted_pin_ = run;
   comparison_.rows.clear();
   stale_ = true;
   if (run == "base") pin_base();
   for (const RunOnShow& each : runs_)
     if (each.name == run) pinned_ = each;
+}
+
+std::string PageModel::pin_name() const {
+  if (!pinned_by_reader_) return {};
+  if (pinned_.recording == nullptr) return wanted_pin_.empty() ? "none" : wanted_pin_;
+  const auto pinned = std::ranges::find(runs_, pinned_.recording, &RunOnShow::recording);
+  return pinned == runs_.end() ? std::string() : pinned->name;
 }
 
 // The view's places are those of the whole step, so the figure is built once without zoom.

@@ -54,6 +54,15 @@ int nearest_stop(const std::vector<double>& stops, double value) {
   return best;
 }
 
+double place_of(const std::vector<double>& stops, double value) {
+  const auto above = std::ranges::lower_bound(stops, value) - stops.begin();
+  if (above == 0 || stops.size() < 2) return 0;
+  const auto last = std::ssize(stops) - 1;
+  if (above > last) return 1;
+  const double low = stops[static_cast<std::size_t>(above - 1)], high = stops[static_cast<std::size_t>(above)];
+  return (static_cast<double>(above - 1) + (value - low) / (high - low)) / static_cast<double>(last);
+}
+
 double number_of(const record::ParamSpec& spec, const record::Params& params) {
   return spec.kind == ParamKind::kReal ? params.real(spec.key) : static_cast<double>(params.integer(spec.key));
 }

@@ -15,6 +15,9 @@ std::vector<double> stops_of(const record::ParamSpec& spec);
 // The stop nearest to a value, on the slider's own scale.
 int nearest_stop(const std::vector<double>& stops, double value);
 
+// Where a value is along the slider: 0 … 1, between two stops in proportion.
+double place_of(const std::vector<double>& stops, double value);
+
 // "1,024 tokens", "24 GiB", "no limit", "each layer".
 std::string shown_value(const record::ParamSpec& spec, const record::Params& params);
 // Whether it has no value but the rule that `unset` names.

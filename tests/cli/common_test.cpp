@@ -2,11 +2,15 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "app/common/assets.h"
+#include "app/common/kept_runs.h"
 #include "app/common/session.h"
 #include "app/common/settings.h"
 #include "app/common/summary.h"
@@ -54,6 +58,31 @@ TEST_CASE("Settings come back, and keep what another window wrote") {
   CHECK(third.values().page == "where_memory_goes");
   CHECK(third.values().font_scale == 2);
   CHECK(folder.files() == Words{"headroom/settings.json"});
+}
+
+TEST_CASE("Runs are kept by page, and the oldest make room") {
+  const TemporaryFolder folder;
+  const auto run = tests::small_recording();
+  const KeptRuns kept(folder.path() / "runs", 3);
+  Words names;
+  for (int i = 0; i < 4; ++i) {
+    names.push_back(kept.keep(run, i % 2 == 0 ? "low_rank" : "offload").value());
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // names are times
+  }
+  CHECK(kept.of_page("low_rank") == Words{names[2]});
+  CHECK(kept.of_page("offload") == Words{names[1], names[3]});
+  CHECK(load_recording(kept.path_of(names[3])).value()->info().demo == "train_step");
+  std::ofstream(folder.path() / "runs" / "mine.hrec") << "not a run that was kept";
+  kept.forget(names[1]);
+  kept.forget("mine.hrec");
+  CHECK(folder.files() == Words{"runs/" + names[2], "runs/" + names[3], "runs/mine.hrec"});
+
+  const auto size = std::filesystem::file_size(kept.path_of(names[3]));
+  const KeptRuns small(folder.path() / "runs", 50, size);
+  const std::string last = small.keep(run, "offload").value();  // the newest stays, whatever its size
+  CHECK(small.of_page("low_rank").empty());
+  CHECK(small.of_page("offload") == Words{last});
+  CHECK(KeptRuns({}).keep(run, "offload").value().empty());
 }
 
 TEST_CASE("Settings keep keys of a newer version and mend bad values one by one") {

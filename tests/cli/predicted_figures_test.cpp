@@ -51,6 +51,23 @@ TEST_CASE("Without an engine a figure of settings is of the closed form, says wh
   CHECK(holds(read_file(start + "svg"), ">Does not fit on GeForce RTX 4090 by "));  // a text of the picture
 }
 
+TEST_CASE("A shipped run with the settings is drawn under what was predicted, and the difference is said") {
+  const TemporaryFolder out;
+  const Ran ran =
+      draw_by_formula({"memory_timeline", "--model", "llama-3.2-1b", "--of", "batch=4", "--of", "seq=1024", "--of",
+                       "precision=bf16", "--card", "RTX 4090", "--out", out.path().string(), "--format", "json"});
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const std::vector<std::string> files = out.files();
+  const auto drawn = std::ranges::find_if(files, [](const auto& name) { return name.starts_with("memory_timeline"); });
+  REQUIRE(drawn != files.end());
+  const json data = json::parse(read_file(out / *drawn));
+  CHECK(data["source"] == "recorded");
+  CHECK(holds(data["caption"], "Measured on NVIDIA H200: "));
+  CHECK(data["provenance"]["card.verdict"] == "fits");
+  CHECK(data["provenance"]["gpu"] == "NVIDIA H200");
+}
+
 TEST_CASE("A figure of settings without a card has no verdict, and a larger batch another picture") {
   const TemporaryFolder out;
   for (const char* batch : {"batch=1", "batch=2"}) {

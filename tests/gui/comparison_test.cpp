@@ -2,7 +2,7 @@
 #include <memory>
 #include <utility>
 
-#include "app/page/evidence.h"
+#include "app/common/evidence.h"
 #include "app/page/page_model.h"
 #include "demos/experiments/demo.h"
 #include "tests/gui/reader.h"
@@ -13,6 +13,7 @@
 #include "tests/support/panels.h"
 
 using namespace headroom;
+using namespace headroom::app;
 using namespace headroom::app::page;
 using namespace headroom::tests;
 

@@ -224,11 +224,50 @@ TEST_CASE("the page begins with what it is about, and every setting and switch i
     actor.frames(3);
     actor.picture("living card");
     actor.frames(1);
+    IM_CHECK_STR_EQ(
+        actor.page().as_command().c_str(),
+        "headroom figures memory_timeline --of model=llama-3.2-1b --of batch=12 --of seq=1024 --of precision=bf16 "
+        "--of loss=flce --card \"GeForce RTX 4090\" --out figures --format svg");
     actor.ctx->KeyPress(ImGuiKey_X);  // the fused loss was turned last
     IM_CHECK(text("loss") == "plain" && text("batch") == "12");
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_Z);
     IM_CHECK(text("loss") == "flce");
     actor.ctx->ItemClick("**/back to begin");
     IM_CHECK(text("batch") == "4" && text("checkpointing") == "layer" && actor.page().shows_evidence());
+  });
+}
+
+TEST_CASE("both sides of the card's border are tried, and the slider shows what came of it", "[gui][live]") {
+  TestAssets assets;
+  assets.add(*small_run(), "tiny_cpu");
+  perform("try it", stage_with_engine(assets), [](Actor& actor) {
+    actor.click("skip");
+    for (const auto& [key, value] :
+         std::map<std::string, std::string>{{"device", "cpu"}, {"steps", "1"}, {"batch", "2"}, {"cap", "256MiB"}})
+      IM_CHECK(actor.page().set_param(key, value).ok());
+    IM_CHECK(wait_for(actor, [&] { return actor.page().why_no_trial().empty(); }));
+    const std::int64_t largest = *actor.page().plan()->cards.front().largest_batch;
+    IM_CHECK(largest > 2 && largest < 64);
+    IM_CHECK(actor.page().needs().has_value() && actor.page().needs()->of == 256 * record::kMiB);
+    actor.click("try");
+    IM_CHECK(actor.page().trying());
+    IM_CHECK(wait_for(actor, [&] { return !actor.page().trying(); }));
+    using Kind = app::page::RunMark::Kind;
+    const auto marked = [&](std::int64_t batch, Kind kind) {
+      const auto& marks = actor.page().marks("batch");
+      return std::any_of(marks.begin(), marks.end(), [&](const app::page::RunMark& mark) {
+        return mark.value == static_cast<double>(batch) && mark.kind == kind;
+      });
+    };
+    IM_CHECK(marked(largest, Kind::kFits));
+    IM_CHECK(marked(largest + 1, Kind::kOutOfMemory));
+    IM_CHECK_EQ(actor.page().settings().integer("batch"), largest);  // the largest that ran is on show
+    IM_CHECK(actor.page().shows_evidence());
+    IM_CHECK(wait_for(actor, [&] { return actor.page().plan() != nullptr && actor.page().why_no_trial().empty(); }));
+    actor.frames(3);
+    actor.picture("tried");
+    actor.frames(1);
+    IM_CHECK(actor.page().set_param("cap", "512MiB").ok());  // what a limit ended says nothing of another
+    IM_CHECK(!marked(largest + 1, Kind::kOutOfMemory));
   });
 }

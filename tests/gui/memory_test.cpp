@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "app/common/settings.h"
 #include "imgui_te_engine.h"
@@ -62,6 +64,56 @@ TEST_CASE("answers, progress and settings are there after a restart", "[gui]") {
     actor.picture("after the restart");
     actor.frames(1);
   });
+}
+
+TEST_CASE("the reader's runs and run A are there after a restart, until they are forgotten", "[gui]") {
+  const TemporaryFolder folder;
+  const auto files = [&] {
+    std::vector<std::string> names;
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "runs", none))
+      names.push_back(entry.path().filename().string());
+    return names;
+  };
+  std::string kept;
+  {
+    Scene scene;
+    app::SettingsFile file(folder / "settings.json");
+    scene.stage.settings = &file;
+    perform("a run before the restart", scene.stage, [&](Actor& actor) {
+      actor.click("skip");
+      actor.click("run");
+      actor.wait_for_end_of_run();
+      actor.frames(2);
+      IM_CHECK_EQ(actor.page().runs().size(), 2u);
+      kept = actor.page().runs().back().name;
+      actor.page().toggle_pin();
+      actor.page().show_run(0);
+      actor.frames(2);
+      actor.app.keep_all();
+    });
+  }
+  CHECK(files() == std::vector<std::string>{kept});
+  Scene scene;
+  app::SettingsFile file(folder / "settings.json");
+  scene.stage.settings = &file;
+  perform("a run after the restart", scene.stage, [&](Actor& actor) {
+    actor.frames(6);
+    IM_CHECK_EQ(actor.page().runs().size(), 2u);
+    IM_CHECK_STR_EQ(actor.page().runs().back().name.c_str(), kept.c_str());
+    IM_CHECK(actor.page().pinned() != nullptr &&
+             actor.page().pinned()->recording == actor.page().runs().back().recording);
+    actor.page().show_run(0);
+    actor.frames(2);
+    actor.ctx->ItemClick("**/runs");
+    actor.frames(2);
+    actor.picture("list of runs");
+    actor.frames(1);
+    actor.ctx->ItemClick("**/$$1/forget");
+    actor.frames(3);
+    IM_CHECK_EQ(actor.page().runs().size(), 1u);
+  });
+  CHECK(files().empty());
 }
 
 TEST_CASE("a file with answers that are none is read as far as it goes", "[gui]") {

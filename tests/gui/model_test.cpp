@@ -119,7 +119,37 @@ TEST_CASE("a live run grows, ends, and can be run again", "[window][page]") {
   reader.model.run(reader.now);
   reader.finish_run();
   CHECK(reader.backend.starts() == 2);
-  CHECK(reader.model.runs().size() == 2);  // the stored run and one's own
+  REQUIRE(reader.model.runs().size() == 3);  // the stored run and one's own
+  CHECK(reader.model.shown_run() == 2);
+  reader.model.forget(0);  // what is shipped stays
+  CHECK(reader.model.runs().size() == 3);
+  reader.model.forget(2);
+  CHECK(reader.model.runs().size() == 2);
+  CHECK(reader.model.shown_run() >= 0);
+  CHECK(reader.model.figure(400).head.empty_reason.empty());
+}
+
+TEST_CASE("a run that takes longer than its budget gives way to the stored one, and that is said", "[window][page]") {
+  Reader reader;
+  reader.model.question().skip();
+  reader.model.run(reader.now, 20.0);
+  reader.poll(3);
+  reader.backend.hold(true);
+  reader.now += 19;
+  reader.poll();
+  CHECK(reader.model.control().running());
+  reader.now += 2;
+  reader.poll(3);
+  CHECK_FALSE(reader.model.control().running());
+  CHECK(reader.model.shown_run() == 0);
+  REQUIRE(reader.model.notice());
+  CHECK(reader.model.notice()->body ==
+        "The run here took more than 20 s and was cancelled. This one was recorded on CPU.");
+  reader.backend.hold(false);
+  reader.model.run(reader.now);
+  reader.finish_run();
+  CHECK_FALSE(reader.model.notice());
+  CHECK(reader.model.shown_run() == 2);
 }
 
 TEST_CASE("an engine that is lost leaves what was recorded, and the next run works", "[window][page]") {

@@ -1,7 +1,9 @@
 // What a page predicts: the answer, its verdict, and the closed form where there is none.
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "app/page/page_model.h"
 #include "demos/experiments/demo.h"
@@ -112,6 +114,43 @@ TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[wi
     wait_for_prediction(model, predictions.service);
   REQUIRE(model.plan() != nullptr);
   CHECK(model.plan()->cards.front().fit.verdict == predict::Verdict::kDoesNotFit);
+}
+
+TEST_CASE("pointing at a link draws what is predicted with its settings, and nothing while the question is open",
+          "[window][page]") {
+  tests::ScriptedPredictions predictions(
+      small_run({.weights = 60 * record::kMiB, .source = record::Source::kPredicted}));
+  ScriptedBackend runner(small_run());
+  PageModel model(
+      page(), demo(),
+      PageSources{
+          .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
+  const auto predicted_lines = [&] {
+    const auto& lines = tests::timeline_of(model.figure(400)).lines;
+    return std::ranges::count(lines, lessons::LineStyle::kPredicted, &lessons::StepLine::style);
+  };
+  const std::vector<lessons::Setting> link{{"batch", "8"}};
+  const auto point = [&] {
+    model.preview(link);
+    wait_for_prediction(model, predictions.service);
+    model.preview(link);
+  };
+  point();
+  CHECK_FALSE(model.previewed_peak());
+  CHECK(predictions.planner.starts() == 0);
+  model.question().skip();
+  model.show_prediction(true);
+  wait_for_prediction(model, predictions.service);
+  CHECK(predicted_lines() == 0);  // what is on show is that
+  point();
+  CHECK(predicted_lines() == 1);
+  CHECK(model.previewed_peak() == tests::peak_of({.weights = 60 * record::kMiB}));
+  CHECK(model.settings().as_text("batch") == "4");
+  model.preview({});
+  CHECK(predicted_lines() == 0);
+  const std::vector<lessons::Setting> gone{{"no_such", "8"}};
+  model.preview(gone);
+  CHECK_FALSE(model.previewed_peak());
 }
 
 TEST_CASE("a prediction that does not come at once is awaited, and one that does is not", "[window][page]") {

@@ -339,7 +339,7 @@ TEST_CASE("in the smallest window every shipped run of a page can be chosen from
       actor.frames(20);  // the others are read after the first
       skip_question(actor);
       std::set<std::string> names;
-      for (const app::page::RunOnShow& run : actor.page().runs()) names.insert(run.label);
+      for (const app::page::RunOnShow& run : actor.page().runs()) names.insert(run.where + ": " + run.label);
       IM_CHECK_EQ(names.size(), actor.page().runs().size());
       for (int tab = 0; tab < static_cast<int>(page->figures.size()); ++tab) {
         actor.page().show_tab(tab);

@@ -43,6 +43,10 @@ TEST_CASE("sliders have the stops that people use", "[window][settings]") {
   const std::vector<double> lengths =
       stops_of({.kind = record::ParamKind::kInteger, .minimum = 60, .maximum = 300, .logarithmic = true});
   CHECK(lengths == std::vector<double>{64, 80, 96, 112, 128, 160, 192, 224, 256});
+  CHECK(place_of({1, 2, 4}, 2) == 0.5);
+  CHECK(place_of({1, 2, 4}, 3) == 0.75);  // between two stops
+  CHECK(place_of({1, 2, 4}, 0) == 0);
+  CHECK(place_of({1, 2, 4}, 9) == 1);
   const std::vector<double> cards = stops_of(find("cap"));
   CHECK(cards.front() == 0);
   CHECK(std::find(cards.begin(), cards.end(), 24.0 * static_cast<double>(record::kGiB)) != cards.end());

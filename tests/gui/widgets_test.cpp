@@ -28,7 +28,8 @@ TEST_CASE("the window has each widget that a page can name, and no other", "[win
 TEST_CASE("pages of one schema share their settings, whichever is opened next", "[window][widgets]") {
   app::window::LibraryOptions options;
   options.assets = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets";
-  app::window::PageLibrary library(options, app::Session(app::EngineChoice{std::nullopt, "A test has no engine."}));
+  app::window::PageLibrary library(options, app::Session(app::EngineChoice{std::nullopt, "A test has no engine."}),
+                                   app::KeptRuns({}));
   const auto model_of = [&](const char* id) -> app::page::PageModel& {
     return library.open(*library.course().find_page(id)).value()->model();
   };

@@ -139,7 +139,20 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
   return changed;
 }
 
-bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from) {
+// A tick below the track; what was tried is a flag there, which points to the side of what it says: left of it all fits,
+// right of it nothing does. So those of two neighbors do not cover each other.
+void draw_slider_mark(const SliderMark& mark, float x, float y) {
+  const float foot = y + px(12);
+  const bool bad = mark.kind == SliderMark::Kind::kBad;
+  const ImU32 ink = bad ? theme().danger : mark.kind == SliderMark::Kind::kGood ? theme().ink : theme().text3;
+  canvas()->AddLine({x, y + px(4)}, {x, mark.kind == SliderMark::Kind::kTick ? y + px(9) : foot}, ink, line_px(1.5f));
+  if (mark.kind == SliderMark::Kind::kTick) return;
+  const float tip = bad ? px(7) : -px(7);
+  canvas()->AddTriangleFilled({x, foot - px(7)}, {x + tip, foot - px(3.5f)}, {x, foot}, ink);
+}
+
+bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from,
+            std::span<const SliderMark> marks) {
   const Hit state = hit(id, rect);
   const float knob = px(7), span = std::max(1.0f, rect.width() - 2 * knob);
   bool changed = false;
@@ -168,6 +181,7 @@ bool slider(const char* id, const Rect& rect, float& position, int steps, float 
     hatch(beyond, theme().danger, 5, 1.2f);
     outline(beyond, theme().danger, 2);
   }
+  for (const SliderMark& mark : marks) draw_slider_mark(mark, rect.x0 + knob + span * mark.at, y);
   if (state.hovered || state.held) canvas()->AddCircleFilled({x, y}, knob + px(4), with_alpha(theme().ink, 0.14f));
   if (state.focused) canvas()->AddCircle({x, y}, knob + px(4), theme().focus, 0, line_px(2));
   canvas()->AddCircleFilled({x, y}, knob, theme().card);

@@ -43,9 +43,15 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
 float segmented_width(std::span<const std::string> options);
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
                std::span<const std::string> refused = {});
+// A sign on a slider's track, at 0 … 1 along it.
+struct SliderMark {
+  enum class Kind : std::uint8_t { kTick, kGood, kBad } kind = Kind::kTick;
+  float at = 0;
+};
 // `position` is 0 … 1. `steps`: number of values, for the arrow keys; 0: a hundredth. From `hatched_from` on (the same
 // scale; 2: nowhere) what is set does not fit. True while it changes.
-bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from = 2);
+bool slider(const char* id, const Rect& rect, float& position, int steps, float hatched_from = 2,
+            std::span<const SliderMark> marks = {});
 // One line of text in a frame; the unit is at its right end. True when Enter was pressed or the field left.
 bool text_field(const char* id, const Rect& rect, std::string& text, std::string_view unit, bool focus_now = false,
                 std::string_view hint = {});

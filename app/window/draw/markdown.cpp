@@ -163,6 +163,7 @@ const lessons::Act* Markdown::draw_acts() {
     const std::string why = acts_->why_not(act);
     const bool pointed = ImGui::IsMouseHoveringRect(line.from, line.to) && ImGui::IsWindowHovered();
     if (pointed && why.empty()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (pointed && why.empty()) pointed_act_ = act;
     if (pointed) tooltip(why.empty() ? acts_->in_words(act) : why);
     if (const auto kind = lessons::category_of_term(act.view.highlight); pointed && kind) pointed_at_ = kind;
     if (!why.empty()) continue;

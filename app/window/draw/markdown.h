@@ -37,7 +37,10 @@ class Markdown {
 
   // The kind whose term or view the mouse is on, as of the last frame's render() calls.
   std::optional<record::Category> pointed_at() const { return pointed_at_; }
+  // What the link does that the mouse is on, as of those calls; null: it is on none.
+  const lessons::Act* pointed_act() const { return pointed_act_ ? &*pointed_act_ : nullptr; }
   void begin_frame() {
+    pointed_act_.reset();
     pointed_at_.reset();
     links_ = 0;
   }
@@ -63,6 +66,7 @@ class Markdown {
   int links_ = 0;  // that act, in this frame: their names
   std::optional<record::Category> lit_;
   std::optional<record::Category> pointed_at_;
+  std::optional<lessons::Act> pointed_act_;
 };
 
 }  // namespace headroom::app::window

@@ -38,7 +38,9 @@ std::string in_words(const lessons::Problems& problems) {
 }  // namespace
 
 App::App(AppOptions options, Session session, SettingsFile* settings)
-    : settings_(settings), library_(options.pages, std::move(session)) {
+    : settings_(settings),
+      library_(options.pages, std::move(session),
+               KeptRuns(settings == nullptr ? std::filesystem::path() : settings->runs_folder())) {
   const Settings kept = settings_ == nullptr ? Settings{} : settings_->values();
   ui_.theme = options.theme.value_or(theme_from(kept.theme));
   ui_.stage = options.present;
@@ -91,12 +93,13 @@ void App::recall_page() {
   recalled_.push_back(opened);
   const auto known = settings_->values().pages.find(opened->id);
   if (known == settings_->values().pages.end()) return;
-  page().recall(known->second.answer, known->second.settings);
+  page().recall(known->second.answer, known->second.settings, known->second.pin);
 }
 
 PageMemory App::memory_of_page() {
   const bool read = std::find(read_.begin(), read_.end(), &page().page()) != read_.end();
-  return {.read = read, .answer = page().question().remembered(), .settings = page().changes()};
+  return {
+      .read = read, .answer = page().question().remembered(), .settings = page().changes(), .pin = page().pin_name()};
 }
 
 void App::go_to(const lessons::Page& page) {

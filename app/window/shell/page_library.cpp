@@ -27,10 +27,11 @@ std::vector<std::string_view> recordings_in_turn(const lessons::Page& page) {
 
 }  // namespace
 
-PageLibrary::PageLibrary(LibraryOptions options, Session session)
+PageLibrary::PageLibrary(LibraryOptions options, Session session, KeptRuns kept)
     : options_(std::move(options)),
       course_(lessons::Course::load(options_.assets)),
       session_(std::move(session)),
+      kept_(std::move(kept)),
       runner_(options_.runner),
       predictions_(options_.predictions) {
   if (options_.make_backend)
@@ -42,6 +43,10 @@ PageLibrary::PageLibrary(LibraryOptions options, Session session)
 // Null where it is missing: not every copy of the program ships every recording.
 std::shared_ptr<const record::Recording> PageLibrary::stored(std::string_view name) {
   const std::filesystem::path path = recording_path(options_.assets, name);
+  return read(path);
+}
+
+std::shared_ptr<const record::Recording> PageLibrary::read(const std::filesystem::path& path) {
   if (std::error_code ignored; !std::filesystem::exists(path, ignored)) return nullptr;
   auto loaded = load_recording(path);
   if (loaded) return std::move(loaded).value();
@@ -105,7 +110,9 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
   for (; view->model().runs().empty() && name != names.end(); ++name)
     if (auto recording = stored(*name)) view->model().add_stored(std::move(recording), is_base(page, *name), *name);
-  for (; name != names.end(); ++name) to_load_.push_back({&view->model(), *name});
+  for (; name != names.end(); ++name) to_load_.push_back({&view->model(), std::string(*name)});
+  if (options_.from == nullptr && !page.demo.empty())
+    for (std::string& kept : kept_.of_page(page.id)) to_load_.push_back({&view->model(), std::move(kept), true});
   return (pages_[&page] = std::move(view)).get();
 }
 
@@ -114,6 +121,10 @@ void PageLibrary::load_next_recording() {
   if (to_load_.empty()) return;
   const ToLoad next = to_load_.front();
   to_load_.erase(to_load_.begin());
+  if (next.kept) {
+    if (auto run = read(kept_.path_of(next.recording))) next.page->add_kept(std::move(run), next.recording);
+    return;
+  }
   if (auto recording = stored(next.recording))
     next.page->add_stored(std::move(recording), is_base(next.page->page(), next.recording), next.recording);
 }
@@ -130,10 +141,26 @@ bool PageLibrary::poll_backends() {
   return news;
 }
 
+// What has ended goes into a file, and what the reader forgot leaves its own.
+void PageLibrary::keep_runs() {
+  for (const auto& [page, view] : pages_) {
+    page::PageModel& model = view->model();
+    for (const std::string& name : model.take_forgotten()) kept_.forget(name);
+    const page::RunOnShow* const run = model.take_unkept();
+    if (run == nullptr) continue;
+    auto name = kept_.keep(*run->recording, page->id);
+    if (!name)
+      notice_ = name.error().message + " The run is kept until the window closes.";
+    else if (!name.value().empty())
+      model.note_kept(*run, std::move(name).value());
+  }
+}
+
 bool PageLibrary::poll(double now) {
   const bool news = poll_backends();
   bool changed = news;
   for (const auto& [page, view] : pages_) changed = view->poll(now, news) || changed;
+  keep_runs();
   if (!to_load_.empty()) {
     load_next_recording();
     changed = true;

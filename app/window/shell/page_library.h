@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/common/kept_runs.h"
 #include "app/common/session.h"
 #include "app/window/views/page_view.h"
 #include "app/window/widgets/sweep_run.h"
@@ -26,7 +27,7 @@ struct LibraryOptions {
 
 class PageLibrary {
  public:
-  PageLibrary(LibraryOptions options, Session session);
+  PageLibrary(LibraryOptions options, Session session, KeptRuns kept);
 
   const lessons::Course& course() const { return course_; }
   // A page that was open before is as the reader left it.
@@ -45,11 +46,14 @@ class PageLibrary {
   page::PageSources sources(const lessons::Page& page);
   bool poll_backends();
   std::shared_ptr<const record::Recording> stored(std::string_view name);
+  std::shared_ptr<const record::Recording> read(const std::filesystem::path& path);
+  void keep_runs();
   void load_next_recording();
 
   LibraryOptions options_;
   lessons::Course course_;
   Session session_;
+  KeptRuns kept_;
   SweepEngines engines_;
   std::map<const record::Recording*, std::unique_ptr<backend::Backend>> replays_;  // of recordings that a page holds
   backend::Backend* runner_ = nullptr;  // null: not started yet, or there is none
@@ -57,7 +61,8 @@ class PageLibrary {
   std::map<const lessons::Page*, std::unique_ptr<PageView>> pages_;
   struct ToLoad {
     page::PageModel* page;
-    std::string_view recording;
+    std::string recording;
+    bool kept = false;  // one of the reader's
   };
   std::vector<ToLoad> to_load_;
   std::map<std::string, const page::PageModel*> calculators_;  // by schema: where the reader set it last

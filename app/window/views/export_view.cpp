@@ -93,6 +93,14 @@ void draw_export(PageFrame& frame) {
   const Rect row = inner.cut_top(px(32));
   if (button("write", {row.x0, row.y0, row.x0 + button_width(write), row.y1}, write, ButtonKind::kPrimary))
     frame.ui.export_result = write_figure(frame);
+  if (const std::string command = frame.page.as_command(); !command.empty()) {
+    const ButtonText copy{"Copy as command", Icon::kNone, "", command};
+    const float x = row.x0 + button_width(write) + px(8);
+    if (button("copy command", {x, row.y0, x + button_width(copy), row.y1}, copy)) {
+      ImGui::SetClipboardText(command.c_str());
+      frame.ui.export_result = "Copied: " + command;
+    }
+  }
   if (!frame.ui.export_result.empty()) {
     inner.cut_top(px(8));
     inner.y0 = paragraph(Face::kRegular, 12, 1.5f, inner, theme().text2, frame.ui.export_result);

@@ -9,6 +9,7 @@
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
+#include "app/window/views/run_list.h"
 #include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
@@ -16,14 +17,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr float kLeastTitle = 100;  // px that the figure's name needs beside the choice of the axis
-constexpr float kArrow = 24;        // px of a list of runs that is an arrow only
-
-bool runs_to_choose(const page::PageModel& page) {
-  return !page.shows_prediction() && page.runs().size() > 1 && !page.question().hides();
-}
-
-std::string count_of_runs(const page::PageModel& page) { return fmt::format("{} runs", page.runs().size()); }
-float width_of_runs(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
+constexpr float kArrow = 24;        // px that the list of runs needs at least
 
 // The page's figures as words side by side, the one on show being the title; a pull-down where they would not leave
 // `rest` px beside them. Returns where they end.
@@ -64,59 +58,15 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float rest) {
   return x;
 }
 
-// Which run is looked at: its provenance, and the others in a list.
-void draw_run_choice(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
-  page::PageModel& page = frame.page;
-  if (!runs_to_choose(page)) {
-    if (rect.width() <= px(80)) return;
-    text_in(Face::kRegular, 12, rect, theme().text2,
-            shortened(Face::kRegular, 12, figure.head.provenance_line, rect.width()));
-    const bool cut = text_width(Face::kRegular, 12, figure.head.provenance_line) > rect.width();
-    if (cut && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
-      tooltip(figure.head.provenance_line);
-    return;
-  }
-  // Too little room for words that set runs apart: their number, or the arrow alone, and the words in the tooltip.
-  const std::string& label = page.on_show()->label;
-  const bool room = rect.width() >= px(220);
-  std::string shown = room ? shortened(Face::kRegular, 12, label, rect.width() - px(36)) : count_of_runs(page);
-  const bool arrow_only = width_of_runs(shown) > rect.width();
-  if (arrow_only) shown.clear();
-  const float width_shown = arrow_only ? px(kArrow) : width_of_runs(shown);
-  const Rect at{rect.x0, rect.center_y() - px(14), rect.x0 + width_shown, rect.center_y() + px(14)};
-  const Hit state = hit("runs", at);
-  if (state.hovered) fill(at, theme().hover, 6);
-  if (state.focused) focus_ring(at, 6);
-  text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
-  draw_icon(Icon::kChevronDown, at.x1 - px(14), at.center_y(), theme().text2, 14);
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
-    tooltip(room ? "Look at another run" : label + ". Look at another run");
-  if (state.clicked) ImGui::OpenPopup("run list");
-  float width = px(280);
-  for (const page::RunOnShow& run : page.runs())
-    width = std::max(width, text_width(Face::kSemiBold, 13, run.label) + px(60));
-  constexpr float kPadding = 8;
-  const float height = px(32) * static_cast<float>(page.runs().size()) + px(2 * kPadding);
-  if (!begin_popup("run list", popup_place(at, {width, height}), kPadding)) return;
-  const ImVec2 from = ImGui::GetCursorScreenPos();
-  for (int i = 0; i < static_cast<int>(page.runs().size()); ++i) {
-    const Rect row{from.x, from.y + px(32) * static_cast<float>(i), from.x + width - px(2 * kPadding),
-                   from.y + px(32) * static_cast<float>(i + 1)};
-    ImGui::PushID(i);
-    const Hit over = hit("run", row);
-    ImGui::PopID();
-    if (over.hovered) fill(row, theme().hover, 6);
-    if (over.focused) outline(row, theme().focus, 6, 2);
-    const bool current = i == page.shown_run();
-    if (current) draw_icon(Icon::kCheck, row.x0 + px(16), row.center_y(), theme().text, 14);
-    text_in(current ? Face::kSemiBold : Face::kMedium, 13, {row.x0 + px(30), row.y0, row.x1, row.y1}, theme().text,
-            page.runs()[static_cast<std::size_t>(i)].label);
-    if (over.clicked) {
-      page.show_run(i);
-      ImGui::CloseCurrentPopup();
-    }
-  }
-  end_popup();
+// What the run on show ran on, and the others to choose from.
+void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
+  if (runs_to_choose(frame.page)) return draw_run_choice(frame, rect);
+  if (rect.width() <= px(80)) return;
+  const std::string shown = shortened(Face::kRegular, 12, figure.head.provenance_line, rect.width());
+  text_in(Face::kRegular, 12, rect, theme().text2, shown);
+  const bool cut = shown != figure.head.provenance_line;
+  if (cut && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
+    tooltip(figure.head.provenance_line);
 }
 
 // The figure's own settings, from the right, as far as there is room. Returns where they begin.
@@ -208,10 +158,10 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   if (!elsewhere) head.x1 = draw_figure_choices(frame, head);
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
-  head.x0 = draw_tabs(frame, head, badge + (to_choose ? width_of_runs(count_of_runs(page)) : 0));
+  head.x0 = draw_tabs(frame, head, badge + (to_choose ? run_choice_width(page) : 0));
   if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
     head.x0 = source_badge(head.x0, head.center_y(), figure.head.source) + px(8);
-  if (to_choose || badge > 0) draw_run_choice(frame, head, figure);
+  if (to_choose || badge > 0) draw_provenance(frame, head, figure);
 }
 
 }  // namespace headroom::app::window

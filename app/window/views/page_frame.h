@@ -42,10 +42,11 @@ struct PageState {
   std::string guess_text;                         // in the field
   std::string guess_error;                        // why it is no size; empty: it is one
   bool editing_guess = false;
-  DragOrder order;             // of the items of a question
-  bool long_run_asked = false;  // Run was pressed once, and would take long
-  std::string settings_group;  // the one that is open behind "More settings"
-  std::string editing_param;   // key of the setting that is being typed
+  DragOrder order;                // of the items of a question
+  bool long_run_asked = false;    // Run was pressed once, and would take long
+  bool long_trial_asked = false;  // the same of *Try it*
+  std::string settings_group;     // the one that is open behind "More settings"
+  std::string editing_param;      // key of the setting that is being typed
   std::string param_text;
   bool param_focus = false;   // the field has just been opened
   std::string refused_value;  // why the last value that was typed is not taken

@@ -112,6 +112,8 @@ Turn PageView::draw(PageFrame& frame, const Rect& rect) {
 void PageView::light(const PageFrame& frame) {
   const auto pointed = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
   state_.lit = pointed ? pointed : state_.lit_by_step;
+  const lessons::Act* const act = frame.markdown.pointed_act();
+  model_->preview(act == nullptr ? std::span<const lessons::Setting>() : act->settings);
 }
 
 void PageView::draw_stage(PageFrame& frame, const Rect& rect) {

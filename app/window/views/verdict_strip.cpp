@@ -10,6 +10,7 @@
 
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
+#include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
 
@@ -87,8 +88,35 @@ std::string parts_words(const StepPlan& plan, const PeakUnit& unit) {
   return words;
 }
 
-std::string largest_words(const CardPlan& on) {
+// What runs under the card's limit showed: the largest batch that ran, and the smallest that did not; 0: none.
+struct Tried {
+  std::int64_t ran = 0, ended = 0;
+
+  bool any() const { return ran > 0 || ended > 0; }
+  bool against(std::int64_t predicted) const { return ran > predicted + 1 || (ended > 0 && ended <= predicted); }
+  std::string words() const {
+    if (ended == 0) return fmt::format("tried: {} ran", ran);
+    return ran == 0 ? fmt::format("tried: {} ran out of memory", ended)
+                    : fmt::format("tried: {} ran, {} ran out of memory", ran, ended);
+  }
+};
+
+Tried tried_batches(page::PageModel& page) {
+  Tried tried;
+  for (const page::RunMark& run : page.marks("batch")) {
+    const auto batch = static_cast<std::int64_t>(run.value);
+    if (run.kind == page::RunMark::Kind::kFits) tried.ran = std::max(tried.ran, batch);
+    if (run.kind == page::RunMark::Kind::kOutOfMemory)
+      tried.ended = tried.ended == 0 ? batch : std::min(tried.ended, batch);
+  }
+  return tried;
+}
+
+std::string largest_words(const CardPlan& on, const Tried& tried) {
   if (!on.largest_batch) return "";
+  if (tried.any())
+    return fmt::format("{} up to batch {}; {}", tried.against(*on.largest_batch) ? "predicted" : "fits",
+                       record::format_count(*on.largest_batch), tried.words());
   if (*on.largest_batch == 0) return "not even one sequence fits";
   std::string words = fmt::format("fits up to batch {}", record::format_count(*on.largest_batch));
   if (on.largest_sequence && *on.largest_sequence > 0)
@@ -125,9 +153,27 @@ float draw_card_choice(PageFrame& frame, const Rect& row) {
   return at.x0 - px(12);
 }
 
+// Runs both sides of the border; returns where it begins.
+float draw_try(PageFrame& frame, const Rect& row) {
+  page::PageModel& page = frame.page;
+  const std::optional<double> seconds = page.estimated_trial_seconds();
+  const std::string why_not = page.why_no_trial();
+  const bool asks = frame.state.long_trial_asked && why_not.empty();
+  const std::string words = page.trying() ? "Trying" : asks ? "Try, " + seconds_words(seconds) + "?" : "Try it";
+  const std::string tip =
+      why_not.empty() ? "Run the largest batch that should fit, and the next one, under what the card leaves" : why_not;
+  const ButtonText text{words, Icon::kNone, "", tip};
+  const Rect at{row.x1 - button_width(text), row.center_y() - px(13), row.x1, row.center_y() + px(13)};
+  if (button("try", at, text, ButtonKind::kSecondary, why_not.empty() && !page.trying())) {
+    frame.state.long_trial_asked = !asks && seconds.value_or(0) > kLongRun;
+    if (!frame.state.long_trial_asked) page.try_border(frame.now);
+  }
+  return at.x0 - px(12);
+}
+
 void draw_headline(PageFrame& frame, const Rect& row) {
   const StepPlan* const plan = frame.page.plan();
-  const float end = draw_card_choice(frame, row);
+  float end = draw_card_choice(frame, row);
   if (plan == nullptr || plan->cards.empty()) {
     const std::string why = plan != nullptr && !plan->refusal.empty() ? plan->refusal : "Working out the prediction";
     text_in(Face::kRegular, 13, {row.x0, row.y0, end, row.y1}, theme().text2,
@@ -140,10 +186,13 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   const Rect number = text_in(Face::kSemiBold, 24, row, ink, unit.number(plan->allocated));
   float x = text_in(Face::kMedium, 12, {number.x1 + px(5), row.y0 + px(5), end, row.y1}, theme().text2, unit.name).x1;
   x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
-  const std::string largest = largest_words(plan->cards.front());
+  const Tried tried = tried_batches(frame.page);
+  const std::string largest = largest_words(plan->cards.front(), tried);
+  if (!largest.empty() && plan->cards.front().largest_batch) end = draw_try(frame, {x, row.y0, end, row.y1});
+  const bool wrong = plan->cards.front().largest_batch && tried.against(*plan->cards.front().largest_batch);
   const float of_largest = text_width(Face::kSemiBold, 13, largest);
   const bool with_largest = x + of_largest < end;
-  if (with_largest) text_in(Face::kSemiBold, 13, {x, row.y0, end, row.y1}, ink, largest, 1);
+  if (with_largest) text_in(Face::kSemiBold, 13, {x, row.y0, end, row.y1}, wrong ? theme().danger : ink, largest, 1);
   const Rect rest{x, row.y0, end - (with_largest ? of_largest + px(16) : 0), row.y1};
   if (rest.width() < px(60)) return;
   const std::string parts =

@@ -35,7 +35,7 @@ struct Control {
     const record::Status status =
         of == ParamsOf::kFigure ? frame.page.set_figure_param(spec.key, value) : frame.page.set_param(spec.key, value);
     frame.state.refused_value = status ? std::string() : status.error().message;
-    frame.state.long_run_asked = false;
+    frame.state.long_run_asked = frame.state.long_trial_asked = false;
   }
   std::string why_not(std::string_view value) const {
     return of == ParamsOf::kFigure ? std::string() : frame.page.control().why_not(spec.key, value);
@@ -117,11 +117,27 @@ float end_of_what_fits(const Control& control, const std::vector<double>& stops)
   return (static_cast<float>(first) - 0.5f) / static_cast<float>(stops.size() - 1);
 }
 
+// Where there are runs, and what they showed of the card's border; nothing that would answer the page's question.
+std::vector<SliderMark> marks_of(const Control& control, const std::vector<double>& stops) {
+  std::vector<SliderMark> marks;
+  page::PageModel& page = control.frame.page;
+  if (control.of != ParamsOf::kPage || control.spec.kind != ParamKind::kInteger || page.question().hides())
+    return marks;
+  for (const page::RunMark& run : page.marks(control.spec.key)) {
+    using Kind = page::RunMark::Kind;
+    const auto kind = run.kind == Kind::kRan    ? SliderMark::Kind::kTick
+                      : run.kind == Kind::kFits ? SliderMark::Kind::kGood
+                                                : SliderMark::Kind::kBad;
+    marks.push_back({kind, static_cast<float>(page::place_of(stops, run.value))});
+  }
+  return marks;
+}
+
 void draw_number(const Control& control, const Rect& rect, const std::vector<double>& stops) {
   const int steps = static_cast<int>(stops.size());
   const int before = page::nearest_stop(stops, page::number_of(control.spec, control.params()));
   float position = steps > 1 ? static_cast<float>(before) / static_cast<float>(steps - 1) : 0;
-  if (!slider("slider", rect, position, steps, end_of_what_fits(control, stops))) return;
+  if (!slider("slider", rect, position, steps, end_of_what_fits(control, stops), marks_of(control, stops))) return;
   const int now = static_cast<int>(std::lround(position * static_cast<float>(steps - 1)));
   if (now != before) control.set(page::typed_value(control.spec, stops[static_cast<std::size_t>(now)]));
 }

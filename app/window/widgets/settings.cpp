@@ -12,6 +12,7 @@
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/widgets/param_control.h"
+#include "app/window/widgets/run_column.h"
 #include "app/window/widgets/widget.h"
 #include "lessons/wording.h"
 
@@ -172,112 +173,6 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
   ImGui::Dummy(size_of(inner));
   end_popup();
 }
-
-// "0.7 s left", "2 min left"
-std::string time_left(record::Nanoseconds left) {
-  if (left < 0) return {};
-  const double seconds = static_cast<double>(left) * 1e-9;
-  return seconds < 90 ? fmt::format("{:.1f} s left", seconds) : fmt::format("{:.0f} min left", seconds / 60);
-}
-
-void draw_progress(const backend::RunProgress& progress, Rect rect) {
-  rect.cut_top(px(8));
-  progress_bar(rect.cut_top(px(4)), static_cast<float>(progress.fraction));
-  rect.cut_top(px(6));
-  const Rect line = rect.cut_top(px(18));
-  text_in(Face::kMedium, 12, line, theme().text, fmt::format("{:.0f} %", progress.fraction * 100));
-  text_in(Face::kRegular, 12, line, theme().text2, time_left(progress.time_left), 1);
-}
-
-// The run on show becomes run A, against which the next ones are seen.
-void draw_pin(PageFrame& frame, Rect rect) {
-  page::PageModel& page = frame.page;
-  if (page.pinned() == nullptr && !page.can_pin()) return;
-  text_in(Face::kMedium, 12, rect.cut_top(px(kLabelHeight)), theme().text2, "Compare");
-  const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
-  const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
-  if (button("pin", rect.top(px(32)), page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
-}
-
-// The same as an icon, beside Run.
-void draw_small_pin(PageFrame& frame, const Rect& rect) {
-  page::PageModel& page = frame.page;
-  const bool pinned = page.pinned() != nullptr;
-  const ButtonText pin{"", Icon::kPin, "", pinned ? "Compare no longer (C)" : "Keep this run as A and compare (C)"};
-  if (button("pin", rect, pin, ButtonKind::kSecondary, pinned || page.can_pin())) page.toggle_pin();
-}
-
-// At the right end of a label: back to what the page is about.
-void draw_way_back(PageFrame& frame, const Rect& label) {
-  constexpr std::string_view kWords = "Back to the page's run";
-  const Rect at{label.x1 - text_width(Face::kMedium, 12, kWords), label.y0, label.x1, label.y1};
-  const Hit state = hit("back to begin", at);
-  text_in(Face::kMedium, 12, at, state.hovered ? theme().text : theme().text2, kWords);
-  horizontal_line(at.x0, at.x1, at.center_y() + px(8), theme().control);
-  if (state.focused) focus_ring(at, 4);
-  if (state.clicked) frame.page.back_to_begin();
-}
-
-void draw_run(PageFrame& frame, Rect rect) {
-  const page::RunControl& control = frame.page.control();
-  const Rect label = rect.cut_top(px(kLabelHeight));
-  Rect at = rect.cut_top(px(32));
-  rect.cut_top(px(kCellGap));
-  if (control.running()) {
-    text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
-    if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
-      frame.page.cancel();
-    // Gone if the run has ended with this very click.
-    if (const backend::RunProgress* progress = control.progress()) draw_progress(*progress, rect);
-    return;
-  }
-  const bool stored = !control.fixed_settings().empty();
-  const bool with_name = !frame.page.left_the_begin();
-  if (with_name) text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
-  if (stored && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label))) tooltip(control.fixed_settings());
-  if (frame.page.left_the_begin())
-    draw_way_back(frame, label);
-  else
-    text_in(Face::kRegular, 12, label, theme().text3, estimate_words(frame.page), 1);
-  if (frame.widgets.sweep_button()) {
-    draw_small_pin(frame, at.cut_right(px(32)));
-    at.cut_right(px(6));
-  }
-  const bool tiny = !frame.page.runs_here();
-  const std::string asks = "Run, " + estimate_words(frame.page) + "?";
-  const std::string_view verb = stored                       ? "Play"
-                                : tiny                       ? "Run tiny here"
-                                : frame.state.long_run_asked ? std::string_view(asks)
-                                : control.outcome()          ? "Run again"
-                                                             : "Run";
-  const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
-                               : stored                 ? std::string_view(control.fixed_settings())
-                               : tiny ? "There is no GPU here: the tiny model takes the same step on this CPU (Ctrl R)"
-                                      : "Ctrl R";
-  const ButtonText run{verb, Icon::kPlay, frame.density == Density::kWide && !tiny ? "Ctrl R" : "", why};
-  if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) start_run(frame);
-  if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
-}
-
-}  // namespace
-
-std::string estimate_words(const page::PageModel& page) {
-  const auto seconds = page.estimated_seconds();
-  if (!seconds) return {};
-  return *seconds < 90 ? fmt::format("about {:.0f} s", std::max(1.0, *seconds))
-                       : fmt::format("about {:.0f} min", *seconds / 60);
-}
-
-void start_run(PageFrame& frame) {
-  constexpr double kLong = 60;  // seconds
-  const bool asks = frame.page.estimated_seconds().value_or(0) > kLong;
-  if (!asks || std::exchange(frame.state.long_run_asked, false))
-    frame.page.run(frame.now);
-  else
-    frame.state.long_run_asked = frame.page.control().can_run();
-}
-
-namespace {
 
 // "Llama 3.2 1B, batch 4, 1,024 tokens, bf16"
 std::string settings_summary(const PageFrame& frame) {

@@ -30,6 +30,9 @@ enum class Slot : unsigned char {
 void start_run(PageFrame& frame);
 // "about 9 min", "about 3 s"; empty: not known.
 std::string estimate_words(const page::PageModel& page);
+constexpr double kLongRun = 60;  // seconds: a run that takes more is asked for twice
+// "about 4 s", "about 3 min"; empty: not known.
+std::string seconds_words(std::optional<double> seconds);
 
 // One widget on one page, with its state there.
 class WidgetView {

@@ -1,9 +1,9 @@
-// Which runs are evidence for a page's settings.
-#include "app/page/evidence.h"
+// Which runs are evidence for settings.
+#include "app/common/evidence.h"
 
 #include <algorithm>
 
-namespace headroom::app::page {
+namespace headroom::app {
 
 namespace {
 
@@ -27,4 +27,4 @@ bool is_evidence(const record::Recording& run, std::string_view demo, const reco
   return same_work(info, settings);
 }
 
-}  // namespace headroom::app::page
+}  // namespace headroom::app

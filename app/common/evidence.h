@@ -1,4 +1,4 @@
-// Which runs are evidence for a page's settings.
+// Which runs are evidence for settings.
 #pragma once
 
 #include <string_view>
@@ -6,11 +6,11 @@
 #include "demos/record/recording.h"
 #include "demos/record/schema.h"
 
-namespace headroom::app::page {
+namespace headroom::app {
 
 // The run computed what these settings compute, on a device of that kind: how long it ran, and on which files, does not
 // count. A run that a limit ended is evidence under that limit alone; a sweep is none.
 bool is_evidence(const record::Recording& run, std::string_view demo, const record::Params& settings,
                  record::DeviceKind device);
 
-}  // namespace headroom::app::page
+}  // namespace headroom::app

@@ -1,0 +1,135 @@
+// The list of runs: what each ran on, how, its peak and its time.
+#include "app/window/views/run_list.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/common/summary.h"
+#include "app/page/page_model.h"
+#include "app/window/draw/controls.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+using page::RunOnShow;
+
+constexpr float kArrow = 24;  // px of a list of runs that is an arrow only
+constexpr float kRow = 32, kPadding = 8, kGap = 20;
+constexpr float kCheck = 30, kForget = 64;  // before the columns, behind them
+
+float width_of(const std::string& words) { return text_width(Face::kRegular, 12, words) + px(36); }
+std::string count_of_runs(const page::PageModel& page) { return fmt::format("{} runs", page.runs().size()); }
+
+struct Line {
+  std::string where, how, peak, time;
+};
+
+Line line_of(const RunOnShow& run) {
+  Line line{.where = run.where, .how = run.label, .peak = {}, .time = {}};
+  if (const auto step = record::last_whole_step(*run.recording))
+    line.peak = record::format_bytes(run.ledger->peak(step->first, step->last).totals.allocated);
+  else if (run.recording->outcome() && run.recording->outcome()->out_of_memory)
+    line.peak = "out of memory";
+  if (const auto time = over_steps(*run.recording, record::MetricKind::kStepNanoseconds))
+    line.time = record::format_duration(static_cast<record::Nanoseconds>(time->value)) + " per step";
+  return line;
+}
+
+// One row; the reader's runs can be forgotten. True: it was chosen, or one is gone.
+bool draw_row(page::PageModel& page, int index, const Line& line, const Line& widest, const Rect& row) {
+  const RunOnShow& run = page.runs()[static_cast<std::size_t>(index)];
+  const bool own = run.from == RunOnShow::From::kEarlierStart || run.from == RunOnShow::From::kReader;
+  const bool current = index == page.shown_run();
+  Rect body = row;
+  const Rect forget = body.cut_right(px(kForget));
+  const Hit over = hit("run", body);
+  if (over.hovered) fill(body, theme().hover, 6);
+  if (over.focused) outline(body, theme().focus, 6, 2);
+  if (current) draw_icon(Icon::kCheck, row.x0 + px(16), row.center_y(), theme().text, 14);
+  const Face face = current ? Face::kSemiBold : Face::kMedium;
+  float x = row.x0 + px(kCheck);
+  const auto column = [&](const std::string& text, const std::string& longest, Face of, float align) {
+    const Rect cell{x, row.y0, x + text_width(Face::kSemiBold, 13, longest), row.y1};
+    text_in(of, 13, cell, theme().text, text, align);
+    x = cell.x1 + px(kGap);
+  };
+  column(line.where, widest.where, Face::kSemiBold, 0);
+  column(line.how, widest.how, face, 0);
+  column(line.peak, widest.peak, face, 1);
+  column(line.time, widest.time, face, 1);
+  if (own && button("forget", forget.inset(px(2), px(3)), {"Forget", Icon::kNone, "", "Let this run and its file go"},
+                    ButtonKind::kGhost)) {
+    page.forget(index);
+    return true;
+  }
+  if (over.clicked) page.show_run(index);
+  return over.clicked;
+}
+
+void draw_list(page::PageModel& page, const Rect& anchor) {
+  std::vector<Line> lines;
+  Line widest;
+  const auto keep_wider = [](std::string& most, const std::string& text) {
+    if (text_width(Face::kSemiBold, 13, text) > text_width(Face::kSemiBold, 13, most)) most = text;
+  };
+  for (const RunOnShow& run : page.runs()) {
+    const Line& line = lines.emplace_back(line_of(run));
+    keep_wider(widest.where, line.where);
+    keep_wider(widest.how, line.how);
+    keep_wider(widest.peak, line.peak);
+    keep_wider(widest.time, line.time);
+  }
+  float width = px(kCheck + kForget + 2 * kPadding + 4 * kGap);
+  for (const std::string* text : {&widest.where, &widest.how, &widest.peak, &widest.time})
+    width += text_width(Face::kSemiBold, 13, *text);
+  const float height = px(kRow) * static_cast<float>(lines.size()) + px(2 * kPadding);
+  if (!begin_popup("run list", popup_place(anchor, {width, height}), kPadding)) return;
+  const ImVec2 from = ImGui::GetCursorScreenPos();
+  for (int i = 0; i < static_cast<int>(lines.size()); ++i) {
+    const float y = from.y + px(kRow) * static_cast<float>(i);
+    ImGui::PushID(i);
+    const bool done = draw_row(page, i, lines[static_cast<std::size_t>(i)], widest,
+                               {from.x, y, from.x + width - px(2 * kPadding), y + px(kRow)});
+    ImGui::PopID();
+    if (!done) continue;
+    ImGui::CloseCurrentPopup();
+    break;
+  }
+  end_popup();
+}
+
+}  // namespace
+
+bool runs_to_choose(const page::PageModel& page) {
+  return !page.shows_prediction() && page.runs().size() > 1 && !page.question().hides();
+}
+
+float run_choice_width(const page::PageModel& page) { return width_of(count_of_runs(page)); }
+
+// Too little room for words that set runs apart: their number, or the arrow alone, and the words in the tooltip.
+void draw_run_choice(PageFrame& frame, const Rect& rect) {
+  page::PageModel& page = frame.page;
+  const RunOnShow& run = *page.on_show();
+  const std::string label = run.where + ": " + run.label;
+  const bool room = rect.width() >= px(220);
+  std::string shown = room ? shortened(Face::kRegular, 12, label, rect.width() - px(36)) : count_of_runs(page);
+  const bool arrow_only = width_of(shown) > rect.width();
+  if (arrow_only) shown.clear();
+  const float width_shown = arrow_only ? px(kArrow) : width_of(shown);
+  const Rect at{rect.x0, rect.center_y() - px(14), rect.x0 + width_shown, rect.center_y() + px(14)};
+  const Hit state = hit("runs", at);
+  if (state.hovered) fill(at, theme().hover, 6);
+  if (state.focused) focus_ring(at, 6);
+  text_in(Face::kRegular, 12, {at.x0 + px(8), at.y0, at.x1, at.y1}, theme().text2, shown);
+  draw_icon(Icon::kChevronDown, at.x1 - px(14), at.center_y(), theme().text2, 14);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    tooltip(shown == label ? "Look at another run" : label + ". Look at another run");
+  if (state.clicked) ImGui::OpenPopup("run list");
+  draw_list(page, at);
+}
+
+}  // namespace headroom::app::window

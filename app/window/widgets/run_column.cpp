@@ -1,0 +1,139 @@
+// Run, what it would take, and the run that others are compared with.
+#include "app/window/widgets/run_column.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/page/page_model.h"
+#include "app/window/draw/controls.h"
+#include "app/window/widgets/param_control.h"
+#include "app/window/widgets/widget.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+// "0.7 s left", "2 min left"
+std::string time_left(record::Nanoseconds left) {
+  if (left < 0) return {};
+  const double seconds = static_cast<double>(left) * 1e-9;
+  return seconds < 90 ? fmt::format("{:.1f} s left", seconds) : fmt::format("{:.0f} min left", seconds / 60);
+}
+
+void draw_progress(const backend::RunProgress& progress, Rect rect) {
+  rect.cut_top(px(8));
+  progress_bar(rect.cut_top(px(4)), static_cast<float>(progress.fraction));
+  rect.cut_top(px(6));
+  const Rect line = rect.cut_top(px(18));
+  text_in(Face::kMedium, 12, line, theme().text, fmt::format("{:.0f} %", progress.fraction * 100));
+  text_in(Face::kRegular, 12, line, theme().text2, time_left(progress.time_left), 1);
+}
+
+// The same as an icon, beside Run.
+void draw_small_pin(PageFrame& frame, const Rect& rect) {
+  page::PageModel& page = frame.page;
+  const bool pinned = page.pinned() != nullptr;
+  const ButtonText pin{"", Icon::kPin, "", pinned ? "Compare no longer (C)" : "Keep this run as A and compare (C)"};
+  if (button("pin", rect, pin, ButtonKind::kSecondary, pinned || page.can_pin())) page.toggle_pin();
+}
+
+// At the right end of a label: back to what the page is about.
+void draw_way_back(PageFrame& frame, const Rect& label) {
+  constexpr std::string_view kWords = "Back to the page's run";
+  const Rect at{label.x1 - text_width(Face::kMedium, 12, kWords), label.y0, label.x1, label.y1};
+  const Hit state = hit("back to begin", at);
+  text_in(Face::kMedium, 12, at, state.hovered ? theme().text : theme().text2, kWords);
+  horizontal_line(at.x0, at.x1, at.center_y() + px(8), theme().control);
+  if (state.focused) focus_ring(at, 4);
+  if (state.clicked) frame.page.back_to_begin();
+}
+
+// "0.2 of 21.6 GiB"; empty: not known, or it would answer the question.
+std::string needs_words(const PageFrame& frame) {
+  const auto needs = frame.page.needs();
+  if (!needs) return {};
+  const auto in = [](record::Bytes bytes) { return static_cast<double>(bytes) / double{record::kGiB}; };
+  return fmt::format("{:.{}f} of {:.1f} GiB", in(needs->bytes), in(needs->bytes) < 0.95 ? 2 : 1, in(needs->of));
+}
+
+}  // namespace
+
+void draw_pin(PageFrame& frame, Rect rect) {
+  page::PageModel& page = frame.page;
+  if (page.pinned() == nullptr && !page.can_pin()) return;
+  text_in(Face::kMedium, 12, rect.cut_top(px(kLabelHeight)), theme().text2, "Compare");
+  const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
+  const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
+  if (button("pin", rect.top(px(32)), page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
+}
+
+void draw_run(PageFrame& frame, Rect rect) {
+  const page::RunControl& control = frame.page.control();
+  const Rect label = rect.cut_top(px(kLabelHeight));
+  Rect at = rect.cut_top(px(32));
+  rect.cut_top(px(kCellGap));
+  if (control.running()) {
+    text_in(Face::kMedium, 12, label, theme().text2, control.cancelling() ? "Cancelling" : "Running");
+    if (button("cancel", at, {"Cancel", Icon::kStop, "Esc"}, ButtonKind::kSecondary, !control.cancelling()))
+      frame.page.cancel();
+    // Gone if the run has ended with this very click.
+    if (const backend::RunProgress* progress = control.progress()) draw_progress(*progress, rect);
+    return;
+  }
+  const bool stored = !control.fixed_settings().empty();
+  const bool with_name = !frame.page.left_the_begin();
+  const std::string needs = needs_words(frame);
+  const bool too_much = !needs.empty() && frame.page.needs()->bytes > frame.page.needs()->of;
+  if (with_name && needs.empty())
+    text_in(Face::kMedium, 12, label, theme().text2, stored ? "Stored run" : "This machine");
+  else if (with_name)
+    text_in(Face::kRegular, 12, label, too_much ? theme().danger : theme().text2, needs);
+  if (with_name && !needs.empty() && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label)))
+    tooltip("What the run takes by prediction, of the memory that is free here");
+  if (stored && ImGui::IsMouseHoveringRect(upper_left(label), lower_right(label))) tooltip(control.fixed_settings());
+  if (frame.page.left_the_begin())
+    draw_way_back(frame, label);
+  else
+    text_in(Face::kRegular, 12, label, theme().text3, estimate_words(frame.page), 1);
+  if (frame.widgets.sweep_button()) {
+    draw_small_pin(frame, at.cut_right(px(32)));
+    at.cut_right(px(6));
+  }
+  const bool tiny = !frame.page.runs_here();
+  const std::string asks = "Run, " + estimate_words(frame.page) + "?";
+  const std::string_view verb = stored                       ? "Play"
+                                : tiny                       ? "Run tiny here"
+                                : frame.state.long_run_asked ? std::string_view(asks)
+                                : control.outcome()          ? "Run again"
+                                                             : "Run";
+  const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
+                               : stored                 ? std::string_view(control.fixed_settings())
+                               : tiny ? "There is no GPU here: the tiny model takes the same step on this CPU (Ctrl R)"
+                                      : "Ctrl R";
+  const ButtonText run{verb, Icon::kPlay, frame.density == Density::kWide && !tiny ? "Ctrl R" : "", why};
+  if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) start_run(frame);
+  if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
+}
+
+std::string estimate_words(const page::PageModel& page) { return seconds_words(page.estimated_seconds()); }
+
+std::string seconds_words(std::optional<double> seconds) {
+  if (!seconds) return {};
+  return *seconds < 90 ? fmt::format("about {:.0f} s", std::max(1.0, *seconds))
+                       : fmt::format("about {:.0f} min", *seconds / 60);
+}
+
+void start_run(PageFrame& frame) {
+  constexpr double kStageBudget = 20;  // seconds that a class waits for a run
+  if (frame.ui.stage) return frame.page.run(frame.now, kStageBudget);
+  const bool asks = frame.page.estimated_seconds().value_or(0) > kLongRun;
+  if (!asks || std::exchange(frame.state.long_run_asked, false))
+    frame.page.run(frame.now);
+  else
+    frame.state.long_run_asked = frame.page.control().can_run();
+}
+
+}  // namespace headroom::app::window

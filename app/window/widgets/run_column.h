@@ -1,0 +1,13 @@
+// The column at the right end of the settings: Run with its estimate and its progress, and the pin.
+#pragma once
+
+#include "app/window/draw/draw.h"
+#include "app/window/views/page_frame.h"
+
+namespace headroom::app::window {
+
+void draw_run(PageFrame& frame, Rect rect);
+// The run on show becomes run A, against which the next ones are seen.
+void draw_pin(PageFrame& frame, Rect rect);
+
+}  // namespace headroom::app::window
