@@ -77,17 +77,22 @@ AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_row
 
 std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t event) {
   const record::Totals totals = run.at(event);
-  std::vector<MemoryLevel> levels{{"requested", totals.requested}, {"allocated", totals.allocated}};
-  if (totals.reserved > 0) levels.push_back({"reserved", totals.reserved});
+  std::vector<MemoryLevel> levels{{"requested", totals.requested, "what the tensors need, to the byte"},
+                                  {"allocated", totals.allocated, "the blocks that hold them, rounded up to 512 B"}};
+  if (totals.reserved > 0)
+    levels.push_back(
+        {"reserved", totals.reserved, "what PyTorch's allocator has taken from the driver, free blocks included"});
   const auto& events = run.recording().events();
   const record::Nanoseconds time = event < events.size() ? events[event].time : 0;
   // Samples are rarer than events: one below the level before it is older than what happened there.
-  const auto add_sample = [&](const char* label, record::CounterKind kind) {
+  const auto add_sample = [&](const char* label, record::CounterKind kind, std::string_view meaning) {
     const auto bytes = counter_at(run.recording(), kind, time);
-    if (bytes && *bytes >= levels.back().bytes) levels.push_back({label, *bytes});
+    if (bytes && *bytes >= levels.back().bytes) levels.push_back({label, *bytes, meaning});
   };
-  add_sample("process", record::CounterKind::kProcessBytes);
-  add_sample("device in use", record::CounterKind::kDeviceUsedBytes);
+  add_sample("process", record::CounterKind::kProcessBytes,
+             "with the CUDA context, kernels' code and libraries; what nvidia-smi says of this process");
+  add_sample("device in use", record::CounterKind::kDeviceUsedBytes,
+             "of all processes and the driver itself; the sum that nvidia-smi says");
   return levels;
 }
 

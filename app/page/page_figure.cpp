@@ -89,6 +89,7 @@ lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int colu
 lessons::FigureInput PageModel::input(int columns) const {
   const lessons::Figure& on_tab = shown_figure();
   lessons::FigureInput input = input_of(on_tab, columns);
+  if (held_room_) input.view.guess_room = *held_room_;
   const bool predicted = shows_prediction_ && shows_runs();
   input.params = &(predicted ? prediction_params_ : figure_params_)[static_cast<std::size_t>(tab_)];
   const RunOnShow* const shown = on_show();
@@ -98,8 +99,28 @@ lessons::FigureInput PageModel::input(int columns) const {
   if (question_.hides() || question_.state() == Question::State::kWaiting || compared)
     input.view.guess = question_.guess();
   input.view.guess_open = question_.hides();
-  if (question_.hides()) input.view.guess_room = question_.highest_guess();
+  if (question_.hides()) input.view.guess_room = std::max(input.view.guess_room, question_.highest_guess());
   return input;
+}
+
+void PageModel::hold_axis(bool on) {
+  const lessons::Axis* const axis = lessons::guess_axis(figure_);
+  const bool held = on && axis != nullptr && !question_.hides();
+  if (held == held_room_.has_value()) {
+    if (held) held_room_ = std::max(*held_room_, axis->high);
+    return;
+  }
+  held_room_ = held ? std::optional(axis->high) : std::nullopt;
+  stale_ = true;
+}
+
+std::string PageModel::answered_by() const {
+  const auto run = std::ranges::find(runs_, answered_by_, &RunOnShow::recording);
+  return answered_by_ == nullptr || run == runs_.end() ? std::string() : run->where + ": " + run->label;
+}
+
+bool PageModel::left_answer() const {
+  return answered_by_ != nullptr && on_show() != nullptr && on_show()->recording != answered_by_;
 }
 
 lessons::FigureData PageModel::figure_among_words(const lessons::FigureBlock& block, int columns) const {
@@ -128,6 +149,8 @@ const lessons::FigureData& PageModel::figure(int columns) {
            built_guess_ == question_.guess() && built_state_ == question_.state();
   };
   want_prediction();
+  // The answer is at the peak, and the list beside it is of the peak where no cursor is.
+  if (built_state_ == Question::State::kOpen && !question_.hides()) view().set_cursor(std::nullopt);
   if (!stale_ && columns == built_columns_ && same_view()) return figure_;
   lessons::FigureInput wanted = input(columns);
   figure_ = lessons::FigureData{};
@@ -142,6 +165,13 @@ const lessons::FigureData& PageModel::figure(int columns) {
   }
   wanted.view.cursor = view().cursor();
   figure_ = shown_figure().build(wanted);
+  awaits_run_ = growing() && !figure_.head.empty_reason.empty() && before_run_.recording != nullptr;
+  if (awaits_run_) {
+    wanted.run = before_run_.ledger.get();
+    lessons::FigureData before = shown_figure().build(wanted);
+    awaits_run_ = before.head.empty_reason.empty();
+    if (awaits_run_) figure_ = std::move(before);
+  }
   const auto* timeline = lessons::panel_of<lessons::Timeline>(figure_);
   if (timeline != nullptr && timeline->hidden_from && !wanted.view.cursor) {
     // The list needs a moment, and the peak would be the answer.

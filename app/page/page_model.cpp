@@ -212,6 +212,7 @@ void PageModel::run(double now, std::optional<double> budget) {
   const record::Status started = control_.start(now);
   refusal_ = started ? std::string() : started.error().message;
   if (!started) return;
+  before_run_ = on_show() == nullptr ? RunOnShow{} : *on_show();
   // The backend's recording exists from the start on, empty at first.
   const auto recording = control_.recording();
   RunOnShow own = make_run(recording != nullptr ? recording : std::make_shared<const record::Recording>(),

@@ -172,6 +172,8 @@ class PageModel {
   std::string why_no_prediction() const;
   // What is on show is of other settings, and the prediction for these takes longer than one notices.
   bool awaits_prediction() const { return shows_prediction_ && late_; }
+  // The run on show has nothing to draw yet: the figure is of the run that was on show before.
+  bool awaits_run() const { return awaits_run_; }
   // Whether the step with these settings fits on the card that it is for, and up to which batch. Null: that is not the
   // question, or it would answer the page's.
   const StepPlan* plan() const { return plan_ && !question_.hides() ? &*plan_ : nullptr; }
@@ -207,6 +209,8 @@ class PageModel {
   std::size_t frames() const { return figure_.head.frames; }
   void show_frame(std::size_t number);
   bool plays() const { return next_frame_.has_value(); }
+  // While the mouse is down on a control, the axis of the figure grows and does not shrink.
+  void hold_axis(bool on);
   void play(bool on, double now);  // from the first frame where the last one is shown
   // A figure among the words, with the settings that they give it; and the same as the figure on show.
   lessons::FigureData figure_among_words(const lessons::FigureBlock& block, int columns) const;
@@ -225,6 +229,10 @@ class PageModel {
     record::Bytes peak = 0;    // highest in between
   };
   std::optional<Measured> measured();
+
+  // Of the run that the guess was compared with: "CPU: Tiny, 4 M, fp32, batch 4, 256 tokens"; and whether another is on show.
+  std::string answered_by() const;
+  bool left_answer() const;
 
   // --- words about the last run
   std::optional<Notice> notice() const;
@@ -325,6 +333,8 @@ class PageModel {
   bool asked_ = false;              // the answer is on its way
   std::optional<double> asked_at_;  // when poll() first saw that
   bool late_ = false;
+  RunOnShow before_run_;                  // that was on show when the run began
+  bool awaits_run_ = false;               // the figure is of that one
   std::unique_ptr<StepPlanner> planner_;  // for these settings; null: not begun
   std::optional<StepPlan> plan_;
   std::unique_ptr<WaysOut> ways_;
@@ -338,6 +348,7 @@ class PageModel {
   std::vector<record::Params> figure_params_, prediction_params_;  // of each figure
   std::vector<TimelineView> views_;                                // of each figure
   lessons::FigureData figure_;
+  std::optional<double> held_room_;   // that the axis has at least
   std::optional<double> next_frame_;  // when it is shown; nothing: the figure does not play
   bool stale_ = true;
   int built_columns_ = 0;

@@ -86,6 +86,7 @@ struct AliveList {
 struct MemoryLevel {
   std::string label;
   record::Bytes bytes = 0;
+  std::string_view meaning;  // one sentence
 };
 
 struct Timeline {

@@ -220,9 +220,31 @@ TEST_CASE("popups stay inside the window at every scale", "[gui]") {
   }
 }
 
-TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
+TEST_CASE("at scale 2 of a common screen words and figure are side by side", "[gui]") {
   Scene scene;
   scene.stage.width = 1920;
+  scene.stage.height = 1080;
+  scene.stage.scale = 2;
+  perform("scale 2", scene.stage, [&](Actor& actor) {
+    IM_CHECK(actor.there("skip") && actor.there("timeline"));
+    actor.picture("scale 2 question");
+    actor.guess(110 * kMiB);
+    actor.click("act");  // locks the answer
+    actor.frames(3);
+    IM_CHECK(actor.question().locked());
+    IM_CHECK(actor.there("timeline"));
+    actor.picture("scale 2 answer");
+    actor.ctx->KeyPress(ImGuiKey_F);
+    actor.frames(3);
+    IM_CHECK(actor.app.ui().figure_only);
+    actor.picture("scale 2 figure only");
+    actor.frames(1);
+  });
+}
+
+TEST_CASE("a narrow window has text and figure as two faces", "[gui]") {
+  Scene scene;
+  scene.stage.width = 1800;
   scene.stage.height = 1080;
   scene.stage.scale = 2;
   perform("narrow", scene.stage, [&](Actor& actor) {

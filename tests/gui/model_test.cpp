@@ -152,6 +152,49 @@ TEST_CASE("a run that takes longer than its budget gives way to the stored one, 
   CHECK(reader.model.shown_run() == 2);
 }
 
+TEST_CASE("until a run has something to show, the picture before it stays", "[window][page]") {
+  Reader reader;
+  reader.model.question().skip();
+  reader.model.show_tab(1);  // of the peak: drawn once a step is whole
+  REQUIRE(reader.model.figure(400).head.empty_reason.empty());
+  reader.model.run(reader.now);
+  CHECK(reader.model.figure(400).head.empty_reason.empty());
+  CHECK(reader.model.awaits_run());
+  reader.finish_run();
+  CHECK(reader.model.figure(400).head.empty_reason.empty());
+  CHECK_FALSE(reader.model.awaits_run());
+}
+
+TEST_CASE("the axis does not shrink while a control is held, and settles when it is let go", "[window][page]") {
+  Reader reader;
+  reader.model.question().skip();
+  reader.model.run(reader.now);  // of larger weights
+  reader.finish_run();
+  const auto top = [&] { return lessons::axes_of(reader.model.figure(400)).y.high; };
+  const double large = top();
+  reader.model.hold_axis(true);
+  reader.model.show_run(0);
+  CHECK(top() == large);
+  reader.model.hold_axis(false);
+  CHECK(top() < large);
+}
+
+TEST_CASE("after the answer the list is of the peak, and the card names the run that answered", "[window][page]") {
+  Reader reader;
+  reader.model.figure(400);
+  reader.model.view().set_cursor(lessons::axes_of(reader.model.figure(400)).x.high * 0.1);
+  reader.model.question().set_guess(110 * kMiB);
+  reader.model.question().lock();
+  reader.poll();
+  CHECK_FALSE(tests::timeline_of(reader.model.figure(400)).alive->at_cursor);
+  CHECK(tests::timeline_of(reader.model.figure(400)).alive->total == tests::peak_of({}));
+  CHECK(reader.model.answered_by().starts_with("CPU: Tiny"));
+  CHECK_FALSE(reader.model.left_answer());
+  reader.model.run(reader.now);
+  reader.finish_run();
+  CHECK(reader.model.left_answer());
+}
+
 TEST_CASE("an engine that is lost leaves what was recorded, and the next run works", "[window][page]") {
   Reader reader;
   reader.model.question().skip();

@@ -170,6 +170,7 @@ TEST_CASE("time runs by the device, by the host, or by events", "[gui]") {
 
 TEST_CASE("the page's other figures are one click or key away, each with its own view", "[gui]") {
   Scene scene;
+  scene.stage.width = 1920, scene.stage.height = 1080;  // room for their names side by side
   perform("peak by category", scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.ctx->ItemClick("**/$$1/tab");

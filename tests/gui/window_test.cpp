@@ -259,6 +259,7 @@ TEST_CASE("out of memory is a result on the page and in the figure", "[gui]") {
     IM_CHECK(tests::timeline_of(actor.page().figure(400)).cap.has_value());
   });
   Scene answered;
+  answered.stage.height = 600;
   answered.backend.use(small_run({.out_of_memory = true}));
   perform("out of memory below an answer", answered.stage, [&](Actor& actor) {
     actor.guess(110 * kMiB);

@@ -122,7 +122,8 @@ float levels_height(const Sheet& sheet, const Timeline& timeline) {
 
 void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
   const Palette& palette = sheet.palette();
-  record::Bytes most = 1;
+  const record::Bytes least = timeline.levels.front().bytes;
+  record::Bytes most = least + 1;
   float names = 0, values = 0;
   for (const lessons::MemoryLevel& level : timeline.levels) most = std::max(most, level.bytes);
   const ByteUnit unit = byte_unit(static_cast<double>(most));
@@ -130,18 +131,29 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
     names = std::max(names, sheet.width(kNote, level.label));
     values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(level.bytes), unit, 2)));
   }
-  sheet.text(Layer::kLevels, kHead, palette.text, "Levels", area.x0, area.y0);
-  sheet.text(Layer::kLevels, kNote, palette.text2, fmt::format("from tensor to device, {}", unit.name), area.x1,
-             area.y0 + sheet.px(1), Anchor::kEnd);
+  sheet.text(Layer::kLevels, kHead, palette.text, "From tensor to card", area.x0, area.y0);
+  sheet.text(Layer::kLevels, kNote, palette.text2, std::string(unit.name), area.x1, area.y0 + sheet.px(1),
+             Anchor::kEnd);
   const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));
+  // A bar is what its level adds to the one above it: all but the first begin where that one ends.
+  const auto place = [&](record::Bytes bytes) {
+    return from + (to - from) * static_cast<float>(bytes - least) / static_cast<float>(most - least);
+  };
   float y = area.y0 + sheet.px(24);
+  record::Bytes before = least;
   for (const lessons::MemoryLevel& level : timeline.levels) {
     const float height = sheet.px(24), middle = y + height * 0.5f;
     sheet.horizontal(Layer::kLevels, area.x0, area.x1, sheet.snap(y), palette.hairline, sheet.line_px(1));
     sheet.text_mid(Layer::kLevels, kNote, palette.text2, level.label, area.x0, middle);
-    const float length = (to - from) * static_cast<float>(level.bytes) / static_cast<float>(most);
-    const float top = sheet.snap(middle - sheet.px(1.5f)), thick = sheet.px(3);
-    sheet.fill(Layer::kLevels, {from, top, from + std::max(length, 0.0f), top + thick}, palette.control, thick * 0.5f);
+    const float top = sheet.snap(middle - sheet.px(2)), thick = sheet.px(4);
+    if (level.bytes > before)
+      sheet.fill(Layer::kLevels,
+                 {place(before), top, std::max(place(level.bytes), place(before) + sheet.px(1)), top + thick},
+                 palette.control);
+    const std::string added = level.bytes > before ? ", " + record::format_change(level.bytes - before) : "";
+    sheet.scene().hits.push_back(
+        {{area.x0, y, area.x1, y + height}, std::nullopt, level.label + added + ": " + std::string(level.meaning)});
+    before = level.bytes;
     sheet.text_mid(Layer::kLevels, kName, palette.text, in_unit(static_cast<double>(level.bytes), unit, 2), area.x1,
                    middle, Anchor::kEnd);
     y += height;

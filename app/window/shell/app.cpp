@@ -48,6 +48,7 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
   ui_.display_scale = options.display_scale;
   ui_.assets = options.pages.assets;
   if (settings_ != nullptr) ui_.notice = settings_->notice();
+  ui_.first_start = settings_ != nullptr && kept.pages.empty();
   for (const auto& [id, memory] : kept.pages)
     if (const lessons::Page* page = course().find_page(id); page != nullptr && memory.read) read_.push_back(page);
   if (!library_.course().problems().empty()) ui_.notice = in_words(library_.course().problems());
@@ -174,8 +175,9 @@ void App::draw_window(double now, ImVec2 viewport) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();  // moves when the page scrolls
   const ImVec2 size = page_size(viewport);
   const Rect whole{origin.x, origin.y, origin.x + size.x, origin.y + size.y};
+  const float width = size.x / look().scale;
   PageFrame frame =
-      view_->frame({ui_, *markdown_, density_for(size.x / look().scale), now, place(), course().references()});
+      view_->frame({ui_, *markdown_, density_for(width), has_faces(width), now, place(), course().references()});
   const PageLayout layout = page_layout(whole, frame.density);
   markdown_->begin_frame();
   const Turn turn = take_keys(frame);

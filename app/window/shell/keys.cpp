@@ -99,7 +99,7 @@ void peel(PageFrame& frame) {
 }
 
 void show_figure_only(PageFrame& frame) {
-  if (frame.density == Density::kNarrow && !frame.ui.stage)
+  if (frame.faces && !frame.ui.stage)
     frame.state.figure_face = !frame.state.figure_face;
   else
     frame.ui.figure_only = !frame.ui.figure_only;
@@ -126,7 +126,7 @@ void take_digit(PageFrame& frame, std::size_t index) {
 // The next page of the words, else what comes after them.
 Turn go_on(PageFrame& frame) {
   PageState& state = frame.state;
-  const bool narrow = frame.density == Density::kNarrow;
+  const bool narrow = frame.faces;
   if (state.words_below && !(narrow && state.figure_face))
     state.scroll_words = +1;
   else if (narrow && !state.figure_face)
@@ -140,7 +140,7 @@ Turn go_on(PageFrame& frame) {
 
 Turn go_back(PageFrame& frame) {
   PageState& state = frame.state;
-  const bool narrow = frame.density == Density::kNarrow;
+  const bool narrow = frame.faces;
   if (narrow && state.figure_face)
     state.figure_face = false;
   else if (state.words_above)

@@ -13,6 +13,7 @@ struct UiState {
   ThemeId theme = ThemeId::kLight;
   float font_scale = 1;     // the reader's, 0.75 … 4
   float display_scale = 1;  // the monitor's
+  bool first_start = false;  // nothing was done on any page yet
   bool keys_open = false;
   bool contents_open = false;
   std::string jump;          // digits of the page's number that is typed there

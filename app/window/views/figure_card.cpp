@@ -101,7 +101,8 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
   canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);
   paint_scene(*canvas(), scene_, upper_left(rect));
   draw_measure(frame, rect);
-  if (frame.page.awaits_prediction()) draw_awaited(rect);
+  if (frame.page.awaits_prediction()) draw_awaited(rect, "Working out the prediction");
+  if (frame.page.awaits_run()) draw_awaited(rect, "Running; this is the run before");
   canvas()->PopClipRect();
   if (scene_.map.plot.width() > 0 && has_time(figure)) frame.state.timeline_focus = had_focus;
   interact(frame, figure, rect);
@@ -265,13 +266,12 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
 }
 
 // Over a picture of other settings.
-void FigureCard::draw_awaited(const Rect& rect) const {
+void FigureCard::draw_awaited(const Rect& rect, std::string_view words) const {
   const Rect& plot = scene_.map.plot;
   const bool has_plot = plot.width() > 0;
   const Rect area = has_plot ? Rect{rect.x0 + plot.x0, rect.y0 + plot.y0, rect.x0 + plot.x1, rect.y0 + plot.y1} : rect;
   fill(area, with_alpha(theme().canvas, 0.6f));
   hatch(area, with_alpha(theme().text3, 0.5f), 9, 1.1f);
-  const std::string_view words = "Working out the prediction";
   const float half = text_width(Face::kSemiBold, 13, words) * 0.5f + px(12);
   const Rect chip{area.center_x() - half, area.center_y() - px(15), area.center_x() + half, area.center_y() + px(15)};
   fill(chip, theme().raised, 6);

@@ -58,7 +58,7 @@ class FigureCard {
   void start_drag(PageFrame& frame, const lessons::FigureData& figure, ImVec2 mouse);
   void drag_guess(PageFrame& frame, ImVec2 mouse) const;
   void draw_measure(PageFrame& frame, const Rect& rect);
-  void draw_awaited(const Rect& rect) const;
+  void draw_awaited(const Rect& rect, std::string_view words) const;
   void point_at(ImVec2 mouse);
   void act(PageFrame& frame, const Rect& rect);
 

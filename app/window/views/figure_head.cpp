@@ -11,6 +11,7 @@
 #include "app/window/views/figure_card.h"
 #include "app/window/views/run_list.h"
 #include "app/window/widgets/widget.h"
+#include "demos/experiments/demo.h"
 
 namespace headroom::app::window {
 
@@ -19,9 +20,31 @@ namespace {
 constexpr float kLeastTitle = 100;  // px that the figure's name needs beside the choice of the axis
 constexpr float kArrow = 24;        // px that the list of runs needs at least
 
-// The page's figures as words side by side, the one on show being the title; a pull-down where they would not leave
-// `rest` px beside them. Returns where they end.
-float draw_tabs(PageFrame& frame, const Rect& rect, float rest) {
+float choice_width(const record::ParamSpec& spec) {
+  float widest = 0;
+  for (const record::Choice& choice : record::choices_of(spec))
+    widest = std::max(widest, text_width(Face::kMedium, 13, choice.label));
+  return widest + px(40);
+}
+
+// What is beside the page's figures in the head, at the most: so that their names are words, or a list, on all of them.
+float width_beside_tabs(const PageFrame& frame) {
+  float choices = 0;
+  for (const std::string& id : frame.page.page().figures) {
+    const lessons::Figure* figure = lessons::find_figure(id);
+    float of_figure = 0;
+    if (figure != nullptr)
+      for (const record::ParamSpec& spec : figure->schema)
+        if (spec.key != "show" && spec.key != lessons::kFrameKey && !record::choices_of(spec).empty())
+          of_figure += choice_width(spec) + px(8);
+    choices = std::max(choices, of_figure);
+  }
+  return choices + source_badge_width(record::Source::kPredicted) + px(8) + run_choice_width(frame.page);
+}
+
+// The page's figures as words side by side, the one on show being the title; a pull-down where they are
+// wider than `room`. Returns where they end.
+float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   const float em = frame.density == Density::kWide ? 15 : 13;
   const auto& ids = frame.page.page().figures;
   std::vector<std::string> titles;
@@ -33,9 +56,12 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float rest) {
     all += width + px(16);
     widest = std::max(widest, width);
   }
-  if (all + rest > rect.width() && titles.size() > 1) {
+  if (all > room && titles.size() > 1) {
     int tab = frame.page.tab();
-    const float y = rect.center_y(), end = std::min(rect.x1, rect.x0 + widest + px(36));
+    constexpr float kLeast = 130;  // px of the list; then the badge and the runs come first
+    const float others = source_badge_width(record::Source::kPredicted) + px(16 + kArrow);
+    const float y = rect.center_y();
+    const float end = std::min(rect.x0 + widest + px(36), std::max(rect.x0 + px(kLeast), rect.x1 - others));
     if (select("figures", {rect.x0, y - px(14), end, y + px(14)}, titles, tab)) frame.page.show_tab(tab);
     return end + px(8);
   }
@@ -73,10 +99,7 @@ void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureDa
 float draw_figure_choices(PageFrame& frame, Rect rect) {
   const std::vector<const record::ParamSpec*> specs = figure_choices(frame.page);
   for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
-    float widest = 0;
-    for (const record::Choice& choice : record::choices_of(**spec))
-      widest = std::max(widest, text_width(Face::kMedium, 13, choice.label));
-    const Rect at{rect.x1 - widest - px(40), rect.center_y() - px(14), rect.x1, rect.center_y() + px(14)};
+    const Rect at{rect.x1 - choice_width(**spec), rect.center_y() - px(14), rect.x1, rect.center_y() + px(14)};
     if (at.x0 - rect.x0 < px(kLeastTitle)) break;
     draw_figure_choice(frame.page, **spec, at);
     rect.x1 = at.x0 - px(8);
@@ -145,10 +168,12 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const lessons::FigureData& figure = page.figure(columns());
   Rect head = rect;
+  const std::vector<std::string> layers{"Predicted", "Measured"};
+  const float width = segmented_width(layers);
+  const bool predicts = page.page().demo == experiments::training_step().id && frame.widgets.run_button();
+  const float room = rect.width() - width_beside_tabs(frame) - (predicts ? width + px(8) : 0);
   if (page.has_predictions() && frame.widgets.run_button() && !page.question().hides()) {
-    const std::vector<std::string> layers{"Predicted", "Measured"};
     int layer = page.shows_prediction() ? 0 : 1;
-    const float width = segmented_width(layers);
     const Rect at{head.x1 - width, head.center_y() - px(14), head.x1, head.center_y() + px(14)};
     if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
     head.x1 = at.x0 - px(8);
@@ -158,7 +183,7 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   if (!elsewhere) head.x1 = draw_figure_choices(frame, head);
   const float badge = figure.head.empty_reason.empty() ? source_badge_width(figure.head.source) + px(8) : 0;
   const bool to_choose = runs_to_choose(page);
-  head.x0 = draw_tabs(frame, head, badge + (to_choose ? run_choice_width(page) : 0));
+  head.x0 = draw_tabs(frame, head, room);
   if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
     head.x0 = source_badge(head.x0, head.center_y(), figure.head.source) + px(8);
   if (to_choose || badge > 0) draw_provenance(frame, head, figure);

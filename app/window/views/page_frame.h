@@ -28,12 +28,17 @@ constexpr Density density_for(float width) {
   return width < 1100 ? Density::kNarrow : width < 1500 ? Density::kCompact : Density::kWide;
 }
 
+// Words and figure are two faces of a narrow page that has no room for both.
+constexpr bool has_faces(float width) { return width < 920; }
+
 struct PageState {
   bool reading_more = false;
   int step = 0;                                   // of what is read more, from 0
   bool words_above = false, words_below = false;  // the words go on beyond what their column shows
   int scroll_words = 0;                           // by so many columns' heights, in this frame
   int noticed = 0;                                // for so many frames a notice has been among the words
+  bool hid = false;                               // the question's answer, in the frame before
+  int revealed = 0;                               // for so many frames more what is said of the answer comes into sight
   bool figure_face = false;                       // narrow: figure instead of text
   bool drawer = false;                            // narrow: the list of what is alive
   bool timeline_focus = false;                    // letters act on the timeline; the status line says so
@@ -67,6 +72,7 @@ struct Surroundings {
   UiState& ui;
   Markdown& markdown;
   Density density = Density::kCompact;
+  bool faces = false;
   double now = 0;  // seconds
   Place place;
   const lessons::References& references;
@@ -81,6 +87,7 @@ struct PageFrame {
   Insets& insets;
   Markdown& markdown;
   Density density = Density::kCompact;
+  bool faces = false;
   double now = 0;  // seconds
   Place place;
   const lessons::References& references;  // of all pages

@@ -11,6 +11,7 @@
 #include "app/window/views/question_view.h"
 #include "app/window/views/text_column.h"
 #include "app/window/views/verdict_strip.h"
+#include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
 
@@ -42,6 +43,7 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
                   insets_,
                   surroundings.markdown,
                   surroundings.density,
+                  surroundings.faces,
                   surroundings.now,
                   surroundings.place,
                   surroundings.references};
@@ -92,8 +94,17 @@ void PageView::draw_card(PageFrame& frame, const Rect& rect) {
 
 Turn PageView::draw(PageFrame& frame, const Rect& rect) {
   Turn turn = Turn::kStay;
-  if (frame.density == Density::kNarrow) {
+  if (frame.faces) {
     turn = draw_faces(frame, rect);
+  } else if (frame.density == Density::kNarrow) {
+    Rect rest = rect;
+    if (!frame.ui.figure_only) {
+      turn = draw_text_column(frame, rest.cut_left(px(300)));
+      rest.cut_left(px(16));
+    }
+    const Rect head = rest.cut_top(px(30));
+    rest.cut_top(px(8));
+    draw_figure_face(frame, head, rest);
   } else {
     const bool wide = frame.density == Density::kWide;
     Rect rest = rect;
@@ -112,6 +123,7 @@ Turn PageView::draw(PageFrame& frame, const Rect& rect) {
 void PageView::light(const PageFrame& frame) {
   const auto pointed = frame.markdown.pointed_at() ? frame.markdown.pointed_at() : figure_.pointed_at();
   state_.lit = pointed ? pointed : state_.lit_by_step;
+  model_->hold_axis(ImGui::IsMouseDown(ImGuiMouseButton_Left) && ImGui::IsAnyItemActive());
   const lessons::Act* const act = frame.markdown.pointed_act();
   model_->preview(act == nullptr ? std::span<const lessons::Setting>() : act->settings);
 }
@@ -191,10 +203,10 @@ void PageView::draw_foot(PageFrame& frame, Rect foot) {
       else if (running)
         model_->cancel();
       else
-        model_->run(frame.now);
+        start_run(frame);
     }
   }
-  if (open) {
+  if (open && frame.faces) {  // else it is below the words
     const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
     if (button("skip", foot.cut_right(button_width(skip)), skip)) model_->question().skip();
     foot.cut_right(px(8));

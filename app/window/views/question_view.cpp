@@ -155,6 +155,16 @@ void draw_scale(const Rect& rect, double said, double is) {
   canvas()->AddCircleFilled({x(is), y}, px(6), theme().ink);
 }
 
+// One line, where the figure is of other settings than the answer.
+void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const paint::ByteUnit& said,
+                 const paint::ByteUnit& is) {
+  const Rect at = content_rect(0);
+  const std::string head = fmt::format("You said {} {}, it was {} {}", in_unit(reveal.said, said.bytes), said.name,
+                                       in_unit(reveal.is, is.bytes), is.name);
+  const float bottom = callout(at, CalloutKind::kNote, head, frame.page.answered_by());
+  end_drawing({at.x0, at.y0, at.x1, bottom});
+}
+
 void draw_reveal(PageFrame& frame) {
   const page::Question::Reveal& reveal = *frame.page.question().reveal();
   // The unit of the run that was guessed about, whatever is looked at now.
@@ -164,8 +174,13 @@ void draw_reveal(PageFrame& frame) {
     const bool tera = asked == lessons::AxisUnit::kBytesPerSecond && value >= 1e12;
     return tera ? paint::ByteUnit{"TB/s", 1e12} : unit;
   };
+  if (frame.page.left_answer()) return draw_folded(frame, reveal, unit_for(reveal.said), unit_for(reveal.is));
   if (begin_card("reveal", frame)) {
     card_head(Icon::kCheck, "Your prediction");
+    if (const std::string run = frame.page.answered_by(); !run.empty()) {
+      const Rect line = take(18);
+      text_in(Face::kRegular, 12, line, theme().text3, shortened(Face::kRegular, 12, run, line.width()));
+    }
     gap(6);
     const float em = wide(frame) ? 28 : 22;
     const Rect row = take(wide(frame) ? 58 : 50);

@@ -2,6 +2,7 @@
 #include "app/window/views/text_column.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -48,13 +49,31 @@ void draw_parts(PageFrame& frame, int step, const page::PageParts& parts) {
   }
 }
 
+// Gone with the first thing that the reader does.
+void draw_welcome(PageFrame& frame) {
+  const page::Question& question = frame.page.question();
+  if (frame.ui.first_start) frame.ui.first_start = question.hides() && !question.guess() && !question.chosen();
+  if (!frame.ui.first_start) return;
+  const Rect at = content_rect(0);
+  const float bottom = callout(at, CalloutKind::kNote, "Headroom shows where GPU memory goes when a model trains",
+                               "Touch the figures: drag, zoom, point. Every page works without a GPU: runs of one are "
+                               "stored, and a small model trains on this CPU.");
+  end_drawing({at.x0, at.y0, at.x1, bottom});
+  gap(12);
+}
+
 void draw_words(PageFrame& frame) {
+  draw_welcome(frame);
   draw_heading(frame);
   draw_parts(frame, -1, frame.page.text().body);
 }
 
 void draw_answer(PageFrame& frame) {
+  const bool hides = frame.page.question().hides();
+  const bool revealed = std::exchange(frame.state.hid, hides) && !hides;
+  if (revealed && frame.page.question().locked()) frame.state.revealed = kNewNotice;
   draw_question(frame);
+  if (frame.state.revealed > 0) --frame.state.revealed, ImGui::SetScrollHereY(1);
   Rect at = content_rect(0);
   at.y0 += px(wide(frame) ? 14 : 8);
   const float bottom = draw_notice(frame, at);
