@@ -51,12 +51,15 @@ class OtherRun {
   bool shown() const { return shown_.empty_reason.empty(); }
   record::Peak peak() const { return run_.peak(map_.first(), map_.last()); }
   double place_of_peak() const { return place(map_.position(peak().event)); }
+  const record::Recording& recording() const { return run_.recording(); }
+  const record::StepRange& range() const { return shown_.range; }
+  record::TimeAxis axis() const { return map_.axis(); }
+  // From its own axis to the figure's.
+  double place(double own) const { return to_ ? (*to_)(own) : own; }
   // Its total, as an envelope of three pixels, so that the saw-tooth of the layers does not flicker.
   StepLine line(const Axis& x, int columns, LineStyle style) const;
 
  private:
-  double place(double own) const { return to_ ? (*to_)(own) : own; }
-
   const record::Ledger& run_;
   ShownRange shown_;
   record::TimeMap map_;

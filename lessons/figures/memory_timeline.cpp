@@ -1,5 +1,5 @@
 // Memory over one step: what is allocated, stacked by kind, with the phases above and the lines that it must stay
-// under.
+// under; below it, on the same axis, the kernels of a step that was traced.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "lessons/figure.h"
 #include "lessons/run_lines.h"
 #include "lessons/shown_range.h"
+#include "lessons/step_lanes.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -343,6 +344,23 @@ Timeline timeline_of(const Shot& shot, const record::Ledger* baseline, const rec
   return panel;
 }
 
+// Of a step that was traced; what they would answer is hidden with the rest.
+std::optional<Lanes> lanes_of(const Shot& shot, const Axis& x, const record::Ledger* baseline) {
+  if (shot.view.hidden) return std::nullopt;
+  const StepSpans step(shot.recording(), shot.shown.range, shot.map.axis());
+  if (step.empty()) return std::nullopt;
+  Lanes lanes{.x = x, .lanes = {}};
+  std::optional<OtherRun> other;
+  if (baseline != nullptr) other.emplace(beside(shot, *baseline));
+  const bool compared = other && other->shown();
+  const StepSpans of_other = compared ? StepSpans(other->recording(), other->range(), other->axis())
+                                      : StepSpans(shot.recording(), {}, shot.map.axis());
+  add_step_lanes(lanes, step, shot.view, of_other.empty() ? "" : "B: ");
+  if (!of_other.empty())
+    add_baseline_lanes(lanes, of_other, [&](double own) { return other->place(own); }, shot.view.columns);
+  return lanes;
+}
+
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
@@ -365,7 +383,11 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
                                     [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());
+  std::optional<Lanes> lanes = lanes_of(shot, panel.x, input.baseline);
   figure.panels.emplace_back(std::move(panel));
+  if (!lanes) return;
+  figure.head.title = "Memory and kernels of one step";
+  figure.panels.emplace_back(std::move(*lanes));
 }
 
 }  // namespace
@@ -373,7 +395,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kMemoryTimeline{
     .id = "memory_timeline",
     .title = "Memory over one step",
-    .caption = "What is allocated over one training step, stacked by kind, with phases, peak and limits",
+    .caption = "What is allocated over one training step, stacked by kind, with phases, peak and limits; kernels below",
     .schema = kSchema,
     .add_panels = add_panels,
 };
