@@ -85,6 +85,7 @@ std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<Plac
                               std::optional<std::size_t> selected) {
   std::vector<TimeBox> boxes;
   std::vector<const KernelSpan*> first;  // of each box
+  std::array<double, 6> times{};         // of the kinds in the last box
   for (const PlacedSpan& placed : spans) {
     const Work work = work_kind(recording, *placed.span);
     const bool chosen = selected && placed.number == selected;
@@ -94,7 +95,8 @@ std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<Plac
       if (narrow && placed.begin - last.end < least) {
         last.end = std::max(last.end, placed.end);
         ++last.count;
-        if (work == Work::kOurs) last.work = work;
+        times[static_cast<std::size_t>(work)] += placed.end - placed.begin;
+        last.work = static_cast<Work>(std::max_element(times.begin(), times.end()) - times.begin());
         last.span.reset();
         continue;
       }
@@ -108,6 +110,8 @@ std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<Plac
                      .span = placed.number,
                      .selected = chosen});
     first.push_back(placed.span);
+    times.fill(0);
+    times[static_cast<std::size_t>(work)] = placed.end - placed.begin;
   }
   // Words only for what is drawn: most of a step's spans are joined.
   for (std::size_t i = 0; i < boxes.size(); ++i) {

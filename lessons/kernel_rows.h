@@ -26,7 +26,7 @@ struct PlacedSpan {
   std::optional<std::size_t> number = {};  // its place in the recording's kernel_spans()
 };
 // A box for each of these spans of a lane, which are in the order of their beginnings. What is narrower than `least` joins
-// its neighbor, but for the span with the number `selected`.
+// its neighbor, and both are what takes most of their time; but for the span with the number `selected`.
 std::vector<TimeBox> boxes_of(const record::Recording& recording, const std::vector<PlacedSpan>& spans, double least,
                               std::optional<std::size_t> selected = {});
 

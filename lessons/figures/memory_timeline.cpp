@@ -344,6 +344,17 @@ Timeline timeline_of(const Shot& shot, const record::Ledger* baseline, const rec
   return panel;
 }
 
+// Whose time the phases' widths are, where another run is stretched onto them.
+std::string axis_name(const Timeline& panel, const Shot& shot) {
+  if (!aligned(shot.params)) return {};
+  if (panel.predicted) return "in the order of events";
+  const auto has = [&](LineStyle style) {
+    return std::any_of(panel.lines.begin(), panel.lines.end(), [style](const auto& line) { return line.style == style; });
+  };
+  if (has(LineStyle::kBaseline)) return "phases as wide as in B";
+  return has(LineStyle::kPredicted) ? "phases as wide as measured" : "";
+}
+
 // Of a step that was traced; what they would answer is hidden with the rest.
 std::optional<Lanes> lanes_of(const Shot& shot, const Axis& x, const record::Ledger* baseline) {
   if (shot.view.hidden) return std::nullopt;
@@ -380,6 +391,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   shot.data_end = input.view.hidden ? end_of_forward(shot) : shot.map.end();
   figure.head.growing = shown.growing;
   Timeline panel = timeline_of(shot, input.baseline, input.predicted);
+  panel.x.name = axis_name(panel, shot);
   const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
                                     [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());

@@ -81,7 +81,7 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
                                      .color = sheet.palette().focus,
                                      .width = out});
   }
-  const float room = rect.width() - sheet.px(6);
+  const float room = rect.width() - sheet.px(3);
   if (!box.label.empty() && room > sheet.px(6)) {
     const std::string label = sheet.shortened(kLabelType, box.label, room);
     constexpr std::size_t kWorthReading = 9;  // bytes, the dots included

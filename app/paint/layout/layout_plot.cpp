@@ -1,6 +1,8 @@
 // A memory timeline: phases above, axes, the stack with its hatches and edges, limit, lines, what is hidden, the
 // cursor, and the labels that find a place.
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "app/paint/layout/plot_labels.h"
 #include "app/paint/layout/plot_parts.h"
@@ -99,7 +101,7 @@ void lay_out_ground(Sheet& sheet, const PlotAreas& areas) {
 
 }  // namespace
 
-void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip) {
+void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> taken) {
   const Rect& plot = map.plot;
   const TimeTicks ticks = time_ticks(map.x, std::max(1, static_cast<int>(plot.width() / sheet.px(90))));
   bool unit_said = false;
@@ -107,9 +109,11 @@ void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip) {
     const std::string label = unit_said ? tick->label : tick->label + " " + std::string(ticks.unit);
     const float x = map.x_px(tick->value), half = sheet.width(kLabelType, label) * 0.5f;
     const bool fits = x - half >= plot.x0 && x + half <= plot.x1 + sheet.px(2);
-    const bool under_chip = chip.width() > 0 && x + half + sheet.px(4) > chip.x0 && x - half - sheet.px(4) < chip.x1;
+    const bool covered = std::any_of(taken.begin(), taken.end(), [&](const Rect& rect) {
+      return rect.width() > 0 && x + half + sheet.px(4) > rect.x0 && x - half - sheet.px(4) < rect.x1;
+    });
     // 0 is at the left end already, as the lowest label of the other axis.
-    if (!fits || under_chip || tick->value <= 0) continue;
+    if (!fits || covered || tick->value <= 0) continue;
     sheet.text(Layer::kAxes, kLabelType, sheet.palette().text3, label, x, plot.y1 + sheet.px(4), Anchor::kMiddle);
     unit_said = true;
   }
@@ -132,7 +136,12 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
   axis.plot.y1 = areas.x_axis;
   if (areas.x_axis > plot.y1)
     sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, areas.x_axis, palette.control, sheet.line_px(1));
-  lay_out_time_ticks(sheet, axis, chip);
+  // The name is at the axis' beginning, where there is room for it.
+  Rect name{plot.x0, areas.x_axis, plot.x0 + sheet.width(kLabelType, timeline.x.name), areas.x_axis};
+  if (name.width() * 3 > plot.width() || (chip.width() > 0 && chip.x0 < name.x1 + sheet.px(4))) name = {};
+  if (name.width() > 0)
+    sheet.text(Layer::kAxes, kLabelType, palette.text3, timeline.x.name, plot.x0, areas.x_axis + sheet.px(4));
+  lay_out_time_ticks(sheet, axis, std::array{chip, name});
 }
 
 // Where the cursor's chip goes; empty without a cursor.

@@ -1,6 +1,7 @@
 // What a timeline's plot is made of, below its labels.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "app/paint/layout/sheet.h"
@@ -27,8 +28,8 @@ float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room);
 float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel);
 void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area);
 
-// Of the x axis, below the plot: labels that fit and are not under the cursor's chip; the last one says the unit.
-void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip);
+// Of the x axis, below the plot: labels that fit and are not under what has its place already; the last one says the unit.
+void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> taken);
 void lay_out_danger_zone(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
 void lay_out_stack(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,
                    const std::vector<PxColumn>& columns);
