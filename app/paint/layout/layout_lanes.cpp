@@ -56,6 +56,20 @@ std::string_view name_of(Work work, bool on_cpu) {
   return "";
 }
 
+// As many whole words as fit, "gate" of "gate projection"; of one long word its beginning.
+std::string fitting(const Sheet& sheet, std::string label, float room) {
+  while (sheet.width(kLabelType, label) > room) {
+    const std::size_t blank = label.rfind(' ');
+    if (blank == std::string::npos) {
+      constexpr std::size_t kWorthReading = 9;  // bytes, the dots included
+      label = sheet.shortened(kLabelType, label, room);
+      return label.size() < kWorthReading ? std::string() : label;
+    }
+    label.resize(blank);
+  }
+  return label;
+}
+
 void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row) {
   const float x0 = std::clamp(map.x_px(box.begin), map.plot.x0, map.plot.x1);
   const float x1 = std::clamp(map.x_px(box.end), map.plot.x0, map.plot.x1);
@@ -83,9 +97,7 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   }
   const float room = rect.width() - sheet.px(3);
   if (!box.label.empty() && room > sheet.px(6)) {
-    const std::string label = sheet.shortened(kLabelType, box.label, room);
-    constexpr std::size_t kWorthReading = 9;  // bytes, the dots included
-    if (label.size() >= kWorthReading || label == box.label)
+    if (const std::string label = fitting(sheet, box.label, room); !label.empty())
       sheet.text_mid(Layer::kLabels, kLabelType, text_on(sheet.palette(), look.fill), label, rect.center_x(), rect.center_y(), Anchor::kMiddle);
   }
   sheet.scene().hits.push_back({.rect = rect, .category = {}, .tip = box.tip, .span = box.span});
@@ -132,6 +144,8 @@ LaneSizes sizes_of(const Sheet& sheet, const lessons::Lanes& panel, float room, 
   return sizes;
 }
 
+constexpr float kSearchWidth = 160;  // px at scale 1
+
 // The lanes from `y` down; returns where each is.
 std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, const LaneSizes& sizes,
                                float y) {
@@ -139,7 +153,12 @@ std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::
   std::vector<Rect> rows;
   for (const Lane& lane : panel.lanes) {
     if (!lane.note.empty()) {
-      const std::string note = sheet.shortened(kStrongType, lane.note, map.plot.width());
+      float room = map.plot.width();
+      if (rows.empty() && sheet.frame().parts.search) {
+        sheet.scene().search = Rect{map.plot.x1 - sheet.px(kSearchWidth), y, map.plot.x1, y + sizes.line - sheet.px(2)};
+        room -= sheet.px(kSearchWidth + 8);
+      }
+      const std::string note = sheet.shortened(kStrongType, lane.note, room);
       sheet.text_mid(Layer::kLabels, kStrongType, lane.baseline ? palette.text2 : palette.text, note, map.plot.x0,
                      y + sizes.line * 0.5f);
       y += sizes.line;
@@ -183,8 +202,6 @@ void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, c
 
 constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1, of a lane below a plot
 constexpr float kShareBelow = 0.56f;                // of the height, for all of them
-constexpr float kSearchWidth = 260;
-
 }  // namespace
 
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) {
@@ -201,13 +218,7 @@ float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel) {
 void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area) {
   area.y0 += sheet.px(8);
   const LaneSizes sizes = sizes_of(sheet, panel, area.height(), kLeastBelow, kMostBelow);
-  Rect legend{map.plot.x0, area.y0, map.plot.x1, area.y0 + sizes.line};
-  if (sheet.frame().parts.search) {
-    const float left = std::max(legend.x0, legend.x1 - sheet.px(kSearchWidth));
-    sheet.scene().search = Rect{left, legend.y0, legend.x1, legend.y1};
-    legend.x1 = left - sheet.px(8);
-  }
-  lay_out_legend(sheet, panel.lanes, legend);
+  lay_out_legend(sheet, panel.lanes, {map.plot.x0, area.y0, map.plot.x1, area.y0 + sizes.line});
   const std::vector<Rect> rows = lay_out_rows(sheet, map, panel, sizes, area.y0 + sizes.line);
   if (rows.empty()) return;
   sheet.scene().lanes = Rect{map.plot.x0, rows.front().y0, map.plot.x1, rows.back().y1};

@@ -25,6 +25,8 @@ struct PlotAreas {
   std::vector<Tick> y_ticks;
 };
 
+constexpr float kLeastPlot = 90;  // px at scale 1 that memory needs beside lanes
+
 PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::Lanes* lanes, Rect area) {
   PlotAreas areas;
   const float band = sheet.snap(sheet.height(kMediumType) + sheet.px(8)), gap = sheet.px(4);
@@ -34,7 +36,10 @@ PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::La
   Rect& plot = areas.map.plot;
   plot = {area.x0, area.y0 + band + gap, area.x1, area.y1 - below};
   areas.x_axis = sheet.snap(plot.y1);
-  if (lanes != nullptr) plot.y1 -= lanes_height(sheet, *lanes, plot.height());
+  // A small picture is of memory alone.
+  const float below_plot = lanes == nullptr ? 0 : lanes_height(sheet, *lanes, plot.height());
+  if (plot.height() - below_plot < sheet.px(kLeastPlot)) lanes = nullptr;
+  if (lanes != nullptr) plot.y1 -= below_plot;
   const ByteUnit unit = byte_unit(timeline.y.high);
   const int most = std::max(2, static_cast<int>(plot.height() / sheet.px(46)));
   areas.y_ticks = byte_ticks(timeline.y, unit, most);
@@ -172,7 +177,7 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   lay_out_stack(sheet, timeline, map, columns);
   lay_out_failed(sheet, timeline, map);
   lay_out_hidden(sheet, timeline, map);
-  if (lanes != nullptr) lay_out_lanes_below(sheet, map, *lanes, areas.lanes);
+  if (areas.lanes.height() > 0) lay_out_lanes_below(sheet, map, *lanes, areas.lanes);
   const auto below_marks = static_cast<std::ptrdiff_t>(sheet.scene().items.size());
   std::string time;
   const Rect chip = chip_of(sheet, timeline, areas, time);

@@ -139,8 +139,11 @@ void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure
                             : now == count      ? fmt::format("{} found", count)
                                                 : fmt::format("{} of {}", now + 1, count);
   std::string text = view.find();
-  const bool entered = text_field("find", at, text, words, std::exchange(wants_search_, false), "Find a kernel, Ctrl F");
-  if (text != view.find()) view.find(std::move(text));
+  const bool entered = text_field("find", at, text, words, std::exchange(wants_search_, false), "Find a kernel");
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    tooltip("By the model's name or CUDA's (Ctrl F): Enter goes on, Shift Enter back");
+  if (text != view.find())
+    view.find(std::move(text));
   else if (entered && ImGui::IsKeyDown(ImGuiKey_Enter)) {
     frame.page.find_next(ImGui::GetIO().KeyShift ? -1 : +1);
     wants_search_ = true;  // the next Enter goes on
