@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "demos/record/ledger.h"
@@ -40,6 +41,9 @@ StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, 
   }
   return line;
 }
+
+// On an axis with aligned phases: whose time their widths are, where another run is stretched onto them.
+std::string axis_name(const Timeline& panel);
 
 // Another run beside the one on show: in its own time, and where that is on the figure's axis.
 class OtherRun {

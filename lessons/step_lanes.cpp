@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -328,7 +329,10 @@ std::string sums_text(const SpanSums& sums) {
   return text + fmt::format(", {:.0f} % busy", 100 * sums.busy);
 }
 
-void add_step_lanes(Lanes& panel, const StepSpans& step, const View& view, const std::string& prefix) {
+namespace {
+
+// Of the run on show.
+void add_run_lanes(Lanes& panel, const StepSpans& step, const View& view, const std::string& prefix) {
   const double least = column_of(panel.x, view.columns);
   const std::size_t top = panel.lanes.size();
   panel.lanes.push_back(layer_lane(step, panel.x));
@@ -351,7 +355,9 @@ void add_step_lanes(Lanes& panel, const StepSpans& step, const View& view, const
   if (view.range) panel.marked = sums_text(sums_of(step, view.range->first, view.range->second));
 }
 
-void add_baseline_lanes(Lanes& panel, const StepSpans& step, const std::function<double(double)>& place, int columns) {
+// Of the run that it is compared with.
+void add_baseline_lanes(Lanes& panel, const StepSpans& step, const OtherRun& run, int columns) {
+  const auto place = [&](double own) { return run.place(own); };
   std::vector<Lane> lanes = span_lanes(step, panel.x, place, column_of(panel.x, columns), {});
   if (lanes.empty()) return;
   lanes.front().note = "A: " + work_text(work_of(step.spans()));
@@ -361,6 +367,18 @@ void add_baseline_lanes(Lanes& panel, const StepSpans& step, const std::function
     for (TimeBox& box : lane.boxes) box.span.reset();  // what is selected is of the run on show
     panel.lanes.push_back(std::move(lane));
   }
+}
+
+}  // namespace
+
+bool add_lanes_below(Lanes& panel, const StepSpans& step, const View& view, const OtherRun* baseline) {
+  if (step.empty()) return false;
+  std::optional<StepSpans> other;
+  if (baseline != nullptr) other.emplace(baseline->recording(), baseline->range(), baseline->axis());
+  const bool both = other && !other->empty();
+  add_run_lanes(panel, step, view, both ? "B: " : "");
+  if (both) add_baseline_lanes(panel, *other, *baseline, view.columns);
+  return true;
 }
 
 }  // namespace headroom::lessons

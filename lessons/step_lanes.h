@@ -1,13 +1,13 @@
 // The lanes below a step's memory: layers, operations, kernels and the host's calls of a traced step, on the memory's axis.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "demos/record/recording.h"
 #include "demos/record/timeline.h"
 #include "lessons/figure.h"
+#include "lessons/run_lines.h"
 
 namespace headroom::lessons {
 
@@ -43,9 +43,8 @@ SpanSums sums_of(const StepSpans& step, double begin, double end);
 // "48 kernels, 1.20 ms in sum, median 23.1 µs, 92 % busy"
 std::string sums_text(const SpanSums& sums);
 
-// All lanes of the run on show, with what its view asks for: the selected kernel's arrows, what is found, what is marked.
-void add_step_lanes(Lanes& panel, const StepSpans& step, const View& view, const std::string& prefix);
-// Of the run that it is compared with: kernels and host. `place`: from its axis to this one.
-void add_baseline_lanes(Lanes& panel, const StepSpans& step, const std::function<double(double)>& place, int columns);
+// All lanes of the run on show, with what its view asks for: the selected kernel's arrows, what is found, what is marked; then
+// kernels and host of the run that it is compared with (null: none). False: the run on show was not traced.
+bool add_lanes_below(Lanes& panel, const StepSpans& step, const View& view, const OtherRun* baseline);
 
 }  // namespace headroom::lessons

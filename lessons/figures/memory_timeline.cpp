@@ -344,34 +344,6 @@ Timeline timeline_of(const Shot& shot, const record::Ledger* baseline, const rec
   return panel;
 }
 
-// Whose time the phases' widths are, where another run is stretched onto them.
-std::string axis_name(const Timeline& panel, const Shot& shot) {
-  if (!aligned(shot.params)) return {};
-  if (panel.predicted) return "in the order of events";
-  const auto has = [&](LineStyle style) {
-    return std::any_of(panel.lines.begin(), panel.lines.end(), [style](const auto& line) { return line.style == style; });
-  };
-  if (has(LineStyle::kBaseline)) return "phases as wide as in B";
-  return has(LineStyle::kPredicted) ? "phases as wide as measured" : "";
-}
-
-// Of a step that was traced; what they would answer is hidden with the rest.
-std::optional<Lanes> lanes_of(const Shot& shot, const Axis& x, const record::Ledger* baseline) {
-  if (shot.view.hidden) return std::nullopt;
-  const StepSpans step(shot.recording(), shot.shown.range, shot.map.axis());
-  if (step.empty()) return std::nullopt;
-  Lanes lanes{.x = x, .lanes = {}};
-  std::optional<OtherRun> other;
-  if (baseline != nullptr) other.emplace(beside(shot, *baseline));
-  const bool compared = other && other->shown();
-  const StepSpans of_other = compared ? StepSpans(other->recording(), other->range(), other->axis())
-                                      : StepSpans(shot.recording(), {}, shot.map.axis());
-  add_step_lanes(lanes, step, shot.view, of_other.empty() ? "" : "B: ");
-  if (!of_other.empty())
-    add_baseline_lanes(lanes, of_other, [&](double own) { return other->place(own); }, shot.view.columns);
-  return lanes;
-}
-
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
@@ -391,15 +363,19 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   shot.data_end = input.view.hidden ? end_of_forward(shot) : shot.map.end();
   figure.head.growing = shown.growing;
   Timeline panel = timeline_of(shot, input.baseline, input.predicted);
-  panel.x.name = axis_name(panel, shot);
+  if (aligned(params)) panel.x.name = axis_name(panel);
   const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
                                     [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());
-  std::optional<Lanes> lanes = lanes_of(shot, panel.x, input.baseline);
+  Lanes lanes{.x = panel.x, .lanes = {}};
   figure.panels.emplace_back(std::move(panel));
-  if (!lanes) return;
+  if (shot.view.hidden) return;  // what they would answer is hidden with the rest
+  std::optional<OtherRun> other;
+  if (compared) other.emplace(beside(shot, *input.baseline));
+  const StepSpans step(recording, shot.shown.range, shot.map.axis());
+  if (!add_lanes_below(lanes, step, shot.view, other ? &*other : nullptr)) return;
   figure.head.title = "Memory and kernels of one step";
-  figure.panels.emplace_back(std::move(*lanes));
+  figure.panels.emplace_back(std::move(lanes));
 }
 
 }  // namespace
