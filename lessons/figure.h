@@ -6,7 +6,7 @@
 //     Bars      lessons/panels/bars.h       a peak by category
 //     Rungs     lessons/panels/bars.h       the ladder of techniques
 //     Chart     lessons/panels/chart.h      series over named places or a number; several are side by side
-//     Lanes     lessons/panels/lanes.h      kernels on their streams
+//     Lanes     lessons/panels/lanes.h      kernels on their streams; after a Timeline, below it on its axis
 //     Table     lessons/panels/table.h      words and numbers
 //     HeatMap   lessons/panels/heat_map.h   a number per cell; several are side by side
 //     Diagram   lessons/panels/diagram.h    boxes and arrows, each box with a state
@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -118,6 +119,9 @@ struct View {
   bool asked = false;                // the page has a question: keep the axes that it had while the answer was hidden
   int columns = 1000;                // resolution: about one per pixel
   std::optional<CapLine> card;       // that the run is held against; nothing: its own limit or device
+  std::optional<std::size_t> kernel;  // that is selected: its place in the recording's kernel_spans()
+  std::string find;                   // kernels by this part of their names; empty: nothing is searched
+  std::optional<std::pair<double, double>> range;  // x, that is measured
 };
 
 struct FigureInput {

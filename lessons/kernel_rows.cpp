@@ -1,10 +1,12 @@
 #include "lessons/kernel_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "lessons/names.h"
 #include "lessons/step_work.h"
 
 namespace headroom::lessons {
@@ -26,13 +28,13 @@ std::string bandwidth_text(const KernelSpan& span) {
   return fmt::format(", {}, {}", record::format_bytes(span.bytes), speed);
 }
 
-// "mlp.silu, layer 3, forward: vectorized_elementwise_kernel<…>, 12.3 µs, 48.00 MiB, 3.90 TB/s"
+// "RMSNorm, layer 3, forward: 12.3 µs, 48.00 MiB, 3.90 TB/s; at::native::vectorized_elementwise_kernel<…>"
 std::string tip_of(const Recording& recording, const KernelSpan& span) {
-  std::string tip(recording.op_name(span.op));
+  std::string tip = operation_name(recording.op_name(span.op));
   if (span.layer != record::kNoLayer) tip += fmt::format("{}layer {}", tip.empty() ? "" : ", ", span.layer);
-  tip += fmt::format("{}{}: {}, {}", tip.empty() ? "" : ", ", record::label_of(span.phase),
-                     recording.op_name(span.name), record::format_duration(span.duration));
-  return tip + bandwidth_text(span);
+  tip += fmt::format("{}{}: {}", tip.empty() ? "" : ", ", record::label_of(span.phase),
+                     record::format_duration(span.duration));
+  return fmt::format("{}{}; {}", tip, bandwidth_text(span), recording.op_name(span.name));
 }
 
 // "vectorized_elementwise_kernel" of "at::native::vectorized_elementwise_kernel<4, at::native::…>".
@@ -42,10 +44,30 @@ std::string_view short_name(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
+// What a kernel, an operator or a call does, by a part of its name; the first that fits.
+struct Does {
+  std::string_view part, word;
+};
+constexpr std::array kDoes{
+    Does{"headroom::", "fused"},
+    Does{"Launch", "launch"},          Does{"Memcpy", "copy"},     Does{"Memset", "fill"},
+    Does{"Synchronize", "wait"},       Does{"flash", "attention"}, Does{"fmha", "attention"},
+    Does{"attention", "attention"},    Does{"gemm", "matmul"},     Does{"gemv", "matmul"},
+    Does{"cutlass", "matmul"},         Does{"nvjet", "matmul"},    Does{"splitK", "matmul"},
+    Does{"oftmax", "softmax"},         Does{"OfTMax", "softmax"},  Does{"educe", "reduce"},
+    Does{"CatArray", "join"},          Does{"gather", "gather"},   Does{"ndexing", "gather"},
+    Does{"elementwise", "elementwise"},
+};
+
 std::string label_of(const Recording& recording, const KernelSpan& span) {
-  const std::string_view op = recording.op_name(span.op);
-  const bool of_model = span.kind != SpanKind::kRuntimeCall && !op.empty() && !op.starts_with(kFormPrefix);
-  return std::string(of_model ? op.substr(op.rfind('.') + 1) : short_name(recording.op_name(span.name)));
+  const std::string_view name = recording.op_name(span.name);
+  if (span.kind == SpanKind::kCopy) return "copy";
+  if (span.kind == SpanKind::kMemset) return "fill";
+  if (span.kind == SpanKind::kHostOperator) return std::string(name);  // PyTorch's own
+  const auto* does = std::find_if(kDoes.begin(), kDoes.end(), [&](const Does& each) {
+    return name.find(each.part) != std::string_view::npos;
+  });
+  return std::string(does == kDoes.end() ? short_name(name) : does->word);
 }
 
 // The row of a span: the host's calls first, then the streams; on the CPU there is one.
@@ -57,31 +79,49 @@ std::string row_label(int row, bool on_cpu, std::size_t streams) {
   return streams > 1 ? fmt::format("Stream {}", row) : "Device";
 }
 
-struct BoxMaker {
-  const Recording& recording;
-  double origin;
-  double least;  // ns; what is narrower joins its neighbor
+}  // namespace
 
-  void add(std::vector<TimeBox>& boxes, const KernelSpan& span) const {
-    const double begin = static_cast<double>(span.start) - origin, end = begin + static_cast<double>(span.duration);
-    const Work work = work_kind(recording, span);
-    if (!boxes.empty()) {
+std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<PlacedSpan>& spans, double least,
+                              std::optional<std::size_t> selected) {
+  std::vector<TimeBox> boxes;
+  std::vector<const KernelSpan*> first;  // of each box
+  std::array<double, 6> times{};         // of the kinds in the last box
+  for (const PlacedSpan& placed : spans) {
+    const Work work = work_kind(recording, *placed.span);
+    const bool chosen = selected && placed.number == selected;
+    if (!boxes.empty() && !chosen && !boxes.back().selected) {
       TimeBox& last = boxes.back();
-      const bool narrow = end - begin < least && (last.count > 1 || last.end - last.begin < least);
-      if (narrow && begin - last.end < least) {
-        last.end = std::max(last.end, end);
+      const bool narrow = placed.end - placed.begin < least && (last.count > 1 || last.end - last.begin < least);
+      if (narrow && placed.begin - last.end < least) {
+        last.end = std::max(last.end, placed.end);
         ++last.count;
-        if (work == Work::kOurs) last.work = work;
-        last.label.clear();
-        last.tip = fmt::format("{} {}", last.count, work == Work::kHost ? "calls" : "kernels");
-        return;
+        times[static_cast<std::size_t>(work)] += placed.end - placed.begin;
+        last.work = static_cast<Work>(std::max_element(times.begin(), times.end()) - times.begin());
+        last.span.reset();
+        continue;
       }
     }
-    boxes.push_back({begin, end, work, 1, span.bytes, label_of(recording, span), tip_of(recording, span)});
+    boxes.push_back({.begin = placed.begin,
+                     .end = placed.end,
+                     .work = work,
+                     .bytes = placed.span->bytes,
+                     .label = {},
+                     .tip = {},
+                     .span = placed.number,
+                     .selected = chosen});
+    first.push_back(placed.span);
+    times.fill(0);
+    times[static_cast<std::size_t>(work)] = placed.end - placed.begin;
   }
-};
-
-}  // namespace
+  // Words only for what is drawn: most of a step's spans are joined.
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    TimeBox& box = boxes[i];
+    if (box.count == 1) box.label = label_of(recording, *first[i]);
+    box.tip = box.count == 1 ? tip_of(recording, *first[i])
+                             : fmt::format("{} {}", box.count, box.work == Work::kHost ? "calls" : "kernels");
+  }
+  return boxes;
+}
 
 void add_lanes(Lanes& panel, const Recording& recording, const std::vector<KernelSpan>& spans, const LanesOf& lanes,
                int columns) {
@@ -89,16 +129,18 @@ void add_lanes(Lanes& panel, const Recording& recording, const std::vector<Kerne
   const double least = (panel.x.high - panel.x.low) / std::max(1, columns);
   const StepWork work = work_of(spans);
   const double origin = static_cast<double>(spans.front().start) - lanes.begin;
-  const BoxMaker maker{recording, origin, least};
-  std::map<int, std::vector<TimeBox>> boxes;
-  for (const KernelSpan& span : spans) maker.add(boxes[row_of(span)], span);
-  const std::size_t streams = boxes.size() - boxes.count(-1);
+  std::map<int, std::vector<PlacedSpan>> rows;
+  for (const KernelSpan& span : spans) {
+    const double begin = static_cast<double>(span.start) - origin;
+    rows[row_of(span)].push_back({&span, begin, begin + static_cast<double>(span.duration)});
+  }
+  const std::size_t streams = rows.size() - rows.count(-1);
   bool first = true;
-  for (auto& [row, in_row] : boxes) {
+  for (const auto& [row, in_row] : rows) {
     panel.lanes.push_back({.label = lanes.prefix + row_label(row, work.on_cpu, streams),
                            .note = first ? lanes.prefix + work_text(work) : std::string(),
                            .baseline = lanes.baseline,
-                           .boxes = std::move(in_row)});
+                           .boxes = boxes_of(recording, in_row, least)});
     first = false;
   }
 }

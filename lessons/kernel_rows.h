@@ -1,6 +1,7 @@
-// Lanes of a kernel timeline, from the spans of a traced run: what the figures of kernels share.
+// Boxes and lanes of kernels, from the spans of a traced run: what the figures of kernels share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,17 @@ inline constexpr std::string_view kFormPrefix = "launches.";
 double length_of(const std::vector<record::KernelSpan>& spans);
 // For that length, or what the view asks for.
 Axis time_axis(const View& view, double length);
+
+// A span where it is on an axis.
+struct PlacedSpan {
+  const record::KernelSpan* span = nullptr;
+  double begin = 0, end = 0;
+  std::optional<std::size_t> number = {};  // its place in the recording's kernel_spans()
+};
+// A box for each of these spans of a lane, which are in the order of their beginnings. What is narrower than `least` joins
+// its neighbor, and both are what takes most of their time; but for the span with the number `selected`.
+std::vector<TimeBox> boxes_of(const record::Recording& recording, const std::vector<PlacedSpan>& spans, double least,
+                              std::optional<std::size_t> selected = {});
 
 struct LanesOf {
   std::string prefix;  // "A: ", before every lane's name

@@ -63,6 +63,33 @@ constexpr std::array kOperators{
     OperatorName{"galore.update", "Projected update", "Projected update"},
 };
 
+// By the last part of an operator's name.
+struct Operation {
+  std::string_view last, name;
+};
+constexpr std::array kOperations{
+    Operation{"tokens", "token ids"},
+    Operation{"rms_norm", "RMSNorm"},
+    Operation{"rope", "RoPE"},
+    Operation{"tables", "RoPE"},
+    Operation{"scores", "attention"},
+    Operation{"mask", "attention"},
+    Operation{"repeat_kv", "attention"},
+    Operation{"silu", "SwiGLU"},
+    Operation{"product", "SwiGLU"},
+    Operation{"swiglu", "SwiGLU"},
+    Operation{"residual", "residual add"},
+    Operation{"lm_head", "output head"},
+    Operation{"to_fp32", "cross entropy"},
+    Operation{"shift", "cross entropy"},
+    Operation{"log_softmax", "cross entropy"},
+    Operation{"nll", "cross entropy"},
+    Operation{"cross_entropy", "cross entropy"},
+    Operation{"adamw", "AdamW"},
+    Operation{"first_moment", "AdamW"},
+    Operation{"second_moment", "AdamW"},
+};
+
 // "mlp.some_new_op" → "Mlp, some new op"
 std::string readable(std::string_view op) {
   std::string text;
@@ -94,6 +121,18 @@ std::string tensor_name(Category category, std::string_view op) {
     default:
       return std::string(known->output);
   }
+}
+
+std::string operation_name(std::string_view op) {
+  const std::string_view last = op.substr(op.rfind('.') + 1);
+  const auto* known =
+      std::find_if(kOperations.begin(), kOperations.end(), [last](const Operation& o) { return o.last == last; });
+  if (known != kOperations.end()) return std::string(known->name);
+  constexpr std::string_view kProjection = "_proj";
+  if (last.ends_with(kProjection)) return fmt::format("{} projection", last.substr(0, last.size() - kProjection.size()));
+  std::string words(last);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
 }
 
 std::string layers_text(std::uint16_t first, std::uint16_t last) {

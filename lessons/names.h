@@ -12,6 +12,10 @@ namespace headroom::lessons {
 // one row have one name. An operator that is not known keeps its own, readably.
 std::string tensor_name(record::Category category, std::string_view op);
 
+// What the model computes there: "attention.q_proj" is "q projection", "mlp.rms_norm" is "RMSNorm". Operators that are one
+// operation of the model have one name; "" stays "".
+std::string operation_name(std::string_view op);
+
 // "layer 3", "layers 0 to 9"; empty outside the layers.
 std::string layers_text(std::uint16_t first, std::uint16_t last);
 

@@ -33,6 +33,15 @@ std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, co
 
 double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }
 
+std::string axis_name(const Timeline& panel) {
+  if (panel.predicted) return "in the order of events";
+  const auto has = [&](LineStyle style) {
+    return std::any_of(panel.lines.begin(), panel.lines.end(), [style](const auto& line) { return line.style == style; });
+  };
+  if (has(LineStyle::kBaseline)) return "phases as wide as in B";
+  return has(LineStyle::kPredicted) ? "phases as wide as measured" : "";
+}
+
 OtherRun::OtherRun(const record::Ledger& run, const record::Params& figure, const TimeMap& map,
                    std::span<const record::PhaseSpan> spans)
     : run_(run),

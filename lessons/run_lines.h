@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "demos/record/ledger.h"
@@ -41,6 +42,9 @@ StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, 
   return line;
 }
 
+// On an axis with aligned phases: whose time their widths are, where another run is stretched onto them.
+std::string axis_name(const Timeline& panel);
+
 // Another run beside the one on show: in its own time, and where that is on the figure's axis.
 class OtherRun {
  public:
@@ -51,12 +55,15 @@ class OtherRun {
   bool shown() const { return shown_.empty_reason.empty(); }
   record::Peak peak() const { return run_.peak(map_.first(), map_.last()); }
   double place_of_peak() const { return place(map_.position(peak().event)); }
+  const record::Recording& recording() const { return run_.recording(); }
+  const record::StepRange& range() const { return shown_.range; }
+  record::TimeAxis axis() const { return map_.axis(); }
+  // From its own axis to the figure's.
+  double place(double own) const { return to_ ? (*to_)(own) : own; }
   // Its total, as an envelope of three pixels, so that the saw-tooth of the layers does not flicker.
   StepLine line(const Axis& x, int columns, LineStyle style) const;
 
  private:
-  double place(double own) const { return to_ ? (*to_)(own) : own; }
-
   const record::Ledger& run_;
   ShownRange shown_;
   record::TimeMap map_;

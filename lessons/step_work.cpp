@@ -89,7 +89,7 @@ std::string why_not_traced(const Recording& recording) {
   if (const auto trouble = provenance.find("trace_trouble"); trouble != provenance.end()) return trouble->second;
   if (recording.info().source == record::Source::kPredicted) return "A prediction runs no kernel: run the step itself.";
   if (provenance.count("traced") == 0)
-    return "This run was not traced: set Trace kernels to on, under More, and run it again.";
+    return "The kernels of this run were not traced.";
   return recording.outcome() ? "The run ended before its first step was whole." : "Waiting for the first whole step.";
 }
 

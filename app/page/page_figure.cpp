@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "app/page/page_model.h"
+#include "lessons/step_work.h"
 
 namespace headroom::app::page {
 
@@ -146,6 +147,8 @@ void PageModel::show_figure(const lessons::FigureBlock& block) {
 const lessons::FigureData& PageModel::figure(int columns) {
   const auto same_view = [&] {
     return built_view_.zoom_range() == view().zoom_range() && built_view_.cursor() == view().cursor() &&
+           built_view_.measure() == view().measure() && built_view_.kernel() == view().kernel() &&
+           built_view_.find() == view().find() &&
            built_guess_ == question_.guess() && built_state_ == question_.state();
   };
   want_prediction();
@@ -164,6 +167,9 @@ const lessons::FigureData& PageModel::figure(int columns) {
     wanted.view.end = range->end;
   }
   wanted.view.cursor = view().cursor();
+  wanted.view.kernel = view().kernel();
+  wanted.view.find = view().find();
+  if (const auto& marked = view().measure()) wanted.view.range = {marked->begin, marked->end};
   figure_ = shown_figure().build(wanted);
   awaits_run_ = growing() && !figure_.head.empty_reason.empty() && before_run_.recording != nullptr;
   if (awaits_run_) {
@@ -219,6 +225,45 @@ void PageModel::settle_question() {
   if (!finished || !question_.compare(*run->ledger)) return;
   answered_by_ = run->recording;
   stale_ = true;
+}
+
+// The place of the selected kernel among those found; their number where it is none of them.
+std::size_t PageModel::found_at() const {
+  const auto* lanes = lessons::panel_of<lessons::Lanes>(figure_);
+  if (lanes == nullptr) return 0;
+  const auto& found = lanes->found;
+  const auto at = std::find_if(found.begin(), found.end(),
+                               [&](const lessons::FoundSpan& each) { return view().kernel() == each.span; });
+  return static_cast<std::size_t>(at - found.begin());
+}
+
+void PageModel::find_next(int direction) {
+  const auto* lanes = lessons::panel_of<lessons::Lanes>(figure_);
+  if (lanes == nullptr || lanes->found.empty()) return;
+  const std::size_t count = lanes->found.size(), now = found_at();
+  const std::size_t first = direction > 0 ? 0 : count - 1;
+  const std::size_t next = now == count ? first : (now + count + static_cast<std::size_t>(direction + 1) - 1) % count;
+  const lessons::FoundSpan& found = lanes->found[next];
+  view().select(found.span);
+  // Wide enough to be read, and with what is around it.
+  constexpr double kAround = 30;
+  const double length = std::min(view().visible().length(), kAround * (found.end - found.begin));
+  const double middle = (found.begin + found.end) / 2;
+  view().show({middle - length / 2, middle + length / 2});
+  view().set_cursor(middle);
+}
+
+std::string PageModel::why_no_lanes() const {
+  const RunOnShow* const run = on_show();
+  if (run == nullptr || shows_prediction_ || growing() || question_.hides() || !settings().has("trace")) return {};
+  if (lessons::panel_of<lessons::Timeline>(figure_) == nullptr) return {};
+  return lessons::why_not_traced(*run->recording);
+}
+
+void PageModel::trace(double now) {
+  if (!runs_here()) set_here();
+  (void)set_param("trace", "on");
+  run(now);
 }
 
 void PageModel::step_cursor(int direction) {

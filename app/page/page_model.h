@@ -234,6 +234,14 @@ class PageModel {
   std::string answered_by() const;
   bool left_answer() const;
 
+  // --- kernels of the figure on show
+  // Of those that bear the name that the view looks for: selects the next (+1) or previous (−1) one, and shows it.
+  void find_next(int direction);
+  std::size_t found_at() const;  // from 0; their number: the selected kernel is none of them
+  // Why there are none below the memory of the run on show; empty: there are, or they are not to be expected.
+  std::string why_no_lanes() const;
+  void trace(double now);  // runs with these settings, traced
+
   // --- words about the last run
   std::optional<Notice> notice() const;
   std::string status_line() const;

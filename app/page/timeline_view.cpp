@@ -50,6 +50,7 @@ void TimelineView::reset() {
   visible_.reset();
   cursor_.reset();
   measure_.reset();
+  kernel_.reset();
 }
 
 }  // namespace headroom::app::page

@@ -1,7 +1,10 @@
-// What part of a timeline is looked at: zoom, pan, cursor, a measured range. In axis units, without drawing.
+// What part of a timeline is looked at: zoom, pan, cursor, a measured range, a kernel. In axis units, without drawing.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace headroom::app::page {
 
@@ -36,6 +39,12 @@ class TimelineView {
   void set_measure(std::optional<Range> range) { measure_ = range; }
   const std::optional<Range>& measure() const { return measure_; }
 
+  // The kernel that is selected, by its place in the recording; and the part of a name by which kernels are looked for.
+  void select(std::optional<std::size_t> kernel) { kernel_ = kernel; }
+  const std::optional<std::size_t>& kernel() const { return kernel_; }
+  void find(std::string name) { find_ = std::move(name); }
+  const std::string& find() const { return find_; }
+
   // Another time axis or run: positions mean something else.
   void reset();
 
@@ -44,6 +53,8 @@ class TimelineView {
   std::optional<Range> visible_;
   std::optional<double> cursor_;
   std::optional<Range> measure_;
+  std::optional<std::size_t> kernel_;
+  std::string find_;
 };
 
 }  // namespace headroom::app::page

@@ -1,5 +1,5 @@
 // Memory over one step: what is allocated, stacked by kind, with the phases above and the lines that it must stay
-// under.
+// under; below it, on the same axis, the kernels of a step that was traced.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "lessons/figure.h"
 #include "lessons/run_lines.h"
 #include "lessons/shown_range.h"
+#include "lessons/step_lanes.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -362,10 +363,19 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   shot.data_end = input.view.hidden ? end_of_forward(shot) : shot.map.end();
   figure.head.growing = shown.growing;
   Timeline panel = timeline_of(shot, input.baseline, input.predicted);
+  if (aligned(params)) panel.x.name = axis_name(panel);
   const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
                                     [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());
+  Lanes lanes{.x = panel.x, .lanes = {}};
   figure.panels.emplace_back(std::move(panel));
+  if (shot.view.hidden) return;  // what they would answer is hidden with the rest
+  std::optional<OtherRun> other;
+  if (compared) other.emplace(beside(shot, *input.baseline));
+  const StepSpans step(recording, shot.shown.range, shot.map.axis());
+  if (!add_lanes_below(lanes, step, shot.view, other ? &*other : nullptr)) return;
+  figure.head.title = "Memory and kernels of one step";
+  figure.panels.emplace_back(std::move(lanes));
 }
 
 }  // namespace
@@ -373,7 +383,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kMemoryTimeline{
     .id = "memory_timeline",
     .title = "Memory over one step",
-    .caption = "What is allocated over one training step, stacked by kind, with phases, peak and limits",
+    .caption = "What is allocated over one training step, stacked by kind, with phases, peak and limits; kernels below",
     .schema = kSchema,
     .add_panels = add_panels,
 };

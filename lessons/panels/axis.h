@@ -24,7 +24,7 @@ struct Axis {
   double low = 0;
   double high = 1;
   bool logarithmic = false;  // charts only
-  std::string name = {};     // charts only, what the unit does not say: "hidden size H"
+  std::string name = {};     // charts and timelines, what the unit does not say: "hidden size H", "phases as wide as in B"
 };
 
 // The place of a value on an axis, from 0 to 1; and back.

@@ -155,7 +155,7 @@ TEST_CASE("a run that takes longer than its budget gives way to the stored one, 
 TEST_CASE("until a run has something to show, the picture before it stays", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
-  reader.model.show_tab(1);  // of the peak: drawn once a step is whole
+  reader.model.show_tab(1);  // of the peak: drawn when a step is whole
   REQUIRE(reader.model.figure(400).head.empty_reason.empty());
   reader.model.run(reader.now);
   CHECK(reader.model.figure(400).head.empty_reason.empty());

@@ -12,7 +12,6 @@
 using namespace headroom;
 using namespace headroom::tests;
 using lessons::FigureData;
-using lessons::TimeBox;
 using record::KernelSpan;
 using record::Phase;
 using record::SpanKind;
@@ -115,64 +114,17 @@ TEST_CASE("kernels that overlap on two streams leave no gap") {
   const lessons::StepWork work = lessons::work_of(lessons::spans_of(recording, {.step = 1}));
   CHECK(work.idle == 0);
   CHECK(work.length == 10'000);
-  CHECK(tests::lanes_of(build("kernel_timeline", recording)).size() == 2);  // streams, no host
 }
 
-TEST_CASE("a timeline has a row for the host and one for the device, from the first launch on") {
-  const FigureData figure = build("kernel_timeline", eager());
-  REQUIRE(figure.head.empty_reason.empty());
-  REQUIRE(tests::lanes_of(figure).size() == 2);
-  CHECK(tests::lanes_of(figure)[0].label == "Host");
-  CHECK(tests::lanes_of(figure)[1].label == "Device");
-  CHECK(tests::lanes_of(figure)[0].note.find("4 launches") != std::string::npos);
-  REQUIRE(tests::lanes_of(figure)[0].boxes.size() == 4);
-  CHECK(tests::lanes_of(figure)[0].boxes[0].begin == 0);
-  const std::vector<TimeBox>& boxes = tests::lanes_of(figure)[1].boxes;
-  REQUIRE(boxes.size() == 5);
-  CHECK(boxes[0].begin == 5'000);
-  CHECK(boxes[0].end == 9'000);
-  CHECK(boxes[0].work == lessons::Work::kProduct);
-  CHECK(boxes[0].label == "gate_proj");
-  CHECK(boxes[0].tip.find("nvjet_gemm") != std::string::npos);
-  CHECK(boxes[0].tip.find("786 GB/s") != std::string::npos);  // 3 MiB in 4 µs
-  CHECK(boxes[1].work == lessons::Work::kOther);
-  CHECK(boxes[4].work == lessons::Work::kMove);
-}
-
-TEST_CASE("what is too short to see is drawn together and counted") {
-  const FigureData figure = build("kernel_timeline", eager(), nullptr, {.columns = 4});  // 3.2 µs per column
-  std::size_t kernels = 0;
-  for (const TimeBox& box : tests::lanes_of(figure)[1].boxes) kernels += static_cast<std::size_t>(box.count);
-  CHECK(kernels == 5);
-  REQUIRE(tests::lanes_of(figure)[1].boxes.size() == 2);
-  CHECK(tests::lanes_of(figure)[1].boxes[1].count == 4);
-  CHECK(tests::lanes_of(figure)[1].boxes[1].tip == "4 kernels");
-  const FigureData zoomed = build("kernel_timeline", eager(), nullptr, {.begin = 9'000, .end = 13'000, .columns = 40});
-  CHECK(tests::lanes_of(zoomed)[1].boxes.size() == 5);
-  CHECK(lessons::axes_of(zoomed).x.low == 9'000);
-}
-
-TEST_CASE("a pinned run is below on the same axis, and a fused kernel is ink") {
-  const record::Recording pinned = eager();
-  const FigureData figure = build("kernel_timeline", fused(), &pinned);
-  REQUIRE(tests::lanes_of(figure).size() == 3);
-  CHECK(tests::lanes_of(figure)[0].label == "B: Device");
-  CHECK(tests::lanes_of(figure)[0].boxes[1].work == lessons::Work::kOurs);
-  CHECK(tests::lanes_of(figure)[1].label == "A: Host");
-  CHECK(tests::lanes_of(figure)[1].baseline);
-  CHECK(lessons::axes_of(figure).x.high >= 12'800);  // run A is the longer one
-}
-
-TEST_CASE("a run that was not traced says how to trace it, or why it could not be") {
-  for (const char* id : {"kernel_timeline", "launches"}) {
-    CHECK(build(id, with({}, false)).head.empty_reason.find("Trace kernels") != std::string::npos);
-    record::Recording refused = with({}, false);
-    record::RunInfo info = refused.info();
-    info.provenance["trace_trouble"] = "Another tool traces this process.";
-    refused.set_info(info);
-    CHECK(build(id, refused).head.empty_reason == "Another tool traces this process.");
-    CHECK(build(id, eager(), nullptr, {}, "backward").head.empty_reason == "This part of the step launched nothing.");
-  }
+TEST_CASE("a run that was not traced says so, or why it could not be") {
+  CHECK(build("launches", with({}, false)).head.empty_reason == "The kernels of this run were not traced.");
+  record::Recording refused = with({}, false);
+  record::RunInfo info = refused.info();
+  info.provenance["trace_trouble"] = "Another tool traces this process.";
+  refused.set_info(info);
+  CHECK(build("launches", refused).head.empty_reason == "Another tool traces this process.");
+  CHECK(build("launches", eager(), nullptr, {}, "backward").head.empty_reason ==
+        "This part of the step launched nothing.");
 }
 
 TEST_CASE("launches, time and bytes are side by side, by what they were for") {

@@ -18,7 +18,7 @@ namespace {
 
 lessons::FigureData two_runs() {
   lessons::FigureData figure;
-  figure.head.id = "kernel_timeline";
+  figure.head.id = "launch_forms";
   figure.head.title = "Kernels of one step";
   figure.head.provenance_line = "Example GPU";
   lessons::Lanes panel;
@@ -103,4 +103,101 @@ TEST_CASE("files hold each box with its kind, bytes and words") {
   CHECK(csv.find("\"B: Device\",100000,400000,fused,1,4096,\"tip of rms_norm\"\n") != std::string::npos);
   const std::string json = app::paint::to_json(two_runs());
   CHECK(json.find("\"tip of gate_proj\"") != std::string::npos);
+}
+
+namespace {
+
+// A timeline with the lanes of two_runs() below it, and the arrow of a kernel that is selected.
+lessons::FigureData memory_and_lanes() {
+  lessons::FigureData figure = two_runs();
+  lessons::Lanes lanes = std::get<lessons::Lanes>(figure.panels[0]);
+  lanes.lanes[1].boxes[0].selected = true;
+  lanes.flows = {{.from_lane = 0, .to_lane = 1, .from = 0, .to = 100'000}};
+  lessons::Timeline timeline;
+  timeline.x = lanes.x;
+  timeline.x.name = "phases as wide as in B";
+  timeline.y = {.unit = lessons::AxisUnit::kBytes, .low = 0, .high = 1 << 30};
+  timeline.stack.push_back({0, 1'000'000, {1 << 29}, {1 << 29}});
+  timeline.alive = lessons::AliveList{};
+  timeline.alive->position = 100'000;
+  timeline.alive->at_cursor = true;
+  figure.panels = {std::move(timeline), std::move(lanes)};
+  return figure;
+}
+
+}  // namespace
+
+TEST_CASE("lanes are below the memory on its axis, and one cursor goes through both") {
+  for (const Frame& frame : frames()) {
+    const Scene scene = layout(memory_and_lanes(), frame);
+    if (frame.height < 300 * frame.scale) {  // memory alone
+      CHECK_FALSE(scene.lanes);
+      CHECK(scene.map.plot.height() > 90 * frame.scale);
+      continue;
+    }
+    REQUIRE(scene.lanes);
+    CHECK(scene.lanes->y0 > scene.map.plot.y1);
+    CHECK(scene.lanes->y1 <= scene.height);
+    CHECK(scene.lanes->x0 == scene.map.plot.x0);
+    CHECK(scene.lanes->x1 == scene.map.plot.x1);
+    const std::vector<Fill> boxes = boxes_of(scene);
+    REQUIRE(boxes.size() == 6);
+    CHECK(std::abs(boxes[1].rect.x0 - scene.map.x_px(100'000)) <= 1);
+    bool through = false;
+    each<Fill>(scene, [&](Layer layer, const Fill& fill) {
+      const bool at = layer == Layer::kMarks && std::abs(fill.rect.x0 - scene.map.x_px(100'000)) <= 1;
+      through = through || (at && fill.rect.y0 <= scene.map.plot.y0 && fill.rect.y1 >= scene.lanes->y1);
+    });
+    CHECK(through);
+    const auto axes = texts_of(scene, Layer::kAxes);
+    CHECK(std::count(axes.begin(), axes.end(), "phases as wide as in B") <= 1);
+  }
+}
+
+TEST_CASE("the arrow of a launch ends at its kernel, and the kernel is outlined") {
+  const Scene scene = layout(memory_and_lanes(), frames().front());
+  const std::vector<Fill> boxes = boxes_of(scene);
+  const float x = scene.map.x_px(100'000);
+  bool line = false, head = false, outline = false;
+  each<app::paint::Polyline>(scene, [&](Layer layer, const app::paint::Polyline& drawn) {
+    if (layer != Layer::kMarks || drawn.points.empty()) return;
+    const auto at_box = [&](app::paint::Point p) { return std::abs(p.x - x) <= 1 && std::abs(p.y - boxes[1].rect.y0) <= 1; };
+    line = line || (drawn.points.size() == 2 && at_box(drawn.points.back()) &&
+                    std::abs(drawn.points.front().x - scene.map.x_px(0)) <= 1);
+    head = head || (drawn.points.size() == 3 && at_box(drawn.points[1]));
+  });
+  each<app::paint::Outline>(scene, [&](Layer layer, const app::paint::Outline& drawn) {
+    outline = outline || (layer == Layer::kMarks && std::abs(drawn.rect.center_x() - boxes[1].rect.center_x()) <= 1);
+  });
+  CHECK(line);
+  CHECK(head);
+  CHECK(outline);
+}
+
+TEST_CASE("every mark of a lane is 3:1 on its ground or outlined so, and its words 4.5:1 on it, in every theme") {
+  for (const app::paint::Palette* palette :
+       {&app::paint::kLight, &app::paint::kDark, &app::paint::kHighContrast}) {
+    for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kHost, Work::kZone}) {
+      lessons::FigureData figure = two_runs();
+      lessons::Lanes& panel = std::get<lessons::Lanes>(figure.panels[0]);
+      panel.lanes = {{.label = "Kernel", .note = "", .boxes = {TimeBox{0, 1'000'000, work, 1, 0, "matmul", "tip"}}}};
+      Frame frame = frames().front();
+      frame.palette = palette;
+      const Scene scene = layout(figure, frame);
+      const std::vector<Fill> boxes = boxes_of(scene);
+      REQUIRE(boxes.size() == 1);
+      double seen = contrast(boxes[0].color, palette->well);
+      each<app::paint::Outline>(scene, [&](Layer layer, const app::paint::Outline& outline) {
+        if (layer == Layer::kBars) seen = std::max(seen, contrast(outline.color, palette->well));
+      });
+      CHECK(seen >= 3);
+      bool named = false;
+      each<app::paint::Text>(scene, [&](Layer layer, const app::paint::Text& text) {
+        if (layer != Layer::kLabels || text.text != "matmul") return;
+        named = true;
+        CHECK(contrast(text.color, boxes[0].color) >= 4.5);
+      });
+      CHECK(named);
+    }
+  }
 }

@@ -19,10 +19,11 @@ namespace {
 float height_for(const lessons::FigureData& figure, const ExportOptions& options) {
   if (const auto* bars = lessons::panel_of<lessons::Bars>(figure))
     return 116 + 40 * static_cast<float>(bars->bars.size());
-  if (const auto* lanes = lessons::panel_of<lessons::Lanes>(figure))
+  const auto* lanes = lessons::panel_of<lessons::Lanes>(figure);
+  if (lanes != nullptr && figure.panels.size() == 1)
     return 150 + 92 * static_cast<float>(lanes->lanes.size());
   const bool many = lessons::panels_of<lessons::Chart>(figure.panels).size() > 3;
-  const float share = many ? 0.68f : 0.5625f;  // rows of charts need more height
+  const float share = many || lanes != nullptr ? 0.68f : 0.5625f;  // rows of charts, and of lanes, need more height
   return std::round(std::clamp(options.width * share, 280.0f, 1200.0f));
 }
 

@@ -85,8 +85,12 @@ json cells_of(const lessons::HeatMap& map) {
 json boxes_of(const lessons::Lane& lane) {
   json boxes = json::array();
   for (const lessons::TimeBox& box : lane.boxes)
-    boxes.push_back(
-        {{"begin", box.begin}, {"end", box.end}, {"kind", key_of(box.work)}, {"count", box.count}, {"what", box.tip}});
+    boxes.push_back({{"begin", box.begin},
+                     {"end", box.end},
+                     {"kind", key_of(box.work)},
+                     {"count", box.count},
+                     {"name", box.label},
+                     {"what", box.tip}});
   return boxes;
 }
 

@@ -57,6 +57,8 @@ std::string_view key_of(lessons::Work work) {
       return "copy";
     case lessons::Work::kHost:
       return "host";
+    case lessons::Work::kZone:
+      return "zone";
   }
   return "";
 }

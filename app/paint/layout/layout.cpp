@@ -37,7 +37,7 @@ float side_width(const Sheet& sheet, const lessons::Timeline& timeline, float ro
   return room - width >= sheet.px(260) ? width : 0;
 }
 
-// Panels that share a row: neighbors of one kind, where they go side by side.
+// Panels that share a row: neighbors of one kind, where they go side by side; a timeline and the lanes below it.
 using Row = std::span<const lessons::Panel>;
 
 bool goes_beside(const lessons::Panel& panel) {
@@ -48,6 +48,9 @@ std::vector<Row> rows_of(Row panels) {
   std::vector<Row> rows;
   while (!panels.empty()) {
     std::size_t count = 1;
+    if (panels.size() > 1 && std::holds_alternative<lessons::Timeline>(panels[0]) &&
+        std::holds_alternative<lessons::Lanes>(panels[1]))
+      count = 2;
     while (count < panels.size() && goes_beside(panels.front()) && panels[count].index() == panels.front().index())
       ++count;
     rows.push_back(panels.first(count));
@@ -89,7 +92,8 @@ struct LayOutRow {
       lay_out_side(sheet, timeline, {area.x1 - side, area.y0, area.x1, area.y1});
       plot.x1 -= side + sheet.px(sheet.frame().compact ? 16 : 24);
     }
-    if (sheet.frame().parts.plot) lay_out_plot(sheet, head, timeline, plot);
+    if (!sheet.frame().parts.plot) return;
+    lay_out_plot(sheet, head, timeline, row.size() > 1 ? &std::get<lessons::Lanes>(row[1]) : nullptr, plot);
   }
   void operator()(const lessons::Bars& panel) const { lay_out_bars(sheet, panel, area); }
   void operator()(const lessons::Rungs& panel) const { lay_out_rungs(sheet, head, panel, area); }

@@ -1,5 +1,6 @@
-// A kernel timeline: a lane for the host and one per stream, boxes where something ran, time below. Ink is a kernel
-// of this repository, the grays what others brought, hollow what only moves memory: color belongs to memory.
+// Lanes of kernels: boxes where something ran, below a timeline or alone with time below. Ink is a kernel of this
+// repository, the grays what others brought, hollow what only moves memory, and the layers and operations: color belongs
+// to memory.
 #include <algorithm>
 
 #include "app/paint/layout/plot_parts.h"
@@ -14,24 +15,28 @@ using lessons::TimeBox;
 using lessons::Work;
 
 struct BoxLook {
-  Color fill, text;
+  Color fill;
   bool hollow = false;
 };
 
 BoxLook look_of(const Palette& palette, Work work) {
   switch (work) {
     case Work::kOurs:
-      return {palette.ink, palette.on_ink, false};
+      return {palette.ink};
     case Work::kProduct:
-      return {palette.control, palette.well, false};
+      return {palette.product};
     case Work::kOther:
-      return {palette.phase[3], palette.text, false};
-    case Work::kMove:
-      return {palette.well, palette.text, true};
     case Work::kHost:
+      return {palette.other_work};
+    case Work::kMove:
+    case Work::kZone:
       break;
   }
-  return {palette.phase[1], palette.text, false};
+  return {palette.well, true};
+}
+
+Color text_on(const Palette& palette, Color fill) {
+  return contrast(palette.text, fill) > contrast(palette.well, fill) ? palette.text : palette.well;
 }
 
 std::string_view name_of(Work work, bool on_cpu) {
@@ -44,10 +49,25 @@ std::string_view name_of(Work work, bool on_cpu) {
       return on_cpu ? "other operators" : "other kernels";
     case Work::kMove:
       return "copies";
-    case Work::kHost:
-      return "calls of the host";
+    case Work::kHost:  // its lane has a name
+    case Work::kZone:
+      break;
   }
   return "";
+}
+
+// As many whole words as fit, "gate" of "gate projection"; of one long word its beginning.
+std::string fitting(const Sheet& sheet, std::string label, float room) {
+  while (sheet.width(kLabelType, label) > room) {
+    const std::size_t blank = label.rfind(' ');
+    if (blank == std::string::npos) {
+      constexpr std::size_t kWorthReading = 9;  // bytes, the dots included
+      label = sheet.shortened(kLabelType, label, room);
+      return label.size() < kWorthReading ? std::string() : label;
+    }
+    label.resize(blank);
+  }
+  return label;
 }
 
 void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row) {
@@ -69,29 +89,34 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   } else if (look.hollow) {
     sheet.fill(Layer::kBars, rect, sheet.palette().control);
   }
-  const float room = rect.width() - sheet.px(6);
-  if (!box.label.empty() && room > sheet.px(18)) {
-    const std::string label = sheet.shortened(kLabelType, box.label, room);
-    constexpr std::size_t kWorthReading = 9;  // bytes, the dots included
-    if (label.size() >= kWorthReading || label == box.label)
-      sheet.text_mid(Layer::kLabels, kLabelType, look.text, label, rect.center_x(), rect.center_y(), Anchor::kMiddle);
+  if (box.selected) {
+    const float out = sheet.line_px(2);
+    sheet.add(Layer::kMarks, Outline{.rect = {rect.x0 - out, rect.y0 - out, rect.x1 + out, rect.y1 + out},
+                                     .color = sheet.palette().focus,
+                                     .width = out});
   }
-  sheet.scene().hits.push_back({rect, std::nullopt, box.tip});
+  const float room = rect.width() - sheet.px(3);
+  if (!box.label.empty() && room > sheet.px(6)) {
+    if (const std::string label = fitting(sheet, box.label, room); !label.empty())
+      sheet.text_mid(Layer::kLabels, kLabelType, text_on(sheet.palette(), look.fill), label, rect.center_x(), rect.center_y(), Anchor::kMiddle);
+  }
+  sheet.scene().hits.push_back({.rect = rect, .category = {}, .tip = box.tip, .span = box.span});
+}
+
+bool has_work(const std::vector<Lane>& lanes, Work work) {
+  return std::any_of(lanes.begin(), lanes.end(), [work](const Lane& lane) {
+    return std::any_of(lane.boxes.begin(), lane.boxes.end(), [work](const TimeBox& box) { return box.work == work; });
+  });
 }
 
 // One line: a sample and its word for each kind that is there.
 void lay_out_legend(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   float x = line.x0;
-  bool on_cpu = true;
-  for (const Lane& lane : lanes)
-    for (const TimeBox& box : lane.boxes) on_cpu = on_cpu && box.work != Work::kHost;
-  for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove, Work::kHost}) {
-    const bool there = std::any_of(lanes.begin(), lanes.end(), [work](const Lane& lane) {
-      return std::any_of(lane.boxes.begin(), lane.boxes.end(), [work](const TimeBox& box) { return box.work == work; });
-    });
+  const bool on_cpu = !has_work(lanes, Work::kHost);
+  for (const Work work : {Work::kOurs, Work::kProduct, Work::kOther, Work::kMove}) {
     const std::string name(name_of(work, on_cpu));
     const float width = sheet.px(12) + sheet.px(6) + sheet.width(kLabelType, name);
-    if (!there || x + width > line.x1) continue;
+    if (!has_work(lanes, work) || x + width > line.x1) continue;
     const Rect sample{x, sheet.snap(line.center_y() - sheet.px(5)), x + sheet.px(12),
                       sheet.snap(line.center_y() + sheet.px(5))};
     const BoxLook look = look_of(sheet.palette(), work);
@@ -103,45 +128,114 @@ void lay_out_legend(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
   }
 }
 
-}  // namespace
+// Heights of a lane, of what is between two, and of a line of text.
+struct LaneSizes {
+  float lane = 0, gap = 0, line = 0;
+  float notes = 0;  // lines
 
-void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
+  float all(std::size_t lanes) const { return line * (1 + notes) + static_cast<float>(lanes) * (lane + gap); }
+};
+
+LaneSizes sizes_of(const Sheet& sheet, const lessons::Lanes& panel, float room, float least, float most) {
+  LaneSizes sizes{.lane = 0, .gap = sheet.px(6), .line = sheet.snap(sheet.height(kLabelType) + sheet.px(8))};
+  for (const Lane& lane : panel.lanes) sizes.notes += lane.note.empty() ? 0 : 1;
+  const auto count = static_cast<float>(std::max<std::size_t>(panel.lanes.size(), 1));
+  sizes.lane = sheet.snap(std::clamp((room - sizes.all(panel.lanes.size())) / count, sheet.px(least), sheet.px(most)));
+  return sizes;
+}
+
+constexpr float kSearchWidth = 160;  // px at scale 1
+
+// The lanes from `y` down; returns where each is.
+std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, const LaneSizes& sizes,
+                               float y) {
   const Palette& palette = sheet.palette();
-  const float line = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
-  float names = 0;
-  int notes = 0;
-  for (const Lane& lane : panel.lanes) {
-    names = std::max(names, sheet.width(kMediumType, lane.label));
-    notes += !lane.note.empty();
-  }
-  PlotMap& map = sheet.scene().map;
-  map.x = panel.x;
-  map.plot = {sheet.snap(area.x0 + names + sheet.px(12)), area.y0 + line, area.x1, area.y1 - line};
-  map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
-  lay_out_legend(sheet, panel.lanes, {area.x0, area.y0, area.x1, area.y0 + line});
-
-  const float gap = sheet.px(6);
-  const auto count = static_cast<float>(panel.lanes.size());
-  const float room = map.plot.height() - static_cast<float>(notes) * line - count * gap;
-  const float height = sheet.snap(std::clamp(room / std::max(count, 1.0f), sheet.px(10), sheet.px(72)));
-  float y = map.plot.y0;
+  std::vector<Rect> rows;
   for (const Lane& lane : panel.lanes) {
     if (!lane.note.empty()) {
-      const std::string note = sheet.shortened(kStrongType, lane.note, map.plot.width());
+      float room = map.plot.width();
+      if (rows.empty() && sheet.frame().parts.search) {
+        sheet.scene().search = Rect{map.plot.x1 - sheet.px(kSearchWidth), y, map.plot.x1, y + sizes.line - sheet.px(2)};
+        room -= sheet.px(kSearchWidth + 8);
+      }
+      const std::string note = sheet.shortened(kStrongType, lane.note, room);
       sheet.text_mid(Layer::kLabels, kStrongType, lane.baseline ? palette.text2 : palette.text, note, map.plot.x0,
-                     y + line * 0.5f);
-      y += line;
+                     y + sizes.line * 0.5f);
+      y += sizes.line;
     }
-    const Rect rect{map.plot.x0, sheet.snap(y), map.plot.x1, sheet.snap(y + height)};
+    const Rect rect{map.plot.x0, sheet.snap(y), map.plot.x1, sheet.snap(y + sizes.lane)};
     sheet.fill(Layer::kGround, rect, palette.well);
     sheet.horizontal(Layer::kGround, rect.x0, rect.x1, rect.y1, palette.grid, sheet.line_px(1));
     sheet.text_mid(Layer::kAxes, kMediumType, palette.text2, lane.label, map.plot.x0 - sheet.px(8), rect.center_y(),
                    Anchor::kEnd);
     for (const TimeBox& box : lane.boxes) lay_out_box(sheet, map, box, rect);
-    y += height + gap;
+    rows.push_back(rect);
+    y += sizes.lane + sizes.gap;
   }
-  map.plot.y1 = std::max(y - gap, map.plot.y0 + 1);
-  sheet.horizontal(Layer::kAxes, map.plot.x0, map.plot.x1, map.plot.y1, palette.control, sheet.line_px(1));
+  return rows;
+}
+
+// From the upper or lower edge of a lane to that of another one; within a lane over its upper edge. An end that is not in
+// view has no head.
+void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, const std::vector<Rect>& rows) {
+  const Rect &from = rows[flow.from_lane], &to = rows[flow.to_lane];
+  const auto place = [&](double x) { return std::clamp(map.x_px(x), map.plot.x0, map.plot.x1); };
+  const float over = sheet.px(3), head = sheet.px(4), x0 = place(flow.from), x1 = place(flow.to);
+  const bool same = flow.from_lane == flow.to_lane, up = to.y0 < from.y0;
+  const Point begin{x0, same || up ? from.y0 : from.y1}, end{x1, up ? to.y1 : to.y0};
+  std::vector<Point> points{begin};
+  if (same) {
+    points.push_back({x0, from.y0 - over});
+    points.push_back({x1, from.y0 - over});
+  }
+  points.push_back(end);
+  const Palette& palette = sheet.palette();
+  const float width = sheet.line_px(1.5f);
+  sheet.add(Layer::kMarks, Polyline{.points = points, .color = palette.well, .width = 3 * width});
+  sheet.add(Layer::kMarks, Polyline{.points = points, .color = palette.focus, .width = width});
+  if (flow.to < map.x.low || flow.to > map.x.high) return;
+  const float back = end.y + (up ? head : -head);
+  sheet.add(Layer::kMarks, Polyline{.points = {{x1 - head, back}, end, {x1 + head, back}},
+                                    .color = palette.focus,
+                                    .width = width});
+}
+
+constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1, of a lane below a plot
+constexpr float kShareBelow = 0.56f;                // of the height, for all of them
+}  // namespace
+
+float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) {
+  return sheet.px(8) +
+         sizes_of(sheet, panel, room * kShareBelow, kLeastBelow, kMostBelow).all(panel.lanes.size());
+}
+
+float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel) {
+  float widest = 0;
+  for (const Lane& lane : panel.lanes) widest = std::max(widest, sheet.width(kMediumType, lane.label));
+  return widest;
+}
+
+void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area) {
+  area.y0 += sheet.px(8);
+  const LaneSizes sizes = sizes_of(sheet, panel, area.height(), kLeastBelow, kMostBelow);
+  lay_out_legend(sheet, panel.lanes, {map.plot.x0, area.y0, map.plot.x1, area.y0 + sizes.line});
+  const std::vector<Rect> rows = lay_out_rows(sheet, map, panel, sizes, area.y0 + sizes.line);
+  if (rows.empty()) return;
+  sheet.scene().lanes = Rect{map.plot.x0, rows.front().y0, map.plot.x1, rows.back().y1};
+  for (const lessons::Flow& flow : panel.flows) lay_out_flow(sheet, map, flow, rows);
+}
+
+void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
+  PlotMap& map = sheet.scene().map;
+  const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
+  const LaneSizes sizes = sizes_of(sheet, panel, area.height() - below, 10, 72);
+  map.x = panel.x;
+  map.plot = {sheet.snap(area.x0 + lane_names_width(sheet, panel) + sheet.px(12)), area.y0 + sizes.line, area.x1, 0};
+  map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
+  lay_out_legend(sheet, panel.lanes, {area.x0, area.y0, area.x1, area.y0 + sizes.line});
+  const std::vector<Rect> rows = lay_out_rows(sheet, map, panel, sizes, map.plot.y0);
+  map.plot.y1 = rows.empty() ? map.plot.y0 + 1 : rows.back().y1;
+  sheet.horizontal(Layer::kAxes, map.plot.x0, map.plot.x1, map.plot.y1, sheet.palette().control, sheet.line_px(1));
   lay_out_time_ticks(sheet, map, {});
 }
 

@@ -1,6 +1,8 @@
 // A memory timeline: phases above, axes, the stack with its hatches and edges, limit, lines, what is hidden, the
 // cursor, and the labels that find a place.
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "app/paint/layout/plot_labels.h"
 #include "app/paint/layout/plot_parts.h"
@@ -14,14 +16,18 @@ namespace {
 using lessons::Band;
 using lessons::Timeline;
 
-// Where everything goes: the bands' row, the plot, and room for the ticks of both axes.
+// Where everything goes: the bands' row, the plot, the lanes below it, and room for the ticks of both axes.
 struct PlotAreas {
   Rect bands;
+  Rect lanes;       // with their names; empty: none
+  float x_axis = 0;  // y of the line above the ticks of time
   PlotMap map;
   std::vector<Tick> y_ticks;
 };
 
-PlotAreas divide(const Sheet& sheet, const Timeline& timeline, Rect area) {
+constexpr float kLeastPlot = 90;  // px at scale 1 that memory needs beside lanes
+
+PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::Lanes* lanes, Rect area) {
   PlotAreas areas;
   const float band = sheet.snap(sheet.height(kMediumType) + sheet.px(8)), gap = sheet.px(4);
   const float below = sheet.snap(sheet.height(kLabelType) + sheet.px(8));
@@ -29,15 +35,22 @@ PlotAreas divide(const Sheet& sheet, const Timeline& timeline, Rect area) {
   areas.map.y = timeline.y;
   Rect& plot = areas.map.plot;
   plot = {area.x0, area.y0 + band + gap, area.x1, area.y1 - below};
+  areas.x_axis = sheet.snap(plot.y1);
+  // A small picture is of memory alone.
+  const float below_plot = lanes == nullptr ? 0 : lanes_height(sheet, *lanes, plot.height());
+  if (plot.height() - below_plot < sheet.px(kLeastPlot)) lanes = nullptr;
+  if (lanes != nullptr) plot.y1 -= below_plot;
   const ByteUnit unit = byte_unit(timeline.y.high);
   const int most = std::max(2, static_cast<int>(plot.height() / sheet.px(46)));
   areas.y_ticks = byte_ticks(timeline.y, unit, most);
   float labels = sheet.width(kMediumType, unit.name);
   for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
+  if (lanes != nullptr) labels = std::max(labels, lane_names_width(sheet, *lanes));
   plot.x0 = sheet.snap(plot.x0 + labels + sheet.px(10));
   plot = {plot.x0, sheet.snap(plot.y0), std::max(sheet.snap(plot.x1), plot.x0 + 1),
           std::max(sheet.snap(plot.y1), plot.y0 + 1)};
   areas.bands = {plot.x0, area.y0, plot.x1, area.y0 + band};
+  if (lanes != nullptr) areas.lanes = {area.x0, plot.y1, plot.x1, areas.x_axis};
   return areas;
 }
 
@@ -93,7 +106,7 @@ void lay_out_ground(Sheet& sheet, const PlotAreas& areas) {
 
 }  // namespace
 
-void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip) {
+void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> taken) {
   const Rect& plot = map.plot;
   const TimeTicks ticks = time_ticks(map.x, std::max(1, static_cast<int>(plot.width() / sheet.px(90))));
   bool unit_said = false;
@@ -101,9 +114,11 @@ void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip) {
     const std::string label = unit_said ? tick->label : tick->label + " " + std::string(ticks.unit);
     const float x = map.x_px(tick->value), half = sheet.width(kLabelType, label) * 0.5f;
     const bool fits = x - half >= plot.x0 && x + half <= plot.x1 + sheet.px(2);
-    const bool under_chip = chip.width() > 0 && x + half + sheet.px(4) > chip.x0 && x - half - sheet.px(4) < chip.x1;
+    const bool covered = std::any_of(taken.begin(), taken.end(), [&](const Rect& rect) {
+      return rect.width() > 0 && x + half + sheet.px(4) > rect.x0 && x - half - sheet.px(4) < rect.x1;
+    });
     // 0 is at the left end already, as the lowest label of the other axis.
-    if (!fits || under_chip || tick->value <= 0) continue;
+    if (!fits || covered || tick->value <= 0) continue;
     sheet.text(Layer::kAxes, kLabelType, sheet.palette().text3, label, x, plot.y1 + sheet.px(4), Anchor::kMiddle);
     unit_said = true;
   }
@@ -122,26 +137,37 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, tick.label, right, areas.map.y_px(tick.value),
                    Anchor::kEnd);
   }
-  lay_out_time_ticks(sheet, areas.map, chip);
+  PlotMap axis = areas.map;
+  axis.plot.y1 = areas.x_axis;
+  if (areas.x_axis > plot.y1)
+    sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, areas.x_axis, palette.control, sheet.line_px(1));
+  // The name is at the axis' beginning, where there is room for it.
+  Rect name{plot.x0, areas.x_axis, plot.x0 + sheet.width(kLabelType, timeline.x.name), areas.x_axis};
+  if (name.width() * 3 > plot.width() || (chip.width() > 0 && chip.x0 < name.x1 + sheet.px(4))) name = {};
+  if (name.width() > 0)
+    sheet.text(Layer::kAxes, kLabelType, palette.text3, timeline.x.name, plot.x0, areas.x_axis + sheet.px(4));
+  lay_out_time_ticks(sheet, axis, std::array{chip, name});
 }
 
 // Where the cursor's chip goes; empty without a cursor.
-Rect chip_of(const Sheet& sheet, const Timeline& timeline, const PlotMap& map, std::string& label) {
+Rect chip_of(const Sheet& sheet, const Timeline& timeline, const PlotAreas& areas, std::string& label) {
+  const PlotMap& map = areas.map;
   if (!timeline.alive || !timeline.alive->at_cursor) return {};
   const float x = map.x_px(timeline.alive->position);
   if (x < map.plot.x0 - 1 || x > map.plot.x1 + 1) return {};
   label = lessons::position_text(timeline.alive->position, timeline.x.unit);
   const float half = sheet.width(kStrongType, label) * 0.5f + sheet.px(6);
   const float middle = std::max(map.plot.x0 + half, std::min(x, map.plot.x1 - half));
-  const float top = map.plot.y1 + sheet.px(3);
+  const float top = areas.x_axis + sheet.px(3);
   return {sheet.snap(middle - half), top, sheet.snap(middle + half),
           top + sheet.snap(sheet.height(kStrongType) + sheet.px(3))};
 }
 
 }  // namespace
 
-void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline& timeline, Rect area) {
-  const PlotAreas areas = divide(sheet, timeline, area);
+void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline& timeline,
+                  const lessons::Lanes* lanes, Rect area) {
+  const PlotAreas areas = divide(sheet, timeline, lanes, area);
   const PlotMap& map = areas.map;
   sheet.scene().map = map;
   const std::vector<PxColumn> columns = px_columns(timeline, map, sheet.frame().whole_pixels);
@@ -151,10 +177,11 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   lay_out_stack(sheet, timeline, map, columns);
   lay_out_failed(sheet, timeline, map);
   lay_out_hidden(sheet, timeline, map);
+  if (areas.lanes.height() > 0) lay_out_lanes_below(sheet, map, *lanes, areas.lanes);
   const auto below_marks = static_cast<std::ptrdiff_t>(sheet.scene().items.size());
   std::string time;
-  const Rect chip = chip_of(sheet, timeline, map, time);
-  if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1);
+  const Rect chip = chip_of(sheet, timeline, areas, time);
+  if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1, areas.x_axis);
   const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns);
   // Which lines are drawn is known once their labels have been placed, but they are painted below those. The cover
   // of what is hidden is below them: a figure then has only lines that are known, the limit and the baseline.

@@ -257,11 +257,11 @@ void lay_out_hidden(Sheet& sheet, const Timeline& timeline, const PlotMap& map) 
 }
 
 void lay_out_cursor(Sheet& sheet, const Timeline& timeline, const PlotMap& map, const std::vector<PxColumn>& columns,
-                    float from_y) {
+                    float from_y, float to_y) {
   const Palette& palette = sheet.palette();
   const float width = sheet.line_px(1);
   const float x = std::min(sheet.snap(map.x_px(timeline.alive->position)), map.plot.x1 - width);
-  sheet.vertical(Layer::kMarks, x, from_y, map.plot.y1, palette.text, width);
+  sheet.vertical(Layer::kMarks, x, from_y, to_y, palette.text, width);
   const float center = x + width * 0.5f;
   const auto column = std::find_if(columns.begin(), columns.end(), [&](const PxColumn& c) { return c.x1 > x; });
   if (column == columns.end() || column->x0 > x + 1) return;

@@ -1,6 +1,7 @@
 // What a timeline's plot is made of, below its labels.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "app/paint/layout/sheet.h"
@@ -21,8 +22,14 @@ Rect failed_rect(const Sheet& sheet, const lessons::Timeline& timeline, const Pl
 // The corner points of a step function inside the plot.
 std::vector<Point> step_points(const lessons::StepLine& line, const PlotMap& map, bool whole_pixels, float width);
 
-// Of the x axis, below the plot: labels that fit and are not under the cursor's chip; the last one says the unit.
-void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, Rect chip);
+// Lanes below a timeline: the room that they want of `room`, that of their names, and they themselves in `area`, on the x
+// axis of `map`.
+float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room);
+float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel);
+void lay_out_lanes_below(Sheet& sheet, const PlotMap& map, const lessons::Lanes& panel, Rect area);
+
+// Of the x axis, below the plot: labels that fit and are not under what has its place already; the last one says the unit.
+void lay_out_time_ticks(Sheet& sheet, const PlotMap& map, std::span<const Rect> taken);
 void lay_out_danger_zone(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
 void lay_out_stack(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,
                    const std::vector<PxColumn>& columns);
@@ -31,6 +38,6 @@ void lay_out_failed(Sheet& sheet, const lessons::Timeline& timeline, const PlotM
 void lay_out_lines(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map, const std::vector<bool>& named);
 void lay_out_hidden(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map);
 void lay_out_cursor(Sheet& sheet, const lessons::Timeline& timeline, const PlotMap& map,
-                    const std::vector<PxColumn>& columns, float from_y);
+                    const std::vector<PxColumn>& columns, float from_y, float to_y);
 
 }  // namespace headroom::app::paint

@@ -56,7 +56,9 @@ class Sheet {
 };
 
 // Panels and parts of a figure, each into its rectangle.
-void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline, Rect area);
+// `lanes`: below the plot, on its axis; null: none.
+void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const lessons::Timeline& timeline,
+                  const lessons::Lanes* lanes, Rect area);
 void lay_out_bars(Sheet& sheet, const lessons::Bars& panel, Rect area);
 void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area);
 void lay_out_rungs(Sheet& sheet, const lessons::FigureHead& head, const lessons::Rungs& panel, Rect area);

@@ -53,6 +53,7 @@ struct Palette {
   Color ink, ink_hover, ink_active, on_ink;
   Color danger, danger_soft, focus, shadow, scrim;
   std::array<Color, 4> phase;  // forward, loss, backward, optimizer
+  Color product, other_work;   // kernels that are not of this program, 3:1 on the well; those that are have the ink
   std::array<KindColors, record::kNumCategories> kinds;
   float danger_ground = 0.05f, danger_hatch = 0.26f;  // opacities of "does not fit"
   float cover = 0.80f;                                // opacity of canvas over what is still to be guessed
@@ -122,6 +123,8 @@ inline constexpr Palette kLight{
     .shadow = rgb(0x000000, 20),
     .scrim = rgb(0x1A1A18, 90),
     .phase = {rgb(0xECECE8), rgb(0xD8D8D2), rgb(0xE4E4DF), rgb(0xCFCFC8)},
+    .product = rgb(0x5C5C56),
+    .other_work = rgb(0x90908A),
     .kinds = detail::kinds({0x00507D, 0x006B4E, 0x9A4400, 0x99477A, 0x8A5F00, 0x1D6C99, 0x5E5E5E}, rgb(0xFFFFFF),
                            rgb(0x1A1A18), 0.58f, 4, 4),
 };
@@ -154,6 +157,8 @@ inline constexpr Palette kDark{
     .shadow = rgb(0x000000, 110),
     .scrim = rgb(0x000000, 150),
     .phase = {rgb(0x29292D), rgb(0x3E3E44), rgb(0x303035), rgb(0x47474E)},
+    .product = rgb(0xA4A4AC),
+    .other_work = rgb(0x6B6B73),
     .kinds = detail::kinds({0x4FA9DC, 0x3FC79F, 0xFF9448, 0xE7A9CB, 0xFFC74A, 0x9BD5F6, 0xC8C8C8}, rgb(0x0F0F0F),
                            rgb(0xEEEEF0), 0.52f, 7, 4),
     .danger_ground = 0.10f,
@@ -190,6 +195,8 @@ inline constexpr Palette kHighContrast{
     .shadow = rgb(0x000000, 0),
     .scrim = rgb(0x000000, 200),
     .phase = {rgb(0x1C1C1C), rgb(0x3C3C3C), rgb(0x2A2A2A), rgb(0x4A4A4A)},
+    .product = rgb(0xB0B0B0),
+    .other_work = rgb(0x6E6E6E),
     .kinds = detail::kinds({0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF, 0xFFFFFF}, rgb(0x000000),
                            rgb(0xFFFFFF), 0.52f, 7, 0),
     .danger_ground = 0.10f,

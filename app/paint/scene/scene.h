@@ -124,6 +124,7 @@ struct HitArea {
   std::optional<record::Category> category;
   std::string tip;                               // what may not fit on the thing itself: "loss", a row in full
   std::optional<lessons::SetParam> action = {};  // of a click
+  std::optional<std::size_t> span = {};          // a kernel that a click selects
 };
 
 struct Scene {
@@ -131,6 +132,8 @@ struct Scene {
   Color ground;                // painted under everything by exporters; the window has its card there
   std::vector<Item> items;     // in painting order
   PlotMap map;                 // plot is empty where the figure has no axes
+  std::optional<Rect> lanes;   // below the plot and on its x axis
+  std::optional<Rect> search;  // over the lanes: room for a field
   std::optional<Rect> guess;   // the pill to drag, up and down;
   bool guess_along_x = false;  // or to the sides
   std::vector<HitArea> hits;

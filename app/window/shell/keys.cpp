@@ -54,6 +54,7 @@ constexpr std::array kTimeline{
     KeyLine{"A D", "pan; so does a right drag"},
     KeyLine{"Home", "fit what is measured, else all"},
     KeyLine{", .", "previous, next change"},
+    KeyLine{"Ctrl F", "find a kernel; Enter goes on, Shift Enter back"},
 };
 constexpr std::array kStage{
     KeyLine{"→ ← Space", "next screen, the one before"},
@@ -88,6 +89,8 @@ void peel(PageFrame& frame) {
     frame.state.drawer = false;
   else if (view.measure())
     view.set_measure(std::nullopt);
+  else if (view.kernel())
+    view.select(std::nullopt);
   else if (view.zoomed())
     view.fit_all();
   else if (frame.page.control().running())
@@ -219,6 +222,7 @@ Turn take_keys(PageFrame& frame) {
       (void)frame.page.redo();
   }
   if (chord(ImGuiMod_Ctrl | ImGuiKey_E)) frame.ui.export_open = true;
+  if (chord(ImGuiMod_Ctrl | ImGuiKey_F)) frame.figure.search();
   if (chord(ImGuiMod_Ctrl | ImGuiKey_T)) frame.ui.theme = next(frame.ui.theme);
   if (pressed(ImGuiKey_F5)) frame.ui.stage = !frame.ui.stage;
   if (pressed(ImGuiKey_F11)) frame.ui.full_screen = !frame.ui.full_screen;

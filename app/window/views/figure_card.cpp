@@ -76,7 +76,8 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
   layout.parts = {.header = false,
                   .plot = true,
                   .alive = frame.density != Density::kNarrow,
-                  .levels = frame.density == Density::kWide};
+                  .levels = frame.density == Density::kWide,
+                  .search = true};
   layout.measure = &measure;
   layout.lit = frame.state.lit;
   scene_ = paint::layout(figure, layout);
@@ -85,18 +86,21 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
   if (scene_.map.plot.width() > 0) plot_width_ = scene_.map.plot.width();
 }
 
-void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
+void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   const bool had_focus = std::exchange(frame.state.timeline_focus, false);  // only a timeline that is there can have it
   const lessons::FigureData& figure = frame.page.figure(columns());
   const page::Question& question = frame.page.question();
   if (question.hides() && !question.spec()->figure.empty() && frame.page.shown_figure().id != question.spec()->figure) {
-    empty_state(rect, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
+    empty_state(whole, "This figure has the answer in it", "Lock your answer first, or skip it.", "");
     return;
   }
   if (!figure.head.empty_reason.empty()) {
-    draw_empty(frame, rect, figure);
+    draw_empty(frame, whole, figure);
     return;
   }
+  Rect rect = whole;
+  const std::string no_lanes = frame.widgets.run_button() ? frame.page.why_no_lanes() : std::string();
+  if (!no_lanes.empty()) draw_trace_line(frame, rect.cut_bottom(px(30)), no_lanes);
   lay_out(frame, figure, rect);
   canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);
   paint_scene(*canvas(), scene_, upper_left(rect));
@@ -105,7 +109,55 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& rect) {
   if (frame.page.awaits_run()) draw_awaited(rect, "Running; this is the run before");
   canvas()->PopClipRect();
   if (scene_.map.plot.width() > 0 && has_time(figure)) frame.state.timeline_focus = had_focus;
+  draw_search(frame, figure, rect);
   interact(frame, figure, rect);
+}
+
+void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string_view why) const {
+  const bool here = frame.page.runs_here();
+  const ButtonText text{here ? "Trace this run" : "Trace tiny here", Icon::kNone, "",
+                        here ? "Runs these settings again and records every kernel"
+                             : "There is no GPU here: the tiny model takes the same step on this CPU, operator by operator"};
+  const float width = std::min(text_width(Face::kRegular, 12, why), rect.width());
+  text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, std::string(why), rect.width()));
+  const float left = rect.x0 + width + px(10), right = left + button_width(text);
+  if (right > rect.x1) return;
+  const Rect at{left, rect.center_y() - px(13), right, rect.center_y() + px(13)};
+  if (button("trace", at, text, ButtonKind::kSecondary, frame.page.control().can_run())) frame.page.trace(frame.now);
+}
+
+// A field over the lanes: Enter shows the next kernel that bears the name, Shift with Enter the one before.
+void FigureCard::draw_search(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
+  const auto* lanes = lessons::panel_of<lessons::Lanes>(figure);
+  had_lanes_ = scene_.search.has_value() && lanes != nullptr;
+  if (!had_lanes_) return;
+  page::TimelineView& view = frame.page.view();
+  Rect at{rect.x0 + scene_.search->x0, rect.y0 + scene_.search->y0, rect.x0 + scene_.search->x1,
+          rect.y0 + scene_.search->y1};
+  const std::size_t count = lanes->found.size(), now = frame.page.found_at();
+  const std::string words = view.find().empty() ? std::string()
+                            : count == 0        ? std::string("none")
+                            : now == count      ? fmt::format("{} found", count)
+                                                : fmt::format("{} of {}", now + 1, count);
+  std::string text = view.find();
+  const bool entered = text_field("find", at, text, words, std::exchange(wants_search_, false), "Find a kernel");
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip))
+    tooltip("By the model's name or CUDA's (Ctrl F): Enter goes on, Shift Enter back");
+  if (text != view.find())
+    view.find(std::move(text));
+  else if (entered && ImGui::IsKeyDown(ImGuiKey_Enter)) {
+    frame.page.find_next(ImGui::GetIO().KeyShift ? -1 : +1);
+    wants_search_ = true;  // the next Enter goes on
+  }
+}
+
+// A click into the lanes selects the kernel there, or nothing.
+void FigureCard::select_at(PageFrame& frame, ImVec2 mouse) const {
+  if (!scene_.lanes || !scene_.lanes->contains({mouse.x, mouse.y})) return;
+  std::optional<std::size_t> kernel;
+  for (const paint::HitArea& area : scene_.hits)
+    if (area.span && area.rect.contains({mouse.x, mouse.y})) kernel = area.span;
+  frame.page.view().select(kernel);
 }
 
 void FigureCard::draw_drawer(PageFrame& frame, const Rect& rect) {
@@ -168,15 +220,16 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
 
   ImGui::SetCursorScreenPos({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0});
   ImGui::PushStyleColor(ImGuiCol_NavCursor, 0);
+  const float bottom = scene_.lanes ? scene_.lanes->y1 : map.plot.y1;  // lanes are moved along with the plot
   ImGui::InvisibleButton(
-      "timeline", {map.plot.width(), map.plot.height()},
+      "timeline", {map.plot.width(), bottom - map.plot.y0},
       ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_EnableNav);
   ImGui::PopStyleColor();
   ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
   const bool hovered = ImGui::IsItemHovered();
   if (io.NavVisible) frame.state.timeline_focus = ImGui::IsItemFocused();
   if (frame.state.timeline_focus && io.NavVisible) {
-    focus_ring({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0, rect.x0 + map.plot.x1, rect.y0 + map.plot.y1}, 0);
+    focus_ring({rect.x0 + map.plot.x0, rect.y0 + map.plot.y0, rect.x0 + map.plot.x1, rect.y0 + bottom}, 0);
   }
   const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || (hovered && moved)) frame.state.timeline_focus = hovered;
@@ -187,6 +240,8 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
     else if (ImGui::IsMouseDown(ImGuiMouseButton_Left))
       start_drag(frame, figure, mouse);
   }
+  const bool click = ImGui::IsItemDeactivated() && drag_ == Drag::kMeasure && !view.measure();
+  if (click) select_at(frame, mouse);
   if (!ImGui::IsItemActive()) drag_ = Drag::kNone;
   const bool timeline = has_time(figure);  // elsewhere only the guess can be dragged
   if (!timeline) {
@@ -249,7 +304,7 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   const paint::PlotMap& map = scene_.map;
   const float x0 = rect.x0 + std::clamp(map.x_px(range->begin), map.plot.x0, map.plot.x1);
   const float x1 = rect.x0 + std::clamp(map.x_px(range->end), map.plot.x0, map.plot.x1);
-  const Rect area{x0, rect.y0 + map.plot.y0, x1, rect.y0 + map.plot.y1};
+  const Rect area{x0, rect.y0 + map.plot.y0, x1, rect.y0 + (scene_.lanes ? scene_.lanes->y1 : map.plot.y1)};
   fill(area, with_alpha(theme().ink, 0.10f));
   vertical_line(x0, area.y0, area.y1, theme().ink);
   vertical_line(x1, area.y0, area.y1, theme().ink);
@@ -257,12 +312,17 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   if (!measured) return;
   const std::string words = fmt::format("{}, {}, highest {}", in_axis_unit(map.x, measured->length),
                                         record::format_change(measured->change), record::format_bytes(measured->peak));
-  const float width = text_width(Face::kSemiBold, 12, words) + px(16);
-  const float left = std::clamp(area.center_x() - width * 0.5f, rect.x0 + map.plot.x0,
-                                rect.x0 + std::max(map.plot.x0, map.plot.x1 - width));
-  const Rect chip{left, area.y0 + px(6), left + width, area.y0 + px(28)};
-  fill(chip, theme().ink, 4);
-  text_in(Face::kSemiBold, 12, chip, theme().on_ink, words, 0.5f);
+  const auto draw_chip = [&](const std::string& text, float y) {
+    const float width = text_width(Face::kSemiBold, 12, text) + px(16);
+    const float left = std::clamp(area.center_x() - width * 0.5f, rect.x0 + map.plot.x0,
+                                  rect.x0 + std::max(map.plot.x0, map.plot.x1 - width));
+    const Rect chip{left, y, left + width, y + px(22)};
+    fill(chip, theme().ink, 4);
+    text_in(Face::kSemiBold, 12, chip, theme().on_ink, text, 0.5f);
+  };
+  draw_chip(words, area.y0 + px(6));
+  const auto* lanes = lessons::panel_of<lessons::Lanes>(frame.page.figure(columns()));
+  if (lanes != nullptr && !lanes->marked.empty()) draw_chip(lanes->marked, area.y0 + px(32));
 }
 
 // Over a picture of other settings.

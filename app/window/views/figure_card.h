@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "app/paint/scene/scene.h"
@@ -35,6 +36,8 @@ class FigureCard {
   // The kind whose band or row the mouse is on.
   std::optional<record::Category> pointed_at() const { return pointed_at_; }
 
+  // The field for a kernel's name, if there is one, takes what is typed next.
+  void search() { wants_search_ = had_lanes_; }
   // Letters that act on the timeline. True if one did.
   bool take_keys(PageFrame& frame);
 
@@ -59,6 +62,10 @@ class FigureCard {
   void drag_guess(PageFrame& frame, ImVec2 mouse) const;
   void draw_measure(PageFrame& frame, const Rect& rect);
   void draw_awaited(const Rect& rect, std::string_view words) const;
+  // Why there are no kernels below, and the button that makes them.
+  void draw_trace_line(PageFrame& frame, const Rect& rect, std::string_view why) const;
+  void draw_search(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);
+  void select_at(PageFrame& frame, ImVec2 mouse) const;
   void point_at(ImVec2 mouse);
   void act(PageFrame& frame, const Rect& rect);
 
@@ -68,6 +75,8 @@ class FigureCard {
   float plot_width_ = 800;  // of the last layout: how many columns are worth making
   Drag drag_ = Drag::kNone;
   double drag_from_ = 0;  // axis position where the drag began
+  bool wants_search_ = false;  // the field for a kernel's name is to be typed in
+  bool had_lanes_ = false;     // in the last picture: Ctrl F has something to find
   std::optional<record::Category> pointed_at_;
 };
 
