@@ -127,6 +127,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
            built_guess_ == question_.guess() && built_state_ == question_.state();
   };
   want_prediction();
+  follow_ladder();
   if (!stale_ && columns == built_columns_ && same_view()) return figure_;
   lessons::FigureInput wanted = input(columns);
   figure_ = lessons::FigureData{};

@@ -27,6 +27,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
   }
   set_here();
   for (auto& recording : sources.stored) add_stored(std::move(recording));
+  follow_ladder();
   put_numbers();
 }
 
@@ -66,6 +67,7 @@ int PageModel::place_made(int& made) {
 
 void PageModel::take_sweep(std::shared_ptr<const record::Recording> recording, bool show) {
   runs_[static_cast<std::size_t>(place_made(sweep_))] = make_run(std::move(recording));
+  if (climbs()) return look_at(sweep_);  // in the order that the reader has by now
   if (show || shown_ == sweep_) show_run(sweep_);
 }
 
@@ -113,6 +115,7 @@ void PageModel::pin_base() {
 }
 
 const RunOnShow* PageModel::on_show() const {
+  if (climbs()) return rungs_.recording == nullptr ? nullptr : &rungs_;
   if (shows_prediction_) return prediction_.recording == nullptr ? nullptr : &prediction_;
   return shown_ < 0 ? nullptr : &runs_[static_cast<std::size_t>(shown_)];
 }
@@ -148,6 +151,7 @@ bool PageModel::poll(double now, bool news) {
     stale_ = true;
   }
   changed = (asked_ && take_prediction()) || changed;
+  changed = follow_ladder() || changed;
   changed = plan_step(news) || changed;
   constexpr double kNoticed = 0.1;  // seconds until an answer is late
   if (!asked_) asked_at_.reset();

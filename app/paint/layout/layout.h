@@ -23,6 +23,7 @@ struct Parts {
   bool plot = true;    // bands, axes, stack; or the bars of a figure that has bars
   bool alive = true;   // list of what is alive
   bool levels = true;  // requested to device
+  bool rungs = true;   // the ladder's names: the window has switches there
 };
 
 struct Frame {

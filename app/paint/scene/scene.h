@@ -133,6 +133,7 @@ struct Scene {
   PlotMap map;                 // plot is empty where the figure has no axes
   std::optional<Rect> guess;   // the pill to drag, up and down;
   bool guess_along_x = false;  // or to the sides
+  std::optional<Rect> rungs;   // the names of all rungs of a ladder, rows of one height; empty: none are left out
   std::vector<HitArea> hits;
   std::string title;  // for alternative text
   std::string description;

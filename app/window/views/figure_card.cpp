@@ -76,7 +76,8 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
   layout.parts = {.header = false,
                   .plot = true,
                   .alive = frame.density != Density::kNarrow,
-                  .levels = frame.density == Density::kWide};
+                  .levels = frame.density == Density::kWide,
+                  .rungs = !frame.page.climbs()};
   layout.measure = &measure;
   layout.lit = frame.state.lit;
   scene_ = paint::layout(figure, layout);
