@@ -48,6 +48,8 @@ SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& 
   SweepPoint point = sweep_point_of(planned, run);
   const bool ran_out = run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory;
   if (!ran_out) point.outcome = {};
+  point.tokens_per_second = point.tokens_per_second_low = point.tokens_per_second_high = 0;  // it took no time
+  point.loss.reset();
   point.provenance = {{std::string(lessons::kSourceOfPoint), std::string(record::key_of(source))}};
   return point;
 }

@@ -58,7 +58,8 @@ Rung rung_of(const SweepPoint& point, bool first) {
   if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // by the reader, or it is on its way
     rung.off = !point.outcome.message.empty();
     rung.note = rung.off ? "switched off" : "";
-    rung.tip = experiments::ladder_label(point.label) + (rung.off ? ": switched off" : "");
+    rung.value = rung.off ? "" : "…";
+    rung.tip = experiments::ladder_label(point.label) + (rung.off ? ": switched off" : ": on its way");
     return rung;
   }
   if (!completed(point) && !ran_out(point)) {
@@ -72,7 +73,7 @@ Rung rung_of(const SweepPoint& point, bool first) {
   rung.value = ran_out(point) ? "out of memory" : record::format_bytes(point.peak_allocated);
   rung.speed = point.tokens_per_second;
   if (point.tokens_per_second > 0) rung.speed_text = speed_text(point.tokens_per_second);
-  if (point.loss && !rung.predicted) rung.loss = fmt::format("{:.3f}", *point.loss);
+  if (point.loss) rung.loss = fmt::format("{:.3f}", *point.loss);
   return rung;
 }
 
@@ -108,7 +109,7 @@ std::string foot_of(const std::vector<SweepPoint>& points, bool hidden) {
   std::string words;
   if (hidden) return words;
   if (computed > 0) words = measured > 0 ? "Dashed edge: predicted. Others: measured." : "Dashed edges: all predicted.";
-  if (count([](const SweepPoint& point) { return point.loss && !is_computed(point); }) > 1)
+  if (count([](const SweepPoint& point) { return point.loss.has_value(); }) > 1)
     words += fmt::format("{}Loss: the same rung, run twice, has differed by {}; less is noise.",
                          words.empty() ? "" : " ", kLossNoise);
   return words;
@@ -158,8 +159,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     highest = std::max({highest, point.peak_allocated, rung.before});
     const double than = to_a ? (a == nullptr ? 0 : a->tokens_per_second) : speed_before;
     rung.speed_delta = speed_change(point.tokens_per_second, than);
-    if ((params.text("delta") == "step" || speed_before == 0) && point.tokens_per_second > 0)
-      speed_before = point.tokens_per_second;
+    const bool to_before = params.text("delta") == "step";
+    if (completed(point) && (to_before || speed_before == 0)) speed_before = point.tokens_per_second;
     fastest = std::max(fastest, point.tokens_per_second);
     panel.rungs.push_back(std::move(rung));
   }

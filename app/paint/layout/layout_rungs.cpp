@@ -16,6 +16,8 @@ using lessons::Rungs;
 
 constexpr float kSwitchRoom = 86;  // px beside a name: grip, switch and the chip's edges
 
+constexpr float kLeastRow = 16;
+
 constexpr Type kName{Face::kMedium, 13}, kValue{Face::kSemiBold, 13}, kNote{Face::kRegular, 12};
 
 // Left to right: names, bars with the speed as a thin bar below, peaks, differences, tokens/s, their differences, losses.
@@ -39,13 +41,10 @@ class RungLayout {
     const float head = sheet_.px(22);
     heads(area_.y0);
     area_.y0 += head;
-    if (!panel_.foot.empty()) {
-      area_.y1 -= sheet_.px(20);
-      sheet_.text(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, panel_.foot, area_.width()), area_.x0,
-                  area_.y1 + sheet_.px(3));
-    }
-    const float pitch =
-        std::clamp(area_.height() / static_cast<float>(panel_.rungs.size()), sheet_.px(20), sheet_.px(46));
+    const float foot = panel_.foot.empty() ? 0 : sheet_.px(22);
+    const auto count = static_cast<float>(panel_.rungs.size());
+    const bool with_foot = foot > 0 && area_.height() >= kLeastRow * sheet_.frame().scale * count + foot;
+    const float pitch = std::clamp((area_.height() - (with_foot ? foot : 0)) / count, sheet_.px(kLeastRow), sheet_.px(46));
     float y = area_.y0;
     if (!sheet_.frame().parts.rungs)
       sheet_.scene().rungs =
@@ -56,6 +55,9 @@ class RungLayout {
       y += pitch;
     }
     guess({area_.x0, y - pitch, area_.x1, y});
+    if (with_foot)
+      sheet_.text(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, panel_.foot, area_.width()), area_.x0,
+                  y + sheet_.px(4));
   }
 
  private:

@@ -191,14 +191,15 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   if (way.on)
     fill(at, state.hovered ? theme().ink_hover : theme().ink, 13);
   else if (state.hovered)
-    fill(at, theme().hover, 13);
+    fill(at, state.held ? theme().active : theme().hover, 13);
   if (!way.on) outline(at, way.turned ? theme().control : theme().hairline, 13, !fits_now && enough && !way.on ? 2 : 1);
   if (state.focused) focus_ring(at, 13);
   const float x =
       text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->short_label).x1 + px(8);
   const ImU32 second = way.on ? theme().on_ink : way.current ? theme().text2 : theme().text3;
   text_in(Face::kRegular, 12, {x, at.y0, at.x1, at.y1}, second, chip.change);
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) tooltip(tip_of(way));
+  const bool tip = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
+  if (tip && !state.held) tooltip(tip_of(way));
   if (!way.turned) return;
   if (state.clicked) pressed.clicked = &way;
   if (state.held) pressed.held = &way;

@@ -12,6 +12,7 @@ namespace headroom::app::window {
 
 namespace {
 
+constexpr float kLeastHeight = 268;  // below this the rungs have all of it
 constexpr float kFoot = 32, kRunWidth = 184, kSwitchWidth = 40;
 
 // A small switch: its knob is right where it is on.
@@ -42,7 +43,7 @@ void LadderView::draw_rung(const DragOrder::Row& row) const {
 }
 
 void LadderView::draw(PageFrame& frame, Rect& rect) {
-  if (!page_.climbs()) return;
+  if (!page_.climbs() || rect.height() < px(kLeastHeight)) return;
   rect.y1 -= px(2);
   Rect foot = rect.cut_bottom(px(kFoot));
   rect.cut_bottom(px(6));
