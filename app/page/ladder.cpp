@@ -57,7 +57,8 @@ SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& 
 }  // namespace
 
 Ladder::Ladder() {
-  for (const experiments::LadderSwitch& each : experiments::ladder_switches()) switches_.push_back({std::string(each.id)});
+  for (const experiments::LadderSwitch& each : experiments::ladder_switches())
+    switches_.push_back({std::string(each.id)});
 }
 
 Ladder::~Ladder() {

@@ -54,6 +54,7 @@ void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, b
   for (int* index : {&own_, &sweep_, &shown_})
     if (*index >= place) ++*index;
   if (shown_ < 0) show_run(0);
+  follow_ladder();
   pin_base();
 }
 

@@ -160,8 +160,7 @@ TEST_CASE("of each shipped pair that differs in one switch the measured differen
       if (!name.starts_with("technique_") || !name.ends_with(machine)) continue;
       const record::Recording other = shipped(name);
       for (const auto& [id, way] : ways) {
-        if (way.on || !way.turned ||
-            !app::page::is_evidence(other, "train_step", *way.turned, plain.info().device))
+        if (way.on || !way.turned || !app::page::is_evidence(other, "train_step", *way.turned, plain.info().device))
           continue;
         ++pairs;
         REQUIRE(way.change);

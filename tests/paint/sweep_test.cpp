@@ -159,9 +159,8 @@ TEST_CASE("a predicted rung has a dashed edge, and tokens per second are there i
   const lessons::FigureData figure = build("ladder_waterfall", ladder);
   const auto dashed = [](const Scene& scene) {
     int count = 0;
-    tests::each<Outline>(scene, [&](Layer layer, const Outline& outline) {
-      count += layer == Layer::kMarks && outline.dash > 0;
-    });
+    tests::each<Outline>(
+        scene, [&](Layer layer, const Outline& outline) { count += layer == Layer::kMarks && outline.dash > 0; });
     return count;
   };
   CHECK(dashed(layout(figure, tests::frames()[0])) == 1);

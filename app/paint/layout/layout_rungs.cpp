@@ -44,7 +44,8 @@ class RungLayout {
     const float foot = panel_.foot.empty() ? 0 : sheet_.px(22);
     const auto count = static_cast<float>(panel_.rungs.size());
     const bool with_foot = foot > 0 && area_.height() >= kLeastRow * sheet_.frame().scale * count + foot;
-    const float pitch = std::clamp((area_.height() - (with_foot ? foot : 0)) / count, sheet_.px(kLeastRow), sheet_.px(46));
+    const float pitch =
+        std::clamp((area_.height() - (with_foot ? foot : 0)) / count, sheet_.px(kLeastRow), sheet_.px(46));
     float y = area_.y0;
     if (!sheet_.frame().parts.rungs)
       sheet_.scene().rungs =
@@ -185,7 +186,8 @@ class RungLayout {
   void guess(const Rect& row) {
     if (!head_.guess && !head_.guess_open) return;
     const PlotMap map{.plot = {columns_.bar_from, row.y0, columns_.bar_to, row.y1}, .x = panel_.peaks, .y = {}};
-    const float x = head_.guess ? std::clamp(sheet_.snap(map.x_px(*head_.guess)), map.plot.x0, map.plot.x1) : map.plot.x0;
+    const float x =
+        head_.guess ? std::clamp(sheet_.snap(map.x_px(*head_.guess)), map.plot.x0, map.plot.x1) : map.plot.x0;
     if (head_.guess)
       sheet_.add(Layer::kMarks, Polyline{.points = {{x, row.y0}, {x, row.y1}},
                                          .color = palette_.text,
@@ -194,7 +196,8 @@ class RungLayout {
                                          .gap = sheet_.px(4)});
     GuessPill pill = guess_pill(sheet_, head_, panel_.peaks, {x, row.center_y()}, map.plot);
     const float most = row.height() - sheet_.line_px(2);
-    if (pill.box.height() > most) pill.box = {pill.box.x0, row.y0 + sheet_.line_px(1), pill.box.x1, row.y1 - sheet_.line_px(1)};
+    if (pill.box.height() > most)
+      pill.box = {pill.box.x0, row.y0 + sheet_.line_px(1), pill.box.x1, row.y1 - sheet_.line_px(1)};
     if (head_.guess_open) {
       draw_pill(sheet_, head_, pill);
       sheet_.scene().map = map;  // to drag on

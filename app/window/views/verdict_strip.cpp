@@ -159,8 +159,9 @@ std::string tip_of(const WayOut& way) {
   std::string tip(way.what->reason);
   if (way.what->costs_exactness) tip += " It trains other numbers.";
   if (way.what->costs_speed) tip += " A step takes longer.";
-  tip += way.turned ? way.on ? " Click: off. Hold: see the figure without it." : " Click: on. Hold: see the figure with it."
-                    : " " + way.why_not;
+  tip += way.turned
+             ? way.on ? " Click: off. Hold: see the figure without it." : " Click: on. Hold: see the figure with it."
+             : " " + way.why_not;
   return tip;
 }
 
