@@ -266,7 +266,7 @@ TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars
   stage.page = "ladder";
   perform("guess a ladder", stage, [&](Actor& actor) {
     actor.frames(4);
-    const double to = 10.0 * record::kGiB;
+    const double to = 20.0 * record::kGiB;
     drag(actor, actor.on_pill(), actor.on_screen(to, 0.4));
     IM_CHECK(std::abs(*actor.question().guess() - to) < 0.5 * record::kGiB);
     for (const lessons::Rung& rung : tests::rungs_of(actor.page().figure(400)))
