@@ -85,7 +85,7 @@ FigureData Figure::build(const FigureInput& given) const {
   if (is_closed_form(*this))
     for (const auto& [key, value] : input.params->to_map())
       if (input.params->in_use(key)) head.provenance["figure." + key] = value;
-  if (basis == Basis::kRun) {
+  if (basis == Basis::kRun || basis == Basis::kLadder) {
     head.source = record::Source::kRecorded;
     if (input.run == nullptr) {
       head.empty_reason = "Nothing has run yet.";

@@ -140,6 +140,7 @@ enum class Basis : std::uint8_t {
   kSettings,    // the reader's settings, beside a prediction and the run on show
   kFormula,     // the reader's settings, else a schema's first ones, and its own parameters, by closed form
   kSweep,       // a sweep; until the page's has run, the reader's settings by closed form
+  kLadder,      // a ladder: on a page its switches are the reader's, and what no run measured is predicted
   kParameters,  // its own parameters alone, by closed form
 };
 

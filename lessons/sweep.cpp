@@ -33,6 +33,7 @@ std::int64_t setting(const SweepPoint& point, std::string_view key) {
   return error == std::errc() && parsed == end ? number : -1;
 }
 
+bool is_computed(const SweepPoint& point) { return point.provenance.contains(std::string(kSourceOfPoint)); }
 bool completed(const SweepPoint& point) { return point.outcome.kind == record::OutcomeKind::kCompleted; }
 bool ran_out(const SweepPoint& point) { return point.outcome.kind == record::OutcomeKind::kOutOfMemory; }
 

@@ -21,6 +21,10 @@ std::vector<std::string> series_of(const record::Recording& recording);
 // A whole number among the point's settings; -1: it has none.
 std::int64_t setting(const SweepPoint& point, std::string_view key);
 
+// The key in a point's provenance by which it says that it was computed: "predicted", "formula".
+inline constexpr std::string_view kSourceOfPoint = "source";
+bool is_computed(const SweepPoint& point);
+
 bool completed(const SweepPoint& point);
 bool ran_out(const SweepPoint& point);
 

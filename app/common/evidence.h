@@ -5,12 +5,16 @@
 
 #include "demos/record/recording.h"
 #include "demos/record/schema.h"
+#include "demos/record/sweep_point.h"
 
 namespace headroom::app {
 
 // The run computed what these settings compute, on a device of that kind: how long it ran, and on which files, does not
 // count. A run that a limit ended is evidence under that limit alone; a sweep is none.
 bool is_evidence(const record::Recording& run, std::string_view demo, const record::Params& settings,
+                 record::DeviceKind device);
+// The same of one point of a training step's sweep.
+bool is_evidence(const record::SweepPoint& point, const record::RunInfo& sweep, const record::Params& settings,
                  record::DeviceKind device);
 
 }  // namespace headroom::app

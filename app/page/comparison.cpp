@@ -179,11 +179,19 @@ Quantity speed_of(const record::SweepPoint& point) {
           .high = point.tokens_per_second_high};
 }
 
+// The last that ran, else the last.
+const record::SweepPoint& last_rung(const record::Recording& ladder) {
+  const auto& points = ladder.sweep_points();
+  for (auto point = points.rbegin(); point != points.rend(); ++point)
+    if (lessons::completed(*point)) return *point;
+  return points.back();
+}
+
 // Ladders by where they end: their last rungs have the same switches in any order.
 void add_ladders(Comparison& comparison, const record::Recording& a, const record::Recording& b) {
   if (a.sweep_points().empty() || b.sweep_points().empty()) return;
   const record::SweepPoint &first_a = a.sweep_points().front(), &first_b = b.sweep_points().front();
-  const record::SweepPoint &last_a = a.sweep_points().back(), &last_b = b.sweep_points().back();
+  const record::SweepPoint &last_a = last_rung(a), &last_b = last_rung(b);
   if (first_a.series != "ladder" || first_b.series != "ladder") return;
   const auto add = [&](std::string_view head, const record::SweepPoint& before, const record::SweepPoint& now) {
     const bool whole = lessons::completed(before) && lessons::completed(now);

@@ -154,6 +154,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
   want_prediction();
   // The answer is at the peak, and the list beside it is of the peak where no cursor is.
   if (built_state_ == Question::State::kOpen && !question_.hides()) view().set_cursor(std::nullopt);
+  follow_ladder();
   if (!stale_ && columns == built_columns_ && same_view()) return figure_;
   lessons::FigureInput wanted = input(columns);
   figure_ = lessons::FigureData{};

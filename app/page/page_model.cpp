@@ -29,6 +29,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
   }
   set_here();
   for (auto& recording : sources.stored) add_stored(std::move(recording));
+  follow_ladder();
   put_numbers();
 }
 
@@ -85,6 +86,7 @@ void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, b
   add_run(std::move(run));
   if (shown_ < 0) show_run(0);
   if (name == wanted_pin_ && !name.empty()) pin(name);
+  follow_ladder();
   pin_base();
 }
 
@@ -103,6 +105,7 @@ void PageModel::take_sweep(std::shared_ptr<const record::Recording> recording, b
     runs_[static_cast<std::size_t>(sweep_)] = std::move(sweep);
   else
     sweep_ = add_run(std::move(sweep));
+  if (climbs()) return look_at(sweep_);  // in the order that the reader has by now
   if (show || shown_ == sweep_) show_run(sweep_);
 }
 
@@ -150,6 +153,7 @@ void PageModel::pin_base() {
 }
 
 const RunOnShow* PageModel::on_show() const {
+  if (climbs()) return rungs_.recording == nullptr ? nullptr : &rungs_;
   if (shows_prediction_) return prediction_.recording == nullptr ? nullptr : &prediction_;
   return shown_ < 0 ? nullptr : &runs_[static_cast<std::size_t>(shown_)];
 }
@@ -194,6 +198,7 @@ bool PageModel::poll(double now, bool news) {
     changed = true;
   }
   changed = (asked_ && take_prediction()) || changed;
+  changed = follow_ladder() || changed;
   changed = plan_step(news) || changed;
   constexpr double kNoticed = 0.1;  // seconds until an answer is late
   if (!asked_) asked_at_.reset();

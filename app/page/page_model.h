@@ -14,6 +14,7 @@
 #include "app/common/predictions.h"
 #include "app/common/step_plan.h"
 #include "app/page/comparison.h"
+#include "app/page/ladder.h"
 #include "app/page/page_text.h"
 #include "app/page/question.h"
 #include "app/page/run_control.h"
@@ -90,6 +91,7 @@ class PageModel {
   bool runs_here() const;
   // The page begins with the run that it is about, and these are not its settings.
   bool left_the_begin() const;
+  void set_here();  // those settings
   void back_to_begin() { show_run(0); }
   int changed() const { return static_cast<int>(changes().size()); }
   // Settings that are others than those.
@@ -186,12 +188,24 @@ class PageModel {
   bool has_verdict() const { return settings_drive() && !question_.hides(); }
   // The switches as of the last plan(); none before there is one.
   const std::vector<WayOut>& ways_out() const;
+  std::vector<const WayOut*> shown_ways() const;
   void turn(const WayOut& way);
   void turn_last();  // the one that was turned last, over and over: with and without
+  // While a switch is held the settings are those with it turned over; afterwards they are as before.
+  void hold(const WayOut& way);
+  void release();
+  bool holding() const { return held_from_.has_value(); }
   // Null: the limit that is set, this machine, or what the page's run was made on.
   const predict::Card* chosen_card() const { return chosen_card_; }
   void choose_card(const predict::Card* card);
   std::optional<PlannedCard> card() const;  // that the settings are for
+
+  // --- the ladder: of a page whose figure on show is one, what is on show is the reader's, measured and predicted
+  bool climbs() const { return shown_figure().basis == lessons::Basis::kLadder; }
+  // Takes in other settings, another order and what was predicted. True: anything changed.
+  bool follow_ladder();
+  Ladder& ladder() { return *ladder_; }
+  const Ladder& ladder() const { return *ladder_; }
 
   // --- tours
   // The view and the pin of a step; what it leaves open stays as it is.
@@ -252,7 +266,8 @@ class PageModel {
   static constexpr int kFewColumns = 64;  // enough for words and peaks of a figure that is not drawn
 
   void take_settings_of(const RunOnShow& run);
-  void set_here();
+  void take_ladder_of(const RunOnShow& run);
+  void preset_all(const record::Params& params);
   void note_speed();
   std::optional<double> estimated_seconds(const record::Params& settings) const;
   void watch_budget(double now);
@@ -328,6 +343,8 @@ class PageModel {
   };
   std::map<std::string, Marks, std::less<>> marks_;  // by key, of the settings that they were worked out for
   Comparison comparison_;
+  std::unique_ptr<Ladder> ladder_ = std::make_unique<Ladder>();
+  RunOnShow rungs_;  // of it
   RunOnShow prediction_;
   bool shows_prediction_ = false;
   bool prefers_prediction_ = false;  // where there is a run as well
@@ -348,6 +365,7 @@ class PageModel {
   std::unique_ptr<WaysOut> ways_;
   const predict::Card* chosen_card_ = nullptr;
   const predict::MemorySwitch* last_turned_ = nullptr;
+  std::optional<record::Params> held_from_;       // the settings before a switch was held
   std::vector<record::Params> before_, after_;    // settings, the last ones last
   std::string remembered_key_;                    // of the last change; empty: of several settings
   std::optional<record::Params> predicted_with_;  // settings of the question that was asked last

@@ -31,7 +31,7 @@ void PageModel::show_prediction(bool on) {
 void PageModel::ask_prediction() {
   predicted_with_ = control_.params();
   planner_.reset();  // what it asked would only be in the way
-  if (ways_ != nullptr) ways_->follow(settings());
+  if (ways_ != nullptr && !holding()) ways_->follow(settings());
   if (predictions_ == nullptr || prediction_.recording == nullptr) take_closed_form();  // until the answer is there
   if (predictions_ == nullptr) return;
   asked_ = true;
@@ -132,9 +132,9 @@ bool PageModel::plan_step(bool news) {
   plan_ = planner_->plan(without_limit, {*on});
   if (!plan_) return true;
   plan_->params = *predicted_with_;
-  if (!planner_->waits() && plan_->refusal.empty()) {
-    ways_ =
-        std::make_unique<WaysOut>(predictions_, why_no_prediction(), without_limit, *on, plan_->allocated, ways_out());
+  if (!planner_->waits() && plan_->refusal.empty() && !holding()) {  // the switches stay under the hand
+    ways_ = std::make_unique<WaysOut>(predictions_, why_no_prediction(), without_limit, *on, plan_->allocated,
+                                      page_->switches, ways_out());
     ways_->poll();
   }
   return true;
@@ -143,6 +143,10 @@ bool PageModel::plan_step(bool news) {
 const std::vector<WayOut>& PageModel::ways_out() const {
   static const std::vector<WayOut> none;
   return ways_ == nullptr ? none : ways_->all();
+}
+
+std::vector<const WayOut*> PageModel::shown_ways() const {
+  return ways_ == nullptr || plan() == nullptr ? std::vector<const WayOut*>{} : ways_->shown();
 }
 
 // What the process leaves of it.

@@ -52,7 +52,7 @@ record::DeviceKind PageModel::device() const {
 }
 
 bool PageModel::runs_here() const {
-  return page_->here.empty() || !settings_drive() || device() == record::DeviceKind::kCpu ||
+  return page_->here.empty() || (!settings_drive() && !climbs()) || device() == record::DeviceKind::kCpu ||
          has_gpu(control_.backend());
 }
 
@@ -124,6 +124,7 @@ void PageModel::set_here() {
 
 // What is computed, how, and on which device; files, seeds and the number of steps stay the reader's.
 void PageModel::take_settings_of(const RunOnShow& run) {
+  take_ladder_of(run);
   const record::RunInfo& info = run.recording->info();
   if (!settings_drive() || info.params.empty() || !run.recording->sweep_points().empty()) return;
   const record::Params made = record::Params::known_of(settings().schema(), info.params);
@@ -152,6 +153,7 @@ void PageModel::show_settings() {
 }
 
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {
+  release();
   remember(key);
   const record::Status status = control_.set(key, value);
   if (!status) before_.pop_back();
@@ -164,12 +166,29 @@ record::Status PageModel::set_param(std::string_view key, std::string_view value
   return status;
 }
 
-void PageModel::adopt(const record::Params& params) {
-  if (params == control_.params()) return;
-  remember("");
+void PageModel::preset_all(const record::Params& params) {
   for (const record::ParamSpec& spec : params.schema()) control_.preset(spec.key, params.as_text(spec.key));
   if (settings_drive()) show_settings();
   stale_ = true;
+}
+
+void PageModel::adopt(const record::Params& params) {
+  release();
+  if (params == control_.params()) return;
+  remember("");
+  preset_all(params);
+}
+
+// Nothing that undo would have to step over.
+void PageModel::hold(const WayOut& way) {
+  if (!way.turned || held_from_ || control_.running()) return;
+  last_turned_ = way.what;
+  held_from_ = settings();
+  preset_all(record::Params(*way.turned));
+}
+
+void PageModel::release() {
+  if (held_from_) preset_all(*std::exchange(held_from_, std::nullopt));
 }
 
 // Consecutive values of one setting, as of a slider that is dragged, are one step back.
@@ -182,14 +201,13 @@ void PageModel::remember(std::string_view key) {
 }
 
 bool PageModel::step_settings(std::vector<record::Params>& from, std::vector<record::Params>& to) {
+  release();
   if (from.empty() || control_.running()) return false;
   const record::Params wanted = from.back();
   from.pop_back();
   to.push_back(settings());
   remembered_key_.clear();
-  for (const record::ParamSpec& spec : wanted.schema()) control_.preset(spec.key, wanted.as_text(spec.key));
-  if (settings_drive()) show_settings();
-  stale_ = true;
+  preset_all(wanted);
   return true;
 }
 

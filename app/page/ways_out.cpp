@@ -1,6 +1,8 @@
 // What each technique would change.
 #include "app/page/ways_out.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "demos/experiments/combinations.h"
@@ -12,12 +14,14 @@ using record::Bytes;
 
 namespace {
 
+constexpr double kNoChange = 0.005;  // of the peak: what changes less is not shown
+
 // What does not go together is refused with the reason; settings that do not go together already are not blamed.
 WayOut way_out(const predict::MemorySwitch& what, const record::Params& params) {
   WayOut way{.what = &what, .on = experiments::is_on(what, params)};
   auto turned = way.on ? experiments::turned_off(what, params) : experiments::turned_on(what, params);
   if (!turned) {
-    way.why_not = way.on ? "It is on without a switch." : "The batch is too small for it.";
+    way.why_not = way.on ? "It is on without a switch." : "These settings have no use for it.";
     return way;
   }
   if (auto reason = experiments::refused_combination(*turned))
@@ -27,23 +31,45 @@ WayOut way_out(const predict::MemorySwitch& what, const record::Params& params) 
   return way;
 }
 
+bool sets_one_of(const predict::MemorySwitch& what, std::span<const std::string> keys) {
+  return std::ranges::any_of(what.settings, [&](std::string_view setting) {
+    return !setting.empty() && std::ranges::find(keys, setting.substr(0, setting.find('='))) != keys.end();
+  });
+}
+
 }  // namespace
 
 WaysOut::WaysOut(Predictions* predictions, const std::string& why_not, const record::Params& params, PlannedCard card,
-                 record::Bytes allocated, const std::vector<WayOut>& before)
+                 record::Bytes allocated, std::span<const std::string> own, const std::vector<WayOut>& before)
     : card_(std::move(card)),
       allocated_(allocated),
       planner_(predictions, why_not, nullptr, StepPlanner::Answers::kAtOnce) {
   for (const predict::MemorySwitch& what : predict::memory_switches()) all_.push_back(way_out(what, params));
+  for (const predict::MemorySwitch& what : experiments::single_switches())
+    if (experiments::is_kernel(what) || sets_one_of(what, own)) all_.push_back(way_out(what, params));
+  for (WayOut& way : all_) way.own = sets_one_of(*way.what, own);
+  std::ranges::stable_partition(all_, &WayOut::own);
   for (std::size_t i = 0; i < before.size(); ++i) all_[i].change = before[i].change;
+}
+
+std::vector<const WayOut*> WaysOut::shown() const {
+  std::vector<const WayOut*> shown;
+  for (const WayOut& way : all_) {
+    if (!way.turned) continue;  // what is there without any switch is none
+    const double change = way.change ? std::abs(static_cast<double>(*way.change)) : static_cast<double>(allocated_);
+    if (way.on || way.own || change >= kNoChange * static_cast<double>(allocated_)) shown.push_back(&way);
+  }
+  return shown;
 }
 
 void WaysOut::follow(const record::Params& params) {
   next_ = all_.size();
   for (WayOut& way : all_) {
     const std::optional<Bytes> change = way.change;
+    const bool own = way.own;
     way = way_out(*way.what, params);
     way.change = change;
+    way.own = own;
   }
 }
 

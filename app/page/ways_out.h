@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,14 +21,18 @@ struct WayOut {
   std::optional<record::Bytes> change;
   bool current = false;                     // it is of these settings
   std::optional<predict::Verdict> verdict;  // on the card, turned over
+  bool own = false;                         // a switch that the page is about
 };
 
 class WaysOut {
  public:
   // Of `params` on `card`, whose peak is `allocated`. Asks `predictions` for one switch after the other; `before`: what
-  // the last ones came to, which holds until it is known anew.
+  // the last ones came to, which holds until it is known anew. Switches that set one of the keys `own` are the first.
   WaysOut(Predictions* predictions, const std::string& why_not, const record::Params& params, PlannedCard card,
-          record::Bytes allocated, const std::vector<WayOut>& before);
+          record::Bytes allocated, std::span<const std::string> own, const std::vector<WayOut>& before);
+
+  // Those that are on, that change enough, and that the page is about.
+  std::vector<const WayOut*> shown() const;
 
   const std::vector<WayOut>& all() const { return all_; }
   bool complete() const { return next_ == all_.size(); }

@@ -27,7 +27,7 @@ constexpr std::array kSwitches{
     LadderSwitch{"offload_parameters", "weights on the host", {"offload.parameters=on"}},
 };
 
-constexpr std::array kTurnedOff{TurnedOff{"optimizer", "adamw_8bit", "8-bit"},
+constexpr std::array kTurnedOff{TurnedOff{"optimizer", "adamw_8bit", "8-bit moments"},
                                 TurnedOff{"optimizer_in_backward", "on", "step in backward"},
                                 TurnedOff{"rounding", "stochastic", "stochastic rounding"}};
 

@@ -29,7 +29,7 @@ inline constexpr Settings kNaive{"attention=eager", "steps=5"};
 
 // A setting that a later switch of the ladder turns off again.
 struct TurnedOff {
-  std::string_view key, value, words;  // "optimizer", "adamw_8bit", "8-bit"
+  std::string_view key, value, words;  // "optimizer", "adamw_8bit", "8-bit moments"
 };
 std::span<const TurnedOff> turned_off_later();
 

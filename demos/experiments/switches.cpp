@@ -2,7 +2,12 @@
 #include "demos/experiments/switches.h"
 
 #include <algorithm>
+#include <cctype>
+#include <deque>
 #include <string>
+#include <vector>
+
+#include "demos/experiments/demo.h"
 
 namespace headroom::experiments {
 
@@ -41,11 +46,58 @@ std::optional<Params> turned(const MemorySwitch& what, const Params& params, Tur
     else if (computed)
       assignment = filled(*assignment, params);
     if (!assignment || !now.set_assignment(*assignment)) return std::nullopt;
+    if (!(turn == Turn::kOn ? now : params).in_use(key)) return std::nullopt;  // it would change no step
   }
   return now == params ? std::nullopt : std::optional(now);
 }
 
+const record::ParamSpec* spec_of(const MemorySwitch& single) {
+  const auto schema = training_step().schema;
+  const auto found = std::ranges::find(schema, single.id, &record::ParamSpec::key);
+  return found == schema.end() ? nullptr : &*found;
+}
+
+bool is_memory_switch(const std::string& setting) {
+  return std::ranges::any_of(predict::memory_switches(), [&](const MemorySwitch& each) {
+    return each.settings[0] == setting && each.settings[1].empty();
+  });
+}
+
+// "Fused RMSNorm" to "fused RMSNorm"; an abbreviation stays.
+std::string as_a_chip(std::string label) {
+  const bool word = label.size() > 1 && std::islower(static_cast<unsigned char>(label[1])) != 0;
+  if (word) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+  return label;
+}
+
+std::vector<MemorySwitch> make_single_switches() {
+  static std::deque<std::string> words;  // that the switches point to
+  std::vector<MemorySwitch> all;
+  for (const record::ParamSpec& spec : training_step().schema) {
+    const std::string setting = std::string(spec.key) + "=on";
+    const bool technique = spec.kind == record::ParamKind::kSwitch && spec.role == record::ParamRole::kTechnique;
+    if (!technique || spec.default_number != 0 || is_memory_switch(setting)) continue;
+    MemorySwitch& single = all.emplace_back();
+    single.id = spec.key;
+    single.label = spec.label;
+    single.short_label = words.emplace_back(as_a_chip(std::string(spec.label)));
+    single.settings[0] = words.emplace_back(setting);
+    single.reason = words.emplace_back(std::string(spec.help) + ".");
+  }
+  return all;
+}
+
 }  // namespace
+
+std::span<const MemorySwitch> single_switches() {
+  static const std::vector<MemorySwitch> all = make_single_switches();
+  return all;
+}
+
+bool is_kernel(const MemorySwitch& single) {
+  const record::ParamSpec* const spec = spec_of(single);
+  return spec != nullptr && spec->own_kernels.composed;
+}
 
 bool is_on(const MemorySwitch& what, const Params& params) {
   return std::ranges::all_of(what.settings, [&](std::string_view setting) {

@@ -1,6 +1,7 @@
 // The ladder of techniques: how much of the peak each switch takes away, and what it costs in speed.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,9 @@ namespace {
 
 constexpr std::array<record::Choice, 3> kDeltas{
     {{"step", "to the rung before"}, {"naive", "to the first rung"}, {"a", "to run A"}}};
+// So much did the loss of one rung differ between two recorded runs, at the fifth step from a random start.
+constexpr double kLossNoise = 0.3;
+
 constexpr std::array kSchema{
     record::ParamSpec{.key = "delta",
                       .label = "Difference",
@@ -27,7 +31,7 @@ constexpr std::array kSchema{
                       .choices = kDeltas},
 };
 
-// "− 8-bit, − step in backward": what the rung before had and this one has not.
+// "drops 8-bit moments, step in backward": what the rung before had and this one has not.
 std::string dropped(const SweepPoint& before, const SweepPoint& point) {
   const auto has = [](const SweepPoint& which, const experiments::TurnedOff& each) {
     const auto found = which.params.find(std::string(each.key));
@@ -35,7 +39,7 @@ std::string dropped(const SweepPoint& before, const SweepPoint& point) {
   };
   std::string text;
   for (const experiments::TurnedOff& each : experiments::turned_off_later())
-    if (has(before, each) && !has(point, each)) text += fmt::format("{}− {}", text.empty() ? "" : ", ", each.words);
+    if (has(before, each) && !has(point, each)) text += fmt::format("{}{}", text.empty() ? "drops " : ", ", each.words);
   return text;
 }
 
@@ -49,7 +53,15 @@ std::string why_refused(const SweepPoint& point) {
 Rung rung_of(const SweepPoint& point, bool first) {
   Rung rung;
   rung.label = (first ? "" : "+ ") + experiments::ladder_label(point.label);
-  rung.tip = point_text(point, experiments::ladder_label(point.label));
+  rung.predicted = is_computed(point);
+  rung.tip = point_text(point, experiments::ladder_label(point.label)) + (rung.predicted ? " (not measured)" : "");
+  if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // by the reader, or it is on its way
+    rung.off = !point.outcome.message.empty();
+    rung.note = rung.off ? "switched off" : "";
+    rung.value = rung.off ? "" : "…";
+    rung.tip = experiments::ladder_label(point.label) + (rung.off ? ": switched off" : ": on its way");
+    return rung;
+  }
   if (!completed(point) && !ran_out(point)) {
     rung.note = point.outcome.kind == record::OutcomeKind::kRefused ? why_refused(point)
                                                                     : "did not run: " + point.outcome.message;
@@ -81,6 +93,28 @@ Rung hidden_rung(const SweepPoint& point) {
   return rung;
 }
 
+// "+1,200 tokens/s" without the unit; empty: one of the two is not measured.
+std::string speed_change(double speed, double than) {
+  if (speed <= 0 || than <= 0) return {};
+  if (speed == than) return "0";
+  return (speed < than ? "−" : "+") + speed_text(std::abs(speed - than));
+}
+
+// How the rungs are to be read: which are measured, and what is noise.
+std::string foot_of(const std::vector<SweepPoint>& points, bool hidden) {
+  const auto count = [&](auto is) { return std::ranges::count_if(points, is); };
+  const auto has_bar = [](const SweepPoint& point) { return completed(point) || ran_out(point); };
+  const auto computed = count([&](const SweepPoint& point) { return has_bar(point) && is_computed(point); });
+  const auto measured = count([&](const SweepPoint& point) { return has_bar(point) && !is_computed(point); });
+  std::string words;
+  if (hidden) return words;
+  if (computed > 0) words = measured > 0 ? "Dashed edge: predicted. Others: measured." : "Dashed edges: all predicted.";
+  if (count([](const SweepPoint& point) { return point.loss.has_value(); }) > 1)
+    words += fmt::format("{}Loss: the same rung, run twice, has differed by {}; less is noise.",
+                         words.empty() ? "" : " ", kLossNoise);
+  return words;
+}
+
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_sweep(figure.head, input)) return;
@@ -93,6 +127,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   record::Bytes highest = 1;
   double fastest = 1;
   record::Bytes before = 0;          // nothing is compared with a rung that did not fit: its peak is not known
+  double speed_before = 0;           // the same; 0: not known
   const SweepPoint* last = nullptr;  // the last that ran
   const bool to_a = params.text("delta") == "a" && input.baseline != nullptr;
   for (const SweepPoint& point : points) {
@@ -104,7 +139,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     Rung rung = rung_of(point, first);
     if (last != nullptr && completed(point)) {
       rung.note = dropped(*last, point);
-      if (!rung.note.empty()) rung.tip += ". Turned off: " + rung.note;
+      if (!rung.note.empty()) rung.tip += "; " + rung.note;
     }
     if (completed(point)) last = &point;
     const SweepPoint* a = rung_of_a(input, point);
@@ -122,9 +157,14 @@ void add_panels(FigureData& figure, const FigureInput& input) {
       if (params.text("delta") == "step" || before == 0) before = point.peak_allocated;
     }
     highest = std::max({highest, point.peak_allocated, rung.before});
+    const double than = to_a ? (a == nullptr ? 0 : a->tokens_per_second) : speed_before;
+    rung.speed_delta = speed_change(point.tokens_per_second, than);
+    const bool to_before = params.text("delta") == "step";
+    if (completed(point) && (to_before || speed_before == 0)) speed_before = point.tokens_per_second;
     fastest = std::max(fastest, point.tokens_per_second);
     panel.rungs.push_back(std::move(rung));
   }
+  panel.foot = foot_of(points, input.view.hidden);
   panel.peaks = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
   panel.speeds = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
@@ -139,6 +179,7 @@ constinit const Figure kLadderWaterfall{
     .caption =
         "Peak memory by kind with one switch after the other, the difference of each, tokens per second and loss",
     .schema = kSchema,
+    .basis = Basis::kLadder,
     .add_panels = add_panels,
 };
 

@@ -41,10 +41,14 @@ struct Rung {
   std::string loss;        // "5.251"
   std::string note;        // what this switch turns off, behind the bar; or, instead of a bar, why there is none
   std::string tip;
+  bool predicted = false;   // or by the closed form: drawn with a dashed edge
+  bool off = false;         // the reader has switched it off
+  std::string speed_delta;  // "+1,200"
 };
 
 struct Rungs {
   Axis peaks, speeds;
+  std::string foot;  // below the rungs: how they are to be read; may be empty
   std::vector<Rung> rungs;
 };
 

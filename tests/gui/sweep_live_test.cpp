@@ -70,18 +70,18 @@ TEST_CASE("the ladder is climbed by the real engine in the reader's order, and a
          {std::pair("device", "cpu"), std::pair("batch", "4"), std::pair("seq", "128"), std::pair("steps", "2")})
       IM_CHECK(actor.page().set_param(key, value).ok());
     actor.frames(2);
-    const auto& ladder = actor.widget<app::window::LadderView>();
-    const std::string first = ladder.order()[0];
+    const app::page::Ladder& ladder = actor.page().ladder();
+    const std::string first = ladder.switches()[0].id;
     drag_rung(actor, "checkpointing", first);
-    IM_CHECK(ladder.order()[0] == "checkpointing");
+    IM_CHECK(ladder.switches()[0].id == "checkpointing");
     // Weights can be streamed only where layers are run again: here that is one rung above, there it is not yet.
     drag_rung(actor, "offload_parameters", "checkpointing");
-    IM_CHECK(ladder.order()[0] == "offload_parameters");
+    IM_CHECK(ladder.switches()[0].id == "offload_parameters");
     const std::string why = ladder.why_not(0);
     IM_CHECK(why.find("Stream weights “on” does not go with Checkpointing “off”") != std::string::npos);
     run_to_end(actor, "ladder live");
     const lessons::FigureData& figure = actor.page().figure(400);
-    IM_CHECK_EQ(tests::rungs_of(figure).size(), ladder.order().size() + 1);
+    IM_CHECK_EQ(tests::rungs_of(figure).size(), ladder.switches().size() + 1);
     for (std::size_t i = 0; i < tests::rungs_of(figure).size(); ++i) {
       const lessons::Rung& rung = tests::rungs_of(figure)[i];
       if (i == 1)

@@ -8,7 +8,6 @@
 #include <variant>
 #include <vector>
 
-#include "app/window/widgets/ladder.h"
 #include "imgui_internal.h"  // windows by name
 #include "imgui_te_engine.h"
 #include "tests/gui/page_scene.h"
@@ -154,8 +153,9 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
   };
   perform("ladder", scene.stage, [&](Actor& actor) {
     skip_question(actor);
-    const auto& ladder = actor.widget<app::window::LadderView>();
-    const std::vector<std::string> before = ladder.order();
+    const app::page::Ladder& ladder = actor.page().ladder();
+    std::vector<std::string> before;
+    for (const app::page::Ladder::Switch& each : ladder.switches()) before.push_back(each.id);
     IM_CHECK_GT(before.size(), 4u);
     actor.picture("ladder");
     const ImVec2 first = actor.ctx->ItemInfo(("**/rung " + before[0]).c_str()).RectFull.GetCenter();
@@ -166,12 +166,12 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     actor.picture("ladder, dragging");
     actor.ctx->MouseUp(0);
     actor.frames(2);
-    IM_CHECK(ladder.order()[0] == before[1]);
-    IM_CHECK(ladder.order()[2] == before[0]);
+    IM_CHECK(ladder.switches()[0].id == before[1]);
+    IM_CHECK(ladder.switches()[2].id == before[0]);
     // Weights can only be streamed where layers are run again.
     const auto place = [&](const char* id) {
-      const auto& order = ladder.order();
-      return static_cast<std::size_t>(std::find(order.begin(), order.end(), id) - order.begin());
+      const auto& order = ladder.switches();
+      return static_cast<std::size_t>(std::ranges::find(order, id, &app::page::Ladder::Switch::id) - order.begin());
     };
     IM_CHECK(ladder.why_not(place("offload_parameters")).empty());
     const ImVec2 stream = actor.ctx->ItemInfo("**/rung offload_parameters").RectFull.GetCenter();
@@ -183,6 +183,11 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     IM_CHECK_EQ(place("offload_parameters"), 0u);
     IM_CHECK(!ladder.why_not(0).empty());
     actor.picture("ladder, refused rung");
+    actor.click("turn flce");
+    actor.frames(2);
+    IM_CHECK(!ladder.switches()[place("flce")].on);
+    IM_CHECK(tests::rungs_of(actor.page().figure(400))[place("flce") + 1].off);
+    actor.picture("ladder, a rung off");
     actor.click("run sweep");
     actor.frames(2);
     IM_CHECK(actor.app.running());
@@ -191,7 +196,7 @@ TEST_CASE("rungs of the ladder are dragged, those that do not go say why, and it
     IM_CHECK_GT(made, 0);
     actor.frames(3);
     const lessons::FigureData& figure = actor.page().figure(400);
-    IM_CHECK_EQ(tests::rungs_of(figure).size(), ladder.order().size() + 1);
+    IM_CHECK_EQ(tests::rungs_of(figure).size(), ladder.switches().size() + 1);
     actor.picture("ladder, run");
   });
 }
@@ -261,7 +266,7 @@ TEST_CASE("guesses are dragged on an axis of decades and along the ladder's bars
   stage.page = "ladder";
   perform("guess a ladder", stage, [&](Actor& actor) {
     actor.frames(4);
-    const double to = 10.0 * record::kGiB;
+    const double to = 20.0 * record::kGiB;
     drag(actor, actor.on_pill(), actor.on_screen(to, 0.4));
     IM_CHECK(std::abs(*actor.question().guess() - to) < 0.5 * record::kGiB);
     for (const lessons::Rung& rung : tests::rungs_of(actor.page().figure(400)))

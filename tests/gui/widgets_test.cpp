@@ -75,8 +75,8 @@ TEST_CASE("a page has the widgets that it names, and they keep their state", "[g
   Scene scene;
   scene.stage.page = "ladder";
   perform("widgets of a page", scene.stage, [](Actor& actor) {
-    auto& ladder = actor.widget<app::window::LadderView>();
-    const std::string first = ladder.order().front(), second = ladder.order()[1];
+    app::page::Ladder& ladder = actor.page().ladder();
+    const std::string first = ladder.switches().front().id, second = ladder.switches()[1].id;
     ladder.move(0, 1);
     IM_CHECK(!actor.app.view().widgets().run_button());  // the ladder runs rungs itself
     actor.click("back");
@@ -87,7 +87,7 @@ TEST_CASE("a page has the widgets that it names, and they keep their state", "[g
     actor.frames(2);
     actor.click("continue");
     actor.frames(2);
-    IM_CHECK_STR_EQ(actor.widget<app::window::LadderView>().order().front().c_str(), second.c_str());
-    IM_CHECK_STR_EQ(actor.widget<app::window::LadderView>().order()[1].c_str(), first.c_str());
+    IM_CHECK_STR_EQ(actor.page().ladder().switches().front().id.c_str(), second.c_str());
+    IM_CHECK_STR_EQ(actor.page().ladder().switches()[1].id.c_str(), first.c_str());
   });
 }

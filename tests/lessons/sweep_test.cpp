@@ -153,7 +153,7 @@ TEST_CASE("a rung names what its switch turns off") {
   ladder.append(point);
   const FigureData figure = build("ladder_waterfall", ladder);
   CHECK(tests::rungs_of(figure)[7].note.empty());
-  CHECK(tests::rungs_of(figure)[8].note == "− 8-bit, − step in backward, − stochastic rounding");
+  CHECK(tests::rungs_of(figure)[8].note == "drops 8-bit moments, step in backward, stochastic rounding");
   CHECK_FALSE(tests::rungs_of(figure)[8].value.empty());
 }
 

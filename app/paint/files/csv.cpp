@@ -78,8 +78,8 @@ std::string rung_rows(const lessons::Rungs& panel) {
     out += quoted(rung.label);
     for (const record::Bytes bytes : rung.bytes) out += fmt::format(",{}", bytes);
     out +=
-        fmt::format(",{},{},{},{},{},{}\n", record::total(rung.bytes), rung.before, rung.out_of_memory ? "yes" : "no",
-                    rung.speed > 0 ? number(rung.speed) : "", rung.loss, quoted(rung.note));
+        fmt::format(",{},{},{},{},{},{},{}\n", record::total(rung.bytes), rung.before, rung.out_of_memory ? "yes" : "no",
+                    rung.speed > 0 ? number(rung.speed) : "", rung.loss, rung.predicted ? "yes" : "no", quoted(rung.note));
   }
   return out;
 }
@@ -174,7 +174,7 @@ struct ToCsv {
   Csv operator()(const lessons::Timeline& panel) const { return {timeline_head(panel), timeline_rows(panel)}; }
   Csv operator()(const lessons::Bars& panel) const { return {"category,label,bytes,note\n", bar_rows(panel)}; }
   Csv operator()(const lessons::Rungs& panel) const {
-    return {"rung" + kind_heads() + ",peak_bytes,compared_with_bytes,out_of_memory,tokens_per_second,loss,note\n",
+    return {"rung" + kind_heads() + ",peak_bytes,compared_with_bytes,out_of_memory,tokens_per_second,loss,predicted,note\n",
             rung_rows(panel)};
   }
   Csv operator()(const lessons::Chart& panel) const { return {std::string(kChartHead), chart_rows(panel)}; }

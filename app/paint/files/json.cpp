@@ -165,6 +165,7 @@ struct ToJson {
                                    {"out_of_memory", rung.out_of_memory},
                                    {"tokens_per_second", rung.speed > 0 ? json(rung.speed) : json(nullptr)},
                                    {"loss", rung.loss},
+                                   {"predicted", rung.predicted},
                                    {"note", rung.note}});
   }
   void operator()(const lessons::Chart& panel) const { document["charts"].push_back(chart_of(panel)); }

@@ -19,10 +19,11 @@ class TextMeasure {
 };
 
 struct Parts {
-  bool header = true;  // title, source, provenance line: the window has its own
-  bool plot = true;    // bands, axes, stack; or the bars of a figure that has bars
-  bool alive = true;   // list of what is alive
-  bool levels = true;  // requested to device
+  bool header = true;   // title, source, provenance line: the window has its own
+  bool plot = true;     // bands, axes, stack; or the bars of a figure that has bars
+  bool alive = true;    // list of what is alive
+  bool levels = true;   // requested to device
+  bool rungs = true;    // the ladder's names: the window has switches there
   bool search = false;  // room for a field that finds a kernel
 };
 

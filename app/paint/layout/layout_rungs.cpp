@@ -1,6 +1,7 @@
 // The ladder of techniques as a waterfall: one row per rung with its peak by kind, what the rung before had beyond it, the
 // difference, the speed and the loss.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "app/paint/layout/sheet.h"
@@ -13,16 +14,19 @@ using lessons::FigureHead;
 using lessons::Rung;
 using lessons::Rungs;
 
+constexpr float kSwitchRoom = 86;  // px beside a name: grip, switch and the chip's edges
+
+constexpr float kLeastRow = 16;
+
 constexpr Type kName{Face::kMedium, 13}, kValue{Face::kSemiBold, 13}, kNote{Face::kRegular, 12};
 
-// Left to right: names, bars, peaks, differences, bars of speed with their numbers, losses. A column is as wide as its
-// widest entry; where there is no room, the last ones go first.
+// Left to right: names, bars with the speed as a thin bar below, peaks, differences, tokens/s, their differences, losses.
+// Numbers have room from the start, so that nothing moves while rungs arrive; where there is too little, the last columns
+// go first, but for tokens/s.
 struct RungColumns {
   float bar_from = 0, bar_to = 0;
-  float value_x = 0, delta_x = 0;  // right ends
-  float speed_from = 0, speed_to = 0;
-  float speed_x = 0, loss_x = 0;  // right ends
-  bool differences = false, speeds = false, losses = false;
+  float value_x = 0, delta_x = 0, speed_x = 0, speed_delta_x = 0, loss_x = 0;  // right ends
+  bool differences = false, speeds = false, speed_differences = false, losses = false;
 };
 
 class RungLayout {
@@ -37,49 +41,70 @@ class RungLayout {
     const float head = sheet_.px(22);
     heads(area_.y0);
     area_.y0 += head;
+    const float foot = panel_.foot.empty() ? 0 : sheet_.px(22);
+    const auto count = static_cast<float>(panel_.rungs.size());
+    const bool with_foot = foot > 0 && area_.height() >= kLeastRow * sheet_.frame().scale * count + foot;
     const float pitch =
-        std::clamp(area_.height() / static_cast<float>(panel_.rungs.size()), sheet_.px(20), sheet_.px(46));
+        std::clamp((area_.height() - (with_foot ? foot : 0)) / count, sheet_.px(kLeastRow), sheet_.px(46));
     float y = area_.y0;
+    if (!sheet_.frame().parts.rungs)
+      sheet_.scene().rungs =
+          Rect{area_.x0, y, columns_.bar_from - sheet_.px(8), y + pitch * static_cast<float>(panel_.rungs.size())};
     for (const Rung& rung : panel_.rungs) {
       sheet_.horizontal(Layer::kBars, area_.x0, area_.x1, sheet_.snap(y), palette_.hairline, sheet_.line_px(1));
       row(rung, {area_.x0, y, area_.x1, y + pitch});
       y += pitch;
     }
-    guess({columns_.bar_from, area_.y0, columns_.bar_to, y});
+    guess({area_.x0, y - pitch, area_.x1, y});
+    if (with_foot)
+      sheet_.text(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, panel_.foot, area_.width()), area_.x0,
+                  y + sheet_.px(4));
   }
 
  private:
   void place_columns() {
-    float names = 0, values = 0, deltas = sheet_.width(kNote, "difference"), speeds = 0, losses = 0;
-    for (const Rung& rung : panel_.rungs) {
-      names = std::max(names, sheet_.width(kName, rung.label));
-      values = std::max(values, sheet_.width(kValue, rung.value));
-      deltas = std::max(deltas, sheet_.width(kName, rung.delta));
-      speeds = std::max(speeds, sheet_.width(kName, rung.speed_text));
-      losses = std::max(losses, sheet_.width(kNote, rung.loss));
-    }
-    if (speeds > 0) speeds = std::max(speeds, sheet_.width(kNote, "tokens/s"));
-    const float gap = sheet_.px(12), speed_bar = sheet_.px(96);
+    float names = 0;
+    for (const Rung& rung : panel_.rungs) names = std::max(names, sheet_.width(kName, rung.label));
+    if (!sheet_.frame().parts.rungs) names += sheet_.px(kSwitchRoom);
+    const float gap = sheet_.px(12), least = sheet_.px(100);
     RungColumns& c = columns_;
-    names = std::min(names, area_.width() * 0.34f);
+    names = std::min(names, area_.width() * (sheet_.frame().parts.rungs ? 0.34f : 0.42f));
     c.bar_from = sheet_.snap(area_.x0 + names + gap);
-    c.differences = area_.x1 - c.bar_from - values - deltas - 2 * gap >= sheet_.px(120);
-    if (!c.differences) deltas = -gap;
-    const float room = area_.x1 - c.bar_from - values - deltas - 2 * gap - sheet_.px(160);
-    c.speeds = speeds > 0 && room >= speeds + speed_bar + 3 * gap;
-    c.losses = losses > 0 && room >= (c.speeds ? speeds + speed_bar + 3 * gap : 0) + losses + gap;
+    float room = area_.x1 - c.bar_from - least;
+    const auto take = [&](bool wanted, float width) {
+      const bool fits = wanted && room >= width + gap;
+      if (fits) room -= width + gap;
+      return fits;
+    };
+    const auto widest = [&](Type type, std::string_view head, std::string_view usual, const std::string Rung::*entry) {
+      float width = std::max(sheet_.width(kNote, head), sheet_.width(type, usual));
+      for (const Rung& rung : panel_.rungs) width = std::max(width, sheet_.width(type, rung.*entry));
+      return width;
+    };
+    const bool measured = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return rung.speed > 0; });
+    const bool with_loss = std::ranges::any_of(panel_.rungs, [](const Rung& rung) { return !rung.loss.empty(); });
+    const float values = widest(kValue, "peak", "000.00 GiB", &Rung::value);
+    const float deltas = widest(kName, "difference", "−00.00 GiB", &Rung::delta);
+    const float speeds = widest(kName, "tokens/s", "000,000", &Rung::speed_text);
+    const float speed_deltas = widest(kName, "change", "−00,000", &Rung::speed_delta);
+    const float losses = widest(kNote, "loss", "00.000", &Rung::loss);
+    room -= values + gap;
+    c.speeds = measured;
+    if (c.speeds) room -= speeds + gap;
+    c.differences = take(true, deltas);
+    c.speed_differences = take(measured, speed_deltas);
+    c.losses = take(with_loss, losses);
     float right = area_.x1;
-    c.loss_x = right;
-    if (c.losses) right -= losses + gap;
-    c.speed_x = right;
-    if (c.speeds) {
-      c.speed_to = right - speeds - gap;
-      c.speed_from = sheet_.snap(c.speed_to - speed_bar);
-      right = c.speed_from - gap * 1.5f;
-    }
-    c.delta_x = right;
-    c.value_x = right - deltas - gap;
-    c.bar_to = std::max(c.bar_from + 1, sheet_.snap(c.value_x - values - gap));
+    const auto place = [&](bool shown, float width, float& x) {
+      x = right;
+      if (shown) right -= width + gap;
+    };
+    place(c.losses, losses, c.loss_x);
+    place(c.speed_differences, speed_deltas, c.speed_delta_x);
+    place(c.speeds, speeds, c.speed_x);
+    place(c.differences, deltas, c.delta_x);
+    place(true, values, c.value_x);
+    c.bar_to = std::max(c.bar_from + 1, sheet_.snap(right));
   }
 
   // A sample and a word for each kind that there is.
@@ -111,6 +136,7 @@ class RungLayout {
     head("peak", columns_.value_x, Anchor::kEnd);
     if (columns_.differences) head("difference", columns_.delta_x, Anchor::kEnd);
     if (columns_.speeds) head("tokens/s", columns_.speed_x, Anchor::kEnd);
+    if (columns_.speed_differences) head("change", columns_.speed_delta_x, Anchor::kEnd);
     if (columns_.losses) head("loss", columns_.loss_x, Anchor::kEnd);
   }
 
@@ -119,65 +145,72 @@ class RungLayout {
   }
 
   void row(const Rung& rung, const Rect& row) {
-    const float middle = row.center_y(), half = std::min(sheet_.px(12), row.height() * 0.36f);
+    const float middle = row.center_y();
+    const bool named = sheet_.frame().parts.rungs;
     const float name_room = columns_.bar_from - row.x0 - sheet_.px(8);
-    sheet_.text_mid(Layer::kBars, kName, palette_.text, sheet_.shortened(kName, rung.label, name_room), row.x0, middle);
-    sheet_.scene().hits.push_back({row, std::nullopt, rung.tip});
+    if (named)
+      sheet_.text_mid(Layer::kBars, kName, rung.off ? palette_.text3 : palette_.text,
+                      sheet_.shortened(kName, rung.label, name_room), row.x0, middle);
+    sheet_.scene().hits.push_back(
+        {named ? row : Rect{columns_.bar_from, row.y0, row.x1, row.y1}, std::nullopt, rung.tip});
     if (!rung.note.empty() && rung.value.empty()) {
       const float room = area_.x1 - columns_.bar_from - sheet_.px(8);
-      sheet_.text_mid(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, rung.note, room),
-                      columns_.bar_from + sheet_.px(8), middle);
+      sheet_.text_mid(Layer::kBars, kNote, rung.off ? palette_.text3 : palette_.text2,
+                      sheet_.shortened(kNote, rung.note, room), columns_.bar_from + sheet_.px(8), middle);
       return;
     }
     const float line = sheet_.line_px(1);
     sheet_.vertical(Layer::kBars, columns_.bar_from - line, row.y0, row.y1, palette_.control, line);
-    if (columns_.speeds)
-      sheet_.vertical(Layer::kBars, columns_.speed_from - line, row.y0, row.y1, palette_.control, line);
-    bar(rung, sheet_.snap(middle - half), sheet_.snap(middle + half));
-    sheet_.text_mid(Layer::kBars, kValue, rung.out_of_memory ? palette_.danger : palette_.text, rung.value,
-                    columns_.value_x, middle, Anchor::kEnd);
-    if (columns_.differences)
-      sheet_.text_mid(Layer::kBars, kName, palette_.text2, rung.delta, columns_.delta_x, middle, Anchor::kEnd);
-    if (columns_.losses)
-      sheet_.text_mid(Layer::kBars, kNote, palette_.text2, rung.loss, columns_.loss_x, middle, Anchor::kEnd);
-    if (!columns_.speeds || rung.speed <= 0) return;
-    const float length =
-        static_cast<float>(rung.speed / panel_.speeds.high) * (columns_.speed_to - columns_.speed_from);
-    const float thin = std::min(half, sheet_.px(5));
+    if (rung.value.empty()) return;  // on its way, or to be guessed
+    // Below the peak there is always room for the speed: rungs with and without one are alike.
+    const float half = std::min(sheet_.px(10), row.height() * 0.32f), thin = std::max(line, sheet_.px(3));
+    const float top = sheet_.snap(middle - half), bottom = sheet_.snap(middle + half - thin);
+    bar(rung, top, bottom);
+    const auto number = [&](bool shown, Type type, Color color, const std::string& text, float x) {
+      if (shown) sheet_.text_mid(Layer::kBars, type, color, text, x, middle, Anchor::kEnd);
+    };
+    number(true, kValue, rung.out_of_memory ? palette_.danger : palette_.text, rung.value, columns_.value_x);
+    number(columns_.differences, kName, palette_.text2, rung.delta, columns_.delta_x);
+    number(columns_.losses, kNote, palette_.text2, rung.loss, columns_.loss_x);
+    number(columns_.speeds, kName, palette_.text, rung.speed_text, columns_.speed_x);
+    number(columns_.speed_differences, kName, palette_.text2, rung.speed_delta, columns_.speed_delta_x);
+    if (rung.speed <= 0) return;
+    const float length = static_cast<float>(rung.speed / panel_.speeds.high) * (columns_.bar_to - columns_.bar_from);
     sheet_.fill(Layer::kBars,
-                {columns_.speed_from, sheet_.snap(middle - thin),
-                 columns_.speed_from + std::max(sheet_.snap(length), sheet_.line_px(2)), sheet_.snap(middle + thin)},
+                {columns_.bar_from, bottom + line, columns_.bar_from + std::max(sheet_.snap(length), sheet_.line_px(2)),
+                 bottom + line + thin},
                 palette_.ink);
-    sheet_.text_mid(Layer::kBars, kName, palette_.text, rung.speed_text, columns_.speed_x, middle, Anchor::kEnd);
   }
 
-  // A line down all rungs, with its pill on the last ones: the question asks about the peak at the ladder's end.
-  void guess(const Rect& plot) {
+  // In the row that is asked about, the last one: a line with its pill; once it is locked, with words beside it.
+  void guess(const Rect& row) {
     if (!head_.guess && !head_.guess_open) return;
-    const PlotMap map{.plot = plot, .x = panel_.peaks, .y = {}};
-    const float x = head_.guess ? std::clamp(sheet_.snap(map.x_px(*head_.guess)), plot.x0, plot.x1) : plot.x0;
-    const auto line = [&](float from, float to) {
-      if (to > from && head_.guess)
-        sheet_.add(Layer::kMarks, Polyline{.points = {{x, from}, {x, to}},
-                                           .color = palette_.text,
-                                           .width = sheet_.line_px(2),
-                                           .dash = sheet_.px(7),
-                                           .gap = sheet_.px(4)});
-    };
-    // Not through the words of a rung that did not run.
-    const float pitch = plot.height() / static_cast<float>(panel_.rungs.size());
-    float from = plot.y0, y = plot.y0;
-    for (const Rung& rung : panel_.rungs) {
-      if (!rung.note.empty()) line(std::exchange(from, y + pitch), y);
-      y += pitch;
+    const PlotMap map{.plot = {columns_.bar_from, row.y0, columns_.bar_to, row.y1}, .x = panel_.peaks, .y = {}};
+    const float x =
+        head_.guess ? std::clamp(sheet_.snap(map.x_px(*head_.guess)), map.plot.x0, map.plot.x1) : map.plot.x0;
+    if (head_.guess)
+      sheet_.add(Layer::kMarks, Polyline{.points = {{x, row.y0}, {x, row.y1}},
+                                         .color = palette_.text,
+                                         .width = sheet_.line_px(2),
+                                         .dash = sheet_.px(7),
+                                         .gap = sheet_.px(4)});
+    GuessPill pill = guess_pill(sheet_, head_, panel_.peaks, {x, row.center_y()}, map.plot);
+    const float most = row.height() - sheet_.line_px(2);
+    if (pill.box.height() > most)
+      pill.box = {pill.box.x0, row.y0 + sheet_.line_px(1), pill.box.x1, row.y1 - sheet_.line_px(1)};
+    if (head_.guess_open) {
+      draw_pill(sheet_, head_, pill);
+      sheet_.scene().map = map;  // to drag on
+      sheet_.scene().guess = pill.box;
+      sheet_.scene().guess_along_x = true;
+      return;
     }
-    line(from, plot.y1);
-    const GuessPill pill = guess_pill(sheet_, head_, panel_.peaks, {x, plot.y1 - sheet_.px(16)}, plot);
-    draw_pill(sheet_, head_, pill);
-    if (!head_.guess_open) return;
-    sheet_.scene().map = map;  // to drag on
-    sheet_.scene().guess = pill.box;
-    sheet_.scene().guess_along_x = true;
+    const Rung& asked = panel_.rungs.back();
+    const float end = x_px(static_cast<double>(std::max(record::total(asked.bytes), asked.before)));
+    const float from = std::max(x, end) + sheet_.px(8), width = sheet_.width(kNote, pill.text);
+    const bool right = from + width <= columns_.bar_to;
+    sheet_.text_mid(Layer::kLabels, kNote, palette_.text, pill.text, right ? from : x - sheet_.px(6), row.center_y(),
+                    right ? Anchor::kStart : Anchor::kEnd);
   }
 
   // The peak by kind; behind it, dashed, what the rung before had more; where memory ran out, the rest of the row.
@@ -193,9 +226,16 @@ class RungLayout {
       if (to - from > 3 * line) sheet_.vertical(Layer::kBars, to - line, top, bottom, palette_.card, line);
     }
     const float end = sheet_.snap(x_px(static_cast<double>(sum)));
+    if (rung.predicted && end - columns_.bar_from > 3 * line)
+      sheet_.add(Layer::kMarks, Outline{.rect = {columns_.bar_from + half, top + half, end - half, bottom - half},
+                                        .color = palette_.text,
+                                        .width = line,
+                                        .dash = sheet_.px(4),
+                                        .gap = sheet_.px(3)});
     const float before = sheet_.snap(x_px(static_cast<double>(rung.before)));
     const float words = std::max(end, before) + sheet_.px(8), room = columns_.bar_to - words;
-    if (!rung.note.empty() && room > sheet_.px(80))
+    const bool asked = head_.guess && &rung == &panel_.rungs.back();  // the guess is there
+    if (!rung.note.empty() && room > sheet_.px(80) && !asked)
       sheet_.text_mid(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, rung.note, room), words,
                       (top + bottom) * 0.5f);
     if (rung.out_of_memory) {

@@ -136,6 +136,7 @@ struct Scene {
   std::optional<Rect> search;  // over the lanes: room for a field
   std::optional<Rect> guess;   // the pill to drag, up and down;
   bool guess_along_x = false;  // or to the sides
+  std::optional<Rect> rungs;   // the names of all rungs of a ladder, rows of one height; empty: none are left out
   std::vector<HitArea> hits;
   std::string title;  // for alternative text
   std::string description;

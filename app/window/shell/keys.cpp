@@ -10,7 +10,6 @@
 #include "app/window/views/figure_card.h"
 #include "app/window/views/question_view.h"
 #include "app/window/views/text_column.h"
-#include "app/window/views/verdict_strip.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetKeyOwner
 
@@ -122,7 +121,8 @@ void move_guess(PageFrame& frame, int direction) {
 void take_digit(PageFrame& frame, std::size_t index) {
   page::Question& question = frame.page.question();
   if (question.hides()) return question.choose(index);
-  const std::vector<const page::WayOut*> ways = shown_ways(frame.page);
+  if (frame.page.climbs()) return frame.page.ladder().turn(index);
+  const std::vector<const page::WayOut*> ways = frame.page.shown_ways();
   if (index < ways.size()) frame.page.turn(*ways[index]);
 }
 

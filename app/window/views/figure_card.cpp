@@ -77,6 +77,7 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
                   .plot = true,
                   .alive = frame.density != Density::kNarrow,
                   .levels = frame.density == Density::kWide,
+                  .rungs = !frame.page.climbs(),
                   .search = true};
   layout.measure = &measure;
   layout.lit = frame.state.lit;
@@ -115,9 +116,10 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
 
 void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string_view why) const {
   const bool here = frame.page.runs_here();
-  const ButtonText text{here ? "Trace this run" : "Trace tiny here", Icon::kNone, "",
-                        here ? "Runs these settings again and records every kernel"
-                             : "There is no GPU here: the tiny model takes the same step on this CPU, operator by operator"};
+  const ButtonText text{
+      here ? "Trace this run" : "Trace tiny here", Icon::kNone, "",
+      here ? "Runs these settings again and records every kernel"
+           : "There is no GPU here: the tiny model takes the same step on this CPU, operator by operator"};
   const float width = std::min(text_width(Face::kRegular, 12, why), rect.width());
   text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, std::string(why), rect.width()));
   const float left = rect.x0 + width + px(10), right = left + button_width(text);

@@ -67,6 +67,7 @@ void PageView::draw_figure(PageFrame& frame, Rect rect, bool with_head) {
     rect.cut_top(px(wide ? 12 : 6));
   }
   figure_.draw_picture(frame, rect);
+  for (WidgetView* widget : widgets_.in(Slot::kBesideFigure)) widget->draw_over(frame, rect);
 }
 
 void PageView::draw_card(PageFrame& frame, const Rect& rect) {

@@ -21,7 +21,7 @@ using predict::Verdict;
 using record::Bytes;
 
 constexpr float kHeadline = 34, kChip = 26, kChipGap = 6, kPadding = 8;
-constexpr double kNoChange = 0.005;  // of the peak: what changes less has no chip
+constexpr float kHold = 0.25f;  // seconds, from which on a press holds
 
 int rows_of(Density density) { return density == Density::kWide ? 2 : 1; }
 
@@ -208,7 +208,9 @@ std::string tip_of(const WayOut& way) {
   std::string tip(way.what->reason);
   if (way.what->costs_exactness) tip += " It trains other numbers.";
   if (way.what->costs_speed) tip += " A step takes longer.";
-  if (!way.turned) tip += " " + way.why_not;
+  tip += way.turned
+             ? way.on ? " Click: off. Hold: see the figure without it." : " Click: on. Hold: see the figure with it."
+             : " " + way.why_not;
   return tip;
 }
 
@@ -225,8 +227,13 @@ Chip chip_of(const WayOut& way, const PeakUnit& unit) {
   return {&way, std::move(change), width};
 }
 
-// True when it was clicked.
-bool draw_chip(const Chip& chip, const Rect& at, bool fits_now) {
+// The chip under the mouse button: `held` while it is down, `clicked` when it has been let go there.
+struct Pressed {
+  const WayOut* clicked = nullptr;
+  const WayOut* held = nullptr;
+};
+
+void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed) {
   const WayOut& way = *chip.way;
   const Hit state = hit(("way " + std::string(way.what->id)).c_str(), at, way.turned.has_value());
   const bool enough = fits_now || way.on || way.verdict == Verdict::kFits;
@@ -234,21 +241,31 @@ bool draw_chip(const Chip& chip, const Rect& at, bool fits_now) {
   if (way.on)
     fill(at, state.hovered ? theme().ink_hover : theme().ink, 13);
   else if (state.hovered)
-    fill(at, theme().hover, 13);
+    fill(at, state.held ? theme().active : theme().hover, 13);
   if (!way.on) outline(at, way.turned ? theme().control : theme().hairline, 13, !fits_now && enough && !way.on ? 2 : 1);
   if (state.focused) focus_ring(at, 13);
   const float x =
       text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->short_label).x1 + px(8);
   const ImU32 second = way.on ? theme().on_ink : way.current ? theme().text2 : theme().text3;
   text_in(Face::kRegular, 12, {x, at.y0, at.x1, at.y1}, second, chip.change);
-  if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) tooltip(tip_of(way));
-  return state.clicked && way.turned.has_value();
+  const bool tip = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
+  if (tip && !state.held) tooltip(tip_of(way));
+  if (!way.turned) return;
+  if (state.clicked) pressed.clicked = &way;
+  if (state.held) pressed.held = &way;
 }
 
-bool changes_something(const WayOut& way, Bytes peak) {
-  if (way.on) return way.turned.has_value();  // what is there without any switch is none
-  if (!way.turned) return false;
-  return !way.change || std::abs(static_cast<double>(*way.change)) >= kNoChange * static_cast<double>(peak);
+// A short press turns it, a long one shows the figure so until it is let go.
+void take_press(PageFrame& frame, const Pressed& pressed) {
+  page::PageModel& page = frame.page;
+  if (page.holding()) {
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) page.release();
+    return;
+  }
+  if (pressed.held != nullptr && ImGui::GetIO().MouseDownDuration[ImGuiMouseButton_Left] > kHold)
+    page.hold(*pressed.held);
+  else if (pressed.clicked != nullptr)
+    page.turn(*pressed.clicked);
 }
 
 // The chips that the rows have no room for, in a list; they act there in the same way.
@@ -262,13 +279,13 @@ void draw_rest(PageFrame& frame, const std::vector<Chip>& chips, std::size_t fro
   const Rect place = popup_place(at, {widest + px(2 * kInset), height + px(2 * kInset)});
   if (!begin_popup("ways out", place, kInset)) return;
   const ImVec2 begin = ImGui::GetCursorScreenPos();
-  const WayOut* clicked = nullptr;
+  Pressed pressed;
   for (std::size_t i = from; i < chips.size(); ++i) {
     const float y = begin.y + static_cast<float>(i - from) * px(kChip + kChipGap);
-    if (draw_chip(chips[i], {begin.x, y, begin.x + widest, y + px(kChip)}, fits_now)) clicked = chips[i].way;
+    draw_chip(chips[i], {begin.x, y, begin.x + widest, y + px(kChip)}, fits_now, pressed);
   }
   end_popup();
-  if (clicked != nullptr) frame.page.turn(*clicked);
+  take_press(frame, pressed);
 }
 
 void draw_ways(PageFrame& frame, const Rect& rect) {
@@ -277,10 +294,10 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
   const bool fits_now = plan->cards.front().fit.verdict == Verdict::kFits;
   const PeakUnit unit = unit_of(plan->allocated);
   std::vector<Chip> chips;
-  for (const WayOut* way : shown_ways(frame.page)) chips.push_back(chip_of(*way, unit));
+  for (const WayOut* way : frame.page.shown_ways()) chips.push_back(chip_of(*way, unit));
   constexpr float kRest = 84;
   float x = rect.x0, y = rect.y0;
-  const WayOut* clicked = nullptr;
+  Pressed pressed;
   std::size_t i = 0;
   for (; i < chips.size(); ++i) {
     const bool last_row = y + px(2 * kChip) > rect.y1;
@@ -291,23 +308,14 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
       x = rect.x0;
       y += px(kChip + kChipGap);
     }
-    if (draw_chip(chips[i], {x, y, x + chips[i].width, y + px(kChip)}, fits_now)) clicked = chips[i].way;
+    draw_chip(chips[i], {x, y, x + chips[i].width, y + px(kChip)}, fits_now, pressed);
     x += chips[i].width + px(kChipGap);
   }
   if (i < chips.size()) draw_rest(frame, chips, i, {x, y, x + px(kRest), y + px(kChip)}, fits_now);
-  if (clicked != nullptr) frame.page.turn(*clicked);
+  take_press(frame, pressed);
 }
 
 }  // namespace
-
-std::vector<const WayOut*> shown_ways(const page::PageModel& page) {
-  std::vector<const WayOut*> shown;
-  const StepPlan* const plan = page.plan();
-  if (plan == nullptr) return shown;
-  for (const WayOut& way : page.ways_out())
-    if (changes_something(way, plan->allocated)) shown.push_back(&way);
-  return shown;
-}
 
 float verdict_height(const PageFrame& frame) {
   if (!frame.page.has_verdict() || !frame.page.card()) return 0;

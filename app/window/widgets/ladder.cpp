@@ -1,90 +1,101 @@
 // The ladder's rungs.
 #include "app/window/widgets/ladder.h"
 
-#include <algorithm>
-#include <utility>
+#include <string>
+#include <vector>
 
-#include "app/common/ladder.h"
 #include "app/page/page_model.h"
+#include "app/window/views/figure_card.h"
 #include "demos/experiments/strategies.h"
-#include "lessons/sweep.h"
-#include "lessons/wording.h"
 
 namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLeastRoom = 560;  // narrow pages: below this the figure has all of it
-constexpr float kWidth = 236, kWideWidth = 280, kGap = 20;
-constexpr float kHead = 24, kRow = 27, kWideRow = 36, kFoot = 64;
+constexpr float kLeastHeight = 268;  // below this the rungs have all of it
+constexpr float kFoot = 32, kRunWidth = 184, kSwitchWidth = 40;
 
-constexpr SweepWords kWords{.run = "Run the ladder",
-                            .does = "Runs each rung on this machine, from the top",
-                            .point = "Rung",
-                            .stored = "the stored ladder"};
+// A small switch: its knob is right where it is on.
+void draw_switch(const Rect& at, bool on, bool hovered) {
+  const Rect track{at.center_x() - px(13), at.center_y() - px(8), at.center_x() + px(13), at.center_y() + px(8)};
+  if (on)
+    fill(track, hovered ? theme().ink_hover : theme().ink, 8);
+  else
+    outline(track, theme().control, 8, 1);
+  const float x = on ? track.x1 - px(8) : track.x0 + px(8);
+  canvas()->AddCircleFilled({x, track.center_y()}, px(5), on ? theme().on_ink : theme().control);
+}
 
 }  // namespace
 
-LadderView::LadderView(const WidgetHost& host) : page_(host.page), sweep_(host.engines, host.page) {
-  for (const experiments::LadderSwitch& each : experiments::ladder_switches()) order_.emplace_back(each.id);
-}
-
-std::string_view LadderView::empty_reason() const {
-  return "No ladder is stored for this page. \"Run the ladder\" climbs one on this machine.";
-}
-
-void LadderView::move(std::size_t from, std::size_t to) {
-  if (from >= order_.size() || to >= order_.size() || from == to) return;
-  std::string taken = std::move(order_[from]);
-  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(from));
-  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(to), std::move(taken));
-}
-
-record::Params LadderView::base() const {
-  record::Params params = naive_settings();
-  for (const record::ParamSpec& spec : params.schema())
-    if (spec.role != record::ParamRole::kTechnique)  // the ladder switches these itself
-      (void)params.set(spec.key, std::string_view(page_.control().params().as_text(spec.key)));
-  return params;
-}
-
-std::string LadderView::why_not(std::size_t rung) const {
-  const auto plan = plan_ladder(base(), order_);
-  if (!plan || rung + 1 >= plan.value().points.size()) return {};
-  return lessons::conflict_in_words(plan.value().points[rung + 1].params);
-}
-
+// A chip on its row of the figure: taken by the grip it goes elsewhere, its switch leaves it out.
 void LadderView::draw_rung(const DragOrder::Row& row) const {
-  const std::string refused = why_not(row.place), name = experiments::ladder_label(order_[row.place]);
-  const Rect words{row.words.x0, row.words.y0, row.words.x1 - px(22), row.words.y1};
-  text_in(Face::kMedium, 13, words, refused.empty() ? theme().text : theme().disabled,
+  const page::Ladder::Switch& each = page_.ladder().switches()[row.place];
+  const std::string refused = page_.ladder().why_not(row.place), name = experiments::ladder_label(each.id);
+  const bool enters = each.on && refused.empty();
+  const Rect words{row.words.x0, row.words.y0, row.words.x1 - px(refused.empty() ? 4 : 22), row.words.y1};
+  text_in(Face::kMedium, 13, words, enters ? theme().text : theme().text3,
           shortened(Face::kMedium, 13, name, words.width()));
   if (!refused.empty()) draw_icon(Icon::kWarning, row.words.x1 - px(10), words.center_y(), theme().text2, 14);
   if (row.tip)
-    tooltip(refused.empty() ? "Drag it up or down; with the keyboard, Alt and the arrow keys"
+    tooltip(refused.empty() ? name + ". Drag it up or down; with the keyboard, Alt and the arrow keys"
                             : refused + " The rungs below go on without it.");
 }
 
 void LadderView::draw(PageFrame& frame, Rect& rect) {
-  if (frame.density == Density::kNarrow && rect.width() <= px(kLeastRoom)) return;
-  const bool wide = frame.density == Density::kWide;
-  Rect column = rect.cut_left(px(wide ? kWideWidth : kWidth));
-  rect.cut_left(px(kGap));
-  vertical_line(rect.x0 - px(kGap * 0.5f), rect.y0, rect.y1, theme().hairline);
-  text_in(Face::kSemiBold, 13, column.cut_top(px(kHead)), theme().text, "Switched on, one after the other");
-  Rect foot = column.cut_bottom(px(kFoot));
-  const float room = column.height() / static_cast<float>(order_.size() + 1);
-  const float height = std::min(px(wide ? kWideRow : kRow), room);
+  if (!page_.climbs() || rect.height() < px(kLeastHeight)) return;
+  rect.y1 -= px(2);
+  Rect foot = rect.cut_bottom(px(kFoot));
+  rect.cut_bottom(px(6));
+  const bool elsewhere = !page_.runs_here();
+  const SweepWords words{.run = elsewhere ? "Run a tiny ladder here" : "Run the ladder",
+                         .does = elsewhere ? "This machine lacks the GPU: runs each rung with the page's small model"
+                                           : "Runs each rung that is on, from the top",
+                         .point = "Rung",
+                         .stored = "the stored ladder"};
+  if (sweep_.draw(frame, foot.cut_left(px(kRunWidth)), words)) {
+    if (elsewhere) page_.set_here();
+    page_.follow_ladder();
+    sweep_.start(page_.ladder().plan());
+  }
+  foot.cut_left(px(12));
+  const std::string& formula = page_.ladder().why_formula();
+  const std::string said =
+      formula.empty() ? "Drag a rung to another place, or switch it off." : "By the closed form: " + formula;
+  text_in(Face::kRegular, 12, foot, theme().text2, shortened(Face::kRegular, 12, said, foot.width()));
+}
+
+// On the figure's rows, which leave their names out.
+void LadderView::draw_over(PageFrame& frame, const Rect& picture) {
+  const auto& names = frame.figure.scene().rungs;
+  if (!page_.climbs() || !names) return;
+  page::Ladder& ladder = page_.ladder();
+  const auto rungs = static_cast<float>(ladder.switches().size() + 1);
+  const float height = names->height() / rungs;
+  Rect column{picture.x0 + names->x0, picture.y0 + names->y0, picture.x0 + names->x1, picture.y0 + names->y1};
   const Rect first = column.cut_top(height);
-  text_in(Face::kMedium, 13, {first.x0 + px(24), first.y0, first.x1, first.y1 - px(2)}, theme().text2,
-          "naive: plain fp32");
+  text_in(Face::kMedium, 13, {first.x0 + px(24), first.y0, first.x1, first.y1}, theme().text2,
+          shortened(Face::kMedium, 13, "naive: plain fp32", first.width() - px(24)));
+  const Rect turns = column.cut_right(px(kSwitchWidth));
   std::vector<std::string> ids;
-  for (const std::string& id : order_) ids.push_back("rung " + id);
+  for (const page::Ladder::Switch& each : ladder.switches()) ids.push_back("rung " + each.id);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const float y = column.y0 + height * static_cast<float>(i);
+    outline({column.x0, y + px(1), turns.x1, y + height - px(1)}, theme().hairline, 6);
+  }
   const auto moved =
       list_.draw(column, ids, height, !sweep_.running(), [this](const DragOrder::Row& row) { draw_rung(row); });
-  if (moved) move(moved->from, moved->to);
-  foot.cut_top(px(8));
-  if (sweep_.draw(frame, foot, kWords)) sweep_.start(plan_ladder(base(), order_));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const page::Ladder::Switch each = ladder.switches()[i];
+    const float y = turns.y0 + height * static_cast<float>(i);
+    const Rect at{turns.x0, y, turns.x1, y + height - px(2)};
+    const Hit state = hit(("turn " + each.id).c_str(), at, !sweep_.running());
+    draw_switch(at, each.on, state.hovered);
+    if (state.focused) focus_ring(at, 6);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip)) tooltip(each.on ? "Climb without it" : "Climb with it");
+    if (state.clicked) ladder.turn(i);
+  }
+  if (moved) ladder.move(moved->from, moved->to);
 }
 
 extern const Widget kLadderWidget;

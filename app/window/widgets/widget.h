@@ -43,6 +43,9 @@ class WidgetView {
   // Beside the figure it takes its part of `rect`; an empty rest leaves no room for the figure.
   virtual void draw(PageFrame& frame, Rect& rect) = 0;
 
+  // On the figure's picture, after it: of a widget that puts controls on rows that the picture has left for them.
+  virtual void draw_over(PageFrame& /*frame*/, const Rect& /*picture*/) {}
+
   // Narrow pages, of a widget below the figure: px at scale 1, and folded into a line if less is there.
   virtual float narrow_height() const { return 34; }
   virtual void draw_narrow(PageFrame& frame, Rect rect) { draw(frame, rect); }

@@ -1,0 +1,228 @@
+// Rungs: measured, predicted, by the closed form, or not known yet.
+#include "app/page/ladder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/common/evidence.h"
+#include "app/common/ladder.h"
+#include "app/common/step_plan.h"
+#include "app/common/sweep.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
+#include "demos/predict/form_recording.h"
+#include "lessons/sweep.h"
+#include "lessons/wording.h"
+
+namespace headroom::app::page {
+
+using record::OutcomeKind;
+using record::Params;
+using record::Source;
+using record::SweepPoint;
+
+namespace {
+
+constexpr std::size_t kMostAnswers = 300;
+
+// The first rung: none of the ladder's own settings is on.
+Params first_rung(const Params& settings) {
+  Params params = naive_settings();
+  for (const record::ParamSpec& spec : params.schema())
+    if (spec.role != record::ParamRole::kTechnique)
+      (void)params.set(spec.key, std::string_view(settings.as_text(spec.key)));
+  return params;
+}
+
+SweepPoint without_result(const PlannedPoint& planned, OutcomeKind kind, std::string message) {
+  SweepPoint point;
+  point.series = planned.series;
+  point.label = planned.label;
+  point.params = planned.params.to_map();
+  point.outcome = {kind, std::move(message), std::nullopt};
+  return point;
+}
+
+// A recording that was computed, as a point that says so.
+SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& run, Source source) {
+  SweepPoint point = sweep_point_of(planned, run);
+  const bool ran_out = run.outcome() && run.outcome()->kind == OutcomeKind::kOutOfMemory;
+  if (!ran_out) point.outcome = {};
+  point.tokens_per_second = point.tokens_per_second_low = point.tokens_per_second_high = 0;  // it took no time
+  point.loss.reset();
+  point.provenance = {{std::string(lessons::kSourceOfPoint), std::string(record::key_of(source))}};
+  return point;
+}
+
+}  // namespace
+
+Ladder::Ladder() {
+  for (const experiments::LadderSwitch& each : experiments::ladder_switches())
+    switches_.push_back({std::string(each.id)});
+}
+
+Ladder::~Ladder() {
+  if (around_ && around_->predictions != nullptr) around_->predictions->drop(this);
+}
+
+void Ladder::move(std::size_t from, std::size_t to) {
+  if (from >= switches_.size() || to >= switches_.size() || from == to) return;
+  Switch taken = std::move(switches_[from]);
+  switches_.erase(switches_.begin() + static_cast<std::ptrdiff_t>(from));
+  switches_.insert(switches_.begin() + static_cast<std::ptrdiff_t>(to), std::move(taken));
+}
+
+void Ladder::turn(std::size_t place) {
+  if (place < switches_.size()) switches_[place].on = !switches_[place].on;
+}
+
+void Ladder::take_order(const record::Recording& ladder) {
+  std::vector<Switch> order;
+  const auto has = [&](std::string_view id) { return std::ranges::find(order, id, &Switch::id) != order.end(); };
+  for (const SweepPoint& point : ladder.sweep_points())
+    if (std::ranges::find(switches_, point.label, &Switch::id) != switches_.end() && !has(point.label))
+      order.push_back({point.label, true});
+  for (const experiments::LadderSwitch& each : experiments::ladder_switches())
+    if (!has(each.id)) order.push_back({std::string(each.id), false});
+  switches_ = std::move(order);
+}
+
+record::Result<SweepPlan> Ladder::plan() const {
+  const Params base = first_rung(around_ ? around_->settings : Params(experiments::training_step().schema));
+  std::vector<std::string> order;
+  for (const Switch& each : switches_)
+    if (each.on) order.push_back(each.id);
+  auto plan = plan_ladder(base, order);
+  if (plan && order.empty()) {  // which would be all of them
+    SweepPlan first = std::move(plan).value();
+    first.points.resize(1, PlannedPoint{});
+    return first;
+  }
+  return plan;
+}
+
+std::string Ladder::why_not(std::size_t place) const {
+  if (place + 1 >= rows_.size() || !rows_[place + 1].on) return {};
+  return lessons::conflict_in_words(rows_[place + 1].planned.params);
+}
+
+bool Ladder::follow(const Around& around) {
+  const bool same = around_ && *around_ == around && planned_ == switches_;
+  if (!same) {
+    if (around_ && around_->predictions != nullptr) around_->predictions->drop(this);
+    around_ = around;
+    planned_ = switches_;
+    begin();
+  }
+  const bool more = fill();
+  if (!same || more) rebuild();
+  return !same || more;
+}
+
+// Rows for all switches; the plan has those that are on.
+void Ladder::begin() {
+  rows_.clear();
+  why_formula_.clear();
+  const auto planned = plan();
+  if (!planned) return;
+  auto next = planned.value().points.begin();
+  rows_.push_back({*next++, true, std::nullopt});
+  for (const Switch& each : switches_)
+    rows_.push_back(each.on ? Row{*next++, true, std::nullopt}
+                            : Row{{"ladder", each.id, rows_.back().planned.params}, false, std::nullopt});
+  for (Row& row : rows_) {
+    if (!row.on)
+      row.known = without_result(row.planned, OutcomeKind::kCancelled, "off");
+    else if (std::string why = lessons::conflict_in_words(row.planned.params); !why.empty())
+      row.known = without_result(row.planned, OutcomeKind::kRefused, std::move(why));
+    else
+      row.known = measured(row.planned);
+  }
+}
+
+std::optional<SweepPoint> Ladder::measured(const PlannedPoint& planned) const {
+  for (const auto& run : around_->runs) {
+    if (is_evidence(*run, experiments::training_step().id, planned.params, around_->device)) {
+      SweepPoint point = sweep_point_of(planned, *run);
+      if (lessons::completed(point) || lessons::ran_out(point)) return point;
+    }
+    for (const SweepPoint& point : run->sweep_points()) {
+      const bool result = lessons::completed(point) || lessons::ran_out(point);
+      if (!result || !is_evidence(point, run->info(), planned.params, around_->device)) continue;
+      SweepPoint found = point;
+      found.series = planned.series;
+      found.label = planned.label;
+      found.params = planned.params.to_map();
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+// From the top, one after the other. True: more is known than before.
+bool Ladder::fill() {
+  bool more = false;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].known) continue;
+    if (around_->hidden && i > 0) break;
+    rows_[i].known = computed(rows_[i].planned);
+    if (!rows_[i].known) break;  // on its way
+    more = true;
+  }
+  return more;
+}
+
+std::optional<SweepPoint> Ladder::computed(const PlannedPoint& planned) {
+  if (around_->predictions == nullptr) return by_closed_form(planned, "There is no engine to predict with.");
+  const Params asked = with_every_kind_of_step(planned.params);
+  const auto found = answers_.find(asked.to_map());
+  if (found != answers_.end()) {
+    SweepPoint point = found->second;
+    point.label = planned.label;
+    return point;
+  }
+  const auto answer = around_->predictions->ask(this, {std::string(experiments::training_step().id), asked});
+  if (answer == nullptr) return std::nullopt;
+  if (!*answer) return by_closed_form(planned, answer->refusal);
+  if (answers_.size() >= kMostAnswers) answers_.clear();
+  return answers_[asked.to_map()] = computed_point(planned, *answer->recording, Source::kPredicted);
+}
+
+SweepPoint Ladder::by_closed_form(const PlannedPoint& planned, const std::string& why) {
+  const auto form = closed_form_of(planned.params);
+  if (!form) return without_result(planned, OutcomeKind::kRefused, why);
+  why_formula_ = why;
+  return computed_point(planned, predict::recording_of(*form, planned.params), Source::kFormula);
+}
+
+// Of the run that measured a rung, else of what was computed.
+record::RunInfo Ladder::info() const {
+  for (const Row& row : rows_) {
+    if (!row.known || row.known->provenance.contains(std::string(lessons::kSourceOfPoint))) continue;
+    if (!lessons::completed(*row.known) && !lessons::ran_out(*row.known)) continue;
+    for (const auto& run : around_->runs)
+      if (run->info().device == around_->device && !run->sweep_points().empty()) return run->info();
+  }
+  record::RunInfo info;
+  info.demo = experiments::training_step().id;
+  info.device = around_->device;
+  info.source = why_formula_.empty() ? Source::kPredicted : Source::kFormula;
+  if (!rows_.empty()) info.params = rows_.front().planned.params.to_map();
+  for (const record::ParamSpec& spec : experiments::training_step().schema)
+    if (spec.role == record::ParamRole::kTechnique) info.params.erase(std::string(spec.key));
+  return info;
+}
+
+void Ladder::rebuild() {
+  auto rungs = std::make_shared<record::Recording>();
+  rungs->set_info(info());
+  bool complete = !rows_.empty();
+  for (const Row& row : rows_) {
+    complete = complete && row.known;
+    rungs->append(row.known ? *row.known : without_result(row.planned, OutcomeKind::kCancelled, ""));
+  }
+  if (complete) rungs->set_outcome({});
+  recording_ = std::move(rungs);
+}
+
+}  // namespace headroom::app::page

@@ -1,0 +1,195 @@
+// The ladder of a page: the reader's order and switches, rungs measured where a run has their settings and computed where
+// none has; and a switch of the strip that is held.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "app/common/assets.h"
+#include "app/common/session.h"
+#include "app/page/page_model.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
+#include "demos/predict/cards.h"
+#include "lessons/sweep.h"
+#include "tests/gui/scripted_predictions.h"
+#include "tests/gui/small_run.h"
+#include "tests/support/catch.h"
+#include "tests/support/course.h"
+#include "tests/support/panels.h"
+
+using namespace headroom;
+using namespace headroom::app::page;
+using namespace headroom::tests;
+
+namespace {
+
+std::shared_ptr<const record::Recording> stored(const std::string& name) {
+  auto recording =
+      app::load_recording(app::recording_path(std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets", name));
+  REQUIRE(recording);
+  return recording.value();
+}
+
+std::unique_ptr<PageModel> open(const char* id, std::vector<std::shared_ptr<const record::Recording>> runs,
+                                app::Predictions* predictions) {
+  PageSources sources;
+  sources.predictions = predictions;
+  sources.stored = std::move(runs);
+  return std::make_unique<PageModel>(page(id), experiments::training_step(), std::move(sources));
+}
+
+// Polls until nothing is on its way.
+void settle(PageModel& model, app::Predictions& service) {
+  for (int quiet = 0, i = 0; quiet < 20 && i < 4000; ++i) {
+    if (model.poll(0, service.poll()) || service.busy())
+      quiet = 0;
+    else
+      ++quiet;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+std::size_t computed(PageModel& model) {
+  const auto& rungs = tests::rungs_of(model.figure(400));
+  return static_cast<std::size_t>(std::ranges::count_if(rungs, &lessons::Rung::predicted));
+}
+
+std::size_t place(const PageModel& model, std::string_view id) {
+  const auto& switches = model.ladder().switches();
+  return static_cast<std::size_t>(std::ranges::find(switches, id, &Ladder::Switch::id) - switches.begin());
+}
+
+}  // namespace
+
+TEST_CASE("a stored ladder begins with its settings, order and bytes; another order is predicted where it was not run",
+          "[page]") {
+  ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  const auto ladder = stored("ladder_h200");
+  const auto model = open("ladder", {ladder}, &predictions.service);
+  model->question().skip();
+  settle(*model, predictions.service);
+  CHECK(model->settings().as_text("model") == "llama-3.2-1b");
+  CHECK(model->device() == record::DeviceKind::kGpu);
+  CHECK(computed(*model) == 0);
+  CHECK(predictions.planner.starts() == 0);
+  const auto& points = ladder->sweep_points();
+  REQUIRE(model->on_show() != nullptr);
+  const auto& shown = model->on_show()->recording->sweep_points();
+  REQUIRE(shown.size() == points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    CHECK(shown[i].peak_allocated == points[i].peak_allocated);
+    CHECK(shown[i].tokens_per_second == points[i].tokens_per_second);
+  }
+  // The first two change places: after both the settings are the recorded ones again.
+  model->ladder().move(0, 1);
+  model->poll(0, false);
+  CHECK_FALSE(model->on_show()->recording->outcome());  // one is on its way
+  CHECK(tests::rungs_of(model->figure(400)).size() == points.size());
+  settle(*model, predictions.service);
+  CHECK(computed(*model) == 1);
+  CHECK(tests::rungs_of(model->figure(400))[1].predicted);
+  CHECK(model->on_show()->recording->outcome());
+  CHECK(shown[2].peak_allocated == model->on_show()->recording->sweep_points()[2].peak_allocated);
+  // Another batch: nothing is measured.
+  CHECK(model->set_param("batch", "2"));
+  settle(*model, predictions.service);
+  CHECK(computed(*model) == points.size());
+  CHECK(model->figure(400).head.source == record::Source::kPredicted);
+  for (const lessons::Rung& rung : tests::rungs_of(model->figure(400))) CHECK(rung.speed_text.empty());
+}
+
+TEST_CASE("while the last rung is to be guessed, the first one alone is asked for", "[page]") {
+  ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  const auto model = open("ladder", {}, &predictions.service);
+  REQUIRE(model->question().hides());
+  settle(*model, predictions.service);
+  CHECK(predictions.planner.starts() == 1);
+  const auto& rungs = tests::rungs_of(model->figure(400));
+  REQUIRE(rungs.size() == experiments::ladder_switches().size() + 1);
+  CHECK_FALSE(rungs[0].value.empty());
+  for (std::size_t i = 1; i < rungs.size(); ++i) CHECK(rungs[i].value.empty());
+  // The answer is what is predicted then.
+  model->question().set_guess(1e9);
+  model->question().lock();
+  settle(*model, predictions.service);
+  CHECK(predictions.planner.starts() > 5);
+  REQUIRE(model->question().reveal());
+  CHECK(model->question().reveal()->is ==
+        static_cast<double>(model->on_show()->recording->sweep_points().back().peak_allocated));
+}
+
+TEST_CASE("rungs are switched off, refused with the reason, and say what they drop", "[page]") {
+  const auto model = open("ladder", {}, nullptr);  // by the closed form
+  model->question().skip();
+  model->poll(0, false);
+  CHECK(model->figure(400).head.source == record::Source::kFormula);
+  CHECK(model->ladder().why_formula() == "There is no engine to predict with.");
+  const auto rung = [&](std::string_view id) { return tests::rungs_of(model->figure(400))[place(*model, id) + 1]; };
+  const auto top = [&] { return record::total(tests::rungs_of(model->figure(400)).back().bytes); };
+  CHECK(rung("offload_optimizer").note == "drops 8-bit moments, step in backward, stochastic rounding");
+  const record::Bytes with = top();
+  model->ladder().turn(place(*model, "bf16"));
+  CHECK(rung("bf16").off);
+  CHECK(record::total(rung("bf16").bytes) == 0);
+  CHECK(rung("offload_optimizer").note == "drops 8-bit moments, step in backward");
+  CHECK(top() > with);
+  model->ladder().turn(place(*model, "checkpointing"));
+  CHECK(rung("offload_parameters").note.find("does not go with Checkpointing “off”") != std::string::npos);
+  CHECK_FALSE(model->ladder().why_not(place(*model, "offload_parameters")).empty());
+  for (const Ladder::Switch& each : std::vector(model->ladder().switches()))
+    if (each.on) model->ladder().turn(place(*model, each.id));
+  const auto plan = model->ladder().plan();
+  REQUIRE(plan);
+  CHECK(plan.value().points.size() == 1);
+  CHECK(tests::rungs_of(model->figure(400)).size() == 11);
+}
+
+TEST_CASE("a switch that is held is turned as long as it is held, and leaves no step to undo", "[page]") {
+  const auto model = open("checkpointing", {stored("technique_plain_h200")}, nullptr);
+  model->question().skip();
+  const auto card = std::ranges::find_if(predict::cards(), [](const predict::Card& each) { return each.memory > 0; });
+  model->choose_card(&*card);
+  CHECK(model->set_param("batch", "2"));
+  model->poll(0, true);
+  model->poll(0, true);
+  const auto ways = model->shown_ways();
+  REQUIRE(!ways.empty());
+  const auto way = std::ranges::find_if(ways, [](const WayOut* each) { return each->what->id == "checkpointing"; });
+  REQUIRE(way != ways.end());
+  const record::Params before = model->settings();
+  const auto now = model->on_show()->recording;
+  model->hold(**way);
+  CHECK(model->holding());
+  CHECK(model->settings().as_text("checkpointing") == "layer");
+  CHECK(model->on_show()->recording != now);
+  model->poll(0, true);
+  CHECK(model->shown_ways().size() == ways.size());  // they stay under the hand
+  model->release();
+  CHECK_FALSE(model->holding());
+  CHECK(model->settings() == before);
+  CHECK(model->undo());
+  CHECK(model->settings().as_text("batch") == "4");
+}
+
+TEST_CASE("a page's own switches are the first, and each fused kernel is one", "[page]") {
+  const auto model = open("checkpointing", {stored("technique_plain_h200")}, nullptr);
+  model->question().skip();
+  const auto card = std::ranges::find_if(predict::cards(), [](const predict::Card& each) { return each.memory > 0; });
+  model->choose_card(&*card);
+  CHECK(model->set_param("batch", "2"));
+  model->poll(0, true);
+  model->poll(0, true);
+  std::set<std::string> ids;
+  bool others = false;
+  for (const WayOut* way : model->shown_ways()) {
+    CHECK_FALSE((way->own && others));
+    others = others || !way->own;
+    ids.emplace(way->what->id);
+  }
+  for (const char* id : {"checkpointing", "selective", "fused.swiglu", "fused.rms_norm", "fused_kernels"})
+    CHECK(ids.contains(id));
+  CHECK(model->shown_ways().front()->own);
+}
