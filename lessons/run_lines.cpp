@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "demos/predict/bound_times.h"
+
 namespace headroom::lessons {
 
 using record::Column;
@@ -14,7 +16,9 @@ bool is_predicted(const record::Recording& run) {
 
 record::TimeAxis axis_of(const record::Params& figure, const record::Recording& run) {
   const std::string& axis = figure.text("axis");
-  if (axis == "phase" && is_predicted(run)) return record::TimeAxis::kEvent;
+  if (axis == "phase" && is_predicted(run))
+    return run.info().provenance.contains(std::string(predict::kBoundFact)) ? record::TimeAxis::kHost
+                                                                            : record::TimeAxis::kEvent;
   return axis == "host"    ? record::TimeAxis::kHost
          : axis == "event" ? record::TimeAxis::kEvent
                            : record::TimeAxis::kDevice;
@@ -33,10 +37,14 @@ std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, co
 
 double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }
 
-std::string axis_name(const Timeline& panel) {
+std::string axis_name(const Timeline& panel, const record::Recording& run) {
+  const auto bound = run.info().provenance.find(std::string(predict::kBoundFact));
+  if (panel.predicted && bound != run.info().provenance.end())
+    return "phases as wide as their bound on " + bound->second;
   if (panel.predicted) return "in the order of events";
   const auto has = [&](LineStyle style) {
-    return std::any_of(panel.lines.begin(), panel.lines.end(), [style](const auto& line) { return line.style == style; });
+    return std::any_of(panel.lines.begin(), panel.lines.end(),
+                       [style](const auto& line) { return line.style == style; });
   };
   if (has(LineStyle::kBaseline)) return "phases as wide as in B";
   return has(LineStyle::kPredicted) ? "phases as wide as measured" : "";

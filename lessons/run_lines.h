@@ -43,7 +43,7 @@ StepLine step_line(const std::vector<record::Column>& columns, LineStyle style, 
 }
 
 // On an axis with aligned phases: whose time their widths are, where another run is stretched onto them.
-std::string axis_name(const Timeline& panel);
+std::string axis_name(const Timeline& panel, const record::Recording& run);
 
 // Another run beside the one on show: in its own time, and where that is on the figure's axis.
 class OtherRun {

@@ -95,7 +95,7 @@ record::Result<BoundTimes> times_of(const record::Recording& measured, const pre
     times.products += count * rows[i + 1].median;
     times.flops += count * bound.products[i].flops();
   }
-  times.other = static_cast<double>(bound.other_bytes) * 1e9 / times.copy_bytes_per_second;
+  times.other = static_cast<double>(bound.other_bytes()) * 1e9 / times.copy_bytes_per_second;
   return times;
 }
 
@@ -118,7 +118,7 @@ nlohmann::json json_of(const Params& step, const Shape& shape, const record::Rec
           {"provenance", products.info().provenance},
           {"products", std::move(rows)},
           {"products_ns", bound.products},
-          {"other_bytes", shape.bound.other_bytes},
+          {"other_bytes", shape.bound.other_bytes()},
           {"copy_bytes_per_second", bound.copy_bytes_per_second},
           {"bound_ns", bound.whole()},
           {"bound_tokens_per_second", tokens * 1e9 / bound.whole()},
@@ -143,7 +143,7 @@ std::string table_of(const Shape& shape, const record::Recording& products, cons
   };
   line("products alone", bound.products, fmt::format("{:.3g} TFLOP/s", bound.flops / bound.products / 1e3));
   line("all other bytes, as a copy", bound.other,
-       fmt::format("{} at {:.0f} GB/s", record::format_bytes(shape.bound.other_bytes),
+       fmt::format("{} at {:.0f} GB/s", record::format_bytes(shape.bound.other_bytes()),
                    bound.copy_bytes_per_second / 1e9));
   line("bound", bound.whole(), rate(bound.whole()));
   line("step", median, rate(median));

@@ -75,8 +75,6 @@ record::Result<std::vector<Drawing>> plan_drawings(const std::vector<RunFigures>
   for (const RunFigures& run : runs) {
     for (const Figure* figure : run.figures) {
       record::Params params(figure->schema);
-      // A prediction has no times that mean anything.
-      if (run.recording && run.settings && !run.prediction && params.has("axis")) (void)params.set("axis", "event");
       for (const std::string& assignment : assignments) {
         const std::string key = assignment.substr(0, assignment.find('='));
         if (!params.has(key) && any_figure_has(runs, key)) continue;

@@ -7,6 +7,7 @@
 
 #include "demos/backend/wait.h"
 #include "demos/experiments/demo.h"
+#include "demos/predict/bound_times.h"
 #include "demos/predict/capped.h"
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/more_steps.h"
@@ -161,8 +162,10 @@ std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced) {
   if (info.device == record::DeviceKind::kCpu && info.cap > 0)
     prediction.recording = std::make_shared<const Recording>(predict::capped(*prediction.requests, info.cap));
   if (info.device == record::DeviceKind::kGpu) {
-    prediction.requests =
-        std::make_shared<const Recording>(predict::with_gpu_extras(*prediction.requests, step.schema));
+    Recording requests = predict::with_gpu_extras(*prediction.requests, step.schema);
+    if (const predict::Card* const card = predict::bound_card())
+      requests = predict::with_bound_times(std::move(requests), predict::settings_of(info, step.schema), *card);
+    prediction.requests = std::make_shared<const Recording>(std::move(requests));
     prediction.recording = std::make_shared<const Recording>(predict::placed(*prediction.requests, info.cap));
   }
   return std::make_shared<const Prediction>(std::move(prediction));

@@ -9,6 +9,15 @@
 
 namespace headroom::app::page {
 
+namespace {
+
+// The first of a page's switches is what it is about.
+std::span<const std::string> own_switch(const lessons::Page& page) {
+  return std::span(page.switches).first(std::min<std::size_t>(page.switches.size(), 1));
+}
+
+}  // namespace
+
 const RunOnShow* PageModel::predicted() const {
   const bool current = !asked_ && predicted_with_ && *predicted_with_ == settings();
   const bool planned =
@@ -134,7 +143,7 @@ bool PageModel::plan_step(bool news) {
   plan_->params = *predicted_with_;
   if (!planner_->waits() && plan_->refusal.empty() && !holding()) {  // the switches stay under the hand
     ways_ = std::make_unique<WaysOut>(predictions_, why_no_prediction(), without_limit, *on, plan_->allocated,
-                                      page_->switches, ways_out());
+                                      own_switch(*page_), ways_out());
     ways_->poll();
   }
   return true;

@@ -19,9 +19,9 @@ inline std::uint64_t next_storage(const record::Recording& recording) {
 }
 
 // `take` gets each event and the list that it appends to; false ends the recording there. Marks keep their place among
-// the events; rows of all other kinds stay, but for placements.
-template <class Take>
-record::Recording rewritten(const record::Recording& source, Take take) {
+// the events, and `change` gets each; rows of all other kinds stay, but for placements.
+template <class Take, class Change>
+record::Recording rewritten(const record::Recording& source, Take take, Change change) {
   record::Recording result(source.info());
   std::vector<std::string> operators;
   for (std::uint16_t op = 1; !source.op_name(op).empty(); ++op) operators.emplace_back(source.op_name(op));
@@ -39,6 +39,7 @@ record::Recording rewritten(const record::Recording& source, Take take) {
   for (record::Mark mark : source.marks()) {
     if (!whole && mark.event_index >= places.size()) break;
     mark.event_index = mark.event_index < places.size() ? places[mark.event_index] : events.size();
+    change(mark);
     marks.push_back(mark);
   }
   result.append(marks);
@@ -50,6 +51,11 @@ record::Recording rewritten(const record::Recording& source, Take take) {
   });
   if (whole && source.outcome()) result.set_outcome(*source.outcome());
   return result;
+}
+
+template <class Take>
+record::Recording rewritten(const record::Recording& source, Take take) {
+  return rewritten(source, take, [](record::Mark&) {});
 }
 
 }  // namespace headroom::predict

@@ -69,17 +69,22 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
   add_weight(bound.products, "attention.o_proj", n, h, q, layers, runs * layers);
   add_weight(bound.products, "mlp.gate_proj, up_proj", n, f, h, 2 * layers, 2 * runs * layers);
   add_weight(bound.products, "mlp.down_proj", n, h, f, layers, runs * layers);
-  add_weight(bound.products, "lm_head", n, c.vocab_size, h, 1, 1);
+  add_weight(bound.products, kHeadProduct, n, c.vocab_size, h, 1, 1);
 
   const Elements layer = layer_elements(c, n);
-  std::int64_t elements = layers * (runs * layer.forward + layer.backward);
-  elements += 2 * n * h + 3 * n * h;  // embedding: rows; result. Its gradient: dy, rows; rows
-  elements += 2 * n * h + 6 * n * h;  // the final norm
-  elements += 2 * n * c.vocab_size;   // cross entropy: logits; their gradient over them
+  // Embedding: rows; result. The final norm: x; y.
+  const std::int64_t forward = layers * layer.forward + 2 * n * h + 2 * n * h;
+  // The embedding's gradient: dy, rows; rows. The final norm's, as a layer's.
+  const std::int64_t backward = layers * layer.backward + 3 * n * h + 6 * n * h;
+  const auto in = [&](record::Phase phase) -> record::Bytes& { return bound.bytes[static_cast<std::size_t>(phase)]; };
+  in(record::Phase::kForward) = options.element * forward;
+  in(record::Phase::kRecompute) = options.element * (runs - 1) * layers * layer.forward;
+  in(record::Phase::kLoss) = options.element * 2 * n * c.vocab_size;  // cross entropy: logits; their gradient over them
+  in(record::Phase::kBackward) = options.element * backward;
   const std::int64_t weights = llama::num_parameters(c);
   // AdamW: weight and gradient; weight. With masters: master and gradient; master and weight. Moments: read, written.
   const record::Bytes stepped = options.masters ? 2 * options.element + 2 * kMaster : 3 * options.element;
-  bound.other_bytes = options.element * elements + (stepped + 4 * options.moment) * weights;
+  in(record::Phase::kOptimizer) = (stepped + 4 * options.moment) * weights;
   return bound;
 }
 

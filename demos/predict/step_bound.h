@@ -1,7 +1,9 @@
 // What a training step cannot do without: its matrix products, and the bytes of everything else. No torch.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -30,9 +32,13 @@ struct StepProduct {
   }
 };
 
+inline constexpr const char* kHeadProduct = "lm_head";
+
 struct StepBound {
   std::vector<StepProduct> products;
-  record::Bytes other_bytes = 0;  // read and written outside the products
+  std::array<record::Bytes, record::kNumPhases> bytes{};  // read and written outside the products, by phase
+
+  record::Bytes other_bytes() const { return std::accumulate(bytes.begin(), bytes.end(), record::Bytes{}); }
 };
 
 struct StepBoundOptions {

@@ -363,7 +363,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   shot.data_end = input.view.hidden ? end_of_forward(shot) : shot.map.end();
   figure.head.growing = shown.growing;
   Timeline panel = timeline_of(shot, input.baseline, input.predicted);
-  if (aligned(params)) panel.x.name = axis_name(panel);
+  if (aligned(params)) panel.x.name = axis_name(panel, shot.recording());
   const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
                                     [](const StepLine& line) { return line.style == LineStyle::kBaseline; });
   if (compared) add_baseline(figure.head.provenance, input.baseline->recording());

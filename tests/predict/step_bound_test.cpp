@@ -32,14 +32,14 @@ TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
   const llama::Config& c = *llama::find_config("llama-3.2-1b");
   const std::int64_t weights = llama::num_parameters(c);
   const auto bytes = [&](std::int64_t tokens, record::Bytes element, record::Bytes moment) {
-    return predict::step_bound(c, {.tokens = tokens, .element = element, .moment = moment}).other_bytes;
+    return predict::step_bound(c, {.tokens = tokens, .element = element, .moment = moment}).other_bytes();
   };
   CHECK(bytes(1024, 2, 4) - bytes(1024, 2, 2) == 8 * weights);
   // AdamW in bf16: weight and gradient read, weight written, two moments both ways.
   const record::Bytes optimizer = 14 * weights;
   CHECK(bytes(2048, 2, 2) - optimizer == 2 * (bytes(1024, 2, 2) - optimizer));
   // With fp32 masters: master and gradient read, master and weight written, two moments in fp32 both ways.
-  const auto mixed = predict::step_bound(c, {.tokens = 1024, .element = 2, .moment = 4, .masters = true}).other_bytes;
+  const auto mixed = predict::step_bound(c, {.tokens = 1024, .element = 2, .moment = 4, .masters = true}).other_bytes();
   CHECK(mixed - (bytes(1024, 2, 2) - optimizer) == 28 * weights);
   // Beside it, logits and their gradient alone are 4 V per token.
   CHECK(bytes(1024, 2, 2) > optimizer + 4 * c.vocab_size * 1024);

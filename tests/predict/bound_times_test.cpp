@@ -1,0 +1,85 @@
+// A prediction's phases are as wide as what they must take.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "demos/experiments/demo.h"
+#include "demos/predict/bound_times.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using record::Phase;
+
+namespace {
+
+predict::StepSettings settings(const std::vector<std::pair<const char*, const char*>>& values) {
+  record::Params params(experiments::training_step().schema);
+  for (const auto& [key, value] : values) REQUIRE(params.set(key, value));
+  return predict::step_settings(params);
+}
+
+double of(const std::array<double, record::kNumPhases>& seconds, Phase phase) {
+  return seconds[static_cast<std::size_t>(phase)];
+}
+
+// Two steps, each of which goes through four phases, with other numbers of events.
+record::Recording two_steps() {
+  record::Recording run(record::RunInfo{.demo = "train_step", .device = record::DeviceKind::kGpu});
+  std::vector<record::MemEvent> events;
+  std::vector<record::Mark> marks;
+  std::uint64_t storage = 0;
+  for (int step = 0; step < 2; ++step) {
+    for (const auto& [phase, count] : {std::pair(Phase::kForward, 5), std::pair(Phase::kLoss, 2),
+                                       std::pair(Phase::kBackward, 3), std::pair(Phase::kOptimizer, 1)}) {
+      marks.push_back({.host_time = 7, .event_index = events.size(), .step = step, .phase = phase});
+      for (int i = 0; i < count; ++i)
+        events.push_back({.time = 7, .storage = ++storage, .requested = 512, .block = 512});
+    }
+    marks.push_back({.host_time = 7, .event_index = events.size()});
+  }
+  run.append(events);
+  run.append(marks);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a phase's bound is its products at the card's peak and its bytes at its bandwidth") {
+  const predict::Card card{.name = "a card", .bandwidth = 1e12, .fp32 = 1e13, .bf16 = 1e14};
+  const auto plain = predict::bound_seconds(settings({{"model", "llama-3.2-1b"}, {"precision", "bf16"}}), card);
+  REQUIRE(plain);
+  CHECK(of(*plain, Phase::kRecompute) == 0);
+  CHECK(of(*plain, Phase::kOptimizer) == Approx(14e-12 * 1'235'814'400).epsilon(1e-9));  // seven times two bytes
+  CHECK(of(*plain, Phase::kBackward) > 1.8 * of(*plain, Phase::kForward));
+  const auto again = predict::bound_seconds(
+      settings({{"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"checkpointing", "layer"}, {"accumulate", "2"}}),
+      card);
+  REQUIRE(again);
+  CHECK(of(*again, Phase::kForward) == Approx(2 * of(*plain, Phase::kForward)).epsilon(1e-9));
+  CHECK(of(*again, Phase::kOptimizer) == of(*plain, Phase::kOptimizer));
+  CHECK(of(*again, Phase::kRecompute) > 0.9 * of(*again, Phase::kForward));
+  CHECK_FALSE(
+      predict::bound_seconds(settings({{"precision", "bf16"}}), {.name = "old", .bandwidth = 1e12, .fp32 = 1e13}));
+}
+
+TEST_CASE("events are evenly apart inside a phase, which is as wide as its bound") {
+  REQUIRE(predict::bound_card() != nullptr);
+  const predict::StepSettings step = settings({{"model", "llama-3.2-1b"}, {"precision", "bf16"}});
+  const auto seconds = *predict::bound_seconds(step, *predict::bound_card());
+  const record::Recording before = two_steps(),
+                          timed = predict::with_bound_times(two_steps(), step, *predict::bound_card());
+  CHECK(timed.info().provenance.at("bound_of") == predict::kBoundCard);
+  REQUIRE(timed.events().size() == before.events().size());
+  REQUIRE(timed.marks().size() == before.marks().size());
+  for (std::size_t i = 0; i + 1 < timed.marks().size(); ++i) {
+    const record::Mark& mark = timed.marks()[i];
+    CHECK(mark.event_index == before.marks()[i].event_index);
+    if (mark.step < 0) continue;
+    const double length = static_cast<double>(timed.marks()[i + 1].host_time - mark.host_time) * 1e-9;
+    CHECK(length == Approx(of(seconds, mark.phase)).margin(2e-9));
+  }
+  const auto& events = timed.events();
+  CHECK(std::ranges::is_sorted(events, {}, &record::MemEvent::time));
+  CHECK(events[2].time - events[1].time == Approx(events[1].time - events[0].time).margin(1));
+  CHECK(events[6].storage == before.events()[6].storage);
+}
