@@ -40,7 +40,7 @@ double high_total(const Column& column) { return static_cast<double>(column.high
 std::string axis_name(const Timeline& panel, const record::Recording& run) {
   const auto bound = run.info().provenance.find(std::string(predict::kBoundFact));
   if (panel.predicted && bound != run.info().provenance.end())
-    return "phases as wide as their bound on " + bound->second;
+    return "phases as wide as their bound on " + bound->second.substr(0, bound->second.find(' '));
   if (panel.predicted) return "in the order of events";
   const auto has = [&](LineStyle style) {
     return std::any_of(panel.lines.begin(), panel.lines.end(),

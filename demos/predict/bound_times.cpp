@@ -9,6 +9,7 @@
 
 #include "demos/predict/rewrite.h"
 #include "demos/predict/step_bound.h"
+#include "demos/predict/step_bytes.h"
 
 namespace headroom::predict {
 
@@ -26,7 +27,7 @@ constexpr std::size_t at(Phase phase) { return static_cast<std::size_t>(phase); 
 Phase phase_of(const StepProduct& product, const StepSettings& step) {
   const bool head = product.layer == kHeadProduct;
   if (product.kind == ProductKind::kOutput) return head ? Phase::kLoss : Phase::kForward;
-  return head && step.loss == LossPath::kFlce ? Phase::kLoss : Phase::kBackward;
+  return head && loss_in_chunks(step) ? Phase::kLoss : Phase::kBackward;
 }
 
 // What is between two marks.

@@ -143,7 +143,7 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
     sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, areas.x_axis, palette.control, sheet.line_px(1));
   // The name is at the axis' beginning, where there is room for it.
   Rect name{plot.x0, areas.x_axis, plot.x0 + sheet.width(kLabelType, timeline.x.name), areas.x_axis};
-  if (name.width() * 3 > plot.width() || (chip.width() > 0 && chip.x0 < name.x1 + sheet.px(4))) name = {};
+  if (name.width() * 2 > plot.width() || (chip.width() > 0 && chip.x0 < name.x1 + sheet.px(4))) name = {};
   if (name.width() > 0)
     sheet.text(Layer::kAxes, kLabelType, palette.text3, timeline.x.name, plot.x0, areas.x_axis + sheet.px(4));
   lay_out_time_ticks(sheet, axis, std::array{chip, name});
