@@ -8,6 +8,7 @@
 #include "demos/experiments/switch_search.h"
 #include "demos/predict/form_recording.h"
 #include "lessons/figure.h"
+#include "lessons/validated.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 
@@ -91,6 +92,28 @@ TEST_CASE("the cell of the settings is the prediction's where there is one") {
   // That of other settings is not.
   const auto other = build("fit_map", settings_of({"batch=8"}), "limit", &predicted);
   CHECK(cell(tests::panel_in<lessons::HeatMap>(other), "1,024 tokens", "4").left < 5);
+}
+
+TEST_CASE("each validated run is a mark, on the line where it was predicted to the byte") {
+  const lessons::Figure& figure = *lessons::find_figure("fit_validation");
+  std::size_t marks[3] = {};
+  for (const auto& [gpu, place] : {std::pair("both", 0), std::pair("H200", 1), std::pair("H100", 2)}) {
+    record::Params params(figure.schema);
+    REQUIRE(params.set("gpu", gpu));
+    lessons::FigureInput input;
+    input.params = &params;
+    const lessons::FigureData data = figure.build(input);
+    const auto& chart = std::get<lessons::Chart>(data.panels.front());
+    for (const lessons::ChartSeries& series : chart.series) marks[place] += series.points.size();
+    const auto on_line = [](const lessons::ChartPoint& point) {
+      return std::abs(point.x * double{record::kGiB} - point.y) < 1;
+    };
+    CHECK(std::ranges::all_of(chart.series.front().points, on_line));
+    if (chart.series.size() > 1) CHECK(std::ranges::none_of(chart.series.back().points, on_line));
+  }
+  CHECK(marks[0] == lessons::validated_runs().size());
+  CHECK(marks[0] == marks[1] + marks[2]);
+  CHECK(marks[2] > 50);
 }
 
 TEST_CASE("settings that no run takes are refused by the map and the recipes") {

@@ -1,0 +1,76 @@
+// What was predicted against what was measured: one mark per run of docs/results/prediction. It needs no run.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+#include "lessons/figure.h"
+#include "lessons/validated.h"
+
+namespace headroom::lessons {
+namespace {
+
+constexpr std::array<record::Choice, 3> kGpus{{{"both", "H200 and H100"}, {"H200", "H200"}, {"H100", "H100"}}};
+constexpr std::array kSchema{record::ParamSpec{.key = "gpu",
+                                               .label = "GPU",
+                                               .help = "On which the runs were made",
+                                               .kind = record::ParamKind::kChoice,
+                                               .default_text = "both",
+                                               .choices = kGpus}};
+
+double in_gib(record::Bytes bytes) { return static_cast<double>(bytes) / double{record::kGiB}; }
+
+ChartPoint point_of(const ValidatedRun& run) {
+  const auto y = static_cast<double>(run.measured);
+  const std::string difference = run.measured == run.predicted
+                                     ? "equal to the byte"
+                                     : record::format_change(run.measured - run.predicted) + " to the prediction";
+  return {
+      .x = in_gib(run.predicted),
+      .y = y,
+      .low = y,
+      .high = y,
+      .label = {},
+      .tip = fmt::format("{} on {}: {}, {}", run.settings, run.gpu, record::format_bytes(run.measured), difference)};
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const std::string& gpu = input.params->text("gpu");
+  ChartSeries equal{.label = {}, .kind = SeriesKind::kFused, .points = {}};
+  ChartSeries differs{.label = {}, .kind = SeriesKind::kEager, .points = {}};
+  double most = 0, farthest = 0;  // GiB; of the measured bytes
+  for (const ValidatedRun& run : validated_runs()) {
+    if (gpu != "both" && run.gpu != gpu) continue;
+    (run.measured == run.predicted ? equal : differs).points.push_back(point_of(run));
+    most = std::max(most, in_gib(std::max(run.predicted, run.measured)));
+    farthest = std::max(farthest, std::abs(in_gib(run.measured - run.predicted)) / in_gib(run.measured));
+  }
+  equal.label = fmt::format("{} equal to the byte", equal.points.size());
+  differs.label = fmt::format("{} others, by at most {:.1f} %", differs.points.size(), 100 * farthest);
+  Chart chart{.title = "Most that the allocator reserved, runs with drawn settings",
+              .x = {.unit = AxisUnit::kNumber, .low = 0, .high = most * 1.05, .name = "predicted before the run, GiB"},
+              .y = {.unit = AxisUnit::kBytes, .name = "measured"},
+              .joined = false};
+  chart.references.push_back({"measured = predicted", {0, chart.x.high}, {0, chart.x.high * double{record::kGiB}}});
+  chart.series.push_back(std::move(equal));
+  if (!differs.points.empty()) chart.series.push_back(std::move(differs));
+  fit_y(chart);
+  figure.head.source = record::Source::kRecorded;
+  figure.head.provenance_line = "settings drawn at random, PyTorch 2.11, driver 580";
+  figure.panels.emplace_back(std::move(chart));
+}
+
+}  // namespace
+
+extern const Figure kFitValidation;
+constinit const Figure kFitValidation{
+    .id = "fit_validation",
+    .title = "Predicted and measured",
+    .caption = "What was predicted for drawn settings against what an H200 and an H100 then reserved.",
+    .schema = kSchema,
+    .basis = Basis::kParameters,
+    .add_panels = add_panels};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,128 @@
+// Ten drawn questions of fit: few actions, a few seconds, and the same answer as `headroom plan`.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "demos/predict/fits.h"
+#include "imgui_te_engine.h"
+#include "tests/gui/harness.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+struct Asked {
+  std::string model, card, seq, way;  // way: a switch by its id, and what it sets
+  std::string key, value;
+};
+
+template <class T>
+const T& drawn(std::mt19937& random, const std::vector<T>& from) {
+  return from[random() % from.size()];
+}
+
+// None of them begins as the page does: Llama 3.2 1B, 1,024 tokens, no technique.
+std::vector<Asked> questions() {
+  std::mt19937 random(20261123);
+  const std::vector<std::string> models{"llama-3.2-3b", "llama-3-8b"},
+      cards{"GeForce RTX 4090", "A100 80 GB SXM", "B200 SXM"}, seqs{"512", "2048", "4096"};
+  const std::vector<std::array<std::string, 3>> ways{{"flce", "loss", "flce"},
+                                                     {"checkpointing", "checkpointing", "layer"}};
+  std::vector<Asked> all;
+  for (int i = 0; i < 10; ++i) {
+    const auto& [way, key, value] = drawn(random, ways);
+    all.push_back({drawn(random, models), drawn(random, cards), drawn(random, seqs), way, key, value});
+  }
+  return all;
+}
+
+std::string output_of(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
+  std::string all;
+  std::array<char, 4096> part{};
+  while (pipe != nullptr && std::fgets(part.data(), part.size(), pipe.get()) != nullptr) all += part.data();
+  return all;
+}
+
+std::int64_t planned(const Asked& asked) {
+  const std::string json =
+      output_of(fmt::format("{}/headroom plan --model {} --card '{}' --seq {} --set precision=bf16 --set {}={} --json",
+                            HEADROOM_BIN_DIR, asked.model, asked.card, asked.seq, asked.key, asked.value));
+  return nlohmann::json::parse(json)["steps"][0]["cards"][0]["largest_batch"];
+}
+
+// What the strip says, once it is of the settings on show.
+const app::CardPlan* verdict(const Actor& actor) {
+  const app::StepPlan* const plan = actor.page().plan();
+  const bool current = plan != nullptr && plan->params == actor.page().settings() && !plan->cards.empty();
+  return current && plan->cards.front().largest_batch ? &plan->cards.front() : nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("ten drawn questions of fit take an action per setting and a few seconds, and are answered as plan does",
+          "[gui][live]") {
+  std::vector<double> all_seconds;
+  for (const Asked& asked : questions()) {
+    const std::string name = fmt::format("{} on {}, {} tokens, {}", asked.model, asked.card, asked.seq, asked.way);
+    Stage stage = shipped("will_it_fit");
+    stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+    std::int64_t answer = -1;
+    int actions = 0;
+    double seconds = 0;
+    perform(name.c_str(), stage, [&](Actor& actor) {
+      const auto act = [&](const auto& action) {
+        action();
+        actor.frames(2);
+        ++actions;
+      };
+      // The choice of the card and of the model are lists; a sequence is typed where it is shown.
+      const auto wait = [&](const auto& done) {
+        const auto begin = Clock::now();
+        while (!done() && Clock::now() - begin < std::chrono::seconds(60)) {
+          actor.frames(1);
+          std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+      };
+      actor.click("skip");
+      wait([&] { return actor.page().awaits_prediction() || verdict(actor) != nullptr; });  // the engine is there
+      seconds = 0;
+      act([&] { IM_CHECK(actor.page().set_param("model", asked.model).ok()); });
+      act([&] { IM_CHECK(actor.page().set_param("seq", asked.seq).ok()); });
+      act([&] { actor.page().choose_card(predict::find_cards(asked.card).front()); });
+      act([&] {
+        const auto& ways = actor.page().ways_out();
+        const auto way = std::ranges::find_if(ways, [&](const auto& each) { return each.what->id == asked.way; });
+        if (way == ways.end())  // the first answer is not there yet
+          IM_CHECK(actor.page().set_param(asked.key, asked.value).ok());
+        else
+          actor.page().turn(*way);
+      });
+      wait([&] { return verdict(actor) != nullptr; });
+      IM_CHECK(verdict(actor) != nullptr);
+      answer = *verdict(actor)->largest_batch;
+      IM_CHECK_STR_EQ(actor.page().settings().as_text(asked.key).c_str(), asked.value.c_str());
+    });
+    INFO(name);
+    CHECK(answer == planned(asked));
+    CHECK(actions <= 4 + 2);
+    all_seconds.push_back(seconds);
+  }
+  // On two quiet cores each takes less than 5 s; other tests may run beside this one.
+  std::ranges::sort(all_seconds);
+  CHECK(all_seconds[all_seconds.size() / 2] < 5);
+  CHECK(all_seconds.back() < 30);
+}
