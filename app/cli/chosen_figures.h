@@ -25,6 +25,8 @@ struct RunFigures {
   std::optional<record::Params> settings = {};
   std::vector<experiments::SweepAxis> sweep = {};  // of a page with these settings, not run
   std::string caption = {};                        // a sentence below the title
+  // Of other demos, that a page has for its figures.
+  std::vector<std::shared_ptr<const record::Recording>> beside = {};
 };
 
 // What was asked for.

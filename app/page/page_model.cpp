@@ -25,6 +25,9 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
     if (prediction_params_.back().has("axis") && !prediction_params_.back().set("axis", "phase"))
       (void)prediction_params_.back().set("axis", "event");
   }
+  if (question_.hides() && !page.question->figure.empty())
+    tab_ = static_cast<int>(std::find(page.figures.begin(), page.figures.end(), page.question->figure) -
+                            page.figures.begin());
   set_here();
   for (auto& recording : sources.stored) add_stored(std::move(recording));
   put_numbers();
@@ -54,6 +57,12 @@ void PageModel::add_stored(std::shared_ptr<const record::Recording> recording, b
     if (*index >= place) ++*index;
   if (shown_ < 0) show_run(0);
   pin_base();
+}
+
+void PageModel::add_beside(std::shared_ptr<const record::Recording> recording) {
+  beside_.push_back(make_run(std::move(recording)));
+  beside_ledgers_.push_back(beside_.back().ledger.get());
+  stale_ = true;
 }
 
 int PageModel::place_made(int& made) {

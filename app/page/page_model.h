@@ -112,6 +112,8 @@ class PageModel {
   // with it, until the reader pins or unpins one.
   // `name`: by which a tour pins it.
   void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false, std::string_view name = {});
+  // Of another demo, for the figures that draw it beside the run on show.
+  void add_beside(std::shared_ptr<const record::Recording> recording);
   // What a sweep that was started on this page has got to. `show`: with a figure of it, else it changes under the reader
   // only where it is on show.
   void take_sweep(std::shared_ptr<const record::Recording> recording, bool show);
@@ -238,6 +240,8 @@ class PageModel {
   RunOnShow pinned_;
   std::vector<std::shared_ptr<const record::Recording>> bases_;
   bool pinned_by_reader_ = false;  // or let go
+  std::vector<RunOnShow> beside_;
+  std::vector<const record::Ledger*> beside_ledgers_;  // of those
   Comparison comparison_;
   RunOnShow prediction_;
   bool shows_prediction_ = false;

@@ -61,7 +61,7 @@ class Reader {
 
   // Only a demo has these. Pages of a schema share their settings, so that one page cannot begin with others.
   static void refuse_what_runs(Entries& entries) {
-    for (const char* key : {"settings", "here", "sweep", "shows", "recordings", "bases", "command"})
+    for (const char* key : {"settings", "here", "sweep", "shows", "recordings", "bases", "beside", "command"})
       if (!entries.take(key).empty())
         entries.complain(fmt::format("A page with a schema runs nothing and has no line \"{}: …\".", key));
   }
@@ -138,6 +138,7 @@ class Reader {
   void read_recordings(Entries& entries) {
     page_.recordings = entries.take_words("recordings");
     page_.shows = entries.take("shows");
+    page_.beside = entries.take_words("beside");
     const std::vector<std::string_view> known(page_.recordings.begin(), page_.recordings.end());
     if (!page_.recordings.empty() && !has(page_.recordings, page_.shows))
       entries.complain(unknown("recording of this page", page_.shows, known));

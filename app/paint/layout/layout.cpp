@@ -100,6 +100,7 @@ struct LayOutRow {
   void operator()(const lessons::Table& table) const { lay_out_table(sheet, table, area); }
   void operator()(const lessons::Diagram& diagram) const { lay_out_diagram(sheet, diagram, area); }
   void operator()(const lessons::AddressMap& panel) const { lay_out_addresses(sheet, panel, area); }
+  void operator()(const lessons::Traffic& panel) const { lay_out_traffic(sheet, panel, area); }
   void operator()(const lessons::HeatMap&) const {
     lay_out_maps(sheet, lessons::panels_of<lessons::HeatMap>(row), area);
   }

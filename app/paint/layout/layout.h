@@ -34,6 +34,7 @@ struct Frame {
   bool whole_pixels = true;              // screens: edges on whole pixels
   const TextMeasure* measure = nullptr;  // must be given
   std::optional<record::Category> lit;   // the others step back (a term or a row is pointed at)
+  std::optional<int> marked = {};        // of things with one number in several places (HitArea::mark): the others do
 };
 
 Scene layout(const lessons::FigureData& figure, const Frame& frame);

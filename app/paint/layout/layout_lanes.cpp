@@ -13,6 +13,8 @@ using lessons::Lane;
 using lessons::TimeBox;
 using lessons::Work;
 
+constexpr float kThinLane = 0.4f;
+
 struct BoxLook {
   Color fill, text;
   bool hollow = false;
@@ -122,8 +124,11 @@ void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
 
   const float gap = sheet.px(6);
   const auto count = static_cast<float>(panel.lanes.size());
+  const auto share_of = [](const Lane& lane) { return lane.thin ? kThinLane : 1.0f; };
+  float shares = 0;
+  for (const Lane& lane : panel.lanes) shares += share_of(lane);
   const float room = map.plot.height() - static_cast<float>(notes) * line - count * gap;
-  const float height = sheet.snap(std::clamp(room / std::max(count, 1.0f), sheet.px(10), sheet.px(72)));
+  const float whole = std::clamp(room / std::max(shares, 1.0f), sheet.px(10), sheet.px(72));
   float y = map.plot.y0;
   for (const Lane& lane : panel.lanes) {
     if (!lane.note.empty()) {
@@ -132,6 +137,7 @@ void lay_out_lanes(Sheet& sheet, const lessons::Lanes& panel, Rect area) {
                      y + line * 0.5f);
       y += line;
     }
+    const float height = sheet.snap(whole * share_of(lane));
     const Rect rect{map.plot.x0, sheet.snap(y), map.plot.x1, sheet.snap(y + height)};
     sheet.fill(Layer::kGround, rect, palette.well);
     sheet.horizontal(Layer::kGround, rect.x0, rect.x1, rect.y1, palette.grid, sheet.line_px(1));

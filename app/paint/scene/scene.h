@@ -124,6 +124,7 @@ struct HitArea {
   std::optional<record::Category> category;
   std::string tip;                               // what may not fit on the thing itself: "loss", a row in full
   std::optional<lessons::SetParam> action = {};  // of a click
+  std::optional<int> mark = {};                  // the same thing in several places: pointing at one lights all
 };
 
 struct Scene {

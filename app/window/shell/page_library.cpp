@@ -105,7 +105,8 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
   for (; view->model().runs().empty() && name != names.end(); ++name)
     if (auto recording = stored(*name)) view->model().add_stored(std::move(recording), is_base(page, *name), *name);
-  for (; name != names.end(); ++name) to_load_.push_back({&view->model(), *name});
+  for (; name != names.end(); ++name) to_load_.push_back({&view->model(), *name, false});
+  for (const std::string& beside : page.beside) to_load_.push_back({&view->model(), beside, true});
   return (pages_[&page] = std::move(view)).get();
 }
 
@@ -114,7 +115,11 @@ void PageLibrary::load_next_recording() {
   if (to_load_.empty()) return;
   const ToLoad next = to_load_.front();
   to_load_.erase(to_load_.begin());
-  if (auto recording = stored(next.recording))
+  auto recording = stored(next.recording);
+  if (recording == nullptr) return;
+  if (next.beside)
+    next.page->add_beside(std::move(recording));
+  else
     next.page->add_stored(std::move(recording), is_base(next.page->page(), next.recording), next.recording);
 }
 

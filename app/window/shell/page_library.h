@@ -58,6 +58,7 @@ class PageLibrary {
   struct ToLoad {
     page::PageModel* page;
     std::string_view recording;
+    bool beside;  // of another demo
   };
   std::vector<ToLoad> to_load_;
   std::map<std::string, const page::PageModel*> calculators_;  // by schema: where the reader set it last

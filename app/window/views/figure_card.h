@@ -45,10 +45,11 @@ class FigureCard {
     float scale = 0;
     ThemeId theme = ThemeId::kLight;
     std::optional<record::Category> lit;
+    std::optional<int> marked;
 
     bool operator==(const LaidOutFor& o) const {
       return revision == o.revision && size.x == o.size.x && size.y == o.size.y && scale == o.scale &&
-             theme == o.theme && lit == o.lit;
+             theme == o.theme && lit == o.lit && marked == o.marked;
     }
   };
   enum class Drag { kNone, kGuess, kMeasure, kPan };
@@ -69,6 +70,7 @@ class FigureCard {
   Drag drag_ = Drag::kNone;
   double drag_from_ = 0;  // axis position where the drag began
   std::optional<record::Category> pointed_at_;
+  std::optional<int> marked_;  // the thing that the mouse is on, in all its places
 };
 
 }  // namespace headroom::app::window
