@@ -138,13 +138,13 @@ class Reader {
   void read_recordings(Entries& entries) {
     page_.recordings = entries.take_words("recordings");
     page_.shows = entries.take("shows");
-    page_.beside = entries.take_words("beside");
     const std::vector<std::string_view> known(page_.recordings.begin(), page_.recordings.end());
     if (!page_.recordings.empty() && !has(page_.recordings, page_.shows))
       entries.complain(unknown("recording of this page", page_.shows, known));
     page_.bases = entries.take_words("bases");
     for (const std::string& base : page_.bases)
       if (!has(page_.recordings, base)) entries.complain(unknown("recording of this page", base, known));
+    page_.beside = entries.take_words("beside");
   }
 
   // Empty: this page can have it.

@@ -108,14 +108,6 @@ struct LayOutRow {
 
 }  // namespace
 
-ByteUnit byte_unit(double axis_high) {
-  const auto in = [](record::Bytes bytes) { return static_cast<double>(bytes); };
-  if (axis_high >= 2 * in(record::kGiB)) return {"GiB", in(record::kGiB)};
-  if (axis_high >= 2 * in(record::kMiB)) return {"MiB", in(record::kMiB)};
-  if (axis_high >= 2 * in(record::kKiB)) return {"KiB", in(record::kKiB)};
-  return {"B", 1};
-}
-
 ByteUnit guess_unit(lessons::AxisUnit unit, double high) {
   if (unit == lessons::AxisUnit::kBytesPerSecond) return {"GB/s", 1e9};
   if (unit == lessons::AxisUnit::kPercent) return {"%", 1};

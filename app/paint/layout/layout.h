@@ -6,6 +6,7 @@
 
 #include "app/paint/scene/palette.h"
 #include "app/paint/scene/scene.h"
+#include "lessons/axes.h"
 #include "lessons/figure.h"
 
 namespace headroom::app::paint {
@@ -39,12 +40,8 @@ struct Frame {
 
 Scene layout(const lessons::FigureData& figure, const Frame& frame);
 
-// The largest unit in which the axis still reads well: "GiB" for 24 GiB, "MiB" for 700 MiB. `bytes` is one of it.
-struct ByteUnit {
-  std::string_view name;
-  double bytes = 1;
-};
-ByteUnit byte_unit(double axis_high);
+using lessons::byte_unit;
+using lessons::ByteUnit;
 // That of a question's numbers, up to `high`: as above, "GB/s" or "%".
 ByteUnit guess_unit(lessons::AxisUnit unit, double high);
 

@@ -17,23 +17,22 @@ constexpr float kThinLane = 0.4f;
 
 struct BoxLook {
   Color fill, text;
-  bool hollow = false;
 };
 
 BoxLook look_of(const Palette& palette, Work work) {
   switch (work) {
     case Work::kOurs:
-      return {palette.ink, palette.on_ink, false};
+      return {palette.ink, palette.on_ink};
     case Work::kProduct:
-      return {palette.control, palette.well, false};
+      return {palette.control, palette.well};
     case Work::kOther:
-      return {palette.phase[3], palette.text, false};
+      return {palette.phase[3], palette.text};
     case Work::kMove:
-      return {palette.well, palette.text, true};
+      return {palette.well, palette.text};
     case Work::kHost:
       break;
   }
-  return {palette.phase[1], palette.text, false};
+  return {palette.phase[1], palette.text};
 }
 
 std::string_view name_of(Work work, bool on_cpu) {
@@ -52,6 +51,16 @@ std::string_view name_of(Work work, bool on_cpu) {
   return "";
 }
 
+// What is pale has an outline; where that is all there is room for, it is filled.
+void lay_out_sample(Sheet& sheet, Layer layer, const Rect& rect, const BoxLook& look) {
+  const Palette& palette = sheet.palette();
+  const float hair = sheet.line_px(1);
+  const bool pale = contrast(look.fill, palette.well) < 3, thin = rect.width() <= 2 * hair;
+  sheet.fill(layer, rect, pale && thin ? palette.control : look.fill);
+  if (pale && !thin)
+    sheet.add(layer, Outline{.rect = rect.inset(hair * 0.5f), .color = palette.control, .width = hair});
+}
+
 void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row) {
   const float x0 = std::clamp(map.x_px(box.begin), map.plot.x0, map.plot.x1);
   const float x1 = std::clamp(map.x_px(box.end), map.plot.x0, map.plot.x1);
@@ -62,15 +71,7 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   const float right = std::max(sheet.snap(x1) - (x1 - x0 > 4 * hair ? hair : 0), left + hair);
   const Rect rect{left, row.y0, right, row.y1};
   const BoxLook look = look_of(sheet.palette(), box.work);
-  sheet.fill(Layer::kBars, rect, look.fill);
-  if (look.hollow && rect.width() > 2 * hair) {
-    const float half = hair * 0.5f;
-    sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
-                                    .color = sheet.palette().control,
-                                    .width = hair});
-  } else if (look.hollow) {
-    sheet.fill(Layer::kBars, rect, sheet.palette().control);
-  }
+  lay_out_sample(sheet, Layer::kBars, rect, look);
   const float room = rect.width() - sheet.px(6);
   if (!box.label.empty() && room > sheet.px(18)) {
     const std::string label = sheet.shortened(kLabelType, box.label, room);
@@ -97,9 +98,7 @@ void lay_out_legend(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
     const Rect sample{x, sheet.snap(line.center_y() - sheet.px(5)), x + sheet.px(12),
                       sheet.snap(line.center_y() + sheet.px(5))};
     const BoxLook look = look_of(sheet.palette(), work);
-    sheet.fill(Layer::kAxes, sample, look.fill);
-    if (look.hollow)
-      sheet.add(Layer::kAxes, Outline{.rect = sample, .color = sheet.palette().control, .width = sheet.line_px(1)});
+    lay_out_sample(sheet, Layer::kAxes, sample, look);
     sheet.text_mid(Layer::kAxes, kLabelType, sheet.palette().text2, name, x + sheet.px(18), line.center_y());
     x += width + sheet.px(16);
   }

@@ -2,6 +2,7 @@
 // cursor, and the labels that find a place.
 #include <algorithm>
 
+#include "app/paint/layout/plot_kinds.h"
 #include "app/paint/layout/plot_labels.h"
 #include "app/paint/layout/plot_parts.h"
 #include "app/paint/layout/sheet.h"
@@ -19,6 +20,7 @@ struct PlotAreas {
   Rect bands;
   PlotMap map;
   std::vector<Tick> y_ticks;
+  std::vector<EdgeName> outside;
 };
 
 PlotAreas divide(const Sheet& sheet, const Timeline& timeline, Rect area) {
@@ -35,6 +37,8 @@ PlotAreas divide(const Sheet& sheet, const Timeline& timeline, Rect area) {
   float labels = sheet.width(kMediumType, unit.name);
   for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
   plot.x0 = sheet.snap(plot.x0 + labels + sheet.px(10));
+  areas.outside = edge_names(sheet, timeline, plot.height(), plot.width());
+  plot.x1 -= width_of(sheet, areas.outside);
   plot = {plot.x0, sheet.snap(plot.y0), std::max(sheet.snap(plot.x1), plot.x0 + 1),
           std::max(sheet.snap(plot.y1), plot.y0 + 1)};
   areas.bands = {plot.x0, area.y0, plot.x1, area.y0 + band};
@@ -155,7 +159,7 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   std::string time;
   const Rect chip = chip_of(sheet, timeline, map, time);
   if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1);
-  const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns);
+  const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns, areas.outside);
   // Which lines are drawn is known once their labels have been placed, but they are painted below those. The cover
   // of what is hidden is below them: a figure then has only lines that are known, the limit and the baseline.
   auto& items = sheet.scene().items;
@@ -163,6 +167,7 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   lay_out_lines(sheet, timeline, map, named);
   std::rotate(items.begin() + below_marks, items.begin() + first_line, items.end());
   lay_out_ticks(sheet, timeline, areas, chip);
+  lay_out_edge_names(sheet, areas.outside, columns, map);
   if (chip.width() > 0) {
     sheet.fill(Layer::kMarks, chip, sheet.palette().ink, sheet.px(4));
     sheet.text_mid(Layer::kMarks, kStrongType, sheet.palette().on_ink, time, chip.center_x(), chip.center_y(),

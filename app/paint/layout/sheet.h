@@ -92,8 +92,7 @@ void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, flo
 // The small square of a kind beside a name.
 void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Category category);
 
-// "13.81", "1,465.88": bytes in that unit.
-std::string in_unit(double bytes, const ByteUnit& unit, int decimals);
+using lessons::in_unit;
 // Both with the separator between them, or the one that there is.
 std::string joined(std::string first, std::string_view separator, const std::string& second);
 
