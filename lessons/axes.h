@@ -1,6 +1,9 @@
 // Ranges of axes that keep still: they start at zero, end on a round number and grow in few, large steps.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "lessons/figure.h"
 
 namespace headroom::lessons {
@@ -18,5 +21,15 @@ double room_to_grow(double position);
 // An axis that ends below a value grows up to the next round number above it: bytes as round_up_bytes(), decades as
 // whole ones.
 void make_room(Axis& axis, double value);
+
+// The largest unit in which the axis still reads well: "GiB" for 24 GiB, "MiB" for 700 MiB. All numbers of a figure
+// that its axis has are in it. `bytes` is one of it.
+struct ByteUnit {
+  std::string_view name;
+  double bytes = 1;
+};
+ByteUnit byte_unit(double axis_high);
+// "13.81", "1,465.88": bytes in that unit.
+std::string in_unit(double bytes, const ByteUnit& unit, int decimals);
 
 }  // namespace headroom::lessons

@@ -122,7 +122,8 @@ std::string row_text(const Measurement& row) {
                      row.samples);
 }
 
-Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row)) {
+Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row),
+                     std::string (*tip)(const Measurement& row)) {
   Chart chart;
   std::vector<const Measurement*> places;
   for (const Measurement* row : rows) {
@@ -139,7 +140,7 @@ Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(c
                               .y = y.value,
                               .low = y.low,
                               .high = y.high,
-                              .tip = row_text(*row)});
+                              .tip = tip(*row)});
   }
   for (const Measurement* place : places) chart.categories.push_back(shape_label(*place));
   chart.x = {.unit = AxisUnit::kCategory,

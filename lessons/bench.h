@@ -88,7 +88,8 @@ bool through_buffer(const Measurement& row);
 struct Spread {
   double value = -1, low = -1, high = -1;
 };
-Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row));
+Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row),
+                     std::string (*tip)(const Measurement& row) = &row_text);
 
 // The series of this variant, made where the chart has none yet.
 ChartSeries& series_of(Chart& chart, std::string_view variant);

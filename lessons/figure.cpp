@@ -21,6 +21,7 @@ struct AxesOf {
   Axes operator()(const HeatMap&) const { return {}; }
   Axes operator()(const Diagram&) const { return {}; }
   Axes operator()(const AddressMap&) const { return {}; }
+  Axes operator()(const Traffic& panel) const { return {panel.x, panel.rate}; }
 };
 
 // The axis of a panel that carries the guess, const as the panel is; null: it carries none.

@@ -11,6 +11,7 @@
 //     HeatMap   lessons/panels/heat_map.h   a number per cell; several are side by side
 //     Diagram   lessons/panels/diagram.h    boxes and arrows, each box with a state
 //     AddressMap lessons/panels/address_map.h  segments, the blocks in them and the gaps between
+//     Traffic   lessons/panels/traffic.h    one operation's kernels: their times, their speeds, their bytes
 //
 // What depends on the kind of a panel is one std::visit each: layout (app/paint/layout/layout.cpp), CSV and JSON
 // (app/paint/files/table.cpp), words (app/paint/layout/description.cpp), interaction (lessons/figure.cpp).
@@ -39,6 +40,7 @@
 #include "lessons/panels/lanes.h"
 #include "lessons/panels/table.h"
 #include "lessons/panels/timeline.h"
+#include "lessons/panels/traffic.h"
 
 namespace headroom::lessons {
 
@@ -56,7 +58,7 @@ struct FigureHead {
   std::size_t frames = 0;                         // that it plays, one at a time; 0: it does not move
 };
 
-using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, Diagram, AddressMap>;
+using Panel = std::variant<Timeline, Bars, Rungs, Chart, Lanes, Table, HeatMap, Diagram, AddressMap, Traffic>;
 
 struct FigureData {
   FigureHead head;
@@ -130,6 +132,7 @@ struct FigureInput {
   const record::Params* params = nullptr;     // of the figure's schema; null: defaults
   const record::Params* settings = nullptr;   // the reader's, of the page's demo or schema; null: those of the run
   const record::Ledger* predicted = nullptr;  // with these settings; null: not known
+  std::span<const record::Ledger* const> beside = {};  // runs of other demos, on some device each; of the page
   std::span<const experiments::SweepAxis> sweep = {};  // that the page makes; empty: none
   View view;
 };

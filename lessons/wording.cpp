@@ -100,6 +100,12 @@ std::string provenance_line(const record::RunInfo& info) {
   return settings.empty() ? device : settings + ", " + device;
 }
 
+std::string device_name(const record::RunInfo& info) {
+  const bool on_cpu = info.device == record::DeviceKind::kCpu;
+  const std::string name = value_of(info.provenance, on_cpu ? "cpu" : "gpu");
+  return !name.empty() ? name : on_cpu ? "CPU" : "GPU";
+}
+
 bool same_shape(const record::RunInfo& a, const record::RunInfo& b) {
   const auto same = [&](const std::string& key) {
     const std::string in_a = value_of(a.params, key);

@@ -15,6 +15,9 @@ std::string provenance_line(const record::RunInfo& info);
 // The same without the device, for settings that nothing has run with.
 std::string settings_line(const record::RunInfo& info);
 
+// "NVIDIA H200", "AMD EPYC"; "GPU", "CPU" where its name is not known.
+std::string device_name(const record::RunInfo& info);
+
 // Whether two runs are of one model, batch and sequence on the same kind of device.
 bool same_shape(const record::RunInfo& a, const record::RunInfo& b);
 

@@ -186,6 +186,46 @@ std::vector<RunFigures> closed_sweeps(const std::vector<RunFigures>& runs, const
   return all;
 }
 
+// What their pages draw beside the runs.
+record::Status add_beside(std::vector<RunFigures>& runs, const lessons::Course& course) {
+  const auto assets = find_assets();
+  if (!assets) return record::Ok{};  // nothing is stored
+  for (const Page* page : course.pages())
+    for (const std::string& name : page->beside) {
+      const fs::path path = recording_path(assets.value(), name);
+      if (std::error_code ignored; !fs::exists(path, ignored)) continue;
+      auto recording = load_recording(path);
+      if (!recording) return recording.error();
+      for (RunFigures& run : runs)
+        if (run.recording && run.recording->info().demo == page->demo) run.beside.push_back(recording.value());
+    }
+  return record::Ok{};
+}
+
+record::Result<std::vector<RunFigures>> without_beside(const FigureChoice& options, const lessons::Course& course,
+                                                       const std::vector<const Figure*>& named) {
+  if (options.from && !named.empty() && !options.chapter) return given_figures(*options.from, {}, named);
+  const auto pages = pages_of(course, options.chapter);
+  if (!pages) return pages.error();
+  if (options.from) return given_figures(*options.from, pages.value(), named);
+  std::vector<const Figure*> wanted;
+  for (const Page* page : pages.value())
+    for (const Figure* figure : figures_of(*page, named)) add_once(wanted, figure);
+  for (const Figure* figure : named) add_once(wanted, figure);
+  auto runs = stored_figures(pages.value(), named);
+  if (!runs) return runs;
+  const auto sweeps = closed_sweeps(runs.value(), pages.value(), named);
+  const bool needs_run = std::any_of(wanted.begin(), wanted.end(), [&](const Figure* figure) {
+    return !lessons::is_closed_form(*figure) && schema_of(*figure, pages.value()) == nullptr &&
+           !is_drawn(sweeps, figure);
+  });
+  if (runs.value().empty() && needs_run) runs = made_figures(pages.value(), named, options.engine);
+  if (!runs) return runs;
+  runs.value().insert(runs.value().end(), sweeps.begin(), sweeps.end());
+  add_without_run(runs.value(), wanted, pages.value());
+  return runs;
+}
+
 }  // namespace
 
 record::Result<std::vector<const Figure*>> figures_named(const std::vector<std::string>& ids) {
@@ -217,28 +257,11 @@ record::Result<std::vector<const Page*>> pages_of(const lessons::Course& course,
 record::Result<std::vector<RunFigures>> choose_figures(const FigureChoice& options) {
   const auto named = figures_named(options.ids);
   if (!named) return named.error();
-  if (options.from && !named.value().empty() && !options.chapter)
-    return given_figures(*options.from, {}, named.value());
   const auto course = load_course();
   if (!course) return course.error();
-  const auto pages = pages_of(course.value(), options.chapter);
-  if (!pages) return pages.error();
-  if (options.from) return given_figures(*options.from, pages.value(), named.value());
-  std::vector<const Figure*> wanted;
-  for (const Page* page : pages.value())
-    for (const Figure* figure : figures_of(*page, named.value())) add_once(wanted, figure);
-  for (const Figure* figure : named.value()) add_once(wanted, figure);
-  auto runs = stored_figures(pages.value(), named.value());
+  auto runs = without_beside(options, course.value(), named.value());
   if (!runs) return runs;
-  const auto sweeps = closed_sweeps(runs.value(), pages.value(), named.value());
-  const bool needs_run = std::any_of(wanted.begin(), wanted.end(), [&](const Figure* figure) {
-    return !lessons::is_closed_form(*figure) && schema_of(*figure, pages.value()) == nullptr &&
-           !is_drawn(sweeps, figure);
-  });
-  if (runs.value().empty() && needs_run) runs = made_figures(pages.value(), named.value(), options.engine);
-  if (!runs) return runs;
-  runs.value().insert(runs.value().end(), sweeps.begin(), sweeps.end());
-  add_without_run(runs.value(), wanted, pages.value());
+  if (auto added = add_beside(runs.value(), course.value()); !added) return added.error();
   return runs;
 }
 

@@ -28,6 +28,8 @@ struct RunFigures {
   // Where the recording is evidence for the settings: what was predicted with them, and the card that both are held against.
   std::shared_ptr<const record::Recording> prediction = {};
   std::optional<lessons::CapLine> card = {};
+  // Of other demos, that a page has for its figures.
+  std::vector<std::shared_ptr<const record::Recording>> beside = {};
 };
 
 // What was asked for.

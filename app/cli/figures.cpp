@@ -112,6 +112,11 @@ lessons::FigureData build(const Drawing& drawing, const Ledgers& ledgers, const 
   if (measured) input.predicted = ledgers.prediction.get();
   input.view.card = run.card;
   input.sweep = run.sweep;
+  std::vector<std::unique_ptr<record::Ledger>> beside;
+  std::vector<const record::Ledger*> beside_ledgers;
+  for (const auto& recording : run.beside)
+    beside_ledgers.push_back(beside.emplace_back(std::make_unique<record::Ledger>(*recording)).get());
+  input.beside = beside_ledgers;
   lessons::FigureData data = drawing.figure->build(input);
   data.head.caption = run.caption;
   return data;

@@ -64,7 +64,11 @@ record::Params settings_of(const Page& page, const record::Recording* run) {
 class PageText {
  public:
   PageText(const Page& page, const lessons::Course& course, const lessons::NumberInput& numbers)
-      : page_(page), course_(course), numbers_(numbers) {}
+      : page_(page), course_(course), numbers_(numbers) {
+    for (const std::string& name : page.beside)
+      if (const auto run = beside_runs_.emplace_back(stored_run(name)); run != nullptr)
+        beside_.push_back(std::make_unique<record::Ledger>(*run));
+  }
 
   std::string text() {
     add(fmt::format("{}\n{}", page_.title, page_.claim));
@@ -126,6 +130,9 @@ class PageText {
     input.run = numbers_.run;
     input.params = &params;
     input.settings = numbers_.settings;
+    std::vector<const record::Ledger*> ledgers;
+    for (const auto& each : beside_) ledgers.push_back(each.get());
+    input.beside = ledgers;
     const bool of_sweep = shown.basis == lessons::Basis::kSweep && !page_.sweep.empty();
     const auto sweep = of_sweep ? stored_sweep(page_) : nullptr;
     const auto points = sweep == nullptr ? nullptr : std::make_unique<record::Ledger>(*sweep);
@@ -155,6 +162,8 @@ class PageText {
   const Page& page_;
   const lessons::Course& course_;
   lessons::NumberInput numbers_;
+  std::vector<std::shared_ptr<const record::Recording>> beside_runs_;
+  std::vector<std::unique_ptr<record::Ledger>> beside_;
   std::string text_;
 };
 

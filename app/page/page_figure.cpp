@@ -80,6 +80,7 @@ lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int colu
   if (const RunOnShow* prediction = predicted(); beside && prediction != nullptr && !question_.hides())
     input.predicted = prediction->ledger.get();
   if (preview_ && preview_->run.recording != nullptr) input.predicted = preview_->run.ledger.get();
+  input.beside = beside_ledgers_;
   input.view.columns = columns;
   if (chosen_card_ != nullptr && device() == record::DeviceKind::kGpu) input.view.card = card_line();
   input.view.asked = question_.state() != Question::State::kNone;

@@ -27,6 +27,9 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
     if (prediction_params_.back().has("axis") && !prediction_params_.back().set("axis", "phase"))
       (void)prediction_params_.back().set("axis", "event");
   }
+  if (question_.hides() && !page.question->figure.empty())
+    tab_ = static_cast<int>(std::find(page.figures.begin(), page.figures.end(), page.question->figure) -
+                            page.figures.begin());
   set_here();
   for (auto& recording : sources.stored) add_stored(std::move(recording));
   follow_ladder();
@@ -97,6 +100,12 @@ int PageModel::add_run(RunOnShow run) {
   for (int* index : {&own_, &sweep_, &shown_})
     if (*index >= place) ++*index;
   return place;
+}
+
+void PageModel::add_beside(std::shared_ptr<const record::Recording> recording) {
+  beside_.push_back(make_run(std::move(recording)));
+  beside_ledgers_.push_back(beside_.back().ledger.get());
+  stale_ = true;
 }
 
 void PageModel::take_sweep(std::shared_ptr<const record::Recording> recording, bool show) {

@@ -153,6 +153,8 @@ class PageModel {
   void note_kept(const RunOnShow& run, std::string name);
   void forget(int index);                                                              // one of the reader's runs
   std::vector<std::string> take_forgotten() { return std::exchange(forgotten_, {}); }  // files
+  // Of another demo, for the figures that draw it beside the run on show.
+  void add_beside(std::shared_ptr<const record::Recording> recording);
   // What a sweep that was started on this page has got to. `show`: with a figure of it, else it changes under the reader
   // only where it is on show.
   void take_sweep(std::shared_ptr<const record::Recording> recording, bool show);
@@ -342,6 +344,8 @@ class PageModel {
     std::vector<RunMark> all;
   };
   std::map<std::string, Marks, std::less<>> marks_;  // by key, of the settings that they were worked out for
+  std::vector<RunOnShow> beside_;
+  std::vector<const record::Ledger*> beside_ledgers_;  // of those
   Comparison comparison_;
   std::unique_ptr<Ladder> ladder_ = std::make_unique<Ladder>();
   RunOnShow rungs_;  // of it

@@ -150,7 +150,7 @@ std::string_view label_of(Source source) { return key_of(source); }
 std::string format_bytes(Bytes bytes, int decimals) {
   const std::uint64_t size = magnitude(bytes);
   if (size < static_cast<std::uint64_t>(kKiB)) return signed_text(bytes < 0, fmt::format("{} B", size));
-  static constexpr Step kSteps[] = {{0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}};
+  static constexpr Step kSteps[] = {{0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}};
   const double half_a_digit = 0.5 * std::pow(10.0, -decimals);
   for (const Step& step : kSteps) {
     const double value = static_cast<double>(size) / step.size;

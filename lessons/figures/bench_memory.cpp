@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
+#include "lessons/axes.h"
 #include "lessons/bench.h"
 
 namespace headroom::lessons {
@@ -25,6 +28,12 @@ Spread memory_of(const Measurement& row) {
   return {bytes, bytes, bytes};
 }
 
+// "RMSNorm, eager, 8,192 × 4,096, bf16: 832.00 MiB beside its inputs"
+std::string memory_text(const Measurement& row) {
+  return fmt::format("{}, {}, {}, {}: {} beside its inputs", panel_title(row.panel), variant_label(row.variant),
+                     shape_label(row), row.storage, record::format_bytes(row.extra_memory));
+}
+
 double highest(const ChartSeries& series) {
   double high = 0;
   for (const ChartPoint& point : series.points) high = std::max(high, point.y);
@@ -38,9 +47,6 @@ void finish_chart(Chart& chart, const View& view) {
   for (const ChartSeries& series : chart.series)
     if (series.kind == SeriesKind::kFused) fused = std::max(fused, highest(series));
   if (view.hidden) std::erase_if(chart.series, [](const auto& series) { return series.kind != SeriesKind::kFused; });
-  for (ChartSeries& series : chart.series)
-    for (ChartPoint& point : series.points)
-      point.label = record::format_bytes(static_cast<record::Bytes>(point.y), point.y >= record::kGiB ? 1 : 0);
   fit_y(chart);
   if (view.asked) {  // the same axis before and after the answer
     Chart room{.y = {.unit = AxisUnit::kBytes},
@@ -48,6 +54,12 @@ void finish_chart(Chart& chart, const View& view) {
     fit_y(room);
     chart.y.high = std::max(chart.y.high, room.y.high);
   }
+  const ByteUnit unit = byte_unit(chart.y.high);
+  for (ChartSeries& series : chart.series)
+    for (ChartPoint& point : series.points) {
+      const double shown = point.y / unit.bytes;
+      point.label = in_unit(point.y, unit, shown < 1 ? 2 : shown < 100 ? 1 : 0);
+    }
 }
 
 void add_panels(FigureData& figure, const FigureInput& input) {
@@ -55,7 +67,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   const auto rows = rows_of(recording, params.text("panel"), params.text("pass"), main_timing(recording));
-  Chart chart = chart_by_shape(rows, &memory_of);
+  Chart chart = chart_by_shape(rows, &memory_of, &memory_text);
   if (chart.series.empty()) {
     figure.head.empty_reason = "This run did not measure the memory of " + panel_title(params.text("panel")) + ".";
     return;

@@ -37,7 +37,7 @@ std::vector<KernelSpan> spans_of_form(const Recording& recording, std::string_vi
 }
 
 // From the form's first launch to its first kernel, ns. Tracing stretches launches, so forms are compared from their first
-// kernel on, which is at one place of the axis.
+// kernel on, where the axis begins.
 double before_first_kernel(const std::vector<KernelSpan>& spans) {
   for (const KernelSpan& span : spans)
     if (record::on_device(span.kind)) return static_cast<double>(span.start - spans.front().start);
@@ -49,20 +49,17 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   figure.head.empty_reason = why_not_traced(recording);
   if (!figure.head.empty_reason.empty()) return;
   std::array<std::vector<KernelSpan>, kForms.size()> spans;
-  std::array<double, kForms.size()> launching{};
+  double longest = 0;
   for (std::size_t i = 0; i < kForms.size(); ++i) {
     spans[i] = spans_of_form(recording, kForms[i].key);
-    launching[i] = before_first_kernel(spans[i]);
+    longest = std::max(longest, length_of(spans[i]) - before_first_kernel(spans[i]));
   }
-  const double first_kernel = *std::max_element(launching.begin(), launching.end());
-  double longest = 0;
-  for (std::size_t i = 0; i < kForms.size(); ++i)
-    longest = std::max(longest, first_kernel - launching[i] + length_of(spans[i]));
   Lanes panel{.x = time_axis(input.view, longest), .lanes = {}};
-  for (std::size_t i = 0; i < kForms.size(); ++i) {
+  for (std::size_t i = 0; i < kForms.size(); ++i)
     add_lanes(panel, recording, spans[i],
-              {.prefix = std::string(kForms[i].label), .begin = first_kernel - launching[i]}, input.view.columns);
-  }
+              {.prefix = std::string(kForms[i].label), .begin = -before_first_kernel(spans[i])}, input.view.columns);
+  for (Lane& lane : panel.lanes)  // the device's lanes are what is compared
+    lane.thin = std::any_of(lane.boxes.begin(), lane.boxes.end(), [](const auto& box) { return box.work == Work::kHost; });
   if (panel.lanes.empty())
     figure.head.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
   figure.panels.emplace_back(std::move(panel));

@@ -68,6 +68,11 @@ void fit(Axis& axis, const std::vector<ChartSeries>& series) {
   axis.high = std::ceil((high + room) / step) * step;
 }
 
+// Losses of single batches jump: a few of them joined would look like a trend.
+constexpr std::size_t kLeastCurve = 20;
+
+bool makes_curve(const LossByStep& run) { return run.size() >= kLeastCurve; }
+
 Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossByStep& baseline) {
   Chart chart;
   chart.title = "Loss";
@@ -76,8 +81,12 @@ Chart losses_chart(const FigureInput& input, const LossByStep& run, const LossBy
   const double last = last_step(input.run->recording().info(), run);
   chart.x = {
       .unit = AxisUnit::kSteps, .low = 0, .high = std::max(last, baseline.empty() ? 0.0 : baseline.rbegin()->first)};
+  const double inset = 0.015 * chart.x.high;  // no mark is cut at the edge
+  chart.x.low -= inset, chart.x.high += inset;
   chart.x.name = "step";
   chart.y.unit = AxisUnit::kNumber;
+  chart.joined = makes_curve(run);
+  if (!chart.joined) chart.title = "Loss: too few steps for a curve";
   fit(chart.y, chart.series);
   return chart;
 }
@@ -89,6 +98,7 @@ Chart difference_chart(const LossByStep& run, const LossByStep& baseline, const 
     if (const auto before = baseline.find(step); before != baseline.end()) change[step] = loss - before->second;
   Chart chart;
   chart.x = x;
+  chart.joined = makes_curve(change);
   chart.y.unit = AxisUnit::kNumber;
   if (change.empty()) {
     chart.title = "No step in both runs";

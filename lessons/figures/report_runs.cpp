@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -101,9 +102,25 @@ std::string name_of(const Strategy& strategy, std::int64_t batch, std::int64_t s
   return fmt::format("{}, batch {}, {} tokens", strategy.short_label, batch, record::format_count(seq));
 }
 
+double closed_peak(const Strategy& strategy, double batch, std::int64_t seq) {
+  return static_cast<double>(predict::report_peak(*predict::report_loss(strategy.key), batch, seq).bytes());
+}
+
+// The axis ends above the first point of each series that ran out of memory: the others are far above.
+void fit_to_first_failures(Chart& chart) {
+  Chart fitted = chart;
+  for (ChartSeries& series : fitted.series) {
+    bool seen = false;
+    std::erase_if(series.points, [&](const ChartPoint& point) { return point.would_be && std::exchange(seen, true); });
+  }
+  fit_y(fitted);
+  chart.y = fitted.y;
+}
+
 void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy,
                   const record::Recording& recording) {
-  ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .points = {}};
+  ChartSeries peak{
+      .label = std::string(strategy.label), .kind = strategy.kind, .points = {}, .named_at_end = true};
   ChartSeries speed = peak;
   for (const std::int64_t value : sweep.places)
     for (const SweepPoint& point : recording.sweep_points()) {
@@ -112,6 +129,13 @@ void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strateg
         continue;
       const std::string name = name_of(strategy, setting(point, "batch"), setting(point, "seq"));
       peak.points.push_back(peak_at(place_of(sweep, value), point, name));
+      if (ran_out(point)) {
+        if (!sweep.comparable) continue;  // no closed form
+        peak.points.back().would_be = true;
+        peak.points.back().y =
+            closed_peak(strategy, static_cast<double>(setting(point, "batch")), setting(point, "seq"));
+        continue;
+      }
       speed.points.push_back(speed_at(place_of(sweep, value), point, name));
     }
   if (peak.points.empty()) return;
@@ -123,7 +147,8 @@ void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strate
   ChartSeries peak{.label = fmt::format("{}, published", strategy.short_label),
                    .kind = strategy.kind,
                    .published = true,
-                   .points = {}};
+                   .points = {},
+                   .legend = "published, on an RTX 4090"};
   ChartSeries speed = peak;
   for (const PublishedRun& run : published_runs()) {
     if (run.experiment != sweep.experiment || run.strategy != strategy.key || run.out_of_memory) continue;
@@ -153,7 +178,7 @@ void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
       const bool over_batch = sweep.over == "batch";
       const double batch = over_batch ? value : static_cast<double>(sweep.at);
       const auto seq = over_batch ? sweep.at : static_cast<std::int64_t>(value);
-      const auto y = static_cast<double>(predict::report_peak(*predict::report_loss(strategy.key), batch, seq).bytes());
+      const double y = closed_peak(strategy, batch, seq);
       if (y > peaks.y.high) {  // ends where it leaves the chart
         if (line.y.empty()) return;
         const double rise = (peaks.y.high - line.y.back()) / (y - line.y.back());
@@ -167,13 +192,6 @@ void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
     }
   }
   if (!line.x.empty()) peaks.references.push_back(std::move(line));
-}
-
-bool any_ran_out(const Chart& chart) {
-  for (const ChartSeries& series : chart.series)
-    for (const ChartPoint& point : series.points)
-      if (point.out_of_memory) return true;
-  return false;
 }
 
 Chart chart_of(const Sweep& sweep, std::string title, AxisUnit unit) {
@@ -228,13 +246,12 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
   if (const record::Bytes cap = recording.info().cap; cap > 0) {
     const auto y = static_cast<double>(cap);
-    peaks.references.push_back({"card, " + short_bytes(cap), {peaks.x.low, peaks.x.high}, {y, y}});
+    peaks.references.push_back({"card, " + short_bytes(cap), {peaks.x.low, peaks.x.high}, {y, y}, true});
   }
   const bool hidden = input.view.hidden;
   for (Chart* chart : {&speeds, &peaks}) {
     if (hidden) hide_answer(*chart);
-    fit_y(*chart);
-    if (any_ran_out(*chart)) chart->y.high *= 1.08;  // room for the row that says so
+    fit_to_first_failures(*chart);
   }
   for (const Strategy& strategy : kStrategies)
     if (sweep.comparable && params.on("formula") && shown(strategy) && !hidden) add_formula(peaks, sweep, strategy);

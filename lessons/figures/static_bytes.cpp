@@ -94,7 +94,7 @@ Chart stacks(const std::array<predict::StaticMemory, kSchemes.size()>& memory, r
   chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kSchemes.size() - 0.5, .name = {}};
   chart.y.unit = AxisUnit::kBytes;
   const auto y = static_cast<double>(card);
-  chart.references.push_back({.label = short_bytes(card) + " card", .x = {chart.x.low, chart.x.high}, .y = {y, y}});
+  chart.references.push_back({.label = short_bytes(card) + " card", .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
   fit_y(chart);
   return chart;
 }

@@ -99,6 +99,7 @@ struct Page {
   std::vector<std::string> recordings;        // under assets/recordings, without .hrec
   std::string shows;                          // of the recordings, the one that the page is about
   std::vector<std::string> bases;    // of the recordings, those that others of their model and shape are compared with
+  std::vector<std::string> beside;   // recordings of other demos that a figure draws beside the run; not to choose from
   std::vector<std::string> widgets;  // "settings", "ladder", …: in reading order
   std::string command;               // what makes the page's recording, where no Run of one step does
 

@@ -61,7 +61,7 @@ class Reader {
 
   // Only a demo has these. Pages of a schema share their settings, so that one page cannot begin with others.
   static void refuse_what_runs(Entries& entries) {
-    for (const char* key : {"settings", "here", "sweep", "shows", "recordings", "bases", "command"})
+    for (const char* key : {"settings", "here", "sweep", "shows", "recordings", "bases", "beside", "command"})
       if (!entries.take(key).empty())
         entries.complain(fmt::format("A page with a schema runs nothing and has no line \"{}: …\".", key));
   }
@@ -144,6 +144,7 @@ class Reader {
     page_.bases = entries.take_words("bases");
     for (const std::string& base : page_.bases)
       if (!has(page_.recordings, base)) entries.complain(unknown("recording of this page", base, known));
+    page_.beside = entries.take_words("beside");
   }
 
   // Empty: this page can have it.

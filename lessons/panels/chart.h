@@ -19,7 +19,8 @@ struct ChartPoint {
   double low = 0, high = 0;    // quantiles 0.2 and 0.8 of y; both y where there is no spread
   std::string label = {};      // "42 µs", where there is room
   std::string tip = {};        // "RMSNorm, 8,192 × 4,096: 42 µs (41 to 43), 51 repeats"
-  bool out_of_memory = false;  // y is what was allocated until then
+  bool out_of_memory = false;  // y is what was allocated until then, or, if `would_be`, what it would have taken
+  bool would_be = false;
 };
 
 struct ChartSeries {
@@ -28,12 +29,15 @@ struct ChartSeries {
   bool published = false;                         // measured elsewhere: behind the others, hollow and dashed
   std::optional<record::Category> category = {};  // of bars: memory of this kind, in its color
   std::vector<ChartPoint> points;
+  bool named_at_end = false;  // of marks: beside its last point where there is room, and not in the legend
+  std::string legend = {};    // that several series share; empty: its label
 };
 
 // What the device itself can do, dashed: a level or a roof. Two points or more.
 struct ChartReference {
   std::string label;  // "copy, 4.27 TB/s"
   std::vector<double> x, y;
+  bool limit = false;  // a card's memory: what is above it does not fit
 };
 
 // A stretch of the x axis behind the series, with its name at the top. Tone: which of the phases' grays.

@@ -32,6 +32,7 @@ struct TimeBox {
 struct Lane {
   std::string label;      // "Kernel"
   std::string note;       // above it, over all lanes of a run: "634 launches, 41.0 ms of kernels, …"
+  bool thin = false;      // less high than others
   bool baseline = false;  // of the run that the other lanes are compared with
   std::vector<TimeBox> boxes;
 };

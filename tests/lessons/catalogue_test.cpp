@@ -49,7 +49,8 @@ TEST_CASE("every page can be shown, and has a recording that is shipped unless i
            std::any_of(page->recordings.begin(), page->recordings.end(),
                        [](const std::string& name) { return std::filesystem::exists(recording_file(name)); })));
     if (lessons::number_of(tests::question_of(*page)) != nullptr)
-      CHECK(page->question->figure == page->figures.front());
+      CHECK(std::find(page->figures.begin(), page->figures.end(), page->question->figure) != page->figures.end());
+    for (const std::string& name : page->beside) CHECK(std::filesystem::exists(recording_file(name)));
   }
 }
 

@@ -57,14 +57,23 @@ TEST_CASE("a bar that ran out of memory says so over it, with the hatch of what 
   CHECK(area_height(fills_of(scene, faded(kLight.danger, kLight.danger_ground))) > 0);
 }
 
-TEST_CASE("a point that ran out is a cross under the top edge, and no line leads there") {
+TEST_CASE("the first point that ran out is a cross where the closed form puts it, and no line leads there") {
   const lessons::FigureData figure = build("report_batch", tests::made_report_sweep());
   const Scene scene = layout(figure, tests::frames()[0]);
   int crosses = 0;
   tests::each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
     if (layer == Layer::kMarks && line.color == kLight.danger) ++crosses;
   });
-  CHECK(crosses == 2 * 2 * 2 * 2);  // two strategies, two batches, two strokes, two charts
+  CHECK(crosses == 2 * 2);  // two strategies, two strokes
+  const lessons::Axis& axis = lessons::panels_of<lessons::Chart>(figure.panels)[1]->y;
+  for (const lessons::ChartSeries& series : lessons::panels_of<lessons::Chart>(figure.panels)[1]->series) {
+    const auto first = std::find_if(series.points.begin(), series.points.end(),
+                                    [](const lessons::ChartPoint& point) { return point.out_of_memory; });
+    if (first == series.points.end()) continue;
+    CHECK(first->would_be);
+    CHECK(first->y > 24.0 * record::kGiB);
+    CHECK(first->y <= axis.high);
+  }
   std::size_t longest = 0;
   tests::each<Polyline>(scene, [&](Layer layer, const Polyline& line) {
     if (layer == Layer::kLines && line.color == kLight.control) longest = std::max(longest, line.points.size());

@@ -165,6 +165,16 @@ std::string piece_rows(const lessons::AddressMap& panel) {
   return out;
 }
 
+std::string traffic_rows(const lessons::Traffic& panel) {
+  std::string out;
+  for (const lessons::TrafficForm& form : panel.forms)
+    for (const lessons::TrafficKernel& kernel : form.kernels)
+      out += fmt::format("{},{},{},{},{},{},{},{},{}\n", quoted(form.label), quoted(kernel.label), number(kernel.begin),
+                         number(kernel.end), kernel.read, kernel.written, kernel.kept, number(kernel.rate()),
+                         panel.copy > 0 ? number(panel.copy) : "");
+  return out;
+}
+
 // A panel as a table: its head, and its rows.
 struct Csv {
   std::string head, rows;
@@ -187,6 +197,10 @@ struct ToCsv {
   }
   Csv operator()(const lessons::AddressMap& panel) const {
     return {"row,piece,begin_bytes,bytes,category,requested_bytes,what\n", piece_rows(panel)};
+  }
+  Csv operator()(const lessons::Traffic& panel) const {
+    return {"form,kernel,begin_ns,end_ns,read_bytes,written_bytes,kept_bytes,bytes_per_second,copy_bytes_per_second\n",
+            traffic_rows(panel)};
   }
   Csv operator()(const lessons::HeatMap& panel) const { return {std::string(kChartHead), map_rows(panel)}; }
 };

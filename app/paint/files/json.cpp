@@ -122,6 +122,25 @@ json addresses_of(const lessons::AddressMap& panel) {
   return {{"title", panel.title}, {"rows", std::move(rows)}, {"sums", std::move(sums)}};
 }
 
+json traffic_of(const lessons::Traffic& panel) {
+  json forms = json::array();
+  for (const lessons::TrafficForm& form : panel.forms) {
+    json kernels = json::array();
+    for (const lessons::TrafficKernel& kernel : form.kernels)
+      kernels.push_back({{"label", kernel.label},
+                         {"begin", kernel.begin},
+                         {"end", kernel.end},
+                         {"read_bytes", kernel.read},
+                         {"written_bytes", kernel.written},
+                         {"kept_bytes", kernel.kept},
+                         {"bytes_per_second", kernel.rate()}});
+    forms.push_back({{"label", form.label}, {"note", form.note}, {"kernels", std::move(kernels)}});
+  }
+  return {{"square_bytes", panel.square},
+          {"copy_bytes_per_second", panel.copy > 0 ? json(panel.copy) : json(nullptr)},
+          {"forms", std::move(forms)}};
+}
+
 // What each kind of panel says in JSON; panels of one kind share a list.
 struct ToJson {
   json& document;
@@ -189,6 +208,7 @@ struct ToJson {
     document["diagrams"].push_back({{"title", panel.title}, {"unit", panel.unit}, {"boxes", std::move(boxes)}});
   }
   void operator()(const lessons::AddressMap& panel) const { document["addresses"] = addresses_of(panel); }
+  void operator()(const lessons::Traffic& panel) const { document["traffic"] = traffic_of(panel); }
   void operator()(const lessons::HeatMap& panel) const {
     document["maps"].push_back(
         {{"title", panel.title}, {"rows", panel.rows}, {"columns", panel.columns}, {"cells", cells_of(panel)}});

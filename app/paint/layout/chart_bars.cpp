@@ -48,7 +48,7 @@ void ChartLayout::bars() {
       const bool free = box.x0 >= plot_.x0 && box.x1 <= plot_.x1 &&
                         std::none_of(only.begin(), only.end(), in_the_way) &&
                         std::none_of(said.begin(), said.end(), in_the_way);
-      if (free && value_label(point, rect, box.width())) said.push_back(box);
+      if (free && value_label(point, rect, box.width(), &looks_[s])) said.push_back(numbers_.back().box);
       sheet_.scene().hits.push_back({{rect.x0, plot_.y0, rect.x1, plot_.y1}, std::nullopt, point.tip});
     }
   }
@@ -83,7 +83,7 @@ void ChartLayout::stacks() {
     } else {
       ChartPoint whole = last;
       whole.high = total;
-      (void)value_label(whole, rect, slot);
+      (void)value_label(whole, rect, slot, nullptr);
     }
     sheet_.scene().hits.push_back({{x0, plot_.y0, x1, plot_.y1}, std::nullopt, last.tip});
   }
@@ -102,25 +102,33 @@ void ChartLayout::failed_label(const Rect& bar, float room) {
   sheet_.text_mid(Layer::kLabels, kStrongType, palette_.danger, word, bar.center_x(), middle, Anchor::kMiddle);
 }
 
-bool ChartLayout::value_label(const ChartPoint& point, const Rect& bar, float room) {
+bool ChartLayout::value_label(const ChartPoint& point, const Rect& bar, float room, const Look* look) {
   if (point.label.empty() || sheet_.width(kLabelType, point.label) > room + sheet_.px(2)) return false;
-  const Rect box = value_box(point, bar);
-  // The highest bar's number reaches into the head, as the highest tick's does.
-  if (box.y0 < plot_.y0 - sheet_.height(kLabelType) * 0.5f || !is_free(box)) return false;
-  const auto strikes = [&](float line) { return box.y0 < line && line < box.y1; };
-  bool struck = guess_ && strikes(y_px(*guess_));
-  for (const lessons::ChartReference& reference : chart_.references)
-    struck = struck || (!reference.y.empty() && strikes(y_px(reference.y.back())));
-  numbers_.push_back({box, point.label, struck});
+  const Rect over = value_box(point, bar);
+  const float height = over.height(), air = sheet_.px(2);
+  std::vector<Rect> places{over};
+  if (room > bar.width() + 2 * (over.width() + 3 * air))  // beside a bar that has its place for itself
+    places.push_back({bar.x1 + 3 * air, bar.y0, bar.x1 + 3 * air + over.width(), bar.y0 + height});
+  for (const auto& line : lines_)  // above a line that would strike it
+    if (!line.empty() && line.back().y > over.y0 - height && line.back().y < over.y1)
+      places.push_back({over.x0, line.back().y - height - air, over.x1, line.back().y - air});
+  for (const Rect& box : places) {
+    // The highest bar's number reaches into the head, as the highest tick's does.
+    if (box.y0 < plot_.y0 - height * 0.5f || !is_free(box) || crosses_line(box)) continue;
+    numbers_.push_back({box, point.label, false, palette_.text2});
+    return true;
+  }
+  const Rect inside{over.x0, bar.y0 + air, over.x1, bar.y0 + air + height};
+  const bool solid = look != nullptr && !look->published && look->turn == 0 && !look->category && look->kind == lessons::SeriesKind::kFused;
+  if (!solid || inside.width() > bar.width() || inside.y1 > bar.y1 || crosses_line(inside)) return false;
+  numbers_.push_back({inside, point.label, true, palette_.on_ink});
   return true;
 }
 
 void ChartLayout::draw_numbers() {
-  for (const Number& number : numbers_) {
-    if (number.struck) sheet_.fill(Layer::kLabels, number.box, palette_.well);
-    sheet_.text(Layer::kLabels, kLabelType, palette_.text2, number.text, number.box.center_x(), number.box.y0,
+  for (const Number& number : numbers_)
+    sheet_.text(Layer::kLabels, kLabelType, number.color, number.text, number.box.center_x(), number.box.y0,
                 Anchor::kMiddle);
-  }
 }
 
 bool ChartLayout::meets_bar(const Rect& box) const {

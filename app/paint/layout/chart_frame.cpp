@@ -1,7 +1,7 @@
 // The frame of a chart: ground, axes, references with their names, and the names of its places.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <vector>
 
 #include "app/paint/layout/chart_layout.h"
 #include "app/paint/layout/plot_parts.h"
@@ -10,8 +10,10 @@ namespace headroom::app::paint {
 
 using lessons::Chart;
 
+bool names_ends(const Sheet& sheet, float width) { return width >= sheet.px(400); }
+
 ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optional<double> guess)
-    : sheet_(sheet), palette_(sheet.palette()), chart_(chart), guess_(guess) {
+    : sheet_(sheet), palette_(sheet.palette()), chart_(chart), guess_(guess), area_(area) {
   looks_ = looks_of(chart);
   const float line = sheet.snap(sheet.height(kLabelType));
   const float head = sheet.snap(line * 1.5f + sheet.px(2));  // the label of the highest tick reaches into it
@@ -37,6 +39,7 @@ ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optio
 
 void ChartLayout::draw() {
   ground();
+  find_lines();
   references();
   if (chart_.stacked && chart_.bars)
     stacks();
@@ -101,14 +104,39 @@ void ChartLayout::head() {
     sheet_.text(Layer::kAxes, kLabelType, palette_.text3, unit, x, head_.y0);
 }
 
+void ChartLayout::find_lines() {
+  for (const lessons::ChartReference& reference : chart_.references) {
+    lines_.emplace_back();
+    for (std::size_t i = 0; i < reference.x.size(); ++i)
+      lines_.back().push_back({x_px(reference.x[i]), y_px(reference.y[i])});
+  }
+  if (guess_) lines_.push_back({{plot_.x0, y_px(*guess_)}, {plot_.x1, y_px(*guess_)}});
+  if (chart_.bars || chart_.stacked || !chart_.joined) return;
+  for (const lessons::ChartSeries& series : chart_.series) {
+    lines_.emplace_back();
+    for (const lessons::ChartPoint& point : series.points)
+      if (!point.out_of_memory) lines_.back().push_back({x_px(point.x), y_px(point.y)});
+  }
+}
+
 void ChartLayout::references() {
   for (const lessons::ChartReference& reference : chart_.references) {
-    Polyline line{
-        .points = {}, .color = palette_.text, .width = sheet_.line_px(1), .dash = sheet_.px(6), .gap = sheet_.px(4)};
+    if (reference.limit && reference.y.back() < chart_.y.high) limit_zone(reference);
+    Polyline line{.points = {},
+                  .color = reference.limit ? palette_.danger : palette_.text,
+                  .width = sheet_.line_px(reference.limit ? 2 : 1),
+                  .dash = reference.limit ? 0 : sheet_.px(6),
+                  .gap = reference.limit ? 0 : sheet_.px(4)};
     for (std::size_t i = 0; i < reference.x.size(); ++i)
       line.points.push_back({x_px(reference.x[i]), y_px(reference.y[i])});
     sheet_.add(Layer::kLines, std::move(line));
   }
+}
+
+void ChartLayout::limit_zone(const lessons::ChartReference& limit) {
+  const Rect zone{plot_.x0, plot_.y0, plot_.x1, sheet_.snap(y_px(limit.y.back()))};
+  sheet_.fill(Layer::kGround, zone, faded(palette_.danger, palette_.danger_ground));
+  sheet_.hatch(Layer::kGround, {zone}, faded(palette_.danger, palette_.danger_hatch), kDangerHatch);
 }
 
 void ChartLayout::place_reference_labels() {
@@ -116,18 +144,29 @@ void ChartLayout::place_reference_labels() {
   for (const lessons::ChartReference& reference : chart_.references) {
     const float width = sheet_.width(kMediumType, reference.label);
     const float left = x_px(reference.x.front()), right = x_px(reference.x.back()), line = y_px(reference.y.back());
-    if (reference.label.empty() || right - pad - width < left) continue;
-    const float above = std::max(plot_.y0, line - height - sheet_.px(2)), below = line + sheet_.px(2);
-    const std::array places{
-        Point{right - pad - width, above}, Point{right - pad - width, below},       Point{left + pad, above},
-        Point{left + pad, below},          Point{plot_.x1 - pad - width, plot_.y0}, Point{left + pad, plot_.y0}};
-    const auto box_at = [&](Point at) { return Rect{at.x, at.y, at.x + width, at.y + height}; };
-    const auto fits = [&](Point at) { return is_free(box_at(at)) && !meets_bar(box_at(at)); };
+    if (reference.label.empty() || width + 2 * pad > plot_.width()) continue;
+    const auto box_at = [&](float x, float y) { return Rect{x, y, x + width, y + height}; };
+    const float above = line - height - sheet_.px(2), below = line + sheet_.px(2);
+    std::vector<Rect> places;
+    for (const float x : {right - pad - width, left + pad})
+      for (const float y : {std::max(plot_.y0, above), below}) places.push_back(box_at(x, y));
+    const bool level = reference.y.front() == reference.y.back();
+    for (const float y : {above, below})
+      for (const float share : {0.8f, 0.6f, 0.4f, 0.2f})
+        if (level) places.push_back(box_at(left + (right - left - width) * share, y));
+    for (std::size_t i = reference.x.size(); i-- > 0 && !level;)  // beside it
+      for (const Rect& box : around({x_px(reference.x[i]), y_px(reference.y[i])}, width, height)) places.push_back(box);
+    places.push_back(box_at(plot_.x1 - pad - width, plot_.y0));
+    places.push_back(box_at(left + pad, plot_.y0));
+    const auto fits = [&](const Rect& box) {
+      return box.x0 >= plot_.x0 && box.x1 <= plot_.x1 && box.y0 >= plot_.y0 - height && box.y1 <= plot_.y1 &&
+             is_free(box) && !meets_bar(box) && !crosses_line(box);
+    };
     const auto place = std::find_if(places.begin(), places.end(), fits);
-    if (place == places.end() && !chart_.bars) continue;  // on a mark it could not be read; over bars it can
-    const Rect box = box_at(place == places.end() ? places.front() : *place);
-    reference_labels_.push_back({box, reference.label});
-    taken_.push_back(box);
+    if (place == places.end()) continue;
+    reference_labels_.push_back({*place, reference.label, reference.limit ? palette_.danger : palette_.text});
+    taken_.push_back(*place);
+    texts_.push_back(*place);
   }
 }
 
@@ -139,9 +178,9 @@ bool ChartLayout::is_free(const Rect& box) const {
 
 void ChartLayout::draw_reference_labels() {
   const float pad = sheet_.px(3);
-  for (const auto& [box, label] : reference_labels_) {
+  for (const auto& [box, label, color] : reference_labels_) {
     sheet_.fill(Layer::kLabels, {box.x0 - pad, box.y0, box.x1 + pad, box.y1}, palette_.well, pad);
-    sheet_.text(Layer::kLabels, kMediumType, palette_.text, label, box.x0, box.y0);
+    sheet_.text(Layer::kLabels, kMediumType, color, label, box.x0, box.y0);
   }
 }
 

@@ -12,6 +12,9 @@
 
 namespace headroom::app::paint {
 
+// Whether series of a chart of that width are named at their ends; else the legend has them.
+bool names_ends(const Sheet& sheet, float width);
+
 // Draws one chart into a sheet.
 class ChartLayout {
  public:
@@ -67,10 +70,12 @@ class ChartLayout {
   void failed_label(const Rect& bar, float room);
 
   // False: there is none, or no room for it.
-  bool value_label(const lessons::ChartPoint& point, const Rect& bar, float room);
+  bool value_label(const lessons::ChartPoint& point, const Rect& bar, float room, const Look* look);
   void marks();
 
-  // What ran out of memory: a cross per point, a row per series, under the top edge.
+  void failure(Point at, const Look& look, const lessons::ChartPoint& point);
+
+  // What ran out of memory, where it would be; of the others a cross per point, a row per series, under the top edge.
   void failures();
 
   // The word for a row of crosses, before the first of them or behind the last. False: there is no room.
@@ -79,8 +84,17 @@ class ChartLayout {
   // Right of its mark, else left of it, above or below, where there is no other label and no line.
   void mark_label(const lessons::ChartPoint& point, Point at);
 
-  // A reference's line runs through the box.
-  bool crosses_reference(const Rect& box) const;
+  // A line runs through the box.
+  bool crosses_line(const Rect& box) const;
+  // What labels keep off: references, series that are joined, the reader's guess.
+  void find_lines();
+  // Above the limit: the zone that does not fit.
+  void limit_zone(const lessons::ChartReference& limit);
+  // The names of series beside their last points.
+  void end_names();
+  std::vector<Rect> around(Point at, float width, float height) const;
+  // At the first of these places that is free, with a line from `at` where that is far. False: there is none.
+  bool place_label(Type type, Color color, const std::string& text, Point at, const std::vector<Rect>& places);
   void x_labels();
 
   // Names of places, on one line or on two by turns; shortened only where they would meet their neighbor on the line.
@@ -91,6 +105,8 @@ class ChartLayout {
   const Palette& palette_;
   const lessons::Chart& chart_;
   std::optional<double> guess_;
+  Rect area_;
+  bool said_failed_ = false;
   std::vector<Look> looks_;
   Rect head_, plot_;
   ChartTicks y_;
@@ -99,16 +115,20 @@ class ChartLayout {
   struct Label {
     Rect box;
     std::string text;
+    Color color;
   };
   struct Number {
     Rect box;
     std::string text;
-    bool struck = false;  // by a line
+    bool inside = false;  // of its bar
+    Color color;
   };
   std::vector<Label> reference_labels_;
   std::vector<Number> numbers_;  // over bars
   std::vector<Rect> bars_;       // and the numbers over them
   std::vector<Rect> taken_;      // labels and marks that another label keeps off
+  std::vector<Rect> texts_;      // of those the labels
+  std::vector<std::vector<Point>> lines_;
 };
 
 }  // namespace headroom::app::paint

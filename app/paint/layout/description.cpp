@@ -51,6 +51,10 @@ struct InWords {
     add(text, panel.title);
     for (const lessons::AddressSum& sum : panel.sums) add(text, sum.label);
   }
+  void operator()(const lessons::Traffic& panel) const {
+    for (const lessons::TrafficForm& form : panel.forms)
+      add(text, form.label + ": " + form.note + ", " + record::format_bytes(form.moved()) + " moved");
+  }
   void operator()(const lessons::HeatMap& panel) const { add(text, panel.title); }
 };
 

@@ -104,20 +104,13 @@ struct LayOutRow {
   void operator()(const lessons::Table& table) const { lay_out_table(sheet, table, area); }
   void operator()(const lessons::Diagram& diagram) const { lay_out_diagram(sheet, diagram, area); }
   void operator()(const lessons::AddressMap& panel) const { lay_out_addresses(sheet, panel, area); }
+  void operator()(const lessons::Traffic& panel) const { lay_out_traffic(sheet, panel, area); }
   void operator()(const lessons::HeatMap&) const {
     lay_out_maps(sheet, lessons::panels_of<lessons::HeatMap>(row), area);
   }
 };
 
 }  // namespace
-
-ByteUnit byte_unit(double axis_high) {
-  const auto in = [](record::Bytes bytes) { return static_cast<double>(bytes); };
-  if (axis_high >= 2 * in(record::kGiB)) return {"GiB", in(record::kGiB)};
-  if (axis_high >= 2 * in(record::kMiB)) return {"MiB", in(record::kMiB)};
-  if (axis_high >= 2 * in(record::kKiB)) return {"KiB", in(record::kKiB)};
-  return {"B", 1};
-}
 
 ByteUnit guess_unit(lessons::AxisUnit unit, double high) {
   if (unit == lessons::AxisUnit::kBytesPerSecond) return {"GB/s", 1e9};

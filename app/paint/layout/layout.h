@@ -6,6 +6,7 @@
 
 #include "app/paint/scene/palette.h"
 #include "app/paint/scene/scene.h"
+#include "lessons/axes.h"
 #include "lessons/figure.h"
 
 namespace headroom::app::paint {
@@ -36,16 +37,13 @@ struct Frame {
   bool whole_pixels = true;              // screens: edges on whole pixels
   const TextMeasure* measure = nullptr;  // must be given
   std::optional<record::Category> lit;   // the others step back (a term or a row is pointed at)
+  std::optional<int> marked = {};        // of things with one number in several places (HitArea::mark): the others do
 };
 
 Scene layout(const lessons::FigureData& figure, const Frame& frame);
 
-// The largest unit in which the axis still reads well: "GiB" for 24 GiB, "MiB" for 700 MiB. `bytes` is one of it.
-struct ByteUnit {
-  std::string_view name;
-  double bytes = 1;
-};
-ByteUnit byte_unit(double axis_high);
+using lessons::byte_unit;
+using lessons::ByteUnit;
 // That of a question's numbers, up to `high`: as above, "GB/s" or "%".
 ByteUnit guess_unit(lessons::AxisUnit unit, double high);
 

@@ -107,7 +107,7 @@ class AddressLayout {
       case PieceKind::kBlock:
         return lay_out_kind(sheet_, rect, category);
       case PieceKind::kFree:
-        if (rect.width() < 3 * line) return sheet_.fill(Layer::kBars, rect, palette_.grid);
+        if (rect.width() < 3 * line) return sheet_.fill(Layer::kBars, rect, palette_.control);
         return sheet_.add(Layer::kBars, Outline{.rect = inside, .color = palette_.control, .width = line});
       case PieceKind::kLeft:
         return sheet_.add(Layer::kBars,

@@ -58,10 +58,11 @@ void lay_out_bar(Sheet& sheet, const Bar& bar, const BarColumns& columns, double
 
 void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, float radius) {
   const KindColors& kind = sheet.palette().of(category);
-  sheet.fill(Layer::kBars, rect, kind.fill, radius);
-  if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, kKindHatch);
   const float width = sheet.line_px(1), inset = width * 0.5f;
-  if (!kind.outlined || rect.width() <= 2 * width || rect.height() <= 2 * width) return;
+  const bool thin = rect.width() <= 2 * width || rect.height() <= 2 * width;  // its outline is all there is
+  sheet.fill(Layer::kBars, rect, kind.outlined && thin ? kind.edge : kind.fill, radius);
+  if (kind.hatched) sheet.hatch(Layer::kBars, {rect}, kind.edge, kKindHatch);
+  if (!kind.outlined || thin) return;
   sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + inset, rect.y0 + inset, rect.x1 - inset, rect.y1 - inset},
                                   .color = kind.edge,
                                   .width = width,

@@ -18,9 +18,9 @@ namespace {
 using lessons::Chart;
 using lessons::ChartSeries;
 
-// One sample and word per series, of all charts; wraps. Returns the height that it took, at most a third of the area: the
+// One sample and word per series, of all charts, but those that are named `at_ends`; wraps. Returns the height that it took, at most a third of the area: the
 // charts come first.
-float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area) {
+float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect area, bool at_ends) {
   const float line = sheet.snap(sheet.height(kMediumType) + sheet.px(6)), gap = sheet.px(18), box = sheet.px(14);
   const float most = area.height() / 3;
   std::set<std::tuple<std::string, bool>> said;
@@ -29,8 +29,10 @@ float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect
     const std::vector<Look> looks = looks_of(*chart);
     for (std::size_t s = 0; s < chart->series.size(); ++s) {
       const ChartSeries& series = chart->series[s];
-      if (series.label.empty() || !said.insert({series.label, series.published}).second) continue;
-      const float width = box + sheet.px(6) + sheet.width(kMediumType, series.label);
+      const std::string& label = series.legend.empty() ? series.label : series.legend;
+      if (label.empty() || (at_ends && series.named_at_end)) continue;
+      if (!said.insert({label, series.published}).second) continue;
+      const float width = box + sheet.px(6) + sheet.width(kMediumType, label);
       if (x > area.x0 && x + width > area.x1) {
         x = area.x0;
         y += line;
@@ -41,7 +43,7 @@ float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect
         lay_out_box(sheet, {x, middle - box * 0.4f, x + box, middle + box * 0.4f}, looks[s]);
       else
         lay_out_mark(sheet, {x + box * 0.5f, middle}, looks[s]);
-      sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text2, series.label, x + box + sheet.px(6), middle);
+      sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text2, label, x + box + sheet.px(6), middle);
       x += width + gap;
     }
   }
@@ -104,9 +106,10 @@ void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& p
 
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const Chart*>& charts, Rect area) {
   constexpr float kLowCharts = 150;  // px: three rows of less are hard to read
-  area.y0 += lay_out_legend(sheet, charts, area);
   const auto count = static_cast<int>(charts.size());
   const float gap = sheet.px(20);
+  const bool beside = count <= 2 && names_ends(sheet, (area.width() - gap * static_cast<float>(count - 1)) / static_cast<float>(count));
+  area.y0 += lay_out_legend(sheet, charts, area, beside);
   // Narrow charts before low ones.
   const float least = area.height() < sheet.px(kLowCharts) * 3 && count > 6 ? 185.0f : 230.0f;
   const int most = std::max(1, static_cast<int>(area.width() / sheet.px(least)));

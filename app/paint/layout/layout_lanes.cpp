@@ -14,6 +14,8 @@ using lessons::Lane;
 using lessons::TimeBox;
 using lessons::Work;
 
+constexpr float kThinLane = 0.4f;
+
 struct BoxLook {
   Color fill;
   bool hollow = false;
@@ -70,6 +72,15 @@ std::string fitting(const Sheet& sheet, std::string label, float room) {
   return label;
 }
 
+// What is hollow has an outline; where that is all there is room for, it is filled.
+void lay_out_sample(Sheet& sheet, Layer layer, const Rect& rect, const BoxLook& look) {
+  const float hair = sheet.line_px(1);
+  const bool thin = rect.width() <= 2 * hair;
+  sheet.fill(layer, rect, look.hollow && thin ? sheet.palette().control : look.fill);
+  if (look.hollow && !thin)
+    sheet.add(layer, Outline{.rect = rect.inset(hair * 0.5f), .color = sheet.palette().control, .width = hair});
+}
+
 void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row) {
   const float x0 = std::clamp(map.x_px(box.begin), map.plot.x0, map.plot.x1);
   const float x1 = std::clamp(map.x_px(box.end), map.plot.x0, map.plot.x1);
@@ -80,15 +91,7 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   const float right = std::max(sheet.snap(x1) - (x1 - x0 > 4 * hair ? hair : 0), left + hair);
   const Rect rect{left, row.y0, right, row.y1};
   const BoxLook look = look_of(sheet.palette(), box.work);
-  sheet.fill(Layer::kBars, rect, look.fill);
-  if (look.hollow && rect.width() > 2 * hair) {
-    const float half = hair * 0.5f;
-    sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
-                                    .color = sheet.palette().control,
-                                    .width = hair});
-  } else if (look.hollow) {
-    sheet.fill(Layer::kBars, rect, sheet.palette().control);
-  }
+  lay_out_sample(sheet, Layer::kBars, rect, look);
   if (box.selected) {
     const float out = sheet.line_px(2);
     sheet.add(Layer::kMarks, Outline{.rect = {rect.x0 - out, rect.y0 - out, rect.x1 + out, rect.y1 + out},
@@ -98,7 +101,8 @@ void lay_out_box(Sheet& sheet, const PlotMap& map, const TimeBox& box, Rect row)
   const float room = rect.width() - sheet.px(3);
   if (!box.label.empty() && room > sheet.px(6)) {
     if (const std::string label = fitting(sheet, box.label, room); !label.empty())
-      sheet.text_mid(Layer::kLabels, kLabelType, text_on(sheet.palette(), look.fill), label, rect.center_x(), rect.center_y(), Anchor::kMiddle);
+      sheet.text_mid(Layer::kLabels, kLabelType, text_on(sheet.palette(), look.fill), label, rect.center_x(),
+                     rect.center_y(), Anchor::kMiddle);
   }
   sheet.scene().hits.push_back({.rect = rect, .category = {}, .tip = box.tip, .span = box.span});
 }
@@ -120,9 +124,7 @@ void lay_out_legend(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
     const Rect sample{x, sheet.snap(line.center_y() - sheet.px(5)), x + sheet.px(12),
                       sheet.snap(line.center_y() + sheet.px(5))};
     const BoxLook look = look_of(sheet.palette(), work);
-    sheet.fill(Layer::kAxes, sample, look.fill);
-    if (look.hollow)
-      sheet.add(Layer::kAxes, Outline{.rect = sample, .color = sheet.palette().control, .width = sheet.line_px(1)});
+    lay_out_sample(sheet, Layer::kAxes, sample, look);
     sheet.text_mid(Layer::kAxes, kLabelType, sheet.palette().text2, name, x + sheet.px(18), line.center_y());
     x += width + sheet.px(16);
   }
@@ -131,16 +133,23 @@ void lay_out_legend(Sheet& sheet, const std::vector<Lane>& lanes, Rect line) {
 // Heights of a lane, of what is between two, and of a line of text.
 struct LaneSizes {
   float lane = 0, gap = 0, line = 0;
-  float notes = 0;  // lines
+  float notes = 0, gaps = 0;  // lines; how many
+  float shares = 0;           // of all lanes, a thin one being less than a whole
 
-  float all(std::size_t lanes) const { return line * (1 + notes) + static_cast<float>(lanes) * (lane + gap); }
+  float all() const { return line * (1 + notes) + shares * lane + gaps * gap; }
 };
+
+float share_of(const Lane& lane) { return lane.thin ? kThinLane : 1; }
 
 LaneSizes sizes_of(const Sheet& sheet, const lessons::Lanes& panel, float room, float least, float most) {
   LaneSizes sizes{.lane = 0, .gap = sheet.px(6), .line = sheet.snap(sheet.height(kLabelType) + sheet.px(8))};
-  for (const Lane& lane : panel.lanes) sizes.notes += lane.note.empty() ? 0 : 1;
-  const auto count = static_cast<float>(std::max<std::size_t>(panel.lanes.size(), 1));
-  sizes.lane = sheet.snap(std::clamp((room - sizes.all(panel.lanes.size())) / count, sheet.px(least), sheet.px(most)));
+  for (const Lane& lane : panel.lanes) {
+    sizes.notes += lane.note.empty() ? 0 : 1;
+    sizes.shares += share_of(lane);
+  }
+  sizes.gaps = static_cast<float>(panel.lanes.size());
+  sizes.lane =
+      sheet.snap(std::clamp((room - sizes.all()) / std::max(sizes.shares, 1.0f), sheet.px(least), sheet.px(most)));
   return sizes;
 }
 
@@ -163,14 +172,14 @@ std::vector<Rect> lay_out_rows(Sheet& sheet, const PlotMap& map, const lessons::
                      y + sizes.line * 0.5f);
       y += sizes.line;
     }
-    const Rect rect{map.plot.x0, sheet.snap(y), map.plot.x1, sheet.snap(y + sizes.lane)};
+    const Rect rect{map.plot.x0, sheet.snap(y), map.plot.x1, sheet.snap(y + sizes.lane * share_of(lane))};
     sheet.fill(Layer::kGround, rect, palette.well);
     sheet.horizontal(Layer::kGround, rect.x0, rect.x1, rect.y1, palette.grid, sheet.line_px(1));
     sheet.text_mid(Layer::kAxes, kMediumType, palette.text2, lane.label, map.plot.x0 - sheet.px(8), rect.center_y(),
                    Anchor::kEnd);
     for (const TimeBox& box : lane.boxes) lay_out_box(sheet, map, box, rect);
     rows.push_back(rect);
-    y += sizes.lane + sizes.gap;
+    y += sizes.lane * share_of(lane) + sizes.gap;
   }
   return rows;
 }
@@ -195,9 +204,8 @@ void lay_out_flow(Sheet& sheet, const PlotMap& map, const lessons::Flow& flow, c
   sheet.add(Layer::kMarks, Polyline{.points = points, .color = palette.focus, .width = width});
   if (flow.to < map.x.low || flow.to > map.x.high) return;
   const float back = end.y + (up ? head : -head);
-  sheet.add(Layer::kMarks, Polyline{.points = {{x1 - head, back}, end, {x1 + head, back}},
-                                    .color = palette.focus,
-                                    .width = width});
+  sheet.add(Layer::kMarks,
+            Polyline{.points = {{x1 - head, back}, end, {x1 + head, back}}, .color = palette.focus, .width = width});
 }
 
 constexpr float kLeastBelow = 16, kMostBelow = 44;  // px at scale 1, of a lane below a plot
@@ -205,8 +213,7 @@ constexpr float kShareBelow = 0.56f;                // of the height, for all of
 }  // namespace
 
 float lanes_height(const Sheet& sheet, const lessons::Lanes& panel, float room) {
-  return sheet.px(8) +
-         sizes_of(sheet, panel, room * kShareBelow, kLeastBelow, kMostBelow).all(panel.lanes.size());
+  return sheet.px(8) + sizes_of(sheet, panel, room * kShareBelow, kLeastBelow, kMostBelow).all();
 }
 
 float lane_names_width(const Sheet& sheet, const lessons::Lanes& panel) {

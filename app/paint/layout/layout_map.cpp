@@ -20,6 +20,11 @@ float place_of(const HeatMap& map, double value) {
   return static_cast<float>(std::clamp((value - map.low) / (map.high - map.low), 0.0, 1.0));
 }
 
+// Around cells, of which the palest differ little from the ground.
+void lay_out_edge(Sheet& sheet, const Rect& rect) {
+  sheet.add(Layer::kBars, Outline{.rect = rect, .color = sheet.palette().control, .width = sheet.line_px(1)});
+}
+
 // The ramp with what its ends mean.
 void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
   const Palette& palette = sheet.palette();
@@ -34,6 +39,7 @@ void lay_out_ramp(Sheet& sheet, const HeatMap& map, Rect line) {
                {sheet.snap(x0), line.center_y() - sheet.px(5), sheet.snap(x1), line.center_y() + sheet.px(5)},
                mixed(palette.well, palette.text, share));
   }
+  lay_out_edge(sheet, {from, line.center_y() - sheet.px(5), from + width, line.center_y() + sheet.px(5)});
   sheet.text_mid(Layer::kAxes, kLabelType, palette.text2, map.high_text, from + width + sheet.px(8), line.center_y());
 }
 
@@ -43,7 +49,8 @@ void lay_out_state(Sheet& sheet, Rect cell, predict::Verdict state) {
   const float line = sheet.line_px(1), half = line * 0.5f, dash = sheet.px(3);
   switch (state) {
     case predict::Verdict::kFits:
-      return sheet.fill(Layer::kBars, cell, palette.selected);
+      sheet.fill(Layer::kBars, cell, palette.selected);
+      return lay_out_edge(sheet, cell.inset(half));
     case predict::Verdict::kTooClose:
       return sheet.add(Layer::kBars, Outline{.rect = {cell.x0 + half, cell.y0 + half, cell.x1 - half, cell.y1 - half},
                                              .color = palette.control,
@@ -73,9 +80,10 @@ void lay_out_states(Sheet& sheet, const HeatMap& map, Rect line) {
                  line.center_y());
 }
 
-// "100", "12", "−3.4"
+// "1,024", "12", "−3.4"
 std::string cell_text(double value) {
-  return fmt::format("{}{:.{}f}", value < 0 ? "−" : "", std::abs(value), std::abs(value) < 10 ? 1 : 0);
+  const double size = std::abs(value);
+  return (value < 0 ? "−" : "") + (size < 10 ? fmt::format("{:.1f}", size) : record::format_count(std::llround(size)));
 }
 
 float widest_number(const Sheet& sheet, const HeatMap& map) {
@@ -155,6 +163,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
         sheet.text_mid(Layer::kLabels, kLabelType, place > kLightWords ? palette.well : palette.text, number,
                        cell.center_x(), cell.center_y(), Anchor::kMiddle);
     }
+  if (map.states.empty()) lay_out_edge(sheet, area);
   lay_out_border(sheet, map, area, width, height);
   for (std::size_t r = 0; r < map.rows.size(); ++r)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "app/paint/layout/plot_kinds.h"
 #include "app/paint/layout/plot_labels.h"
 #include "app/paint/layout/plot_parts.h"
 #include "app/paint/layout/sheet.h"
@@ -23,6 +24,7 @@ struct PlotAreas {
   float x_axis = 0;  // y of the line above the ticks of time
   PlotMap map;
   std::vector<Tick> y_ticks;
+  std::vector<EdgeName> outside;
 };
 
 constexpr float kLeastPlot = 90;  // px at scale 1 that memory needs beside lanes
@@ -47,6 +49,8 @@ PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::La
   for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
   if (lanes != nullptr) labels = std::max(labels, lane_names_width(sheet, *lanes));
   plot.x0 = sheet.snap(plot.x0 + labels + sheet.px(10));
+  areas.outside = edge_names(sheet, timeline, plot.height(), plot.width());
+  plot.x1 -= width_of(sheet, areas.outside);
   plot = {plot.x0, sheet.snap(plot.y0), std::max(sheet.snap(plot.x1), plot.x0 + 1),
           std::max(sheet.snap(plot.y1), plot.y0 + 1)};
   areas.bands = {plot.x0, area.y0, plot.x1, area.y0 + band};
@@ -182,7 +186,7 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   std::string time;
   const Rect chip = chip_of(sheet, timeline, areas, time);
   if (chip.width() > 0) lay_out_cursor(sheet, timeline, map, columns, areas.bands.y1, areas.x_axis);
-  const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns);
+  const std::vector<bool> named = lay_out_labels(sheet, head, timeline, map, columns, areas.outside);
   // Which lines are drawn is known once their labels have been placed, but they are painted below those. The cover
   // of what is hidden is below them: a figure then has only lines that are known, the limit and the baseline.
   auto& items = sheet.scene().items;
@@ -190,6 +194,7 @@ void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline&
   lay_out_lines(sheet, timeline, map, named);
   std::rotate(items.begin() + below_marks, items.begin() + first_line, items.end());
   lay_out_ticks(sheet, timeline, areas, chip);
+  lay_out_edge_names(sheet, areas.outside, columns, map);
   if (chip.width() > 0) {
     sheet.fill(Layer::kMarks, chip, sheet.palette().ink, sheet.px(4));
     sheet.text_mid(Layer::kMarks, kStrongType, sheet.palette().on_ink, time, chip.center_x(), chip.center_y(),

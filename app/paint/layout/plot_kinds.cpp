@@ -24,7 +24,7 @@ class KindLabels {
         map_(map),
         unit_(unit) {}
 
-  void draw() {
+  void draw(const std::vector<EdgeName>& outside) {
     if (columns_.empty()) return;
     std::array<int, record::kNumCategories> order{};
     std::iota(order.begin(), order.end(), 0);
@@ -39,6 +39,8 @@ class KindLabels {
       return thickest[static_cast<std::size_t>(a)] > thickest[static_cast<std::size_t>(b)];
     });
     for (const int kind : order) {
+      const auto names = [kind](const EdgeName& name) { return name.kind == kind; };
+      if (std::any_of(outside.begin(), outside.end(), names)) continue;
       if (thickest[static_cast<std::size_t>(kind)] < sheet_.px(4)) break;
       if (!inside(kind)) with_leader(kind);
     }
@@ -191,11 +193,57 @@ class KindLabels {
   const ByteUnit unit_;
 };
 
+constexpr float kEdgeGap = 12;     // px at scale 1, from the plot to a name beside it
+constexpr float kLeastPlot = 420;  // px at scale 1: below it names stay inside
+
 }  // namespace
 
+std::vector<EdgeName> edge_names(const Sheet& sheet, const lessons::Timeline& timeline, float height, float width) {
+  std::vector<EdgeName> names;
+  if (timeline.stack.empty() || timeline.hidden_from || width < sheet.px(kLeastPlot)) return names;
+  const lessons::StackColumn& end = timeline.stack.back();
+  if (end.end < timeline.x.high - 0.03 * (timeline.x.high - timeline.x.low)) return names;
+  const auto px_of = [&](record::Bytes bytes) {
+    return static_cast<float>(static_cast<double>(bytes) / (timeline.y.high - timeline.y.low)) * height;
+  };
+  const ByteUnit unit = byte_unit(timeline.y.high);
+  for (int kind = 0; kind < record::kNumCategories; ++kind) {
+    const auto k = static_cast<std::size_t>(kind);
+    record::Bytes most = 0;
+    for (const lessons::StackColumn& column : timeline.stack) most = std::max(most, column.high[k]);
+    if (px_of(most) >= sheet.height(kStrongType) || px_of(end.high[k]) < sheet.px(2)) continue;
+    names.push_back({kind, lessons::capitalised(record::label_of(static_cast<record::Category>(kind))) + " " +
+                               in_unit(static_cast<double>(end.high[k]), unit, 2)});
+  }
+  return names;
+}
+
+float width_of(const Sheet& sheet, const std::vector<EdgeName>& names) {
+  float width = 0;
+  for (const EdgeName& name : names) width = std::max(width, sheet.width(kMediumType, name.text));
+  return names.empty() ? 0 : width + sheet.px(kEdgeGap);
+}
+
+void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const std::vector<PxColumn>& columns,
+                        const PlotMap& map) {
+  if (columns.empty()) return;
+  const float line = sheet.height(kMediumType);
+  float lowest = map.plot.y1 - line * 0.5f;  // for the middle of the next name, from the bottom up
+  for (const EdgeName& name : names) {
+    const float band = columns.back().of(name.kind).center_y(), middle = std::min(band, lowest);
+    lowest = middle - line;
+    const float width = sheet.line_px(1);
+    sheet.add(Layer::kAxes, Polyline{.points = {{map.plot.x1 + sheet.px(1), band},
+                                                {map.plot.x1 + sheet.px(kEdgeGap - 3), middle}},
+                                     .color = sheet.palette().of(static_cast<record::Category>(name.kind)).edge,
+                                     .width = 2 * width});
+    sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text, name.text, map.plot.x1 + sheet.px(kEdgeGap), middle);
+  }
+}
+
 void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
-                 const PlotMap& map, const ByteUnit& unit) {
-  KindLabels(pen, timeline, columns, map, unit).draw();
+                 const PlotMap& map, const ByteUnit& unit, const std::vector<EdgeName>& outside) {
+  KindLabels(pen, timeline, columns, map, unit).draw(outside);
 }
 
 }  // namespace headroom::app::paint

@@ -37,7 +37,7 @@ class PlotLabels {
   }
 
   // Returns which lines are named.
-  std::vector<bool> draw() {
+  std::vector<bool> draw(const std::vector<EdgeName>& outside) {
     if (const Rect rect = failed_rect(sheet_, timeline_, map_); rect.width() > 0) placer_.take(rect);
     guess();
     failed();
@@ -48,7 +48,7 @@ class PlotLabels {
       named.push_back(line_label(i));
       if (!named.back()) line_rects_[i].clear();  // it is not drawn
     }
-    label_kinds(pen_, timeline_, columns_, map_, unit_);
+    label_kinds(pen_, timeline_, columns_, map_, unit_, outside);
     return named;
   }
 
@@ -355,8 +355,8 @@ class PlotLabels {
 }  // namespace
 
 std::vector<bool> lay_out_labels(Sheet& sheet, const FigureHead& head, const Timeline& timeline, const PlotMap& map,
-                                 const std::vector<PxColumn>& columns) {
-  return PlotLabels(sheet, head, timeline, map, columns).draw();
+                                 const std::vector<PxColumn>& columns, const std::vector<EdgeName>& outside) {
+  return PlotLabels(sheet, head, timeline, map, columns).draw(outside);
 }
 
 }  // namespace headroom::app::paint

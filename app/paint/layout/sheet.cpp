@@ -90,13 +90,6 @@ void Sheet::hatch(Layer layer, const std::vector<Rect>& rects, Color color, cons
   if (!lines.pieces.empty()) add(layer, std::move(lines));
 }
 
-std::string in_unit(double bytes, const ByteUnit& unit, int decimals) {
-  std::string text = fmt::format("{:.{}f}", bytes / unit.bytes, unit.bytes > 1 ? decimals : 0);
-  const std::size_t whole = std::min(text.find('.'), text.size());
-  for (std::size_t at = whole; at > 3; at -= 3) text.insert(at - 3, 1, ',');
-  return text;
-}
-
 std::string joined(std::string first, std::string_view separator, const std::string& second) {
   if (!first.empty() && !second.empty()) first += separator;
   return std::move(first) + second;

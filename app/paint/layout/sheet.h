@@ -71,6 +71,7 @@ Heights heights_of(const Sheet& sheet, const lessons::Table& table);
 void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
 void lay_out_diagram(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
 void lay_out_addresses(Sheet& sheet, const lessons::AddressMap& panel, Rect area);
+void lay_out_traffic(Sheet& sheet, const lessons::Traffic& panel, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,
                     Rect area);
 // "your guess 21.3 GiB", a value of `axis`, around `at` but inside; once it is locked, "you said …"; before there is
@@ -93,8 +94,7 @@ void lay_out_kind(Sheet& sheet, const Rect& rect, record::Category category, flo
 // The small square of a kind beside a name.
 void lay_out_swatch(Sheet& sheet, Layer layer, const Rect& rect, record::Category category);
 
-// "13.81", "1,465.88": bytes in that unit.
-std::string in_unit(double bytes, const ByteUnit& unit, int decimals);
+using lessons::in_unit;
 // Both with the separator between them, or the one that there is.
 std::string joined(std::string first, std::string_view separator, const std::string& second);
 

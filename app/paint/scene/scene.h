@@ -125,6 +125,7 @@ struct HitArea {
   std::string tip;                               // what may not fit on the thing itself: "loss", a row in full
   std::optional<lessons::SetParam> action = {};  // of a click
   std::optional<std::size_t> span = {};          // a kernel that a click selects
+  std::optional<int> mark = {};                  // the same thing in several places: pointing at one lights all
 };
 
 struct Scene {

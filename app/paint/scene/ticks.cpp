@@ -83,9 +83,11 @@ std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, in
       break;
     }
   }
+  if (span < 2) step = 0.25;  // of a TiB
   std::vector<Tick> ticks;
   for (double value = 0; value <= span * (1 + 1e-9) && ticks.size() < 1000; value += step) {
-    ticks.push_back({value * unit.bytes, fmt::format("{:.0f}", value)});
+    ticks.push_back({value * unit.bytes,
+                     step < 1 ? fmt::format("{:g}", value) : record::format_count(std::llround(value))});
   }
   return ticks;
 }

@@ -110,9 +110,11 @@ record::Result<PageView*> PageLibrary::find_or_make(const lessons::Page& page) {
   auto view = std::make_unique<PageView>(std::make_unique<page::PageModel>(page, *info, std::move(sources)), engines_);
   for (; view->model().runs().empty() && name != names.end(); ++name)
     if (auto recording = stored(*name)) view->model().add_stored(std::move(recording), is_base(page, *name), *name);
+  using As = ToLoad::As;
   for (; name != names.end(); ++name) to_load_.push_back({&view->model(), std::string(*name)});
+  for (const std::string& beside : page.beside) to_load_.push_back({&view->model(), beside, As::kBeside});
   if (options_.from == nullptr && !page.demo.empty())
-    for (std::string& kept : kept_.of_page(page.id)) to_load_.push_back({&view->model(), std::move(kept), true});
+    for (std::string& kept : kept_.of_page(page.id)) to_load_.push_back({&view->model(), std::move(kept), As::kKept});
   return (pages_[&page] = std::move(view)).get();
 }
 
@@ -121,11 +123,14 @@ void PageLibrary::load_next_recording() {
   if (to_load_.empty()) return;
   const ToLoad next = to_load_.front();
   to_load_.erase(to_load_.begin());
-  if (next.kept) {
-    if (auto run = read(kept_.path_of(next.recording))) next.page->add_kept(std::move(run), next.recording);
-    return;
-  }
-  if (auto recording = stored(next.recording))
+  using As = ToLoad::As;
+  auto recording = next.as == As::kKept ? read(kept_.path_of(next.recording)) : stored(next.recording);
+  if (recording == nullptr) return;
+  if (next.as == As::kKept)
+    next.page->add_kept(std::move(recording), next.recording);
+  else if (next.as == As::kBeside)
+    next.page->add_beside(std::move(recording));
+  else
     next.page->add_stored(std::move(recording), is_base(next.page->page(), next.recording), next.recording);
 }
 

@@ -62,7 +62,11 @@ class PageLibrary {
   struct ToLoad {
     page::PageModel* page;
     std::string recording;
-    bool kept = false;  // one of the reader's
+    enum class As : unsigned char {
+      kStored,
+      kKept,
+      kBeside
+    } as = As::kStored;  // shipped, the reader's, of another demo
   };
   std::vector<ToLoad> to_load_;
   std::map<std::string, const page::PageModel*> calculators_;  // by schema: where the reader set it last

@@ -64,7 +64,7 @@ void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& f
 }  // namespace
 
 void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect) {
-  const LaidOutFor now{frame.page.revision(), size_of(rect), look().scale, theme().id, frame.state.lit};
+  const LaidOutFor now{frame.page.revision(), size_of(rect), look().scale, theme().id, frame.state.lit, marked_};
   if (now == laid_out_for_) return;
   const AtlasMeasure measure;
   paint::Frame layout;
@@ -81,6 +81,7 @@ void FigureCard::lay_out(PageFrame& frame, const lessons::FigureData& figure, co
                   .search = true};
   layout.measure = &measure;
   layout.lit = frame.state.lit;
+  layout.marked = marked_;
   scene_ = paint::layout(figure, layout);
   laid_out_for_ = now;
   ++layouts_;
@@ -278,9 +279,11 @@ void FigureCard::interact(PageFrame& frame, const lessons::FigureData& figure, c
 // Bands and rows light their kind everywhere; what does not fit on the thing itself is said in a tooltip.
 void FigureCard::point_at(ImVec2 mouse) {
   pointed_at_.reset();
+  marked_.reset();
   for (const paint::HitArea& area : scene_.hits) {
     if (!area.rect.contains({mouse.x, mouse.y})) continue;
     if (area.category && !scene_.map.plot.contains({mouse.x, mouse.y})) pointed_at_ = area.category;
+    if (area.mark) marked_ = area.mark;
     if (!area.tip.empty()) tooltip(area.tip);
   }
 }

@@ -48,10 +48,11 @@ class FigureCard {
     float scale = 0;
     ThemeId theme = ThemeId::kLight;
     std::optional<record::Category> lit;
+    std::optional<int> marked;
 
     bool operator==(const LaidOutFor& o) const {
       return revision == o.revision && size.x == o.size.x && size.y == o.size.y && scale == o.scale &&
-             theme == o.theme && lit == o.lit;
+             theme == o.theme && lit == o.lit && marked == o.marked;
     }
   };
   enum class Drag { kNone, kGuess, kMeasure, kPan };
@@ -78,6 +79,7 @@ class FigureCard {
   bool wants_search_ = false;  // the field for a kernel's name is to be typed in
   bool had_lanes_ = false;     // in the last picture: Ctrl F has something to find
   std::optional<record::Category> pointed_at_;
+  std::optional<int> marked_;  // the thing that the mouse is on, in all its places
 };
 
 }  // namespace headroom::app::window

@@ -25,18 +25,13 @@ constexpr float kHold = 0.25f;  // seconds, from which on a press holds
 
 int rows_of(Density density) { return density == Density::kWide ? 2 : 1; }
 
-// In the unit of the peak, one digit after the point: "32.0", "−12.8".
-struct PeakUnit {
-  Bytes size = record::kGiB;
-  std::string_view name = "GiB";
-
-  std::string number(Bytes bytes) const {
-    return fmt::format("{:.1f}", static_cast<double>(bytes) / static_cast<double>(size));
-  }
-  std::string change(Bytes bytes) const { return (bytes < 0 ? "−" : "+") + number(std::abs(bytes)); }
+// In the unit of an axis that ends at the peak, one digit after the point: "32.0", "−12.8".
+struct PeakUnit : lessons::ByteUnit {
+  std::string number(Bytes of) const { return lessons::in_unit(static_cast<double>(of), *this, 1); }
+  std::string change(Bytes of) const { return (of < 0 ? "−" : "+") + number(std::abs(of)); }
 };
 
-PeakUnit unit_of(Bytes peak) { return peak >= record::kGiB ? PeakUnit{} : PeakUnit{record::kMiB, "MiB"}; }
+PeakUnit unit_of(Bytes peak) { return {lessons::byte_unit(static_cast<double>(peak))}; }
 
 // "does not fit by 8.0 GiB"
 std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {

@@ -46,9 +46,14 @@ class LaunchesRun final : public DemoRun {
       for (const BenchSubject& subject : subjects_)
         if (subject.variant == variant && subject.pass == pass) forms_.push_back({variant, subject.call});
     // What is compiled, loaded or chosen at a first call is over before the steps.
-    for (const Form& form : forms_)
-      for (int i = 0; i < 3; ++i) form.call();
-    if (device.is_cuda() && !forms_.empty()) record_graph();
+    const auto warm = [this] {
+      for (const Form& form : forms_)
+        for (int i = 0; i < 3; ++i) form.call();
+    };
+    warm();
+    if (!device.is_cuda() || forms_.empty()) return;
+    record_graph();
+    warm();  // recording emptied the allocator's cache
   }
 
   StepResult step(int index) override {

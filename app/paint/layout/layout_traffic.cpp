@@ -1,0 +1,394 @@
+// One operation's kernels three times: on a time axis, as bars of their speeds beside a copy, and as squares of the bytes
+// that they read, write and keep. What is pointed at in one picture is lit in all.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/paint/layout/plot_parts.h"
+#include "app/paint/layout/sheet.h"
+#include "app/paint/scene/ticks.h"
+
+namespace headroom::app::paint {
+namespace {
+
+using lessons::Traffic;
+using lessons::TrafficForm;
+using lessons::TrafficKernel;
+
+constexpr float kLine = 20;                          // px at scale 1
+constexpr HatchRule kGapHatch{5, 1, 1};              // where nothing runs
+constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: two pictures side by side; below the first one
+
+class TrafficLayout {
+ public:
+  TrafficLayout(Sheet& sheet, const Traffic& panel) : sheet_(sheet), palette_(sheet.palette()), panel_(panel) {}
+
+  void draw(Rect area) {
+    Rect top = area;
+    const bool more = area.height() >= sheet_.px(kLeastPictures);
+    if (more) top.y1 = area.y0 + std::clamp(area.height() * 0.34f, sheet_.px(140), sheet_.px(210));
+    times(top);
+    if (!more) return;
+    Rect rest{area.x0, top.y1 + sheet_.px(14), area.x1, area.y1};
+    if (area.width() >= sheet_.px(kBeside)) {
+      const float middle = sheet_.snap(rest.x0 + rest.width() * 0.56f);
+      speeds({rest.x0, rest.y0, middle - sheet_.px(20), rest.y1});
+      squares({middle + sheet_.px(8), rest.y0, rest.x1, rest.y1});
+    } else {
+      squares(rest);
+    }
+  }
+
+ private:
+  bool steps_back(int mark) const { return sheet_.frame().marked && *sheet_.frame().marked != mark; }
+
+  void hit(const Rect& rect, const TrafficKernel& kernel, int mark) {
+    sheet_.scene().hits.push_back({.rect = rect, .category = std::nullopt, .tip = kernel.tip, .mark = mark});
+  }
+
+  // Ink for the fused kernel, gray with an outline for the others; what steps back is pale.
+  Color bar(const Rect& rect, bool ours, int mark) {
+    const bool back = steps_back(mark);
+    const Color full = ours ? palette_.ink : palette_.phase[3];
+    sheet_.fill(Layer::kBars, rect, back ? mixed(full, palette_.well, 0.6f) : full, sheet_.px(2));
+    if (!ours || back) outline(rect, palette_.control, 1, 2);
+    return back ? palette_.text3 : ours ? palette_.on_ink : palette_.text;
+  }
+
+  void outline(const Rect& rect, Color color, float width, float radius) {
+    const float line = sheet_.line_px(width), half = line * 0.5f;
+    sheet_.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
+                                     .color = color,
+                                     .width = line,
+                                     .radius = sheet_.px(radius)});
+  }
+
+  // --- when
+
+  void times(Rect area) {
+    float names = 0, totals = 0;
+    for (const TrafficForm& form : panel_.forms) {
+      names = std::max({names, sheet_.width(kStrongType, form.label), sheet_.width(kLabelType, count_of(form))});
+      totals = std::max(totals, sheet_.width(kPeakType, total_of(form)));
+    }
+    PlotMap& map = sheet_.scene().map;
+    map.x = panel_.x;
+    map.plot = {sheet_.snap(area.x0 + names + sheet_.px(12)), area.y0 + sheet_.px(kLine), area.x1 - totals - sheet_.px(10),
+                area.y1 - sheet_.px(kLine)};
+    map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
+    const float pitch = map.plot.height() / static_cast<float>(std::max<std::size_t>(1, panel_.forms.size()));
+    int mark = 0;
+    for (std::size_t i = 0; i < panel_.forms.size(); ++i) {
+      const TrafficForm& form = panel_.forms[i];
+      const float y0 = map.plot.y0 + pitch * static_cast<float>(i);
+      const Rect row{map.plot.x0, sheet_.snap(y0 + sheet_.px(3)), map.plot.x1,
+                     sheet_.snap(y0 + std::min(pitch - sheet_.px(5), sheet_.px(46)))};
+      const float line = sheet_.height(kStrongType);
+      sheet_.text(Layer::kAxes, kStrongType, palette_.text, form.label, area.x0, row.center_y() - line);
+      sheet_.text(Layer::kAxes, kLabelType, palette_.text2, count_of(form), area.x0, row.center_y());
+      launches(form, map, row, mark);
+    }
+    gap_words(map);
+    sheet_.horizontal(Layer::kAxes, map.plot.x0, map.plot.x1, map.plot.y1, palette_.control, sheet_.line_px(1));
+    lay_out_time_ticks(sheet_, map, {});
+  }
+
+  static std::string count_of(const TrafficForm& form) { return form.note.substr(0, form.note.find(',')); }
+
+  static double end_of(const TrafficForm& form) { return form.kernels.empty() ? 0 : form.kernels.back().end; }
+
+  // Without a decimal where it says nothing: "264 µs", "11.2 µs".
+  static std::string total_of(const TrafficForm& form) {
+    return record::format_duration(static_cast<record::Nanoseconds>(end_of(form)));
+  }
+
+  void launches(const TrafficForm& form, const PlotMap& map, Rect row, int& mark) {
+    const float hair = sheet_.line_px(1);
+    for (std::size_t k = 0; k < form.kernels.size(); ++k, ++mark) {
+      const TrafficKernel& kernel = form.kernels[k];
+      const float x0 = sheet_.snap(map.x_px(kernel.begin)),
+                  x1 = std::max(sheet_.snap(map.x_px(kernel.end)), x0 + 2 * hair);
+      if (k > 0) {
+        const Rect gap{sheet_.snap(map.x_px(form.kernels[k - 1].end)) + hair, row.y0 + row.height() * 0.3f, x0 - hair,
+                       row.y1 - row.height() * 0.3f};
+        if (gap.width() > 2 * hair) sheet_.hatch(Layer::kBars, {gap}, palette_.control, kGapHatch);
+      }
+      const Rect box{x0, row.y0, x1, row.y1};
+      const Color words = bar(box, form.ours, mark);
+      hit({std::min(x0, box.center_x() - sheet_.px(3)), row.y0, std::max(x1, box.center_x() + sheet_.px(3)), row.y1},
+          kernel, mark);
+      const float room = box.width() - sheet_.px(6), line = sheet_.height(kLabelType);
+      if (sheet_.width(kLabelType, kernel.label) > room) continue;
+      const std::string time = record::format_duration(static_cast<record::Nanoseconds>(kernel.end - kernel.begin));
+      const bool both = box.height() > 2.2f * line && sheet_.width(kLabelType, time) <= room;
+      sheet_.text_mid(Layer::kLabels, kLabelType, words, kernel.label, box.center_x(),
+                      box.center_y() - (both ? line * 0.5f : 0), Anchor::kMiddle);
+      if (both)
+        sheet_.text_mid(Layer::kLabels, kLabelType, words, time, box.center_x(), box.center_y() + line * 0.5f,
+                        Anchor::kMiddle);
+    }
+    sheet_.text_mid(Layer::kLabels, kPeakType, palette_.text, total_of(form), map.x_px(end_of(form)) + sheet_.px(8),
+                    row.center_y());
+  }
+
+  // Over the first form: how long nothing ran.
+  void gap_words(const PlotMap& map) {
+    const TrafficForm& form = panel_.forms.front();
+    double busy = 0;
+    for (const TrafficKernel& kernel : form.kernels) busy += kernel.end - kernel.begin;
+    const double gaps = end_of(form) - busy;
+    if (gaps <= 0) return;
+    const std::string words =
+        fmt::format("hatched: nothing runs, {} of {}", record::format_duration(static_cast<record::Nanoseconds>(gaps)),
+                    total_of(form));
+    sheet_.text_mid(Layer::kLabels, kLabelType, palette_.text2, sheet_.shortened(kLabelType, words, map.plot.width()),
+                    map.plot.x0, map.plot.y0 - sheet_.px(kLine) * 0.5f);
+  }
+
+  // --- how fast
+
+  Rect titled(Rect area, const std::string& title, const std::string& note) {
+    const float line = sheet_.px(kLine);
+    sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, sheet_.shortened(kStrongType, title, area.width()), area.x0,
+                    area.y0 + line * 0.5f);
+    sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, sheet_.shortened(kLabelType, note, area.width()), area.x0,
+                    area.y0 + line * 1.4f);
+    area.y0 += line * 2;
+    return area;
+  }
+
+  void speeds(Rect area) {
+    area = titled(area, "Speed of each kernel", "bytes that must move ÷ time");
+    float names = 0;
+    std::size_t count = 0;
+    for (const TrafficForm& form : panel_.forms)
+      for (const TrafficKernel& kernel : form.kernels) {
+        names = std::max(names, sheet_.width(kLabelType, kernel.label));
+        ++count;
+      }
+    PlotMap map{.plot = {sheet_.snap(area.x0 + names + sheet_.px(10)), area.y0 + sheet_.px(kLine), area.x1,
+                         area.y1 - sheet_.px(kLine)},
+                .x = panel_.rate,
+                .y = {}};
+    if (map.plot.width() <= 0 || map.plot.height() <= 0 || count == 0) return;
+    rate_ticks(map);
+    const float pitch = map.plot.height() / static_cast<float>(count);
+    const float height = std::min(pitch * 0.72f, sheet_.px(26));
+    float y = map.plot.y0;
+    int mark = 0;
+    const bool numbers = pitch >= sheet_.height(kLabelType);
+    for (const TrafficForm& form : panel_.forms)
+      for (const TrafficKernel& kernel : form.kernels) {
+        const Rect row{map.plot.x0, sheet_.snap(y + (pitch - height) * 0.5f),
+                       std::max(sheet_.snap(map.x_px(kernel.rate())), map.plot.x0 + sheet_.line_px(2)),
+                       sheet_.snap(y + (pitch + height) * 0.5f)};
+        speed(form, kernel, row, mark, numbers, map);
+        hit({area.x0, y, area.x1, y + pitch}, kernel, mark);
+        y += pitch;
+        ++mark;
+      }
+    copy_line(map);
+  }
+
+  void speed(const TrafficForm& form, const TrafficKernel& kernel, Rect row, int mark, bool numbers, const PlotMap& map) {
+    const Color inside = bar(row, form.ours, mark);
+    if (!numbers) return;
+    const Color name = steps_back(mark) ? palette_.text3 : palette_.text;
+    sheet_.text_mid(Layer::kAxes, form.ours ? kStrongType : kLabelType, name, kernel.label, row.x0 - sheet_.px(8),
+                    row.center_y(), Anchor::kEnd);
+    const std::string text = rate_number(kernel.rate());
+    const float width = sheet_.width(kStrongType, text);
+    // Left of the copy's line where that would strike it.
+    const float line = panel_.copy > 0 ? map.x_px(panel_.copy) : row.x1 + width;
+    const float beside = row.x1 - sheet_.px(8);
+    const float end = line > beside - width - sheet_.px(6) && line < row.x1 + sheet_.px(6) ? std::min(beside, line - sheet_.px(6)) : beside;
+    if (end - width > row.x0 + sheet_.px(4))
+      sheet_.text_mid(Layer::kLabels, kStrongType, inside, text, end, row.center_y(), Anchor::kEnd);
+    else
+      sheet_.text_mid(Layer::kLabels, kStrongType, palette_.text, text, row.x1 + sheet_.px(6), row.center_y());
+  }
+
+  // In the axis's unit.
+  std::string rate_number(double rate) const {
+    const double shown = rate / rate_unit().bytes;
+    return shown >= 100 ? record::format_count(std::llround(shown)) : fmt::format("{:.{}f}", shown, shown < 10 ? 1 : 0);
+  }
+  static ByteUnit rate_unit() { return {"GB/s", 1e9}; }
+
+  void rate_ticks(const PlotMap& map) {
+    const ByteUnit unit = rate_unit();
+    const int most = std::max(2, static_cast<int>(map.plot.width() / sheet_.px(80)));
+    const lessons::Axis axis{.unit = lessons::AxisUnit::kNumber, .high = map.x.high / unit.bytes};
+    const std::vector<Tick> ticks = chart_ticks(axis, most).ticks;
+    float free = map.plot.x0 - sheet_.px(40);
+    for (const Tick& tick : ticks) {
+      const float x = sheet_.snap(map.x_px(tick.value * unit.bytes));
+      sheet_.vertical(Layer::kGround, x, map.plot.y0, map.plot.y1, palette_.grid, sheet_.line_px(1));
+      const std::string words = &tick == &ticks.back() ? tick.label + " " + std::string(unit.name) : tick.label;
+      const float half = sheet_.width(kLabelType, words) * 0.5f, at = std::min(x, map.plot.x1 - half);
+      if (at - half < free) continue;
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, words, at, map.plot.y1 + sheet_.px(kLine) * 0.5f,
+                      Anchor::kMiddle);
+      free = at + half + sheet_.px(6);
+    }
+  }
+
+  void copy_line(const PlotMap& map) {
+    if (panel_.copy <= 0) return;
+    const float x = sheet_.snap(map.x_px(panel_.copy));
+    sheet_.add(Layer::kLines, Polyline{.points = {{x, map.plot.y0}, {x, map.plot.y1}},
+                                       .color = palette_.ink,
+                                       .width = sheet_.line_px(1.5f),
+                                       .dash = sheet_.px(4),
+                                       .gap = sheet_.px(3)});
+    const float half = sheet_.width(kStrongType, panel_.copy_label) * 0.5f;
+    sheet_.text_mid(Layer::kLabels, kStrongType, palette_.text, panel_.copy_label,
+                    std::clamp(x, map.plot.x0 + half, std::max(map.plot.x0 + half, map.plot.x1 - half)),
+                    map.plot.y0 - sheet_.px(kLine) * 0.5f, Anchor::kMiddle);
+  }
+
+  // --- which bytes
+
+  enum class Bytes { kRead, kWritten, kKept };
+
+  // Filled: read. Hollow: written; with a dot: it stays until backward.
+  void square(Rect rect, Bytes kind, bool ours, int mark) {
+    const Color ink = steps_back(mark) ? mixed(palette_.control, palette_.well, 0.5f)
+                      : ours           ? palette_.ink
+                                       : palette_.text3;
+    if (kind == Bytes::kRead) {
+      sheet_.fill(Layer::kBars, rect, ink, sheet_.px(2));
+      if (steps_back(mark)) outline(rect, palette_.control, 1, 2);
+      return;
+    }
+    outline(rect, steps_back(mark) ? palette_.control : ink, 1.5f, 2);
+    if (kind == Bytes::kKept)
+      sheet_.add(Layer::kBars, Disc{.center = {rect.center_x(), rect.center_y()},
+                                    .radius = rect.width() * 0.2f,
+                                    .fill = ink,
+                                    .stroke = {}});
+  }
+
+  std::vector<std::pair<Bytes, int>> squares_of(const TrafficForm& form, int mark) const {
+    std::vector<std::pair<Bytes, int>> all;
+    const auto count = [&](record::Bytes bytes) {
+      return std::llround(static_cast<double>(bytes) / static_cast<double>(panel_.square));
+    };
+    for (const TrafficKernel& kernel : form.kernels) {
+      all.insert(all.end(), static_cast<std::size_t>(count(kernel.read)), {Bytes::kRead, mark});
+      const bool kept = kernel.kept * 2 > kernel.written;
+      all.insert(all.end(), static_cast<std::size_t>(count(kernel.written)),
+                 {kept ? Bytes::kKept : Bytes::kWritten, mark});
+      ++mark;
+    }
+    return all;
+  }
+
+  void squares(Rect area) {
+    area = titled(area, "Bytes moved", fmt::format("one square is {}", record::format_bytes(panel_.square, 0)));
+    legend(area);
+    area.y0 += sheet_.px(kLine + 8);
+    const float line = sheet_.px(kLine + 4);
+    std::size_t most = 0;
+    int mark = 0;
+    std::vector<std::vector<std::pair<Bytes, int>>> all;
+    for (const TrafficForm& form : panel_.forms) {
+      all.push_back(squares_of(form, mark));
+      mark += static_cast<int>(form.kernels.size());
+      most = std::max(most, all.back().size());
+    }
+    const float table = sheet_.px(3 * 22 + 12);
+    const float room = area.height() - line * static_cast<float>(all.size());
+    const bool with_table = room - table > sheet_.px(90);
+    const Grid grid = grid_of(all, area.width(), room - (with_table ? table : 0));
+    mark = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const TrafficForm& form = panel_.forms[i];
+      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, form.label, area.x0, area.y0 + line * 0.5f);
+      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, record::format_bytes(form.moved(), 0), area.x1,
+                      area.y0 + line * 0.5f, Anchor::kEnd);
+      area.y0 += line;
+      block(form, all[i], grid, area, mark);
+      area.y0 += grid.pitch * static_cast<float>(grid.rows(all[i].size()));
+      mark += static_cast<int>(form.kernels.size());
+    }
+    if (with_table) sums({area.x0, area.y0 + sheet_.px(10), area.x1, area.y1});
+  }
+
+  struct Grid {
+    std::size_t columns = 1;
+    float pitch = 1;
+    std::size_t rows(std::size_t count) const { return (count + columns - 1) / columns; }
+  };
+
+  // The largest squares that fit, at most 20 px.
+  Grid grid_of(const std::vector<std::vector<std::pair<Bytes, int>>>& all, float width, float height) const {
+    for (float pitch = sheet_.px(20); pitch > sheet_.px(5); pitch -= sheet_.line_px(1)) {
+      const Grid grid{static_cast<std::size_t>(std::max(1.0f, width / pitch)), pitch};
+      std::size_t rows = 0;
+      for (const auto& each : all) rows += grid.rows(each.size());
+      if (static_cast<float>(rows) * pitch <= height) return grid;
+    }
+    return {static_cast<std::size_t>(std::max(1.0f, width / sheet_.px(5))), sheet_.px(5)};
+  }
+
+  void block(const TrafficForm& form, const std::vector<std::pair<Bytes, int>>& all, const Grid& grid, Rect area,
+             int first) {
+    const float gap = std::max(sheet_.line_px(1), sheet_.snap(grid.pitch * 0.18f));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const float x = sheet_.snap(area.x0 + grid.pitch * static_cast<float>(i % grid.columns)),
+                  y = sheet_.snap(area.y0 + grid.pitch * static_cast<float>(i / grid.columns));
+      if (y + grid.pitch > area.y1) return;
+      const auto [kind, mark] = all[i];
+      square({x, y, x + grid.pitch - gap, y + grid.pitch - gap}, kind, form.ours, mark);
+      hit({x, y, x + grid.pitch, y + grid.pitch}, form.kernels[static_cast<std::size_t>(mark - first)], mark);
+    }
+  }
+
+  void legend(Rect area) {
+    const float size = sheet_.px(12), middle = area.y0 + sheet_.px(kLine) * 0.5f;
+    float x = area.x0;
+    for (const auto& [kind, word] : {std::pair{Bytes::kRead, "read"}, std::pair{Bytes::kWritten, "written"},
+                                     std::pair{Bytes::kKept, "written, kept for backward"}}) {
+      const float width = size + sheet_.px(6) + sheet_.width(kLabelType, word);
+      if (x + width > area.x1) return;
+      const float top = sheet_.snap(middle - size * 0.5f);
+      square({sheet_.snap(x), top, sheet_.snap(x) + size, top + size}, kind, false, sheet_.frame().marked.value_or(-1));
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, word, x + size + sheet_.px(6), middle);
+      x += width + sheet_.px(14);
+    }
+  }
+
+  // What the last form saves of the first.
+  void sums(Rect area) {
+    const TrafficForm &eager = panel_.forms.front(), &fused = panel_.forms.back();
+    const auto times = [](double a, double b) { return b > 0 ? fmt::format("{:.1f}× less", a / b) : std::string(); };
+    const std::pair<std::string, std::string> rows[] = {
+        {"Traffic", times(static_cast<double>(eager.moved()), static_cast<double>(fused.moved()))},
+        {"Time", times(end_of(eager), end_of(fused))},
+        {"Kept for backward",
+         record::format_bytes(eager.kept(), 0) + " → " + record::format_bytes(fused.kept(), 0)}};
+    sheet_.horizontal(Layer::kAxes, area.x0, area.x1, area.y0, palette_.hairline, sheet_.line_px(1));
+    float y = area.y0 + sheet_.px(4);
+    for (const auto& [name, value] : rows) {
+      const float line = sheet_.px(22);
+      if (y + line > area.y1 + 1) return;
+      sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, name, area.x0, y + line * 0.5f);
+      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, value, area.x1, y + line * 0.5f, Anchor::kEnd);
+      y += line;
+    }
+  }
+
+  Sheet& sheet_;
+  const Palette& palette_;
+  const Traffic& panel_;
+};
+
+}  // namespace
+
+void lay_out_traffic(Sheet& sheet, const lessons::Traffic& panel, Rect area) { TrafficLayout(sheet, panel).draw(area); }
+
+}  // namespace headroom::app::paint

@@ -1,0 +1,217 @@
+// The forward pass of RMSNorm launch by launch, composed and fused: when each kernel ran, how fast it moved its bytes
+// beside a copy, and which bytes these are. The run is a benchmark, for the copy; the launches are a traced run of the
+// same device beside it.
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "lessons/axes.h"
+#include "lessons/bench.h"
+#include "lessons/kernel_rows.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kLaunchTraffic;
+
+namespace {
+
+using record::Bytes;
+using record::KernelSpan;
+using record::Recording;
+
+// What one operation of the composition touches, for N rows of H numbers: whole tensors as bytes per number, columns of one
+// fp32 number per row as a count, and whether autograd keeps what it writes.
+struct Operation {
+  std::string_view label;
+  Bytes read = 0, written = 0;       // bytes per number
+  int read_rows = 0, write_rows = 0;  // numbers per row
+  bool kept = false;
+};
+
+// y = w · to(x32 · rsqrt(mean(x32²) + ε)), as PyTorch runs it. With fp32 nothing is converted; on a CPU the mean is a sum
+// and a division. Autograd keeps what a product or a power reads: x in fp32, the reciprocal roots, the normalized rows.
+std::vector<Operation> composition(Bytes size, bool on_cpu) {
+  std::vector<Operation> all;
+  const bool converts = size != 4;
+  if (converts) all.push_back({.label = "to fp32", .read = size, .written = 4, .kept = true});
+  all.push_back({.label = "pow", .read = 4, .written = 4});
+  if (on_cpu) {
+    all.push_back({.label = "sum", .read = 4, .write_rows = 1});
+    all.push_back({.label = "÷ H", .read_rows = 1, .write_rows = 1});
+  } else {
+    all.push_back({.label = "mean", .read = 4, .write_rows = 1});
+  }
+  all.push_back({.label = "+ ε", .read_rows = 1, .write_rows = 1});
+  all.push_back({.label = "rsqrt", .read_rows = 1, .write_rows = 1, .kept = true});
+  all.push_back({.label = "mul", .read = 4, .written = 4, .read_rows = 1, .kept = !converts});
+  if (converts) all.push_back({.label = "to 16 bits", .read = 4, .written = size, .kept = true});
+  all.push_back({.label = "mul w", .read = size, .written = size});
+  return all;
+}
+
+std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view form) {
+  const std::string op = std::string(kFormPrefix) + std::string(form);
+  std::vector<KernelSpan> found;
+  for (const KernelSpan& span : recording.kernel_spans())
+    if (span.step >= 0 && span.kind != record::SpanKind::kRuntimeCall && recording.op_name(span.op) == op)
+      found.push_back(span);
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  return found;
+}
+
+std::string param_of(const Recording& recording, const std::string& key) {
+  const auto found = recording.info().params.find(key);
+  return found == recording.info().params.end() ? std::string() : found->second;
+}
+
+struct Shape {
+  Bytes rows = 0, width = 0, size = 0;  // numbers, numbers, bytes per number
+};
+
+// From the rows that were asked for and what the fused kernel moved: x, y and w, and one fp32 number per row.
+std::optional<Shape> shape_of(const Recording& recording, Bytes fused) {
+  const bool on_cpu = recording.info().device == record::DeviceKind::kCpu;
+  const std::string storage = param_of(recording, "storage"), rows = param_of(recording, "rows");
+  Shape shape{.size = storage == "fp32" || (storage == "auto" && on_cpu) ? 4 : 2};
+  shape.rows = std::atoll(rows.c_str());
+  if (shape.rows <= 0 || fused <= 4 * shape.rows) return std::nullopt;
+  const Bytes of_a_column = shape.size * (2 * shape.rows + 1);
+  shape.width = (fused - 4 * shape.rows) / of_a_column;
+  if (shape.width <= 0 || (fused - 4 * shape.rows) % of_a_column != 0) return std::nullopt;
+  return shape;
+}
+
+// "to fp32: 26.8 µs, reads 16.00 MiB, writes 32.00 MiB, kept for backward, 1.88 TB/s"
+std::string tip_of(const TrafficKernel& kernel) {
+  return fmt::format("{}: {}, reads {}, writes {}{}, {}", kernel.label, time_text(kernel.end - kernel.begin),
+                     record::format_bytes(kernel.read), record::format_bytes(kernel.written),
+                     kernel.kept > 0 ? ", kept for backward" : "", rate_text(kernel.rate()));
+}
+
+TrafficKernel kernel_of(const KernelSpan& span, record::Nanoseconds origin) {
+  TrafficKernel kernel;
+  kernel.begin = static_cast<double>(span.start - origin);
+  kernel.end = kernel.begin + static_cast<double>(span.duration);
+  return kernel;
+}
+
+TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<Operation>& operations, Shape shape) {
+  TrafficForm form{.label = "Eager", .note = {}, .kernels = {}};
+  const Bytes numbers = shape.rows * shape.width;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Operation& operation = operations[i];
+    TrafficKernel kernel = kernel_of(spans[i], spans.front().start);
+    kernel.label = operation.label;
+    kernel.read = operation.read * numbers + operation.read_rows * 4 * shape.rows;
+    if (operation.label == "mul w") kernel.read += shape.size * shape.width;
+    kernel.written = operation.written * numbers + operation.write_rows * 4 * shape.rows;
+    kernel.kept = operation.kept ? kernel.written : 0;
+    kernel.tip = tip_of(kernel);
+    form.kernels.push_back(std::move(kernel));
+  }
+  return form;
+}
+
+TrafficForm fused_form(const KernelSpan& span, Shape shape) {
+  TrafficForm form{.label = "Fused", .note = {}, .ours = true, .kernels = {}};
+  TrafficKernel kernel = kernel_of(span, span.start);
+  kernel.label = "rms_norm";
+  kernel.read = shape.size * (shape.rows + 1) * shape.width;
+  kernel.kept = 4 * shape.rows;
+  kernel.written = shape.size * shape.rows * shape.width + kernel.kept;
+  kernel.tip = tip_of(kernel);
+  form.kernels.push_back(std::move(kernel));
+  return form;
+}
+
+std::string note_of(const TrafficForm& form, bool on_cpu) {
+  double time = 0;
+  for (const TrafficKernel& kernel : form.kernels) time += kernel.end - kernel.begin;
+  const std::size_t count = form.kernels.size();
+  return fmt::format("{} {}{}, {}", count, on_cpu ? "operator" : "launch",
+                     count == 1 ? ""
+                     : on_cpu   ? "s"
+                                : "es",
+                     time_text(time));
+}
+
+// The benchmark's large copy.
+void add_copy(Traffic& panel, const Recording& bench) {
+  for (const Measurement& row : bench.measurements())
+    if (row.panel == Measurement::kCopy && row.timing == main_timing(bench) && row.median > 0)
+      panel.copy = static_cast<double>(row.bytes) / row.median * 1e9;
+  if (panel.copy > 0) panel.copy_label = fmt::format("a large copy: {}", rate_text(panel.copy));
+}
+
+// Powers of two: at most eighty squares of the form that moves most.
+Bytes square_of(Bytes most) {
+  Bytes square = record::kKiB;
+  while (most / square > 80) square *= 2;
+  return square;
+}
+
+const Recording* launches_beside(const FigureInput& input) {
+  const record::RunInfo& run = input.run->recording().info();
+  for (const record::Ledger* each : input.beside) {
+    const record::RunInfo& info = each->recording().info();
+    if (info.demo == "launches" && info.device == run.device && device_name(info) == device_name(run))
+      return &each->recording();
+  }
+  return nullptr;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const Recording* launches = launches_beside(input);
+  if (launches == nullptr) {
+    figure.head.empty_reason = "No traced launches of RMSNorm are stored for the device of this run.";
+    return;
+  }
+  const bool on_cpu = launches->info().device == record::DeviceKind::kCpu;
+  const auto eager = kernels_of(*launches, "eager"), fused = kernels_of(*launches, "fused");
+  const auto shape = fused.size() == 1 ? shape_of(*launches, fused.front().bytes) : std::nullopt;
+  if (!shape || param_of(*launches, "kernel") != "rms_norm" || param_of(*launches, "pass") != "forward") {
+    figure.head.empty_reason = "The launches beside this run are not those of one forward pass of RMSNorm.";
+    return;
+  }
+  const std::vector<Operation> operations = composition(shape->size, on_cpu);
+  if (eager.size() != operations.size()) {
+    figure.head.empty_reason =
+        fmt::format("RMSNorm was composed of {} operations in this run, not of {}.", eager.size(), operations.size());
+    return;
+  }
+  Traffic panel;
+  panel.forms = {eager_form(eager, operations, *shape), fused_form(fused.front(), *shape)};
+  double end = 0, fastest = 0;
+  for (TrafficForm& form : panel.forms) {
+    form.note = note_of(form, on_cpu);
+    for (const TrafficKernel& kernel : form.kernels) {
+      end = std::max(end, kernel.end);
+      fastest = std::max(fastest, kernel.rate());
+    }
+  }
+  panel.square = square_of(panel.forms.front().moved());
+  add_copy(panel, input.run->recording());
+  panel.x = time_axis({}, end);
+  panel.rate = {.unit = AxisUnit::kBytesPerSecond, .high = 1.12 * std::max(fastest, panel.copy)};
+  figure.head.provenance_line = fmt::format("RMSNorm forward, {} × {}, {}, {}", record::format_count(shape->rows),
+                                            record::format_count(shape->width),
+                                            shape->size == 4 ? "fp32" : "16 bits", device_name(launches->info()));
+  for (const auto& [key, value] : full_provenance(*launches, record::Params()))
+    figure.head.provenance["launches." + key] = value;
+  figure.panels.emplace_back(std::move(panel));
+}
+
+}  // namespace
+
+constinit const Figure kLaunchTraffic{
+    .id = "launch_traffic",
+    .title = "Launch by launch",
+    .caption = "RMSNorm composed and fused: when each kernel ran, how fast it moved its bytes, and which bytes",
+    .schema = {},
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons
