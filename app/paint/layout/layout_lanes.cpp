@@ -56,7 +56,7 @@ void lay_out_sample(Sheet& sheet, Layer layer, const Rect& rect, const BoxLook& 
   const Palette& palette = sheet.palette();
   const float hair = sheet.line_px(1);
   const bool pale = contrast(look.fill, palette.well) < 3, thin = rect.width() <= 2 * hair;
-  sheet.fill(layer, rect, pale && thin ? palette.control : look.fill);
+  sheet.fill(layer, rect, pale && thin ? palette.text3 : look.fill);
   if (pale && !thin)
     sheet.add(layer, Outline{.rect = rect.inset(hair * 0.5f), .color = palette.control, .width = hair});
 }
