@@ -75,7 +75,10 @@ std::string answer(const Actor& actor, bool right) {
 void write_every_figure(const Actor& actor, const fs::path& folder) {
   actor.app.ui().export_folder = folder.string();
   actor.app.ui().export_formats = {false, false, false, true, false};  // CSV
-  for (const std::string& figure : actor.page().page().figures) {
+  const std::vector<std::string>& figures = actor.page().page().figures;
+  const auto first = static_cast<std::size_t>(actor.page().tab());  // the question's
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const std::string& figure = figures[(first + i) % figures.size()];
     if (actor.page().figure(400).head.empty_reason.empty()) {  // else the run on show does not have it
       IM_CHECK_STR_EQ(actor.page().figure(400).head.id.c_str(), figure.c_str());
       actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_E);

@@ -36,6 +36,8 @@ std::unique_ptr<PageModel> open(const lessons::Page& page, std::string fixed_set
     const bool base = std::find(page.bases.begin(), page.bases.end(), name) != page.bases.end();
     model->add_stored(recording.value(), base, name);
   }
+  for (const std::string& name : page.beside)
+    model->add_beside(app::load_recording(app::recording_path(kAssets, name)).value());
   return model;
 }
 
