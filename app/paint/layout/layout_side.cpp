@@ -131,7 +131,7 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
     names = std::max(names, sheet.width(kNote, level.label));
     values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(level.bytes), unit, 2)));
   }
-  sheet.text(Layer::kLevels, kHead, palette.text, "From tensor to card", area.x0, area.y0);
+  sheet.text(Layer::kLevels, kHead, palette.text, "From tensor to device", area.x0, area.y0);
   sheet.text(Layer::kLevels, kNote, palette.text2, std::string(unit.name), area.x1, area.y0 + sheet.px(1),
              Anchor::kEnd);
   const float from = area.x0 + sheet.snap(names + sheet.px(14)), to = area.x1 - sheet.snap(values + sheet.px(14));
