@@ -107,12 +107,15 @@ float draw_figure_choices(PageFrame& frame, Rect rect) {
   return rect.x1;
 }
 
+std::string step_words(const page::PageModel& page, std::size_t frame) {
+  return fmt::format("step {} of {}", frame, page.frames());
+}
+
 // A figure that plays: step back, play or pause, step on, "step 3 of 18", from the right. Returns where they begin.
 float draw_player(PageFrame& frame, Rect rect) {
   page::PageModel& page = frame.page;
   if (page.frames() < 2) return rect.x1;
-  const std::string words = fmt::format("step {} of {}", page.frame(), page.frames());
-  const std::string widest = fmt::format("step {0} of {0}", page.frames());
+  const std::string words = step_words(page, page.frame()), widest = step_words(page, page.frames());
   text_in(Face::kMedium, 12, rect, theme().text2, words, 1);
   rect.x1 -= text_width(Face::kMedium, 12, widest) + px(8);
   const auto icon_button = [&](const char* id, Icon icon, std::string_view what, bool enabled = true) {
@@ -187,6 +190,18 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
     head.x0 = source_badge(head.x0, head.center_y(), figure.head.source) + px(8);
   if (to_choose || badge > 0) draw_provenance(frame, head, figure);
+}
+
+void FigureCard::draw_caption(PageFrame& frame, Rect rect) {
+  const lessons::FigureHead& head = frame.page.figure(columns()).head;
+  if (!head.empty_reason.empty()) return;
+  if (frame.page.frames() > 1) {
+    const std::string words = step_words(frame.page, frame.page.frame());
+    text_in(Face::kMedium, 12, rect, theme().text2, words, 1);
+    rect.x1 -= text_width(Face::kMedium, 12, words) + px(8);
+  }
+  rect.x0 = source_badge(rect.x0, rect.center_y(), head.source) + px(8);
+  text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, head.provenance_line, rect.width()));
 }
 
 }  // namespace headroom::app::window
