@@ -264,7 +264,8 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   if (state.focused) focus_ring(at, 13);
   const float x =
       text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->short_label).x1 + px(8);
-  const ImU32 second = way.on ? theme().on_ink : way.current ? theme().text2 : theme().text3;
+  const ImU32 stale = way.on ? theme().disabled : theme().text3;  // of other settings: the answer is on its way
+  const ImU32 second = !way.current ? stale : way.on ? theme().on_ink : theme().text2;
   text_in(Face::kRegular, 12, {x, at.y0, at.x1, at.y1}, second, chip.change);
   const bool tip = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
   if (tip && !state.held) tooltip(tip_of(way));
@@ -313,6 +314,7 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
   const PeakUnit unit = unit_of(plan->allocated);
   std::vector<Chip> chips;
   for (const WayOut* way : frame.page.shown_ways()) chips.push_back(chip_of(*way, unit));
+  if (chips.empty()) text_in(Face::kRegular, 12, rect, theme().text2, "Working out what each technique would change");
   constexpr float kRest = 84;
   float x = rect.x0, y = rect.y0;
   Pressed pressed;
