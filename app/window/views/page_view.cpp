@@ -147,8 +147,10 @@ void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
   }
   card(rest);
   Rect inner = rest.inset(px(10));
-  figure_.draw_caption(frame, inner.cut_top(px(22)));
-  inner.cut_top(px(6));
+  if (model_->figure(figure_.columns()).head.empty_reason.empty()) {
+    figure_.draw_caption(frame, inner.cut_top(px(22)));
+    inner.cut_top(px(6));
+  }
   draw_figure(frame, inner, false);
   light(frame);
 }

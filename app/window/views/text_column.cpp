@@ -204,14 +204,20 @@ void scroll_words(PageState& state, float line) {
   state.scroll_words = 0;
 }
 
-// Words that go on below fade out at the lower edge, where they would be cut through the middle of a line.
-void draw_fade(const PageState& state) {
-  if (!state.words_below) return;
+// Words that go on above or below fade out at that edge, where they would be cut through the middle of a line.
+void draw_fades(const PageState& state) {
   const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  const float right = at.x + size.x - ImGui::GetStyle().ScrollbarSize, bottom = at.y + size.y;
+  const float right = at.x + size.x - ImGui::GetStyle().ScrollbarSize;
   const ImU32 ground = theme().canvas, clear = ground & ~IM_COL32_A_MASK;
-  canvas()->AddRectFilledMultiColor({at.x, bottom - px(30)}, {right, bottom - px(10)}, clear, clear, ground, ground);
-  canvas()->AddRectFilled({at.x, bottom - px(10)}, {right, bottom}, ground);
+  const auto fade = [&](float edge, float inward) {
+    const float solid = edge + inward * px(10), end = edge + inward * px(28);
+    const ImU32 upper = inward > 0 ? ground : clear, lower = inward > 0 ? clear : ground;
+    canvas()->AddRectFilled({at.x, std::min(edge, solid)}, {right, std::max(edge, solid)}, ground);
+    canvas()->AddRectFilledMultiColor({at.x, std::min(solid, end)}, {right, std::max(solid, end)}, upper, upper, lower,
+                                      lower);
+  };
+  if (state.words_above) fade(at.y, +1);
+  if (state.words_below) fade(at.y + size.y, -1);
 }
 
 }  // namespace
@@ -261,7 +267,7 @@ void draw_words_of_moment(PageFrame& frame, const Rect& rect) {
     else
       draw_parts(frame, -1, frame.page.text().body);
     scroll_words(frame.state, text_em(frame) * text_line(frame));
-    draw_fade(state);
+    draw_fades(state);
   }
   end_column();
 }
