@@ -157,6 +157,7 @@ void check_shades(const Actor& actor, Presenter& presenter) {
   presenter.picture("spotlight");
   presenter.press(ImGuiKey_L);
   IM_CHECK(!ui.spotlight);
+  actor.ctx->MouseMoveToPos({4, 4});
 }
 
 // The first page: a guess, its answer, the tour, a batch that moves the peak.
@@ -328,6 +329,9 @@ void answer_three_questions(const Actor& actor, const std::string& screens, bool
   const auto settle = [&](const std::string& question) {
     IM_CHECK(wait_for(actor, [&] { return settled_with_borders(actor); }));
     picture(actor, screens, question);
+  };
+  const auto settle_and_check = [&](const std::string& question) {
+    settle(question);
     if (by_command) check_by_command(actor);
   };
   actor.click("skip");
@@ -337,7 +341,7 @@ void answer_three_questions(const Actor& actor, const std::string& screens, bool
   settle("1 largest batch");
   IM_CHECK_EQ(*on_card(actor).largest_batch, 5);
   type_setting(actor, "batch", "6");
-  settle("1 one more");
+  settle_and_check("1 one more");
   IM_CHECK(on_card(actor).fit.verdict == predict::Verdict::kDoesNotFit);
 
   // Does Llama 3.2 3B, batch 8 of 2,048 tokens, with 8-bit AdamW and checkpointing fit on an A100 of 40 or 80 GB?
@@ -350,7 +354,7 @@ void answer_three_questions(const Actor& actor, const std::string& screens, bool
   settle("2 3B on 40 GB");
   const predict::Verdict on_40 = on_card(actor).fit.verdict;
   choose_card(actor, "A100 80 GB SXM");
-  settle("2 3B on 80 GB");
+  settle_and_check("2 3B on 80 GB");
   IM_CHECK(on_40 == predict::Verdict::kDoesNotFit);
   IM_CHECK(on_card(actor).fit.verdict == predict::Verdict::kFits);
 
@@ -364,7 +368,7 @@ void answer_three_questions(const Actor& actor, const std::string& screens, bool
   const std::int64_t longest = *on_card(actor).largest_sequence;
   IM_CHECK_GT(longest, 0);
   type_setting(actor, "seq", std::to_string(longest));
-  settle("3 longest");
+  settle_and_check("3 longest");
   IM_CHECK(on_card(actor).fit.verdict == predict::Verdict::kFits);
   actor.page().show_tab(1);
   actor.frames(3);
