@@ -16,10 +16,17 @@ constexpr double kKnownMoment = 0.6;   // of what is shown before the answer: wh
 
 void PageModel::show_tab(int index) {
   if (index < 0 || index >= static_cast<int>(figures_.size()) || index == tab_) return;
+  const bool drove = settings_drive();
   tab_ = index;
   next_frame_.reset();
   stale_ = true;
   show_run_of_figure();
+  // The figure before was of no run: what is on show and the settings have not been about the same.
+  if (drove || !settings_drive() || shown_ < 0 || shows_evidence()) return;
+  if (before_.empty())
+    show_run(shown_);
+  else
+    show_settings();
 }
 
 record::Status PageModel::set_figure_param(std::string_view key, std::string_view value) {

@@ -368,7 +368,12 @@ class PageModel {
   std::optional<StepPlan> plan_;
   std::unique_ptr<WaysOut> ways_;
   const predict::Card* chosen_card_ = nullptr;
-  const predict::MemorySwitch* last_turned_ = nullptr;
+  // The switch that was turned last. Off, a switch has its default: what it was turned from may be something else.
+  struct Turned {
+    const predict::MemorySwitch* what = nullptr;
+    record::Params from, to;
+  };
+  Turned last_turned_;
   std::optional<record::Params> held_from_;       // the settings before a switch was held
   std::vector<record::Params> before_, after_;    // settings, the last ones last
   std::string remembered_key_;                    // of the last change; empty: of several settings

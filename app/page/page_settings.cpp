@@ -182,7 +182,7 @@ void PageModel::adopt(const record::Params& params) {
 // Nothing that undo would have to step over.
 void PageModel::hold(const WayOut& way) {
   if (!way.turned || held_from_ || control_.running()) return;
-  last_turned_ = way.what;
+  last_turned_ = {way.what, settings(), *way.turned};
   held_from_ = settings();
   preset_all(record::Params(*way.turned));
 }
@@ -213,13 +213,17 @@ bool PageModel::step_settings(std::vector<record::Params>& from, std::vector<rec
 
 void PageModel::turn(const WayOut& way) {
   if (!way.turned) return;
-  last_turned_ = way.what;
+  last_turned_ = {way.what, settings(), *way.turned};
   adopt(record::Params(*way.turned));
 }
 
 void PageModel::turn_last() {
+  if (settings() == last_turned_.to) {
+    std::swap(last_turned_.from, last_turned_.to);
+    return adopt(record::Params(last_turned_.to));
+  }
   const auto& ways = ways_out();
-  const auto found = std::ranges::find(ways, last_turned_, &WayOut::what);
+  const auto found = std::ranges::find(ways, last_turned_.what, &WayOut::what);
   if (found != ways.end()) turn(*found);
 }
 

@@ -84,8 +84,8 @@ PageChoice draw_contents(PageFrame& frame, std::span<const lessons::Chapter> cha
     ImGui::PopID();
     if (state.hovered || here) fill(line, here ? theme().selected : theme().hover, 6);
     if (state.focused) focus_ring(line, 6);
-    text_in(Face::kMedium, 12, {line.x0, line.y0, line.x0 + px(30), line.y1}, theme().text2, fmt::format("{}", number),
-            0.8f);
+    text_in(Face::kMedium, 12, {line.x0, line.y0, line.x0 + px(26), line.y1}, theme().text2, fmt::format("{}", number),
+            1);
     const Rect words{line.x0 + px(34), line.y0, line.x1, line.y1};
     const std::string& title = chapter.pages[static_cast<std::size_t>(row.page)]->title;
     text_in(here ? Face::kSemiBold : Face::kRegular, 13, words, theme().text,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
@@ -227,7 +228,9 @@ Turn take_keys(PageFrame& frame) {
   if (pressed(ImGuiKey_F5)) frame.ui.stage = !frame.ui.stage;
   if (pressed(ImGuiKey_F11)) frame.ui.full_screen = !frame.ui.full_screen;
   const ImGuiIO& io = ImGui::GetIO();
-  const bool popup = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  // ImGui has closed a popup before the Escape that does so arrives here: it must do nothing else.
+  const bool open = ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  const bool popup = std::exchange(frame.ui.popup, open) || open;
   if (io.WantTextInput || popup || io.KeyCtrl) return Turn::kStay;
   if (typed_question_mark()) frame.ui.keys_open = true;
   if (pressed(ImGuiKey_Escape)) peel(frame);

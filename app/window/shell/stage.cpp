@@ -2,6 +2,8 @@
 #include "app/window/shell/stage.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
@@ -51,6 +53,26 @@ void move_main_slider(page::PageModel& page, int direction) {
   (void)page.set_param(kMainSlider, page::typed_value(*spec, stops[static_cast<std::size_t>(to)]));
 }
 
+// Between a circle and one so far out that the window is within it. A thick line that ImGui draws as a circle would be
+// folded at its inner edge.
+void shade_around(ImDrawList& list, const ImVec2& center, float inner, float outer) {
+  constexpr int kCorners = 96;
+  constexpr ImU32 kShade = IM_COL32(0, 0, 0, 150);
+  const ImVec2 uv = ImGui::GetFontTexUvWhitePixel();
+  list.PrimReserve(6 * kCorners, 2 * kCorners);
+  const unsigned first = list._VtxCurrentIdx;
+  for (int i = 0; i < kCorners; ++i) {
+    const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / kCorners;
+    for (const float radius : {inner, outer})
+      list.PrimWriteVtx({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)}, uv, kShade);
+  }
+  for (unsigned i = 0; i < kCorners; ++i) {
+    const unsigned next = (i + 1) % kCorners;
+    for (const unsigned corner : {2 * i, 2 * i + 1, 2 * next + 1, 2 * i, 2 * next + 1, 2 * next})
+      list.PrimWriteIdx(static_cast<ImDrawIdx>(first + corner));
+  }
+}
+
 }  // namespace
 
 std::optional<Turn> take_stage_keys(PageFrame& frame) {
@@ -84,9 +106,7 @@ void draw_over_stage(const UiState& ui, const Rect& window) {
     return;
   }
   if (!ui.spotlight) return;
-  // A ring as thick as the window is large leaves only its inside.
-  const float radius = window.height() * 0.16f, reach = window.width() + window.height();
-  over.AddCircle(ImGui::GetIO().MousePos, radius + reach * 0.5f, IM_COL32(0, 0, 0, 150), 96, reach);
+  shade_around(over, ImGui::GetIO().MousePos, window.height() * 0.16f, window.width() + window.height());
 }
 
 }  // namespace headroom::app::window

@@ -101,7 +101,7 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
     return;
   }
   Rect rect = whole;
-  const std::string no_lanes = frame.widgets.run_button() ? frame.page.why_no_lanes() : std::string();
+  const std::string no_lanes = frame.widgets.run_button() && !frame.ui.stage ? frame.page.why_no_lanes() : std::string();
   if (!no_lanes.empty()) draw_trace_line(frame, rect.cut_bottom(px(30)), no_lanes);
   lay_out(frame, figure, rect);
   canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);

@@ -22,6 +22,8 @@ class FigureCard {
  public:
   // Title, source, which run, time axis, predicted or measured.
   void draw_head(PageFrame& frame, const Rect& rect);
+  // On stage: source, and what the figure is of.
+  void draw_caption(PageFrame& frame, Rect rect);
   // The picture with its list; fills the rectangle.
   void draw_picture(PageFrame& frame, const Rect& rect);
   // Narrow pages: the list of what is alive, over the picture.

@@ -84,15 +84,23 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
   return x;
 }
 
+// "H200: 8-bit AdamW; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; of other figures what they calculate with.
+std::string provenance_words(const page::PageModel& page, const lessons::FigureHead& head) {
+  const page::RunOnShow* const run = page.on_show();
+  if (page.shown_figure().basis != lessons::Basis::kRun || run == nullptr) return head.provenance_line;
+  return head.source == record::Source::kRecorded ? run->where + ": " + run->label : run->label;
+}
+
 // What the run on show ran on, and the others to choose from.
 void draw_provenance(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   if (runs_to_choose(frame.page)) return draw_run_choice(frame, rect);
   if (rect.width() <= px(80)) return;
-  const std::string shown = shortened(Face::kRegular, 12, figure.head.provenance_line, rect.width());
+  const std::string words = provenance_words(frame.page, figure.head);
+  const std::string shown = shortened(Face::kRegular, 12, words, rect.width());
   text_in(Face::kRegular, 12, rect, theme().text2, shown);
-  const bool cut = shown != figure.head.provenance_line;
+  const bool cut = shown != words;
   if (cut && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
-    tooltip(figure.head.provenance_line);
+    tooltip(words);
 }
 
 // The figure's own settings, from the right, as far as there is room. Returns where they begin.
@@ -107,12 +115,15 @@ float draw_figure_choices(PageFrame& frame, Rect rect) {
   return rect.x1;
 }
 
+std::string step_words(const page::PageModel& page, std::size_t frame) {
+  return fmt::format("step {} of {}", frame, page.frames());
+}
+
 // A figure that plays: step back, play or pause, step on, "step 3 of 18", from the right. Returns where they begin.
 float draw_player(PageFrame& frame, Rect rect) {
   page::PageModel& page = frame.page;
   if (page.frames() < 2) return rect.x1;
-  const std::string words = fmt::format("step {} of {}", page.frame(), page.frames());
-  const std::string widest = fmt::format("step {0} of {0}", page.frames());
+  const std::string words = step_words(page, page.frame()), widest = step_words(page, page.frames());
   text_in(Face::kMedium, 12, rect, theme().text2, words, 1);
   rect.x1 -= text_width(Face::kMedium, 12, widest) + px(8);
   const auto icon_button = [&](const char* id, Icon icon, std::string_view what, bool enabled = true) {
@@ -187,6 +198,21 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   if (badge > 0 && head.width() >= badge + (to_choose ? px(kArrow) : -px(8)))
     head.x0 = source_badge(head.x0, head.center_y(), figure.head.source) + px(8);
   if (to_choose || badge > 0) draw_provenance(frame, head, figure);
+}
+
+void FigureCard::draw_caption(PageFrame& frame, Rect rect) {
+  const lessons::FigureHead& head = frame.page.figure(columns()).head;
+  if (frame.page.frames() > 1) {
+    const std::string words = step_words(frame.page, frame.page.frame());
+    text_in(Face::kMedium, 12, rect, theme().text2, words, 1);
+    rect.x1 -= text_width(Face::kMedium, 12, words) + px(8);
+  }
+  rect.x0 = source_badge(rect.x0, rect.center_y(), head.source) + px(8);
+  std::string words = provenance_words(frame.page, head);
+  if (text_width(Face::kRegular, 12, words) > rect.width())  // the techniques are below as switches
+    if (const std::size_t techniques = words.find("; "); techniques != std::string::npos)
+      words.erase(0, techniques + 2);
+  text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, words, rect.width()));
 }
 
 }  // namespace headroom::app::window

@@ -146,7 +146,12 @@ void PageView::draw_stage(PageFrame& frame, const Rect& rect) {
     rest.cut_right(px(14));
   }
   card(rest);
-  draw_figure(frame, rest.inset(px(10)), false);
+  Rect inner = rest.inset(px(10));
+  if (model_->figure(figure_.columns()).head.empty_reason.empty()) {
+    figure_.draw_caption(frame, inner.cut_top(px(22)));
+    inner.cut_top(px(6));
+  }
+  draw_figure(frame, inner, false);
   light(frame);
 }
 

@@ -131,7 +131,9 @@ void draw_more(PageFrame& frame) {
   if (step + 1 == steps.size()) draw_sources(frame);
 }
 
-void draw_dots(const PageFrame& frame, float x, float y) {
+// Not where they have no room; the heading has the page's number.
+void draw_dots(const PageFrame& frame, float x, float end, float y) {
+  if (x + px(12) * static_cast<float>(frame.place.pages) + px(10) > end) return;
   for (int i = 0; i < frame.place.pages; ++i) {
     const bool current = i == frame.place.page;
     const float width = px(current ? 16 : 6);
@@ -153,15 +155,19 @@ Turn draw_navigation(PageFrame& frame, const Rect& rect) {
       turn = Turn::kBack;
     x += px(32 + 14);
   }
-  if (frame.place.pages > 1) draw_dots(frame, x, rect.center_y());
+  float end = rect.x1;
   if (frame.page.question().hides()) {
     const ButtonText skip{"Skip", Icon::kNone, "", "Show the answer without a guess"};
-    if (button("skip", rect.right(button_width(skip)), skip)) frame.page.question().skip();
+    const Rect at = rect.right(button_width(skip));
+    if (button("skip", at, skip)) frame.page.question().skip();
+    end = at.x0;
   } else if (frame.place.has_next || steps_on) {
     const ButtonText on{"Continue", Icon::kNone, "Space"};
-    if (button("continue", rect.right(button_width(on)), on, ButtonKind::kPrimary) && !walk(frame, +1))
-      turn = Turn::kOn;
+    const Rect at = rect.right(button_width(on));
+    if (button("continue", at, on, ButtonKind::kPrimary) && !walk(frame, +1)) turn = Turn::kOn;
+    end = at.x0;
   }
+  if (frame.place.pages > 1) draw_dots(frame, x, end, rect.center_y());
   return turn;
 }
 
@@ -196,6 +202,22 @@ void scroll_words(PageState& state, float line) {
   if (state.scroll_words != 0)
     ImGui::SetScrollY(std::clamp(at + static_cast<float>(state.scroll_words) * page, 0.0f, most));
   state.scroll_words = 0;
+}
+
+// Words that go on above or below fade out at that edge, where they would be cut through the middle of a line.
+void draw_fades(const PageState& state) {
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const float right = at.x + size.x - ImGui::GetStyle().ScrollbarSize;
+  const ImU32 ground = theme().canvas, clear = ground & ~IM_COL32_A_MASK;
+  const auto fade = [&](float edge, float inward) {
+    const float solid = edge + inward * px(10), end = edge + inward * px(28);
+    const ImU32 upper = inward > 0 ? ground : clear, lower = inward > 0 ? clear : ground;
+    canvas()->AddRectFilled({at.x, std::min(edge, solid)}, {right, std::max(edge, solid)}, ground);
+    canvas()->AddRectFilledMultiColor({at.x, std::min(solid, end)}, {right, std::max(solid, end)}, upper, upper, lower,
+                                      lower);
+  };
+  if (state.words_above) fade(at.y, +1);
+  if (state.words_below) fade(at.y + size.y, -1);
 }
 
 }  // namespace
@@ -245,6 +267,7 @@ void draw_words_of_moment(PageFrame& frame, const Rect& rect) {
     else
       draw_parts(frame, -1, frame.page.text().body);
     scroll_words(frame.state, text_em(frame) * text_line(frame));
+    draw_fades(state);
   }
   end_column();
 }

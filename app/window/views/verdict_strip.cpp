@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,8 @@ std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
   const Bytes taken = plan.reserved > 0 ? plan.reserved : plan.allocated;
   switch (fit.verdict) {
     case Verdict::kFits:
-      return fmt::format("fits, {} free", record::format_bytes(std::max<Bytes>(0, fit.limit - taken), 1));
+      if (taken > fit.limit) return "fits, and fills it";  // segments that are free are given back before it is full
+      return fmt::format("fits, {} free", record::format_bytes(fit.limit - taken, 1));
     case Verdict::kTooClose:
       return "too close to tell";
     case Verdict::kDoesNotFit:
@@ -62,25 +64,46 @@ float draw_pill(float x, float center_y, Verdict verdict, const std::string& wor
   return pill.x1;
 }
 
-// "measured 13.1: equal to the byte", "measured 13.2, 0.4 % more"; empty: no run has these settings.
+// "measured 13.1: equal to the byte", "measured 13.2, 0.4 % more", "measured 19.5, 512 B less"; empty: no run has these
+// settings.
 std::string measured_words(Bytes predicted, Bytes measured, const PeakUnit& unit) {
   if (measured <= 0) return {};
   if (measured == predicted) return fmt::format("measured {}: equal to the byte; ", unit.number(measured));
-  const double percent = 100 * static_cast<double>(measured - predicted) / static_cast<double>(predicted);
-  return fmt::format("measured {}, {:.1g} % {}; ", unit.number(measured), std::abs(percent),
-                     percent > 0 ? "more" : "less");
+  const Bytes apart = std::abs(measured - predicted);
+  const double percent = 100 * static_cast<double>(apart) / static_cast<double>(predicted);
+  const std::string by = percent < 0.1 ? record::format_bytes(apart, 0) : fmt::format("{:.1g} %", percent);
+  return fmt::format("measured {}, {} {}; ", unit.number(measured), by, measured > predicted ? "more" : "less");
 }
 
-// "of tensors; the allocator reserves 22.8, the process takes 0.7 more (as on H200)"
-std::string parts_words(const StepPlan& plan, const PeakUnit& unit) {
-  const PlannedCard& card = plan.cards.front().card;
-  if (!plan.why_formula.empty()) return "of tensors, by the closed form: " + plan.why_formula;
-  std::string words = "of tensors";
-  if (plan.reserved > 0) words += fmt::format("; the allocator reserves {}", unit.number(plan.reserved));
-  if (card.process.bytes > 0)
-    words += fmt::format(", the process takes {} ± {} more (as on {})", unit.number(card.process.bytes),
-                         unit.number(card.process.margin), card.process.source);
-  return words;
+// "of tensors", "; the allocator reserves 22.8", ", the process takes 0.7 more (as on H200)"
+std::vector<std::string> parts_words(const StepPlan& plan, const PeakUnit& unit) {
+  const CardPlan& on = plan.cards.front();
+  const predict::ProcessBytes& process = on.card.process;
+  if (!plan.why_formula.empty()) return {"of tensors, by the closed form", ": " + plan.why_formula};
+  std::vector<std::string> parts{"of tensors"};
+  if (plan.reserved > 0) {
+    const bool gives_back = plan.reserved > on.fit.limit && on.fit.verdict != Verdict::kDoesNotFit;
+    parts.push_back(fmt::format("; the allocator {} {}", gives_back ? "would reserve" : "reserves",
+                                unit.number(plan.reserved)));
+    if (gives_back) parts.emplace_back(" and gives back what the card lacks");
+  }
+  if (process.bytes > 0)
+    parts.push_back(fmt::format(", the process takes {} ± {} more (as on {})", unit.number(process.bytes),
+                                unit.number(process.margin), process.source));
+  return parts;
+}
+
+// As many of the parts as there is room for, and all of them at the mouse.
+void draw_parts(const Rect& rect, const std::string& measured, std::span<const std::string> parts) {
+  std::vector<std::string> wordings{parts.front(), measured + parts.front()};
+  for (const std::string& part : parts.subspan(1)) wordings.push_back(wordings.back() + part);
+  const auto fits = [&](const std::string& words) { return text_width(Face::kRegular, 12, words) <= rect.width(); };
+  const auto shown = std::find_if(wordings.rbegin(), wordings.rend(), fits);
+  if (shown == wordings.rend()) return;
+  text_in(Face::kRegular, 12, rect, theme().text2, *shown);
+  const bool cut = shown != wordings.rbegin();
+  if (cut && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
+    tooltip(wordings.back());
 }
 
 // What runs under the card's limit showed: the largest batch that ran, and the smallest that did not; 0: none.
@@ -183,19 +206,14 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
   const Tried tried = tried_batches(frame.page);
   const std::string largest = largest_words(plan->cards.front(), tried);
-  if (!largest.empty() && plan->cards.front().largest_batch) end = draw_try(frame, {x, row.y0, end, row.y1});
+  // On stage the room is for words.
+  if (plan->cards.front().largest_batch && !frame.ui.stage) end = draw_try(frame, {x, row.y0, end, row.y1});
   const bool wrong = plan->cards.front().largest_batch && tried.against(*plan->cards.front().largest_batch);
   const float of_largest = text_width(Face::kSemiBold, 13, largest);
   const bool with_largest = x + of_largest < end;
   if (with_largest) text_in(Face::kSemiBold, 13, {x, row.y0, end, row.y1}, wrong ? theme().danger : ink, largest, 1);
   const Rect rest{x, row.y0, end - (with_largest ? of_largest + px(16) : 0), row.y1};
-  if (rest.width() < px(60)) return;
-  const std::string parts =
-      measured_words(plan->allocated, frame.page.measured_peak(), unit) + parts_words(*plan, unit);
-  const std::string shown = shortened(Face::kRegular, 12, parts, rest.width());
-  text_in(Face::kRegular, 12, rest, theme().text2, shown);
-  if (shown != parts && ImGui::IsMouseHoveringRect(upper_left(rest), lower_right(rest)) && ImGui::IsWindowHovered())
-    tooltip(parts);
+  draw_parts(rest, measured_words(plan->allocated, frame.page.measured_peak(), unit), parts_words(*plan, unit));
 }
 
 // What the chip does, and what it costs.
@@ -241,7 +259,8 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   if (state.focused) focus_ring(at, 13);
   const float x =
       text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->short_label).x1 + px(8);
-  const ImU32 second = way.on ? theme().on_ink : way.current ? theme().text2 : theme().text3;
+  const ImU32 stale = way.on ? theme().disabled : theme().text3;  // of other settings: the answer is on its way
+  const ImU32 second = !way.current ? stale : way.on ? theme().on_ink : theme().text2;
   text_in(Face::kRegular, 12, {x, at.y0, at.x1, at.y1}, second, chip.change);
   const bool tip = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
   if (tip && !state.held) tooltip(tip_of(way));
@@ -290,6 +309,7 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
   const PeakUnit unit = unit_of(plan->allocated);
   std::vector<Chip> chips;
   for (const WayOut* way : frame.page.shown_ways()) chips.push_back(chip_of(*way, unit));
+  if (chips.empty()) text_in(Face::kRegular, 12, rect, theme().text2, "Working out what each technique would change");
   constexpr float kRest = 84;
   float x = rect.x0, y = rect.y0;
   Pressed pressed;
