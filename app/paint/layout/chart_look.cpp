@@ -47,11 +47,11 @@ void lay_out_box(Sheet& sheet, const Rect& rect, const Look& look) {
   const Color color = line_color(palette, look);
   const bool solid = !look.published && look.turn == 0;
   if (solid && look.kind == SeriesKind::kFused) return sheet.fill(Layer::kBars, rect, palette.ink);
-  if (solid && look.kind == SeriesKind::kEager) sheet.fill(Layer::kBars, rect, palette.phase[3]);
   if (solid && look.kind == SeriesKind::kOther) return sheet.fill(Layer::kBars, rect, palette.text3);
+  if (rect.width() <= 2 * width || rect.height() <= 2 * width) return sheet.fill(Layer::kBars, rect, color);
+  if (solid && look.kind == SeriesKind::kEager) sheet.fill(Layer::kBars, rect, palette.phase[3]);
   if (look.turn == 1) sheet.hatch(Layer::kBars, {rect}, color, kWideHatch);
   if (look.kind == SeriesKind::kLibrary && !look.published) sheet.hatch(Layer::kBars, {rect}, color, {9, 1, 0.8f});
-  if (rect.width() <= 2 * width || rect.height() <= 2 * width) return sheet.fill(Layer::kBars, rect, color);
   const float dash = look.published ? sheet.px(3) : 0;
   sheet.add(Layer::kBars, Outline{.rect = {rect.x0 + half, rect.y0 + half, rect.x1 - half, rect.y1 - half},
                                   .color = color,
