@@ -114,8 +114,7 @@ class PageModel {
   // `budget`: seconds after which a stored run takes the place of one that is still on.
   void run(double now, std::optional<double> budget = {});
   void cancel() { control_.cancel(); }
-  // The card's border, tried: the largest batch that should fit and the next one run under what the card leaves. Then the
-  // largest that ran is set.
+  // Runs the largest batch that should fit the card and the next one under its limit; then sets the largest that ran.
   void try_border(double now);
   bool trying() const { return trial_.has_value(); }
   // Why that cannot be done here; empty: it can.
