@@ -123,8 +123,32 @@ void Predictions::keep(Answer answer) {
   answers_.erase(oldest, answers_.end());
 }
 
+backend::Machine Predictions::machine() const {
+  const std::lock_guard lock(mutex_);
+  return machine_;
+}
+
+// Of the thread: what the planner says of its machine, as soon as it does.
+void Predictions::wait_for_greeting() {
+  const auto asked = [this] {
+    const std::lock_guard lock(mutex_);
+    return ends_ || !waiting_.empty();
+  };
+  while (planner_ != nullptr && planner_->devices().empty() && !planner_->trouble() && !asked())
+    backend::wait_and_poll(*planner_, kLongestSilence);
+  note_machine();
+}
+
+void Predictions::note_machine() {
+  if (planner_ == nullptr || planner_->devices().empty()) return;
+  const std::lock_guard lock(mutex_);
+  news_ = news_ || machine_.devices.empty();
+  machine_ = {planner_->devices(), planner_->facts()};
+}
+
 void Predictions::work() {
   planner_ = make_();  // it takes a second to load: before the first question
+  wait_for_greeting();
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
@@ -134,6 +158,7 @@ void Predictions::work() {
     const Question question = *current_;
     lock.unlock();
     std::shared_ptr<const Prediction> prediction = answer(question);
+    note_machine();
     lock.lock();
     current_.reset();
     if (prediction == nullptr) continue;

@@ -59,7 +59,8 @@ class Predictions {
 
   // Whether answers have come since the last call.
   bool poll();
-  bool busy() const;  // some answer is on its way
+  bool busy() const;                 // some answer is on its way
+  backend::Machine machine() const;  // as the planner said it; empty: not yet
 
  private:
   struct Question {
@@ -78,6 +79,8 @@ class Predictions {
   };
 
   void work();
+  void wait_for_greeting();
+  void note_machine();
   std::shared_ptr<const Prediction> answer(const Question& question);
   Traced trace(const Question& question, const record::Params& params);
   static std::shared_ptr<const Prediction> prediction_of(Traced traced);
@@ -93,6 +96,7 @@ class Predictions {
   std::list<Question> waiting_;      // the newest first
   std::optional<Question> current_;  // being answered; nothing: none, or it was dropped
   std::list<Answer> answers_;        // the one that was asked for last first
+  backend::Machine machine_;
   bool news_ = false, ends_ = false;
   std::thread thread_;  // last: it uses all of these
 };

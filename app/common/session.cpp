@@ -90,6 +90,12 @@ backend::Backend* Session::runner() {
   return runner_.get();
 }
 
+backend::Backend* Session::later_runner() {
+  if (!runner_ && engine_)
+    runner_ = backend::make_engine(*engine_.command, [planner = predictions()] { return planner->machine(); });
+  return runner_.get();
+}
+
 Predictions* Session::predictions() {
   if (!predictions_ && engine_)
     predictions_ =

@@ -48,6 +48,8 @@ class Session {
 
   // Runs demos; null without an engine. Owned by the session, the same one each time.
   backend::Backend* runner();
+  // The same with a process that starts with the first run: the planner's says until then what the machine has.
+  backend::Backend* later_runner();
   // Answers settings with predicted recordings; null without an engine. Owned by the session.
   Predictions* predictions();
 

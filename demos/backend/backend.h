@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -69,16 +70,29 @@ class Backend {
   virtual int descriptor() const = 0;
 };
 
-// How to start an engine: program and arguments, e.g. {"…/headroom-engine"} or {"ssh", "host", "headroom-engine"}.
+// How to start an engine: program and arguments, e.g. {"…/headroom-engine"} or {"ssh", "host", "headroom-engine"}, and what
+// its environment has beside ours: {"NAME=value"}.
 struct EngineCommand {
   std::vector<std::string> arguments;
+  std::vector<std::string> environment = {};
 };
 
-// Starts the engine process at once, so that the first run need not wait for it. A run whose parameter `trace` is on
+// What an engine said of its machine: devices() and facts().
+struct Machine {
+  std::vector<protocol::DeviceFacts> devices;
+  std::map<std::string, std::string> facts;
+
+  bool operator==(const Machine&) const = default;
+};
+
+// Starts the engine process at once, so that the first run need not wait for it; with `until_run`, which says what is known
+// of its machine meanwhile, only with the first run, because an engine that waits holds some 300 MB. A run whose parameter `trace` is on
 // goes to a second engine, started with --trace; one with a parameter `deadline`, too, and that engine is killed when the
 // run shows no progress for so many seconds.
-std::unique_ptr<Backend> make_engine(EngineCommand command);
-// The planner's meta step as a recording: requested bytes, no reserved line. A new start() replaces a pending one.
+std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machine()> until_run = {});
+// The planner's meta step as a recording: requested bytes, no reserved line. A new start() replaces a pending one. It calls
+// no GPU library: where its program has the folder planner/ beside it, it loads what that has in the place of cuBLASLt,
+// which writes 120 MB of its tables while it is loaded.
 std::unique_ptr<Backend> make_prediction(EngineCommand command);
 
 enum class ReplayPace : std::uint8_t { kAtOnce, kAsRecorded };

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "demos/backend/engine_process.h"
@@ -36,6 +39,21 @@ struct Cancellation {
 };
 
 enum class Role { kRunner, kPlanner };
+
+// What the planner of this program loads in the place of others, separated by colons, with what is loaded so anyway; empty:
+// nothing, or the program is not ours to look at.
+std::string planner_libraries(const EngineCommand& command) {
+  namespace fs = std::filesystem;
+  if (command.arguments.size() != 1 || std::getenv("LD_BIND_NOW") != nullptr) return {};  // ssh HOST …
+  std::string all;
+  std::error_code none;
+  for (const fs::directory_entry& file :
+       fs::directory_iterator(fs::path(command.arguments[0]).parent_path() / "planner", none))
+    all += (all.empty() ? "" : ":") + file.path().string();
+  const char* const before = std::getenv("LD_PRELOAD");
+  if (!all.empty() && before != nullptr && *before != 0) all += std::string(":") + before;
+  return all;
+}
 
 class EngineBackend final : public Backend {
  public:
@@ -346,6 +364,8 @@ std::unique_ptr<Backend> make_engine_backend(EngineCommand command) {
 }
 
 std::unique_ptr<Backend> make_prediction(EngineCommand command) {
+  if (const std::string loaded = planner_libraries(command); !loaded.empty())
+    command.environment.push_back("LD_PRELOAD=" + loaded);
   command.arguments.emplace_back("--plan");
   return std::make_unique<EngineBackend>(std::move(command), Role::kPlanner);
 }

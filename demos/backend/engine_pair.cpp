@@ -1,4 +1,4 @@
-// Two engines behind one. Some runs need a separate process: a traced run, because tracing must start before CUDA and
+// Two engines behind one, each started when it is needed. Some runs need a separate process: a traced run, because tracing must start before CUDA and
 // slows every later launch; and a run with a deadline, because it may have to be killed. That process starts with the
 // first such run and ends with the next of another kind.
 #include <utility>
@@ -17,46 +17,76 @@ Kind kind_of(const RunRequest& request) {
 
 class EnginePair final : public Backend {
  public:
-  explicit EnginePair(EngineCommand command) : command_(std::move(command)), plain_(make_engine_backend(command_)) {}
+  EnginePair(EngineCommand command, std::function<Machine()> until_run)
+      : command_(std::move(command)), until_run_(std::move(until_run)) {
+    if (!until_run_) plain_ = make_engine_backend(command_);
+  }
 
   record::Status start(const RunRequest& request) override {
     const bool running = state() != RunState::kIdle && state() != RunState::kFinished;
     const Kind kind = kind_of(request);
-    if (running || kind == kind_) return active().start(request);
+    if (running) return active()->start(request);
+    if (kind != kind_) other_.reset();
     kind_ = kind;
-    other_.reset();
-    if (kind == Kind::kPlain) return plain_->start(request);
-    EngineCommand command = command_;
-    if (kind == Kind::kTraced) command.arguments.emplace_back("--trace");
-    other_ = make_engine_backend(std::move(command));
-    return other_->start(request);
+    if (kind == Kind::kPlain && plain_ == nullptr) plain_ = make_engine_backend(command_);
+    if (kind != Kind::kPlain && other_ == nullptr) {
+      EngineCommand command = command_;
+      if (kind == Kind::kTraced) command.arguments.emplace_back("--trace");
+      other_ = make_engine_backend(std::move(command));
+    }
+    return active()->start(request);
   }
-  void cancel() override { active().cancel(); }
+  void cancel() override {
+    if (active() != nullptr) active()->cancel();
+  }
   bool poll() override {
-    const bool plain_changed = plain_->poll();
-    return other_ != nullptr ? other_->poll() || plain_changed : plain_changed;
+    const bool plain_changed = plain_ != nullptr && plain_->poll();
+    const bool machine_changed = plain_ == nullptr && std::exchange(machine_, until_run_()) != machine_;
+    const bool other_changed = other_ != nullptr && other_->poll();
+    return plain_changed || machine_changed || other_changed;
   }
 
-  RunState state() const override { return active().state(); }
-  const RunProgress& progress() const override { return active().progress(); }
-  std::shared_ptr<const record::Recording> recording() const override { return active().recording(); }
-  const std::optional<record::Error>& write_error() const override { return active().write_error(); }
-  const std::vector<protocol::DeviceFacts>& devices() const override { return plain_->devices(); }
-  const std::map<std::string, std::string>& facts() const override { return plain_->facts(); }
-  const std::optional<std::string>& trouble() const override { return active().trouble(); }
-  int descriptor() const override { return active().descriptor(); }
+  RunState state() const override { return active() == nullptr ? RunState::kIdle : active()->state(); }
+  const RunProgress& progress() const override {
+    static const RunProgress none;
+    return active() == nullptr ? none : active()->progress();
+  }
+  std::shared_ptr<const record::Recording> recording() const override {
+    return active() == nullptr ? nullptr : active()->recording();
+  }
+  const std::optional<record::Error>& write_error() const override {
+    static const std::optional<record::Error> none;
+    return active() == nullptr ? none : active()->write_error();
+  }
+  const std::vector<protocol::DeviceFacts>& devices() const override {
+    return greeted() ? plain_->devices() : machine_.devices;
+  }
+  const std::map<std::string, std::string>& facts() const override {
+    return greeted() ? plain_->facts() : machine_.facts;
+  }
+  const std::optional<std::string>& trouble() const override {
+    static const std::optional<std::string> none;
+    return active() == nullptr ? none : active()->trouble();
+  }
+  int descriptor() const override { return active() == nullptr ? -1 : active()->descriptor(); }
 
  private:
-  Backend& active() const { return other_ != nullptr ? *other_ : *plain_; }
+  // Null: no run has been started yet.
+  Backend* active() const { return other_ != nullptr ? other_.get() : plain_.get(); }
+  bool greeted() const { return plain_ != nullptr && (!until_run_ || !plain_->devices().empty()); }
 
   EngineCommand command_;
-  std::unique_ptr<Backend> plain_;
+  std::function<Machine()> until_run_;
+  Machine machine_;                 // as it said last
+  std::unique_ptr<Backend> plain_;  // null: it starts with the first run
   std::unique_ptr<Backend> other_;
   Kind kind_ = Kind::kPlain;  // whose engine is the active one
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_engine(EngineCommand command) { return std::make_unique<EnginePair>(std::move(command)); }
+std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machine()> until_run) {
+  return std::make_unique<EnginePair>(std::move(command), std::move(until_run));
+}
 
 }  // namespace headroom::backend

@@ -51,7 +51,9 @@ void EngineProcess::start(Clock::time_point now) {
   closed_at_.reset();
   started_at_ = heard_at_ = worked_at_ = now;
   // OpenMP threads that wait spin by default, and would take the window's cores.
-  auto child = ChildProcess::start(command_.arguments, {"OMP_WAIT_POLICY=passive"}, watch_);
+  std::vector<std::string> environment{"OMP_WAIT_POLICY=passive"};
+  environment.insert(environment.end(), command_.environment.begin(), command_.environment.end());
+  auto child = ChildProcess::start(command_.arguments, environment, watch_);
   if (child)
     child_ = std::move(child).value();
   else

@@ -40,6 +40,8 @@ struct DeviceFacts {
   std::string name;  // "NVIDIA H200", "CPU, 2 cores"
   record::Bytes memory = 0;
   record::Bytes free_memory = 0;
+
+  bool operator==(const DeviceFacts&) const = default;
 };
 
 // The first message of every engine.

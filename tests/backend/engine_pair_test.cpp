@@ -75,3 +75,28 @@ TEST_CASE("a traced run can be cancelled, and no other starts meanwhile") {
   CHECK(outcome_of(*engines.backend).kind == OutcomeKind::kCancelled);
   engines.run("off");
 }
+
+TEST_CASE("an engine that starts with the first run leaves it to another to say what the machine has") {
+  TemporaryFolder folder;
+  const std::filesystem::path pids = folder.path() / "pids";
+  backend::Machine known;
+  const std::unique_ptr<backend::Backend> engine =
+      backend::make_engine(fake_engine({"--pids=" + pids.string()}), [&] { return known; });
+  CHECK_FALSE(engine->poll());
+  CHECK(engine->devices().empty());
+  CHECK(engine->recording() == nullptr);
+  CHECK(engine->state() == RunState::kIdle);
+  known.devices = {
+      {.kind = record::DeviceKind::kGpu, .key = "cuda", .name = "Of another", .memory = 1, .free_memory = 1}};
+  CHECK(engine->poll());
+  CHECK_FALSE(engine->poll());
+  REQUIRE(engine->devices().size() == 1);
+  CHECK(engine->devices().front().name == "Of another");
+  CHECK_FALSE(std::filesystem::exists(pids));  // no process yet
+  REQUIRE(engine->start(request("off")).ok());
+  REQUIRE(finished(*engine));
+  CHECK(outcome_of(*engine).kind == OutcomeKind::kCompleted);
+  CHECK(std::filesystem::exists(pids));
+  REQUIRE_FALSE(engine->devices().empty());
+  CHECK(engine->devices().front().name != "Of another");  // its own
+}

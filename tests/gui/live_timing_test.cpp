@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,8 +16,31 @@ using namespace headroom::tests;
 
 namespace {
 
-constexpr double kLeastFramesASecond = 10;
+constexpr double kLeastFramesASecond = 15;
 constexpr auto kPatience = std::chrono::minutes(3);  // for an engine that loads LibTorch, and its run
+
+// Of this process and those that it started: their proportional share of the memory that they hold, in bytes.
+struct Held {
+  record::Bytes bytes = 0;
+  int started = 0;
+};
+
+record::Bytes share_of(const std::filesystem::path& process) {
+  std::ifstream file(process / "smaps_rollup");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("Pss:")) return std::stoll(line.substr(4)) * record::kKiB;
+  return 0;
+}
+
+Held held_memory() {
+  namespace fs = std::filesystem;
+  Held held{.bytes = share_of("/proc/self"), .started = 0};
+  for (const fs::directory_entry& task : fs::directory_iterator("/proc/self/task")) {
+    std::ifstream children(task.path() / "children");
+    for (std::string pid; children >> pid; ++held.started) held.bytes += share_of("/proc/" + pid);
+  }
+  return held;
+}
 
 double frames_a_second(int width, int height) {
   using Clock = std::chrono::steady_clock;
@@ -52,9 +77,31 @@ double frames_a_second(int width, int height) {
 
 }  // namespace
 
-TEST_CASE("a run on the CPU leaves 10 frames a second at 1280 x 720", "[gui][live][timing]") {
+TEST_CASE("a run on the CPU leaves 15 frames a second at 1280 x 720", "[gui][live][timing]") {
   CHECK(frames_a_second(1280, 720) >= kLeastFramesASecond);
 }
-TEST_CASE("a run on the CPU leaves 10 frames a second at 1920 x 1080", "[gui][live][timing]") {
+TEST_CASE("a run on the CPU leaves 15 frames a second at 1920 x 1080", "[gui][live][timing]") {
   CHECK(frames_a_second(1920, 1080) >= kLeastFramesASecond);
+}
+
+// In a process of its own, as CTest runs it: what other cases have left would count.
+TEST_CASE("with a prediction on show window and engine hold less than 400 MB, and no engine waits for a run",
+          "[gui][live][timing]") {
+  Stage stage = shipped("checkpointing");
+  stage.width = 1920, stage.height = 1080;
+  stage.engine = std::string(HEADROOM_BIN_DIR) + "/headroom-engine";
+  const auto begin = std::chrono::steady_clock::now();
+  Held held;
+  time_frames(stage, [&](app::window::App& app, int frame) {
+    app::page::PageModel& page = app.page();
+    if (frame == 2) page.question().skip();
+    if (frame == 4) REQUIRE(page.set_param("batch", "3").ok());
+    const bool shown = frame > 4 && page.shows_prediction() && page.predicted() != nullptr && page.plan() != nullptr;
+    held = held_memory();
+    return !shown && std::chrono::steady_clock::now() - begin < kPatience;
+  });
+  std::printf("window and planner hold %.0f MB\n", static_cast<double>(held.bytes) * 1e-6);
+  CHECK(held.started == 1);
+  CHECK(held.bytes > 100'000'000);
+  CHECK(held.bytes < 400'000'000);
 }

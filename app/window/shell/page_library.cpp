@@ -78,7 +78,7 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
 
 void PageLibrary::start_engines() {
   if (runner_ != nullptr || predictions_ != nullptr || !session_.has_engine()) return;
-  if (options_.from == nullptr) runner_ = session_.runner();
+  if (options_.from == nullptr) runner_ = session_.later_runner();
   predictions_ = session_.predictions();
   for (const auto& [page, view] : pages_)
     if (!page->demo.empty()) view->model().use(runner_, predictions_);
