@@ -112,15 +112,15 @@ const Axis* guess_axis(const FigureData& figure);
 
 // What the reader looks at. All optional: a default view is the last whole step, everything shown.
 struct View {
-  std::optional<double> begin, end;  // x range, axis units
-  std::optional<double> cursor;      // x
-  std::optional<double> guess;       // in the unit of the page's question
-  bool guess_open = false;           // the reader can still move it
-  double guess_room = 0;             // the axis of the guess reaches at least this value
-  bool hidden = false;               // hide what the question asks for (after the forward pass)
-  bool asked = false;                // the page has a question: keep the axes that it had while the answer was hidden
-  int columns = 1000;                // resolution: about one per pixel
-  std::optional<CapLine> card;       // that the run is held against; nothing: its own limit or device
+  std::optional<double> begin, end;   // x range, axis units
+  std::optional<double> cursor;       // x
+  std::optional<double> guess;        // in the unit of the page's question
+  bool guess_open = false;            // the reader can still move it
+  double guess_room = 0;              // the axis of the guess reaches at least this value
+  bool hidden = false;                // hide what the question asks for (after the forward pass)
+  bool asked = false;                 // the page has a question: keep the axes that it had while the answer was hidden
+  int columns = 1000;                 // resolution: about one per pixel
+  std::optional<CapLine> card;        // that the run is held against; nothing: its own limit or device
   std::optional<std::size_t> kernel;  // that is selected: its place in the recording's kernel_spans()
   std::string find;                   // kernels by this part of their names; empty: nothing is searched
   std::optional<std::pair<double, double>> range;  // x, that is measured
@@ -132,6 +132,7 @@ struct FigureInput {
   const record::Params* params = nullptr;     // of the figure's schema; null: defaults
   const record::Params* settings = nullptr;   // the reader's, of the page's demo or schema; null: those of the run
   const record::Ledger* predicted = nullptr;  // with these settings; null: not known
+  const record::Ledger* formula = nullptr;    // by the closed form, as a line over the run; null: not wanted
   std::span<const record::Ledger* const> beside = {};  // runs of other demos, on some device each; of the page
   std::span<const experiments::SweepAxis> sweep = {};  // that the page makes; empty: none
   View view;

@@ -47,7 +47,7 @@ std::string axis_name(const Timeline& panel, const record::Recording& run) {
                        [style](const auto& line) { return line.style == style; });
   };
   if (has(LineStyle::kBaseline)) return "phases as wide as in B";
-  return has(LineStyle::kPredicted) ? "phases as wide as measured" : "";
+  return has(LineStyle::kPredicted) || has(LineStyle::kFormula) ? "phases as wide as measured" : "";
 }
 
 OtherRun::OtherRun(const record::Ledger& run, const record::Params& figure, const TimeMap& map,

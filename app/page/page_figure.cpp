@@ -83,9 +83,12 @@ lessons::FigureInput PageModel::input_of(const lessons::Figure& figure, int colu
     input.settings = &settings();
     input.sweep = page_->sweep;
   }
-  const bool beside = lessons::follows_settings(figure) || (settings_drive() && !shows_prediction_ && shows_evidence());
+  const bool over_run = settings_drive() && !shows_prediction_ && shows_evidence() && shows(Layer::kPredicted);
+  const bool beside = lessons::follows_settings(figure) || over_run;
   if (const RunOnShow* prediction = predicted(); beside && prediction != nullptr && !question_.hides())
     input.predicted = prediction->ledger.get();
+  if (shows(Layer::kFormula) && !fills_with_formula() && formula_.recording != nullptr)
+    input.formula = formula_.ledger.get();
   if (preview_ && preview_->run.recording != nullptr) input.predicted = preview_->run.ledger.get();
   input.beside = beside_ledgers_;
   input.view.columns = columns;
@@ -156,13 +159,14 @@ const lessons::FigureData& PageModel::figure(int columns) {
   const auto same_view = [&] {
     return built_view_.zoom_range() == view().zoom_range() && built_view_.cursor() == view().cursor() &&
            built_view_.measure() == view().measure() && built_view_.kernel() == view().kernel() &&
-           built_view_.find() == view().find() &&
-           built_guess_ == question_.guess() && built_state_ == question_.state();
+           built_view_.find() == view().find() && built_guess_ == question_.guess() &&
+           built_state_ == question_.state();
   };
   want_prediction();
   // The answer is at the peak, and the list beside it is of the peak where no cursor is.
   if (built_state_ == Question::State::kOpen && !question_.hides()) view().set_cursor(std::nullopt);
   follow_ladder();
+  follow_formula();
   if (!stale_ && columns == built_columns_ && same_view()) return figure_;
   lessons::FigureInput wanted = input(columns);
   figure_ = lessons::FigureData{};
@@ -196,6 +200,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
   if (!view().zoomed() && figure_.head.empty_reason.empty()) show_whole(figure_);
   if (figure_.head.source == record::Source::kLive && !growing()) figure_.head.source = record::Source::kRecorded;
   if (stale_ || built_state_ != question_.state()) {  // not where only the cursor or the zoom moved
+    has_evidence_ = settings_drive() && !evidence().empty();
     compare();
     put_numbers();
     ++data_revision_;

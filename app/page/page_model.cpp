@@ -256,7 +256,7 @@ void PageModel::watch_budget(double now) {
 void PageModel::show_run(int index) {
   if (index < 0 || index >= static_cast<int>(runs_.size())) return;
   over_budget_ = false;
-  prefers_prediction_ = false;
+  wanted_[static_cast<std::size_t>(Layer::kMeasured)] = true;
   look_at(index);
   show_figure_of(index);
   take_settings_of(runs_[static_cast<std::size_t>(index)]);

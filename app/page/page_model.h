@@ -2,6 +2,7 @@
 // that every behavior can be tested by itself.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "app/page/page_text.h"
 #include "app/page/question.h"
 #include "app/page/run_control.h"
+#include "app/page/run_on_show.h"
 #include "app/page/timeline_view.h"
 #include "app/page/ways_out.h"
 #include "lessons/figure.h"
@@ -25,30 +27,9 @@
 
 namespace headroom::app::page {
 
-// A run that can be looked at.
-struct RunOnShow {
-  enum class From : unsigned char { kPage, kEarlierStart, kReader, kSweep };
-
-  std::shared_ptr<const record::Recording> recording;
-  std::shared_ptr<record::Ledger> ledger;  // shared with a run A that is still this one
-  From from = From::kPage;
-  std::string name;      // its file's: of a stored one without .hrec, of the reader's once it is kept
-  bool offered = false;  // of the reader's: take_unkept() had it
-  std::string where;     // "H200", "CPU"; the reader's: "you, 12:04", or "you, 23 Nov"
-  std::string label;     // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"
-};
-
 struct Notice {
   enum class Kind { kTrouble, kOutOfMemory, kVerdict } kind = Kind::kTrouble;
   std::string head, body;
-};
-
-// What a run showed of one value of a setting, all others being those that are set.
-struct RunMark {
-  enum class Kind : unsigned char { kRan, kFits, kOutOfMemory };
-
-  double value = 0;
-  Kind kind = Kind::kRan;  // the others: under the limit of the card in question
 };
 
 struct PageSources {
@@ -180,7 +161,6 @@ class PageModel {
   // Whether the step with these settings fits on the card that it is for, and up to which batch. Null: that is not the
   // question, or it would answer the page's.
   const StepPlan* plan() const { return plan_ && !question_.hides() ? &*plan_ : nullptr; }
-  void show_prediction(bool on);
   // The mouse is on a link that sets these; none: on no link. Until it leaves, what is predicted with them is a line over the
   // figure. In every frame.
   void preview(std::span<const lessons::Setting> changes);
@@ -200,6 +180,13 @@ class PageModel {
   const predict::Card* chosen_card() const { return chosen_card_; }
   void choose_card(const predict::Card* card);
   std::optional<PlannedCard> card() const;  // that the settings are for
+
+  // --- layers of a figure of memory, on one axis: what was measured fills it, else the prediction, else the closed form; the
+  // others are lines over it.
+  enum class Layer : unsigned char { kFormula, kPredicted, kMeasured };
+  bool offers(Layer layer) const;  // where the figure has it
+  bool shows(Layer layer) const;
+  void show(Layer layer, bool on);  // the last one that could fill the figure stays
 
   // --- the ladder: of a page whose figure on show is one, what is on show is the reader's, measured and predicted
   bool climbs() const { return shown_figure().basis == lessons::Basis::kLadder; }
@@ -296,9 +283,12 @@ class PageModel {
   void compare();
   void put_numbers();
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
+  void fill_with_prediction(bool on);
   void ask_prediction();
   bool take_prediction();  // the answer, if it is there
   void take_closed_form();
+  void follow_formula();
+  bool fills_with_formula() const;
   std::optional<PlannedCard> memory_of_cpu() const;
   lessons::CapLine card_line() const;  // of the chosen card
   bool plan_step(bool news);
@@ -350,7 +340,10 @@ class PageModel {
   RunOnShow rungs_;  // of it
   RunOnShow prediction_;
   bool shows_prediction_ = false;
-  bool prefers_prediction_ = false;  // where there is a run as well
+  std::array<bool, 3> wanted_{false, true, true};  // by layer
+  bool has_evidence_ = false;                      // as of the last figure()
+  RunOnShow formula_;                              // a line over the figure
+  std::optional<record::Params> formula_with_;
   std::string prediction_refusal_;
   struct Preview {
     record::Params params;

@@ -16,6 +16,12 @@ std::span<const std::string> own_switch(const lessons::Page& page) {
   return std::span(page.switches).first(std::min<std::size_t>(page.switches.size(), 1));
 }
 
+// Null: no run would take these settings.
+std::shared_ptr<const record::Recording> recording_of_form(const record::Params& settings) {
+  const auto form = closed_form_of(settings);
+  return form ? std::make_shared<record::Recording>(predict::recording_of(*form, settings)) : nullptr;
+}
+
 }  // namespace
 
 const RunOnShow* PageModel::predicted() const {
@@ -23,18 +29,6 @@ const RunOnShow* PageModel::predicted() const {
   const bool planned =
       prediction_.recording != nullptr && prediction_.recording->info().source != record::Source::kFormula;
   return current && planned ? &prediction_ : nullptr;
-}
-
-// Without a run of these settings the one that was on show last comes back, with its settings.
-void PageModel::show_prediction(bool on) {
-  if (!has_predictions() || on == shows_prediction_) return;
-  prefers_prediction_ = on;
-  if (!on && settings_drive() && evidence().empty()) return show_run(shown_);
-  shows_prediction_ = on;
-  reset_views();
-  comparison_.rows.clear();  // until the figure is built anew
-  stale_ = true;
-  if (on) ask_prediction();
 }
 
 void PageModel::ask_prediction() {
@@ -89,8 +83,17 @@ void PageModel::take_closed_form() {
   prediction_ = RunOnShow{};
   stale_ = true;
   if (control_.demo().id != experiments::training_step().id) return;
-  const auto form = closed_form_of(*predicted_with_);
-  if (form) follow(prediction_, std::make_shared<record::Recording>(predict::recording_of(*form, *predicted_with_)));
+  follow(prediction_, recording_of_form(*predicted_with_));
+}
+
+// The line of the closed form follows the settings.
+void PageModel::follow_formula() {
+  if (!shows(Layer::kFormula) || fills_with_formula()) return;
+  if (formula_with_ && *formula_with_ == settings()) return;
+  formula_with_ = settings();
+  formula_ = RunOnShow{};
+  follow(formula_, recording_of_form(settings()));
+  stale_ = true;
 }
 
 std::optional<PlannedCard> PageModel::memory_of_cpu() const {

@@ -139,17 +139,15 @@ void PageModel::take_settings_of(const RunOnShow& run) {
 void PageModel::show_settings() {
   const std::vector<int> made = evidence();
   const bool on_show = std::find(made.begin(), made.end(), shown_) != made.end();
-  if (!made.empty() && !prefers_prediction_) {
+  if (!made.empty() && wanted_[static_cast<std::size_t>(Layer::kMeasured)]) {
     if (on_show && !shows_prediction_) return;
     const bool own = runs_[static_cast<std::size_t>(made.back())].from != RunOnShow::From::kPage;
     return look_at(on_show ? shown_ : own ? made.back() : made.front());
   }
-  if (!std::exchange(shows_prediction_, true)) {
-    reset_views();
-    comparison_.rows.clear();  // until the figure is built anew
-    stale_ = true;
-  }
-  ask_prediction();
+  if (shows_prediction_)
+    ask_prediction();
+  else
+    fill_with_prediction(true);
 }
 
 record::Status PageModel::set_param(std::string_view key, std::string_view value) {

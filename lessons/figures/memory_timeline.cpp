@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -124,7 +125,7 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
 
 // While the answer is hidden the axis comes from what the forward pass shows and from the card alone, so that it does
 // not give the answer away; after it, the same axis stays unless the data would not fit.
-Axis y_axis(const Shot& shot, const record::Ledger* baseline) {
+Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> others) {
   const auto limit = static_cast<double>(limit_of(shot));
   double high = 0;
   if (shot.asked()) {
@@ -144,10 +145,11 @@ Axis y_axis(const Shot& shot, const record::Ledger* baseline) {
       high = std::max(high, std::min(wanted * 1.04, 1.6 * std::max(limit, peak)));
     }
   }
-  if (baseline) {
-    const ShownRange shown = shown_range(baseline->recording(), shot.params);
-    high = std::max(high,
-                    1.06 * static_cast<double>(baseline->peak(shown.range.first, shown.range.last).totals.allocated));
+  for (const record::Ledger* const other : others) {
+    if (other == nullptr) continue;
+    const ShownRange shown = shown_range(other->recording(), shot.params);
+    high =
+        std::max(high, 1.06 * static_cast<double>(other->peak(shown.range.first, shown.range.last).totals.allocated));
   }
   return {.unit = AxisUnit::kBytes, .low = 0, .high = shot.shown.growing ? room_for_bytes(high) : round_up_bytes(high)};
 }
@@ -259,12 +261,17 @@ void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   panel.baseline_peak = PeakMark{other.place_of_peak(), static_cast<double>(peak.totals.allocated), std::move(label)};
 }
 
-// What was predicted for the run on show.
-void add_predicted_line(Timeline& panel, const Shot& shot, const record::Ledger& predicted) {
-  const OtherRun other = beside(shot, predicted);
+// What was predicted for the run on show, or its closed form.
+void add_computed_line(Timeline& panel, const Shot& shot, const record::Ledger& computed, LineStyle style) {
+  const OtherRun other = beside(shot, computed);
   if (!other.shown()) return;
-  StepLine line = other.line(panel.x, shot.view.columns, LineStyle::kPredicted);
-  if (!line.x.empty()) panel.lines.push_back(std::move(line));
+  StepLine line = other.line(panel.x, shot.view.columns, style);
+  if (line.x.empty()) return;
+  if (style == LineStyle::kFormula) {
+    line.short_label = "formula " + record::format_bytes(other.peak().totals.allocated, 1);
+    line.label = "by the " + line.short_label;
+  }
+  panel.lines.push_back(std::move(line));
 }
 
 void add_limit(Timeline& panel, const Shot& shot) {
@@ -317,11 +324,13 @@ void add_alive(Timeline& panel, const Shot& shot) {
   if (shot.view.hidden) panel.levels.resize(2);  // what is reserved and above would show the peak
 }
 
-Timeline timeline_of(const Shot& shot, const record::Ledger* baseline, const record::Ledger* predicted) {
+Timeline timeline_of(const Shot& shot, const FigureInput& input) {
+  const record::Ledger* const baseline = input.baseline;
   Timeline panel;
   panel.predicted = is_predicted(shot.recording());
   panel.x = x_axis(shot, baseline);
-  panel.y = y_axis(shot, baseline);
+  const bool computed = !shot.view.hidden && !shot.shown.growing && aligned(shot.params);
+  panel.y = y_axis(shot, {baseline, computed ? input.formula : nullptr});
   panel.bands = bands_of(shot);
   const std::vector<Column> columns = columns_of(shot.run, shot.map, panel.x, shot.data_end, shot.view.columns);
   for (const Column& column : columns) {
@@ -335,8 +344,8 @@ Timeline timeline_of(const Shot& shot, const record::Ledger* baseline, const rec
   }
   add_limit(panel, shot);
   if (baseline) add_baseline_line(panel, shot, *baseline);
-  if (predicted && !shot.view.hidden && !shot.shown.growing && aligned(shot.params))
-    add_predicted_line(panel, shot, *predicted);
+  if (computed && input.predicted) add_computed_line(panel, shot, *input.predicted, LineStyle::kPredicted);
+  if (computed && input.formula) add_computed_line(panel, shot, *input.formula, LineStyle::kFormula);
   add_peak(panel, shot);
   add_failure(panel, shot);
   add_alive(panel, shot);
@@ -362,7 +371,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   shot.spans = record::phase_spans(recording, shot.map, shown.range, true);
   shot.data_end = input.view.hidden ? end_of_forward(shot) : shot.map.end();
   figure.head.growing = shown.growing;
-  Timeline panel = timeline_of(shot, input.baseline, input.predicted);
+  Timeline panel = timeline_of(shot, input);
   if (aligned(params)) panel.x.name = axis_name(panel, shot.recording());
   const bool compared = std::any_of(panel.lines.begin(), panel.lines.end(),
                                     [](const StepLine& line) { return line.style == LineStyle::kBaseline; });

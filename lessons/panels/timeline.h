@@ -29,10 +29,11 @@ struct StackColumn {
 };
 
 enum class LineStyle : std::uint8_t {
-  kReserved,  // thin, second text color, label on the line
-  kProcess,   // thin and dotted
+  kReserved,   // thin, second text color, label on the line
+  kProcess,    // thin and dotted
   kBaseline,   // the total of the run that this one is compared with
   kPredicted,  // dashed: the total that was predicted for the run on show
+  kFormula,    // short dashes: the total by the closed form
 };
 
 // A step function: y[i] holds over [x[i], x[i+1]); the last one to `end`.

@@ -7,11 +7,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "app/window/shell/window.h"
 #include "imgui_te_engine.h"
+#include "tests/gui/screen_text.h"
 #include "tests/support/catch.h"
 
 namespace headroom::tests {
@@ -26,6 +28,7 @@ constexpr double kFrameSeconds = 1.0 / 60;
 
 PlatformWindow* capture_from = nullptr;
 std::string wanted_picture;
+std::optional<std::vector<std::string>> wanted_texts;  // empty until the frame is drawn
 
 bool capture(ImGuiID, int x, int y, int width, int height, unsigned* pixels, void*) {
   capture_from->read_pixels(x, y, width, height, pixels);
@@ -132,6 +135,12 @@ void Actor::wait_for_end_of_run() const {
   ctx->Yield(3);
 }
 
+std::vector<std::string> Actor::texts() const {
+  wanted_texts.emplace();
+  ctx->Yield(2);
+  return *std::exchange(wanted_texts, {});
+}
+
 void Actor::picture(const std::string& name) const {
   wanted_picture = name;
   ctx->Yield(2);
@@ -171,6 +180,8 @@ void perform(const char* name, const Stage& stage, const std::function<void(Acto
     app->before_frame();
     platform->draw([&] { app->draw(now); },
                    [&] {
+                     if (wanted_texts) *wanted_texts = read_screen();
+                     if (stage.after_frame) stage.after_frame(*app);
                      if (!wanted_picture.empty()) keep_picture(*platform, std::exchange(wanted_picture, {}));
                      ImGuiTestEngine_PreSwap(engine);
                    });

@@ -40,7 +40,8 @@ struct Stage {
   app::Predictions* predictions = nullptr;
   app::SweepDriver::MakeBackend make_backend;
   app::SettingsFile* settings = nullptr;
-  std::string engine;  // a real one, instead of `runner`
+  std::string engine;                                  // a real one, instead of `runner`
+  std::function<void(app::window::App&)> after_frame;  // of each that was drawn
 };
 
 // The page as it is shipped.
@@ -74,6 +75,8 @@ struct Actor {
   // A guess without a drag, for scripts that are about something else.
   void guess(double value) const;
   void wait_for_end_of_run() const;
+  // What can be read on the screen at this moment, piece by piece.
+  std::vector<std::string> texts() const;
   // Keeps a picture of this moment in the folder HEADROOM_SHOTS, if that is set.
   void picture(const std::string& name) const;
 };

@@ -1,6 +1,7 @@
 // The kernels below a traced step's memory, by mouse and keyboard: select, mark, find; and tracing a run that was not.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include "app/window/views/figure_card.h"
@@ -34,11 +35,20 @@ const lessons::Lanes& lanes(const Actor& actor) {
   return panel_in<lessons::Lanes>(actor.page().figure(actor.app.view().figure().columns()));
 }
 
+// The page about a step's kernels, its question out of the way: run B with run A below.
+void on_kernels(const char* name, const std::function<void(Actor&)>& script,
+                Stage stage = shipped("kernels_of_a_step")) {
+  perform(name, stage, [&](Actor& actor) {
+    actor.click("skip");
+    actor.frames(4);
+    script(actor);
+  });
+}
+
 }  // namespace
 
 TEST_CASE("a click on a kernel selects it and draws its arrows; Esc lets it go", "[gui]") {
-  perform("select a kernel", shipped("kernels_of_a_step"), [](Actor& actor) {
-    actor.frames(4);
+  on_kernels("select a kernel", [](Actor& actor) {
     actor.picture("lanes");
     const TimelineView& view = actor.page().view();
     actor.ctx->MouseMoveToPos(on_box(actor, "AdamW"));
@@ -55,8 +65,7 @@ TEST_CASE("a click on a kernel selects it and draws its arrows; Esc lets it go",
 }
 
 TEST_CASE("a search goes through the kernels of a name, on and back, and shows each", "[gui]") {
-  perform("find a kernel", shipped("kernels_of_a_step"), [](Actor& actor) {
-    actor.frames(4);
+  on_kernels("find a kernel", [](Actor& actor) {
     const TimelineView& view = actor.page().view();
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_F);
     actor.frames(2);
@@ -86,8 +95,7 @@ TEST_CASE("a search goes through the kernels of a name, on and back, and shows e
 }
 
 TEST_CASE("a drag over the lanes marks a range and sums up its kernels", "[gui]") {
-  perform("mark kernels", shipped("kernels_of_a_step"), [](Actor& actor) {
-    actor.frames(4);
+  on_kernels("mark kernels", [](Actor& actor) {
     const TimelineView& view = actor.page().view();
     const TimelineView::Range full = view.full();
     const app::paint::Rect rows = *scene_of(actor).lanes;
@@ -126,18 +134,19 @@ TEST_CASE("one line offers to trace a run, and starts it with the settings on sh
 }
 
 TEST_CASE("lanes in every theme and size", "[gui]") {
-  for (const auto theme : {app::window::ThemeId::kLight, app::window::ThemeId::kDark, app::window::ThemeId::kHighContrast})
+  for (const auto theme :
+       {app::window::ThemeId::kLight, app::window::ThemeId::kDark, app::window::ThemeId::kHighContrast})
     for (const int width : {1280, 1920}) {
       Stage stage = shipped("kernels_of_a_step");
       stage.theme = theme;
       stage.width = width;
       stage.height = width * 9 / 16;
-      perform("lanes", stage, [&](Actor& actor) {
-        actor.frames(4);
+      const auto drawn = [&](Actor& actor) {
         IM_CHECK(scene_of(actor).lanes.has_value());
         IM_CHECK(scene_of(actor).lanes->y1 <= scene_of(actor).height);
         IM_CHECK(scene_of(actor).lanes->height() > 4 * 16);
         actor.picture("lanes " + std::to_string(static_cast<int>(theme)) + " " + std::to_string(width));
-      });
+      };
+      on_kernels("lanes", drawn, stage);
     }
 }

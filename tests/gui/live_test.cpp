@@ -94,7 +94,7 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
   TestAssets assets;
   perform("engine killed", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
-    IM_CHECK(actor.page().set_param("steps", "200").ok());
+    IM_CHECK(actor.page().set_param("steps", "100").ok());  // more would take over a minute: Run would ask
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
     // In the middle: a whole step is there, so that the figure has something to keep.
@@ -123,7 +123,7 @@ TEST_CASE("Cancel ends a real run within a second or so", "[gui][live]") {
   TestAssets assets;
   perform("live cancel", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
-    IM_CHECK(actor.page().set_param("steps", "200").ok());
+    IM_CHECK(actor.page().set_param("steps", "100").ok());
     IM_CHECK(actor.page().set_param("device", "cpu").ok());
     actor.click("run");
     IM_CHECK(wait_for(
@@ -139,7 +139,7 @@ TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][l
   assets.add(*small_run(), "tiny_cpu");
   perform("live prediction", stage_with_engine(assets), [](Actor& actor) {
     actor.click("skip");
-    actor.ctx->ItemClick("**/layers/Predicted");
+    actor.ctx->ItemClick("**/layers/Measured");
     IM_CHECK(wait_for(actor, [&] { return actor.page().figure(400).head.source == record::Source::kPredicted; }));
     IM_CHECK(actor.page().shows_prediction());
     const double before = tests::timeline_of(actor.page().figure(400)).peak->y;
@@ -161,7 +161,6 @@ TEST_CASE("the largest batch of Llama 3.2 1B under a limit is said, and its slid
     for (const auto& [key, value] : std::map<std::string, std::string>{
              {"model", "llama-3.2-1b"}, {"precision", "bf16"}, {"seq", "1024"}, {"device", "cuda"}, {"cap", "24GiB"}})
       IM_CHECK(actor.page().set_param(key, value).ok());
-    actor.ctx->ItemClick("**/layers/Predicted");
     const auto on_card = [&]() -> const app::CardPlan* {
       const app::StepPlan* const plan = actor.page().plan();
       return plan == nullptr ? nullptr : &plan->cards.front();

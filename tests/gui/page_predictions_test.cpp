@@ -40,7 +40,7 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
                               .stored = {small_run()},
                               .replay_of = {}});
   model.question().skip();
-  model.show_prediction(true);
+  model.show(PageModel::Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   CHECK(model.figure(400).head.empty_reason.empty());
   CHECK(lessons::axes_of(model.figure(400)).x.unit == lessons::AxisUnit::kEvents);  // it took no time
@@ -57,7 +57,6 @@ TEST_CASE("a prediction is asked for with the settings, and again when they chan
   CHECK(model.on_show()->recording->info().source == record::Source::kFormula);
   REQUIRE(model.notice());
   CHECK(model.notice()->body.find("The planner cannot start.") != std::string::npos);
-  model.show_prediction(false);
   CHECK(runner.starts() == 0);
 }
 
@@ -65,7 +64,7 @@ TEST_CASE("without an engine the closed form is what is predicted, and changes w
   PageModel model(page(), demo(), PageSources{.stored = {small_run()}});
   model.question().skip();
   CHECK(model.has_predictions());
-  model.show_prediction(true);
+  model.show(PageModel::Layer::kMeasured, false);
   REQUIRE(model.on_show() != nullptr);
   const auto peak = [&] { return model.on_show()->ledger->peak().totals.allocated; };
   const auto expected = [&] {
@@ -100,7 +99,7 @@ TEST_CASE("a predicted step is said to fit or not, with the largest batch", "[wi
           .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
   model.question().skip();
   REQUIRE(model.set_param("cap", "1GiB").ok());
-  model.show_prediction(true);
+  model.show(PageModel::Layer::kMeasured, false);
   for (int i = 0; i < 40 && !(model.plan() != nullptr && model.plan()->cards.front().largest_sequence); ++i)
     wait_for_prediction(model, predictions.service);
   REQUIRE(model.plan() != nullptr);
@@ -139,7 +138,7 @@ TEST_CASE("pointing at a link draws what is predicted with its settings, and not
   CHECK_FALSE(model.previewed_peak());
   CHECK(predictions.planner.starts() == 0);
   model.question().skip();
-  model.show_prediction(true);
+  model.show(PageModel::Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   CHECK(predicted_lines() == 0);  // what is on show is that
   point();
@@ -157,7 +156,7 @@ TEST_CASE("a prediction that does not come at once is awaited, and one that does
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   PageModel model(page(), demo(), PageSources{.predictions = &predictions.service, .stored = {small_run()}});
   model.question().skip();
-  model.show_prediction(true);
+  model.show(PageModel::Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   CHECK_FALSE(model.awaits_prediction());
   predictions.planner.hold(true);
@@ -183,7 +182,7 @@ TEST_CASE("a GPU's prediction has the blocks and segments that the allocator mak
       PageSources{
           .runner = &runner, .predictions = &predictions.service, .fixed_settings = "", .stored = {small_run()}});
   model.question().skip();
-  model.show_prediction(true);
+  model.show(PageModel::Layer::kMeasured, false);
   wait_for_prediction(model, predictions.service);
   REQUIRE(model.on_show() != nullptr);
   const record::Ledger& ledger = *model.on_show()->ledger;
@@ -208,8 +207,8 @@ TEST_CASE("two pages share the predictions, and each takes the answer to its own
   };
   const auto first = open(), second = open();
   REQUIRE(second->set_param("batch", "8").ok());
-  first->show_prediction(true);
-  second->show_prediction(true);  // perhaps before the first is answered
+  first->show(PageModel::Layer::kMeasured, false);
+  second->show(PageModel::Layer::kMeasured, false);  // perhaps before the first is answered
   wait_for_prediction(*first, predictions.service);
   wait_for_prediction(*second, predictions.service);
   CHECK(predictions.planner.starts() == 2);

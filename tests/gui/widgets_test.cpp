@@ -51,10 +51,9 @@ TEST_CASE("a calculator has the figure's sliders and the page's switches, and no
           [&](Actor& actor) {
             actor.click("skip");
             actor.frames(2);
-            for (const char* none : {"run", "pin", "layers/Predicted", "show prediction", "act"})
+            for (const char* none : {"run", "pin", "layers/Formula", "layers/Predicted", "layers/Measured", "act"})
               IM_CHECK(!actor.there(none));
             actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
-            actor.ctx->KeyPress(ImGuiKey_T);
             actor.frames(2);
             IM_CHECK_EQ(runner.starts() + predictions.planner.starts(), 0);
             IM_CHECK(actor.there("figure copies/slider"));

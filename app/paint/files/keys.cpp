@@ -41,6 +41,8 @@ std::string_view key_of(lessons::LineStyle style) {
       return "run_a";
     case lessons::LineStyle::kPredicted:
       return "predicted";
+    case lessons::LineStyle::kFormula:
+      return "formula";
   }
   return "";
 }

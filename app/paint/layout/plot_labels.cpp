@@ -305,8 +305,8 @@ class PlotLabels {
         return true;
       }
     }
-    // The other run's is known by its color, the prediction by its dashes.
-    return line.style == lessons::LineStyle::kBaseline || line.style == lessons::LineStyle::kPredicted;
+    // The other run's is known by its color, what was computed by its dashes.
+    return line.style != lessons::LineStyle::kReserved && line.style != lessons::LineStyle::kProcess;
   }
 
   struct LinePlaces {

@@ -228,9 +228,8 @@ void lay_out_lines(Sheet& sheet, const Timeline& timeline, const PlotMap& map, c
     if (!named[i]) continue;
     const lessons::StepLine& line = timeline.lines[i];
     const float width = sheet.line_px(line.style == lessons::LineStyle::kProcess ? 1 : 1.5f);
-    const float dash = line.style == lessons::LineStyle::kProcess     ? sheet.px(2)
-                       : line.style == lessons::LineStyle::kPredicted ? sheet.px(5)
-                                                                      : 0;
+    const bool dotted = line.style == lessons::LineStyle::kProcess || line.style == lessons::LineStyle::kFormula;
+    const float dash = dotted ? sheet.px(2) : line.style == lessons::LineStyle::kPredicted ? sheet.px(5) : 0;
     add_line(sheet, Layer::kLines,
              {.points = step_points(line, map, sheet.frame().whole_pixels, width),
               .color = line_color(sheet.palette(), line.style),

@@ -139,6 +139,51 @@ bool segmented(const char* id, const Rect& rect, std::span<const std::string> op
   return changed;
 }
 
+namespace {
+
+constexpr float kToggleIcon = 14, kTogglePadding = 8, kToggleGap = 5;
+
+float toggle_width(const Toggle& toggle, bool with_label) {
+  const float words = with_label ? px(kToggleGap) + text_width(Face::kSemiBold, 12, toggle.label) : 0;
+  return std::round(px(kToggleIcon + 2 * kTogglePadding) + words);
+}
+
+}  // namespace
+
+float toggles_width(std::span<const Toggle> all, bool with_labels) {
+  float width = px(4 * (static_cast<float>(all.size()) - 1));
+  for (const Toggle& toggle : all) width += toggle_width(toggle, with_labels);
+  return width;
+}
+
+int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool with_labels) {
+  const Theme& t = theme();
+  int clicked = -1;
+  float x = rect.x0;
+  ImGui::PushID(id);
+  for (int i = 0; i < static_cast<int>(all.size()); ++i) {
+    const Toggle& toggle = all[static_cast<std::size_t>(i)];
+    const Rect at{x, rect.y0, x + toggle_width(toggle, with_labels), rect.y1};
+    x = at.x1 + px(4);
+    const Hit state = hit(std::string(toggle.label).c_str(), at);
+    if (state.clicked) clicked = i;
+    if (toggle.on)
+      fill(at, t.selected, kControlRadius);
+    else if (state.hovered)
+      fill(at, t.hover, kControlRadius);
+    outline(at, toggle.on ? t.control : t.hairline, kControlRadius);
+    const ImU32 ink = toggle.on ? t.text : t.text2;
+    draw_icon(toggle.icon, at.x0 + px(kTogglePadding + kToggleIcon * 0.5f), at.center_y(), ink, kToggleIcon);
+    if (with_labels)
+      text_in(toggle.on ? Face::kSemiBold : Face::kMedium, 12,
+              {at.x0 + px(kTogglePadding + kToggleIcon + kToggleGap), at.y0, at.x1, at.y1}, ink, toggle.label);
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) && !toggle.tooltip.empty()) tooltip(toggle.tooltip);
+    if (state.focused) focus_ring(at, kControlRadius);
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
 // A tick below the track; what was tried is a flag there, which points to the side of what it says: left of it all fits,
 // right of it nothing does. So those of two neighbors do not cover each other.
 void draw_slider_mark(const SliderMark& mark, float x, float y) {

@@ -43,6 +43,15 @@ bool select(const char* id, const Rect& rect, std::span<const std::string> optio
 float segmented_width(std::span<const std::string> options);
 bool segmented(const char* id, const Rect& rect, std::span<const std::string> options, int& selected,
                std::span<const std::string> refused = {});
+// Side by side, each on or off. The index of the one that was clicked; −1: none.
+struct Toggle {
+  std::string_view label;
+  Icon icon = Icon::kNone;
+  bool on = false;
+  std::string_view tooltip{};
+};
+float toggles_width(std::span<const Toggle> all, bool with_labels);
+int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool with_labels);
 // A sign on a slider's track, at 0 … 1 along it.
 struct SliderMark {
   enum class Kind : std::uint8_t { kTick, kGood, kBad } kind = Kind::kTick;

@@ -1,4 +1,4 @@
-// A presenter's keys and shades.
+// A presenter's screens and shades.
 #include "app/window/shell/stage.h"
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
-#include "app/window/shell/keys.h"
 #include "app/window/views/question_view.h"
 #include "app/window/views/text_column.h"
 
@@ -17,9 +16,28 @@ namespace {
 
 constexpr std::string_view kMainSlider = "batch";
 
-bool pressed(ImGuiKey key) { return ImGui::IsKeyPressed(key, false); }
+// Between a circle and one so far out that the window is within it. A thick line that ImGui draws as a circle would be
+// folded at its inner edge.
+void shade_around(ImDrawList& list, const ImVec2& center, float inner, float outer) {
+  constexpr int kCorners = 96;
+  constexpr ImU32 kShade = IM_COL32(0, 0, 0, 150);
+  const ImVec2 uv = ImGui::GetFontTexUvWhitePixel();
+  list.PrimReserve(6 * kCorners, 2 * kCorners);
+  const unsigned first = list._VtxCurrentIdx;
+  for (int i = 0; i < kCorners; ++i) {
+    const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / kCorners;
+    for (const float radius : {inner, outer})
+      list.PrimWriteVtx({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)}, uv, kShade);
+  }
+  for (unsigned i = 0; i < kCorners; ++i) {
+    const unsigned next = (i + 1) % kCorners;
+    for (const unsigned corner : {2 * i, 2 * i + 1, 2 * next + 1, 2 * i, 2 * next + 1, 2 * next})
+      list.PrimWriteIdx(static_cast<ImDrawIdx>(first + corner));
+  }
+}
 
-// An open question is revealed, with the guess where there is one; then come the steps; then the next page.
+}  // namespace
+
 Turn next_screen(PageFrame& frame) {
   page::Question& question = frame.page.question();
   if (frame.state.words_below)
@@ -51,50 +69,6 @@ void move_main_slider(page::PageModel& page, int direction) {
   const int now = page::nearest_stop(stops, page::number_of(*spec, page.settings()));
   const int to = std::clamp(now + direction, 0, static_cast<int>(stops.size()) - 1);
   (void)page.set_param(kMainSlider, page::typed_value(*spec, stops[static_cast<std::size_t>(to)]));
-}
-
-// Between a circle and one so far out that the window is within it. A thick line that ImGui draws as a circle would be
-// folded at its inner edge.
-void shade_around(ImDrawList& list, const ImVec2& center, float inner, float outer) {
-  constexpr int kCorners = 96;
-  constexpr ImU32 kShade = IM_COL32(0, 0, 0, 150);
-  const ImVec2 uv = ImGui::GetFontTexUvWhitePixel();
-  list.PrimReserve(6 * kCorners, 2 * kCorners);
-  const unsigned first = list._VtxCurrentIdx;
-  for (int i = 0; i < kCorners; ++i) {
-    const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(i) / kCorners;
-    for (const float radius : {inner, outer})
-      list.PrimWriteVtx({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)}, uv, kShade);
-  }
-  for (unsigned i = 0; i < kCorners; ++i) {
-    const unsigned next = (i + 1) % kCorners;
-    for (const unsigned corner : {2 * i, 2 * i + 1, 2 * next + 1, 2 * i, 2 * next + 1, 2 * next})
-      list.PrimWriteIdx(static_cast<ImDrawIdx>(first + corner));
-  }
-}
-
-}  // namespace
-
-std::optional<Turn> take_stage_keys(PageFrame& frame) {
-  using Blank = UiState::Blank;
-  UiState& ui = frame.ui;
-  if (ui.blank != Blank::kNone) {  // any key shows the picture again
-    for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END; ++key)
-      if (pressed(static_cast<ImGuiKey>(key))) ui.blank = Blank::kNone;
-    return Turn::kStay;
-  }
-  if (pressed(ImGuiKey_B)) ui.blank = Blank::kBlack;
-  if (pressed(ImGuiKey_W)) ui.blank = Blank::kWhite;
-  if (pressed(ImGuiKey_L)) ui.spotlight = !ui.spotlight;
-  const bool left = owned_key(ImGuiKey_LeftArrow), right = owned_key(ImGuiKey_RightArrow);
-  const bool up = owned_key(ImGuiKey_PageUp), down = owned_key(ImGuiKey_PageDown);
-  if (!frame.page.question().hides()) {
-    if (owned_key(ImGuiKey_UpArrow)) move_main_slider(frame.page, +1);
-    if (owned_key(ImGuiKey_DownArrow)) move_main_slider(frame.page, -1);
-  }
-  if (right || down || pressed(ImGuiKey_Space)) return next_screen(frame);
-  if (left || up) return screen_before(frame);
-  return std::nullopt;
 }
 
 void draw_over_stage(const UiState& ui, const Rect& window) {

@@ -11,7 +11,6 @@
 #include "app/paint/layout/layout.h"
 #include "app/window/draw/controls.h"
 #include "app/window/draw/scene_painter.h"
-#include "app/window/shell/keys.h"
 #include "app/window/widgets/widget.h"
 #include "imgui_internal.h"  // SetItemKeyOwner: the wheel belongs to the timeline, not to scrolling
 
@@ -20,8 +19,7 @@ namespace headroom::app::window {
 namespace {
 
 constexpr double kWheelZoom = 0.85;  // one notch
-constexpr double kKeyZoom = 0.7, kKeyPan = 0.15;
-constexpr float kGrab = 9;  // px around the guess line that take hold of it
+constexpr float kGrab = 9;           // px around the guess line that take hold of it
 // A guess that is held beyond its axis's end grows by this much of the axis per second; a late frame counts as the
 // longest.
 constexpr float kGuessRise = 1, kLongestRise = 0.1f;
@@ -101,7 +99,8 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
     return;
   }
   Rect rect = whole;
-  const std::string no_lanes = frame.widgets.run_button() && !frame.ui.stage ? frame.page.why_no_lanes() : std::string();
+  const std::string no_lanes =
+      frame.widgets.run_button() && !frame.ui.stage ? frame.page.why_no_lanes() : std::string();
   if (!no_lanes.empty()) draw_trace_line(frame, rect.cut_bottom(px(30)), no_lanes);
   lay_out(frame, figure, rect);
   canvas()->PushClipRect(upper_left(rect), lower_right(rect), true);
@@ -342,42 +341,6 @@ void FigureCard::draw_awaited(const Rect& rect, std::string_view words) const {
   fill(chip, theme().raised, 6);
   outline(chip, theme().control, 6);
   text_in(Face::kSemiBold, 13, chip, theme().text, words, 0.5f);
-}
-
-bool FigureCard::take_keys(PageFrame& frame) {
-  page::PageModel& page = frame.page;
-  const bool on = page.frames() > 1 && ImGui::IsKeyPressed(ImGuiKey_Period);
-  const bool back = page.frames() > 1 && ImGui::IsKeyPressed(ImGuiKey_Comma);
-  if (on || back) {
-    page.play(false, frame.now);
-    page.show_frame(on ? page.frame() + 1 : std::max<std::size_t>(page.frame(), 2) - 1);
-    return true;
-  }
-  if (!frame.state.timeline_focus) return false;
-  page::TimelineView& view = frame.page.view();
-  const page::TimelineView::Range now = view.visible();
-  const double middle = view.cursor() && *view.cursor() > now.begin && *view.cursor() < now.end
-                            ? *view.cursor()
-                            : (now.begin + now.end) / 2;
-  const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key); };
-  const bool home = owned_key(ImGuiKey_Home);  // the focus stays where it is
-  if (pressed(ImGuiKey_W))
-    view.zoom(middle, kKeyZoom);
-  else if (pressed(ImGuiKey_S))
-    view.zoom(middle, 1 / kKeyZoom);
-  else if (pressed(ImGuiKey_A))
-    view.pan(-now.length() * kKeyPan);
-  else if (pressed(ImGuiKey_D))
-    view.pan(now.length() * kKeyPan);
-  else if (home)
-    view.fit();
-  else if (pressed(ImGuiKey_Period))
-    frame.page.step_cursor(+1);
-  else if (pressed(ImGuiKey_Comma))
-    frame.page.step_cursor(-1);
-  else
-    return false;
-  return true;
 }
 
 }  // namespace headroom::app::window

@@ -40,8 +40,6 @@ class FigureCard {
 
   // The field for a kernel's name, if there is one, takes what is typed next.
   void search() { wants_search_ = had_lanes_; }
-  // Letters that act on the timeline. True if one did.
-  bool take_keys(PageFrame& frame);
 
  private:
   struct LaidOutFor {
@@ -77,7 +75,7 @@ class FigureCard {
   int layouts_ = 0;
   float plot_width_ = 800;  // of the last layout: how many columns are worth making
   Drag drag_ = Drag::kNone;
-  double drag_from_ = 0;  // axis position where the drag began
+  double drag_from_ = 0;       // axis position where the drag began
   bool wants_search_ = false;  // the field for a kernel's name is to be typed in
   bool had_lanes_ = false;     // in the last picture: Ctrl F has something to find
   std::optional<record::Category> pointed_at_;

@@ -143,6 +143,48 @@ float draw_player(PageFrame& frame, Rect rect) {
   return rect.x1 - px(8);
 }
 
+struct LayerFacts {
+  page::PageModel::Layer layer;
+  std::string_view label;
+  Icon icon;
+  std::string_view tooltip;
+};
+constexpr LayerFacts kLayers[] = {
+    {page::PageModel::Layer::kFormula, "Formula", Icon::kFormula, "What the closed form says of these settings"},
+    {page::PageModel::Layer::kPredicted, "Predicted", Icon::kPredicted, "What the planner says of these settings"},
+    {page::PageModel::Layer::kMeasured, "Measured", Icon::kRecorded, "What a run with these settings took"},
+};
+
+// Their names have room in a wide window only.
+bool names_layers(const PageFrame& frame) { return frame.density == Density::kWide; }
+
+// Of all layers that the page can have, so that the figures' names do not move when one comes.
+float width_of_layers(const PageFrame& frame) {
+  if (frame.page.page().demo != experiments::training_step().id || !frame.widgets.run_button()) return 0;
+  std::vector<Toggle> all;
+  for (const LayerFacts& facts : kLayers) all.push_back({.label = facts.label});
+  return toggles_width(all, names_layers(frame));
+}
+
+// Those that the figure has, from the right. Returns where they begin.
+float draw_layers(PageFrame& frame, const Rect& rect) {
+  page::PageModel& page = frame.page;
+  if (!frame.widgets.run_button()) return rect.x1;
+  std::vector<Toggle> all;
+  std::vector<page::PageModel::Layer> which;
+  for (const LayerFacts& facts : kLayers) {
+    if (!page.offers(facts.layer)) continue;
+    which.push_back(facts.layer);
+    all.push_back({facts.label, facts.icon, page.shows(facts.layer), facts.tooltip});
+  }
+  if (all.empty()) return rect.x1;
+  const float width = toggles_width(all, names_layers(frame));
+  const Rect at{rect.x1 - width, rect.center_y() - px(13), rect.x1, rect.center_y() + px(13)};
+  if (const int clicked = toggles("layers", at, all, names_layers(frame)); clicked >= 0)
+    page.show(which[static_cast<std::size_t>(clicked)], !all[static_cast<std::size_t>(clicked)].on);
+  return at.x0 - px(8);
+}
+
 }  // namespace
 
 std::vector<const record::ParamSpec*> figure_params(const page::PageModel& page) {
@@ -179,16 +221,9 @@ void FigureCard::draw_head(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const lessons::FigureData& figure = page.figure(columns());
   Rect head = rect;
-  const std::vector<std::string> layers{"Predicted", "Measured"};
-  const float width = segmented_width(layers);
-  const bool predicts = page.page().demo == experiments::training_step().id && frame.widgets.run_button();
-  const float room = rect.width() - width_beside_tabs(frame) - (predicts ? width + px(8) : 0);
-  if (page.has_predictions() && frame.widgets.run_button() && !page.question().hides()) {
-    int layer = page.shows_prediction() ? 0 : 1;
-    const Rect at{head.x1 - width, head.center_y() - px(14), head.x1, head.center_y() + px(14)};
-    if (segmented("layers", at, layers, layer)) page.show_prediction(layer == 0);
-    head.x1 = at.x0 - px(8);
-  }
+  const float layers = width_of_layers(frame);
+  const float room = rect.width() - width_beside_tabs(frame) - (layers > 0 ? layers + px(8) : 0);
+  head.x1 = draw_layers(frame, head);
   head.x1 = draw_player(frame, head);
   const bool elsewhere = frame.density == Density::kNarrow || frame.widgets.have_figure_params();  // in the settings
   if (!elsewhere) head.x1 = draw_figure_choices(frame, head);

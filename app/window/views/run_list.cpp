@@ -43,7 +43,7 @@ Line line_of(const RunOnShow& run) {
 bool draw_row(page::PageModel& page, int index, const Line& line, const Line& widest, const Rect& row) {
   const RunOnShow& run = page.runs()[static_cast<std::size_t>(index)];
   const bool own = run.from == RunOnShow::From::kEarlierStart || run.from == RunOnShow::From::kReader;
-  const bool current = index == page.shown_run();
+  const bool current = index == page.shown_run() && !page.shows_prediction();
   Rect body = row;
   const Rect forget = body.cut_right(px(kForget));
   const Hit over = hit("run", body);
@@ -105,7 +105,8 @@ void draw_list(page::PageModel& page, const Rect& anchor) {
 }  // namespace
 
 bool runs_to_choose(const page::PageModel& page) {
-  return !page.shows_prediction() && page.runs().size() > 1 && !page.question().hides();
+  return page.on_show() != nullptr && page.runs().size() > (page.shows_prediction() ? 0U : 1U) &&
+         !page.question().hides();
 }
 
 float run_choice_width(const page::PageModel& page) { return width_of(count_of_runs(page)); }
@@ -114,7 +115,8 @@ float run_choice_width(const page::PageModel& page) { return width_of(count_of_r
 void draw_run_choice(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const RunOnShow& run = *page.on_show();
-  const std::string label = run.where + ": " + run.label;
+  // A prediction was made nowhere.
+  const std::string label = page.shows_prediction() ? run.label : run.where + ": " + run.label;
   const bool room = rect.width() >= px(220);
   std::string shown = room ? shortened(Face::kRegular, 12, label, rect.width() - px(36)) : count_of_runs(page);
   const bool arrow_only = width_of(shown) > rect.width();

@@ -1,0 +1,33 @@
+// The runs of a page: one that can be looked at, and what one showed of a setting.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "demos/record/ledger.h"
+#include "demos/record/recording.h"
+
+namespace headroom::app::page {
+
+// A run that can be looked at.
+struct RunOnShow {
+  enum class From : unsigned char { kPage, kEarlierStart, kReader, kSweep };
+
+  std::shared_ptr<const record::Recording> recording;
+  std::shared_ptr<record::Ledger> ledger;  // shared with a run A that is still this one
+  From from = From::kPage;
+  std::string name;      // its file's: of a stored one without .hrec, of the reader's once it is kept
+  bool offered = false;  // of the reader's: take_unkept() had it
+  std::string where;     // "H200", "CPU"; the reader's: "you, 12:04", or "you, 23 Nov"
+  std::string label;     // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"
+};
+
+// What a run showed of one value of a setting, all others being those that are set.
+struct RunMark {
+  enum class Kind : unsigned char { kRan, kFits, kOutOfMemory };
+
+  double value = 0;
+  Kind kind = Kind::kRan;  // the others: under the limit of the card in question
+};
+
+}  // namespace headroom::app::page

@@ -1,0 +1,153 @@
+// While a question is open, nothing on the screen gives its answer away: every page, at the desk and on stage, with the
+// settings that it begins with and with others. With the real engine, so that everything that hides is there.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/harness.h"
+#include "tests/gui/screen_text.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+constexpr std::size_t kFewestDigits = 3;  // fewer are shared by chance
+
+// Whether these printed digits are that value, in some unit.
+bool prints(const std::string& digits, double value) {
+  const std::size_t point = digits.find('.');
+  const std::size_t decimals = point == std::string::npos ? 0 : digits.size() - point - 1;
+  if (digits.size() - (decimals > 0 ? 1 : 0) < kFewestDigits) return false;
+  for (const double unit : {1.0, 1024.0, std::pow(1024.0, 2), std::pow(1024.0, 3), 1e-2, 1e3, 1e6, 1e9})
+    if (fmt::format("{:.{}f}", value / unit, decimals) == digits) return true;
+  return false;
+}
+
+// Of the right choice, each as often as it is on the screen beyond the question's own words.
+std::vector<std::string> leaked(const app::page::Question& question, const std::vector<std::string>& on_screen) {
+  std::string right, words = question.spec()->ask;
+  for (const lessons::AnswerChoice& choice : question.choices()->choices) {
+    words += " " + choice.words;
+    if (choice.right) right = choice.words;
+  }
+  const std::vector<std::string> asked = numbers_in({words});
+  std::vector<std::string> found;
+  for (const std::string& number : numbers_in({right}))
+    if (number.size() >= kFewestDigits && std::ranges::count(on_screen, number) > std::ranges::count(asked, number))
+      found.push_back(number);
+  return found;
+}
+
+std::vector<std::string> leaked(const std::vector<double>& answers, const std::vector<std::string>& on_screen) {
+  std::vector<std::string> found;
+  for (const std::string& digits : on_screen)
+    if (std::ranges::any_of(answers, [&](double answer) { return prints(digits, answer); })) found.push_back(digits);
+  return found;
+}
+
+// Of the run on show and of the prediction for the settings, which is asked for while the question is open.
+std::vector<double> answers_of(const app::page::PageModel& page) {
+  std::vector<double> answers;
+  for (const app::page::RunOnShow* run : {page.on_show(), page.predicted()})
+    if (run != nullptr && run->ledger != nullptr) answers.push_back(page.question().number()->answer->of(*run->ledger));
+  return answers;
+}
+
+void check_covered(const Actor& actor, const std::string& screen) {
+  const app::page::Question& question = actor.question();
+  IM_CHECK(question.hides());
+  const std::vector<std::string> pieces = actor.texts();
+  IM_CHECK(!pieces.empty());
+  const std::vector<std::string> found = question.number() != nullptr
+                                             ? leaked(answers_of(actor.page()), numbers_in(pieces))
+                                             : leaked(question, numbers_in(pieces));
+  for (const std::string& digits : found)
+    for (const std::string& piece : pieces)
+      if (!numbers_in({piece}).empty() && std::ranges::count(numbers_in({piece}), digits) > 0)
+        actor.ctx->LogError("%s, %s: \"%s\" gives the answer", actor.page().page().id.c_str(), screen.c_str(),
+                            piece.c_str());
+  IM_CHECK(found.empty());
+}
+
+// Of what is on show: while the question is open nothing else is asked.
+void wait_for_prediction(const Actor& actor) {
+  constexpr int kMostFrames = 2000;
+  const auto done = [&] { return !actor.page().shows_prediction() || actor.page().predicted() != nullptr; };
+  for (int i = 0; i < kMostFrames && !done(); ++i) {
+    actor.frames(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  IM_CHECK(done());
+  actor.frames(3);
+}
+
+// To the next value of the main slider.
+bool change_batch(const Actor& actor) {
+  app::page::PageModel& page = actor.page();
+  if (!page.settings_drive() || !page.settings().has("batch")) return false;
+  const std::int64_t batch = page.settings().integer("batch");
+  return page.set_param("batch", std::to_string(batch + 1)).ok();
+}
+
+bool is_asked_of_a_number(const lessons::Page& page) {
+  return page.question && lessons::number_of(&*page.question) != nullptr;
+}
+
+bool is_choice(const lessons::Page& page) {
+  return page.question && app::page::Question(&*page.question).choices() != nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("before the answer its digits are nowhere on the screen", "[gui][live]") {
+  CHECK(prints("181.3", 181.27 * static_cast<double>(record::kMiB)));
+  CHECK(!prints("181.4", 181.27 * static_cast<double>(record::kMiB)));
+  int asked = 0;
+  for (const bool large : {false, true}) {
+    Stage stage = shipped("where_memory_goes");
+    stage.engine = HEADROOM_BIN_DIR "/headroom-engine";
+    if (large) stage.width = 1920, stage.height = 1080;
+    perform(large ? "cover, large" : "cover", stage, [&](Actor& actor) {
+      const auto pages = actor.app.course().pages();
+      for (std::size_t i = 0; i < pages.size(); ++i) {
+        if (!is_asked_of_a_number(*pages[i]) && !is_choice(*pages[i])) continue;
+        ++asked;
+        actor.ctx->KeyPress(ImGuiKey_G);
+        actor.frames(2);
+        for (const char digit : std::to_string(i + 1))
+          actor.ctx->KeyPress(static_cast<ImGuiKey>(ImGuiKey_0 + digit - '0'));
+        actor.ctx->KeyPress(ImGuiKey_Enter);
+        actor.frames(8);
+        IM_CHECK_STR_EQ(actor.page().page().id.c_str(), pages[i]->id.c_str());
+        wait_for_prediction(actor);
+        check_covered(actor, "at the desk");
+        if (change_batch(actor)) {
+          wait_for_prediction(actor);
+          check_covered(actor, "with another batch");
+        }
+        actor.ctx->KeyPress(ImGuiKey_F5);
+        actor.frames(4);
+        check_covered(actor, "on stage");
+        actor.ctx->KeyPress(ImGuiKey_F);
+        actor.frames(4);
+        check_covered(actor, "on stage, the figure alone");
+        actor.ctx->KeyPress(ImGuiKey_F);
+        actor.ctx->KeyPress(ImGuiKey_F5);
+        actor.frames(2);
+        if (i > 0) continue;
+        actor.question().skip();
+        actor.frames(4);
+        IM_CHECK(!leaked(answers_of(actor.page()), numbers_in(actor.texts())).empty());  // there it is
+      }
+    });
+  }
+  CHECK(asked > 30);
+}

@@ -1,0 +1,106 @@
+// Predicted, measured and the closed form, as layers of one figure, with the verdict below.
+#include <algorithm>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/gui/scripted_predictions.h"
+#include "tests/support/catch.h"
+#include "tests/support/panels.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+TEST_CASE("a predicted step has a verdict, and a late answer is hatched over the old picture", "[gui]") {
+  Scene scene;
+  ScriptedPredictions predictions(
+      small_run({.source = record::Source::kPredicted, .device = record::DeviceKind::kGpu}));
+  scene.stage.predictions = &predictions.service;
+  perform("verdict", scene.stage, [&](Actor& actor) {
+    actor.click("skip");
+    IM_CHECK(actor.page().set_param("cap", "1GiB").ok());
+    actor.ctx->ItemClick("**/layers/Measured");
+    const auto complete = [&] {
+      const app::StepPlan* const plan = actor.page().plan();
+      return plan != nullptr && plan->cards.front().largest_sequence;
+    };
+    for (int i = 0; i < 3000 && !complete(); ++i) actor.frames(1);
+    actor.frames(3);
+    IM_CHECK(complete());
+    IM_CHECK(actor.page().plan()->cards.front().fit.verdict == predict::Verdict::kFits);
+    actor.picture("verdict fits");
+    actor.frames(1);
+    predictions.planner.hold(true);
+    IM_CHECK(actor.page().set_param("batch", "8").ok());
+    for (int i = 0; i < 3000 && !actor.page().awaits_prediction(); ++i) actor.frames(1);
+    IM_CHECK(actor.page().awaits_prediction());
+    actor.frames(2);
+    actor.picture("prediction awaited");
+    actor.frames(1);
+    predictions.planner.hold(false);
+    for (int i = 0; i < 3000 && actor.page().awaits_prediction(); ++i) actor.frames(1);
+    IM_CHECK(!actor.page().awaits_prediction());
+  });
+}
+
+TEST_CASE("without an engine the closed form is shown as a prediction", "[gui]") {
+  Scene scene;
+  scene.stage.predictions = nullptr;
+  perform("closed form", scene.stage, [&](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    IM_CHECK(!actor.there("layers/Predicted"));
+    const auto formula_lines = [&] {
+      const auto& lines = tests::timeline_of(actor.page().figure(400)).lines;
+      return std::ranges::count(lines, lessons::LineStyle::kFormula, &lessons::StepLine::style);
+    };
+    IM_CHECK(formula_lines() == 0);
+    actor.ctx->ItemClick("**/layers/Formula");
+    actor.frames(4);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kRecorded);
+    IM_CHECK(formula_lines() == 1);
+    actor.ctx->ItemClick("**/layers/Measured");
+    actor.frames(4);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kFormula);
+    IM_CHECK(actor.page().figure(400).head.empty_reason.empty());
+    IM_CHECK(formula_lines() == 0);             // what is on show is that
+    actor.ctx->ItemClick("**/layers/Formula");  // nothing else would be there
+    actor.frames(2);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kRecorded);
+  });
+}
+
+TEST_CASE("what was predicted and what was measured are layers of one figure", "[gui]") {
+  Scene scene;
+  ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  scene.stage.predictions = &predictions.service;
+  perform("predicted", scene.stage, [&](Actor& actor) {
+    const auto predicted_lines = [&] {
+      const auto& lines = tests::timeline_of(actor.page().figure(400)).lines;
+      return std::ranges::count(lines, lessons::LineStyle::kPredicted, &lessons::StepLine::style);
+    };
+    actor.click("skip");
+    actor.frames(2);
+    for (int i = 0; i < 3000 && actor.page().predicted() == nullptr; ++i) actor.frames(1);
+    actor.frames(2);
+    IM_CHECK(predicted_lines() == 1);
+    actor.ctx->ItemClick("**/layers/Predicted");
+    actor.frames(2);
+    IM_CHECK(predicted_lines() == 0);
+    IM_CHECK(!actor.page().shows_prediction());
+    actor.ctx->ItemClick("**/layers/Measured");
+    actor.frames(3);
+    IM_CHECK(actor.page().shows_prediction());
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kPredicted);
+    IM_CHECK(actor.page().set_param("batch", "8").ok());  // no run has it
+    for (int i = 0; i < 3000 && actor.app.awaits_prediction(); ++i) actor.frames(1);
+    actor.frames(3);
+    IM_CHECK(!actor.there("layers/Measured"));
+    IM_CHECK(actor.page().set_param("batch", "4").ok());
+    for (int i = 0; i < 3000 && actor.app.awaits_prediction(); ++i) actor.frames(1);
+    actor.frames(3);
+    actor.ctx->ItemClick("**/layers/Measured");
+    actor.frames(2);
+    IM_CHECK(!actor.page().shows_prediction());
+    IM_CHECK(predicted_lines() == 1);
+  });
+}
