@@ -15,6 +15,7 @@
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
+#include "lessons/axes.h"
 #include "lessons/names.h"
 
 namespace headroom::app {
@@ -83,15 +84,17 @@ record::Result<Asked> asked_by(const StepChoice& step, const std::vector<std::st
 }
 
 // "Does not fit on GeForce RTX 4090 by 3.21 GiB: tensors take 24.10 GiB at the peak, the allocator reserves 26.50 GiB, and
-// the process 716.80 MiB, give or take 307.20 MiB, of 23.99 GiB."
+// the process 0.70 GiB, give or take 0.30, of 23.99."
 std::string verdict_sentence(const StepPlan& plan, const PlannedCard& card, const predict::Fit& fit) {
+  const lessons::ByteUnit unit = lessons::byte_unit(static_cast<double>(card.memory));
+  const auto number = [&](record::Bytes bytes) { return lessons::in_unit(static_cast<double>(bytes), unit, 2); };
   std::string text = fmt::format("{} on {}", lessons::capitalised(predict::label_of(fit.verdict)), card.name);
   if (fit.verdict == predict::Verdict::kDoesNotFit && fit.reserved > fit.limit)
-    text += fmt::format(" by {}", record::format_bytes(fit.reserved - fit.limit));
-  text += fmt::format(": tensors take {} at the peak", record::format_bytes(plan.requested));
-  if (plan.reserved > 0) text += fmt::format(", the allocator reserves {}", record::format_bytes(plan.reserved));
-  return text + fmt::format(", and the process {}, give or take {}, of {}.", record::format_bytes(card.process.bytes),
-                            record::format_bytes(card.process.margin), record::format_bytes(card.memory));
+    text += fmt::format(" by {} {}", number(fit.reserved - fit.limit), unit.name);
+  text += fmt::format(": tensors take {} {} at the peak", number(plan.requested), unit.name);
+  if (plan.reserved > 0) text += fmt::format(", the allocator reserves {}", number(plan.reserved));
+  return text + fmt::format(", and the process {}, give or take {}, of {}.", number(card.process.bytes),
+                            number(card.process.margin), number(card.memory));
 }
 
 // The card is the limit that the figure draws, and what was found is among what its files say.
