@@ -1,6 +1,8 @@
 // Parameters of what the step here does not have.
 #include "demos/llama/extension.h"
 
+#include <algorithm>
+
 namespace headroom::llama {
 
 std::int64_t Mlps::stored_size() const {
@@ -9,6 +11,13 @@ std::int64_t Mlps::stored_size() const {
 
 std::int64_t Mlps::taken_size() const {
   return plain.taken * plain.size + expert.taken * expert.size + shared.taken * shared.size;
+}
+
+std::int64_t Mlps::widest() const {
+  std::int64_t widest = 0;
+  for (const Mlp& mlp : {plain, expert, shared})
+    if (mlp.stored > 0) widest = std::max(widest, mlp.size);
+  return widest;
 }
 
 Mlps mlps(const Config& config, const Extension& extension) {

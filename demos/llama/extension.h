@@ -36,6 +36,7 @@ struct Mlps {
 
   std::int64_t stored_size() const;  // F of all that have weights, together
   std::int64_t taken_size() const;   // F of all that a token goes through
+  std::int64_t widest() const;       // F of the largest single matrix
   std::int64_t taken() const { return plain.taken + expert.taken + shared.taken; }
 };
 Mlps mlps(const Config& config, const Extension& extension);

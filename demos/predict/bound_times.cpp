@@ -60,11 +60,8 @@ std::optional<std::array<double, record::kNumPhases>> bound_seconds(const StepSe
   std::array<double, record::kNumPhases> seconds{};
   for (const StepProduct& product : bound.products) {
     const double once = product.flops() / *peak;
-    const auto times = static_cast<double>(product.times);
-    const bool twice =
-        step.keeps_layer_inputs() && product.kind == ProductKind::kOutput && product.layer != kHeadProduct;
-    seconds[at(phase_of(product, step))] += once * (twice ? times / 2 : times);
-    if (twice) seconds[at(Phase::kRecompute)] += once * times / 2;
+    seconds[at(phase_of(product, step))] += once * static_cast<double>(product.times - product.again);
+    seconds[at(Phase::kRecompute)] += once * static_cast<double>(product.again);
   }
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     seconds[i] += static_cast<double>(bound.bytes[i]) / *card.bandwidth;

@@ -222,14 +222,19 @@ class StepMoments {
     return all;
   }
 
+  // What adapters beside gate, up and down keep, and the gradient of down's.
+  Bytes low_in_mlp() const {
+    return !trained_ && mlp_is_read(step_) ? 4 * s_ * step_.tokens() * step_.adapters.rank : 0;
+  }
+
   // A layer's highest moments, beside what the others keep: run again; in the MLP, before the MLP's norm, in attention.
   void layer(std::int64_t i) {
     const bool again = step_.keeps_layer_inputs(), top = i + 1 == end_of_segment(i);
     const std::int64_t first = first_of_segment(i);
     if (again && top) recompute(i);
     Bytes others = (i - first) * (whole_layer() + between());
-    // A segment's input, its result and that result's gradient.
-    others += again ? kept_inputs(i, 2) + rows_ + (top ? 0 : rows_) : between() + (c_.num_layers - 1 - i) * rebuilt();
+    // A segment's input and its result's gradient.
+    others += again ? kept_inputs(i, 2) + (top ? 0 : rows_) : between() + (c_.num_layers - 1 - i) * rebuilt();
     const Bytes gradients = again && leaves() ? gradients_behind_head() : gradients_behind_layer(i + 1);
     const Extra rest{.gradients = gradients,
                      .activations = others + held() + rows_,
@@ -237,7 +242,7 @@ class StepMoments {
                      .streamed_layers = i + 1 - first + (top && first > 0 ? 1 : 0)};
     const Bytes matrix = trained_ ? widest_projection() : 0;
     // By then the results of experts have given their place to their gradients.
-    const Bytes routed = layer_.routing + (step_.rebuilds_cheap() ? gathered() : 0);
+    const Bytes routed = layer_.routing + (step_.rebuilds_cheap() ? gathered() : 0) + low_in_mlp();
     const Bytes before_mlp = layer_.attention_norm + layer_.attention + repeated_keys() + layer_.mlp_norm + routed;
     // Gate and up with their gradients over them, the product's, and the product where it was kept; by operators SiLU and
     // the gradients, and where it is built again the product.
@@ -285,23 +290,25 @@ class StepMoments {
   // A matrix in 4 bits is made dense for its product. 8,192 × 2,048 in bf16: 33,554,432.
   Bytes dense_weight() const { return step_.adapters.quantised() ? widest_projection() : 0; }
 
-  // The last layer of a segment is run again. Beside what it keeps are queries and keys before their turn, attention's
-  // and the MLP's results, a sum, the gradient from above, and the product or the second sum. Gradients that leave are
-  // gone once the segment's first layer has been run again.
+  // The last layer of a segment is run again, but for its last product and sum. Beside what it keeps are queries and keys
+  // before their turn, attention's result, a sum and the gradient from above; at the end SwiGLU's product, where it is not
+  // kept; with up's product the normed rows instead. Gradients that leave are gone once the first layer has been run again.
   void recompute(std::int64_t i) {
     const std::int64_t first = first_of_segment(i), layers = i + 1 - first;
     const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
     const Bytes sum = between() > 0 ? 0 : rows_;  // else among what it keeps
-    const Bytes product = step_.fused.swiglu && !keeps_in_mlp() ? hidden_ : 0;
+    const bool read = mlp_is_read(step_);
+    const Bytes product = hidden_ * (step_.fused.swiglu ? read && !trained_ && !keeps_in_mlp() : !read);
+    const Bytes behind_up = hidden_ * (step_.fused.swiglu ? keeps_in_mlp() : 1 + read);
+    const Bytes normed = (step_.fused.rms_norm ? keeps_in_mlp() : read) ? 0 : rows_;
     Extra rest{.gradients = layers == 1 || !leaves() ? gradients_behind_layer(i + 1) : gradients_behind_head(),
                .activations = kept_inputs(i, 2) + layers * whole_layer() + (layers - 1) * between() + turned + sum +
-                              3 * rows_ + held() - shared_with_held(i),
+                              2 * rows_ + held() - shared_with_held(i),
                .logits = logits_in_backward(),
                .streamed_layers = layers + (first > 0 ? 1 : 0)};
-    const Bytes before = rest.activations;
-    rest.activations += rows_;
+    rest.activations += product;
     add(Phase::kRecompute, rest);
-    rest.activations = before + product;
+    rest.activations += normed - behind_up - product;
     rest.workspace = dense_weight();
     add(Phase::kRecompute, rest);
   }
@@ -336,21 +343,13 @@ class StepMoments {
   Bytes optimizer_scratch() const {
     if (leaves()) return 0;
     if (has_low_rank_moments(step_)) {
-      const std::int64_t f = widest_mlp(), h = c_.hidden_size, r = std::min({step_.low_rank(), f, h});
+      const std::int64_t f = mlps_.widest(), h = c_.hidden_size, r = std::min({step_.low_rank(), f, h});
       return kFp32 * (f * h + (step_.masters() ? 1 : 2) * r * std::max(f, h));
     }
     const std::int64_t most =
-        trained_ ? c_.vocab_size * c_.hidden_size : step_.adapters.rank * std::max(widest_mlp(), c_.hidden_size);
+        trained_ ? c_.vocab_size * c_.hidden_size : step_.adapters.rank * std::max(mlps_.widest(), c_.hidden_size);
     if (!step_.fused_adamw) return most * (step_.masters() ? 2 * kFp32 : s_);
     return step_.histogram && step_.optimizer == OptimizerKind::kAdamW ? most * s_ : 0;
-  }
-
-  // F of the largest single matrix.
-  std::int64_t widest_mlp() const {
-    std::int64_t widest = 0;
-    for (const llama::Mlp& mlp : {mlps_.plain, mlps_.expert, mlps_.shared})
-      if (mlp.stored > 0) widest = std::max(widest, mlp.size);
-    return widest;
   }
 
   const StepSettings& step_;

@@ -10,6 +10,7 @@ constexpr record::Bytes kMaster = 4;
 // Bytes of activations that one layer moves outside its products, an element counted as one: forward and backward.
 struct Elements {
   std::int64_t forward = 0, backward = 0;
+  std::int64_t result = 0;  // of forward's, what its own backward needs no second time
 };
 
 Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
@@ -31,18 +32,22 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   if (c.qkv_bias) backward += q + 2 * kv;   // the rows' sum
   if (c.o_bias) backward += h;
   backward += 6 * f;  // gradient, gate, up; two gradients, the product again
-  return {.forward = tokens * forward, .backward = tokens * backward};
+  // SwiGLU's product, which backward makes in its own pass, and the last addition.
+  return {.forward = tokens * forward, .backward = tokens * backward, .result = tokens * (3 * f + 3 * h)};
 }
 
 void add_weight(std::vector<StepProduct>& products, const char* layer, std::int64_t tokens, std::int64_t outputs,
-                std::int64_t inputs, std::int64_t times, std::int64_t times_forward) {
-  const auto add = [&](ProductKind kind, std::int64_t count) {
-    products.push_back(
-        {.layer = layer, .kind = kind, .tokens = tokens, .outputs = outputs, .inputs = inputs, .times = count});
-  };
-  add(ProductKind::kOutput, times_forward);
-  add(ProductKind::kInputGradient, times);
-  add(ProductKind::kWeightGradient, times);
+                std::int64_t inputs, std::int64_t times, std::int64_t again) {
+  StepProduct product{.layer = layer, .tokens = tokens, .outputs = outputs, .inputs = inputs};
+  product.times = times + again;
+  product.again = again;
+  products.push_back(product);
+  product.times = times;
+  product.again = 0;
+  for (const ProductKind kind : {ProductKind::kInputGradient, ProductKind::kWeightGradient}) {
+    product.kind = kind;
+    products.push_back(product);
+  }
 }
 
 }  // namespace
@@ -62,14 +67,15 @@ const char* name_of(ProductKind kind) {
 StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
   const std::int64_t n = options.tokens, h = c.hidden_size, f = c.intermediate_size, layers = c.num_layers;
   const std::int64_t q = c.num_heads * c.head_dim, kv = c.num_kv_heads * c.head_dim;
-  const std::int64_t runs = options.checkpointing ? 2 : 1;  // of a layer's forward
+  const std::int64_t every = options.checkpoint_every, again = every > 0 ? layers : 0;
+  const std::int64_t segments = every > 0 ? (layers + every - 1) / every : 0;
   StepBound bound;
-  add_weight(bound.products, "attention.q_proj", n, q, h, layers, runs * layers);
-  add_weight(bound.products, "attention.k_proj, v_proj", n, kv, h, 2 * layers, 2 * runs * layers);
-  add_weight(bound.products, "attention.o_proj", n, h, q, layers, runs * layers);
-  add_weight(bound.products, "mlp.gate_proj, up_proj", n, f, h, 2 * layers, 2 * runs * layers);
-  add_weight(bound.products, "mlp.down_proj", n, h, f, layers, runs * layers);
-  add_weight(bound.products, kHeadProduct, n, c.vocab_size, h, 1, 1);
+  add_weight(bound.products, "attention.q_proj", n, q, h, layers, again);
+  add_weight(bound.products, "attention.k_proj, v_proj", n, kv, h, 2 * layers, 2 * again);
+  add_weight(bound.products, "attention.o_proj", n, h, q, layers, again);
+  add_weight(bound.products, "mlp.gate_proj, up_proj", n, f, h, 2 * layers, 2 * again);
+  add_weight(bound.products, "mlp.down_proj", n, h, f, layers, again - segments);
+  add_weight(bound.products, kHeadProduct, n, c.vocab_size, h, 1, 0);
 
   const Elements layer = layer_elements(c, n);
   // Embedding: rows; result. The final norm: x; y.
@@ -78,7 +84,7 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
   const std::int64_t backward = layers * layer.backward + 3 * n * h + 6 * n * h;
   const auto in = [&](record::Phase phase) -> record::Bytes& { return bound.bytes[static_cast<std::size_t>(phase)]; };
   in(record::Phase::kForward) = options.element * forward;
-  in(record::Phase::kRecompute) = options.element * (runs - 1) * layers * layer.forward;
+  in(record::Phase::kRecompute) = options.element * (again * layer.forward - segments * layer.result);
   in(record::Phase::kLoss) = options.element * 2 * n * c.vocab_size;  // cross entropy: logits; their gradient over them
   in(record::Phase::kBackward) = options.element * backward;
   const std::int64_t weights = llama::num_parameters(c);
@@ -93,7 +99,7 @@ StepBound step_bound(const StepSettings& step) {
                                  .element = step.element_bytes(),
                                  .moment = step.moment_bytes(),
                                  .masters = step.masters(),
-                                 .checkpointing = step.keeps_layer_inputs()});
+                                 .checkpoint_every = step.keeps_layer_inputs() ? step.checkpoint_every : 0});
 }
 
 }  // namespace headroom::predict

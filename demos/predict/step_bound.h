@@ -25,7 +25,7 @@ struct StepProduct {
   std::string layer;  // "attention.q_proj, o_proj"
   ProductKind kind = ProductKind::kOutput;
   std::int64_t tokens = 0, outputs = 0, inputs = 0;  // N, O, I
-  std::int64_t times = 0;
+  std::int64_t times = 0, again = 0;                 // `again` of these because layers run again
 
   double flops() const {
     return 2.0 * static_cast<double>(tokens) * static_cast<double>(outputs) * static_cast<double>(inputs);
@@ -42,11 +42,12 @@ struct StepBound {
 };
 
 struct StepBoundOptions {
-  std::int64_t tokens = 0;     // N, of one step
-  record::Bytes element = 4;   // bytes of weights, activations and gradients
-  record::Bytes moment = 4;    // bytes of an AdamW moment
-  bool masters = false;        // AdamW steps an fp32 copy of each weight, and writes the weight
-  bool checkpointing = false;  // every layer's forward runs twice
+  std::int64_t tokens = 0;    // N, of one step
+  record::Bytes element = 4;  // bytes of weights, activations and gradients
+  record::Bytes moment = 4;   // bytes of an AdamW moment
+  bool masters = false;       // AdamW steps an fp32 copy of each weight, and writes the weight
+  // So many layers run again together, the last of them without its last product and sum. 0: none does.
+  std::int64_t checkpoint_every = 0;
 };
 
 // Each tensor is read or written once by whoever needs it, with everything fused that this program fuses. Letters as in

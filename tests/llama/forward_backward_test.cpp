@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "demos/engine/llama/model/unmade.h"
 #include "demos/engine/llama/step/data.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/llama/config.h"
@@ -49,6 +50,59 @@ TEST_CASE("every gradient of a step with a technique is that of the plain one") 
       CHECK((other[i] - plain[i]).abs().max().item<double>() < 2e-5 * plain[i].abs().max().item<double>());
     }
   }
+}
+
+TEST_CASE("layers that run again change no bit of the loss or of a gradient") {
+  const std::int64_t seq = 16, samples = 4;
+  const at::Tensor tokens = llama::make_batch("To be, or not to be, that is the question.", samples, seq, 0, 0);
+  const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16);
+  const auto fused = GENERATE(llama::FusedKernels{}, llama::FusedKernels{.swiglu = true},
+                              llama::FusedKernels{.rms_norm = true, .rope = true, .swiglu = true},
+                              llama::FusedKernels{.rms_norm = true, .swiglu = true, .keep = true});
+  const auto adapters = GENERATE(llama::AdapterKind::kOff, llama::AdapterKind::kLora, llama::AdapterKind::kQlora);
+  const auto targets = adapters == llama::AdapterKind::kOff
+                           ? llama::AdapterTargets::kAll
+                           : GENERATE(llama::AdapterTargets::kAll, llama::AdapterTargets::kAttention);
+  CAPTURE(type, fused.rms_norm, fused.swiglu, fused.keep, static_cast<int>(adapters), static_cast<int>(targets));
+  const auto run = [&](const llama::TrainOptions& options) {
+    const llama::Model model =
+        llama::make_model(*llama::find_config("tiny"), fused, {.type = type}, seq, /*seed=*/3, /*cancel=*/nullptr,
+                          {.adapters = {.kind = adapters, .rank = 4, .targets = targets}});
+    // An adapter's B is 0 at first, and then A has no gradient.
+    for (const llama::LayerAdapters& layer : model.adapters)
+      for (const llama::Adapter& each : layer.beside)
+        if (each.b_OR.defined()) each.b_OR.detach().fill_(0.5);
+    std::vector<at::Tensor> result{llama::forward_backward(model, tokens.select(0, 0), tokens.select(0, 1), options)};
+    for (const llama::Parameter& parameter : llama::trainable_parameters(model))
+      result.push_back(parameter.tensor.grad());
+    return result;
+  };
+  const std::vector<at::Tensor> plain = run({});
+  for (const std::int64_t every : {1, 3, 4}) {
+    const std::vector<at::Tensor> again =
+        run({.checkpointing = llama::Checkpointing::kLayer, .checkpoint_every = every});
+    REQUIRE(again.size() == plain.size());
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      CAPTURE(every, i);
+      REQUIRE(again[i].defined());
+      CHECK(plain[i].count_nonzero().item<std::int64_t>() > 0);
+      CHECK(at::equal(again[i], plain[i]));
+    }
+  }
+}
+
+TEST_CASE("what is unmade has a shape and a gradient, and cannot be read") {
+  const at::Tensor a = at::ones({2, 3}, at::kBFloat16).requires_grad_(true), b = at::ones({2, 3}, at::kBFloat16);
+  const at::Tensor sum = llama::unmade_sum(a, b);
+  CHECK(sum.sizes() == a.sizes());
+  CHECK(sum.scalar_type() == at::kBFloat16);
+  CHECK(sum.storage().nbytes() == 0);
+  CHECK_THROWS(sum.sum());
+  CHECK_THROWS(a + sum);
+  const at::Tensor gradient = at::full({2, 3}, 2, at::kBFloat16);
+  sum.backward(gradient);
+  CHECK(at::equal(a.grad(), gradient));
+  CHECK_THROWS(llama::unmade_sum(a, at::ones({3})));
 }
 
 TEST_CASE("hooks hear of each layer, in segments too") {

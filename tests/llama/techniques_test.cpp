@@ -158,6 +158,47 @@ TEST_CASE("checkpointing each k-th layer keeps one input in k layers") {
   CHECK(again.front() == (k == 1 ? 3 : k == 2 ? 2 : 3));
 }
 
+TEST_CASE("a layer's last product and last sum are computed again only where the layer behind it needs them") {
+  install_allocation_log();
+  at::set_num_threads(1);
+  const int k = GENERATE(1, 2, 5);
+  const Settings fused = GENERATE(Settings{}, Settings{"fused.rms_norm=on", "fused.swiglu=on", "fused.rope=on"},
+                                  Settings{"fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on"});
+  const Settings more = GENERATE(Settings{}, Settings{"precision=bf16"}, Settings{"adapters=lora"},
+                                 Settings{"adapters=qlora"}, Settings{"adapters=lora", "lora_targets=attention"},
+                                 Settings{"accumulate=2"}, Settings{"offload.checkpoints=on"},
+                                 Settings{"offload.optimizer=host", "offload.parameters=on", "offload.checkpoints=on"});
+  CAPTURE(k, text_of(fused), text_of(more));
+  const Settings settings = joined(joined(kFiveLayers, fused),
+                                   joined(more, {"checkpointing=every", "checkpoint_every=" + std::to_string(k)}));
+  // N = 48 tokens, H = 64, 5 layers: where the layers that are run again end.
+  const Bytes stream = Bytes{48} * 64 * (text_of(more).find("bf16") != std::string::npos ? 2 : 4);
+  const std::set<int> all{0, 1, 2, 3, 4};
+  const std::set<int> not_last = k == 1 ? std::set<int>{} : k == 2 ? std::set<int>{0, 2} : std::set<int>{0, 1, 2, 3};
+  for (const RunPlace& place : {kCpu, kPlanForCpu, kPlanForGpu}) {
+    std::set<int> gates, downs, sums, dense, products;
+    for (const Allocation& a : third_step(settings, place)) {
+      if (a.kind != Allocation::Kind::kAlloc || a.tag.phase != Phase::kRecompute) continue;
+      const std::string_view op = record::operator_name(a.tag.op);
+      if (op == "mlp.gate_proj") gates.insert(a.tag.layer);
+      if (op == "mlp.product") products.insert(a.tag.layer);
+      if (op == "mlp.down_proj" && a.bytes == stream) downs.insert(a.tag.layer);
+      if (op == "mlp.down_proj" && a.tag.category == record::Category::kWorkspace) dense.insert(a.tag.layer);
+      if (op == "mlp.residual") sums.insert(a.tag.layer);
+    }
+    CHECK(gates == all);
+    CHECK(downs == not_last);
+    CHECK(sums == not_last);
+    CHECK(dense == (text_of(more).find("qlora") != std::string::npos ? not_last : std::set<int>{}));
+    // The fused product is there again in backward's own pass, unless it was kept or an adapter needs it.
+    const bool in_backward =
+        text_of(fused).find("swiglu") != std::string::npos &&
+        (text_of(fused).find("keep") == std::string::npos || text_of(more).find("attention") != std::string::npos) &&
+        (text_of(more).find("lora") == std::string::npos || text_of(more).find("attention") != std::string::npos);
+    CHECK(products == (in_backward ? not_last : all));
+  }
+}
+
 TEST_CASE("selective checkpointing keeps the results of products, and rebuilds what is between") {
   install_allocation_log();
   // L = 4 layers, H = 256, F = 704, N = 128 tokens, 4 bytes; A = 8 heads.

@@ -57,7 +57,18 @@ TEST_CASE("a phase's bound is its products at the card's peak and its bytes at i
   REQUIRE(again);
   CHECK(of(*again, Phase::kForward) == Approx(2 * of(*plain, Phase::kForward)).epsilon(1e-9));
   CHECK(of(*again, Phase::kOptimizer) == of(*plain, Phase::kOptimizer));
-  CHECK(of(*again, Phase::kRecompute) > 0.9 * of(*again, Phase::kForward));
+  // Without the down projection, 28 % of a layer's weights, and what is between it and the next layer.
+  CHECK(of(*again, Phase::kRecompute) > 0.6 * of(*again, Phase::kForward));
+  CHECK(of(*again, Phase::kRecompute) < 0.75 * of(*again, Phase::kForward));
+  const auto together = predict::bound_seconds(settings({{"model", "llama-3.2-1b"},
+                                                         {"precision", "bf16"},
+                                                         {"checkpointing", "every"},
+                                                         {"checkpoint_every", "16"},
+                                                         {"accumulate", "2"}}),
+                                               card);
+  REQUIRE(together);
+  CHECK(of(*together, Phase::kRecompute) > 0.9 * of(*again, Phase::kForward));
+  CHECK(of(*together, Phase::kForward) == of(*again, Phase::kForward));
   CHECK_FALSE(
       predict::bound_seconds(settings({{"precision", "bf16"}}), {.name = "old", .bandwidth = 1e12, .fp32 = 1e13}));
 }

@@ -20,7 +20,9 @@ class CheckpointStore {
   virtual at::Tensor take(std::int64_t segment) = 0;
 };
 
-// A run of layers of which only the input is kept. `layers` must be pure, and what it refers to must outlive backward.
+// A run of layers of which only the input is kept. `layers` must be pure, and what it refers to must outlive backward. Of
+// what it gives with kRecompute only the graph is read, as in PyTorch's checkpoint, which stops there once the last tensor
+// that backward needs is back: the values may be unmade (unmade.h).
 struct CheckpointedSegment {
   std::function<at::Tensor(const at::Tensor& x, record::Phase phase)> layers;  // phase: kForward, then kRecompute
   std::function<void()> before_backward;

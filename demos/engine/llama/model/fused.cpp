@@ -9,6 +9,7 @@
 
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
+#include "demos/engine/llama/model/unmade.h"
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
 #include "kernels/rms_norm/rms_norm_ops.h"
 #include "kernels/swiglu/swiglu_ops.h"
@@ -131,15 +132,20 @@ struct NormFunction : torch::autograd::Function<NormFunction> {
 struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> {
   // `tensors` are the projection's, for the graph.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& gate_BTF, const at::Tensor& up_BTF,
-                            at::TensorList /*tensors*/, const Projection& down, std::uint16_t swiglu_op, bool keep) {
+                            at::TensorList /*tensors*/, const Projection& down, std::uint16_t swiglu_op, bool keep,
+                            bool for_backward) {
     ctx->set_materialize_grads(false);
+    const bool keeps_h = keep && needs_input(down);
     at::Tensor h_BTF;
-    {
+    if (for_backward && !keeps_h && !down.a_RI.defined()) {
+      h_BTF = unmade(gate_BTF.sizes(), gate_BTF);
+    } else {
       const Scope scope(Category::kActivations, swiglu_op);
       h_BTF = kernels::swiglu_forward(gate_BTF, up_BTF);
     }
-    const Projected projected = project(h_BTF, down, Category::kActivations);
-    variable_list saved{gate_BTF, up_BTF, keep && needs_input(down) ? h_BTF : at::Tensor()};
+    const Projected projected =
+        for_backward ? project_for_backward(h_BTF, down) : project(h_BTF, down, Category::kActivations);
+    variable_list saved{gate_BTF, up_BTF, keeps_h ? h_BTF : at::Tensor()};
     append_saved(saved, down, projected.low_NR);
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["swiglu_op"] = std::int64_t{swiglu_op};
@@ -169,7 +175,7 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
     variable_list result{gated.dgate, gated.dup};
     const at::Tensor& h = h_BTF.defined() ? h_BTF : gated.h;
     append_gradients(result, down, trained_gradients(gradients[0], h, low_NR, dlow_NR, down));
-    result.insert(result.end(), 3, at::Tensor());
+    result.insert(result.end(), 4, at::Tensor());
     return result;
   }
 };
@@ -189,9 +195,9 @@ at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps,
 }
 
 at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const Projection& down,
-                                std::uint16_t swiglu_op, bool keep) {
+                                std::uint16_t swiglu_op, bool keep, bool for_backward) {
   const std::vector<at::Tensor> tensors = tensors_of(std::span(&down, 1));
-  return SwigluProductFunction::apply(gate_BTF, up_BTF, at::TensorList(tensors), down, swiglu_op, keep);
+  return SwigluProductFunction::apply(gate_BTF, up_BTF, at::TensorList(tensors), down, swiglu_op, keep, for_backward);
 }
 
 }  // namespace headroom::llama

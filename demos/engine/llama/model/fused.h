@@ -39,8 +39,9 @@ at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& norm_H, double eps,
 
 // The projection of silu(gate) ⊙ up. Keeps gate and up; backward builds the product again where something is trained, or
 // has it with `keep`, and overwrites gate and up with their gradients, so these must be the only references to them.
+// `for_backward`: the result is unmade, and so is silu(gate) ⊙ up where it would neither be kept nor go to an adapter.
 // Shazeer 2020, arXiv:2002.05202.
 at::Tensor fused_swiglu_product(const at::Tensor& gate_BTF, const at::Tensor& up_BTF, const Projection& down,
-                                std::uint16_t swiglu_op, bool keep);
+                                std::uint16_t swiglu_op, bool keep, bool for_backward);
 
 }  // namespace headroom::llama

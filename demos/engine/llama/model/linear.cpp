@@ -1,6 +1,8 @@
 // Linear layers and the embedding as autograd functions.
 #include "demos/engine/llama/model/linear.h"
 
+#include <optional>
+
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "demos/engine/llama/model/labels.h"
@@ -19,11 +21,11 @@ using torch::autograd::variable_list;
 std::uint16_t operator_of(AutogradContext* ctx) { return static_cast<std::uint16_t>(ctx->saved_data["op"].toInt()); }
 
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
-  // `tensors` are the projection's, for the graph.
+  // `tensors` are the projection's, for the graph. Without `output` y is unmade.
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, at::TensorList /*tensors*/, const Projection& p,
-                            Category output) {
+                            std::optional<Category> output) {
     ctx->set_materialize_grads(false);
-    const Projected projected = project(x, p, output);
+    const Projected projected = output ? project(x, p, *output) : project_for_backward(x, p);
     variable_list saved{needs_input(p) ? x : at::Tensor()};
     append_saved(saved, p, projected.low_NR);
     ctx->save_for_backward(std::move(saved));
@@ -113,7 +115,12 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
 
 at::Tensor linear(const at::Tensor& x, const Projection& projection, Category output) {
   const std::vector<at::Tensor> tensors = tensors_of(std::span(&projection, 1));
-  return LinearFunction::apply(x, at::TensorList(tensors), projection, output);
+  return LinearFunction::apply(x, at::TensorList(tensors), projection, std::optional(output));
+}
+
+at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection) {
+  const std::vector<at::Tensor> tensors = tensors_of(std::span(&projection, 1));
+  return LinearFunction::apply(x, at::TensorList(tensors), projection, std::optional<Category>());
 }
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, Category output, std::uint16_t op) {

@@ -14,6 +14,8 @@ namespace headroom::llama {
 // backward, dx is an activation, dW, db, dA and dB are gradients. `output` is the category of y: activations, or logits
 // for the language model head.
 at::Tensor linear(const at::Tensor& x, const Projection& projection, record::Category output);
+// For the graph alone: y is unmade.
+at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection);
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, record::Category output, std::uint16_t op);
 
 // Rows of the table. ids [B, T] int64, weight [V, H], result [B, T, H]. Keeps ids. Its gradient is a whole table [V, H];

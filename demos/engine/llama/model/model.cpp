@@ -4,6 +4,7 @@
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/linear.h"
 #include "demos/engine/llama/model/rebuilt.h"
+#include "demos/engine/llama/model/unmade.h"
 #include "kernels/rope/rope_ops.h"
 
 namespace headroom::llama {
@@ -92,11 +93,12 @@ at::Tensor swiglu(const at::Tensor& gate_BTF, const at::Tensor& up_BTF) {
 
 // SwiGLU: down(silu(gate) ⊙ up). Shazeer 2020, arXiv:2002.05202.
 at::Tensor mlp_block(const Model& model, const Projection& down_proj, const at::Tensor& gate_BTF,
-                     const at::Tensor& up_BTF, bool selective) {
+                     const at::Tensor& up_BTF, const LayerRun& run) {
   if (model.fused.swiglu)
-    return fused_swiglu_product(gate_BTF, up_BTF, down_proj, operators().product, model.fused.keep);
+    return fused_swiglu_product(gate_BTF, up_BTF, down_proj, operators().product, model.fused.keep, run.for_backward);
+  if (run.for_backward) return linear_for_backward(swiglu(gate_BTF, up_BTF), down_proj);
   const auto product = [](const Inputs& gate_and_up) { return swiglu(gate_and_up[0], gate_and_up[1]); };
-  const Rebuilt product_BTF({gate_BTF, up_BTF}, product, selective);
+  const Rebuilt product_BTF({gate_BTF, up_BTF}, product, run.selective);
   const at::Tensor y_BTH = product_BTF.read_by(linear(product_BTF.value(), down_proj, Category::kActivations));
   product_BTF.discard();
   return y_BTH;
@@ -121,7 +123,7 @@ at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::T
   return label_backward(x_BTAD * cos_T1D + quarter_turn * sin_T1D, Category::kActivations, operators().rope);
 }
 
-at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, bool selective) {
+at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, const LayerRun& run) {
   const LayerWeights& w = model.layers[static_cast<std::size_t>(layer)];
   const Operators& op = operators();
   const auto of = [&](ProjectionKind kind) { return projection(model, layer, kind); };
@@ -130,14 +132,15 @@ at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tenso
                       {.norm_H = w.attention_norm_H,
                        .norm_op = op.attention_norm,
                        .projections = {of(ProjectionKind::kQ), of(ProjectionKind::kK), of(ProjectionKind::kV)}},
-                      selective);
-  const at::Tensor attended_BTH = attention_block(model, w, of(ProjectionKind::kO), attention.y, selective);
+                      run.selective);
+  const at::Tensor attended_BTH = attention_block(model, w, of(ProjectionKind::kO), attention.y, run.selective);
   const NormedProducts mlp = normed_products(model, attended_BTH, attention.stream, op.attention_residual,
                                              {.norm_H = w.mlp_norm_H,
                                               .norm_op = op.mlp_norm,
                                               .projections = {of(ProjectionKind::kGate), of(ProjectionKind::kUp)}},
-                                             selective);
-  const at::Tensor y_BTH = mlp_block(model, of(ProjectionKind::kDown), mlp.y[0], mlp.y[1], selective);
+                                             run.selective);
+  const at::Tensor y_BTH = mlp_block(model, of(ProjectionKind::kDown), mlp.y[0], mlp.y[1], run);
+  if (run.for_backward) return unmade_sum(mlp.stream, y_BTH);
   const Scope scope(op.mlp_residual);
   return mlp.stream + y_BTH;
 }

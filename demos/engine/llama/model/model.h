@@ -106,9 +106,14 @@ at::Tensor rope(const at::Tensor& x_BTAD, const at::Tensor& cos_T1D, const at::T
 // The frequencies θ^(−2j/D), j < D/2, stretched as the config says.
 std::vector<float> rope_frequencies(const Config& config);
 
-// `selective`: what is cheap to compute again (norms, SwiGLU's product, eager attention's scores) is not kept, see
-// rebuilt.h; the results of the products are, and what norms over heads take. Korthikanti et al. 2022, arXiv:2205.05198,
-// section 5.
-at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, bool selective = false);
+struct LayerRun {
+  // What is cheap to compute again (norms, SwiGLU's product, eager attention's scores) is not kept, see rebuilt.h; the
+  // results of the products are, and what norms over heads take. Korthikanti et al. 2022, arXiv:2205.05198, section 5.
+  bool selective = false;
+  // The graph is wanted and not the result, which is unmade (unmade.h): backward reads what the last product and the last
+  // sum take, and not what they give. The last product has 28 % of a layer's weights in Llama 3.2 1B.
+  bool for_backward = false;
+};
+at::Tensor layer_forward(const Model& model, std::int64_t layer, const at::Tensor& x_BTH, const LayerRun& run = {});
 
 }  // namespace headroom::llama

@@ -2,6 +2,7 @@
 #include "demos/engine/llama/model/projection.h"
 
 #include "demos/engine/llama/model/labels.h"
+#include "demos/engine/llama/model/unmade.h"
 #include "demos/record/scope.h"
 
 namespace headroom::llama {
@@ -22,6 +23,16 @@ at::Tensor dense_weight(const Projection& p, at::ScalarType type) {
 at::Tensor scaled_product(const at::Tensor& a_NM, const at::Tensor& b_MP, double scale) {
   at::Tensor result_NP = at::empty({a_NM.size(0), b_MP.size(1)}, a_NM.options());
   return at::addmm_out(result_NP, result_NP, a_NM, b_MP, /*beta=*/0, /*alpha=*/scale);
+}
+
+std::int64_t outputs_of(const Projection& p) {
+  return p.weight_OI.defined() ? p.weight_OI.size(0) : p.quantised->shape[0];
+}
+
+// x Aᵀ.
+at::Tensor low_rank_product(const at::Tensor& x_NI, const Projection& p) {
+  const Scope scope(Category::kActivations, p.op);
+  return product(x_NI, p.a_RI.t(), {x_NI.size(0), p.a_RI.size(0)});
 }
 
 }  // namespace
@@ -51,11 +62,17 @@ Projected project(const at::Tensor& x, const Projection& p, Category output) {
     if (p.bias_O.defined()) result.y.add_(p.bias_O);
   }
   if (!p.a_RI.defined()) return result;
+  result.low_NR = low_rank_product(x_NI, p);
   const Scope scope(Category::kActivations, p.op);
-  result.low_NR = product(x_NI, p.a_RI.t(), {x_NI.size(0), p.a_RI.size(0)});
   at::Tensor y_NO = result.y.view({-1, shape.back()});
   at::addmm_out(y_NO, y_NO, result.low_NR, p.b_OR.t(), /*beta=*/1, /*alpha=*/p.scale);
   return result;
+}
+
+Projected project_for_backward(const at::Tensor& x, const Projection& p) {
+  std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = outputs_of(p);
+  return {.y = unmade(shape, x), .low_NR = p.a_RI.defined() ? low_rank_product(rows(x), p) : at::Tensor()};
 }
 
 at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds) {

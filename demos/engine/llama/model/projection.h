@@ -39,6 +39,8 @@ struct Projected {
 // x [..., I]. `output` is the category of y. A bias is added in y's memory: within the product, cuBLASLt would take a
 // separate workspace. A quantized weight exists in x's type, as workspace, for the product only.
 Projected project(const at::Tensor& x, const Projection& p, record::Category output);
+// What backward needs of it: y is unmade. x may be unmade, too, where there is no adapter.
+Projected project_for_backward(const at::Tensor& x, const Projection& p);
 
 // dx_NI = dy W + scale · dy B A, or that added to it. dy [..., O]. Returns scale · dy B, [N, R], for
 // trained_gradients(); undefined without an adapter.

@@ -92,7 +92,9 @@ at::Tensor run_layers(const Pass& pass, std::int64_t first, std::int64_t end, at
     if (i > first) x_BTH = border(pass, i, x_BTH);
     pass.mark(phase, tag_of(i));
     for (LayerHooks* hooks : pass.options.hooks) hooks->before_layer(i, phase);
-    x_BTH = layer_forward(pass.model, i, x_BTH, pass.options.checkpointing == Checkpointing::kSelective);
+    x_BTH = layer_forward(pass.model, i, x_BTH,
+                          {.selective = pass.options.checkpointing == Checkpointing::kSelective,
+                           .for_backward = phase == Phase::kRecompute && i + 1 == end});
     if (phase == Phase::kForward) look_for_not_finite(pass.options, i, x_BTH);
     for (LayerHooks* hooks : pass.options.hooks) hooks->after_layer(i, phase);
   }
