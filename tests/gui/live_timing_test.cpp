@@ -84,7 +84,7 @@ TEST_CASE("a run on the CPU leaves 15 frames a second at 1920 x 1080", "[gui][li
   CHECK(frames_a_second(1920, 1080) >= kLeastFramesASecond);
 }
 
-// In a process of its own, as CTest runs it: what other cases have left would count.
+// In a separate process, as CTest runs it: what other cases have left would count.
 TEST_CASE("with a prediction on show window and engine hold less than 400 MB, and no engine waits for a run",
           "[gui][live][timing]") {
   Stage stage = shipped("checkpointing");

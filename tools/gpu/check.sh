@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the GPU tests and measurements on this machine, makes the recordings that are shipped, and packs the results.
 #
-#   tools/gpu/check.sh [--build DIR] [--out DIR] [--quick]
+#   tools/gpu/check.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
 # DIR of the build (default build/portable) holds bin/ and tests/bin/; `cmake --preset portable` makes one that can be
 # carried here. The machine needs a GPU, its driver, and a Python whose torch is the same release (2.11), from which

@@ -6,11 +6,13 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/portable
 out=$root/out/gpu
 quick=
+only=
 while [ $# -gt 0 ]; do
   case $1 in
     --build) build=$(cd "$2" && pwd) || exit 2; shift 2 ;;
     --out) out=$2; shift 2 ;;
     --quick) quick=1; shift ;;
+    --only) only=$2; shift 2 ;;  # steps whose names match this regular expression
     *) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   esac
 done
@@ -28,9 +30,12 @@ summary=$out/summary.md
 failures=0
 started=$(date +%s)
 
+wanted() { [ -z "$only" ] || printf '%s\n' "$1" | grep -qE -- "$only"; }
+
 # step NAME COMMAND…: runs it with a log, and adds a line to the table. Exit code 77 is "skipped".
 step() {
   name=$1; shift
+  wanted "$name" || return 0
   begun=$(date +%s)
   "$@" >"$out/logs/$name.log" 2>&1
   code=$?
@@ -66,6 +71,7 @@ must_end() {
 
 # record NAME OUTCOME SETTINGS…: the shipped recordings, by the product's own command.
 record() {
+  wanted "record_$1" || return 0
   name=$1; outcome=$2; shift 2
   sets=
   for setting in "$@"; do sets="$sets --set $setting"; done

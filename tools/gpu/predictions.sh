@@ -3,7 +3,7 @@
 # other programs take them, CUDA graphs and expandable segments; makes the recordings that tests/predict replays anew where
 # they need a graph's pool or expandable segments; and packs the results.
 #
-#   tools/gpu/predictions.sh [--build DIR] [--out DIR] [--quick]
+#   tools/gpu/predictions.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
 # Build, machine and results as for tools/gpu/check.sh. --quick leaves out the draw and the borders (5 minutes on one H200).
 title="Predictions on a GPU"

@@ -2,7 +2,7 @@
 # Runs every memory technique on this machine's GPU: tests against the CPU, recordings to ship, speed, the ladder and the
 # report's experiment, and packs the results.
 #
-#   tools/gpu/techniques.sh [--build DIR] [--out DIR] [--quick]
+#   tools/gpu/techniques.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
 # Build, machine and results as for tools/gpu/check.sh. --quick leaves out the report's experiment.
 title="Techniques on a GPU"
