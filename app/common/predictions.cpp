@@ -142,7 +142,6 @@ void Predictions::wait_for_greeting() {
 void Predictions::note_machine() {
   if (planner_ == nullptr || planner_->devices().empty()) return;
   const std::lock_guard lock(mutex_);
-  news_ = news_ || machine_.devices.empty();
   machine_ = {planner_->devices(), planner_->facts()};
 }
 
