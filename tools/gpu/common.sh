@@ -2,7 +2,7 @@
 # summary, recordings by the product's own command, the archive. Sourced, with $title set.
 set -u
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
+root=$(cd "$(dirname "$0")" && while [ ! -e CMakePresets.json ]; do cd ..; done && pwd)
 build=$root/build/portable
 out=$root/out/gpu
 quick=
