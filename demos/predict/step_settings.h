@@ -75,7 +75,7 @@ struct StepSettings {
 
   std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
   bool masters() const { return has_masters(precision); }
-  // Only the inputs of layers are kept, and whole layers are computed again.
+  // Only the inputs of layers are kept, and layers are computed again, up to the last product of those that are together.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // What is cheap is computed again, and the results of products are kept.
   bool rebuilds_cheap() const { return checkpointing == Checkpointing::kSelective; }

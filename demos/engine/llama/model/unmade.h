@@ -1,4 +1,4 @@
-// Results that are not made: a layer that runs again for its backward ends in nodes of the graph whose values nobody reads.
+// Results that are not made: a layer that runs again for its backward ends in nodes of the graph whose values are not read.
 #pragma once
 
 #include <ATen/ATen.h>
