@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compares predictions with runs on this machine's GPU: configurations that are drawn, largest batches under limits, steps as
 # other programs take them, CUDA graphs and expandable segments; makes the recordings that tests/predict replays anew where
-# they need a graph's pool or expandable segments; and packs the results.
+# they need a graph's pool, expandable segments or checkpointing; and packs the results.
 #
 #   tools/gpu/predictions.sh [--build DIR] [--out DIR] [--quick] [--only REGEX]
 #
@@ -58,6 +58,12 @@ step_1b="model=llama-3.2-1b batch=4 seq=1024 precision=bf16 device=cuda"
   record graph completed $step_1b steps=5 cuda_graph=on loss=flce fused.rms_norm=on fused.swiglu=on
   record expandable completed $step_1b steps=3 expandable_segments=on
   record expandable_tight completed $step_1b steps=3 expandable_segments=on cap=20GiB
+  record every completed $step_1b steps=3 checkpointing=every checkpoint_every=2
+  record inback completed $step_1b steps=3 checkpointing=layer loss=flce optimizer_in_backward=on
+  record offload completed $step_1b steps=3 checkpointing=layer offload.optimizer=host offload.parameters=on
+  record tight2 completed $step_1b steps=3 checkpointing=layer loss=flce cap=12GiB
+  record flce3b completed model=llama-3.2-3b batch=2 seq=2048 precision=bf16 device=cuda steps=2 checkpointing=layer \
+    loss=flce fused.rms_norm=on fused.swiglu=on
 }
 
 if [ -z "$quick" ]; then
