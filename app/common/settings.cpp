@@ -81,6 +81,19 @@ fs::path settings_path() {
   return {};
 }
 
+namespace {
+
+// The next save writes over it.
+std::string keep_broken(const fs::path& path) {
+  std::error_code failed;
+  const fs::path copy = path.string() + ".broken";
+  fs::copy_file(path, copy, fs::copy_options::overwrite_existing, failed);
+  return fmt::format("{} cannot be read as settings: the defaults are used{}.", path.string(),
+                     failed ? "" : fmt::format(", and a copy of it is {}", copy.filename().string()));
+}
+
+}  // namespace
+
 SettingsFile::SettingsFile(fs::path path) : path_(std::move(path)) {
   std::error_code failed;
   if (path_.empty()) {
@@ -90,7 +103,7 @@ SettingsFile::SettingsFile(fs::path path) : path_(std::move(path)) {
     if (object.is_object())
       values_ = settings_from(object);
     else
-      notice_ = fmt::format("{} cannot be read as settings: the defaults are used.", path_.string());
+      notice_ = keep_broken(path_);
   }
 }
 

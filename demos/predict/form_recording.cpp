@@ -2,6 +2,7 @@
 #include "demos/predict/form_recording.h"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace headroom::predict {
@@ -84,8 +85,11 @@ record::Recording recording_of(const ClosedForm& form, const record::Params& tra
     writing.reach(resident);
   }
   writing.mark(0, record::Phase::kSetup);
+  // One mark per phase: its moments are parts of it.
+  std::optional<record::Phase> phase;
   for (const ClosedForm::Moment& moment : form.moments) {
-    writing.mark(0, moment.phase);
+    if (phase != moment.phase) writing.mark(0, moment.phase);
+    phase = moment.phase;
     writing.reach(moment.bytes);
   }
   writing.mark(-1, record::Phase::kSetup);

@@ -19,11 +19,12 @@ using record::Recording;
 // What the reader is to compare, in the words of the page.
 struct FormName {
   std::string_view key, label;
+  bool asked = false;  // hidden until the answer
 };
 constexpr std::array kForms{
     FormName{"eager", "Eager: "},
     FormName{"fused", "Fused: "},
-    FormName{"graph", "Graph: "},
+    FormName{"graph", "Graph: ", true},
 };
 
 // The spans of one form, without the waiting for the device that ends it.
@@ -51,15 +52,18 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   std::array<std::vector<KernelSpan>, kForms.size()> spans;
   double longest = 0;
   for (std::size_t i = 0; i < kForms.size(); ++i) {
-    spans[i] = spans_of_form(recording, kForms[i].key);
+    if (!(kForms[i].asked && input.view.hidden)) spans[i] = spans_of_form(recording, kForms[i].key);
     longest = std::max(longest, length_of(spans[i]) - before_first_kernel(spans[i]));
   }
   Lanes panel{.x = time_axis(input.view, longest), .lanes = {}};
-  for (std::size_t i = 0; i < kForms.size(); ++i)
+  for (std::size_t i = 0; i < kForms.size(); ++i) {
+    if (spans[i].empty()) continue;
     add_lanes(panel, recording, spans[i],
               {.prefix = std::string(kForms[i].label), .begin = -before_first_kernel(spans[i])}, input.view.columns);
+  }
   for (Lane& lane : panel.lanes)  // the device's lanes are what is compared
-    lane.thin = std::any_of(lane.boxes.begin(), lane.boxes.end(), [](const auto& box) { return box.work == Work::kHost; });
+    lane.thin =
+        std::any_of(lane.boxes.begin(), lane.boxes.end(), [](const auto& box) { return box.work == Work::kHost; });
   if (panel.lanes.empty())
     figure.head.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
   figure.panels.emplace_back(std::move(panel));

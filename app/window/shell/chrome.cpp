@@ -207,7 +207,7 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const p
   }
   const std::string_view focus = frame.state.timeline_focus ? "timeline" : "page";
   const std::string keys = !wide                        ? fmt::format("Focus: {}   ? keys", focus)
-                           : frame.state.timeline_focus ? "Focus: timeline   W/S zoom   A/D pan   F fit   ? keys"
+                           : frame.state.timeline_focus ? "Focus: timeline   W/S zoom   A/D pan   Home fit   ? keys"
                                                         : "Focus: page   Space on   PgUp back   ? keys";
   const float keys_at =
       text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(16), rect.y1}, theme().text3, keys, 1).x0;

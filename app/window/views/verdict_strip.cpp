@@ -83,8 +83,8 @@ std::vector<std::string> parts_words(const StepPlan& plan, const PeakUnit& unit)
   std::vector<std::string> parts{"of tensors"};
   if (plan.reserved > 0) {
     const bool gives_back = plan.reserved > on.fit.limit && on.fit.verdict != Verdict::kDoesNotFit;
-    parts.push_back(fmt::format("; the allocator {} {}", gives_back ? "would reserve" : "reserves",
-                                unit.number(plan.reserved)));
+    parts.push_back(
+        fmt::format("; the allocator {} {}", gives_back ? "would reserve" : "reserves", unit.number(plan.reserved)));
     if (gives_back) parts.emplace_back(" and gives back what the card lacks");
   }
   if (process.bytes > 0)
@@ -234,7 +234,8 @@ struct Chip {
 };
 
 Chip chip_of(const WayOut& way, const PeakUnit& unit) {
-  std::string change = way.change ? unit.change(*way.change) : way.turned ? "…" : "";
+  // Of other settings it would be read as of these.
+  std::string change = way.change && way.current ? unit.change(*way.change) : way.turned ? "…" : "";
   const float width = text_width(Face::kSemiBold, 12, way.what->short_label) +
                       (change.empty() ? 0 : px(8) + text_width(Face::kRegular, 12, change)) + px(22);
   return {&way, std::move(change), width};
@@ -259,8 +260,7 @@ void draw_chip(const Chip& chip, const Rect& at, bool fits_now, Pressed& pressed
   if (state.focused) focus_ring(at, 13);
   const float x =
       text_in(Face::kSemiBold, 12, {at.x0 + px(11), at.y0, at.x1, at.y1}, label, way.what->short_label).x1 + px(8);
-  const ImU32 stale = way.on ? theme().disabled : theme().text3;  // of other settings: the answer is on its way
-  const ImU32 second = !way.current ? stale : way.on ? theme().on_ink : theme().text2;
+  const ImU32 second = way.on ? theme().on_ink : theme().text2;
   text_in(Face::kRegular, 12, {x, at.y0, at.x1, at.y1}, second, chip.change);
   const bool tip = ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled);
   if (tip && !state.held) tooltip(tip_of(way));
