@@ -65,7 +65,6 @@ void Question::choose(std::size_t index) {
 
 void Question::move(std::size_t from, std::size_t to) {
   if (state_ != State::kOpen || from >= order_.size() || to >= order_.size()) return;
-  moved_ = moved_ || from != to;
   const std::size_t item = order_[from];
   order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(from));
   order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(to), item);
@@ -74,7 +73,6 @@ void Question::move(std::size_t from, std::size_t to) {
 std::string_view Question::why_not_lock() const {
   if (choices() != nullptr && !chosen_) return "Choose an answer first.";
   if (number() != nullptr && !guess_) return "Drag the marker or type a number first.";
-  if (items() != nullptr && !moved_) return "Move an item first.";
   return {};
 }
 

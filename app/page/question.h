@@ -90,7 +90,6 @@ class Question {
   std::optional<Reveal> reveal_;
   std::optional<std::size_t> chosen_;
   std::vector<std::size_t> order_;
-  bool moved_ = false;  // by the reader: the order at the start is no answer
 };
 
 Question::Distance distance_of(const Question::Reveal& reveal);
