@@ -86,13 +86,14 @@ struct Machine {
 };
 
 // Starts the engine process at once, so that the first run need not wait for it; with `until_run`, which says what is known
-// of its machine meanwhile, only with the first run, because an engine that waits holds some 300 MB. A run whose parameter `trace` is on
+// of its machine meanwhile, only with the first run, because an engine that waits holds some 350 MB. A run whose parameter
+// `trace` is on
 // goes to a second engine, started with --trace; one with a parameter `deadline`, too, and that engine is killed when the
 // run shows no progress for so many seconds.
 std::unique_ptr<Backend> make_engine(EngineCommand command, std::function<Machine()> until_run = {});
 // The planner's meta step as a recording: requested bytes, no reserved line. A new start() replaces a pending one. It calls
 // no GPU library: where its program has the folder planner/ beside it, it loads what that has in the place of cuBLASLt,
-// which writes 120 MB of its tables while it is loaded.
+// which writes 150 MB while it is loaded (docs/architecture.md).
 std::unique_ptr<Backend> make_prediction(EngineCommand command);
 
 enum class ReplayPace : std::uint8_t { kAtOnce, kAsRecorded };

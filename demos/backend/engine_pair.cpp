@@ -1,4 +1,5 @@
-// Two engines behind one, each started when it is needed. Some runs need a separate process: a traced run, because tracing must start before CUDA and
+// Two engines behind one, each started when it is needed. Some runs need a separate process: a traced run, because tracing
+// must start before CUDA and
 // slows every later launch; and a run with a deadline, because it may have to be killed. That process starts with the
 // first such run and ends with the next of another kind.
 #include <utility>
