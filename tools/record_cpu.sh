@@ -52,10 +52,13 @@ record moments_cpu run moments
 record bandwidth_cpu run bandwidth
 record rms_norm_cpu_launches run launches --set kernel=rms_norm --set rows=1024 --set trace=on
 # The page on schedules: its settings and its sweep.
-record sweep_checkpoint_every_cpu sweep train_step --over checkpoint_every=1,2,4,8,16 --set checkpointing=every \
-  --set model=custom --set num_layers=64 --set hidden_size=64 --set intermediate_size=64 --set num_heads=4 \
-  --set num_kv_heads=2 --set head_dim=16 --set vocab_size=256 --set batch=8 --set loss=flce --set fused.rms_norm=on \
-  --set fused.rope=on --set fused.swiglu=on
+schedule() {
+  record "$@" --set checkpointing=every --set model=custom --set num_layers=64 --set hidden_size=64 \
+    --set intermediate_size=64 --set num_heads=4 --set num_kv_heads=2 --set head_dim=16 --set vocab_size=256 \
+    --set batch=8 --set loss=flce --set fused.rms_norm=on --set fused.rope=on --set fused.swiglu=on
+}
+schedule schedule_cpu run train_step --set steps=3
+schedule sweep_checkpoint_every_cpu sweep train_step --over checkpoint_every=1,2,4,8,16
 record ladder_cpu sweep ladder --set model=tiny --set steps=3
 record kernels_cpu bench
 

@@ -184,13 +184,7 @@ const lessons::FigureData& PageModel::figure(int columns) {
   wanted.view.find = view().find();
   if (const auto& marked = view().measure()) wanted.view.range = {marked->begin, marked->end};
   figure_ = shown_figure().build(wanted);
-  awaits_run_ = growing() && !figure_.head.empty_reason.empty() && before_run_.recording != nullptr;
-  if (awaits_run_) {
-    wanted.run = before_run_.ledger.get();
-    lessons::FigureData before = shown_figure().build(wanted);
-    awaits_run_ = before.head.empty_reason.empty();
-    if (awaits_run_) figure_ = std::move(before);
-  }
+  build_until_run(wanted);
   const auto* timeline = lessons::panel_of<lessons::Timeline>(figure_);
   if (timeline != nullptr && timeline->hidden_from && !wanted.view.cursor) {
     // The list needs a moment, and the peak would be the answer.
@@ -212,6 +206,25 @@ const lessons::FigureData& PageModel::figure(int columns) {
   stale_ = false;
   ++revision_;
   return figure_;
+}
+
+// A run has nothing to draw while its engine starts and the model is set up.
+void PageModel::build_until_run(lessons::FigureInput& input) {
+  until_run_ = nullptr;
+  if (!growing() || figure_.head.empty_reason.empty()) return;
+  const RunOnShow* stand_in = &before_run_;
+  if (settings_drive() && !question_.hides()) {
+    take_formula();
+    stand_in = predicted() != nullptr ? predicted() : &formula_;
+    input.params = &prediction_params_[static_cast<std::size_t>(tab_)];
+    input.predicted = input.formula = nullptr;  // it would be drawn over itself
+  }
+  if (stand_in->recording == nullptr) return;
+  input.run = stand_in->ledger.get();
+  lessons::FigureData figure = shown_figure().build(input);
+  if (!figure.head.empty_reason.empty()) return;
+  figure_ = std::move(figure);
+  until_run_ = stand_in;
 }
 
 // The words follow the settings of the run on show, and what it measured once that gives no answer away.

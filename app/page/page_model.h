@@ -156,8 +156,9 @@ class PageModel {
   std::string why_no_prediction() const;
   // What is on show is of other settings, and the prediction for these takes longer than one notices.
   bool awaits_prediction() const { return shows_prediction_ && late_; }
-  // The run on show has nothing to draw yet: the figure is of the run that was on show before.
-  bool awaits_run() const { return awaits_run_; }
+  // The run on show has nothing to draw yet: until it has, the figure is of what is predicted for it or, on pages where
+  // settings do not drive, of the run that was on show before. Null: nothing is awaited.
+  const RunOnShow* until_run() const { return until_run_; }
   // Whether the step with these settings fits on the card that it is for, and up to which batch. Null: that is not the
   // question, or it would answer the page's.
   const StepPlan* plan() const { return plan_ && !question_.hides() ? &*plan_ : nullptr; }
@@ -267,6 +268,7 @@ class PageModel {
   bool step_settings(std::vector<record::Params>& from, std::vector<record::Params>& to);
   RunOnShow make_run(std::shared_ptr<const record::Recording> recording,
                      RunOnShow::From from = RunOnShow::From::kPage) const;
+  bool has_step_settings() const;  // that the reader can change
   bool shows_runs() const { return shown_figure().basis == lessons::Basis::kRun; }
   bool growing() const;        // the run on show is being recorded
   int add_run(RunOnShow run);  // behind those from the same source; its index
@@ -288,6 +290,8 @@ class PageModel {
   bool take_prediction();  // the answer, if it is there
   void take_closed_form();
   void follow_formula();
+  void take_formula();  // of the settings, into formula_
+  void build_until_run(lessons::FigureInput& input);
   bool fills_with_formula() const;
   std::optional<PlannedCard> memory_of_cpu() const;
   lessons::CapLine card_line() const;  // of the chosen card
@@ -355,7 +359,7 @@ class PageModel {
   std::optional<double> asked_at_;  // when poll() first saw that
   bool late_ = false;
   RunOnShow before_run_;                  // that was on show when the run began
-  bool awaits_run_ = false;               // the figure is of that one
+  const RunOnShow* until_run_ = nullptr;  // what the figure is of until that run has anything to draw
   std::unique_ptr<StepPlanner> planner_;  // for these settings; null: not begun
   std::optional<StepPlan> plan_;
   std::unique_ptr<WaysOut> ways_;

@@ -88,7 +88,10 @@ void PageModel::take_closed_form() {
 
 // The line of the closed form follows the settings.
 void PageModel::follow_formula() {
-  if (!shows(Layer::kFormula) || fills_with_formula()) return;
+  if (shows(Layer::kFormula) && !fills_with_formula()) take_formula();
+}
+
+void PageModel::take_formula() {
   if (formula_with_ && *formula_with_ == settings()) return;
   formula_with_ = settings();
   formula_ = RunOnShow{};

@@ -41,8 +41,10 @@ record::Bytes PageModel::measured_peak() const {
   return step ? run.peak(step->first, step->last).totals.allocated : 0;
 }
 
-bool PageModel::settings_drive() const {
-  return has_predictions() && shows_runs() && control_.fixed_settings().empty();
+bool PageModel::settings_drive() const { return shows_runs() && has_step_settings(); }
+
+bool PageModel::has_step_settings() const {
+  return control_.demo().id == experiments::training_step().id && control_.fixed_settings().empty();
 }
 
 record::DeviceKind PageModel::device() const {
@@ -52,7 +54,7 @@ record::DeviceKind PageModel::device() const {
 }
 
 bool PageModel::runs_here() const {
-  return page_->here.empty() || (!settings_drive() && !climbs()) || device() == record::DeviceKind::kCpu ||
+  return page_->here.empty() || !has_step_settings() || device() == record::DeviceKind::kCpu ||
          has_gpu(control_.backend());
 }
 
@@ -126,7 +128,7 @@ void PageModel::set_here() {
 void PageModel::take_settings_of(const RunOnShow& run) {
   take_ladder_of(run);
   const record::RunInfo& info = run.recording->info();
-  if (!settings_drive() || info.params.empty() || !run.recording->sweep_points().empty()) return;
+  if (!has_step_settings() || info.params.empty() || !run.recording->sweep_points().empty()) return;
   const record::Params made = record::Params::known_of(settings().schema(), info.params);
   for (const record::ParamSpec& spec : made.schema())
     if (spec.role != record::ParamRole::kRun) control_.preset(spec.key, made.as_text(spec.key));

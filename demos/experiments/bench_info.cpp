@@ -14,7 +14,7 @@ using record::ParamSpec;
 
 constexpr std::array kPanels{
     Choice{"all", "all"},
-    Choice{"kernels", "each kernel"},
+    Choice{"kernels", "each kernel's own"},
     Choice{"report", "the report's six"},
 };
 constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}};
@@ -22,7 +22,7 @@ constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}
 constexpr std::array kSchema{
     choice("kernel", "Kernel", "What is measured: eager composition, our kernel, and LibTorch's own where there is one",
            kKernelChoices),
-    choice("panel", "Panels", "Each kernel by itself, or the six panels of the report with its shapes", kPanels,
+    choice("panel", "Shapes", "The shapes of each kernel, or those of the six panels of the report", kPanels,
            "kernels"),
     technique(storage_choice("Number format of the tensors; the report's panels keep their own")),
     device_choice("The device that is measured; auto takes the GPU where there is one"),

@@ -14,7 +14,7 @@ using record::ParamSpec;
 
 constexpr std::array kThreads{Choice{"64", "64"}, Choice{"128", "128"}, Choice{"256", "256"}, Choice{"512", "512"},
                               Choice{"1024", "1,024"}};
-constexpr std::array kCompileDevices{Choice{"auto", "best there is"}, Choice{"cpu", "none, only compile"},
+constexpr std::array kCompileDevices{Choice{"auto", "automatic"}, Choice{"cpu", "none, only compile"},
                                      Choice{"cuda", "GPU"}};
 // What NVRTC 13 compiles for.
 constexpr std::array kArchitectures{

@@ -9,7 +9,7 @@
 
 namespace headroom::experiments {
 
-inline constexpr std::array kDevices{record::Choice{"auto", "best there is"}, record::Choice{"cpu", "CPU"},
+inline constexpr std::array kDevices{record::Choice{"auto", "automatic"}, record::Choice{"cpu", "CPU"},
                                      record::Choice{"cuda", "GPU"}};
 // The models of a training step: published ones, of which the first is small enough for any machine, and one by its shape.
 inline constexpr std::array kModels{

@@ -105,7 +105,7 @@ class ScheduleDiagram {
         kept_(kept),
         n_(kept.size()),
         mask_(mask) {
-    diagram_.title = fmt::format("Step {} of {}: {}", index + 1, frames.size(), now_.action);
+    diagram_.title = fmt::format("Step {}: {}", index + 1, now_.action);
     diagram_.width = 3.0 * static_cast<double>(n_);
     diagram_.height = 6;
     diagram_.unit = "nodes";

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "kernels/fused_linear_cross_entropy/chunk.h"
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
+#include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
 
 namespace headroom::lessons {
@@ -17,86 +19,39 @@ namespace {
 using record::Bytes;
 using record::Category;
 
-constexpr std::array<record::Choice, 2> kChunks{{{"rule", "by the rule"}, {"fixed", "chosen"}}};
-constexpr std::array<record::Choice, 2> kFormats{{{"16", "16 bits"}, {"32", "32 bits"}}};
-constexpr std::array kSchema{
-    record::ParamSpec{.key = "tokens",
-                      .label = "Tokens",
-                      .help = "Tokens of a batch, B · T",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 1,
-                      .maximum = 1'048'576,
-                      .default_number = 8192,
-                      .logarithmic = true},
-    record::ParamSpec{.key = "vocab",
-                      .label = "Vocabulary",
-                      .help = "Entries of the vocabulary, V",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 256,
-                      .maximum = 1'048'576,
-                      .default_number = 128'256,
-                      .logarithmic = true},
-    record::ParamSpec{.key = "hidden",
-                      .label = "Hidden size",
-                      .help = "Width of the hidden states, H",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 64,
-                      .maximum = 65'536,
-                      .default_number = 2048,
-                      .logarithmic = true},
-    record::ParamSpec{.key = "chunk",
-                      .label = "Chunk",
-                      .help = "Tokens per chunk: the rule makes its logits about as large as the hidden states",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "rule",
-                      .choices = kChunks},
-    record::ParamSpec{.key = "rows",
-                      .label = "Tokens per chunk",
-                      .help = "Tokens of a chunk, C",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 1,
-                      .maximum = 1'048'576,
-                      .default_number = 1024,
-                      .logarithmic = true,
-                      .needs_key = "chunk",
-                      .needs_value = "fixed"},
-    record::ParamSpec{.key = "head_gradient",
-                      .label = "Head's gradient",
-                      .help = "The format in which dW is summed over the chunks",
-                      .kind = record::ParamKind::kChoice,
-                      .default_text = "16",
-                      .choices = kFormats},
-    frame_param(12),
-};
+constexpr std::array kSchema{frame_param(2)};
 
-constexpr Bytes kElement = 2;  // bf16 or fp16
-
-// Everything in the figure's letters: X [BT × H], W [V × H], a chunk of C tokens.
+// Everything in the figure's letters: X [BT × H], W [V × H], parts of C tokens or, by slices of the vocabulary, C columns.
 struct Shape {
-  std::int64_t tokens, vocab, hidden, chunk;
-  Bytes head_element;
+  std::int64_t tokens, vocab, hidden, part;
+  Bytes element, input_gradient_element, head_gradient_element;
+  bool by_columns;
 
-  std::int64_t chunks() const { return (tokens + chunk - 1) / chunk; }
-  // Of the i-th chunk, from 0: the last may be short.
-  std::int64_t rows(std::int64_t i) const { return std::min(chunk, tokens - i * chunk); }
-  Bytes inputs() const { return tokens * hidden * kElement; }
-  Bytes head() const { return vocab * hidden * kElement; }
-  Bytes head_gradient() const { return vocab * hidden * head_element; }
-  Bytes logits(std::int64_t i) const { return rows(i) * vocab * kElement; }
-  Bytes alive(std::int64_t i) const { return inputs() + head_gradient() + logits(i); }  // dX + dW + C · V
+  std::int64_t whole() const { return by_columns ? vocab : tokens; }
+  std::int64_t parts() const { return (whole() + part - 1) / part; }
+  // Of the i-th part, from 0: the last may be short.
+  std::int64_t length(std::int64_t i) const { return std::min(part, whole() - i * part); }
+  std::int64_t rows(std::int64_t i) const { return by_columns ? tokens : length(i); }
+  std::int64_t columns(std::int64_t i) const { return by_columns ? length(i) : vocab; }
+  Bytes inputs() const { return tokens * hidden * element; }
+  Bytes input_gradient() const { return tokens * hidden * input_gradient_element; }
+  Bytes head() const { return vocab * hidden * element; }
+  Bytes head_gradient() const { return vocab * hidden * head_gradient_element; }
+  Bytes logits(std::int64_t i) const { return rows(i) * columns(i) * element; }
+  Bytes alive(std::int64_t i) const { return input_gradient() + head_gradient() + logits(i); }  // dX + dW + C · V
 };
 
-Shape shape_of(const record::Params& params) {
-  Shape shape{.tokens = params.integer("tokens"),
-              .vocab = params.integer("vocab"),
-              .hidden = params.integer("hidden"),
-              .chunk = params.integer("rows"),
-              .head_element = params.text("head_gradient") == "32" ? 4 : 2};
-  if (params.text("chunk") == "rule")
-    shape.chunk = kernels::flce_default_chunk(kernels::FlceMode::kReport, shape.tokens, shape.hidden, shape.vocab,
-                                              kElement, false);
-  shape.chunk = std::min(shape.chunk, shape.tokens);
-  return shape;
+// As the settings have it; for the other losses as the fused one would do it.
+Shape shape_of(const predict::StepSettings& step) {
+  const bool lean = step.loss_mode == kernels::FlceMode::kLean;
+  return {.tokens = step.tokens(),
+          .vocab = step.model.vocab_size,
+          .hidden = step.model.hidden_size,
+          .part = predict::loss_chunk(step),
+          .element = step.element_bytes(),
+          .input_gradient_element = lean ? 4 : step.element_bytes(),
+          .head_gradient_element = step.fp32_weight_gradient ? 4 : step.element_bytes(),
+          .by_columns = lean};
 }
 
 std::string by(std::int64_t a, std::int64_t b) {
@@ -106,27 +61,31 @@ std::string by(std::int64_t a, std::int64_t b) {
 class ChunkDiagram {
  public:
   ChunkDiagram(const Shape& shape, std::int64_t index) : shape_(shape), index_(index) {
-    const auto done = static_cast<double>(index + 1) / static_cast<double>(shape.chunks());
-    diagram_.title =
-        fmt::format("Chunk {} of {}: {} tokens", index + 1, shape.chunks(), record::format_count(shape.rows(index)));
+    const auto done = static_cast<double>(index + 1) / static_cast<double>(shape.parts());
+    diagram_.title = fmt::format("{} {} of {}: {} {}", shape.by_columns ? "Slice" : "Chunk", index + 1, shape.parts(),
+                                 record::format_count(shape.length(index)), shape.by_columns ? "columns" : "tokens");
     diagram_.width = 30;
     diagram_.height = 14;
     diagram_.unit = "bytes";
-    add("X", "hidden states X", 0.5, 1, 5, 12, Category::kActivations, shape.inputs(), 1);
-    const std::size_t rows = strip();
+    const std::size_t inputs = add("X", "hidden states X", 0.5, 1, 5, 12, Category::kActivations, shape.inputs(), 1);
     const std::size_t head = add("W", "head W", 8, 1, 5, 4, Category::kWeights, shape.head(), 1);
     const std::size_t logits = add("Z", "logits, then dZ", 8, 8.5, 6.5, 2.5, Category::kLogits, shape.logits(index), 1);
-    const std::size_t dx = add("dX", "dX", 24, 1, 5, 12, Category::kGradients, shape.inputs(), done);
+    const std::size_t dx = add("dX", "dX", 24, 1, 5, 12, Category::kGradients, shape.input_gradient(), 1);
     const std::size_t dw = add("dW", "dW", 16.5, 1, 5, 4, Category::kGradients, shape.head_gradient(), 1);
-    diagram_.boxes[dw].note = fmt::format("sum of {}", index + 1);
-    diagram_.boxes[dx].tip += fmt::format(", {:.0f} % filled", 100 * done);
-    diagram_.boxes[logits].note = by(shape.rows(index), shape.vocab);
-    arrow(rows, logits, false);
-    arrow(head, logits, false);
+    // One of the two is a sum over the parts, the other is filled by them.
+    DiagramBox &sum = diagram_.boxes[shape.by_columns ? dx : dw], &filled = diagram_.boxes[shape.by_columns ? dw : dx];
+    sum.note = fmt::format("sum of {}", index + 1);
+    filled.filled = done;
+    filled.tip += fmt::format(", {:.0f} % filled", 100 * done);
+    diagram_.boxes[logits].note = by(shape.rows(index), shape.columns(index));
+    const std::size_t strip = add_strip(diagram_.boxes[shape.by_columns ? head : inputs]);
+    const std::size_t x = shape.by_columns ? inputs : strip, w = shape.by_columns ? strip : head;
+    arrow(x, logits, false);
+    arrow(w, logits, false);
     arrow(logits, dw, false);
     arrow(logits, dx, false);
-    arrow(rows, dw, true);  // each gradient needs the other factor
-    arrow(head, dx, true);
+    arrow(x, dw, true);  // each gradient needs the other factor
+    arrow(w, dx, true);
   }
 
   Diagram take() { return std::move(diagram_); }
@@ -148,18 +107,20 @@ class ChunkDiagram {
     return diagram_.boxes.size() - 1;
   }
 
-  // The rows of X that this chunk takes.
-  std::size_t strip() {
-    const double share = 12.0 / static_cast<double>(shape_.chunks());
-    diagram_.boxes.push_back({.id = "X_c",
-                              .x = 0.5,
-                              .y = 1 + share * static_cast<double>(index_),
-                              .width = 5,
+  // What this part takes of X or of W.
+  std::size_t add_strip(const DiagramBox& of) {
+    const double share = of.height / static_cast<double>(shape_.parts());
+    const std::int64_t length = shape_.length(index_);
+    diagram_.boxes.push_back({.id = of.id + "_c",
+                              .x = of.x,
+                              .y = of.y + share * static_cast<double>(index_),
+                              .width = of.width,
                               .height = share,
                               .state = BoxState::kPlain,
                               .marked = true,
-                              .value = static_cast<double>(shape_.rows(index_) * shape_.hidden * kElement),
-                              .tip = fmt::format("rows of this chunk: {}", by(shape_.rows(index_), shape_.hidden))});
+                              .value = static_cast<double>(length * shape_.hidden * shape_.element),
+                              .tip = fmt::format("{} of this {}: {}", shape_.by_columns ? "columns" : "rows",
+                                                 shape_.by_columns ? "slice" : "chunk", by(length, shape_.hidden))});
     return diagram_.boxes.size() - 1;
   }
 
@@ -182,30 +143,36 @@ TableRow bytes_row(std::optional<Category> category, std::string name, std::stri
 }
 
 Table bytes_of(const Shape& shape, std::int64_t index) {
-  const std::string rows = record::format_count(shape.rows(index)), vocab = record::format_count(shape.vocab);
+  const std::string part = shape.by_columns ? "slice" : "chunk";
   Table table{.head = "In memory for the loss",
               .columns = {"bytes"},
               .rows = {},
               .foot = "All logits at once, in fp32: " + record::format_bytes(shape.tokens * shape.vocab * 4) + "."};
-  table.rows = {bytes_row(Category::kGradients, "dX",
-                          fmt::format("BT · H · 2 = {} · 2", by(shape.tokens, shape.hidden)), shape.inputs()),
-                bytes_row(Category::kGradients, "dW",
-                          fmt::format("V · H · {0} = {1} · {0}", shape.head_element, by(shape.vocab, shape.hidden)),
-                          shape.head_gradient()),
-                bytes_row(Category::kLogits, "Logits of the chunk, and their gradient in place",
-                          fmt::format("C · V · 2 = {} × {} · 2", rows, vocab), shape.logits(index)),
-                bytes_row(std::nullopt, "Together", "dX + dW + logits", shape.alive(index))};
+  table.rows = {
+      bytes_row(Category::kGradients, "dX",
+                fmt::format("BT · H · {0} = {1} · {0}", shape.input_gradient_element, by(shape.tokens, shape.hidden)),
+                shape.input_gradient()),
+      bytes_row(Category::kGradients, "dW",
+                fmt::format("V · H · {0} = {1} · {0}", shape.head_gradient_element, by(shape.vocab, shape.hidden)),
+                shape.head_gradient()),
+      bytes_row(Category::kLogits, fmt::format("Logits of the {}, and their gradient in place", part),
+                fmt::format("{} · {} = {} · {}", shape.by_columns ? "BT · C" : "C · V", shape.element,
+                            by(shape.rows(index), shape.columns(index)), shape.element),
+                shape.logits(index)),
+      bytes_row(std::nullopt, "Together", "dX + dW + logits", shape.alive(index))};
   return table;
 }
 
 void add_panels(FigureData& figure, const FigureInput& input) {
-  const Shape shape = shape_of(*input.params);
+  const record::Params first(experiments::shape_schema().schema);
+  const record::Params settings = experiments::step_params(input.settings != nullptr ? *input.settings : first);
+  const Shape shape = shape_of(predict::step_settings(settings));
   const auto index =
-      static_cast<std::int64_t>(show_frame(figure.head, *input.params, static_cast<std::size_t>(shape.chunks())));
+      static_cast<std::int64_t>(show_frame(figure.head, *input.params, static_cast<std::size_t>(shape.parts())));
   figure.head.provenance_line =
-      fmt::format("BT = {}, V = {}, H = {}, C = {}, {} chunks", record::format_count(shape.tokens),
+      fmt::format("BT = {}, V = {}, H = {}, C = {}", record::format_count(shape.tokens),
                   record::format_count(shape.vocab), record::format_count(shape.hidden),
-                  record::format_count(shape.chunk), record::format_count(shape.chunks()));
+                  record::format_count(shape.part));
   figure.panels.emplace_back(ChunkDiagram(shape, index).take());
   figure.panels.emplace_back(bytes_of(shape, index));
 }
@@ -217,7 +184,7 @@ constinit const Figure kFlceChunks{
     .title = "The loss, chunk by chunk",
     .caption = "Logits of a few tokens at a time, their gradient in the same place, and what is in memory meanwhile",
     .schema = kSchema,
-    .basis = Basis::kParameters,
+    .basis = Basis::kFormula,
     .add_panels = add_panels,
 };
 

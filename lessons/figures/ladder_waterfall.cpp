@@ -21,6 +21,8 @@ constexpr std::array<record::Choice, 3> kDeltas{
     {{"step", "to the rung before"}, {"naive", "to the first rung"}, {"a", "to run A"}}};
 // So much did the loss of one rung differ between two recorded runs, at the fifth step from a random start.
 constexpr double kLossNoise = 0.3;
+// And the speed of one rung on the device alone, as a part of it.
+constexpr double kSpeedNoise = 0.01;
 
 constexpr std::array kSchema{
     record::ParamSpec{.key = "delta",
@@ -110,8 +112,8 @@ std::string foot_of(const std::vector<SweepPoint>& points, bool hidden) {
   if (hidden) return words;
   if (computed > 0) words = measured > 0 ? "Dashed edge: predicted. Others: measured." : "Dashed edges: all predicted.";
   if (count([](const SweepPoint& point) { return point.loss.has_value(); }) > 1)
-    words += fmt::format("{}Loss: the same rung, run twice, has differed by {}; less is noise.",
-                         words.empty() ? "" : " ", kLossNoise);
+    words += fmt::format("{}The same rung, run twice, has differed by {} in loss and {:.0f} % in speed; less is noise.",
+                         words.empty() ? "" : " ", kLossNoise, 100 * kSpeedNoise);
   return words;
 }
 
@@ -159,6 +161,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     highest = std::max({highest, point.peak_allocated, rung.before});
     const double than = to_a ? (a == nullptr ? 0 : a->tokens_per_second) : speed_before;
     rung.speed_delta = speed_change(point.tokens_per_second, than);
+    rung.speed_told = std::abs(point.tokens_per_second - than) > kSpeedNoise * than;
     const bool to_before = params.text("delta") == "step";
     if (completed(point) && (to_before || speed_before == 0)) speed_before = point.tokens_per_second;
     fastest = std::max(fastest, point.tokens_per_second);

@@ -44,6 +44,7 @@ struct Rung {
   bool predicted = false;   // or by the closed form: drawn with a dashed edge
   bool off = false;         // the reader has switched it off
   std::string speed_delta;  // "+1,200"
+  bool speed_told = true;   // false: it is noise
 };
 
 struct Rungs {

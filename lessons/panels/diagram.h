@@ -12,7 +12,7 @@
 namespace headroom::lessons {
 
 enum class BoxState : std::uint8_t {
-  kPlain,       // no memory: an operation
+  kPlain,       // part of another box
   kNotYet,      // not computed yet
   kAlive,       // in memory
   kRecomputed,  // in memory, computed a second time

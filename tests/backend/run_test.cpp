@@ -126,7 +126,7 @@ TEST_CASE("a refusal is an outcome with its reason") {
   CHECK(run_to_end(*engine, "at_once").kind == OutcomeKind::kCompleted);
 }
 
-TEST_CASE("an engine of another build may refuse because of that, and says so; a run that works needs no note") {
+TEST_CASE("an engine of another build may refuse because of that, and says so, a run that works needs no note") {
   const auto engine = backend::make_engine(fake_engine({"--other-build"}));
   const auto refused = run_to_end(*engine, "refuse");
   CHECK(refused.kind == OutcomeKind::kRefused);

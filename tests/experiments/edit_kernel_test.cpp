@@ -124,7 +124,7 @@ TEST_CASE("a kernel that asks for more shared memory than a block has is refused
   REQUIRE_FALSE(error_lines(run.report).empty());
 }
 
-TEST_CASE("the source may be a file; one that is not there is refused by name") {
+TEST_CASE("the source may be a file, one that is not there is refused by name") {
   const auto path = std::filesystem::temp_directory_path() / ("headroom_kernel_" + std::to_string(getpid()) + ".cu");
   std::ofstream(path) << source_of("rms_norm");
   CHECK(compiled({{"exercise", "rms_norm"}, {"source", path.string()}}).report.verdict == KernelVerdict::kCompiled);

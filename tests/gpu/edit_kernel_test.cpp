@@ -137,7 +137,7 @@ TEST_CASE("a kernel that the device refuses to start is reported, and the next o
   CHECK(on_gpu({{"exercise", "rms_norm"}}).report.verdict == KernelVerdict::kRight);
 }
 
-TEST_CASE("an endless kernel is killed at the deadline with its engine; another engine lives, and the next run works") {
+TEST_CASE("an endless kernel is killed at the deadline with its engine, another engine lives, and the next run works") {
   const auto other = backend::make_engine({{engine()}});
   REQUIRE(run_to_end(*other, {{"rows", "10"}})->outcome()->kind == OutcomeKind::kCompleted);
   const std::string other_pid = other->facts().at("pid");

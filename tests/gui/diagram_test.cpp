@@ -63,7 +63,7 @@ TEST_CASE("a figure with frames is played, paused, and stepped on and back", "[g
       app::page::PageModel& model = actor.page();
       actor.click("skip");
       actor.frames(2);
-      IM_CHECK_GT(model.frames(), 4u);
+      IM_CHECK_GE(model.frames(), 4u);
       const std::size_t frames = model.frames();
       model.show_frame(2);
       actor.click("step on");

@@ -87,7 +87,7 @@ TEST_CASE("Escape leaves the editor and keeps what was typed", "[gui]") {
   });
 }
 
-TEST_CASE("each exercise keeps its text; a solution is a look away and back", "[gui]") {
+TEST_CASE("each exercise keeps its text, a solution is a look away and back", "[gui]") {
   EditorScene scene(1280, 720);
   perform("kernel editor exercises", scene.stage, [&](Actor& actor) {
     IM_CHECK(actor.page().set_param("exercise", "vectorise").ok());

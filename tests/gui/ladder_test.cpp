@@ -64,7 +64,7 @@ std::size_t place(const PageModel& model, std::string_view id) {
 
 }  // namespace
 
-TEST_CASE("a stored ladder begins with its settings, order and bytes; another order is predicted where it was not run",
+TEST_CASE("a stored ladder begins with its settings, order and bytes, another order is predicted where it was not run",
           "[page]") {
   ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
   const auto ladder = stored("ladder_h200");

@@ -47,7 +47,7 @@ void on_kernels(const char* name, const std::function<void(Actor&)>& script,
 
 }  // namespace
 
-TEST_CASE("a click on a kernel selects it and draws its arrows; Esc lets it go", "[gui]") {
+TEST_CASE("a click on a kernel selects it and draws its arrows, Esc lets it go", "[gui]") {
   on_kernels("select a kernel", [](Actor& actor) {
     actor.picture("lanes");
     const TimelineView& view = actor.page().view();

@@ -152,17 +152,28 @@ TEST_CASE("a run that takes longer than its budget gives way to the stored one, 
   CHECK(reader.model.shown_run() == 2);
 }
 
-TEST_CASE("until a run has something to show, the picture before it stays", "[window][page]") {
+TEST_CASE("until a run has something to show, the figure is of what its settings should take", "[window][page]") {
   Reader reader;
   reader.model.question().skip();
   reader.model.show_tab(1);  // of the peak: drawn when a step is whole
   REQUIRE(reader.model.figure(400).head.empty_reason.empty());
+  REQUIRE(reader.model.set_param("batch", "3"));
+  reader.model.run(reader.now);
+  CHECK(reader.model.figure(400).head.source == record::Source::kFormula);  // there is no planner here
+  REQUIRE(reader.model.until_run() != nullptr);
+  CHECK(reader.model.until_run()->recording->info().params.at("batch") == "3");
+  reader.finish_run();
+  CHECK(reader.model.figure(400).head.source != record::Source::kFormula);
+  CHECK(reader.model.until_run() == nullptr);
+}
+
+TEST_CASE("while the question is open, a run that has nothing to show leaves the picture as it was", "[window][page]") {
+  Reader reader;
+  reader.model.figure(400);
   reader.model.run(reader.now);
   CHECK(reader.model.figure(400).head.empty_reason.empty());
-  CHECK(reader.model.awaits_run());
-  reader.finish_run();
-  CHECK(reader.model.figure(400).head.empty_reason.empty());
-  CHECK_FALSE(reader.model.awaits_run());
+  REQUIRE(reader.model.until_run() != nullptr);
+  CHECK(reader.model.until_run()->recording == reader.stored);
 }
 
 TEST_CASE("the axis does not shrink while a control is held, and settles when it is let go", "[window][page]") {

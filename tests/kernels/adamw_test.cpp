@@ -87,7 +87,7 @@ TEST_CASE("a working copy is the master rounded, and costs the master nothing") 
   CHECK(with.second_moment.equal(without.second_moment));
 }
 
-TEST_CASE("a scale, a counter on the device and no overflow are the plain step; overflow is none") {
+TEST_CASE("a scale, a counter on the device and no overflow are the plain step, overflow is none") {
   const bool copy = GENERATE(false, true);
   const std::int64_t t = GENERATE(1, 7, 1000, 123'457);
   const test::AdamWTypes types{at::kBFloat16, at::kFloat, at::kFloat};

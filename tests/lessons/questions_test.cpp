@@ -155,7 +155,7 @@ TEST_CASE("8 bits: bytes by formula, and what run B is off by more than A") {
   CHECK(tests::charts_of(bars)[0]->series.back().points[0].tip.find("B − A: −15.0 %") != std::string::npos);
 }
 
-TEST_CASE("links: the answer is the bus from page-locked memory, else the file; only copies are shown before") {
+TEST_CASE("links: the answer is the bus from page-locked memory, else the file, only copies are shown before") {
   CHECK(answer_of("bandwidth_of_this_machine", links(true)) == Approx(5e10));
   CHECK(answer_of("bandwidth_of_this_machine", links(false)) == Approx(4e9));
   CHECK(tests::answer_of("bandwidth_of_this_machine").unit == AxisUnit::kBytesPerSecond);

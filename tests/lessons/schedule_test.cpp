@@ -1,6 +1,7 @@
 // Checkpointing frame by frame, against the worked example: five forward and five backward nodes, f2 kept.
 #include <string>
 
+#include "demos/experiments/demo.h"
 #include "lessons/figure.h"
 #include "lessons/schedule.h"
 #include "tests/support/catch.h"
@@ -73,7 +74,7 @@ TEST_CASE("the figure shows the frame that is asked for, and a click on a node m
   CHECK(figure.head.frames == 18);
   const Diagram& diagram = tests::panel_in<Diagram>(figure);
   REQUIRE(diagram.boxes.size() == 10);
-  CHECK(diagram.title == "Step 12 of 18: b3 is computed from f3 and b4");
+  CHECK(diagram.title == "Step 12: b3 is computed from f3 and b4");
   CHECK(diagram.boxes[3].state == BoxState::kRecomputed);
   CHECK(diagram.boxes[1].state == BoxState::kFreed);
   CHECK(diagram.boxes[5].state == BoxState::kNotYet);  // b1
@@ -102,26 +103,37 @@ TEST_CASE("over k the memory follows n / k + k") {
   CHECK(charts[1]->series[0].points[3].y == 26);  // and the 12 that are not kept, without the last
 }
 
-TEST_CASE("the loss by chunks holds dX, dW and one chunk's logits") {
+TEST_CASE("the loss by chunks holds dX, dW and one chunk's logits, with the settings' shape and chunks") {
   const Figure* figure = find_figure("flce_chunks");
   REQUIRE(figure != nullptr);
-  record::Params params(figure->schema);
-  const FigureData data = figure->build({.params = &params});
-  CHECK(data.head.frames == 32);  // ⌈8,192 / 256⌉
-  const Diagram& diagram = tests::panel_in<Diagram>(data);
-  CHECK(diagram.title == "Chunk 12 of 32: 256 tokens");
-  const auto value_of = [&](const std::string& id) {
-    for (const DiagramBox& box : diagram.boxes)
+  record::Params params(figure->schema), settings(experiments::training_step().schema);
+  REQUIRE(params.set_assignment("frame=12").ok());
+  const auto set = [&](std::initializer_list<const char*> assignments) {
+    for (const char* setting : assignments) REQUIRE(settings.set_assignment(setting).ok());
+  };
+  const auto build = [&] { return figure->build({.params = &params, .settings = &settings}); };
+  const auto value_of = [](const FigureData& data, const std::string& id) {
+    for (const DiagramBox& box : tests::panel_in<Diagram>(data).boxes)
       if (box.id == id) return *box.value;
     return -1.0;
   };
-  CHECK(value_of("dW") == 525'336'576);
-  CHECK(value_of("dX") == 33'554'432);
-  CHECK(value_of("Z") == 65'667'072);
+  set({"model=llama-3.2-1b", "batch=8", "seq=1024", "precision=bf16", "loss=flce", "loss_mode=report"});
+  FigureData data = build();
+  CHECK(data.head.frames == 32);  // ⌈8,192 / 256⌉
+  CHECK(tests::panel_in<Diagram>(data).title == "Chunk 12 of 32: 256 tokens");
+  CHECK(value_of(data, "dW") == 525'336'576);
+  CHECK(value_of(data, "dX") == 33'554'432);
+  CHECK(value_of(data, "Z") == 65'667'072);
   CHECK(tests::table_of(data).rows.back().tip == "Together: 624,558,080 B");
-  REQUIRE(params.set_assignment("tokens=98304").ok());
-  CHECK(figure->build({.params = &params}).head.frames == 48);
-  for (const char* setting : {"tokens=16384", "vocab=32000", "hidden=4096"})
-    REQUIRE(params.set_assignment(setting).ok());
-  CHECK(figure->build({.params = &params}).head.frames == 8);  // C = 2,048
+  set({"batch=96"});
+  CHECK(build().head.frames == 48);
+  set({"loss_mode=chunked", "weight_gradient=fp32"});
+  data = build();
+  CHECK(data.head.frames == 48);  // 98,304 / 2,048
+  CHECK(value_of(data, "dW") == 2 * 525'336'576);
+  set({"loss_mode=lean", "loss_chunk=16032", "weight_gradient=model", "batch=8"});
+  data = build();
+  CHECK(tests::panel_in<Diagram>(data).title == "Slice 8 of 8: 16,032 columns");
+  CHECK(value_of(data, "dX") == 2 * 33'554'432);  // in fp32
+  CHECK(value_of(data, "Z") == 2.0 * 8192 * 16'032);
 }

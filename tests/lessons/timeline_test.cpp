@@ -142,7 +142,7 @@ TEST_CASE("a figure says which part of the run it shows, and on which clock") {
   CHECK(bars.head.provenance.at("figure.step") == "2");
 }
 
-TEST_CASE("the cursor shows what is alive there; without one the list is the peak's") {
+TEST_CASE("the cursor shows what is alive there, without one the list is the peak's") {
   const record::Recording run = tests::llama_recording();
   const record::Ledger ledger(run);
   const auto at_peak = build({.run = &ledger});

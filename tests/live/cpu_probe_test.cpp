@@ -93,7 +93,7 @@ TEST_CASE("a recording that begins in the middle starts with what is alive, and 
   record::mark(record::Phase::kSetup);
 }
 
-TEST_CASE("a relabel names the storage; unknown addresses are left alone") {
+TEST_CASE("a relabel names the storage, unknown addresses are left alone") {
   at::Tensor tensor = floats(64);
   const record::Recording recording = record_cpu([&] {
     cpu_probe().relabel(tensor.storage().data_ptr().get_context(), Category::kGradients);

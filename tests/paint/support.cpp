@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "demos/experiments/demo.h"
 #include "demos/experiments/schemas.h"
 #include "tests/support/llama_step.h"
 #include "tests/support/made_recording.h"
@@ -54,15 +55,17 @@ void add_sweeps(std::vector<Sample>& all) {
 }
 
 void add_closed_forms(std::vector<Sample>& all) {
-  const auto add = [&](const char* id, std::vector<const char*> settings) {
+  const auto add = [&](const char* id, std::vector<const char*> own, std::vector<const char*> of_step = {}) {
     const lessons::Figure& figure = *lessons::find_figure(id);
-    record::Params params(figure.schema);
+    record::Params params(figure.schema), step(experiments::training_step().schema);
     std::string name = id;
-    for (const char* setting : settings) {
-      if (!params.set_assignment(setting)) throw std::invalid_argument(setting);
+    const auto set = [&](record::Params& where, const char* setting) {
+      if (!where.set_assignment(setting)) throw std::invalid_argument(setting);
       name += std::string(", ") + setting;
-    }
-    all.push_back({name, figure.build({.params = &params})});
+    };
+    for (const char* setting : own) set(params, setting);
+    for (const char* setting : of_step) set(step, setting);
+    all.push_back({name, figure.build({.params = &params, .settings = of_step.empty() ? nullptr : &step})});
   };
   add("static_bytes", {});
   add("static_bytes", {"parameters=1000000000000", "optimizer=sgd"});
@@ -77,8 +80,9 @@ void add_closed_forms(std::vector<Sample>& all) {
     add("checkpoint_schedule", {frame, "nodes=16", "keep=every", "k=4"});
     add("checkpoint_schedule", {frame, "nodes=32", "keep=all"});
     add("flce_chunks", {frame});
-    add("flce_chunks", {frame, "tokens=65536", "chunk=fixed", "rows=65536"});
-    add("flce_chunks", {frame, "tokens=100", "head_gradient=32"});
+    add("flce_chunks", {frame}, {"batch=64", "loss=flce", "loss_chunk=65536"});
+    add("flce_chunks", {frame}, {"batch=1", "seq=100", "loss=flce", "weight_gradient=fp32"});
+    add("flce_chunks", {frame}, {"loss=flce", "loss_mode=lean"});
   }
 }
 

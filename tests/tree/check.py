@@ -9,6 +9,7 @@
     words     comments, messages and texts avoid what words.py lists
     counts    how many files name a page, a figure, a demo, a widget, a command, a technique: counts.py
     sizes     no source file is longer than a reader can hold
+    cases     names of test cases: CTest would end one at a semicolon, run none of that name, and call it passed
 """
 import hashlib
 import json
@@ -151,10 +152,20 @@ def sizes(root):
             yield f"{file.relative_to(root)} has {lines} lines, at most {MOST_LINES}: it has a second subject"
 
 
+CASE = re.compile(r'TEST_CASE(?:_METHOD)?\(\s*(?:\w+,\s*)?"([^"]*)"')
+
+
+def cases(root):
+    for file in sources(root, ["tests"]):
+        for name in CASE.findall(file.read_text(encoding="utf-8")):
+            if ";" in name:
+                yield f'{file.relative_to(root)}: a semicolon in "{name}"'
+
+
 def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
     problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text,
-                     "words": words, "counts": counts, "sizes": sizes}[check](root))
+                     "words": words, "counts": counts, "sizes": sizes, "cases": cases}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 

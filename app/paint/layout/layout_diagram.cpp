@@ -117,7 +117,7 @@ class DiagramLayout {
     const float half = sheet_.line_px(1) * 0.5f;
     switch (box.state) {
       case BoxState::kPlain:
-        return sheet_.fill(Layer::kBars, rect, palette_.phase[0], sheet_.px(3));
+        return;
       case BoxState::kNotYet:
         return outline(rect, -half, palette_.control, 1, sheet_.px(3));
       case BoxState::kFreed:

@@ -173,7 +173,8 @@ class RungLayout {
     number(columns_.differences, kName, palette_.text2, rung.delta, columns_.delta_x);
     number(columns_.losses, kNote, palette_.text2, rung.loss, columns_.loss_x);
     number(columns_.speeds, kName, palette_.text, rung.speed_text, columns_.speed_x);
-    number(columns_.speed_differences, kName, palette_.text2, rung.speed_delta, columns_.speed_delta_x);
+    number(columns_.speed_differences, kName, rung.speed_told ? palette_.text2 : palette_.text3, rung.speed_delta,
+           columns_.speed_delta_x);
     if (rung.speed <= 0) return;
     const float length = static_cast<float>(rung.speed / panel_.speeds.high) * (columns_.bar_to - columns_.bar_from);
     sheet_.fill(Layer::kBars,

@@ -107,7 +107,12 @@ void FigureCard::draw_picture(PageFrame& frame, const Rect& whole) {
   paint_scene(*canvas(), scene_, upper_left(rect));
   draw_measure(frame, rect);
   if (frame.page.awaits_prediction()) draw_awaited(rect, "Working out the prediction");
-  if (frame.page.awaits_run()) draw_awaited(rect, "Running; this is the run before");
+  if (const page::RunOnShow* const shown = frame.page.until_run()) {
+    if (shown->recording->info().source >= record::Source::kRecorded)
+      draw_awaited(rect, "Running; this is the run before");
+    else
+      draw_words_over(plot_in(rect), "Running; this is what is predicted");
+  }
   canvas()->PopClipRect();
   if (scene_.map.plot.width() > 0 && has_time(figure)) frame.state.timeline_focus = had_focus;
   draw_search(frame, figure, rect);
@@ -329,13 +334,22 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   if (lanes != nullptr && !lanes->marked.empty()) draw_chip(lanes->marked, area.y0 + px(32));
 }
 
+// Where the scene in `rect` has its plot; all of it where it has none.
+Rect FigureCard::plot_in(const Rect& rect) const {
+  const Rect& plot = scene_.map.plot;
+  if (plot.width() <= 0) return rect;
+  return {rect.x0 + plot.x0, rect.y0 + plot.y0, rect.x0 + plot.x1, rect.y0 + plot.y1};
+}
+
 // Over a picture of other settings.
 void FigureCard::draw_awaited(const Rect& rect, std::string_view words) const {
-  const Rect& plot = scene_.map.plot;
-  const bool has_plot = plot.width() > 0;
-  const Rect area = has_plot ? Rect{rect.x0 + plot.x0, rect.y0 + plot.y0, rect.x0 + plot.x1, rect.y0 + plot.y1} : rect;
+  const Rect area = plot_in(rect);
   fill(area, with_alpha(theme().canvas, 0.6f));
   hatch(area, with_alpha(theme().text3, 0.5f), 9, 1.1f);
+  draw_words_over(area, words);
+}
+
+void FigureCard::draw_words_over(const Rect& area, std::string_view words) {
   const float half = text_width(Face::kSemiBold, 13, words) * 0.5f + px(12);
   const Rect chip{area.center_x() - half, area.center_y() - px(15), area.center_x() + half, area.center_y() + px(15)};
   fill(chip, theme().raised, 6);

@@ -62,7 +62,9 @@ class FigureCard {
   void start_drag(PageFrame& frame, const lessons::FigureData& figure, ImVec2 mouse);
   void drag_guess(PageFrame& frame, ImVec2 mouse) const;
   void draw_measure(PageFrame& frame, const Rect& rect);
+  Rect plot_in(const Rect& rect) const;
   void draw_awaited(const Rect& rect, std::string_view words) const;
+  static void draw_words_over(const Rect& area, std::string_view words);
   // Why there are no kernels below, and the button that makes them.
   void draw_trace_line(PageFrame& frame, const Rect& rect, std::string_view why) const;
   void draw_search(PageFrame& frame, const lessons::FigureData& figure, const Rect& rect);

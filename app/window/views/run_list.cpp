@@ -105,7 +105,7 @@ void draw_list(page::PageModel& page, const Rect& anchor) {
 }  // namespace
 
 bool runs_to_choose(const page::PageModel& page) {
-  return page.on_show() != nullptr && page.runs().size() > (page.shows_prediction() ? 0U : 1U) &&
+  return page.shown_figure().basis != lessons::Basis::kParameters && page.on_show() != nullptr && page.runs().size() > (page.shows_prediction() ? 0U : 1U) &&
          !page.question().hides();
 }
 
