@@ -67,6 +67,19 @@ class Writing {
   std::uint64_t next_ = 1;
 };
 
+// From what is there before the step to `at_loss`: each layer adds as much as any other.
+void forward(Writing& writing, const ClosedForm::Moment& at_loss, const StepSettings& step) {
+  record::ByCategory bytes = at_loss.bytes;
+  const auto of = [&](record::Category category) -> Bytes& { return bytes[static_cast<std::size_t>(category)]; };
+  of(record::Category::kLogits) = 0;
+  if (step.micro_batches == 1) of(record::Category::kGradients) = 0;  // else those of the micro-batches before
+  const Bytes activations = of(record::Category::kActivations);
+  for (std::int64_t layer = 1; layer <= step.model.num_layers; ++layer) {
+    of(record::Category::kActivations) = activations / step.model.num_layers * layer;
+    writing.reach(bytes);
+  }
+}
+
 }  // namespace
 
 record::Recording recording_of(const ClosedForm& form, const record::Params& train_step) {
@@ -84,7 +97,8 @@ record::Recording recording_of(const ClosedForm& form, const record::Params& tra
     }
     writing.reach(resident);
   }
-  writing.mark(0, record::Phase::kSetup);
+  writing.mark(0, record::Phase::kForward);
+  if (!form.moments.empty()) forward(writing, form.moments.front(), step_settings(train_step));
   // One mark per phase: its moments are parts of it.
   std::optional<record::Phase> phase;
   for (const ClosedForm::Moment& moment : form.moments) {
