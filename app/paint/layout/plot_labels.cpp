@@ -34,6 +34,10 @@ class PlotLabels {
     }
     if (cap_shown()) avoid_horizontal(timeline.cap->y);
     if (head.guess) avoid_horizontal(*head.guess);
+    if (timeline.hidden_from) {
+      const float x = map.x_px(*timeline.hidden_from);
+      placer_.avoid({x - 1, map.plot.y0, x + 2, map.plot.y1});
+    }
   }
 
   // Returns which lines are named.

@@ -118,7 +118,7 @@ void draw_grid(PageFrame& frame, const std::vector<Cell>& cells, const Rect& rec
   }
 }
 
-constexpr float kGroupHeads = 190;
+constexpr float kGroupHeads = 214;
 
 // The groups' names; the one that is open is marked, and a number says how many of its settings were changed.
 void draw_group_heads(PageFrame& frame, const std::vector<GroupOnShow>& groups, Rect column, std::size_t& open) {
