@@ -73,6 +73,7 @@ class PageModel {
   // The page begins with the run that it is about, and these are not its settings.
   bool left_the_begin() const;
   void set_here();  // those settings
+  record::Params settings_here() const;
   void back_to_begin() { show_run(0); }
   int changed() const { return static_cast<int>(changes().size()); }
   // Settings that are others than those.

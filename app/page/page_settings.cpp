@@ -9,6 +9,7 @@
 #include "app/page/page_model.h"
 #include "app/page/run_estimate.h"
 #include "app/page/ways_out.h"
+#include "demos/experiments/combinations.h"
 
 namespace headroom::app::page {
 
@@ -88,14 +89,15 @@ void PageModel::recall(const std::string& answer, const std::map<std::string, st
 }
 
 std::optional<double> PageModel::estimated_seconds() const {
+  if (!runs_here()) return estimated_seconds(settings_here());
   if (const auto measured = control_.estimate()) return measured;
   return estimated_seconds(settings());
 }
 
 std::optional<double> PageModel::estimated_seconds(const record::Params& settings) const {
   const backend::Backend* const machine = control_.backend();
-  const bool on_cpu = device() == record::DeviceKind::kCpu;
-  if (!settings_drive() || machine == nullptr || !runs_here() || (!on_cpu && !flops_per_second_)) return std::nullopt;
+  const bool on_cpu = !has_gpu(machine) || device() == record::DeviceKind::kCpu;
+  if (!has_step_settings() || machine == nullptr || (!on_cpu && !flops_per_second_)) return std::nullopt;
   const predict::StepSettings step = predict::step_settings(settings);
   if (flops_per_second_) return run_flops(step) / *flops_per_second_;
   const double cores = std::max(1U, std::thread::hardware_concurrency());
@@ -109,19 +111,26 @@ void PageModel::note_speed() {
   if (completed && seconds > 0 && started_flops_ > 0) flops_per_second_ = started_flops_ / seconds;
 }
 
-// A first run on this machine: the page's own settings, and of the others those that the reader has changed.
-void PageModel::set_here() {
-  const record::Params before = settings();
-  const bool began = !runs_.empty();
-  const record::Params begin =
-      began ? record::Params::known_of(before.schema(), runs_.front().recording->info().params) : before;
-  control_.reset();
+// Of a first run on this machine: the page's own settings, and of the others those that the reader has changed.
+record::Params PageModel::settings_here() const {
+  const record::Params& now = settings();
+  record::Params here(now.schema());
   for (const auto& settings : {page_->settings, page_->here})
-    for (const lessons::Setting& setting : settings) control_.preset(setting.key, setting.value);
-  if (!began) return;
-  for (const record::ParamSpec& spec : before.schema())
-    if (spec.role == record::ParamRole::kTechnique && before.as_text(spec.key) != begin.as_text(spec.key))
-      (void)control_.set(spec.key, before.as_text(spec.key));
+    for (const lessons::Setting& setting : settings) (void)here.set(setting.key, std::string_view(setting.value));
+  if (runs_.empty()) return here;
+  const record::Params begin = record::Params::known_of(now.schema(), runs_.front().recording->info().params);
+  for (const record::ParamSpec& spec : now.schema()) {
+    if (spec.role != record::ParamRole::kTechnique || now.as_text(spec.key) == begin.as_text(spec.key)) continue;
+    record::Params with = here;
+    if (with.set(spec.key, std::string_view(now.as_text(spec.key))) && experiments::conflict_in(with) == nullptr)
+      here = std::move(with);
+  }
+  return here;
+}
+
+void PageModel::set_here() {
+  const record::Params here = settings_here();
+  for (const record::ParamSpec& spec : here.schema()) control_.preset(spec.key, here.as_text(spec.key));
 }
 
 // What is computed, how, and on which device; files, seeds and the number of steps stay the reader's.

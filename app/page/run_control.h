@@ -22,7 +22,6 @@ class RunControl {
   void use(backend::Backend* backend) { backend_ = backend; }
   // Shows the settings that a stored run was made with, as far as this program knows them.
   void show_params(const std::map<std::string, std::string>& params);
-  void reset() { params_ = record::Params(demo_->schema); }
   // What a page begins with.
   void preset(std::string_view key, std::string_view value) { (void)params_.set(key, value); }
   record::Status set(std::string_view key, std::string_view value);

@@ -2,6 +2,7 @@
 // gradients of the head that fill (Hsu et al. 2024, arXiv:2410.10989, figure 1).
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,19 +66,21 @@ class ChunkDiagram {
     diagram_.title = fmt::format("{} {} of {}: {} {}", shape.by_columns ? "Slice" : "Chunk", index + 1, shape.parts(),
                                  record::format_count(shape.length(index)), shape.by_columns ? "columns" : "tokens");
     diagram_.width = 30;
-    diagram_.height = 14;
+    diagram_.height = kTop + 13;
     diagram_.unit = "bytes";
-    const std::size_t inputs = add("X", "hidden states X", 0.5, 1, 5, 12, Category::kActivations, shape.inputs(), 1);
-    const std::size_t head = add("W", "head W", 8, 1, 5, 4, Category::kWeights, shape.head(), 1);
-    const std::size_t logits = add("Z", "logits, then dZ", 8, 8.5, 6.5, 2.5, Category::kLogits, shape.logits(index), 1);
-    const std::size_t dx = add("dX", "dX", 24, 1, 5, 12, Category::kGradients, shape.input_gradient(), 1);
-    const std::size_t dw = add("dW", "dW", 16.5, 1, 5, 4, Category::kGradients, shape.head_gradient(), 1);
+    const std::size_t inputs = add("X", "hidden states X", 0.5, kTop, 5, 12, Category::kActivations, shape.inputs(), 1);
+    const std::size_t head = add("W", "head W", 8, kTop, 5, 4, Category::kWeights, shape.head(), 1);
+    const std::size_t logits =
+        add("Z", "logits, then dZ", 8, kTop + 7.5, 6.5, 2.5, Category::kLogits, shape.logits(index), 1);
+    const std::size_t dx = add("dX", "dX", 24, kTop, 5, 12, Category::kGradients, shape.input_gradient(), 1);
+    const std::size_t dw = add("dW", "dW", 16.5, kTop, 5, 4, Category::kGradients, shape.head_gradient(), 1);
     // One of the two is a sum over the parts, the other is filled by them.
     DiagramBox &sum = diagram_.boxes[shape.by_columns ? dx : dw], &filled = diagram_.boxes[shape.by_columns ? dw : dx];
     sum.note = fmt::format("sum of {}", index + 1);
     filled.filled = done;
     filled.tip += fmt::format(", {:.0f} % filled", 100 * done);
     diagram_.boxes[logits].note = by(shape.rows(index), shape.columns(index));
+    for (const std::size_t tall : {inputs, dx}) name_above(tall);  // parts of them are marked, or filled
     const std::size_t strip = add_strip(diagram_.boxes[shape.by_columns ? head : inputs]);
     const std::size_t x = shape.by_columns ? inputs : strip, w = shape.by_columns ? strip : head;
     arrow(x, logits, false);
@@ -91,6 +94,8 @@ class ChunkDiagram {
   Diagram take() { return std::move(diagram_); }
 
  private:
+  static constexpr double kTop = 1.6;  // of the boxes; above are names
+
   std::size_t add(std::string id, std::string label, double x, double y, double width, double height, Category category,
                   Bytes bytes, double filled) {
     diagram_.boxes.push_back({.id = std::move(id),
@@ -105,6 +110,13 @@ class ChunkDiagram {
                               .value = static_cast<double>(bytes),
                               .tip = fmt::format("{}: {}", label, record::format_bytes(bytes))});
     return diagram_.boxes.size() - 1;
+  }
+
+  void name_above(std::size_t index) {
+    DiagramBox& box = diagram_.boxes[index];
+    DiagramBox name{.id = box.id + "_name", .x = box.x - 0.5, .y = 0, .width = box.width + 1, .height = kTop};
+    name.label = std::exchange(box.label, {});
+    diagram_.boxes.push_back(std::move(name));
   }
 
   // What this part takes of X or of W.
@@ -169,10 +181,9 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const Shape shape = shape_of(predict::step_settings(settings));
   const auto index =
       static_cast<std::int64_t>(show_frame(figure.head, *input.params, static_cast<std::size_t>(shape.parts())));
-  figure.head.provenance_line =
-      fmt::format("BT = {}, V = {}, H = {}, C = {}", record::format_count(shape.tokens),
-                  record::format_count(shape.vocab), record::format_count(shape.hidden),
-                  record::format_count(shape.part));
+  figure.head.provenance_line = fmt::format("BT = {}, V = {}, H = {}, C = {}", record::format_count(shape.tokens),
+                                            record::format_count(shape.vocab), record::format_count(shape.hidden),
+                                            record::format_count(shape.part));
   figure.panels.emplace_back(ChunkDiagram(shape, index).take());
   figure.panels.emplace_back(bytes_of(shape, index));
 }

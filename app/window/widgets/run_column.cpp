@@ -103,6 +103,7 @@ void draw_run(PageFrame& frame, Rect rect) {
     at.cut_right(px(6));
   }
   const bool tiny = !frame.page.runs_here();
+  const bool with_key = frame.density == Density::kWide && !tiny;
   const std::string asks = "Run, " + estimate_words(frame.page) + "?";
   const std::string_view verb = stored                       ? "Play"
                                 : tiny                       ? "Run tiny here"
@@ -112,8 +113,9 @@ void draw_run(PageFrame& frame, Rect rect) {
   const std::string_view why = control.busy_elsewhere() ? "Another page's run is on: wait for it, or cancel it there"
                                : stored                 ? std::string_view(control.fixed_settings())
                                : tiny ? "There is no GPU here: the tiny model takes the same step on this CPU (Ctrl R)"
-                                      : "Ctrl R";
-  const ButtonText run{verb, Icon::kPlay, frame.density == Density::kWide && !tiny ? "Ctrl R" : "", why};
+                               : with_key ? ""
+                                          : "Ctrl R";
+  const ButtonText run{verb, Icon::kPlay, with_key ? "Ctrl R" : "", why};
   if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) start_run(frame);
   if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
 }
