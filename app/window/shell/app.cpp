@@ -191,9 +191,7 @@ void App::draw_window(double now, ImVec2 viewport) {
     choice = draw_rail(frame, layout.rail, course().chapters(), read_);
     draw_top_bar(frame, layout.top);
     clicked = view_->draw(frame, layout.page);
-    const auto* backend = page().control().backend();
-    draw_status_bar(frame, layout.status,
-                    backend == nullptr ? std::vector<protocol::DeviceFacts>{} : backend->devices());
+    draw_status_bar(frame, layout.status, library_.no_engine(), library_.devices());
   }
   draw_keys(frame);
   draw_export(frame);

@@ -150,7 +150,7 @@ float draw_card_choice(PageFrame& frame, const Rect& row) {
   if (page.device() == record::DeviceKind::kCpu) {
     const std::string words = page.settings().integer("cap") > 0
                                   ? "under " + on->name
-                                  : fmt::format("of {} of this machine's memory", record::format_bytes(on->memory, 0));
+                                  : fmt::format("of {} on {}", record::format_bytes(on->memory, 0), on->name);
     text_in(Face::kRegular, 12, row, theme().text2, words, 1);
     return row.x1 - text_width(Face::kRegular, 12, words) - px(12);
   }
@@ -171,9 +171,10 @@ float draw_card_choice(PageFrame& frame, const Rect& row) {
   return at.x0 - px(12);
 }
 
-// Runs both sides of the border; returns where it begins.
+// Runs both sides of the border; returns where it begins. Not where nothing can be run.
 float draw_try(PageFrame& frame, const Rect& row) {
   page::PageModel& page = frame.page;
+  if (!page.why_no_engine().empty()) return row.x1;
   const std::optional<double> seconds = page.estimated_trial_seconds();
   const std::string why_not = page.why_no_trial();
   const bool asks = frame.state.long_trial_asked && why_not.empty();
