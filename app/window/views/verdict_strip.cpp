@@ -79,7 +79,7 @@ std::string measured_words(Bytes predicted, Bytes measured, const PeakUnit& unit
 std::vector<std::string> parts_words(const StepPlan& plan, const PeakUnit& unit) {
   const CardPlan& on = plan.cards.front();
   const predict::ProcessBytes& process = on.card.process;
-  if (!plan.why_formula.empty()) return {"of tensors, by the closed form", ": " + plan.why_formula};
+  if (!plan.why_formula.empty()) return {"of tensors"};  // the badge says the rest
   std::vector<std::string> parts{"of tensors"};
   if (plan.reserved > 0) {
     const bool gives_back = plan.reserved > on.fit.limit && on.fit.verdict != Verdict::kDoesNotFit;
@@ -190,6 +190,14 @@ float draw_try(PageFrame& frame, const Rect& row) {
   return at.x0 - px(12);
 }
 
+// Why it is no prediction is at the mouse. Returns where it ends.
+float draw_formula_badge(float x, const Rect& row, const std::string& why) {
+  const float end = source_badge(x, row.center_y(), record::Source::kFormula);
+  if (ImGui::IsMouseHoveringRect({x, row.y0}, {end, row.y1}) && ImGui::IsWindowHovered())
+    tooltip("Tensors alone, by the closed form: " + why);
+  return end;
+}
+
 void draw_headline(PageFrame& frame, const Rect& row) {
   const StepPlan* const plan = frame.page.plan();
   float end = draw_card_choice(frame, row);
@@ -204,6 +212,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   const ImU32 ink = current ? theme().text : theme().text3;
   const Rect number = text_in(Face::kSemiBold, 24, row, ink, unit.number(plan->allocated));
   float x = text_in(Face::kMedium, 12, {number.x1 + px(5), row.y0 + px(5), end, row.y1}, theme().text2, unit.name).x1;
+  if (!plan->why_formula.empty()) x = draw_formula_badge(x + px(12), row, plan->why_formula);
   x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
   const Tried tried = tried_batches(frame.page);
   const std::string largest = largest_words(plan->cards.front(), tried);

@@ -81,13 +81,16 @@ std::string needs_words(const PageFrame& frame) {
   return fmt::format("{:.{}f} of {:.1f} GiB", in(needs->bytes), in(needs->bytes) < 0.95 ? 2 : 1, in(needs->of));
 }
 
+constexpr float kWhyEm = 12, kWhyLine = 1.25f;
+
+float height_of_why(std::string_view words, float width) {
+  return paragraph(Face::kRegular, kWhyEm, kWhyLine, {0, 0, width, 0}, 0, words, false);
+}
+
 // As many of the words as `rect` has lines for.
-std::string fitted(std::string_view text, float em, float line, const Rect& rect) {
-  const auto height = [&](std::string_view words) {
-    return paragraph(Face::kRegular, em, line, {0, 0, rect.width(), 0}, 0, words, false);
-  };
+std::string fitted(std::string_view text, const Rect& rect) {
   std::string words(text);
-  while (height(words) > rect.height() + 1) {
+  while (height_of_why(words, rect.width()) > rect.height() + 1) {
     const std::size_t blank = std::string_view(words).substr(0, words.size() - 1).rfind(' ');
     if (blank == std::string::npos) break;
     words.resize(blank);
@@ -98,11 +101,12 @@ std::string fitted(std::string_view text, float em, float line, const Rect& rect
 
 }  // namespace
 
-void draw_no_engine(const PageFrame& frame, const Rect& rect, std::string_view head) {
-  constexpr float kEm = 12, kLine = 1.25f;
+void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head) {
   const std::string why = std::string(head) + frame.page.why_no_engine();
-  const std::string shown = fitted(why, kEm, kLine, rect);
-  paragraph(Face::kRegular, kEm, kLine, rect, theme().text2, shown);
+  const std::string shown = fitted(why, rect);
+  constexpr float kLineOfControls = 40;
+  if (rect.height() < px(kLineOfControls)) rect.y0 += (rect.height() - height_of_why(shown, rect.width())) * 0.5f;
+  paragraph(Face::kRegular, kWhyEm, kWhyLine, rect, theme().text2, shown);
   if (shown != why && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
     tooltip(why);
 }

@@ -10,7 +10,7 @@ namespace headroom::app::window {
 
 void draw_run(PageFrame& frame, Rect rect);
 // Where nothing can be run: why, and the cure, as far as there is room; all of it at the mouse.
-void draw_no_engine(const PageFrame& frame, const Rect& rect, std::string_view head = "No engine. ");
+void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head = "No engine. ");
 // The run on show becomes run A, against which the next ones are seen.
 void draw_pin(PageFrame& frame, Rect rect);
 

@@ -64,7 +64,7 @@ bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
     return false;
   }
   if (!frame.page.why_no_engine().empty()) {
-    draw_no_engine(frame, {at.x0, at.y0, rect.x1, rect.y1});
+    draw_no_engine(frame, {at.x0, at.y0, at.x1, std::max(at.y1, rect.y1)});
     return false;
   }
   const page::RunControl& control = frame.page.control();
