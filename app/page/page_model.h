@@ -80,8 +80,8 @@ class PageModel {
   std::map<std::string, std::string> changes() const;
   // As it was before a restart: the answer as Question::remembered() said it, then those settings. What this version does
   // not take has its default; a sentence each.
-  void recall(const std::string& answer, const std::map<std::string, std::string>& changes,
-              const std::string& pin = {});
+  std::vector<std::string> recall(const std::string& answer, const std::map<std::string, std::string>& changes,
+                                  const std::string& pin = {});
   // Null: not asked for, or on its way.
   const RunOnShow* predicted() const;
   // Of runs(), those that were made with these settings: indices.

@@ -186,6 +186,7 @@ void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
     for (const WidgetView* widget : widgets_.in(Slot::kBelowFigure)) height = widget->narrow_height();
   const Rect foot = rect.cut_bottom(px(height));
   rect.cut_bottom(px(10));
+  if (frame.faces) rect.y0 = draw_program_notice(frame, rect);  // else it is above the words
   if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
   card(rect);
   draw_figure(frame, rect.inset(px(12)), false);
