@@ -12,7 +12,7 @@ bool PageModel::offers(Layer layer) const {
     case Layer::kPredicted:
       return planner() != nullptr || (shows_prediction_ && !fills_with_formula());
     case Layer::kMeasured:
-      return settings_drive() ? has_evidence_ || shows_evidence() : shown_ >= 0;
+      return shown_ >= 0 && (has_evidence_ || !shows_prediction_ || !settings_drive());
   }
   return false;
 }

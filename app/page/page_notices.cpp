@@ -7,6 +7,7 @@
 #include "app/common/summary.h"
 #include "app/page/page_model.h"
 #include "lessons/names.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -61,6 +62,11 @@ std::optional<Notice> PageModel::notice() const {
   const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
   const auto composed = [&]() -> std::optional<Notice> {
     if (run == nullptr) return std::nullopt;
+    if (const std::string unknown = lessons::unknown_settings(run->recording->info()); !unknown.empty())
+      return Notice{Notice::Kind::kTrouble, "A run with settings that are not known here",
+                    fmt::format("It was made with {}. The figure shows what was recorded; the settings beside it are "
+                                "without that.",
+                                unknown)};
     const auto& provenance = run->recording->info().provenance;
     const auto trouble = provenance.find("kernels_trouble");
     if (trouble == provenance.end()) return std::nullopt;
