@@ -91,7 +91,14 @@ std::string settings_line(const record::RunInfo& info) {
       add(in_lower_case(spec.label) + " " + std::string(record::label_of(spec, value)));
     }
   }
+  if (const std::string unknown = unknown_settings(info); !unknown.empty()) add(unknown + " (not known here)");
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string unknown_settings(const record::RunInfo& info) {
+  const auto* demo = experiments::find_demo(info.demo);
+  if (demo == nullptr) return {};
+  return fmt::format("{}", fmt::join(record::Params::unknown_in(demo->schema, info.params), ", "));
 }
 
 std::string provenance_line(const record::RunInfo& info) {

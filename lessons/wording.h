@@ -15,6 +15,9 @@ std::string provenance_line(const record::RunInfo& info);
 // The same without the device, for settings that nothing has run with.
 std::string settings_line(const record::RunInfo& info);
 
+// "optimizer=muon, foo=1": settings of a run that this version does not know, such as those of a later one; empty: none.
+std::string unknown_settings(const record::RunInfo& info);
+
 // "NVIDIA H200", "AMD EPYC"; "GPU", "CPU" where its name is not known.
 std::string device_name(const record::RunInfo& info);
 

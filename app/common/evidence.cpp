@@ -12,6 +12,7 @@ namespace headroom::app {
 namespace {
 
 bool same_work(const std::map<std::string, std::string>& params, const record::Params& settings) {
+  if (!record::Params::unknown_in(settings.schema(), params).empty()) return false;
   const record::Params made = record::Params::known_of(settings.schema(), params);
   return std::all_of(settings.schema().begin(), settings.schema().end(), [&](const record::ParamSpec& spec) {
     if (spec.role == record::ParamRole::kRun) return true;

@@ -128,15 +128,33 @@ backend::Machine Predictions::machine() const {
   return machine_;
 }
 
-// Of the thread: what the planner says of its machine, as soon as it does.
+std::string Predictions::trouble() const {
+  const std::lock_guard lock(mutex_);
+  return trouble_;
+}
+
+// Of the thread: what the planner says of its machine, as soon as it does, or why it says nothing.
 void Predictions::wait_for_greeting() {
   const auto asked = [this] {
     const std::lock_guard lock(mutex_);
     return ends_ || !waiting_.empty();
   };
-  while (planner_ != nullptr && planner_->devices().empty() && !planner_->trouble() && !asked())
+  while (planner_ != nullptr && !greeted() && !planner_->trouble() && !asked())
     backend::wait_and_poll(*planner_, kLongestSilence);
   note_machine();
+  if (planner_ == nullptr) return;
+  if (planner_->trouble())
+    note_trouble(*planner_->trouble());
+  else if (greeted())
+    note_trouble({});
+}
+
+// By the process that is at work now.
+bool Predictions::greeted() const { return !planner_->devices().empty() && (!dead_ || process() != *dead_); }
+
+std::string Predictions::process() const {
+  const auto pid = planner_->facts().find("pid");
+  return pid == planner_->facts().end() ? std::string() : pid->second;
 }
 
 void Predictions::note_machine() {
@@ -145,11 +163,18 @@ void Predictions::note_machine() {
   machine_ = {planner_->devices(), planner_->facts()};
 }
 
+void Predictions::note_trouble(std::string sentence) {
+  const std::lock_guard lock(mutex_);
+  if (sentence == trouble_) return;
+  trouble_ = std::move(sentence);
+  news_ = true;
+}
+
 void Predictions::work() {
   planner_ = make_();  // it takes a second to load: before the first question
-  wait_for_greeting();
-  std::unique_lock lock(mutex_);
   while (true) {
+    wait_for_greeting();
+    std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
     if (ends_) return;
     current_ = std::move(waiting_.front());
@@ -214,29 +239,43 @@ std::shared_ptr<const Prediction> Predictions::answer(const Question& question) 
   return prediction_of({.recording = std::make_shared<const Recording>(*std::move(all)), .refusal = {}});
 }
 
+// A question whose planner dies is asked once more, of the fresh one: a planner may be killed for any reason.
 Predictions::Traced Predictions::trace(const Question& question, const record::Params& params) {
-  const auto refused = [](std::string sentence) {
-    return Traced{nullptr, sentence.empty() ? "The engine did not answer." : std::move(sentence)};
+  Traced traced = ask_planner(question, params);
+  if (traced.lost) {
+    if (planner_ != nullptr) dead_ = process();
+    const bool fresh = planner_ != nullptr && !planner_->trouble();
+    note_trouble(traced.refusal + (fresh ? " A fresh one is on its way." : ""));
+    traced = ask_planner(question, params);
+  }
+  const bool answered = traced.recording != nullptr || !traced.refusal.empty();
+  if (answered) note_trouble(traced.lost ? traced.refusal : std::string());
+  return traced;
+}
+
+Predictions::Traced Predictions::ask_planner(const Question& question, const record::Params& params) {
+  const auto refused = [](std::string sentence, bool lost) {
+    return Traced{nullptr, sentence.empty() ? "The engine did not answer." : std::move(sentence), lost};
   };
   if (planner_ == nullptr) planner_ = make_();
-  if (planner_ == nullptr) return refused("There is no engine to predict with.");
+  if (planner_ == nullptr) return refused("There is no engine to predict with.", true);
   const backend::RunRequest request{question.run.demo, params, true, {}};
-  if (const record::Status started = planner_->start(request); !started) return refused(started.error().message);
+  if (const record::Status started = planner_->start(request); !started) return refused(started.error().message, true);
   while (planner_->state() != RunState::kFinished) {
     if (dropped(question)) return {};
     if (const auto& trouble = planner_->trouble(); trouble && !trouble->empty()) {
       const std::string sentence = *trouble;
       planner_.reset();
-      return refused(sentence);
+      return refused(sentence, true);
     }
     backend::wait_and_poll(*planner_, kLongestSilence);
   }
   const std::shared_ptr<const Recording> traced = planner_->recording();
   const auto& outcome = traced->outcome();
-  if (!outcome) return refused("The engine ended before it had answered.");
+  if (!outcome) return refused("The engine ended before it had answered.", true);
   const bool known =
       outcome->kind == record::OutcomeKind::kCompleted || outcome->kind == record::OutcomeKind::kOutOfMemory;
-  return known ? Traced{traced, {}} : refused(outcome->message);
+  return known ? Traced{traced, {}} : refused(outcome->message, outcome->kind == record::OutcomeKind::kEngineLost);
 }
 
 }  // namespace headroom::app

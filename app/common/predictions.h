@@ -61,6 +61,9 @@ class Predictions {
   bool poll();
   bool busy() const;                 // some answer is on its way
   backend::Machine machine() const;  // as the planner said it; empty: not yet
+  // Why there are no answers now, in one sentence: the planner does not start, or it has died and a fresh one is not
+  // there yet. Empty: there are.
+  std::string trouble() const;
 
  private:
   struct Question {
@@ -76,20 +79,27 @@ class Predictions {
   struct Traced {
     std::shared_ptr<const record::Recording> recording;
     std::string refusal;
+    bool lost = false;  // the refusal is not about the question: the planner died, or does not start
   };
 
   void work();
   void wait_for_greeting();
+  bool greeted() const;
+  std::string process() const;
   void note_machine();
+  void note_trouble(std::string sentence);
   std::shared_ptr<const Prediction> answer(const Question& question);
   Traced trace(const Question& question, const record::Params& params);
+  Traced ask_planner(const Question& question, const record::Params& params);
   static std::shared_ptr<const Prediction> prediction_of(Traced traced);
   bool dropped(const Question& question) const;
   std::shared_ptr<const Prediction> known(const PlannedRun& run);
   void keep(Answer answer);
 
   MakePlanner make_;
-  std::unique_ptr<backend::Backend> planner_;  // of the thread
+  // Of the thread:
+  std::unique_ptr<backend::Backend> planner_;
+  std::optional<std::string> dead_;  // the process that died last, as facts() names it
 
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
@@ -97,6 +107,7 @@ class Predictions {
   std::optional<Question> current_;  // being answered; nothing: none, or it was dropped
   std::list<Answer> answers_;        // the one that was asked for last first
   backend::Machine machine_;
+  std::string trouble_;
   bool news_ = false, ends_ = false;
   std::thread thread_;  // last: it uses all of these
 };

@@ -21,14 +21,14 @@ bool is_executable(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// The engine that the user named; `where` says how, for the message.
-EngineChoice engine_from_text(std::string_view text, std::string_view where) {
+// The engine that the user named; `cure`: how to do without it.
+EngineChoice engine_from_text(std::string_view text, std::string_view cure) {
   if (is_executable(text)) return {backend::EngineCommand{{std::string(text)}}, {}};
   std::vector<std::string> words = split_words(text);
-  if (words.empty()) return {std::nullopt, fmt::format("{} names no engine.", where)};
+  if (words.empty()) return {std::nullopt, fmt::format("{}, or name a program with it: it names none.", cure)};
   // A bare name is looked up in PATH when it starts; a path can be checked now.
   if (words[0].find('/') != std::string::npos && !is_executable(words[0]))
-    return {std::nullopt, fmt::format("{} names {}, which is no program: stored runs only.", where, words[0])};
+    return {std::nullopt, fmt::format("{}, or name a program with it: {} is none.", cure, words[0])};
   return {backend::EngineCommand{std::move(words)}, {}};
 }
 
@@ -75,14 +75,13 @@ std::string as_typed(const backend::EngineCommand& command) {
 }
 
 EngineChoice choose_engine(std::string_view asked) {
-  if (!asked.empty()) return engine_from_text(asked, "--engine");
+  if (!asked.empty()) return engine_from_text(asked, "Leave --engine out");
   if (const char* named = std::getenv("HEADROOM_ENGINE"); named != nullptr && *named != '\0')
-    return engine_from_text(named, "HEADROOM_ENGINE");
+    return engine_from_text(named, "Unset HEADROOM_ENGINE");
   const fs::path beside = executable_folder() / "headroom-engine";
   if (is_executable(beside)) return {backend::EngineCommand{{beside.string()}}, {}};
   return {std::nullopt,
-          "This build has no engine, so it shows stored runs only: `./run` builds one, or name one with "
-          "--engine \"ssh HOST headroom-engine\"."};
+          "This build has no engine: `./run` builds one, or name one with --engine \"ssh HOST headroom-engine\"."};
 }
 
 backend::Backend* Session::runner() {

@@ -42,7 +42,7 @@ class Session {
   explicit Session(EngineChoice engine) : engine_(std::move(engine)) {}
 
   bool has_engine() const { return static_cast<bool>(engine_); }
-  // Why there are stored runs only; empty with an engine.
+  // Why nothing can be run, with the cure; empty with an engine.
   const std::string& why_no_engine() const { return engine_.reason; }
   const EngineChoice& engine() const { return engine_; }
 

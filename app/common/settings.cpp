@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -34,31 +36,89 @@ json read_object(const fs::path& path) {
   return object.is_object() ? object : json(nullptr);
 }
 
-PageMemory memory_from(const json& page) {
+// What is read from an object by its keys, and what of it this version does not take, a sentence each.
+class Reading {
+ public:
+  Reading(const json& object, std::string where, std::vector<std::string>& refused)
+      : object_(object), where_(std::move(where)), refused_(refused) {}
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+  ~Reading() {
+    for (const auto& [key, value] : object_.items())
+      if (std::ranges::find(known_, key) == known_.end())
+        refused_.push_back(fmt::format("{}{} is no key of this version: it changes nothing.", where_, key));
+  }
+
+  // `take` says whether it has taken the value; a bad one costs only itself.
+  template <class Take>
+  void key(std::string_view key, std::string_view otherwise, Take take) {
+    known_.emplace_back(key);
+    const auto found = object_.find(key);
+    if (found == object_.end() || take(*found)) return;
+    const std::string value = found->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, kMostValue);
+    refused_.push_back(fmt::format("{}{} {} is not taken: {}.", where_, key, value, otherwise));
+  }
+
+ private:
+  static constexpr std::size_t kMostValue = 60;
+
+  const json& object_;
+  std::string where_;
+  std::vector<std::string>& refused_;
+  std::vector<std::string> known_;
+};
+
+bool take_text(const json& value, std::string& to) {
+  if (value.is_string()) to = value;
+  return value.is_string();
+}
+
+PageMemory memory_from(const json& page, const std::string& id, std::vector<std::string>& refused) {
   PageMemory memory;
-  if (const auto read = page.find("read"); read != page.end() && read->is_boolean()) memory.read = *read;
-  if (const auto answer = page.find("answer"); answer != page.end() && answer->is_string()) memory.answer = *answer;
-  if (const auto settings = page.find("settings"); settings != page.end() && settings->is_object())
-    for (const auto& [key, value] : settings->items())
-      if (value.is_string()) memory.settings[key] = value;
-  if (const auto pin = page.find("pin"); pin != page.end() && pin->is_string()) memory.pin = *pin;
+  const std::string where = "page " + id + ": ";
+  Reading reading(page, where, refused);
+  reading.key("read", "the page counts as not read", [&](const json& value) {
+    if (value.is_boolean()) memory.read = value;
+    return value.is_boolean();
+  });
+  reading.key("answer", "the question is open", [&](const json& value) { return take_text(value, memory.answer); });
+  reading.key("settings", "the page begins with its own", [&](const json& value) {
+    if (!value.is_object()) return false;
+    Reading settings(value, where, refused);
+    for (const auto& [key, text] : value.items())
+      settings.key(key, "the default is used",
+                   [&](const json& each) { return each.is_string() && take_text(each, memory.settings[key]); });
+    return true;
+  });
+  reading.key("pin", "the page's own run A is used", [&](const json& value) { return take_text(value, memory.pin); });
   return memory;
 }
 
-// Each key by itself: a bad value costs only that value.
-Settings settings_from(const json& object) {
+Settings settings_from(const json& object, std::vector<std::string>& refused) {
   Settings settings;
-  if (const auto page = object.find("page"); page != object.end() && page->is_string()) settings.page = *page;
-  if (const auto theme = object.find("theme");
-      theme != object.end() && (*theme == "light" || *theme == "dark" || *theme == "high_contrast"))
-    settings.theme = *theme;
-  if (const auto scale = object.find("font_scale"); scale != object.end() && scale->is_number()) {
-    const double value = scale->get<double>();
-    if (std::isfinite(value)) settings.font_scale = std::clamp(value, kMinFontScale, kMaxFontScale);
-  }
-  if (const auto pages = object.find("pages"); pages != object.end() && pages->is_object())
-    for (const auto& [id, page] : pages->items())
-      if (page.is_object()) settings.pages[id] = memory_from(page);
+  Reading reading(object, "", refused);
+  reading.key("page", "the first page is shown", [&](const json& value) { return take_text(value, settings.page); });
+  reading.key("theme", "it is light, dark or high_contrast, and light is used", [&](const json& value) {
+    const bool known = value == "light" || value == "dark" || value == "high_contrast";
+    return known && take_text(value, settings.theme);
+  });
+  const std::string scales =
+      fmt::format("it is a number from {} to {}, and the nearest is used", kMinFontScale, kMaxFontScale);
+  reading.key("font_scale", scales, [&](const json& value) {
+    const double asked = value.is_number() ? value.get<double>() : NAN;
+    if (std::isfinite(asked)) settings.font_scale = std::clamp(asked, kMinFontScale, kMaxFontScale);
+    return settings.font_scale == asked;
+  });
+  reading.key("pages", "every page begins anew", [&](const json& value) {
+    if (!value.is_object()) return false;
+    Reading pages(value, "", refused);
+    for (const auto& [id, page] : value.items())
+      pages.key(id, "the page begins anew", [&](const json& each) {
+        if (each.is_object()) settings.pages[id] = memory_from(each, id, refused);
+        return each.is_object();
+      });
+    return true;
+  });
   return settings;
 }
 
@@ -100,11 +160,22 @@ SettingsFile::SettingsFile(fs::path path) : path_(std::move(path)) {
     notice_ = "There is no home folder: settings are kept until the window closes.";
   } else if (fs::exists(path_, failed)) {
     const json object = read_object(path_);
+    std::vector<std::string> refused;
     if (object.is_object())
-      values_ = settings_from(object);
+      values_ = settings_from(object, refused);
     else
       notice_ = keep_broken(path_);
+    if (!refused.empty()) notice_ = refused_in(path_, refused);
   }
+}
+
+std::string refused_in(const fs::path& file, const std::vector<std::string>& sentences) {
+  constexpr std::size_t kMost = 3;
+  std::string all = file.string() + ":";
+  for (const std::string& sentence : std::span(sentences).first(std::min(kMost, sentences.size())))
+    all += "\n" + sentence;
+  if (sentences.size() > kMost) all += fmt::format("\nAnd {} more.", sentences.size() - kMost);
+  return all;
 }
 
 void SettingsFile::save(const Settings& settings) {

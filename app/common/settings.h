@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "demos/record/result.h"
 
@@ -34,6 +35,9 @@ inline constexpr double kMaxFontScale = 4;
 // $XDG_CONFIG_HOME/headroom/settings.json, else ~/.config/headroom/settings.json; empty without a home.
 std::filesystem::path settings_path();
 
+// The first of what a file of settings has that is not taken, a sentence each, as one notice.
+std::string refused_in(const std::filesystem::path& file, const std::vector<std::string>& sentences);
+
 // Settings and their file. Nothing here ever stops the program: a file that cannot be read means the defaults, one that
 // cannot be written means settings in memory.
 class SettingsFile {
@@ -41,9 +45,10 @@ class SettingsFile {
   explicit SettingsFile(std::filesystem::path path = settings_path());
 
   const Settings& values() const { return values_; }
+  const std::filesystem::path& path() const { return path_; }
   // Where the reader's runs are kept; empty: nowhere.
   std::filesystem::path runs_folder() const { return path_.empty() ? path_ : path_.parent_path() / "runs"; }
-  // One sentence if the file could not be used; empty: all is well. To be shown once.
+  // What could not be used of the file, or that it could not be written; empty: all is well. To be shown once.
   const std::string& notice() const { return notice_; }
 
   // Takes the new values and writes those that changed into the file as it is now (another window may have written

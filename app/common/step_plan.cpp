@@ -147,11 +147,15 @@ std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std
   const record::ParamSpec& spec = spec_of(params, key);
   const Bytes limit = card.memory - card.process.bytes - card.process.margin;
   const auto low = static_cast<std::int64_t>(spec.minimum), high = static_cast<std::int64_t>(spec.maximum);
+  std::optional<bool> by_formula;
   const auto needed = [&](std::int64_t value) -> std::optional<Needed> {
     Params changed = params;
     if (!changed.set(key, value)) return std::nullopt;
     const Step* const asked = step(changed);
     if (asked == nullptr || !asked->refusal.empty()) return std::nullopt;
+    // A planner that dies on the way leaves two ways to count, which do not mix.
+    if (by_formula.value_or(asked->form.has_value()) != asked->form.has_value()) return std::nullopt;
+    by_formula = asked->form.has_value();
     return Needed{.bytes = asked->bytes(), .fits = asked->on(card).verdict == predict::Verdict::kFits};
   };
   const auto found = largest_that_fits(low, high, limit, needed);

@@ -45,8 +45,12 @@ std::string view_in_words(const lessons::TourView& view, const PageModel& page) 
 }  // namespace
 
 std::string why_no_act(const lessons::Act& act, const PageModel& page) {
-  if (act.sets()) return page.control().fixed_settings();
-  return page.question().hides() ? "The figure shows this after the answer." : "";
+  if (!act.sets()) return page.question().hides() ? "The figure shows this after the answer." : "";
+  record::Params wanted = page.settings();
+  for (const lessons::Setting& setting : act.settings)
+    if (const auto set = wanted.set(setting.key, std::string_view(setting.value)); !set)
+      return "This link changes nothing. " + set.error().message;
+  return page.control().fixed_settings();
 }
 
 std::string in_words(const lessons::Act& act, const PageModel& page) {

@@ -173,7 +173,7 @@ bool Ladder::fill() {
 }
 
 std::optional<SweepPoint> Ladder::computed(const PlannedPoint& planned) {
-  if (around_->predictions == nullptr) return by_closed_form(planned, "There is no engine to predict with.");
+  if (around_->predictions == nullptr) return by_closed_form(planned, around_->why_none);
   const Params asked = with_every_kind_of_step(planned.params);
   const auto found = answers_.find(asked.to_map());
   if (found != answers_.end()) {

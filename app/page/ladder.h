@@ -29,6 +29,7 @@ class Ladder {
     std::vector<std::shared_ptr<const record::Recording>> runs;  // those that count first, first
     bool hidden = false;                                         // ask for the first rung only
     Predictions* predictions = nullptr;                          // not owned; null: the closed form takes their place
+    std::string why_none;                                        // then; else why they have no answers now
 
     bool operator==(const Around&) const = default;
   };

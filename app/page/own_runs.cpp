@@ -31,9 +31,9 @@ void PageModel::add_kept(std::shared_ptr<const record::Recording> recording, std
   stale_ = true;
 }
 
-// A run that was cancelled or went wrong shows nothing that is worth a file.
+// A run that was cancelled or went wrong shows nothing that is worth a file, nor does a stored one that was played.
 const RunOnShow* PageModel::take_unkept() {
-  if (own_ < 0 || control_.running()) return nullptr;
+  if (own_ < 0 || control_.running() || replay_of_) return nullptr;
   RunOnShow& own = runs_[static_cast<std::size_t>(own_)];
   const bool whole = ended_in(*own.recording, record::OutcomeKind::kCompleted) ||
                      ended_in(*own.recording, record::OutcomeKind::kOutOfMemory);
@@ -105,6 +105,7 @@ const std::vector<RunMark>& PageModel::marks(std::string_view key) {
 
 std::string PageModel::why_no_trial() const {
   if (!control_.fixed_settings().empty()) return control_.fixed_settings();
+  if (std::string why = why_no_engine(); !why.empty()) return why;
   const StepPlan* const step = plan();
   if (step == nullptr || step->cards.empty() || !step->cards.front().largest_batch || !(step->params == settings()))
     return "The largest batch is still being worked out.";

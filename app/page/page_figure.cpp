@@ -128,7 +128,7 @@ void PageModel::hold_axis(bool on) {
 
 std::string PageModel::answered_by() const {
   const auto run = std::ranges::find(runs_, answered_by_, &RunOnShow::recording);
-  return answered_by_ == nullptr || run == runs_.end() ? std::string() : run->where + ": " + run->label;
+  return answered_by_ == nullptr || run == runs_.end() ? std::string() : run->words();
 }
 
 bool PageModel::left_answer() const {
@@ -288,6 +288,7 @@ std::string PageModel::why_no_lanes() const {
 }
 
 void PageModel::trace(double now) {
+  if (!can_run()) return;
   if (!runs_here()) set_here();
   (void)set_param("trace", "on");
   run(now);

@@ -8,8 +8,12 @@ namespace headroom::app::page {
 // The run that was chosen counts first, then what was made here.
 bool PageModel::follow_ladder() {
   if (!climbs()) return false;
-  Ladder::Around around{
-      .settings = settings(), .device = device(), .runs = {}, .hidden = question_.hides(), .predictions = predictions_};
+  Ladder::Around around{.settings = settings(),
+                        .device = device(),
+                        .runs = {},
+                        .hidden = question_.hides(),
+                        .predictions = predictions_,
+                        .why_none = planner() == nullptr ? why_no_prediction() : std::string()};
   for (const int first : {shown_, sweep_})
     if (first >= 0) around.runs.push_back(runs_[static_cast<std::size_t>(first)].recording);
   for (const RunOnShow& run : runs_) around.runs.push_back(run.recording);

@@ -3,20 +3,16 @@
 
 namespace headroom::app::page {
 
-bool PageModel::fills_with_formula() const {
-  return shows_prediction_ && prediction_.recording != nullptr &&
-         prediction_.recording->info().source == record::Source::kFormula;
-}
-
+// Other figures have what is predicted and measured as columns, or not at all.
 bool PageModel::offers(Layer layer) const {
-  if (!has_predictions() || question_.hides()) return false;
+  if (!has_predictions() || !shows_runs() || question_.hides()) return false;
   switch (layer) {
     case Layer::kFormula:
-      return settings_drive() && lessons::panel_of<lessons::Timeline>(figure_) != nullptr;
+      return fills_with_formula() || (settings_drive() && lessons::panel_of<lessons::Timeline>(figure_) != nullptr);
     case Layer::kPredicted:
-      return predictions_ != nullptr;
+      return planner() != nullptr || (shows_prediction_ && !fills_with_formula());
     case Layer::kMeasured:
-      return settings_drive() ? has_evidence_ || shows_evidence() : shown_ >= 0;
+      return shown_ >= 0 && (has_evidence_ || !shows_prediction_ || !settings_drive());
   }
   return false;
 }
@@ -34,17 +30,24 @@ bool PageModel::shows(Layer layer) const {
   return false;
 }
 
+std::string PageModel::why_fixed(Layer layer) const {
+  if (layer == Layer::kMeasured || !offers(layer)) return {};
+  if (layer == Layer::kPredicted && fills_with_formula()) return why_no_prediction();
+  const bool fills = shows_prediction_ && (layer == Layer::kPredicted || fills_with_formula());
+  if (!fills || offers(Layer::kMeasured)) return {};
+  return "It stays: no run with these settings is there to fill the figure.";
+}
+
 void PageModel::show(Layer layer, bool on) {
-  if (!offers(layer) || on == shows(layer)) return;
+  if (!offers(layer) || on == shows(layer) || !why_fixed(layer).empty()) return;
   const bool fills = layer == Layer::kMeasured || (shows_prediction_ && layer == Layer::kPredicted) ||
                      (layer == Layer::kFormula && fills_with_formula());
-  if (fills && layer != Layer::kMeasured && !offers(Layer::kMeasured)) return;  // nothing else would fill it
   wanted_[static_cast<std::size_t>(layer)] = on;
   stale_ = true;
   if (!fills) return;
   const bool measured = layer == Layer::kMeasured ? on : !on;
   wanted_[static_cast<std::size_t>(Layer::kMeasured)] = measured;
-  if (!measured && predictions_ != nullptr) wanted_[static_cast<std::size_t>(Layer::kPredicted)] = true;
+  if (!measured && planner() != nullptr) wanted_[static_cast<std::size_t>(Layer::kPredicted)] = true;
   if (settings_drive())
     show_settings();
   else

@@ -15,6 +15,7 @@ PageModel::PageModel(const lessons::Page& page, const experiments::DemoInfo& dem
     : page_(&page),
       question_(page.question ? &*page.question : nullptr),
       control_(demo, sources.runner, std::move(sources.fixed_settings)),
+      why_no_engine_(std::move(sources.why_no_engine)),
       predictions_(sources.predictions),
       replay_of_(std::move(sources.replay_of)) {
   for (const std::string& id : page.figures)
@@ -207,6 +208,7 @@ bool PageModel::poll(double now, bool news) {
     changed = true;
   }
   changed = (asked_ && take_prediction()) || changed;
+  changed = follow_planner() || changed;
   changed = follow_ladder() || changed;
   changed = plan_step(news) || changed;
   constexpr double kNoticed = 0.1;  // seconds until an answer is late
@@ -218,7 +220,7 @@ bool PageModel::poll(double now, bool news) {
 }
 
 void PageModel::run(double now, std::optional<double> budget) {
-  if (!control_.can_run()) return;
+  if (!can_run()) return;
   over_budget_ = false;
   budget_ = budget;
   if (!runs_here()) set_here();
@@ -269,9 +271,9 @@ void PageModel::look_at(int index) {
   comparison_.rows.clear();
   stale_ = true;
   pin_base();
-  if (!replay_of_ || index == own_ || index == sweep_ || control_.running()) return;
+  if (control_.fixed_settings().empty() || index == own_ || index == sweep_ || control_.running()) return;
   const auto& recording = runs_[static_cast<std::size_t>(index)].recording;
-  control_.use(replay_of_(recording));
+  if (replay_of_) control_.use(replay_of_(recording));
   control_.show_params(recording->info().params);
 }
 

@@ -35,9 +35,10 @@ struct Notice {
 struct PageSources {
   backend::Backend* runner = nullptr;                            // not owned
   Predictions* predictions = nullptr;                            // not owned; null: there are none
+  std::string why_no_engine;                                     // one sentence with the cure; empty: there is one
   std::string fixed_settings;                                    // why settings cannot be changed; empty: they can
   std::vector<std::shared_ptr<const record::Recording>> stored;  // the first shows at once
-  // Without an engine: makes a replay backend. Not owned.
+  // Where stored runs are played: makes a replay backend. Not owned.
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of;
 };
 
@@ -68,20 +69,20 @@ class PageModel {
   bool settings_drive() const;
   // Of this machine, or of the GPU that the settings ask for.
   record::DeviceKind device() const;
-  // Whether this machine has what the settings run on. Else run() takes the settings that the page has for any machine.
+  // Whether this machine has what the settings run on. Else run() takes settings_here(), which any machine can run.
   bool runs_here() const;
+  record::Params settings_here() const;
+  void set_here();
   // The page begins with the run that it is about, and these are not its settings.
   bool left_the_begin() const;
-  void set_here();  // those settings
-  record::Params settings_here() const;
   void back_to_begin() { show_run(0); }
   int changed() const { return static_cast<int>(changes().size()); }
   // Settings that are others than those.
   std::map<std::string, std::string> changes() const;
   // As it was before a restart: the answer as Question::remembered() said it, then those settings. What this version does
-  // not take is left out.
-  void recall(const std::string& answer, const std::map<std::string, std::string>& changes,
-              const std::string& pin = {});
+  // not take has its default; a sentence each.
+  std::vector<std::string> recall(const std::string& answer, const std::map<std::string, std::string>& changes,
+                                  const std::string& pin = {});
   // Null: not asked for, or on its way.
   const RunOnShow* predicted() const;
   // Of runs(), those that were made with these settings: indices.
@@ -93,6 +94,9 @@ class PageModel {
   const std::vector<RunMark>& marks(std::string_view key);
 
   // --- runs
+  // Why nothing can be run here: there is no engine, or it does not start; one sentence with the cure. Empty: it can.
+  std::string why_no_engine() const;
+  bool can_run() const { return control_.can_run() && why_no_engine().empty(); }
   // `budget`: seconds after which a stored run takes the place of one that is still on.
   void run(double now, std::optional<double> budget = {});
   void cancel() { control_.cancel(); }
@@ -124,8 +128,7 @@ class PageModel {
   void show_run(int index);
   const RunOnShow* on_show() const;  // that run, or the prediction; null: nothing
   // Several stored runs may come later than the first picture. `base`: others of the same model and shape are compared
-  // with it, until the reader pins or unpins one.
-  // `name`: by which a tour pins it.
+  // with it, until the reader pins or unpins one. `name`: by which a tour pins it.
   void add_stored(std::shared_ptr<const record::Recording> recording, bool base = false, std::string_view name = {});
   // One that the reader made before a restart.
   void add_kept(std::shared_ptr<const record::Recording> recording, std::string_view name);
@@ -136,8 +139,7 @@ class PageModel {
   std::vector<std::string> take_forgotten() { return std::exchange(forgotten_, {}); }  // files
   // Of another demo, for the figures that draw it beside the run on show.
   void add_beside(std::shared_ptr<const record::Recording> recording);
-  // What a sweep that was started on this page has got to. `show`: with a figure of it, else it changes under the reader
-  // only where it is on show.
+  // What a sweep of this page has got to. `show`: with a figure of it, else only where it is on show.
   void take_sweep(std::shared_ptr<const record::Recording> recording, bool show);
   // Run A: whatever is shown beside it is compared with it. The run that is shown can become A once it has ended.
   bool can_pin() const;
@@ -146,22 +148,17 @@ class PageModel {
   // For recall(): empty where the page decides, "none", or the name of the reader's choice.
   std::string pin_name() const;
   const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
-  // Of what the figure on show is about: memory of a training step is predicted, a sweep is not, and a calculation needs
-  // no prediction. Without an engine the closed form takes its place.
-  bool has_predictions() const {
-    const bool step = control_.demo().id == experiments::training_step().id;
-    return step && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
-  }
+  // Memory of a training step is predicted; a sweep and a calculation are not.
+  bool has_predictions() const;
   bool shows_prediction() const { return shows_prediction_; }
   // Why there is no prediction to look at; one sentence.
   std::string why_no_prediction() const;
   // What is on show is of other settings, and the prediction for these takes longer than one notices.
   bool awaits_prediction() const { return shows_prediction_ && late_; }
-  // The run on show has nothing to draw yet: until it has, the figure is of what is predicted for it or, on pages where
-  // settings do not drive, of the run that was on show before. Null: nothing is awaited.
+  // What the figure is of until the run on show has anything to draw: what is predicted for it or, where settings do not
+  // drive, the run that was on show before. Null: nothing is awaited.
   const RunOnShow* until_run() const { return until_run_; }
-  // Whether the step with these settings fits on the card that it is for, and up to which batch. Null: that is not the
-  // question, or it would answer the page's.
+  // Whether the step fits on its card, and up to which batch. Null: not the question, or it would answer the page's.
   const StepPlan* plan() const { return plan_ && !question_.hides() ? &*plan_ : nullptr; }
   // The mouse is on a link that sets these; none: on no link. Until it leaves, what is predicted with them is a line over the
   // figure. In every frame.
@@ -188,7 +185,8 @@ class PageModel {
   enum class Layer : unsigned char { kFormula, kPredicted, kMeasured };
   bool offers(Layer layer) const;  // where the figure has it
   bool shows(Layer layer) const;
-  void show(Layer layer, bool on);  // the last one that could fill the figure stays
+  std::string why_fixed(Layer layer) const;  // why show() would change nothing; empty: it would
+  void show(Layer layer, bool on);           // the last one that could fill the figure stays
 
   // --- the ladder: of a page whose figure on show is one, what is on show is the reader's, measured and predicted
   bool climbs() const { return shown_figure().basis == lessons::Basis::kLadder; }
@@ -287,13 +285,16 @@ class PageModel {
   void put_numbers();
   bool follow(RunOnShow& run, const std::shared_ptr<const record::Recording>& recording);
   void fill_with_prediction(bool on);
+  Predictions* planner() const;  // null: there is none, or it has no answers now
+  bool follow_planner();
   void ask_prediction();
   bool take_prediction();  // the answer, if it is there
   void take_closed_form();
   void follow_formula();
   void take_formula();  // of the settings, into formula_
   void build_until_run(lessons::FigureInput& input);
-  bool fills_with_formula() const;
+  bool formula_stands_in() const;  // for a prediction
+  bool fills_with_formula() const { return shows_prediction_ && formula_stands_in(); }
   std::optional<PlannedCard> memory_of_cpu() const;
   lessons::CapLine card_line() const;  // of the chosen card
   bool plan_step(bool news);
@@ -309,7 +310,9 @@ class PageModel {
   std::vector<const lessons::Figure*> figures_;
   Question question_;
   RunControl control_;
+  std::string why_no_engine_;  // not even a command to start one
   Predictions* predictions_;
+  bool planner_at_work_ = false;  // as of the last poll()
   std::function<backend::Backend*(const std::shared_ptr<const record::Recording>&)> replay_of_;
 
   std::vector<RunOnShow> runs_;

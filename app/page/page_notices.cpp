@@ -7,6 +7,7 @@
 #include "app/common/summary.h"
 #include "app/page/page_model.h"
 #include "lessons/names.h"
+#include "lessons/wording.h"
 
 namespace headroom::app::page {
 
@@ -43,14 +44,14 @@ Notice out_of_memory(const record::Outcome& outcome) {
 }  // namespace
 
 std::optional<Notice> PageModel::notice() const {
-  const bool formula = shows_prediction_ && prediction_.recording != nullptr &&
-                       prediction_.recording->info().source == record::Source::kFormula;
-  if (formula && !question_.hides())
+  if (fills_with_formula() && !question_.hides())
     return Notice{Notice::Kind::kVerdict, "The closed form, of a GPU",
                   "Tensors alone, by arithmetic, at the moments that can be the highest. " + why_no_prediction()};
   if (!refusal_.empty()) return Notice{Notice::Kind::kTrouble, "This run was refused", refusal_};
   if (const auto& trouble = control_.trouble(); trouble && !trouble->empty())
     return Notice{Notice::Kind::kTrouble, "No engine at work", *trouble};
+  if (has_predictions() && predictions_ != nullptr && planner() == nullptr)
+    return Notice{Notice::Kind::kTrouble, "No engine at work", predictions_->trouble()};
   if (over_budget_ && on_show() != nullptr)
     return Notice{Notice::Kind::kVerdict, "A stored run, in place of the live one",
                   fmt::format("The run here took more than {:.0f} s and was cancelled. This one was recorded on {}.",
@@ -61,6 +62,11 @@ std::optional<Notice> PageModel::notice() const {
   const std::uint64_t kept = run == nullptr ? 0 : run->recording->events().size();
   const auto composed = [&]() -> std::optional<Notice> {
     if (run == nullptr) return std::nullopt;
+    if (const std::string unknown = lessons::unknown_settings(run->recording->info()); !unknown.empty())
+      return Notice{Notice::Kind::kTrouble, "A run with settings that are not known here",
+                    fmt::format("It was made with {}. The figure shows what was recorded; the settings beside it are "
+                                "without that.",
+                                unknown)};
     const auto& provenance = run->recording->info().provenance;
     const auto trouble = provenance.find("kernels_trouble");
     if (trouble == provenance.end()) return std::nullopt;

@@ -24,18 +24,43 @@ std::shared_ptr<const record::Recording> recording_of_form(const record::Params&
 
 }  // namespace
 
+bool PageModel::has_predictions() const {
+  const bool step = control_.demo().id == experiments::training_step().id;
+  return step && (shows_runs() || shown_figure().basis == lessons::Basis::kSettings);
+}
+
 const RunOnShow* PageModel::predicted() const {
   const bool current = !asked_ && predicted_with_ && *predicted_with_ == settings();
-  const bool planned =
-      prediction_.recording != nullptr && prediction_.recording->info().source != record::Source::kFormula;
-  return current && planned ? &prediction_ : nullptr;
+  return current && prediction_.recording != nullptr && !formula_stands_in() ? &prediction_ : nullptr;
+}
+
+bool PageModel::formula_stands_in() const {
+  return prediction_.recording != nullptr && prediction_.recording->info().source == record::Source::kFormula;
+}
+
+Predictions* PageModel::planner() const {
+  return predictions_ != nullptr && predictions_->trouble().empty() ? predictions_ : nullptr;
+}
+
+// A planner that is gone leaves its place to the closed form; one that is back is asked what that stood in for.
+bool PageModel::follow_planner() {
+  const bool at_work = planner() != nullptr;
+  if (at_work == std::exchange(planner_at_work_, at_work)) return false;
+  if (at_work && !asked_ && formula_stands_in()) ask_prediction();
+  if (!at_work && asked_) {
+    take_closed_form();
+    planner_.reset();
+  }
+  stale_ = true;
+  return true;
 }
 
 void PageModel::ask_prediction() {
   predicted_with_ = control_.params();
   planner_.reset();  // what it asked would only be in the way
   if (ways_ != nullptr && !holding()) ways_->follow(settings());
-  if (predictions_ == nullptr || prediction_.recording == nullptr) take_closed_form();  // until the answer is there
+  // Until the answer is there; what was predicted with other settings is better than nothing, but for a closed form.
+  if (planner() == nullptr || prediction_.recording == nullptr || formula_stands_in()) take_closed_form();
   if (predictions_ == nullptr) return;
   asked_ = true;
   take_prediction();
@@ -45,6 +70,7 @@ bool PageModel::take_prediction() {
   const auto answer = predictions_->ask(this, {std::string(control_.demo().id), *predicted_with_});
   if (answer == nullptr) return false;
   asked_ = false;
+  planner_.reset();  // it may have counted by the closed form
   prediction_refusal_ = answer->refusal;
   if (*answer)
     follow(prediction_, answer->recording);
@@ -58,7 +84,7 @@ void PageModel::preview(std::span<const lessons::Setting> changes) {
   record::Params wanted = settings();
   for (const lessons::Setting& change : changes)
     if (!wanted.has(change.key) || !wanted.set(change.key, std::string_view(change.value))) changes = {};
-  if (changes.empty() || predictions_ == nullptr || !has_verdict() || wanted == settings()) {
+  if (changes.empty() || planner() == nullptr || !has_verdict() || wanted == settings()) {
     if (!std::exchange(preview_, std::nullopt)) return;
     if (predictions_ != nullptr) predictions_->drop(&preview_);
     stale_ = true;
@@ -99,11 +125,17 @@ void PageModel::take_formula() {
   stale_ = true;
 }
 
+// Of this machine, or of the one that made the page's run.
 std::optional<PlannedCard> PageModel::memory_of_cpu() const {
-  if (control_.backend() == nullptr) return std::nullopt;
-  for (const protocol::DeviceFacts& device : control_.backend()->devices())
-    if (device.kind == record::DeviceKind::kCpu)
-      return PlannedCard{.name = "this machine", .memory = device.memory, .process = {}};
+  if (const backend::Backend* const backend = control_.backend())
+    for (const protocol::DeviceFacts& device : backend->devices())
+      if (device.kind == record::DeviceKind::kCpu)
+        return PlannedCard{.name = "this machine", .memory = device.memory, .process = {}};
+  for (const RunOnShow& run : runs_) {
+    const record::RunInfo& info = run.recording->info();
+    if (info.device == record::DeviceKind::kCpu && info.device_memory > 0)
+      return PlannedCard{.name = "the machine of the page's run", .memory = info.device_memory, .process = {}};
+  }
   return std::nullopt;
 }
 
@@ -134,11 +166,13 @@ std::optional<PlannedCard> PageModel::card() const {
 // True if what is known of the step is more than before.
 bool PageModel::plan_step(bool news) {
   if (!has_verdict() || prediction_.recording == nullptr) return std::exchange(plan_, std::nullopt).has_value();
-  if (asked_ || (planner_ != nullptr && !news)) return false;
+  const bool by_formula = formula_stands_in() && planner() == nullptr;
+  if ((asked_ && !by_formula) || (planner_ != nullptr && !news)) return false;
   const std::optional<PlannedCard> on = card();
   if (!on) return false;
+  Predictions* const service = by_formula ? nullptr : predictions_;
   if (planner_ == nullptr) {
-    planner_ = std::make_unique<StepPlanner>(predictions_, why_no_prediction(), nullptr, StepPlanner::Answers::kAtOnce);
+    planner_ = std::make_unique<StepPlanner>(service, why_no_prediction(), nullptr, StepPlanner::Answers::kAtOnce);
   } else if (!planner_->waits()) {
     return ways_ != nullptr && ways_->poll();
   }
@@ -148,7 +182,7 @@ bool PageModel::plan_step(bool news) {
   if (!plan_) return true;
   plan_->params = *predicted_with_;
   if (!planner_->waits() && plan_->refusal.empty() && !holding()) {  // the switches stay under the hand
-    ways_ = std::make_unique<WaysOut>(predictions_, why_no_prediction(), without_limit, *on, plan_->allocated,
+    ways_ = std::make_unique<WaysOut>(service, why_no_prediction(), without_limit, *on, plan_->allocated,
                                       own_switch(*page_), ways_out());
     ways_->poll();
   }
@@ -181,12 +215,20 @@ void PageModel::choose_card(const predict::Card* card) {
 // It is there without asking, but where it would answer the question.
 void PageModel::want_prediction() {
   if (!settings_drive() && shown_figure().basis != lessons::Basis::kSettings) return;
-  if (predictions_ == nullptr || question_.hides()) return;
+  const bool still_to_start = predictions_ == nullptr && why_no_engine_.empty();
+  if (still_to_start || question_.hides()) return;
   if (!predicted_with_ || !(*predicted_with_ == control_.params())) ask_prediction();
 }
 
+std::string PageModel::why_no_engine() const {
+  const backend::Backend* const backend = control_.backend();
+  const bool never_there = predictions_ != nullptr && (backend == nullptr || backend->devices().empty());
+  return why_no_engine_.empty() && never_there ? predictions_->trouble() : why_no_engine_;
+}
+
 std::string PageModel::why_no_prediction() const {
-  if (predictions_ == nullptr) return "There is no engine to predict with.";
+  if (predictions_ == nullptr) return why_no_engine_.empty() ? "There is no engine to predict with." : why_no_engine_;
+  if (std::string trouble = predictions_->trouble(); !trouble.empty()) return trouble;
   if (!asked_ && !prediction_refusal_.empty()) return prediction_refusal_;
   return "The prediction is on its way.";
 }

@@ -5,11 +5,14 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/common/evidence.h"
 #include "app/page/page_model.h"
 #include "app/page/run_estimate.h"
 #include "app/page/ways_out.h"
 #include "demos/experiments/combinations.h"
+#include "demos/record/text.h"
 
 namespace headroom::app::page {
 
@@ -75,17 +78,26 @@ std::map<std::string, std::string> PageModel::changes() const {
   return changes;
 }
 
-void PageModel::recall(const std::string& answer, const std::map<std::string, std::string>& changes,
-                       const std::string& pin) {
+std::vector<std::string> PageModel::recall(const std::string& answer, const std::map<std::string, std::string>& changes,
+                                           const std::string& pin) {
+  std::vector<std::string> refused;
   this->pin(pin);
   question_.recall(answer);
+  if (!answer.empty() && question_.hides())
+    refused.push_back(fmt::format("{} is no answer to this question: it is open.", record::quoted(answer)));
   if (question_.state() == Question::State::kWaiting) settle_question();
-  if (!settings_drive() || changes.empty()) return;
+  if (!settings_drive() || changes.empty()) return refused;
   record::Params wanted = settings();
-  for (const auto& [key, value] : changes)
-    if (wanted.has(key)) (void)wanted.set(key, std::string_view(value));
+  for (const auto& [key, value] : changes) {
+    const record::Status set = wanted.set(key, std::string_view(value));
+    if (!set && wanted.has(key))
+      refused.push_back(fmt::format("{} The default, {}, is used.", set.error().message, wanted.as_text(key)));
+    else if (!set)
+      refused.push_back(fmt::format("{}={} changes nothing. {}", key, value, set.error().message));
+  }
   adopt(wanted);
   before_.clear();
+  return refused;
 }
 
 std::optional<double> PageModel::estimated_seconds() const {

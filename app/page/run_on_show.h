@@ -19,7 +19,10 @@ struct RunOnShow {
   std::string name;      // its file's: of a stored one without .hrec, of the reader's once it is kept
   bool offered = false;  // of the reader's: take_unkept() had it
   std::string where;     // "H200", "CPU"; the reader's: "you, 12:04", or "you, 23 Nov"
-  std::string label;     // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"
+  std::string label;     // "Optimizer AdamW, 8-bit moments; Llama 3.2 1B, bf16, batch 4, 1,024 tokens"; may be empty
+
+  // "H200: Llama 3.2 1B, bf16, batch 4, 1,024 tokens"
+  std::string words() const { return label.empty() ? where : where + ": " + label; }
 };
 
 // What a run showed of one value of a setting, all others being those that are set.

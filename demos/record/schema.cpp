@@ -274,4 +274,15 @@ Params Params::known_of(Schema schema, const std::map<std::string, std::string>&
   return params;
 }
 
+std::vector<std::string> Params::unknown_in(Schema schema, const std::map<std::string, std::string>& map) {
+  std::vector<std::string> unknown;
+  Params params(schema);
+  for (const auto& [key, text] : map) {
+    const ParamSpec* const spec = find(schema, key);
+    if (spec != nullptr && (spec->role == ParamRole::kRun || params.set(key, std::string_view(text)))) continue;
+    unknown.push_back(printable(key) + "=" + printable(text));
+  }
+  return unknown;
+}
+
 }  // namespace headroom::record

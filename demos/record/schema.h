@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "demos/record/result.h"
 #include "demos/record/units.h"
@@ -109,6 +110,8 @@ class Params {
   static Result<Params> from_map(Schema schema, const std::map<std::string, std::string>& map);
   // Of a recording, which another version may have made: keys and values that this one lacks keep their defaults.
   static Params known_of(Schema schema, const std::map<std::string, std::string>& map);
+  // What that leaves out, as "key=value"; not what only says how long a run is, on which files and where.
+  static std::vector<std::string> unknown_in(Schema schema, const std::map<std::string, std::string>& map);
 
   bool operator==(const Params& other) const { return values_ == other.values_; }
 

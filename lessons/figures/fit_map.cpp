@@ -16,6 +16,7 @@
 #include "demos/predict/fits.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
+#include "lessons/wording.h"
 
 namespace headroom::lessons {
 
@@ -123,6 +124,11 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const bool of_run = input.settings == nullptr && input.run != nullptr &&
                       input.run->recording().info().demo == experiments::training_step().id &&
                       input.run->recording().sweep_points().empty();
+  if (const std::string unknown = of_run ? unknown_settings(input.run->recording().info()) : ""; !unknown.empty()) {
+    figure.head.empty_reason =
+        fmt::format("This version does not know the run's {}: it has no formula for it.", unknown);
+    return;
+  }
   const record::Params settings =
       of_run ? record::Params::known_of(experiments::training_step().schema, input.run->recording().info().params)
              : experiments::step_params(input.settings != nullptr ? *input.settings : first);

@@ -135,11 +135,17 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     return;
   }
   const record::RunInfo* const run = has_run ? &input.run->recording().info() : nullptr;
+  const std::string unknown = has_run ? unknown_settings(*run) : std::string();
+  if (!unknown.empty() && input.settings == nullptr) {
+    figure.head.empty_reason =
+        fmt::format("This version does not know the run's {}: it has no formula for it.", unknown);
+    return;
+  }
   const record::Params settings = input.settings ? experiments::step_params(*input.settings)
                                                  : record::Params::known_of(schema_of_step(), run->params);
   const std::vector<FormulaTerm> terms = step_formulas(settings_of(settings, run));
   // A run fits where its own settings give the same bytes, whatever else it is unlike in.
-  const bool run_fits = has_run && record::last_whole_step(input.run->recording()) &&
+  const bool run_fits = has_run && unknown.empty() && record::last_whole_step(input.run->recording()) &&
                         terms == step_formulas(predict::settings_of(*run, schema_of_step()));
   Table table;
   table.head = "With these settings";
@@ -157,6 +163,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     table.foot = has(terms, record::Category::kActivations)
                      ? "With the inputs are measured the last layer's output and what the final norm keeps."
                      : "Measured is more by rounding to whole blocks and by short-lived tensors of the same kind.";
+  } else if (!unknown.empty()) {
+    table.foot = fmt::format("The run on show has settings that this version does not know: {}.", unknown);
   } else if (has_run) {
     table.foot = "The run on show has other settings: run with these to see them measured.";
   } else if (input.run == nullptr) {

@@ -72,11 +72,13 @@ struct Shot {
   bool asked() const { return view.hidden || view.asked || view.guess.has_value(); }
 };
 
-// End of the first forward pass: what comes after is the question.
+// End of the first forward pass: what comes after is the question. A closed form has none, and begins with the loss.
 double end_of_forward(const Shot& shot) {
-  const auto forward = std::find_if(shot.spans.begin(), shot.spans.end(),
-                                    [](const auto& span) { return span.phase == record::Phase::kForward; });
-  return forward == shot.spans.end() ? shot.map.end() : std::min(forward->end, shot.map.end());
+  for (const record::PhaseSpan& span : shot.spans) {
+    if (span.phase == record::Phase::kForward) return std::min(span.end, shot.map.end());
+    if (span.phase == record::Phase::kLoss) return span.begin;
+  }
+  return shot.map.end();
 }
 
 // One past the last event that a picture which ends at `position` holds. On the axis of events the first one of the
@@ -123,8 +125,7 @@ Axis x_axis(const Shot& shot, const record::Ledger* baseline) {
   return axis;
 }
 
-// While the answer is hidden the axis comes from what the forward pass shows and from the card alone, so that it does
-// not give the answer away; after it, the same axis stays unless the data would not fit.
+// While the answer is hidden the axis comes from the forward pass and the card alone; it stays if the data fits it.
 Axis y_axis(const Shot& shot, std::initializer_list<const record::Ledger*> others) {
   const auto limit = static_cast<double>(limit_of(shot));
   double high = 0;
@@ -306,8 +307,7 @@ void add_peak(Timeline& panel, const Shot& shot) {
                         "peak " + record::format_bytes(peak.totals.allocated, 1)};
 }
 
-// The list and the memory levels: under the cursor, else at the failure or the peak; while the answer is hidden, at the
-// last moment shown.
+// The list and the memory levels: under the cursor, else at the failure or the peak; hidden: at the last moment shown.
 void add_alive(Timeline& panel, const Shot& shot) {
   if (shot.first() >= shot.last()) return;
   double position = shot.view.cursor ? std::clamp(*shot.view.cursor, 0.0, shot.data_end) : shot.data_end;

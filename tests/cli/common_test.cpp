@@ -91,6 +91,7 @@ TEST_CASE("Settings keep keys of a newer version and mend bad values one by one"
   tests::write_file(path, R"({"theme": "dark", "font_scale": 100, "page": 3, "later": [1, 2]})");
   SettingsFile file(path);
   CHECK(file.values() == Settings{"", "dark", kMaxFontScale});
+  CHECK(file.notice().find("later is no key of this version") != std::string::npos);
 
   Settings light = file.values();
   light.theme = "light";
@@ -98,6 +99,27 @@ TEST_CASE("Settings keep keys of a newer version and mend bad values one by one"
   const auto written = nlohmann::json::parse(tests::read_file(path));
   CHECK(written["theme"] == "light");
   CHECK(written["later"] == nlohmann::json{1, 2});
+}
+
+TEST_CASE("What a settings file has that is not taken is named with its place, and the rest is read") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "settings.json";
+  const auto notice_of = [&](const std::string& text) {
+    tests::write_file(path, text);
+    return SettingsFile(path).notice();
+  };
+  CHECK(notice_of(R"({"page": "offload", "theme": "dark", "font_scale": 1.125, "pages": {"offload": {"read": true,
+      "answer": "skipped", "settings": {"batch": "8"}, "pin": "none"}}})")
+            .empty());
+  const std::string theme = notice_of(R"({"theme": "pink"})");
+  CHECK(theme.starts_with(path.string() + ":\ntheme \"pink\" is not taken"));
+  CHECK(theme.find("light is used") != std::string::npos);
+  CHECK(notice_of(R"({"font_scale": 9})").find("from 0.75 to 4") != std::string::npos);
+  CHECK(notice_of(R"({"font_size": 9})").find("font_size is no key of this version") != std::string::npos);
+  const std::string page = notice_of(R"({"pages": {"offload": {"settings": {"batch": 8}, "reed": true}}})");
+  CHECK(page.find("page offload: batch 8 is not taken: the default is used.") != std::string::npos);
+  CHECK(page.find("page offload: reed is no key") != std::string::npos);
+  CHECK(notice_of(R"({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5})").find("And 2 more.") != std::string::npos);
 }
 
 TEST_CASE("Settings that cannot be read or written are kept in memory, with a notice") {

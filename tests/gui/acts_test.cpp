@@ -37,6 +37,19 @@ TEST_CASE("a link sets the page's settings, also before the answer", "[window][p
   CHECK(reader.model.settings().text("adapters") == "off");
 }
 
+TEST_CASE("a link with a key or a value that is not there says so and sets nothing of it", "[window][page]") {
+  Reader reader;
+  const record::Params before = reader.model.settings();
+  for (const auto& [target, said] : {std::pair("set:foo=1", "There is no parameter \"foo\""),
+                                     std::pair("set:batch=8&foo=1", "There is no parameter \"foo\""),
+                                     std::pair("set:batch=many", "Batch is a whole number")}) {
+    INFO(target);
+    CHECK(why_no_act(act(target), reader.model).find(said) != std::string::npos);
+    CHECK_FALSE(perform(act(target), reader.model));
+    CHECK(reader.model.settings() == before);
+  }
+}
+
 TEST_CASE("a link shows a view of the figure", "[window][page]") {
   Reader reader;
   reader.model.question().skip();

@@ -203,6 +203,11 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   CHECK_FALSE(shows(made, settings, record::DeviceKind::kGpu));
   made.params["steps"] = "99";  // how long it ran says nothing about a step
   CHECK(shows(made, settings));
+  for (const auto& [key, value] : {std::pair("foo", "1"), std::pair("optimizer", "muon")}) {
+    record::RunInfo later = made;  // of a version that has these
+    later.params[key] = value;
+    CHECK_FALSE(shows(later, settings));
+  }
   made.demo = "bench";
   CHECK_FALSE(shows(made, settings));
   made.demo = demo().id;
@@ -231,4 +236,25 @@ TEST_CASE("runs with the page's settings are evidence, and others are not", "[wi
   reader.model.show_run(1);              // a run that is chosen sets the settings
   CHECK(reader.model.settings().integer("batch") == 8);
   CHECK(reader.model.undo());
+}
+
+TEST_CASE("a run with settings that are not known here is shown as it was recorded, and says so", "[window][page]") {
+  Reader reader;
+  reader.model.question().skip();
+  const auto later = small_run({.weights = 80 * record::kMiB});
+  record::RunInfo info = later->info();
+  info.params["foo"] = "1";
+  later->set_info(info);
+  reader.model.add_kept(later, "20261123-174502-125_where_memory_goes.hrec");
+  CHECK(reader.model.shown_run() == 0);  // it does not take the place of what is on show
+  CHECK_FALSE(reader.model.notice());
+  reader.model.show_run(1);
+  CHECK(reader.model.figure(400).head.source == record::Source::kRecorded);
+  CHECK(reader.model.on_show()->recording == later);
+  CHECK(reader.model.on_show()->label.find("foo=1 (not known here)") != std::string::npos);
+  REQUIRE(reader.model.notice());
+  CHECK(reader.model.notice()->body.find("foo=1") != std::string::npos);
+  CHECK(reader.model.shows(PageModel::Layer::kMeasured));
+  REQUIRE(reader.model.set_param("batch", "8"));
+  CHECK(reader.model.figure(400).head.source == record::Source::kFormula);
 }

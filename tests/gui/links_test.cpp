@@ -1,4 +1,5 @@
 // Links of the words that act, by mouse and by keyboard.
+#include <algorithm>
 #include <string>
 
 #include "imgui_internal.h"
@@ -109,16 +110,41 @@ TEST_CASE("Tab reaches each link once, and Enter follows it", "[gui]") {
   });
 }
 
-TEST_CASE("without an engine the links that set are plain words, and those that show are not", "[gui]") {
+TEST_CASE("without an engine links set as well, and the closed form follows", "[gui]") {
   LinkedPage page;
   page.scene.stage.runner = nullptr;
   perform("links without an engine", page.scene.stage, [](Actor& actor) {
     actor.click("skip");
     actor.frames(2);
-    IM_CHECK(!actor.page().control().fixed_settings().empty());
-    IM_CHECK(!actor.there("link 1"));
-    IM_CHECK(!actor.there("link 2"));
+    actor.click("link 1");
+    actor.frames(2);
+    IM_CHECK_EQ(batch_of(actor), 8);
+    IM_CHECK(actor.page().figure(400).head.source == record::Source::kFormula);
     IM_CHECK(actor.there("link 3"));
-    actor.picture("links that set nothing");
+  });
+}
+
+TEST_CASE("a link that sets what is not there is plain, says so where it is pointed at, and is named with its file",
+          "[gui]") {
+  Scene scene;
+  std::string text(kPage);
+  const std::string good = "[batch 8](set:batch=8)";
+  text.replace(text.find(good), good.size(), "[a foo of 1](set:foo=1)");
+  scene.assets.write_text("contents.md", "# Test\n\n## test: Test\n\n- linked\n");
+  scene.assets.write_text("linked.md", text);
+  scene.stage.page = "linked";
+  perform("link to nothing", scene.stage, [](Actor& actor) {
+    actor.frames(2);
+    IM_CHECK(actor.app.ui().notice.find("linked.md") != std::string::npos);
+    IM_CHECK(actor.app.ui().notice.find("\"foo\"") != std::string::npos);
+    const auto texts = actor.texts();
+    const auto shown = [&](std::string_view words) {
+      return std::ranges::any_of(texts, [&](const std::string& each) { return each.find(words) != std::string::npos; });
+    };
+    IM_CHECK(shown("For your information"));
+    IM_CHECK(shown("a foo of 1") || shown("foo"));
+    IM_CHECK(actor.there("link 2"));
+    IM_CHECK(!actor.there("link 1"));
+    actor.picture("link to nothing");
   });
 }

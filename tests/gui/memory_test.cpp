@@ -116,19 +116,43 @@ TEST_CASE("the reader's runs and run A are there after a restart, until they are
   CHECK(files().empty());
 }
 
-TEST_CASE("a file with answers that are none is read as far as it goes", "[gui]") {
+TEST_CASE("what a file has that is not taken is said above the words, and closed by a click", "[gui]") {
   const TemporaryFolder folder;
   const auto path = folder / "settings.json";
   std::ofstream(path) << R"({"pages": {"where_memory_goes": {"read": 3, "answer": "order 7 7 7",
       "settings": {"batch": "many", "no_such": "1", "seq": "512"}}, "gone": {"read": true}, "odd": 5}})";
   Scene scene;
   app::SettingsFile file(path);
-  CHECK(file.notice().empty());
   scene.stage.settings = &file;
   perform("odd answers", scene.stage, [&](Actor& actor) {
     IM_CHECK(actor.question().state() == Question::State::kOpen);
     IM_CHECK_STR_EQ(actor.page().settings().as_text("seq").c_str(), "512");
+    const std::string& notice = actor.app.ui().notice;
+    for (const char* part : {"page where_memory_goes: read 3", "odd 5", "\"order 7 7 7\" is no answer",
+                             "page where_memory_goes: batch=many", "The default, 4, is used.", "no_such=1"}) {
+      INFO(part);
+      IM_CHECK(notice.find(part) != std::string::npos);
+    }
+    IM_CHECK(notice.find("gone") == std::string::npos);  // of another version, perhaps
+    actor.frames(2);
+    actor.picture("settings not taken");
+    IM_CHECK_LT(actor.ctx->ItemInfo("**/close notice").RectFull.Max.y, 100);  // px: at the top
+    actor.click("close notice");
+    actor.frames(2);
+    IM_CHECK(actor.app.ui().notice.empty() && !actor.there("close notice"));
     actor.app.keep_all();
   });
-  CHECK(text_of_file(path).find("gone") != std::string::npos);  // of another version, perhaps
+  CHECK(text_of_file(path).find("gone") != std::string::npos);
+}
+
+TEST_CASE("a page that is no longer there is said, and the first is shown", "[gui]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "settings.json") << R"({"page": "a_page_of_before", "theme": "dark"})";
+  Scene scene;
+  app::SettingsFile file(folder / "settings.json");
+  scene.stage.settings = &file;
+  perform("a page of before", scene.stage, [&](Actor& actor) {
+    IM_CHECK_STR_EQ(actor.page().page().id.c_str(), "where_memory_goes");
+    IM_CHECK(actor.app.ui().notice.find("there is no page a_page_of_before") != std::string::npos);
+  });
 }

@@ -54,6 +54,10 @@ void ScriptedBackend::finish(record::Outcome outcome) {
 }
 
 bool ScriptedBackend::poll() {
+  if (state_ == RunState::kRunning && loses_next_) {
+    lose_engine(*std::exchange(loses_next_, std::nullopt));
+    return true;
+  }
   if (state_ != RunState::kRunning || held_) return false;
   const auto& events = source_->events();
   const std::size_t until = std::min(events.size(), events_ + events_per_poll_);

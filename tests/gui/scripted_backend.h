@@ -18,6 +18,7 @@ class ScriptedBackend final : public backend::Backend {
   void use(std::shared_ptr<const record::Recording> source) { source_ = std::move(source); }
   void hold(bool on) { held_ = on; }                 // no new data while held
   void lose_engine(std::string message);             // the running run ends so
+  void lose_next(std::string message) { loses_next_ = std::move(message); }  // the next one does, held or not
   void replace_pending(bool on) { replaces_ = on; }  // as a planner: a new question takes the place of the old one
   void set_trouble(std::optional<std::string> trouble) { trouble_ = std::move(trouble); }
   void add_gpu(record::Bytes memory);
@@ -47,6 +48,7 @@ class ScriptedBackend final : public backend::Backend {
   backend::RunProgress progress_;
   std::size_t events_ = 0, marks_ = 0;
   bool held_ = false, replaces_ = false;
+  std::optional<std::string> loses_next_;
   int starts_ = 0, cancels_ = 0;
   record::Params last_params_;
   std::optional<record::Error> write_error_;

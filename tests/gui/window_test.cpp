@@ -301,29 +301,3 @@ TEST_CASE("a stored run that is damaged is said so, and the others show", "[gui]
     actor.picture("damaged recording");
   });
 }
-
-TEST_CASE("without an engine stored runs play, with their own settings", "[gui]") {
-  TestAssets assets;
-  assets.add(*small_run(), "tiny_cpu");
-  assets.add(*small_run({.weights = 80 * record::kMiB}), "llama-3.2-1b_h200_b4");
-  Stage stage;
-  stage.assets = assets.path();
-  perform("stored runs only", stage, [](Actor& actor) {
-    actor.click("skip");
-    actor.frames(3);
-    IM_CHECK_EQ(actor.page().runs().size(), 2u);
-    IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({.weights = 80 * record::kMiB})));  // Page::shows
-    IM_CHECK(!actor.there("batch/slider"));
-    actor.click("runs");
-    actor.frames(2);
-    actor.picture("popup runs");
-    actor.ctx->ItemClick("//$FOCUSED/$$1/run");
-    actor.frames(3);
-    IM_CHECK_EQ(actor.page().shown_run(), 1);
-    IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({})));
-    actor.click("run");
-    actor.frames(2);
-    actor.wait_for_end_of_run();
-    IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({})));
-  });
-}

@@ -8,6 +8,7 @@
 #include "demos/record/scope.h"
 #include "lessons/alive.h"
 #include "lessons/axes.h"
+#include "lessons/figure.h"
 #include "lessons/names.h"
 #include "lessons/wording.h"
 #include "tests/support/catch.h"
@@ -131,6 +132,34 @@ TEST_CASE("a run in one line") {
   CHECK(lessons::full_provenance(record::Recording(info), none).count("set.num_layers") == 1);
   CHECK(lessons::provenance_line(info) ==
         "Custom, 4 layers, hidden size 2,048, bf16, batch 4, 1,024 tokens, checkpointing each layer, NVIDIA H200");
+}
+
+TEST_CASE("settings that this version does not know are named in a run's line, and have no formula") {
+  record::RunInfo info = tests::llama_recording({.steps = 1}).info();
+  CHECK(lessons::unknown_settings(info).empty());
+  info.params["foo"] = "1";
+  info.params["optimizer"] = "muon";
+  CHECK(lessons::unknown_settings(info) == "foo=1, optimizer=muon");
+  CHECK(lessons::provenance_line(info).find("foo=1, optimizer=muon (not known here)") != std::string::npos);
+  record::Recording run(info);
+  const record::Ledger ledger(run);
+  for (const char* id : {"formula_table", "fit_map"}) {
+    INFO(id);
+    const lessons::FigureData figure = lessons::find_figure(id)->build({.run = &ledger});
+    CHECK(figure.head.empty_reason.find("optimizer=muon") != std::string::npos);
+  }
+  info.demo = "of a later version";
+  CHECK(lessons::unknown_settings(info).empty());  // nothing is known of it
+}
+
+TEST_CASE("the settings of every recording that is shipped are known") {
+  const std::filesystem::path folder = std::filesystem::path(HEADROOM_SOURCE_DIR) / "assets/recordings";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    INFO(entry.path().filename().string());
+    const auto run = record::Recording::read(entry.path());
+    REQUIRE(run.ok());
+    CHECK(lessons::unknown_settings(run.value().info()).empty());
+  }
 }
 
 TEST_CASE("a figure of a recording that was cut off says so") {

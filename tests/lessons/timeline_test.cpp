@@ -4,6 +4,9 @@
 #include <chrono>
 #include <numeric>
 
+#include "demos/experiments/demo.h"
+#include "demos/predict/form_recording.h"
+#include "demos/predict/step_settings.h"
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"
@@ -157,6 +160,19 @@ TEST_CASE("the cursor shows what is alive there, without one the list is the pea
   const auto outside = build({.run = &ledger, .view = {.cursor = 1e18}});
   CHECK(outside.alive->position == outside.stack.back().end);
   CHECK(outside.alive->total == ledger.at(record::steps_of(run).back().last - 1).allocated);
+}
+
+TEST_CASE("of a closed form, which has no forward pass, all is hidden with the answer") {
+  const record::Params settings(experiments::training_step().schema);
+  const record::Recording form =
+      predict::recording_of(predict::closed_form(predict::step_settings(settings)), settings);
+  const record::Ledger ledger(form);
+  const auto open = build({.run = &ledger});
+  const auto hidden = build({.run = &ledger, .view = {.hidden = true}});
+  REQUIRE(hidden.hidden_from);
+  CHECK(*hidden.hidden_from == Approx(hidden.x.low));
+  CHECK(highest(hidden) < highest(open));
+  CHECK_FALSE(hidden.peak);
 }
 
 TEST_CASE("while the answer is hidden nothing gives it away") {

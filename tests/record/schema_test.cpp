@@ -189,3 +189,26 @@ TEST_CASE("a parameter that needs another is in use only with it") {
   REQUIRE(params.set_assignment("model=custom").ok());
   CHECK(params.in_use("layers"));
 }
+
+TEST_CASE("what a map has that a schema does not take is named, but for what does not change the work") {
+  constexpr ParamSpec kWork[] = {{.key = "model",
+                                  .label = "Model",
+                                  .unit = "",
+                                  .help = "",
+                                  .kind = ParamKind::kChoice,
+                                  .default_text = "tiny",
+                                  .choices = kModels,
+                                  .role = ParamRole::kShape},
+                                 {.key = "steps",
+                                  .label = "Steps",
+                                  .unit = "",
+                                  .help = "",
+                                  .kind = ParamKind::kInteger,
+                                  .minimum = 1,
+                                  .maximum = 10,
+                                  .default_number = 2}};
+  using Words = std::vector<std::string>;
+  CHECK(Params::unknown_in(kWork, {{"model", "llama-3.2-1b"}, {"steps", "9"}}).empty());
+  CHECK(Params::unknown_in(kWork, {{"steps", "99"}}).empty());
+  CHECK(Params::unknown_in(kWork, {{"foo", "1"}, {"model", "llama-9"}}) == Words{"foo=1", "model=llama-9"});
+}

@@ -165,19 +165,22 @@ int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool 
     const Toggle& toggle = all[static_cast<std::size_t>(i)];
     const Rect at{x, rect.y0, x + toggle_width(toggle, with_labels), rect.y1};
     x = at.x1 + px(4);
-    const Hit state = hit(std::string(toggle.label).c_str(), at);
+    const bool fixed = !toggle.fixed.empty();
+    const Hit state = hit(std::string(toggle.label).c_str(), at, !fixed);
     if (state.clicked) clicked = i;
     if (toggle.on)
       fill(at, t.selected, kControlRadius);
     else if (state.hovered)
       fill(at, t.hover, kControlRadius);
-    outline(at, toggle.on ? t.control : t.hairline, kControlRadius);
-    const ImU32 ink = toggle.on ? t.text : t.text2;
+    if (!fixed) outline(at, toggle.on ? t.control : t.hairline, kControlRadius);  // nothing to press
+    const ImU32 ink = fixed && !toggle.on ? t.disabled : toggle.on ? t.text : t.text2;
     draw_icon(toggle.icon, at.x0 + px(kTogglePadding + kToggleIcon * 0.5f), at.center_y(), ink, kToggleIcon);
     if (with_labels)
       text_in(toggle.on ? Face::kSemiBold : Face::kMedium, 12,
               {at.x0 + px(kTogglePadding + kToggleIcon + kToggleGap), at.y0, at.x1, at.y1}, ink, toggle.label);
-    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip) && !toggle.tooltip.empty()) tooltip(toggle.tooltip);
+    const std::string_view tip = fixed ? toggle.fixed : toggle.tooltip;
+    if (ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled) && !tip.empty())
+      tooltip(tip);
     if (state.focused) focus_ring(at, kControlRadius);
   }
   ImGui::PopID();

@@ -49,6 +49,7 @@ struct Toggle {
   Icon icon = Icon::kNone;
   bool on = false;
   std::string_view tooltip{};
+  std::string_view fixed{};  // why it cannot be clicked; empty: it can
 };
 float toggles_width(std::span<const Toggle> all, bool with_labels);
 int toggles(const char* id, const Rect& rect, std::span<const Toggle> all, bool with_labels);

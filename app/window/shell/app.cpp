@@ -47,11 +47,11 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
   ui_.font_scale = options.scale.value_or(static_cast<float>(kept.font_scale));
   ui_.display_scale = options.display_scale;
   ui_.assets = options.pages.assets;
-  if (settings_ != nullptr) ui_.notice = settings_->notice();
+  if (settings_ != nullptr) ui_.say(settings_->notice());
   ui_.first_start = settings_ != nullptr && kept.pages.empty();
   for (const auto& [id, memory] : kept.pages)
     if (const lessons::Page* page = course().find_page(id); page != nullptr && memory.read) read_.push_back(page);
-  if (!library_.course().problems().empty()) ui_.notice = in_words(library_.course().problems());
+  if (!library_.course().problems().empty()) ui_.say(in_words(library_.course().problems()));
 }
 
 record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session session, SettingsFile* settings) {
@@ -62,6 +62,8 @@ record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session ses
   if (course.chapters().empty())
     return record::Error{fmt::format("There is no page to show: {}", in_words(course.problems()))};
   const lessons::Page* page = course.find_page(id);
+  if (page == nullptr && !asked && !id.empty())
+    app->ui_.say(refused_in(settings->path(), {fmt::format("there is no page {}: the first is shown.", id)}));
   if (page == nullptr && asked)
     return record::Error{fmt::format("There is no page \"{}\": `headroom list` names them all.", id)};
   const record::Status opened = app->open(page == nullptr ? *course.chapters().front().pages.front() : *page);
@@ -82,7 +84,7 @@ record::Status App::open(const lessons::Page& page) {
   const auto opened = library_.open(page);
   if (!opened) return opened.error();
   view_ = opened.value();
-  if (const std::string notice = library_.take_notice(); !notice.empty()) ui_.notice = notice;
+  ui_.say(library_.take_notice());
   recall_page();
   return record::Ok{};
 }
@@ -94,7 +96,10 @@ void App::recall_page() {
   recalled_.push_back(opened);
   const auto known = settings_->values().pages.find(opened->id);
   if (known == settings_->values().pages.end()) return;
-  page().recall(known->second.answer, known->second.settings, known->second.pin);
+  const PageMemory& memory = known->second;
+  std::vector<std::string> refused = page().recall(memory.answer, memory.settings, memory.pin);
+  for (std::string& sentence : refused) sentence = fmt::format("page {}: {}", opened->id, sentence);
+  if (!refused.empty()) ui_.say(refused_in(settings_->path().filename(), refused));
 }
 
 PageMemory App::memory_of_page() {
@@ -106,13 +111,13 @@ PageMemory App::memory_of_page() {
 void App::go_to(const lessons::Page& page) {
   keep_all();
   const record::Status opened = open(page);
-  if (!opened) ui_.notice = opened.error().message;
+  if (!opened) ui_.say(opened.error().message);
 }
 
 bool App::poll(double now) {
   if (drawn_) library_.start_engines();
   const bool changed = library_.poll(now);
-  if (const std::string notice = library_.take_notice(); !notice.empty()) ui_.notice = notice;
+  ui_.say(library_.take_notice());
   return changed;
 }
 
@@ -168,7 +173,7 @@ void App::keep_settings(double now) {
   if (wanted == kept) return;
   const std::string before = settings_->notice();
   settings_->save(wanted);
-  if (settings_->notice() != before) ui_.notice = settings_->notice();
+  if (settings_->notice() != before) ui_.say(settings_->notice());
 }
 
 void App::draw_window(double now, ImVec2 viewport) {
@@ -191,9 +196,7 @@ void App::draw_window(double now, ImVec2 viewport) {
     choice = draw_rail(frame, layout.rail, course().chapters(), read_);
     draw_top_bar(frame, layout.top);
     clicked = view_->draw(frame, layout.page);
-    const auto* backend = page().control().backend();
-    draw_status_bar(frame, layout.status,
-                    backend == nullptr ? std::vector<protocol::DeviceFacts>{} : backend->devices());
+    draw_status_bar(frame, layout.status, library_.no_engine(), library_.devices());
   }
   draw_keys(frame);
   draw_export(frame);

@@ -183,7 +183,8 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
   if (icon_button("export", Icon::kExport, "Export this figure (Ctrl E)")) frame.ui.export_open = true;
 }
 
-void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices) {
+void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
+                     std::span<const protocol::DeviceFacts> devices) {
   fill(rect, theme().rail);
   horizontal_line(rect.x0, rect.x1, rect.y0, theme().hairline);
   const bool wide = frame.density == Density::kWide;
@@ -191,7 +192,11 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const p
   const auto say = [&](Face face, ImU32 color, std::string_view words) {
     x = text_in(face, 12, {x, rect.y0, rect.x1, rect.y1}, color, words).x1 + px(8);
   };
-  if (!devices.empty()) {
+  if (no_engine) {
+    draw_icon(Icon::kInfo, x + px(7), rect.center_y(), theme().text2, 14);
+    x += px(20);
+    say(Face::kMedium, theme().text2, "No engine: stored runs and closed forms");
+  } else if (!devices.empty()) {
     const protocol::DeviceFacts& device = devices.front();
     draw_icon(Icon::kChip, x + px(7), rect.center_y(), theme().text2, 14);
     x += px(20);
@@ -213,7 +218,7 @@ void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const p
       text_in(Face::kRegular, 12, {rect.x0, rect.y0, rect.x1 - px(16), rect.y1}, theme().text3, keys, 1).x0;
   const std::string status = frame.page.status_line();
   if (status.empty()) return;
-  if (!devices.empty()) {
+  if (no_engine || !devices.empty()) {
     vertical_line(x + px(2), rect.y0 + px(8), rect.y1 - px(8), theme().hairline);
     x += px(12);
   }

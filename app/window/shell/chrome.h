@@ -22,6 +22,7 @@ struct PageChoice {
 PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const lessons::Chapter> chapters,
                      std::span<const lessons::Page* const> read);
 void draw_top_bar(PageFrame& frame, const Rect& rect);
-void draw_status_bar(const PageFrame& frame, const Rect& rect, std::span<const protocol::DeviceFacts> devices);
+void draw_status_bar(const PageFrame& frame, const Rect& rect, bool no_engine,
+                     std::span<const protocol::DeviceFacts> devices);
 
 }  // namespace headroom::app::window

@@ -63,16 +63,16 @@ page::PageSources PageLibrary::sources(const lessons::Page& page) {
     sources.stored.push_back(options_.from);
     sources.fixed_settings = fmt::format(
         "These are the settings that {} was made with. Start without --from to change them.", options_.from_name);
-  } else if (!session_.has_engine()) {
-    sources.fixed_settings = session_.why_no_engine();
-  }
-  if (options_.runner != nullptr) sources.fixed_settings.clear();
-  if (!sources.fixed_settings.empty())
     sources.replay_of = [this](const std::shared_ptr<const record::Recording>& recording) {
       auto& replay = replays_[recording.get()];
       if (replay == nullptr) replay = backend::make_replay(recording, backend::ReplayPace::kAsRecorded);
       return replay.get();
     };
+  } else if (options_.runner == nullptr) {
+    sources.why_no_engine = session_.why_no_engine();
+    // What other demos do has no closed form that would follow their settings.
+    if (page.demo != experiments::training_step().id) sources.fixed_settings = sources.why_no_engine;
+  }
   return sources;
 }
 
@@ -136,6 +136,16 @@ void PageLibrary::load_next_recording() {
 
 bool PageLibrary::running() const {
   return std::any_of(pages_.begin(), pages_.end(), [](const auto& each) { return each.second->running(); });
+}
+
+std::vector<protocol::DeviceFacts> PageLibrary::devices() const {
+  if (runner_ != nullptr) return runner_->devices();
+  return predictions_ == nullptr ? std::vector<protocol::DeviceFacts>{} : predictions_->machine().devices;
+}
+
+bool PageLibrary::no_engine() const {
+  const bool never_there = predictions_ != nullptr && !predictions_->trouble().empty() && devices().empty();
+  return never_there || (options_.runner == nullptr && !session_.has_engine());
 }
 
 // Each backend exactly once per frame: poll() reports a change only to its first caller.

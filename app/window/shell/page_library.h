@@ -37,6 +37,10 @@ class PageLibrary {
   // Takes in what has arrived, for all pages. True: something changed.
   bool poll(double now);
   bool running() const;  // a run of any page
+  // Where the engine is, as it said; empty: not yet, or there is none.
+  std::vector<protocol::DeviceFacts> devices() const;
+  // Nothing can be run: there is no engine, or it does not start.
+  bool no_engine() const;
   bool awaits_prediction() const { return predictions_ != nullptr && predictions_->busy(); }
   // What went wrong with a stored recording since the last call; mostly empty.
   std::string take_notice();

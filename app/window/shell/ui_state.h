@@ -11,8 +11,8 @@ namespace headroom::app::window {
 
 struct UiState {
   ThemeId theme = ThemeId::kLight;
-  float font_scale = 1;     // the reader's, 0.75 … 4
-  float display_scale = 1;  // the monitor's
+  float font_scale = 1;      // the reader's, 0.75 … 4
+  float display_scale = 1;   // the monitor's
   bool first_start = false;  // nothing was done on any page yet
   bool keys_open = false;
   bool contents_open = false;
@@ -29,8 +29,12 @@ struct UiState {
   std::filesystem::path assets;           // where the fonts of exported files are
   std::array<bool, 5> export_formats{true, false, false, false, false};
   std::string export_result;  // what became of it, in one sentence
-  std::string notice;         // one sentence of the program itself: settings not kept, …
+  std::string notice;         // of the program itself: settings not kept, …; a line each, until it is closed
 
+  void say(const std::string& sentence) {
+    if (sentence.empty() || notice.find(sentence) != std::string::npos) return;
+    notice += (notice.empty() ? "" : "\n") + sentence;
+  }
   float scale() const { return stage ? stage_scale : font_scale * display_scale; }
 };
 

@@ -44,13 +44,15 @@ std::optional<double> hidden_from(const lessons::FigureData& figure) {
 // Why there is no picture, and what makes one.
 void draw_empty(PageFrame& frame, const Rect& rect, const lessons::FigureData& figure) {
   const page::PageModel& page = frame.page;
-  const bool can_run = page.control().can_run() && !page.shows_prediction() && frame.widgets.run_button();
+  const bool can_run = page.can_run() && !page.shows_prediction() && frame.widgets.run_button();
   std::string reason = figure.head.empty_reason;
   if (page.runs().empty() && page.shown_figure().basis == lessons::Basis::kRun) {
     const std::string_view of_widget = frame.widgets.empty_reason();
     reason = !of_widget.empty() ? std::string(of_widget)
              : can_run          ? "No run is stored for this page. Run records one on this machine."
-                       : "No run is stored for this page (assets/recordings). " + page.control().fixed_settings();
+                                : "No run is stored for this page (assets/recordings). " +
+                             (page.control().fixed_settings().empty() ? page.why_no_engine()
+                                                                      : page.control().fixed_settings());
   }
   if (page.shows_prediction())
     reason = page.why_no_prediction();
@@ -127,10 +129,11 @@ void FigureCard::draw_trace_line(PageFrame& frame, const Rect& rect, std::string
            : "There is no GPU here: the tiny model takes the same step on this CPU, operator by operator"};
   const float width = std::min(text_width(Face::kRegular, 12, why), rect.width());
   text_in(Face::kRegular, 12, rect, theme().text2, shortened(Face::kRegular, 12, std::string(why), rect.width()));
+  if (!frame.page.why_no_engine().empty()) return;
   const float left = rect.x0 + width + px(10), right = left + button_width(text);
   if (right > rect.x1) return;
   const Rect at{left, rect.center_y() - px(13), right, rect.center_y() + px(13)};
-  if (button("trace", at, text, ButtonKind::kSecondary, frame.page.control().can_run())) frame.page.trace(frame.now);
+  if (button("trace", at, text, ButtonKind::kSecondary, frame.page.can_run())) frame.page.trace(frame.now);
 }
 
 // A field over the lanes: Enter shows the next kernel that bears the name, Shift with Enter the one before.

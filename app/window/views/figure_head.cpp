@@ -88,7 +88,7 @@ float draw_tabs(PageFrame& frame, const Rect& rect, float room) {
 std::string provenance_words(const page::PageModel& page, const lessons::FigureHead& head) {
   const page::RunOnShow* const run = page.on_show();
   if (page.shown_figure().basis != lessons::Basis::kRun || run == nullptr) return head.provenance_line;
-  return head.source == record::Source::kRecorded ? run->where + ": " + run->label : run->label;
+  return head.source == record::Source::kRecorded ? run->words() : run->label;
 }
 
 // What the run on show ran on, and the others to choose from.
@@ -172,12 +172,15 @@ float draw_layers(PageFrame& frame, const Rect& rect) {
   if (!frame.widgets.run_button()) return rect.x1;
   std::vector<Toggle> all;
   std::vector<page::PageModel::Layer> which;
+  std::vector<std::string> fixed;
   for (const LayerFacts& facts : kLayers) {
     if (!page.offers(facts.layer)) continue;
     which.push_back(facts.layer);
+    fixed.push_back(page.why_fixed(facts.layer));
     all.push_back({facts.label, facts.icon, page.shows(facts.layer), facts.tooltip});
   }
   if (all.empty()) return rect.x1;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].fixed = fixed[i];
   const float width = toggles_width(all, names_layers(frame));
   const Rect at{rect.x1 - width, rect.center_y() - px(13), rect.x1, rect.center_y() + px(13)};
   if (const int clicked = toggles("layers", at, all, names_layers(frame)); clicked >= 0)

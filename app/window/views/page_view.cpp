@@ -11,6 +11,7 @@
 #include "app/window/views/question_view.h"
 #include "app/window/views/text_column.h"
 #include "app/window/views/verdict_strip.h"
+#include "app/window/widgets/run_column.h"
 #include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
@@ -185,6 +186,7 @@ void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
     for (const WidgetView* widget : widgets_.in(Slot::kBelowFigure)) height = widget->narrow_height();
   const Rect foot = rect.cut_bottom(px(height));
   rect.cut_bottom(px(10));
+  if (frame.faces) rect.y0 = draw_program_notice(frame, rect);  // else it is above the words
   if (const float below = draw_notice(frame, rect); below > rect.y0) rect.y0 = below + px(8);
   card(rect);
   draw_figure(frame, rect.inset(px(12)), false);
@@ -195,7 +197,10 @@ void PageView::draw_figure_face(PageFrame& frame, Rect head, Rect rect) {
 // The act of the moment at the right end, and the widgets below the figure folded beside it.
 void PageView::draw_foot(PageFrame& frame, Rect foot) {
   const bool open = model_->question().hides(), running = model_->control().running();
-  if (open || widgets_.run_button()) {
+  if (!open && widgets_.run_button() && !model_->why_no_engine().empty()) {
+    draw_no_engine(frame, foot.cut_right(std::round(foot.width() * 0.45f)));
+    foot.cut_right(px(12));
+  } else if (open || widgets_.run_button()) {
     const page::Question& question = model_->question();
     const ButtonText lock{"Lock answer", Icon::kNone, "Enter", question.why_not_lock()}, run{"Run", Icon::kPlay},
         stop{"Cancel", Icon::kStop, "Esc"};

@@ -116,7 +116,7 @@ void draw_run_choice(PageFrame& frame, const Rect& rect) {
   page::PageModel& page = frame.page;
   const RunOnShow& run = *page.on_show();
   // A prediction was made nowhere.
-  const std::string label = page.shows_prediction() ? run.label : run.where + ": " + run.label;
+  const std::string label = page.shows_prediction() ? run.label : run.words();
   const bool room = rect.width() >= px(220);
   std::string shown = room ? shortened(Face::kRegular, 12, label, rect.width() - px(36)) : count_of_runs(page);
   const bool arrow_only = width_of(shown) > rect.width();

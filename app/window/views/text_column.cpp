@@ -246,16 +246,24 @@ float draw_notice(const PageFrame& frame, const Rect& at) {
   std::optional<page::Notice> notice = frame.page.notice();
   if (!frame.state.refused_value.empty())
     notice = page::Notice{page::Notice::Kind::kTrouble, "This value is not taken", frame.state.refused_value};
-  else if (!notice && !frame.ui.notice.empty())
-    notice = page::Notice{page::Notice::Kind::kTrouble, "For your information", frame.ui.notice};
   if (!notice) return at.y0;
   const auto kind =
       notice->kind == page::Notice::Kind::kOutOfMemory ? CalloutKind::kOutOfMemory : CalloutKind::kTrouble;
   return callout(at, kind, notice->head, notice->body);
 }
 
-void draw_words_of_moment(PageFrame& frame, const Rect& rect) {
+float draw_program_notice(PageFrame& frame, const Rect& at) {
+  if (frame.ui.notice.empty()) return at.y0;
+  const float bottom = callout(at, CalloutKind::kTrouble, "For your information", frame.ui.notice);
+  const Rect close{at.x1 - px(32), at.y0 + px(5), at.x1 - px(6), at.y0 + px(31)};
+  if (button("close notice", close, {"×", Icon::kNone, "", "Close this notice"}, ButtonKind::kGhost))
+    frame.ui.notice.clear();
+  return bottom + px(10);
+}
+
+void draw_words_of_moment(PageFrame& frame, const Rect& whole) {
   const PageState& state = frame.state;
+  const Rect rect{whole.x0, draw_program_notice(frame, whole), whole.x1, whole.y1};
   const std::string id = state.reading_more ? fmt::format("stage words {}", state.step) : "stage words";
   if (begin_column(id.c_str(), rect)) {
     if (state.reading_more)
@@ -280,6 +288,7 @@ Turn draw_text_column(PageFrame& frame, const Rect& rect) {
     column.x1 = std::min(column.x1, column.x0 + px(beside ? 2 * kColumnWidth + kColumnGap : kReadingWidth));
   const Rect navigation = column.cut_bottom(px(34));
   column.y1 -= px(12);
+  column.y0 = draw_program_notice(frame, column);
   Rect answer = column;
   if (beside) answer = column.cut_right(std::round((column.width() - px(kColumnGap)) * 0.5f));
   if (beside) column.cut_right(px(kColumnGap));

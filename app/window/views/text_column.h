@@ -18,7 +18,9 @@ void draw_words_of_moment(PageFrame& frame, const Rect& rect);
 // Back to what is read first; the figure shows everything again.
 void leave_more(PageFrame& frame);
 
-// What went wrong, if anything did, at the top of a rectangle. Returns where the rest begins.
+// What went wrong on the page, if anything did, at the top of a rectangle. Returns where the rest begins.
 float draw_notice(const PageFrame& frame, const Rect& at);
+// What the program itself has to say, until the reader closes it, in the same way.
+float draw_program_notice(PageFrame& frame, const Rect& at);
 
 }  // namespace headroom::app::window

@@ -79,7 +79,7 @@ std::string measured_words(Bytes predicted, Bytes measured, const PeakUnit& unit
 std::vector<std::string> parts_words(const StepPlan& plan, const PeakUnit& unit) {
   const CardPlan& on = plan.cards.front();
   const predict::ProcessBytes& process = on.card.process;
-  if (!plan.why_formula.empty()) return {"of tensors, by the closed form", ": " + plan.why_formula};
+  if (!plan.why_formula.empty()) return {"of tensors"};  // the badge says the rest
   std::vector<std::string> parts{"of tensors"};
   if (plan.reserved > 0) {
     const bool gives_back = plan.reserved > on.fit.limit && on.fit.verdict != Verdict::kDoesNotFit;
@@ -150,7 +150,7 @@ float draw_card_choice(PageFrame& frame, const Rect& row) {
   if (page.device() == record::DeviceKind::kCpu) {
     const std::string words = page.settings().integer("cap") > 0
                                   ? "under " + on->name
-                                  : fmt::format("of {} of this machine's memory", record::format_bytes(on->memory, 0));
+                                  : fmt::format("of {} on {}", record::format_bytes(on->memory, 0), on->name);
     text_in(Face::kRegular, 12, row, theme().text2, words, 1);
     return row.x1 - text_width(Face::kRegular, 12, words) - px(12);
   }
@@ -171,9 +171,10 @@ float draw_card_choice(PageFrame& frame, const Rect& row) {
   return at.x0 - px(12);
 }
 
-// Runs both sides of the border; returns where it begins.
+// Runs both sides of the border; returns where it begins. Not where nothing can be run.
 float draw_try(PageFrame& frame, const Rect& row) {
   page::PageModel& page = frame.page;
+  if (!page.why_no_engine().empty()) return row.x1;
   const std::optional<double> seconds = page.estimated_trial_seconds();
   const std::string why_not = page.why_no_trial();
   const bool asks = frame.state.long_trial_asked && why_not.empty();
@@ -187,6 +188,14 @@ float draw_try(PageFrame& frame, const Rect& row) {
     if (!frame.state.long_trial_asked) page.try_border(frame.now);
   }
   return at.x0 - px(12);
+}
+
+// Why it is no prediction is at the mouse. Returns where it ends.
+float draw_formula_badge(float x, const Rect& row, const std::string& why) {
+  const float end = source_badge(x, row.center_y(), record::Source::kFormula);
+  if (ImGui::IsMouseHoveringRect({x, row.y0}, {end, row.y1}) && ImGui::IsWindowHovered())
+    tooltip("Tensors alone, by the closed form: " + why);
+  return end;
 }
 
 void draw_headline(PageFrame& frame, const Rect& row) {
@@ -203,6 +212,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   const ImU32 ink = current ? theme().text : theme().text3;
   const Rect number = text_in(Face::kSemiBold, 24, row, ink, unit.number(plan->allocated));
   float x = text_in(Face::kMedium, 12, {number.x1 + px(5), row.y0 + px(5), end, row.y1}, theme().text2, unit.name).x1;
+  if (!plan->why_formula.empty()) x = draw_formula_badge(x + px(12), row, plan->why_formula);
   x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
   const Tried tried = tried_batches(frame.page);
   const std::string largest = largest_words(plan->cards.front(), tried);

@@ -53,7 +53,8 @@ void LadderView::draw(PageFrame& frame, Rect& rect) {
                                            : "Runs each rung that is on, from the top",
                          .point = "Rung",
                          .stored = "the stored ladder"};
-  if (sweep_.draw(frame, foot.cut_left(px(kRunWidth)), words)) {
+  const bool no_engine = !page_.why_no_engine().empty();
+  if (sweep_.draw(frame, foot.cut_left(no_engine ? foot.width() * 0.5f : px(kRunWidth)), words)) {
     if (elsewhere) page_.set_here();
     page_.follow_ladder();
     sweep_.start(page_.ladder().plan());

@@ -40,6 +40,13 @@ void draw_small_pin(PageFrame& frame, const Rect& rect) {
   if (button("pin", rect, pin, ButtonKind::kSecondary, pinned || page.can_pin())) page.toggle_pin();
 }
 
+void draw_pin_button(PageFrame& frame, const Rect& rect) {
+  page::PageModel& page = frame.page;
+  const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
+  const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
+  if (button("pin", rect, page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
+}
+
 // At the right end of a label: back to what the page is about.
 void draw_way_back(PageFrame& frame, const Rect& label) {
   constexpr std::string_view kWords = "Back to the page's run";
@@ -51,6 +58,21 @@ void draw_way_back(PageFrame& frame, const Rect& label) {
   if (state.clicked) frame.page.back_to_begin();
 }
 
+// Without an engine: why, where Run would be; the pin below it.
+void draw_no_run(PageFrame& frame, const Rect& label, Rect rect) {
+  page::PageModel& page = frame.page;
+  if (page.left_the_begin())
+    draw_way_back(frame, label);
+  else
+    text_in(Face::kSemiBold, 12, label, theme().text, "No engine");
+  if (page.pinned() != nullptr || page.can_pin()) {
+    const Rect pin = rect.cut_bottom(px(32));
+    rect.cut_bottom(px(4));
+    draw_pin_button(frame, pin);
+  }
+  draw_no_engine(frame, rect, page.left_the_begin() ? "No engine. " : "");
+}
+
 // "0.2 of 21.6 GiB"; empty: not known, or it would answer the question.
 std::string needs_words(const PageFrame& frame) {
   const auto needs = frame.page.needs();
@@ -59,15 +81,41 @@ std::string needs_words(const PageFrame& frame) {
   return fmt::format("{:.{}f} of {:.1f} GiB", in(needs->bytes), in(needs->bytes) < 0.95 ? 2 : 1, in(needs->of));
 }
 
+constexpr float kWhyEm = 12, kWhyLine = 1.25f;
+
+float height_of_why(std::string_view words, float width) {
+  return paragraph(Face::kRegular, kWhyEm, kWhyLine, {0, 0, width, 0}, 0, words, false);
+}
+
+// As many of the words as `rect` has lines for.
+std::string fitted(std::string_view text, const Rect& rect) {
+  std::string words(text);
+  while (height_of_why(words, rect.width()) > rect.height() + 1) {
+    const std::size_t blank = std::string_view(words).substr(0, words.size() - 1).rfind(' ');
+    if (blank == std::string::npos) break;
+    words.resize(blank);
+    words += "…";
+  }
+  return words;
+}
+
 }  // namespace
+
+void draw_no_engine(const PageFrame& frame, Rect rect, std::string_view head) {
+  const std::string why = std::string(head) + frame.page.why_no_engine();
+  const std::string shown = fitted(why, rect);
+  constexpr float kLineOfControls = 40;
+  if (rect.height() < px(kLineOfControls)) rect.y0 += (rect.height() - height_of_why(shown, rect.width())) * 0.5f;
+  paragraph(Face::kRegular, kWhyEm, kWhyLine, rect, theme().text2, shown);
+  if (shown != why && ImGui::IsMouseHoveringRect(upper_left(rect), lower_right(rect)) && ImGui::IsWindowHovered())
+    tooltip(why);
+}
 
 void draw_pin(PageFrame& frame, Rect rect) {
   page::PageModel& page = frame.page;
   if (page.pinned() == nullptr && !page.can_pin()) return;
   text_in(Face::kMedium, 12, rect.cut_top(px(kLabelHeight)), theme().text2, "Compare");
-  const ButtonText pin{"Pin as A", Icon::kPin, "C", "Keep this run as A: its line stays behind what is shown next"};
-  const ButtonText unpin{"Unpin A", Icon::kPin, "C", "Compare no longer"};
-  if (button("pin", rect.top(px(32)), page.pinned() == nullptr ? pin : unpin)) page.toggle_pin();
+  draw_pin_button(frame, rect.top(px(32)));
 }
 
 void draw_run(PageFrame& frame, Rect rect) {
@@ -83,6 +131,7 @@ void draw_run(PageFrame& frame, Rect rect) {
     if (const backend::RunProgress* progress = control.progress()) draw_progress(*progress, rect);
     return;
   }
+  if (!frame.page.why_no_engine().empty()) return draw_no_run(frame, label, {at.x0, at.y0, rect.x1, rect.y1});
   const bool stored = !control.fixed_settings().empty();
   const bool with_name = !frame.page.left_the_begin();
   const std::string needs = needs_words(frame);
@@ -116,7 +165,7 @@ void draw_run(PageFrame& frame, Rect rect) {
                                : with_key ? ""
                                           : "Ctrl R";
   const ButtonText run{verb, Icon::kPlay, with_key ? "Ctrl R" : "", why};
-  if (button("run", at, run, ButtonKind::kPrimary, control.can_run())) start_run(frame);
+  if (button("run", at, run, ButtonKind::kPrimary, frame.page.can_run())) start_run(frame);
   if (!frame.widgets.sweep_button()) draw_pin(frame, rect);
 }
 
@@ -135,7 +184,7 @@ void start_run(PageFrame& frame) {
   if (!asks || std::exchange(frame.state.long_run_asked, false))
     frame.page.run(frame.now);
   else
-    frame.state.long_run_asked = frame.page.control().can_run();
+    frame.state.long_run_asked = frame.page.can_run();
 }
 
 }  // namespace headroom::app::window

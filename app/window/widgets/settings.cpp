@@ -235,7 +235,7 @@ void SettingsView::draw(PageFrame& frame, Rect& rect) {
 
 // All of it folded into one summary.
 void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
-  if (frame.widgets.sweep_button()) rect.cut_right(px(kNarrowSweep + 8));
+  if (frame.widgets.sweep_button() && frame.page.why_no_engine().empty()) rect.cut_right(px(kNarrowSweep + 8));
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
   const ButtonText summary{words, Icon::kChip};
   if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");

@@ -67,7 +67,8 @@ void SweepView::draw_button(PageFrame& frame, const Rect& rect) {
 
 // The lower half of Run's column; all of it while the sweep is on.
 void SweepView::draw(PageFrame& frame, Rect& rows) {
-  if (frame.page.control().running()) return;  // its progress is there
+  if (frame.page.control().running()) return;       // its progress is there
+  if (!frame.page.why_no_engine().empty()) return;  // which is said there
   Rect column = rows.right(px(run_column_width(frame.density)));
   if (!sweep_.running()) column.cut_top(px(kCellHeight + kCellGap));
   const experiments::SweepAxis& axis = frame.page.page().sweep.front();
@@ -78,7 +79,8 @@ void SweepView::draw(PageFrame& frame, Rect& rows) {
 }
 
 void SweepView::draw_narrow(PageFrame& frame, Rect rect) {
-  if (!frame.page.control().running()) draw_button(frame, rect.right(px(kNarrowSweep)));
+  if (!frame.page.control().running() && frame.page.why_no_engine().empty())
+    draw_button(frame, rect.right(px(kNarrowSweep)));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
+#include "app/window/widgets/run_column.h"
 
 namespace headroom::app::window {
 
@@ -60,6 +61,10 @@ bool SweepRun::draw(PageFrame& frame, Rect rect, const SweepWords& words) {
     if (button("stop sweep", at, {stopping ? "Stopping" : "Stop", Icon::kStop}, ButtonKind::kSecondary, !stopping))
       driver_->stop();
     draw_progress(rect, words);
+    return false;
+  }
+  if (!frame.page.why_no_engine().empty()) {
+    draw_no_engine(frame, {at.x0, at.y0, at.x1, std::max(at.y1, rect.y1)});
     return false;
   }
   const page::RunControl& control = frame.page.control();

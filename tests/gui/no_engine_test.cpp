@@ -1,0 +1,130 @@
+// The window where no engine works: it says so where Run would be, offers nothing that cannot work, and the closed form
+// follows the settings.
+#include <algorithm>
+#include <string>
+
+#include "imgui_te_engine.h"
+#include "tests/gui/page_scene.h"
+#include "tests/support/catch.h"
+#include "tests/support/panels.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+
+namespace {
+
+bool says(const std::vector<std::string>& texts, std::string_view words) {
+  return std::ranges::any_of(texts, [&](const std::string& text) { return text.find(words) != std::string::npos; });
+}
+
+record::Bytes closed_form_peak(const app::page::PageModel& page) {
+  return record::total(predict::closed_form(predict::step_settings(page.settings())).peak().bytes);
+}
+
+// The page as it is shipped begins with the run of an H200, measured.
+void walk_without_engine(Actor& actor, const std::string& reason) {
+  app::page::PageModel& page = actor.page();
+  actor.click("skip");
+  actor.frames(4);
+  const auto texts = actor.texts();
+  IM_CHECK(says(texts, "No engine"));
+  IM_CHECK(says(texts, reason));
+  IM_CHECK(says(texts, "No engine: stored runs and closed forms"));  // and not the H200 of the stored run
+  for (const char* offer : {"run", "trace", "try"}) IM_CHECK(!actor.there(offer));
+  IM_CHECK(!actor.there("layers/Predicted"));
+  IM_CHECK(page.figure(400).head.source == record::Source::kRecorded);
+  actor.click("layers/Formula");
+  actor.frames(2);
+  const auto& lines = timeline_of(page.figure(400)).lines;
+  IM_CHECK_EQ(std::ranges::count(lines, lessons::LineStyle::kFormula, &lessons::StepLine::style), 1);
+  actor.picture("no engine, measured");
+
+  const std::size_t runs = page.runs().size();
+  IM_CHECK(page.set_param("batch", "8").ok());
+  IM_CHECK(page.figure(400).head.source == record::Source::kFormula);  // in the same frame
+  IM_CHECK_EQ(page.on_show()->ledger->peak().totals.allocated, closed_form_peak(page));
+  actor.frames(2);
+  IM_CHECK(page.plan() != nullptr && page.plan()->params == page.settings());
+  IM_CHECK_EQ(page.plan()->allocated, closed_form_peak(page));
+  IM_CHECK(page.plan()->cards.front().largest_batch.has_value());
+  IM_CHECK(page.plan()->why_formula.find(reason) != std::string::npos);
+  IM_CHECK(page.notice().has_value() && page.notice()->body.find(reason) != std::string::npos);
+  actor.frames(2);
+  IM_CHECK_GE(std::ranges::count(actor.texts(), "Formula"), 2);  // the figure's badge and the strip's
+  actor.picture("no engine, closed form");
+  actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_R);
+  actor.frames(2);
+  page.trace(0);
+  IM_CHECK(!actor.app.running());
+  IM_CHECK_EQ(page.runs().size(), runs);
+  IM_CHECK(!page.settings().on("trace"));
+}
+
+}  // namespace
+
+TEST_CASE("without an engine the closed form follows the settings, and nothing is offered that cannot work", "[gui]") {
+  for (const int width : {1280, 1600}) {
+    Stage stage = shipped("checkpointing");
+    stage.width = width;
+    stage.height = width * 5 / 8;
+    perform(width == 1280 ? "no engine" : "no engine, wide", stage,
+            [](Actor& actor) { walk_without_engine(actor, "A test has no engine."); });
+  }
+}
+
+TEST_CASE("an engine that dies at its start is the same, with its last words", "[gui]") {
+  Stage stage = shipped("checkpointing");
+  stage.width = 1600;
+  stage.height = 1000;
+  stage.engine = "sh -c 'echo no libtorch here >&2; exit 3'";
+  perform("engine dies at start", stage, [](Actor& actor) {
+    for (int i = 0; i < 3000 && actor.page().why_no_engine().empty(); ++i) actor.frames(1);
+    IM_CHECK(actor.page().why_no_engine().find("no libtorch here") != std::string::npos);
+    walk_without_engine(actor, "The engine died 3 times");
+  });
+}
+
+TEST_CASE("without an engine a narrow page and pages of other demos say so, too", "[gui]") {
+  Stage stage = shipped("checkpointing");
+  stage.width = 1000;
+  stage.height = 640;
+  perform("no engine, narrow", stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(3);
+    IM_CHECK(says(actor.texts(), "A test has no engine."));
+    IM_CHECK(!actor.there("act"));
+    actor.picture("no engine, narrow");
+    for (const char* id : {"many_launches", "ladder", "report", "edit_a_kernel", "schedule"}) {
+      actor.app.go_to(*actor.app.course().find_page(id));
+      actor.frames(4);
+      if (actor.question().hides()) actor.question().skip();
+      actor.frames(2);
+      IM_CHECK_STR_EQ(actor.page().page().id.c_str(), id);
+      IM_CHECK(says(actor.texts(), "A test has no"));  // on two lines, perhaps
+      for (const char* offer : {"run", "act", "run sweep"}) IM_CHECK(!actor.there(offer));
+      actor.picture("no engine, " + std::string(id));
+    }
+  });
+}
+
+TEST_CASE("without an engine stored runs are looked at, each with its settings", "[gui]") {
+  TestAssets assets;
+  assets.add(*small_run(), "tiny_cpu");
+  assets.add(*small_run({.weights = 80 * record::kMiB}), "llama-3.2-1b_h200_b4");
+  Stage stage;
+  stage.assets = assets.path();
+  perform("stored runs only", stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(3);
+    IM_CHECK_EQ(actor.page().runs().size(), 2u);
+    IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({.weights = 80 * record::kMiB})));  // Page::shows
+    IM_CHECK(actor.there("batch/slider"));
+    actor.click("runs");
+    actor.frames(2);
+    actor.picture("popup runs");
+    actor.ctx->ItemClick("//$FOCUSED/$$1/run");
+    actor.frames(3);
+    IM_CHECK_EQ(actor.page().shown_run(), 1);
+    IM_CHECK_EQ(peak_in_figure(actor), static_cast<double>(peak_of({})));
+  });
+}
