@@ -15,6 +15,9 @@ constexpr std::array kConflicts{
     // What backward builds again.
     Conflict{"fused.keep", "on", "checkpointing", "selective", "one keeps what the other builds again"},
 
+    // Formats of products.
+    Conflict{"gemm", "tf32", "precision", "!fp32", "tf32 is fp32 with fewer bits, and 16 bits are not widened to it"},
+
     // What is on the host.
     Conflict{"offload.parameters", "on", "checkpointing", "off|selective",
              "without whole layers that are run again, autograd keeps every layer's weights on the device"},

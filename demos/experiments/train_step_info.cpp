@@ -70,6 +70,9 @@ constexpr std::array kSchema{
                   "Number format of weights, gradients and activations; mixed keeps the weights in fp32 as well",
                   kChoicesOf<predict::kPrecisions>),
            "fp16_mixed", "bf16_mixed")),  // its loss scale
+    folded(kPrecision,
+           choice("gemm", "Products", "Number format in which the linear layers' matrix products read their operands",
+                  kChoicesOf<predict::kGemms>)),
     in(kMemory, ParamRole::kTechnique,
        choice("checkpointing", "Checkpointing",
               "Keep only the input of each layer, and compute the layer again in backward",

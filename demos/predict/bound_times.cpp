@@ -52,7 +52,8 @@ std::vector<Stretch> stretches_of(const record::Recording& run) {
 }  // namespace
 
 std::optional<std::array<double, record::kNumPhases>> bound_seconds(const StepSettings& step, const Card& card) {
-  const std::optional<double> peak = step.element_bytes() == 4                 ? card.fp32
+  const std::optional<double> peak = step.tf32()                               ? card.tf32
+                                     : step.element_bytes() == 4               ? card.fp32
                                      : step.precision == Precision::kFp16Mixed ? card.fp16
                                                                                : card.bf16;
   if (!peak || !card.bandwidth) return std::nullopt;

@@ -114,6 +114,11 @@ const char* storage_key(Precision precision) {
   return has_loss_scale(precision) ? "fp16" : "bf16";
 }
 
+std::string gemm_fact(const StepSettings& step, record::DeviceKind device) {
+  if (device == record::DeviceKind::kGpu || !step.tf32()) return {};
+  return "Products by tf32 are emulated: the CPU rounds operands to 10 bits of fraction, and sums are fp32.";
+}
+
 StepSettings step_settings(const Params& params) {
   StepSettings step;
   step.model = model_of(params);
@@ -125,6 +130,7 @@ StepSettings step_settings(const Params& params) {
   step.steps = static_cast<int>(params.integer("steps"));
   step.seed = static_cast<std::uint64_t>(params.integer("seed"));
   step.precision = meaning(params, "precision", kPrecisions);
+  step.gemm = meaning(params, "gemm", kGemms);
   set_checkpointing(step, params);
   set_loss(step, params);
   step.fused = fused_of(params);

@@ -38,6 +38,7 @@ struct StepSettings {
   std::uint64_t seed = 0;
 
   Precision precision = Precision::kFp32;
+  Gemm gemm = Gemm::kAsStored;
   Checkpointing checkpointing = Checkpointing::kOff;
   std::int64_t checkpoint_every = 1;  // k of kLayer
 
@@ -75,6 +76,7 @@ struct StepSettings {
 
   std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
   bool masters() const { return has_masters(precision); }
+  bool tf32() const { return gemm == Gemm::kTf32; }  // of the head as well
   // Only the inputs of layers are kept, and layers are computed again, up to the last product of those that are together.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // What is cheap is computed again, and the results of products are kept.
@@ -89,6 +91,10 @@ struct StepSettings {
 };
 
 StepSettings step_settings(const record::Params& train_step);
+
+// How the linear layers' products are computed where that is not what the setting says by itself: provenance. Empty: as it
+// says.
+std::string gemm_fact(const StepSettings& step, record::DeviceKind device);
 
 // Number format of weights, gradients and activations, as the benchmarks name it: "fp32", "bf16", "fp16".
 const char* storage_key(Precision precision);

@@ -42,6 +42,16 @@ constexpr bool has_masters(Precision precision) {
 }
 constexpr bool has_loss_scale(Precision precision) { return precision == Precision::kFp16Mixed; }
 
+// How the linear layers' matrix products are computed.
+enum class Gemm : std::uint8_t {
+  kAsStored,  // in the format of weights and activations
+  kTf32,      // of fp32 operands with 10 bits of fraction; the head's, too
+};
+inline constexpr std::array kGemms{
+    Meant<Gemm>{{"as_stored", "as stored"}, Gemm::kAsStored},
+    Meant<Gemm>{{"tf32", "tf32"}, Gemm::kTf32},
+};
+
 enum class Checkpointing : std::uint8_t {
   kOff,        // every layer keeps what its backward needs
   kSelective,  // layers keep the results of products and what attention's kernel keeps, and rebuild the rest

@@ -44,7 +44,8 @@ cublasStatus_t describe(const Product& p, Description& d) {
   const cublasOperation_t left = p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t right = p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   const std::int32_t pointers = CUBLASLT_POINTER_MODE_DEVICE;
-  cublasStatus_t status = cublasLtMatmulDescInit(&d.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  const cublasComputeType_t compute = p.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  cublasStatus_t status = cublasLtMatmulDescInit(&d.operation, compute, CUDA_R_32F);
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
     if (status != CUBLAS_STATUS_SUCCESS) return;
     status = cublasLtMatmulDescSetAttribute(&d.operation, attribute, &value, sizeof(value));

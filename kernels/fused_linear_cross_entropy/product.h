@@ -17,6 +17,7 @@ struct Product {
   bool a_transposed = false, b_transposed = false;  // memory holds [inner, rows], [columns, inner]
   std::int64_t a_stride = 0, b_stride = 0, d_stride = 0;
   Storage operands = Storage::kFp32, result = Storage::kFp32;
+  bool tf32 = false;  // fp32 operands are read with 10 bits of fraction
   auto operator<=>(const Product&) const = default;
 };
 

@@ -162,6 +162,7 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   } catch (const llama::FileChanged& changed) {
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
+  model.tf32 = step.tf32();
   offload->install(model, step.batch, step.sequence, options);
   auto optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options);
   auto state = std::make_unique<State>(State{
@@ -245,12 +246,18 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   return std::unique_ptr<DemoRun>(std::move(run).value());
 }
 
-// Of the text, and of the shape where a checkpoint decides it.
-std::map<std::string, std::string> facts(const record::Params& params, const std::filesystem::path& course_text) {
-  const predict::StepSettings step = predict::step_settings(params);
+// Of the text, of the shape where a checkpoint decides it, and of products that are not as the settings say.
+std::map<std::string, std::string> facts(const record::Params& params, record::DeviceKind device,
+                                         const std::filesystem::path& course_text) {
+  predict::StepSettings step = predict::step_settings(params);
   auto all = llama::text_facts(text_of(step, course_text));
-  if (step.weights.empty()) return all;
-  if (const auto model = train_step_model(step)) all.merge(predict::shape_facts(model.value().config));
+  if (!step.weights.empty()) {
+    if (const auto model = train_step_model(step)) {
+      step.model = model.value().config;
+      all.merge(predict::shape_facts(step.model));
+    }
+  }
+  if (const std::string how = predict::gemm_fact(step, device); !how.empty()) all["gemm"] = how;
   return all;
 }
 

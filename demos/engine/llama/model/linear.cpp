@@ -123,10 +123,6 @@ at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection
   return LinearFunction::apply(x, at::TensorList(tensors), projection, std::optional<Category>());
 }
 
-at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, Category output, std::uint16_t op) {
-  return linear(x, Projection{.weight_OI = weight_OI, .op = op}, output);
-}
-
 at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op,
                      record::DeviceKind target) {
   const bool frozen = !weight_VH.requires_grad();

@@ -16,7 +16,6 @@ namespace headroom::llama {
 at::Tensor linear(const at::Tensor& x, const Projection& projection, record::Category output);
 // For the graph alone: y is unmade.
 at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection);
-at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, record::Category output, std::uint16_t op);
 
 // Rows of the table. ids [B, T] int64, weight [V, H], result [B, T, H]. Keeps ids. Its gradient is a whole table [V, H];
 // `fused`: by the kernel of kernels/embedding_backward, which adds to the weight's `.grad` where there is one (a tied

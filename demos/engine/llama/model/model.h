@@ -50,6 +50,7 @@ struct Model {
   at::Tensor mask_TT;     // of eager attention
   AdapterOptions adapter_options;
   std::vector<LayerAdapters> adapters;  // one per layer; none: all weights are trained
+  bool tf32 = false;                    // products of weights read fp32 as tf32
   at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
 

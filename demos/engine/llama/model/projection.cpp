@@ -4,6 +4,7 @@
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/unmade.h"
 #include "demos/record/scope.h"
+#include "kernels/narrow_product/narrow_product_ops.h"
 
 namespace headroom::llama {
 
@@ -19,10 +20,21 @@ at::Tensor dense_weight(const Projection& p, at::ScalarType type) {
   return kernels::nf4_dequantise(*p.quantised, type);
 }
 
-// scale · a · b in one product. A number by itself PyTorch would make a tensor of, on the CPU and only there.
-at::Tensor scaled_product(const at::Tensor& a_NM, const at::Tensor& b_MP, double scale) {
-  at::Tensor result_NP = at::empty({a_NM.size(0), b_MP.size(1)}, a_NM.options());
-  return at::addmm_out(result_NP, result_NP, a_NM, b_MP, /*beta=*/0, /*alpha=*/scale);
+// a · b [..., P], or that multiplied by alpha: the result is allocated whole, so that no view of it goes into the graph.
+at::Tensor product_of(const Projection& p, const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape,
+                      double alpha = 1) {
+  at::Tensor result = at::empty(shape, a_NM.options());
+  at::Tensor result_NP = result.view({-1, shape.back()});
+  kernels::product(result_NP, a_NM, b_MP, {.alpha = alpha, .tf32 = p.tf32});
+  return result;
+}
+at::Tensor product_of(const Projection& p, const at::Tensor& a_NM, const at::Tensor& b_MP, double alpha = 1) {
+  return product_of(p, a_NM, b_MP, {a_NM.size(0), b_MP.size(1)}, alpha);
+}
+
+void add_product(const Projection& p, at::Tensor& sum_NP, const at::Tensor& a_NM, const at::Tensor& b_MP,
+                 double alpha = 1) {
+  kernels::product(sum_NP, a_NM, b_MP, {.adds = true, .alpha = alpha, .tf32 = p.tf32});
 }
 
 std::int64_t outputs_of(const Projection& p) {
@@ -32,7 +44,7 @@ std::int64_t outputs_of(const Projection& p) {
 // x Aᵀ.
 at::Tensor low_rank_product(const at::Tensor& x_NI, const Projection& p) {
   const Scope scope(Category::kActivations, p.op);
-  return product(x_NI, p.a_RI.t(), {x_NI.size(0), p.a_RI.size(0)});
+  return product_of(p, x_NI, p.a_RI.t());
 }
 
 }  // namespace
@@ -58,14 +70,14 @@ Projected project(const at::Tensor& x, const Projection& p, Category output) {
     const at::Tensor weight_OI = dense_weight(p, x.scalar_type());
     const Scope scope(output, p.op);
     shape.back() = weight_OI.size(0);
-    result.y = product(x_NI, weight_OI.t(), shape);
+    result.y = product_of(p, x_NI, weight_OI.t(), shape);
     if (p.bias_O.defined()) result.y.add_(p.bias_O);
   }
   if (!p.a_RI.defined()) return result;
   result.low_NR = low_rank_product(x_NI, p);
   const Scope scope(Category::kActivations, p.op);
   at::Tensor y_NO = result.y.view({-1, shape.back()});
-  at::addmm_out(y_NO, y_NO, result.low_NR, p.b_OR.t(), /*beta=*/1, /*alpha=*/p.scale);
+  add_product(p, y_NO, result.low_NR, p.b_OR.t(), p.scale);
   return result;
 }
 
@@ -79,16 +91,12 @@ at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor&
   const at::Tensor dy_NO = rows(dy);
   {
     const at::Tensor weight_OI = dense_weight(p, dy.scalar_type());
-    if (adds) {
-      at::addmm_out(dx_NI, dx_NI, dy_NO, weight_OI);
-    } else {
-      at::mm_out(dx_NI, dy_NO, weight_OI);
-    }
+    kernels::product(dx_NI, dy_NO, weight_OI, {.adds = adds, .tf32 = p.tf32});
   }
   if (!p.a_RI.defined()) return {};
   const Scope scope(Category::kActivations, p.op);
-  at::Tensor dlow_NR = scaled_product(dy_NO, p.b_OR, p.scale);
-  at::addmm_out(dx_NI, dx_NI, dlow_NR, p.a_RI);
+  at::Tensor dlow_NR = product_of(p, dy_NO, p.b_OR, p.scale);
+  add_product(p, dx_NI, dlow_NR, p.a_RI);
   return dlow_NR;
 }
 
@@ -101,10 +109,10 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x,
     relabel(gradients.dbias_O, Category::kGradients);
   }
   const Scope scope(Category::kGradients, p.op);
-  if (p.weight_OI.defined() && p.weight_OI.requires_grad()) gradients.dweight_OI = at::mm(rows(dy).t(), rows(x));
+  if (p.weight_OI.defined() && p.weight_OI.requires_grad()) gradients.dweight_OI = product_of(p, rows(dy).t(), rows(x));
   if (!p.a_RI.defined()) return gradients;
-  gradients.da_RI = at::mm(dlow_NR.t(), rows(x));
-  gradients.db_OR = scaled_product(rows(dy).t(), low_NR, p.scale);
+  gradients.da_RI = product_of(p, dlow_NR.t(), rows(x));
+  gradients.db_OR = product_of(p, rows(dy).t(), low_NR, p.scale);
   return gradients;
 }
 
@@ -123,20 +131,13 @@ SavedProjection read_saved(const Projection& without_tensors, std::span<const at
 
 ProjectionHolder::ProjectionHolder(std::span<const Projection> projections) {
   for (const Projection& p : projections)
-    without_tensors.push_back({.quantised = p.quantised, .scale = p.scale, .op = p.op});
+    without_tensors.push_back({.quantised = p.quantised, .scale = p.scale, .op = p.op, .tf32 = p.tf32});
 }
 
 void append_gradients(std::vector<at::Tensor>& gradients, const Projection& p, const ProjectionGradients& of_p) {
   if (p.weight_OI.defined()) gradients.push_back(of_p.dweight_OI);
   if (p.bias_O.defined()) gradients.push_back(of_p.dbias_O);
   if (p.a_RI.defined()) gradients.insert(gradients.end(), {of_p.da_RI, of_p.db_OR});
-}
-
-at::Tensor product(const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape) {
-  at::Tensor result = at::empty(shape, a_NM.options());
-  at::Tensor result_NP = result.view({-1, shape.back()});
-  at::mm_out(result_NP, a_NM, b_MP);
-  return result;
 }
 
 at::Tensor rows(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}); }

@@ -23,6 +23,7 @@ struct Projection {
   at::Tensor a_RI, b_OR;                          // undefined: no adapter
   double scale = 0;                               // α / r
   std::uint16_t op = 0;
+  bool tf32 = false;  // its products read fp32 as tf32
 };
 
 // Whether backward needs the projection's input: for a gradient of the weight or of the adapter.
@@ -72,9 +73,6 @@ SavedProjection read_saved(const Projection& without_tensors, std::span<const at
 
 // The gradients in the order of tensors_of().
 void append_gradients(std::vector<at::Tensor>& gradients, const Projection& p, const ProjectionGradients& of_p);
-
-// a [N, M] times b [M, P] as [shape..., P]: the result is allocated whole, so that no view of it goes into the graph.
-at::Tensor product(const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape);
 
 // [..., C] as [N, C].
 at::Tensor rows(const at::Tensor& x);
