@@ -39,6 +39,7 @@ struct StepSettings {
 
   Precision precision = Precision::kFp32;
   Gemm gemm = Gemm::kAsStored;
+  Fp8Scaling fp8_scaling = Fp8Scaling::kCurrent;
   Checkpointing checkpointing = Checkpointing::kOff;
   std::int64_t checkpoint_every = 1;  // k of kLayer
 
@@ -77,6 +78,7 @@ struct StepSettings {
   std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
   bool masters() const { return has_masters(precision); }
   bool tf32() const { return gemm == Gemm::kTf32; }  // of the head as well
+  bool fp8() const;                                  // of the layers' projections, where their sides allow it
   // Only the inputs of layers are kept, and layers are computed again, up to the last product of those that are together.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // What is cheap is computed again, and the results of products are kept.

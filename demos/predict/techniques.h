@@ -46,10 +46,22 @@ constexpr bool has_loss_scale(Precision precision) { return precision == Precisi
 enum class Gemm : std::uint8_t {
   kAsStored,  // in the format of weights and activations
   kTf32,      // of fp32 operands with 10 bits of fraction; the head's, too
+  kFp8,       // of codes in eight bits: e4m3 of inputs and weights, e5m2 of gradients
 };
 inline constexpr std::array kGemms{
     Meant<Gemm>{{"as_stored", "as stored"}, Gemm::kAsStored},
     Meant<Gemm>{{"tf32", "tf32"}, Gemm::kTf32},
+    Meant<Gemm>{{"fp8", "fp8"}, Gemm::kFp8},
+};
+
+// What the scale of an fp8 operand follows from.
+enum class Fp8Scaling : std::uint8_t {
+  kCurrent,  // its own largest magnitude, which takes another pass
+  kDelayed,  // the largest of the last steps
+};
+inline constexpr std::array kFp8Scalings{
+    Meant<Fp8Scaling>{{"current", "this tensor"}, Fp8Scaling::kCurrent},
+    Meant<Fp8Scaling>{{"delayed", "the last 16 steps"}, Fp8Scaling::kDelayed},
 };
 
 enum class Checkpointing : std::uint8_t {

@@ -3,6 +3,8 @@
 
 #include <ATen/ATen.h>
 
+#include "kernels/fp8_cast/fp8_cast_ops.h"
+
 namespace headroom::kernels {
 
 struct ProductOptions {
@@ -16,5 +18,16 @@ struct ProductOptions {
 
 // result [N, P] = alpha · a [N, M] · b [M, P], or that added to it. All of one type, any strides.
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options = {});
+
+// Codes [., M] of fp8_cast() and their scaling.
+struct Fp8Operand {
+  const at::Tensor& codes;
+  const at::Tensor& scaling;
+};
+
+// result [N, P] = the numbers of a [N, M] times those of b [P, M] transposed, or that added to it; not both are e5m2. The
+// result is bf16, sums are fp32, and it is rounded once. By cuBLASLt on CUDA, of compute capability 8.9 and later; on a CPU
+// the same sums of the same codes, a tile at a time, as tf32. Sides are multiples of 16.
+void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM, bool adds);
 
 }  // namespace headroom::kernels

@@ -16,10 +16,11 @@ class ProductTiles {
  public:
   static constexpr std::int64_t kSide = 512;
 
-  // result = alpha · a · b, or that added to it, rounded once. `load(element)` gives an operand's value in fp32.
-  template <class A, class B, class Result, class Load, class Store>
+  // result = alpha · a · b, or that added to it, rounded once. `of_a(element)` and `of_b(element)` are
+  // the operands' numbers in fp32.
+  template <class A, class B, class Result, class OfA, class OfB, class Store>
   void multiply(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, float alpha, bool adds,
-                const Load& load, const Store& store) {
+                const OfA& of_a, const OfB& of_b, const Store& store) {
     const at::DisableRecordFunctionGuard untraced;  // the product is one operator, not one for each tile
     const std::int64_t inner = a_NM.size(1);
     for_each_part(result_NP.size(0), [&](std::int64_t row, std::int64_t rows) {
@@ -27,8 +28,8 @@ class ProductTiles {
         at::Tensor sum = at::from_blob(scratch(2), {rows, columns}, at::kFloat);
         std::fill_n(scratch(2), rows * columns, 0.0F);
         for_each_part(inner, [&](std::int64_t first, std::int64_t count) {
-          const at::Tensor a = tile<A>(a_NM.narrow(0, row, rows).narrow(1, first, count), scratch(0), load);
-          const at::Tensor b = tile<B>(b_MP.narrow(0, first, count).narrow(1, column, columns), scratch(1), load);
+          const at::Tensor a = tile<A>(a_NM.narrow(0, row, rows).narrow(1, first, count), scratch(0), of_a);
+          const at::Tensor b = tile<B>(b_MP.narrow(0, first, count).narrow(1, column, columns), scratch(1), of_b);
           at::addmm_out(sum, sum, a, b);
         });
         put<Result>(result_NP.narrow(0, row, rows).narrow(1, column, columns), scratch(2), alpha, adds, store);

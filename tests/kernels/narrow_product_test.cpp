@@ -1,12 +1,15 @@
-// Products of fewer bits on the CPU, against products in float64 of operands that were rounded one by one.
+// Products by tf32 on the CPU, against products in float64 of operands that were rounded one by one.
 #include <cmath>
 #include <limits>
 
 #include "kernels/narrow_product/narrow_product_ops.h"
 #include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/tested_device.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;
+
+at::Device test::tested_device() { return at::kCPU; }
 
 namespace {
 

@@ -57,6 +57,10 @@ TEST_CASE("a GPU without a format of products is refused before anything is allo
   CHECK(refused.outcome().kind == OutcomeKind::kRefused);
   CHECK(refused.outcome().message ==
         "Tesla T4 has compute capability 7.5, and tf32 needs 8.0: take gemm=as_stored, or device=cpu.");
+  RunDriver ampere(machine_with_gpu("8.6"));
+  const auto without_fp8 = ampere.run({{"model", "tiny"}, {"device", "cuda"}, {"precision", "bf16"}, {"gemm", "fp8"}});
+  CHECK(without_fp8.outcome().message ==
+        "Tesla T4 has compute capability 8.6, and fp8 needs 8.9: take gemm=as_stored, or device=cpu.");
 }
 
 TEST_CASE("a GPU without bf16 is refused before anything is allocated") {

@@ -32,12 +32,13 @@ std::string utc_now() {
 
 // A number format that not every GPU computes in.
 struct NeededFormat {
-  std::string_view key, values, instead;
+  std::string_view key, value, instead;  // a value behind '!' is the one that every GPU has
   double capability;
 };
 // PyTorch's flash attention and TF32 are for Ampere and later.
-constexpr std::array kNeededFormats{NeededFormat{"precision", "bf16|bf16_mixed|fp16_mixed", "fp32", 8.0},
-                                    NeededFormat{"gemm", "tf32", "as_stored", 8.0}};
+constexpr std::array kNeededFormats{NeededFormat{"precision", "!fp32", "fp32", 8.0},
+                                    NeededFormat{"gemm", "tf32", "as_stored", 8.0},
+                                    NeededFormat{"gemm", "fp8", "as_stored", 8.9}};
 
 // Why the run's number formats cannot be on this GPU; empty where they can.
 std::string lacks_format(const RunPlan& plan, const Machine& machine) {
@@ -48,7 +49,8 @@ std::string lacks_format(const RunPlan& plan, const Machine& machine) {
   for (const NeededFormat& needed : kNeededFormats) {
     if (!plan.params.has(needed.key) || has >= needed.capability) continue;
     const std::string value = plan.params.text(needed.key);
-    if (!record::is_one_of(value, needed.values)) continue;
+    const bool all_but = needed.value.starts_with('!');
+    if (all_but ? value == needed.value.substr(1) : value != needed.value) continue;
     return fmt::format("{} has compute capability {}, and {} needs {:.1f}: take {}={}, or device=cpu.",
                        plan.device->name, capability->second, value.substr(0, value.find('_')), needed.capability,
                        needed.key, needed.instead);

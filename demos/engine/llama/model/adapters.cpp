@@ -84,7 +84,9 @@ Projection projection(const Model& model, std::int64_t layer, ProjectionKind kin
   Projection p{.weight_OI = weight_of(model.layers[i], kind),
                .bias_O = bias_of(model.layers[i], kind),
                .op = op_of(kind),
-               .tf32 = model.tf32};
+               .tf32 = model.tf32,
+               .fp8 = model.fp8.get(),
+               .fp8_index = layer * static_cast<std::int64_t>(kProjectionKinds) + static_cast<std::int64_t>(kind)};
   if (model.adapters.empty()) return p;
   const LayerAdapters& adapters = model.adapters[i];
   if (adapters.quantised[k]) p.quantised = &*adapters.quantised[k];

@@ -47,7 +47,54 @@ at::Tensor low_rank_product(const at::Tensor& x_NI, const Projection& p) {
   return product_of(p, x_NI, p.a_RI.t());
 }
 
+// y, dx and dW in fp8: codes of weights and gradients are workspace.
+at::Tensor fp8_output(const ProjectionInput& input, const Projection& p, at::IntArrayRef shape, Category output) {
+  kernels::Fp8Codes weight;
+  {
+    const Scope scope(Category::kWorkspace, p.op);
+    weight = p.fp8->cast(p.weight_OI, p.fp8_index, Fp8Tensor::kWeight, {.rows = true});
+  }
+  const Scope scope(output, p.op);
+  at::Tensor y = at::empty(shape, input.x.options());
+  at::Tensor y_NO = y.view({-1, shape.back()});
+  kernels::fp8_product(y_NO, {input.codes.rows, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)},
+                       {weight.rows, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, /*adds=*/false);
+  return y;
+}
+
+void fp8_input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds) {
+  const Scope scope(Category::kWorkspace, p.op);
+  const auto of_dy = p.fp8->cast(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.rows = true});
+  const auto weight = p.fp8->cast_again(p.weight_OI, p.fp8_index, Fp8Tensor::kWeight, {.transposed = true});
+  kernels::fp8_product(dx_NI, {of_dy.rows, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
+                       {weight.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, adds);
+}
+
+at::Tensor fp8_weight_gradient(const at::Tensor& dy, ProjectionInput& input, const Projection& p) {
+  at::Tensor dweight_OI = at::empty(p.weight_OI.sizes(), dy.options());
+  const Scope scope(Category::kWorkspace, p.op);
+  at::Tensor& x_IN = input.codes.transposed;
+  if (!x_IN.defined())
+    x_IN = p.fp8->cast_again(rows(input.x).contiguous(), input.fp8_index, Fp8Tensor::kInput, {.transposed = true})
+               .transposed;
+  const auto of_dy = p.fp8->cast_again(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.transposed = true});
+  kernels::fp8_product(dweight_OI, {of_dy.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
+                       {x_IN, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)}, /*adds=*/false);
+  return dweight_OI;
+}
+
 }  // namespace
+
+ProjectionInput input_of(const at::Tensor& x, std::span<const Projection> projections, bool for_y, bool for_gradients) {
+  const Projection& first = projections.front();
+  ProjectionInput input{.x = x, .fp8_index = first.fp8_index};
+  if (first.fp8 == nullptr || (!for_y && !for_gradients)) return input;
+  const Scope scope(Category::kWorkspace, first.op);
+  input.codes = first.fp8->cast(rows(x).contiguous(), first.fp8_index, Fp8Tensor::kInput,
+                                {.rows = for_y, .transposed = for_gradients});
+  if (for_gradients) relabel(input.codes.transposed, Category::kActivations);
+  return input;
+}
 
 bool needs_input(const Projection& p) {
   return p.a_RI.defined() || (p.weight_OI.defined() && p.weight_OI.requires_grad());
@@ -62,14 +109,18 @@ std::vector<at::Tensor> tensors_of(std::span<const Projection> projections) {
   return all;
 }
 
-Projected project(const at::Tensor& x, const Projection& p, Category output) {
+Projected project(const ProjectionInput& input, const Projection& p, Category output) {
+  const at::Tensor& x = input.x;
   const at::Tensor x_NI = rows(x);
   std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = outputs_of(p);
   Projected result;
-  {
+  if (p.fp8 != nullptr) {
+    result.y = fp8_output(input, p, shape, output);
+    if (p.bias_O.defined()) result.y.add_(p.bias_O);
+  } else {
     const at::Tensor weight_OI = dense_weight(p, x.scalar_type());
     const Scope scope(output, p.op);
-    shape.back() = weight_OI.size(0);
     result.y = product_of(p, x_NI, weight_OI.t(), shape);
     if (p.bias_O.defined()) result.y.add_(p.bias_O);
   }
@@ -89,7 +140,9 @@ Projected project_for_backward(const at::Tensor& x, const Projection& p) {
 
 at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds) {
   const at::Tensor dy_NO = rows(dy);
-  {
+  if (p.fp8 != nullptr) {
+    fp8_input_gradient(dy, p, dx_NI, adds);
+  } else {
     const at::Tensor weight_OI = dense_weight(p, dy.scalar_type());
     kernels::product(dx_NI, dy_NO, weight_OI, {.adds = adds, .tf32 = p.tf32});
   }
@@ -100,8 +153,9 @@ at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor&
   return dlow_NR;
 }
 
-ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& low_NR,
+ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p) {
+  const at::Tensor& x = input.x;
   ProjectionGradients gradients;
   if (p.bias_O.defined() && p.bias_O.requires_grad()) {
     const Scope scope(Category::kWorkspace, p.op);  // a GPU's partial sums
@@ -109,7 +163,8 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x,
     relabel(gradients.dbias_O, Category::kGradients);
   }
   const Scope scope(Category::kGradients, p.op);
-  if (p.weight_OI.defined() && p.weight_OI.requires_grad()) gradients.dweight_OI = product_of(p, rows(dy).t(), rows(x));
+  if (p.weight_OI.defined() && p.weight_OI.requires_grad())
+    gradients.dweight_OI = p.fp8 != nullptr ? fp8_weight_gradient(dy, input, p) : product_of(p, rows(dy).t(), rows(x));
   if (!p.a_RI.defined()) return gradients;
   gradients.da_RI = product_of(p, dlow_NR.t(), rows(x));
   gradients.db_OR = product_of(p, rows(dy).t(), low_NR, p.scale);
@@ -131,7 +186,12 @@ SavedProjection read_saved(const Projection& without_tensors, std::span<const at
 
 ProjectionHolder::ProjectionHolder(std::span<const Projection> projections) {
   for (const Projection& p : projections)
-    without_tensors.push_back({.quantised = p.quantised, .scale = p.scale, .op = p.op, .tf32 = p.tf32});
+    without_tensors.push_back({.quantised = p.quantised,
+                               .scale = p.scale,
+                               .op = p.op,
+                               .tf32 = p.tf32,
+                               .fp8 = p.fp8,
+                               .fp8_index = p.fp8_index});
 }
 
 void append_gradients(std::vector<at::Tensor>& gradients, const Projection& p, const ProjectionGradients& of_p) {
