@@ -86,6 +86,8 @@ struct StepSettings {
   // How many layers hold what their backward reads at once: L, or the k that are computed again.
   std::int64_t layers_at_once() const;
   // Bytes of a working weight, gradient or activation; of one of AdamW's moments.
+  // Of what a product keeps of its input.
+  std::int64_t input_bytes() const { return fp8() ? 1 : element_bytes(); }
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
   std::int64_t moment_bytes() const;
   // r, with 0 resolved. H = 2,048: 512.

@@ -188,7 +188,7 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
     }
     variable_list result{gated.dgate, gated.dup};
     ProjectionInput h = input_kept(saved[2], down);
-    if (!saved[2].defined()) h.x = gated.h;
+    if (!saved[2].defined()) h.x = std::move(gated.h);
     append_gradients(result, down, trained_gradients(gradients[0], h, low_NR, dlow_NR, down));
     result.insert(result.end(), 4, at::Tensor());
     return result;

@@ -70,14 +70,19 @@ void fp8_input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& d
                        {weight.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, adds);
 }
 
+// Codes first, and the input is let go before the gradient is made: no more is there than without fp8.
 at::Tensor fp8_weight_gradient(const at::Tensor& dy, ProjectionInput& input, const Projection& p) {
-  at::Tensor dweight_OI = at::empty(p.weight_OI.sizes(), dy.options());
-  const Scope scope(Category::kWorkspace, p.op);
   at::Tensor& x_IN = input.codes.transposed;
-  if (!x_IN.defined())
-    x_IN = p.fp8->cast_again(rows(input.x).contiguous(), input.fp8_index, Fp8Tensor::kInput, {.transposed = true})
-               .transposed;
-  const auto of_dy = p.fp8->cast_again(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.transposed = true});
+  kernels::Fp8Codes of_dy;
+  {
+    const Scope scope(Category::kWorkspace, p.op);
+    if (!x_IN.defined())
+      x_IN = p.fp8->cast_again(rows(input.x).contiguous(), input.fp8_index, Fp8Tensor::kInput, {.transposed = true})
+                 .transposed;
+    input.x = at::Tensor();
+    of_dy = p.fp8->cast_again(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.transposed = true});
+  }
+  at::Tensor dweight_OI = at::empty(p.weight_OI.sizes(), dy.options());
   kernels::fp8_product(dweight_OI, {of_dy.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
                        {x_IN, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)}, /*adds=*/false);
   return dweight_OI;
