@@ -74,15 +74,21 @@ std::vector<MemorySwitch> make_single_switches() {
   static std::deque<std::string> words;  // that the switches point to
   std::vector<MemorySwitch> all;
   for (const record::ParamSpec& spec : training_step().schema) {
-    const std::string setting = std::string(spec.key) + "=on";
-    const bool technique = spec.kind == record::ParamKind::kSwitch && spec.role == record::ParamRole::kTechnique;
-    if (!technique || spec.default_number != 0 || is_memory_switch(setting)) continue;
-    MemorySwitch& single = all.emplace_back();
-    single.id = spec.key;
-    single.label = spec.label;
-    single.short_label = words.emplace_back(as_a_chip(std::string(spec.label)));
-    single.settings[0] = words.emplace_back(setting);
-    single.reason = words.emplace_back(std::string(spec.help) + ".");
+    if (spec.role != record::ParamRole::kTechnique) continue;
+    const auto add = [&](std::string_view value, const std::string& label) {
+      const std::string setting = std::string(spec.key) + "=" + std::string(value);
+      if (is_memory_switch(setting)) return;
+      MemorySwitch& single = all.emplace_back();
+      single.id = spec.key;
+      single.label = words.emplace_back(label);
+      single.short_label = words.emplace_back(as_a_chip(label));
+      single.settings[0] = words.emplace_back(setting);
+      single.reason = words.emplace_back(std::string(spec.help) + ".");
+    };
+    if (spec.kind == record::ParamKind::kSwitch && spec.default_number == 0) add("on", std::string(spec.label));
+    if (spec.key != "gemm") continue;  // a choice each of whose values is a technique
+    for (const record::Choice& choice : spec.choices.subspan(1))
+      add(choice.key, std::string(choice.label) + " " + as_a_chip(std::string(spec.label)));
   }
   return all;
 }
