@@ -70,25 +70,28 @@ std::string as_a_chip(std::string label) {
   return label;
 }
 
+// It takes no less, and is of fp32 alone.
+constexpr MemorySwitch kTf32Products{"tf32",
+                                     "products in tf32",
+                                     "tf32 products",
+                                     {"precision=fp32", "gemm=tf32"},
+                                     /*costs_speed=*/false,
+                                     /*costs_exactness=*/true,
+                                     "Products read 10 bits of the fraction: faster, and as large."};
+
 std::vector<MemorySwitch> make_single_switches() {
   static std::deque<std::string> words;  // that the switches point to
-  std::vector<MemorySwitch> all;
+  std::vector<MemorySwitch> all{kTf32Products};
   for (const record::ParamSpec& spec : training_step().schema) {
-    if (spec.role != record::ParamRole::kTechnique) continue;
-    const auto add = [&](std::string_view value, const std::string& label) {
-      const std::string setting = std::string(spec.key) + "=" + std::string(value);
-      if (is_memory_switch(setting)) return;
-      MemorySwitch& single = all.emplace_back();
-      single.id = spec.key;
-      single.label = words.emplace_back(label);
-      single.short_label = words.emplace_back(as_a_chip(label));
-      single.settings[0] = words.emplace_back(setting);
-      single.reason = words.emplace_back(std::string(spec.help) + ".");
-    };
-    if (spec.kind == record::ParamKind::kSwitch && spec.default_number == 0) add("on", std::string(spec.label));
-    if (spec.key != "gemm") continue;  // a choice each of whose values is a technique
-    for (const record::Choice& choice : spec.choices.subspan(1))
-      add(choice.key, std::string(choice.label) + " " + as_a_chip(std::string(spec.label)));
+    const std::string setting = std::string(spec.key) + "=on";
+    const bool technique = spec.kind == record::ParamKind::kSwitch && spec.role == record::ParamRole::kTechnique;
+    if (!technique || spec.default_number != 0 || is_memory_switch(setting)) continue;
+    MemorySwitch& single = all.emplace_back();
+    single.id = spec.key;
+    single.label = spec.label;
+    single.short_label = words.emplace_back(as_a_chip(std::string(spec.label)));
+    single.settings[0] = words.emplace_back(setting);
+    single.reason = words.emplace_back(std::string(spec.help) + ".");
   }
   return all;
 }
