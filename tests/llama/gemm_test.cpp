@@ -1,11 +1,13 @@
 // Number formats of the linear layers' products: what a step computes with them, what it keeps, and what is refused.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include <ATen/Parallel.h>
 
+#include "demos/engine/llama/model/fp8_scales.h"
 #include "demos/experiments/combinations.h"
 #include "demos/predict/step_settings.h"
 #include "tests/llama/step_fixture.h"
@@ -99,17 +101,24 @@ TEST_CASE("a side that fp8 cannot take leaves the products in bf16, and the run 
         "Products by fp8 are emulated: the CPU makes the same codes, and sums are fp32.");
 }
 
-TEST_CASE("a step whose numbers give no fp8 scale says in which step that was") {
-  const auto run =
-      make_run(joined(kSmallSettings, {"precision=bf16", "gemm=fp8", "learning_rate=1", "steps=60"}), kCpu);
-  CHECK(run->note().empty());
-  for (int i = 0; i < 60 && run->note().empty(); ++i) {
-    run->step(i);
-    const auto report = run->report();
-    if (std::isfinite(report.loss.value_or(0))) continue;
-    // Not a number in the place of what was lost.
-    CHECK_FALSE(run->note().empty());
-  }
+TEST_CASE("a tensor that gives no fp8 scale is counted, keeps its scale, and stays no number") {
+  const auto scaling = GENERATE(predict::Fp8Scaling::kCurrent, predict::Fp8Scaling::kDelayed);
+  llama::Fp8Scales scales(2, scaling, at::kCPU);
+  const auto cast = [&](double first) {
+    at::Tensor x = at::ones({16, 16}, at::kBFloat16);
+    x[0][0].fill_(first);
+    return scales.cast(x, 1, llama::Fp8Tensor::kInput, {.rows = true}).rows;
+  };
+  const auto scale = [&] { return scales.scaling(1, llama::Fp8Tensor::kInput)[0].item<float>(); };
+  cast(2);
+  scales.end_step();
+  CHECK(scale() == 224);
+  CHECK(scales.not_scaled() == 0);
+  const at::Tensor codes = cast(std::numeric_limits<double>::infinity());
+  scales.end_step();
+  CHECK(scale() == 224);
+  CHECK(scales.not_scaled() == 1);
+  CHECK(std::isnan(kernels::fp8_numbers(codes)[0][0].item<double>()));
 }
 
 TEST_CASE("fp8 is refused beside what it is not made for, with its reason") {
