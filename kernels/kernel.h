@@ -9,7 +9,7 @@ namespace headroom::kernels {
 
 // What a kernel works on, in the letters of its `shapes`. Norms and cross entropy: rows × width. SwiGLU, GeGLU: tokens ×
 // F. RoPE: tokens × (query and key heads · D). Fused linear cross entropy: tokens × H with `vocab`. What works on
-// single weights, the optimizers, the gradient check, the counts and NF4: 1 × N.
+// single weights, the optimizers, the gradient check, the counts, NF4 and fp8: 1 × N.
 struct Shape {
   std::int64_t rows = 1;
   std::int64_t width = 0;

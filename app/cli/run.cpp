@@ -95,7 +95,7 @@ void say_what_happened(const DrivenRun& run, const RunOptions& options) {
     say(fmt::format("The time limit of {} s was met: the run was cancelled.", *options.time_limit));
   if (run.write_error) say(run.write_error->message);
   const auto& provenance = run.recording->info().provenance;
-  for (const char* key : {"kernels_trouble", "trace_trouble"}) {
+  for (const char* key : {"kernels_trouble", "trace_trouble", "gemm"}) {
     if (const auto trouble = provenance.find(key); trouble != provenance.end()) say(trouble->second);
   }
   const auto& outcome = run.recording->outcome();

@@ -47,7 +47,8 @@ record::Result<SweepPlan> plan_ladder(const Params& base, std::span<const std::s
     switches.push_back(found.value());
   }
   if (order.empty())
-    for (const LadderSwitch& each : experiments::ladder_switches()) switches.push_back(&each);
+    for (const LadderSwitch& each : experiments::ladder_switches())
+      if (each.by_default) switches.push_back(&each);
 
   SweepPlan plan{"ladder", std::string(experiments::training_step().id), {{"ladder", "naive", base}}};
   Params on = base;

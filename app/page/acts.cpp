@@ -8,6 +8,7 @@
 
 #include "app/page/page_model.h"
 #include "app/page/param_scale.h"
+#include "demos/experiments/combinations.h"
 #include "lessons/names.h"
 #include "lessons/pages/words.h"
 
@@ -71,8 +72,16 @@ record::Status perform(const lessons::Act& act, PageModel& page) {
     if (!set) refused = set;
     return static_cast<bool>(set);
   };
-  for (std::vector<lessons::Setting> left = act.settings; !left.empty();)
-    if (std::erase_if(left, is_set) == 0) return refused;
+  for (std::vector<lessons::Setting> left = act.settings; !left.empty();) {
+    if (std::erase_if(left, is_set) > 0) continue;
+    // Two may go only with each other.
+    record::Params together = page.settings();
+    for (const lessons::Setting& setting : left)
+      if (!together.set(setting.key, std::string_view(setting.value))) return refused;
+    if (experiments::conflict_in(together) != nullptr) return refused;
+    page.adopt(together);
+    break;
+  }
   return record::Ok{};
 }
 

@@ -58,7 +58,7 @@ SweepPoint computed_point(const PlannedPoint& planned, const record::Recording& 
 
 Ladder::Ladder() {
   for (const experiments::LadderSwitch& each : experiments::ladder_switches())
-    switches_.push_back({std::string(each.id)});
+    switches_.push_back({std::string(each.id), each.by_default});
 }
 
 Ladder::~Ladder() {

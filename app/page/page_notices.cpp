@@ -68,9 +68,13 @@ std::optional<Notice> PageModel::notice() const {
                                 "without that.",
                                 unknown)};
     const auto& provenance = run->recording->info().provenance;
-    const auto trouble = provenance.find("kernels_trouble");
-    if (trouble == provenance.end()) return std::nullopt;
-    return Notice{Notice::Kind::kTrouble, "Without our kernels", trouble->second};
+    const auto notice = [&](const char* key, const char* title) -> std::optional<Notice> {
+      const auto fact = provenance.find(key);
+      if (fact == provenance.end()) return std::nullopt;
+      return Notice{Notice::Kind::kTrouble, title, fact->second};
+    };
+    const auto trouble = notice("kernels_trouble", "Without our kernels");
+    return trouble ? trouble : notice("gemm", "How products were computed");
   };
   // What a stored run came to belongs to the picture of it.
   if (run != nullptr && !own_shown && !question_.hides() && run->recording->outcome() &&

@@ -15,6 +15,12 @@ constexpr std::array kConflicts{
     // What backward builds again.
     Conflict{"fused.keep", "on", "checkpointing", "selective", "one keeps what the other builds again"},
 
+    // Formats of products.
+    Conflict{"gemm", "fp8", "precision", "!bf16|bf16_mixed", "results and gradients of its products are bf16"},
+    Conflict{"gemm", "fp8", "adapters", "lora|qlora",
+             "adapters read their inputs in bf16, and a frozen weight has no input to keep in fp8"},
+    Conflict{"gemm", "tf32", "precision", "!fp32", "tf32 is fp32 with fewer bits, and 16 bits are not widened to it"},
+
     // What is on the host.
     Conflict{"offload.parameters", "on", "checkpointing", "off|selective",
              "without whole layers that are run again, autograd keeps every layer's weights on the device"},

@@ -15,7 +15,10 @@ constexpr std::array kSwitches{
                  "fused kernels",
                  {"fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.embedding=on"}},
     LadderSwitch{"flce", "fused linear cross entropy", {"loss=flce"}},
-    LadderSwitch{"bf16", "bf16, stochastic rounding", {"precision=bf16", "rounding=stochastic"}},
+    // Formats that not every card has. tf32 changes the speed alone, and bf16 takes its place.
+    LadderSwitch{"tf32", "tf32 products", {"gemm=tf32"}, /*by_default=*/false},
+    LadderSwitch{"bf16", "bf16, stochastic rounding", {"precision=bf16", "rounding=stochastic", "gemm=as_stored"}},
+    LadderSwitch{"fp8", "fp8 products", {"gemm=fp8"}, /*by_default=*/false},
     LadderSwitch{"checkpointing", "checkpointing", {"checkpointing=layer"}},
     LadderSwitch{"optimizer_in_backward", "step in backward", {"optimizer_in_backward=on"}},
     LadderSwitch{"adamw_8bit", "8-bit AdamW", {"optimizer=adamw_8bit"}},
@@ -27,9 +30,9 @@ constexpr std::array kSwitches{
     LadderSwitch{"offload_parameters", "weights on the host", {"offload.parameters=on"}},
 };
 
-constexpr std::array kTurnedOff{TurnedOff{"optimizer", "adamw_8bit", "8-bit moments"},
-                                TurnedOff{"optimizer_in_backward", "on", "step in backward"},
-                                TurnedOff{"rounding", "stochastic", "stochastic rounding"}};
+constexpr std::array kTurnedOff{
+    TurnedOff{"optimizer", "adamw_8bit", "8-bit moments"}, TurnedOff{"optimizer_in_backward", "on", "step in backward"},
+    TurnedOff{"rounding", "stochastic", "stochastic rounding"}, TurnedOff{"gemm", "tf32", "tf32 products"}};
 
 // With SDPA and PyTorch's fused AdamW; the loop keeps the loss alone.
 constexpr std::array kOtherCodes{OtherCode{"hf",

@@ -19,8 +19,9 @@ struct LadderSwitch {
   std::string_view id;     // "adamw_8bit", as in --order
   std::string_view label;  // "8-bit AdamW", as a rung is called
   Settings settings;
+  bool by_default = true;  // else it is off until it is asked for
 };
-// In the order in which a ladder takes them by default.
+// In the order in which a ladder takes them.
 std::span<const LadderSwitch> ladder_switches();
 // The label of a rung: of a switch, else the id itself ("naive").
 std::string ladder_label(std::string_view id);

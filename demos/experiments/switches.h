@@ -10,7 +10,7 @@
 namespace headroom::experiments {
 
 // The techniques of a training step that are one setting, on or off, and off at first, beside predict::memory_switches():
-// each of the fused kernels, and such as keep_output.
+// each of the fused kernels, products in tf32, and such as keep_output.
 std::span<const predict::MemorySwitch> single_switches();
 bool is_kernel(const predict::MemorySwitch& single);
 

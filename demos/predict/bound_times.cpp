@@ -49,17 +49,22 @@ std::vector<Stretch> stretches_of(const record::Recording& run) {
   return all;
 }
 
+// Of the head's products, and where those of the layers are not in fp8 of all.
+std::optional<double> peak_of(const StepSettings& step, const Card& card) {
+  if (step.tf32()) return card.tf32;
+  if (step.element_bytes() == 4) return card.fp32;
+  return step.precision == Precision::kFp16Mixed ? card.fp16 : card.bf16;
+}
+
 }  // namespace
 
 std::optional<std::array<double, record::kNumPhases>> bound_seconds(const StepSettings& step, const Card& card) {
-  const std::optional<double> peak = step.element_bytes() == 4                 ? card.fp32
-                                     : step.precision == Precision::kFp16Mixed ? card.fp16
-                                                                               : card.bf16;
-  if (!peak || !card.bandwidth) return std::nullopt;
+  const std::optional<double> peak = peak_of(step, card), in_layers = step.fp8() ? card.fp8 : peak;
+  if (!peak || !in_layers || !card.bandwidth) return std::nullopt;
   const StepBound bound = step_bound(step);
   std::array<double, record::kNumPhases> seconds{};
   for (const StepProduct& product : bound.products) {
-    const double once = product.flops() / *peak;
+    const double once = product.flops() / (product.layer == kHeadProduct ? *peak : *in_layers);
     seconds[at(phase_of(product, step))] += once * static_cast<double>(product.times - product.again);
     seconds[at(Phase::kRecompute)] += once * static_cast<double>(product.again);
   }

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
+#include "demos/predict/closed_form_words.h"
 #include "demos/predict/gpu_extras.h"
 #include "demos/predict/step_bytes.h"
 
@@ -45,6 +44,7 @@ class StepMoments {
                        .activations = kept_at_loss() + final_norm_bytes(step_),
                        .logits = loss_bytes(step_) + lean_gradient(),
                        .streamed_layers = 1});
+    if (step_.fp8() && !step_.keeps_layer_inputs()) fp8_forward();
     head();
     final_norm();
     for (const std::int64_t i : highest_layers()) layer(i);
@@ -64,7 +64,8 @@ class StepMoments {
     of(Category::kGradients) = extra.gradients;
     of(Category::kActivations) = extra.activations;
     of(Category::kLogits) = extra.logits;
-    of(Category::kWorkspace) = kBlasWorkspace + (loss_in_chunks(step_) ? kBlasLtWorkspace : 0) + extra.workspace;
+    of(Category::kWorkspace) =
+        kBlasWorkspace + (loss_in_chunks(step_) || step_.fp8() ? kBlasLtWorkspace : 0) + extra.workspace;
     of(Category::kOther) = tables();
     moments_.push_back(moment);
   }
@@ -85,7 +86,7 @@ class StepMoments {
   Bytes tables() const {
     const Bytes t = step_.sequence;
     const Bytes rope = 2 * t * (step_.fused.rope ? kFp32 * c_.head_dim / 2 : s_ * c_.head_dim);
-    return 2 * kId * step_.micro_batches * step_.tokens() + rope + (eager() ? s_ * t * t : 0);
+    return 2 * kId * step_.micro_batches * step_.tokens() + rope + (eager() ? s_ * t * t : 0) + fp8_scale_bytes(step_);
   }
 
   bool eager() const { return step_.fused.attention == Attention::kEager; }
@@ -189,6 +190,24 @@ class StepMoments {
   // Whether fused kernels keep what the MLP's projections take.
   bool keeps_in_mlp() const { return step_.fused.keep && mlp_is_read(step_); }
 
+  // --- in fp8: codes of operands, a byte each, beside what they are made of
+
+  Bytes codes(std::int64_t width) const { return step_.fp8() ? step_.tokens() * width : 0; }
+
+  // The last layer's down projection: SwiGLU's product, queries and keys before their turn, attention's result.
+  void fp8_forward() {
+    const Bytes turned = step_.fused.rope ? 0 : s_ * step_.tokens() * (c_.num_heads + c_.num_kv_heads) * c_.head_dim;
+    add(Phase::kForward, {.gradients = earlier_gradients(),
+                          .activations = kept_at_loss() + hidden_ + 2 * rows_ + turned,
+                          .logits = kept_output_bytes(step_),
+                          .workspace = codes(c_.intermediate_size) + widest_projection() / s_});
+  }
+
+  // What a weight's gradient in the MLP reads: codes of the result's gradient, and of the input, where these are not kept.
+  Bytes codes_read(std::int64_t result, std::int64_t input) const {
+    return codes(result) + (keeps_in_mlp() ? 0 : codes(input));
+  }
+
   // --- moments of backward
 
   // Logits' gradient in the model's type, the head's own two.
@@ -247,12 +266,15 @@ class StepMoments {
     // Gate and up with their gradients over them, the product's, and the product where it was kept; by operators SiLU and
     // the gradients, and where it is built again the product.
     const std::int64_t in_mlp = step_.fused.swiglu ? (keeps_in_mlp() ? 4 : 3) : step_.rebuilds_cheap() ? 7 : 6;
-    const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;  // added to the earlier one already
-    add_layer(rest, down * matrix, before_mlp + in_mlp * hidden_ - shared_with_held(i), dense_weight());
+    const std::int64_t down = accumulates() && !step_.fused.swiglu ? 0 : 1;          // added to the earlier one already
+    const Bytes coded = step_.fp8() && keeps_in_mlp() ? hidden_ - hidden_ / s_ : 0;  // kept in a byte
+    add_layer(rest, down * matrix, before_mlp + in_mlp * hidden_ - coded - shared_with_held(i),
+              dense_weight() + (step_.fused.swiglu ? codes_read(c_.hidden_size, c_.intermediate_size) : 0));
     // The fused norm is rebuilt for the gradients of gate and up, beside its own, or was kept.
-    const Bytes normed = keeps_in_mlp() ? 0 : rows_;
+    const Bytes normed = keeps_in_mlp() || step_.fp8() ? 0 : rows_;
     const Bytes at_norm = before_mlp + 2 * hidden_ + rows_ + normed + gathered() - shared_with_held(i);
-    if (step_.fused.rms_norm) add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, 0);
+    if (step_.fused.rms_norm)
+      add_layer(rest, (accumulates() ? 2 : 3) * matrix, at_norm, codes_read(c_.intermediate_size, c_.hidden_size));
     add_layer(rest, accumulates() ? 0 : layer_gradient_, attention() - (again ? shared_with_held(i) : 0),
               attention_scratch());
   }
@@ -362,26 +384,6 @@ class StepMoments {
   Bytes hidden_;  // of a number per token and unit of the MLPs that it goes through in a layer
   std::vector<ClosedForm::Moment> moments_;
 };
-
-std::vector<std::string> left_out(const StepSettings& step) {
-  std::vector<std::string> all;
-  if (has_low_rank_moments(step)) all.emplace_back("the eigenvectors of a step that refreshes projections");
-  if (step.fused.attention == Attention::kCudnn) all.emplace_back("cuDNN's own workspace");
-  return all;
-}
-
-std::vector<std::string> assumed(const StepSettings& step) {
-  if (!step.extension.experts) return {};
-  const llama::Experts& experts = *step.extension.experts;
-  std::vector<std::string> all{
-      fmt::format("every token goes to {} of {} experts, evenly: none is dropped, and no expert's rows are padded",
-                  experts.per_token, experts.count),
-      fmt::format("each token has its row, an expert's activations and the result {} times", experts.per_token),
-      fmt::format("a router keeps {} bytes per token and layer", record::format_count(router_bytes(step))),
-      "the experts of a layer are one grouped product, and their gradients are there together"};
-  if (experts.shared_size > 0) all.emplace_back("every token goes to the shared expert as well");
-  return all;
-}
 
 }  // namespace
 

@@ -89,8 +89,10 @@ class Adding {
         blas_(operator_named("matmul.workspace")),
         embedding_(step.model.vocab_size * step.model.hidden_size * step.element_bytes()),
         scores_(step.tokens() * step.sequence * step.model.num_heads * kFloat),
+        queries_(step.tokens() * step.model.num_heads * step.model.head_dim * step.element_bytes()),
         sorts_(sorts_ids(step)),
         chunked_(loss_in_chunks(step)),
+        fp8_(step.fp8()),
         eager_(step.fused.attention == Attention::kEager),
         sides_(sides_of(step.model)) {}
 
@@ -108,6 +110,10 @@ class Adding {
     if (made_in_backward && sorts_ && op == "embedding" && event.requested == embedding_)
       return sum_by_id(event, events);
     events.push_back(event);
+    if (fp8_ && !multiplied_ && op == "attention.q_proj" && event.requested == queries_) {
+      multiplied_ = true;
+      request(event, kBlasLtWorkspace, Category::kWorkspace, events);
+    }
     if (!made_in_backward) return true;
     if (const Summed summed = summed_in(event, op); summed.columns > 0) {
       sum_rows(event, summed, events);
@@ -252,8 +258,8 @@ class Adding {
   const StepSettings& step_;
   std::uint64_t next_;
   std::uint16_t blas_;
-  Bytes embedding_, scores_;
-  bool sorts_, chunked_, eager_, multiplied_ = false, recorded_ = false;
+  Bytes embedding_, scores_, queries_;
+  bool sorts_, chunked_, fp8_, eager_, multiplied_ = false, recorded_ = false;
   std::vector<std::int64_t> sides_;                       // of matrices whose eigenvectors are asked for
   std::unordered_map<std::uint64_t, Bytes> decomposing_;  // storages of LAPACK's arrays, and what is in their place
   std::uint16_t scores_layer_ = record::kNoLayer;

@@ -12,7 +12,7 @@ namespace headroom::predict {
 inline constexpr std::int64_t kMultiprocessors = 132;
 // cuBLAS keeps one for each handle and stream. PyTorch's default for compute capability 9.0 is 4,096 × 8 KiB.
 inline constexpr record::Bytes kBlasWorkspace = 32 * record::kMiB;
-// cuBLASLt's, which the chunked output layer multiplies with: PyTorch's default.
+// cuBLASLt's, which the chunked output layer and products in fp8 multiply with: PyTorch's default.
 inline constexpr record::Bytes kBlasLtWorkspace = record::kMiB;
 // A CUDA graph's seed and offset of the random numbers, which it takes before its pool begins.
 inline constexpr int kGraphNumbers = 2;

@@ -36,6 +36,23 @@ Elements layer_elements(const llama::Config& c, std::int64_t tokens) {
   return {.forward = tokens * forward, .backward = tokens * backward, .result = tokens * (3 * f + 3 * h)};
 }
 
+// Bytes of one layer's casts. Inputs get codes in both layouts, once for all that read them; gradients and weights are read
+// once for each layout.
+struct CastBytes {
+  record::Bytes forward = 0, backward = 0;
+};
+CastBytes cast_bytes(const llama::Config& c, const StepBoundOptions& options) {
+  constexpr record::Bytes kCode = 1;
+  if (!options.fp8) return {};
+  const std::int64_t n = options.tokens, h = c.hidden_size, f = c.intermediate_size;
+  const std::int64_t q = c.num_heads * c.head_dim, kv = c.num_kv_heads * c.head_dim;
+  const std::int64_t inputs = n * (2 * h + q + f), results = n * (q + 2 * kv + 2 * h + 2 * f);
+  const std::int64_t weights = 2 * h * (q + kv) + 3 * h * f;
+  const record::Bytes cast = options.element + kCode, measured = options.fp8_measured ? options.element : 0;
+  return {.forward = (cast + kCode + measured) * inputs + (cast + measured) * weights,
+          .backward = (2 * cast + measured) * results + cast * weights};
+}
+
 void add_weight(std::vector<StepProduct>& products, const char* layer, std::int64_t tokens, std::int64_t outputs,
                 std::int64_t inputs, std::int64_t times, std::int64_t again) {
   StepProduct product{.layer = layer, .tokens = tokens, .outputs = outputs, .inputs = inputs};
@@ -78,15 +95,17 @@ StepBound step_bound(const llama::Config& c, const StepBoundOptions& options) {
   add_weight(bound.products, kHeadProduct, n, c.vocab_size, h, 1, 0);
 
   const Elements layer = layer_elements(c, n);
+  const CastBytes casts = cast_bytes(c, options);
   // Embedding: rows; result. The final norm: x; y.
   const std::int64_t forward = layers * layer.forward + 2 * n * h + 2 * n * h;
   // The embedding's gradient: dy, rows; rows. The final norm's, as a layer's.
   const std::int64_t backward = layers * layer.backward + 3 * n * h + 6 * n * h;
   const auto in = [&](record::Phase phase) -> record::Bytes& { return bound.bytes[static_cast<std::size_t>(phase)]; };
-  in(record::Phase::kForward) = options.element * forward;
-  in(record::Phase::kRecompute) = options.element * (again * layer.forward - segments * layer.result);
+  in(record::Phase::kForward) = options.element * forward + layers * casts.forward;
+  in(record::Phase::kRecompute) =
+      options.element * (again * layer.forward - segments * layer.result) + again * casts.forward;
   in(record::Phase::kLoss) = options.element * 2 * n * c.vocab_size;  // cross entropy: logits; their gradient over them
-  in(record::Phase::kBackward) = options.element * backward;
+  in(record::Phase::kBackward) = options.element * backward + layers * casts.backward;
   const std::int64_t weights = llama::num_parameters(c);
   // AdamW: weight and gradient; weight. With masters: master and gradient; master and weight. Moments: read, written.
   const record::Bytes stepped = options.masters ? 2 * options.element + 2 * kMaster : 3 * options.element;
@@ -99,7 +118,9 @@ StepBound step_bound(const StepSettings& step) {
                                  .element = step.element_bytes(),
                                  .moment = step.moment_bytes(),
                                  .masters = step.masters(),
-                                 .checkpoint_every = step.keeps_layer_inputs() ? step.checkpoint_every : 0});
+                                 .checkpoint_every = step.keeps_layer_inputs() ? step.checkpoint_every : 0,
+                                 .fp8 = step.fp8(),
+                                 .fp8_measured = step.fp8_scaling == Fp8Scaling::kCurrent});
 }
 
 }  // namespace headroom::predict

@@ -48,6 +48,8 @@ struct StepBoundOptions {
   bool masters = false;       // AdamW steps an fp32 copy of each weight, and writes the weight
   // So many layers run again together, the last of them without its last product and sum. 0: none does.
   std::int64_t checkpoint_every = 0;
+  bool fp8 = false;           // the layers' operands are cast, which is a pass over each
+  bool fp8_measured = false;  // and their largest magnitudes are looked for, which is one more
 };
 
 // Each tensor is read or written once by whoever needs it, with everything fused that this program fuses. Letters as in

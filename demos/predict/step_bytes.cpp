@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/fp8_cast/fp8_cast.h"
 #include "kernels/nf4/nf4.h"
 
 namespace headroom::predict {
@@ -202,10 +203,10 @@ namespace {
 std::int64_t norm_bytes(const StepSettings& step, bool first, bool read) {
   const std::int64_t s = step.element_bytes(), h = step.model.hidden_size;
   // The first norm's input is the layer's.
-  if (step.fused.rms_norm) return (first ? 0 : s * h) + (step.fused.keep && read ? s * h : 0) + kFp32;
+  if (step.fused.rms_norm) return (first ? 0 : s * h) + (step.fused.keep && read ? step.input_bytes() * h : 0) + kFp32;
   if (step.rebuilds_cheap()) return first ? 0 : s * h;
   const bool trained = step.adapters.kind == AdapterKind::kOff;
-  return (first && s == kFp32 ? 0 : kFp32 * h) + (trained ? s * h : 0) + (read ? s * h : 0) + kFp32;
+  return (first && s == kFp32 ? 0 : kFp32 * h) + (trained ? s * h : 0) + (read ? step.input_bytes() * h : 0) + kFp32;
 }
 
 // Per token. Norms over heads keep their input, composed in fp32 with the normed heads for their own gradients, and a
@@ -224,7 +225,8 @@ std::int64_t attention_bytes(const StepSettings& step, bool read) {
   const llama::Config& c = step.model;
   const std::int64_t s = step.element_bytes(), queries = c.num_heads * c.head_dim, keys = c.num_kv_heads * c.head_dim;
   if (step.fused.attention != Attention::kEager) return s * (2 * queries + 2 * keys) + kFp32 * c.num_heads;
-  return s * (step.rebuilds_cheap() ? queries + 2 * keys : (read ? 4 : 3) * queries);
+  if (step.rebuilds_cheap()) return s * (queries + 2 * keys);
+  return (3 * s + (read ? step.input_bytes() : 0)) * queries;
 }
 
 }  // namespace
@@ -262,7 +264,8 @@ LayerBytes layer_bytes(const StepSettings& step) {
   const std::int64_t s = step.element_bytes(), n = step.tokens(), low = frozen ? s * step.adapters.rank : 0;
   const std::int64_t hidden = s * mlps.taken_size(), layers = step.model.num_layers;
   const bool by_operators = !step.fused.swiglu && !step.rebuilds_cheap();  // the gate's SiLU and the product are kept
-  const std::int64_t in_mlp = 2 + (by_operators ? 1 : 0) + (mlp_read && (by_operators || step.fused.keep) ? 1 : 0);
+  const bool keeps_product = mlp_read && (by_operators || step.fused.keep);
+  const Bytes in_mlp = hidden * (by_operators ? 3 : 2) + (keeps_product ? hidden / s * step.input_bytes() : 0);
   const bool scores = step.fused.attention == Attention::kEager && !step.rebuilds_cheap();
   const Bytes post_norm = step.extension.post_norms ? norm_bytes(step, false, false) : 0;
   // Of four projections in attention and three in an MLP.
@@ -271,7 +274,7 @@ LayerBytes layer_bytes(const StepSettings& step) {
                             (attention_read ? 4 * low : 0)) +
                        (scores ? score_bytes(step) : 0),
           .mlp_norm = n * norm_bytes(step, false, mlp_read),
-          .mlp = n * (hidden * in_mlp + (mlp_read ? 3 * low * mlps.taken() : 0)) / layers + n * post_norm,
+          .mlp = n * (in_mlp + (mlp_read ? 3 * low * mlps.taken() : 0)) / layers + n * post_norm,
           .routing = n * routing_bytes(step, mlp_read) / layers};
 }
 
@@ -294,6 +297,12 @@ Bytes activation_bytes(const StepSettings& step) {
   const std::int64_t layers = step.layers_at_once();
   const Bytes kept = step.offload_checkpoints ? 2 * layer_input_bytes(step) : checkpoint_bytes(step);
   return kept + layers * layer + (layers - 1) * between;
+}
+
+Bytes fp8_scale_bytes(const StepSettings& step) {
+  if (!step.fp8()) return 0;
+  constexpr std::int64_t kProjections = 7, kOperands = 3, kCount = 4;
+  return step.model.num_layers * kProjections * kOperands * static_cast<Bytes>(sizeof(kernels::Fp8Scaling)) + kCount;
 }
 
 std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(flce_problem(step)); }

@@ -54,7 +54,7 @@ record::Bytes final_norm_bytes(const StepSettings& step);
 // Whether backward reads what an MLP's projections took: their weights are trained, or have adapters beside them.
 bool mlp_is_read(const StepSettings& step);
 // What a layer keeps for its own backward, without its input, by the operation that keeps it. Products keep what they
-// read where their weights are trained or have adapters beside them, and each adapter keeps its r numbers per token.
+// read, in fp8 a byte per number, where their weights are trained or have adapters beside them, and each adapter keeps its r numbers per token.
 // Selective checkpointing keeps the inputs of norms, SwiGLU and eager attention, and not their results; nor do fused
 // kernels, unless they are to.
 struct LayerBytes {
@@ -85,6 +85,8 @@ record::Bytes between_layers_bytes(const StepSettings& step);
 // all layers and the final norm; with checkpoints the kept inputs and the k layers that are computed again, n/k · a_input +
 // k · a_layer. 1B as above: 7,189,561,344; with k = 4: 1,847,721,984.
 record::Bytes activation_bytes(const StepSettings& step);
+// The scales of fp8: of each projection three, with the largest magnitudes of 16 steps. 1B: 26,884; 0 without fp8.
+record::Bytes fp8_scale_bytes(const StepSettings& step);
 // Tokens (kLean: columns of the vocabulary) whose logits the fused loss computes at a time, as the kernel cuts them. 1B,
 // 8,192 tokens: 1,024; by the report's rule 256.
 std::int64_t loss_chunk(const StepSettings& step);

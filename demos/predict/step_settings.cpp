@@ -6,6 +6,7 @@
 #include <charconv>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace headroom::predict {
 
@@ -114,6 +115,34 @@ const char* storage_key(Precision precision) {
   return has_loss_scale(precision) ? "fp16" : "bf16";
 }
 
+namespace {
+
+// The side of a product that fp8 cannot take; empty: there is none.
+std::string odd_side(const StepSettings& step) {
+  constexpr std::int64_t kSide = 16;  // of cuBLASLt
+  const llama::Config& c = step.model;
+  const std::pair<const char*, std::int64_t> sides[] = {{"batch · seq", step.tokens()},
+                                                        {"hidden_size", c.hidden_size},
+                                                        {"num_heads · head_dim", c.num_heads * c.head_dim},
+                                                        {"num_kv_heads · head_dim", c.num_kv_heads * c.head_dim},
+                                                        {"intermediate_size", c.intermediate_size}};
+  for (const auto& [name, side] : sides)
+    if (side % kSide != 0) return std::string(name) + " is " + std::to_string(side);
+  return {};
+}
+
+}  // namespace
+
+bool StepSettings::fp8() const { return gemm == Gemm::kFp8 && odd_side(*this).empty(); }
+
+std::string gemm_fact(const StepSettings& step, record::DeviceKind device) {
+  if (step.gemm == Gemm::kFp8 && !step.fp8())
+    return "Products are in bf16, not in fp8: its sides are multiples of 16, and " + odd_side(step) + ".";
+  if (device == record::DeviceKind::kGpu || step.gemm == Gemm::kAsStored) return {};
+  if (step.fp8()) return "Products by fp8 are emulated: the CPU makes the same codes, and sums are fp32.";
+  return "Products by tf32 are emulated: the CPU rounds operands to 10 bits of fraction, and sums are fp32.";
+}
+
 StepSettings step_settings(const Params& params) {
   StepSettings step;
   step.model = model_of(params);
@@ -125,6 +154,8 @@ StepSettings step_settings(const Params& params) {
   step.steps = static_cast<int>(params.integer("steps"));
   step.seed = static_cast<std::uint64_t>(params.integer("seed"));
   step.precision = meaning(params, "precision", kPrecisions);
+  step.gemm = meaning(params, "gemm", kGemms);
+  if (params.in_use("fp8_scaling")) step.fp8_scaling = meaning(params, "fp8_scaling", kFp8Scalings);
   set_checkpointing(step, params);
   set_loss(step, params);
   step.fused = fused_of(params);

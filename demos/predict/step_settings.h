@@ -38,6 +38,8 @@ struct StepSettings {
   std::uint64_t seed = 0;
 
   Precision precision = Precision::kFp32;
+  Gemm gemm = Gemm::kAsStored;
+  Fp8Scaling fp8_scaling = Fp8Scaling::kCurrent;
   Checkpointing checkpointing = Checkpointing::kOff;
   std::int64_t checkpoint_every = 1;  // k of kLayer
 
@@ -75,6 +77,8 @@ struct StepSettings {
 
   std::int64_t tokens() const { return batch * sequence; }  // of a micro-batch
   bool masters() const { return has_masters(precision); }
+  bool tf32() const { return gemm == Gemm::kTf32; }  // of the head as well
+  bool fp8() const;                                  // of the layers' projections, where their sides allow it
   // Only the inputs of layers are kept, and layers are computed again, up to the last product of those that are together.
   bool keeps_layer_inputs() const { return checkpointing == Checkpointing::kLayer; }
   // What is cheap is computed again, and the results of products are kept.
@@ -82,6 +86,8 @@ struct StepSettings {
   // How many layers hold what their backward reads at once: L, or the k that are computed again.
   std::int64_t layers_at_once() const;
   // Bytes of a working weight, gradient or activation; of one of AdamW's moments.
+  // Of what a product keeps of its input.
+  std::int64_t input_bytes() const { return fp8() ? 1 : element_bytes(); }
   std::int64_t element_bytes() const { return precision == Precision::kFp32 ? 4 : 2; }
   std::int64_t moment_bytes() const;
   // r, with 0 resolved. H = 2,048: 512.
@@ -89,6 +95,10 @@ struct StepSettings {
 };
 
 StepSettings step_settings(const record::Params& train_step);
+
+// How the linear layers' products are computed where that is not what the setting says by itself: provenance. Empty: as it
+// says.
+std::string gemm_fact(const StepSettings& step, record::DeviceKind device);
 
 // Number format of weights, gradients and activations, as the benchmarks name it: "fp32", "bf16", "fp16".
 const char* storage_key(Precision precision);

@@ -10,7 +10,7 @@ constexpr std::string_view kAlwaysLiger = "always, 1: Liger kernels", kAlwaysChe
                            kGaLore = "out of memory, 7", k8Bit = "out of memory, 8", kNvme = "out of memory, 9",
                            kBatch = "batch, 2";
 
-constexpr std::array<MemorySwitch, 18> kSwitches{{
+constexpr std::array<MemorySwitch, 19> kSwitches{{
     {"flash_attention",
      "flash attention",
      "flash attention",
@@ -150,6 +150,16 @@ constexpr std::array<MemorySwitch, 18> kSwitches{{
      "Weights, gradients, moments and activations take two bytes, without masters.",
      "technique_bf16_stochastic_h200",
      1.00,
+     ""},
+    {"fp8",
+     "products in fp8",
+     "fp8 products",
+     {"gemm=fp8"},
+     false,
+     true,
+     "A linear layer keeps a byte per number of its input.",
+     "",
+     0,
      ""},
     {"adamw_8bit",
      "8-bit AdamW",

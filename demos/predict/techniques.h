@@ -42,6 +42,28 @@ constexpr bool has_masters(Precision precision) {
 }
 constexpr bool has_loss_scale(Precision precision) { return precision == Precision::kFp16Mixed; }
 
+// How the linear layers' matrix products are computed.
+enum class Gemm : std::uint8_t {
+  kAsStored,  // in the format of weights and activations
+  kTf32,      // of fp32 operands with 10 bits of fraction; the head's, too
+  kFp8,       // of codes in eight bits: e4m3 of inputs and weights, e5m2 of gradients
+};
+inline constexpr std::array kGemms{
+    Meant<Gemm>{{"as_stored", "as stored"}, Gemm::kAsStored},
+    Meant<Gemm>{{"tf32", "tf32"}, Gemm::kTf32},
+    Meant<Gemm>{{"fp8", "fp8"}, Gemm::kFp8},
+};
+
+// What the scale of an fp8 operand follows from.
+enum class Fp8Scaling : std::uint8_t {
+  kCurrent,  // its own largest magnitude, which takes another pass
+  kDelayed,  // the largest of the last steps
+};
+inline constexpr std::array kFp8Scalings{
+    Meant<Fp8Scaling>{{"current", "this tensor"}, Fp8Scaling::kCurrent},
+    Meant<Fp8Scaling>{{"delayed", "the last 16 steps"}, Fp8Scaling::kDelayed},
+};
+
 enum class Checkpointing : std::uint8_t {
   kOff,        // every layer keeps what its backward needs
   kSelective,  // layers keep the results of products and what attention's kernel keeps, and rebuild the rest

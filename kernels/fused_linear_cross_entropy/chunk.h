@@ -28,6 +28,7 @@ struct FlceProblem {
   bool weight_gradient = true;             // else the weight is frozen: no dweight
   bool accumulate = false;                 // adds to dweight
   bool search = true;                      // time cuBLASLt's algorithms once per shape
+  bool tf32 = false;                       // fp32 is multiplied as tf32
 };
 
 // Tokens per chunk (kChunked, kReport) or columns per slice (kLean) if the caller gives none.

@@ -1,4 +1,4 @@
-// Products by at::mm, a chunk of tokens or a slice of the vocabulary at a time.
+// Products by LibTorch, a chunk of tokens or a slice of the vocabulary at a time.
 #include "kernels/fused_linear_cross_entropy/cpu_products.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <ATen/Parallel.h>
 
 #include "kernels/fused_linear_cross_entropy/parts.h"
+#include "kernels/narrow_product/narrow_product_ops.h"
 
 namespace headroom::kernels {
 
@@ -18,7 +19,8 @@ constexpr std::int64_t kWidenedColumns = 1024;  // of 16-bit operands at a time,
 
 // result = alpha · a · b + beta · result. LibTorch multiplies operands of the result's type only; 16-bit ones for an fp32
 // result are widened, some columns of `a` transposed (rows of the result) at a time.
-void add_product(at::Tensor result, const at::Tensor& a, const at::Tensor& b, bool adds, double alpha) {
+void add_product(at::Tensor result, const at::Tensor& a, const at::Tensor& b, bool adds, double alpha, bool tf32) {
+  if (tf32) return product(result, a, b, {.adds = adds, .alpha = alpha, .tf32 = true});
   const double beta = adds ? 1 : 0;
   if (result.scalar_type() == a.scalar_type()) {
     result.addmm_(a, b, beta, alpha);
@@ -128,10 +130,10 @@ void Call::chunk(std::int64_t first, std::int64_t count, bool adds) {
     at::index_select_out(x, t_.x, 0, rows);
   }
   at::Tensor logits = logits_.narrow(0, 0, count);
-  at::mm_out(logits, x, weight_HV);
+  product(logits, x, weight_HV, {.tf32 = problem_.tf32});
   if (computes_) chunk_to_gradient(logits, first, count);
-  if (t_.dweight.defined()) add_product(t_.dweight, logits.t(), x, adds, alpha_);
-  add_product(dx, logits, t_.weight, /*adds=*/false, alpha_);
+  if (t_.dweight.defined()) add_product(t_.dweight, logits.t(), x, adds, alpha_, problem_.tf32);
+  add_product(dx, logits, t_.weight, /*adds=*/false, alpha_, problem_.tf32);
   if (gathers_) t_.dx.index_copy_(0, rows, dx);
 }
 
@@ -166,13 +168,11 @@ FlceSlice Call::slice_at(std::int64_t first) const {
 
 void Call::slices() {
   const std::int64_t step = flce_step(problem_);
-  const auto weight_at = [&](std::int64_t first) {
-    return t_.weight.narrow(0, first, std::min(step, vocab_ - first));
-  };
+  const auto weight_at = [&](std::int64_t first) { return t_.weight.narrow(0, first, std::min(step, vocab_ - first)); };
   const auto make_logits = [&](std::int64_t first) {
     const at::Tensor weight = weight_at(first);
     at::Tensor logits = t_.logits.narrow(1, 0, weight.size(0));
-    at::mm_out(logits, t_.x, weight.t());
+    product(logits, t_.x, weight.t(), {.tf32 = problem_.tf32});
     return logits;
   };
   const auto for_rows = [&](std::int64_t first, const auto& work) {
@@ -192,8 +192,9 @@ void Call::slices() {
       flce_slice_gradient_cpu(slice, 1, begin, end);
     });
     if (t_.dweight.defined())
-      add_product(t_.dweight.narrow(0, first, weight.size(0)), logits.t(), t_.x, problem_.accumulate, alpha_);
-    add_product(t_.dx, logits, weight, first > 0, alpha_);
+      add_product(t_.dweight.narrow(0, first, weight.size(0)), logits.t(), t_.x, problem_.accumulate, alpha_,
+                  problem_.tf32);
+    add_product(t_.dx, logits, weight, first > 0, alpha_, problem_.tf32);
   }
 }
 

@@ -85,7 +85,8 @@ class Call {
             .b_stride = problem_.hidden,
             .d_stride = flce_logits_stride(problem_),
             .operands = storage(),
-            .result = storage()};
+            .result = storage(),
+            .tf32 = problem_.tf32};
   }
   Product dweight_product(std::int64_t count, std::int64_t columns) const {
     return {.rows = columns,
@@ -96,7 +97,8 @@ class Call {
             .b_stride = problem_.hidden,
             .d_stride = problem_.hidden,
             .operands = storage(),
-            .result = dweight_storage()};
+            .result = dweight_storage(),
+            .tf32 = problem_.tf32};
   }
   Product dx_product(std::int64_t count, std::int64_t columns) const {
     return {.rows = count,
@@ -106,7 +108,8 @@ class Call {
             .b_stride = problem_.hidden,
             .d_stride = problem_.hidden,
             .operands = storage(),
-            .result = dx_storage()};
+            .result = dx_storage(),
+            .tf32 = problem_.tf32};
   }
 
   ProductMemory operands(const void* a, const void* b, void* d, const float* alpha, bool adds) const {

@@ -65,7 +65,8 @@ FlceProblem problem_of(const at::Tensor& x, const at::Tensor& weight, const Flce
           .reduction = options.reduction,
           .weight_gradient = options.weight_gradient,
           .accumulate = options.accumulate,
-          .search = options.search};
+          .search = options.search,
+          .tf32 = options.tf32};
 }
 
 // All that a call allocates, on every device.

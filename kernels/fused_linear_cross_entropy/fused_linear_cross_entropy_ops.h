@@ -29,6 +29,7 @@ struct FlceOptions {
   bool dx_over_x = false;       // the input's gradient overwrites x (not kLean): for an x that is not read again
   at::Tensor error_flag;        // as in CrossEntropyOptions
   bool search = true;           // time a few cuBLASLt algorithms once per shape; false: take the first it proposes
+  bool tf32 = false;            // fp32 operands are multiplied as tf32: see kernels/narrow_product
   bool plans_cpu = false;       // on meta: allocates what the CPU's products do, which widen 16 bits for an fp32 result
 };
 

@@ -33,18 +33,23 @@ cudaDataType_t type_of(Storage storage) {
   return CUDA_R_32F;
 }
 
+cudaDataType_t type_of(Storage storage, std::optional<Fp8Format> codes) {
+  if (!codes) return type_of(storage);
+  return *codes == Fp8Format::kE4m3 ? CUDA_R_8F_E4M3 : CUDA_R_8F_E5M2;
+}
+
 // A product as cuBLASLt wants it described.
 struct Description {
   cublasLtMatmulDescOpaque_t operation{};
   cublasLtMatrixLayoutOpaque_t left{}, right{}, result{};  // Bᵀ, Aᵀ, Dᵀ
 };
 
-cublasStatus_t describe(const Product& p, Description& d) {
-  const cudaDataType_t operands = type_of(p.operands);
+cublasStatus_t describe(const Product& p, const ProductMemory& memory, Description& d) {
   const cublasOperation_t left = p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t right = p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-  const std::int32_t pointers = CUBLASLT_POINTER_MODE_DEVICE;
-  cublasStatus_t status = cublasLtMatmulDescInit(&d.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  const std::int32_t pointers = p.a_fp8 ? CUBLASLT_POINTER_MODE_HOST : CUBLASLT_POINTER_MODE_DEVICE;
+  const cublasComputeType_t compute = p.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  cublasStatus_t status = cublasLtMatmulDescInit(&d.operation, compute, CUDA_R_32F);
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
     if (status != CUBLAS_STATUS_SUCCESS) return;
     status = cublasLtMatmulDescSetAttribute(&d.operation, attribute, &value, sizeof(value));
@@ -52,6 +57,11 @@ cublasStatus_t describe(const Product& p, Description& d) {
   set(CUBLASLT_MATMUL_DESC_TRANSA, left);
   set(CUBLASLT_MATMUL_DESC_TRANSB, right);
   set(CUBLASLT_MATMUL_DESC_POINTER_MODE, pointers);
+  if (p.a_fp8) {  // exchanged, as above. Every sum in fp32: Hopper's fast sums keep 14 bits
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, memory.b_scale);
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, memory.a_scale);
+    set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{0});
+  }
   const auto layout = [&](cublasLtMatrixLayoutOpaque_t& place, cudaDataType_t type, bool transposed,
                           std::int64_t height, std::int64_t width, std::int64_t stride) {
     if (status != CUBLAS_STATUS_SUCCESS) return;
@@ -59,8 +69,8 @@ cublasStatus_t describe(const Product& p, Description& d) {
     status = cublasLtMatrixLayoutInit(&place, type, static_cast<std::uint64_t>(height),
                                       static_cast<std::uint64_t>(width), stride);
   };
-  layout(d.left, operands, p.b_transposed, p.columns, p.inner, p.b_stride);
-  layout(d.right, operands, p.a_transposed, p.inner, p.rows, p.a_stride);
+  layout(d.left, type_of(p.operands, p.b_fp8), p.b_transposed, p.columns, p.inner, p.b_stride);
+  layout(d.right, type_of(p.operands, p.a_fp8), p.a_transposed, p.inner, p.rows, p.a_stride);
   layout(d.result, type_of(p.result), false, p.columns, p.rows, p.d_stride);
   return status;
 }
@@ -165,7 +175,7 @@ int multiply(const Product& product, const Product& kind, const ProductMemory& m
   const int error = current_device(device);
   if (error != 0) return error;
   Description description;
-  cublasStatus_t status = describe(product, description);
+  cublasStatus_t status = describe(product, memory, description);
   if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
   const auto kept = device->kept.find(kind);
   if (kept != device->kept.end() && wide(memory) && applies(*device, description, kept->second.algorithm, memory)) {
@@ -194,8 +204,8 @@ int find_algorithm(const Product& timed, const Product& kind, const ProductMemor
   const int error = current_device(device);
   if (error != 0) return error;
   Description whole, part;
-  cublasStatus_t status = describe(kind, whole);
-  if (status == CUBLAS_STATUS_SUCCESS) status = describe(timed, part);
+  cublasStatus_t status = describe(kind, memory, whole);
+  if (status == CUBLAS_STATUS_SUCCESS) status = describe(timed, memory, part);
   Proposals proposals;
   int count = 0;
   if (status == CUBLAS_STATUS_SUCCESS) status = propose(*device, whole, memory, kProposals, proposals, count);

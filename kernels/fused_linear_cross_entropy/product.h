@@ -3,31 +3,38 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/common/storage.h"
+#include "kernels/fp8_cast/fp8_cast.h"
 
 struct CUstream_st;
 
 namespace headroom::kernels {
 
 // D = alpha · A · B + beta · D. D [rows, columns]; A [rows, inner] and B [inner, columns], or their transposes in memory:
-// all row by row, `stride` elements from one row in memory to the next. A and B have one storage; sums are fp32.
+// all row by row, `stride` elements from one row in memory to the next. A and B have one storage, or both are codes of fp8,
+// not both e5m2, with B transposed; sums are fp32.
 struct Product {
   std::int64_t rows = 0, columns = 0, inner = 0;
   bool a_transposed = false, b_transposed = false;  // memory holds [inner, rows], [columns, inner]
   std::int64_t a_stride = 0, b_stride = 0, d_stride = 0;
   Storage operands = Storage::kFp32, result = Storage::kFp32;
+  bool tf32 = false;  // fp32 operands are read with 10 bits of fraction
+  std::optional<Fp8Format> a_fp8, b_fp8;
   auto operator<=>(const Product&) const = default;
 };
 
-// Device memory: the operands, alpha and beta (one fp32 number each), and room for partial sums, which all products of a
-// stream share.
+// Device memory: the operands, alpha and beta (one fp32 number each; of fp8, in the host's memory), and room for partial
+// sums, which all products of a stream share.
 struct ProductMemory {
   const void* a = nullptr;
   const void* b = nullptr;
   void* d = nullptr;
   const float* alpha = nullptr;
   const float* beta = nullptr;
+  const float* a_scale = nullptr;  // of fp8, one number each on the device: the codes are multiplied by it
+  const float* b_scale = nullptr;
   void* workspace = nullptr;
   std::int64_t workspace_bytes = 0;
 };

@@ -55,6 +55,13 @@ const std::vector<Settings> kTechniques{
     {"precision=fp16_mixed", "loss_scale=1024"},
     {"precision=bf16", "rounding=stochastic"},
     {"precision=bf16", "moments=fp32"},
+    {"gemm=tf32"},
+    {"gemm=tf32", "loss=flce"},
+    {"precision=bf16", "gemm=fp8"},
+    {"precision=bf16", "gemm=fp8", "fp8_scaling=delayed"},
+    {"precision=bf16_mixed", "gemm=fp8", "checkpointing=layer", "loss=flce"},
+    {"precision=bf16", "gemm=fp8", "fused.rms_norm=on", "fused.swiglu=on", "fused.rope=on"},
+    {"precision=bf16", "gemm=fp8", "checkpointing=selective", "attention=eager"},
     {"checkpointing=layer"},
     {"checkpointing=every", "checkpoint_every=2"},
     {"checkpointing=selective"},
@@ -86,6 +93,7 @@ const std::vector<Settings> kTechniques{
 
 bool rounds(const Settings& settings) {
   return text_of(settings).find("precision=bf16") != std::string::npos ||
+         text_of(settings).find("gemm=") != std::string::npos ||
          text_of(settings).find("precision=fp16") != std::string::npos;
 }
 
@@ -116,6 +124,7 @@ TEST_CASE("a step as one CUDA graph gives the losses of the same step without") 
                "fused.embedding=on"},
       Settings{"precision=bf16", "checkpointing=layer", "fused.cross_entropy=on"},
       Settings{"precision=fp16_mixed", "loss_scale=1024", "loss_scale_window=2", "loss=flce"},
+      Settings{"precision=bf16", "gemm=fp8"}, Settings{"precision=bf16", "gemm=fp8", "fp8_scaling=delayed"},
       Settings{"precision=bf16", "rounding=stochastic"}, Settings{"precision=bf16", "optimizer=adamw_8bit"},
       Settings{"precision=bf16", "optimizer_in_backward=on", "checkpointing=every"},
       Settings{"precision=bf16", "accumulate=2", "attention=eager", "checkpointing=selective"},

@@ -112,3 +112,41 @@ TEST_CASE("a chip that is held shows the figure with it until it is let go, a sh
     IM_CHECK_STR_EQ(actor.page().settings().as_text("checkpointing").c_str(), "layer");  // as before
   });
 }
+
+TEST_CASE("the page on mixed precision has chips for the formats of products", "[gui]") {
+  ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  Stage stage = shipped("mixed_precision");
+  stage.predictions = &predictions.service;
+  ScriptedBackend backend(small_run());
+  stage.runner = &backend;
+  stage.height = 1080;
+  stage.width = 1920;
+  perform("formats of products", stage, [&](Actor& actor) {
+    const auto until_there = [&](const char* chip) {
+      for (int i = 0; i < 300 && !actor.there(chip); ++i) {
+        actor.frames(1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      return actor.there(chip);
+    };
+    actor.frames(20);
+    actor.question().skip();
+    IM_CHECK(actor.page().set_param("precision", "bf16_mixed"));
+    IM_CHECK(until_there("way fp8"));
+    IM_CHECK(actor.there("way tf32"));
+    actor.click("way fp8");
+    actor.frames(3);
+    IM_CHECK_STR_EQ(actor.page().settings().as_text("gemm").c_str(), "fp8");
+    IM_CHECK(until_there("way fp8"));
+    actor.frames(6);
+    actor.picture("products in fp8");
+    IM_CHECK(until_there("way tf32"));
+    actor.click("way tf32");
+    actor.frames(3);
+    IM_CHECK_STR_EQ(actor.page().settings().as_text("gemm").c_str(), "tf32");
+    IM_CHECK_STR_EQ(actor.page().settings().as_text("precision").c_str(), "fp32");
+    IM_CHECK(until_there("way tf32"));
+    actor.frames(6);
+    actor.picture("products in tf32");
+  });
+}

@@ -78,7 +78,7 @@ TEST_CASE("a stored ladder begins with its settings, order and bytes, another or
   const auto& points = ladder->sweep_points();
   REQUIRE(model->on_show() != nullptr);
   const auto& shown = model->on_show()->recording->sweep_points();
-  REQUIRE(shown.size() == points.size());
+  REQUIRE(shown.size() == experiments::ladder_switches().size() + 1);  // what was not run is off, behind the others
   for (std::size_t i = 0; i < points.size(); ++i) {
     CHECK(shown[i].peak_allocated == points[i].peak_allocated);
     CHECK(shown[i].tokens_per_second == points[i].tokens_per_second);
@@ -87,7 +87,7 @@ TEST_CASE("a stored ladder begins with its settings, order and bytes, another or
   model->ladder().move(0, 1);
   model->poll(0, false);
   CHECK_FALSE(model->on_show()->recording->outcome());  // one is on its way
-  CHECK(tests::rungs_of(model->figure(400)).size() == points.size());
+  CHECK(tests::rungs_of(model->figure(400)).size() == shown.size());
   settle(*model, predictions.service);
   CHECK(computed(*model) == 1);
   CHECK(tests::rungs_of(model->figure(400))[1].predicted);
@@ -144,7 +144,7 @@ TEST_CASE("rungs are switched off, refused with the reason, and say what they dr
   const auto plan = model->ladder().plan();
   REQUIRE(plan);
   CHECK(plan.value().points.size() == 1);
-  CHECK(tests::rungs_of(model->figure(400)).size() == 11);
+  CHECK(tests::rungs_of(model->figure(400)).size() == experiments::ladder_switches().size() + 1);
 }
 
 TEST_CASE("a switch that is held is turned as long as it is held, and leaves no step to undo", "[page]") {

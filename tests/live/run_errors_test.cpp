@@ -51,6 +51,18 @@ TEST_CASE("memory runs out in LibTorch's allocator, in CUDA and in cuBLAS") {
   CHECK_FALSE(is_out_of_memory(std::runtime_error("something else")));
 }
 
+TEST_CASE("a GPU without a format of products is refused before anything is allocated") {
+  RunDriver driver(machine_with_gpu("7.5"));
+  const auto refused = driver.run({{"model", "tiny"}, {"device", "cuda"}, {"gemm", "tf32"}});
+  CHECK(refused.outcome().kind == OutcomeKind::kRefused);
+  CHECK(refused.outcome().message ==
+        "Tesla T4 has compute capability 7.5, and tf32 needs 8.0: take gemm=as_stored, or device=cpu.");
+  RunDriver ampere(machine_with_gpu("8.6"));
+  const auto without_fp8 = ampere.run({{"model", "tiny"}, {"device", "cuda"}, {"precision", "bf16"}, {"gemm", "fp8"}});
+  CHECK(without_fp8.outcome().message ==
+        "Tesla T4 has compute capability 8.6, and fp8 needs 8.9: take gemm=as_stored, or device=cpu.");
+}
+
 TEST_CASE("a GPU without bf16 is refused before anything is allocated") {
   RunDriver driver(machine_with_gpu("7.5"));
   const auto refused = driver.run({{"model", "tiny"}, {"device", "cuda"}, {"precision", "bf16"}});

@@ -89,7 +89,7 @@ at::Tensor logits_of(const Case& c) {
   at::Tensor x = llama::embedding(c.model.embed_tokens_VH, c.ids, /*fused=*/false, op.embedding);
   for (std::int64_t i = 0; i < c.model.config.num_layers; ++i) x = llama::layer_forward(c.model, i, x);
   x = llama::rms_norm(x, c.model.final_norm_H, c.model.config.rms_norm_eps, op.final_norm);
-  return llama::linear(x, c.model.lm_head_VH, record::Category::kLogits, op.lm_head);
+  return llama::linear(x, {.weight_OI = c.model.lm_head_VH, .op = op.lm_head}, record::Category::kLogits);
 }
 
 std::map<std::string, at::Tensor> gradients_of(const Case& c) {

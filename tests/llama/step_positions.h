@@ -54,6 +54,7 @@ inline bool set_both(record::Params& params, const Position& one, const Position
     const record::ParamSpec& spec = *position->spec;
     if (spec.key == "offload.parameters" || spec.key == "offload.checkpoints") set(params, "checkpointing=layer");
     if (spec.key == "offload.parameters") set(params, "offload.optimizer=host");
+    if (position->value == "fp8" || spec.needs_value == "fp8") set(params, "precision=bf16");
     if (spec.needs_key.empty()) continue;
     const std::string_view needed = spec.needs_value.substr(0, spec.needs_value.find('|'));
     set(params, std::string(spec.needs_key) + "=" + std::string(needed));

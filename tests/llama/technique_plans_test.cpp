@@ -98,6 +98,10 @@ const std::vector<Settings> kTogether{
     {"checkpointing=selective", "fused.rms_norm=on", "fused.rope=on", "fused.swiglu=on", "fused.cross_entropy=on",
      "fused.embedding=on"},
     {"optimizer=galore", "galore_interval=2", "optimizer_in_backward=on"},
+    // Of sides that fp8 takes.
+    {"precision=bf16", "gemm=fp8", "seq=16", "num_kv_heads=2", "intermediate_size=32"},
+    {"precision=bf16_mixed", "gemm=fp8", "fp8_scaling=delayed", "seq=16", "num_kv_heads=2", "intermediate_size=32",
+     "fused.rms_norm=on", "fused.swiglu=on"},
 };
 
 }  // namespace
@@ -131,8 +135,9 @@ TEST_CASE("with several threads the peak of every technique is planned, category
   install_allocation_log();
   record::become_worker_thread();  // as in an engine: what other threads take is the step's
   at::set_num_threads(3);
-  const Settings base = GENERATE(Settings{}, Settings{"precision=bf16", "seq=25"}, Settings{"attention=eager"},
-                                 Settings{"precision=fp16_mixed", "checkpointing=layer"}, Settings{"seq=200", "batch=1"});
+  const Settings base =
+      GENERATE(Settings{}, Settings{"precision=bf16", "seq=25"}, Settings{"attention=eager"},
+               Settings{"precision=fp16_mixed", "checkpointing=layer"}, Settings{"seq=200", "batch=1"});
   CAPTURE(text_of(base));
   CHECK(for_each_step(base, /*pairs=*/false, check_peak) > 25);
 }

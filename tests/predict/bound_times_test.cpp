@@ -94,3 +94,21 @@ TEST_CASE("events are evenly apart inside a phase, which is as wide as its bound
   CHECK(events[2].time - events[1].time == Approx(events[1].time - events[0].time).margin(1));
   CHECK(events[6].storage == before.events()[6].storage);
 }
+
+TEST_CASE("products by tf32 and fp8 have their own peak, and the head's in fp8 has that of bf16") {
+  predict::Card card{.name = "a card", .bandwidth = 1e12, .fp32 = 1e13, .tf32 = 1e14, .bf16 = 1e14, .fp8 = 2e14};
+  const auto fp32 = predict::bound_seconds(settings({{"model", "llama-3.2-1b"}}), card);
+  const auto tf32 = predict::bound_seconds(settings({{"model", "llama-3.2-1b"}, {"gemm", "tf32"}}), card);
+  REQUIRE((fp32 && tf32));
+  CHECK(of(*tf32, Phase::kForward) < 0.2 * of(*fp32, Phase::kForward));
+  const auto step = [&](const char* gemm) {
+    return predict::bound_seconds(
+        settings({{"model", "llama-3.2-1b"}, {"batch", "64"}, {"precision", "bf16"}, {"gemm", gemm}}), card);
+  };
+  const auto bf16 = step("as_stored"), fp8 = step("fp8");
+  REQUIRE((bf16 && fp8));
+  CHECK(of(*fp8, Phase::kForward) < 0.75 * of(*bf16, Phase::kForward));
+  CHECK(of(*fp8, Phase::kLoss) == of(*bf16, Phase::kLoss));
+  card.fp8.reset();
+  CHECK_FALSE(step("fp8"));
+}

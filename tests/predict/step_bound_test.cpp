@@ -67,3 +67,21 @@ TEST_CASE("the other bytes are the optimizer's and grow with the tokens") {
   CHECK(bytes(1024, 2, 2) > optimizer + 4 * c.vocab_size * 1024);
   CHECK(bytes(1024, 4, 4) == 2 * bytes(1024, 2, 2));
 }
+
+TEST_CASE("fp8 casts are a pass over each operand and layout, and to measure is one more") {
+  const llama::Config& c = *llama::find_config("llama-3.2-1b");
+  const auto bytes = [&](const predict::StepBoundOptions& options, record::Phase phase) {
+    return predict::step_bound(c, options).bytes[static_cast<std::size_t>(phase)];
+  };
+  const predict::StepBoundOptions bf16{.tokens = 1024, .element = 2};
+  predict::StepBoundOptions delayed = bf16, current = bf16;
+  delayed.fp8 = current.fp8 = current.fp8_measured = true;
+  const std::int64_t h = 2048, f = 8192, q = 2048, kv = 512, n = 1024;
+  const std::int64_t weights = 2 * h * (q + kv) + 3 * h * f, inputs = n * (2 * h + q + f);
+  using record::Phase;
+  CHECK(bytes(delayed, Phase::kForward) - bytes(bf16, Phase::kForward) == 16 * (4 * inputs + 3 * weights));
+  CHECK(bytes(current, Phase::kForward) - bytes(delayed, Phase::kForward) == 16 * 2 * (inputs + weights));
+  const std::int64_t results = n * (q + 2 * kv + 2 * h + 2 * f);
+  CHECK(bytes(delayed, Phase::kBackward) - bytes(bf16, Phase::kBackward) == 16 * (6 * results + 3 * weights));
+  CHECK(bytes(delayed, Phase::kOptimizer) == bytes(bf16, Phase::kOptimizer));
+}

@@ -225,3 +225,16 @@ TEST_CASE("attention's tiles in fp32 are those that an H200 asked for") {
   CHECK(predict::fp32_attention_tiles(1, 64, 64) == 64 * 64 * 4 + 16);  // one block of 64 queries, one of columns
   CHECK(predict::fp32_attention_tiles(1, 65, 96) == 2 * (128 * 64 * 4 + 16));  // wider heads: 128 queries
 }
+
+TEST_CASE("in fp8 a product keeps a byte per number of its input, and scales take next to nothing") {
+  const LayerBytes bf16 = layer_bytes(with({"precision=bf16"})),
+                   fp8 = layer_bytes(with({"precision=bf16", "gemm=fp8"}));
+  const record::Bytes tokens = 4096, hidden = 2048, intermediate = 8192;
+  CHECK(bf16.attention_norm - fp8.attention_norm == tokens * hidden);
+  CHECK(bf16.attention == fp8.attention);  // which keeps its result itself
+  CHECK(bf16.mlp_norm - fp8.mlp_norm == tokens * hidden);
+  CHECK(bf16.mlp - fp8.mlp == tokens * intermediate);
+  CHECK(fp8_scale_bytes(with({"precision=bf16", "gemm=fp8"})) == 26'884);
+  CHECK(fp8_scale_bytes(with({"precision=bf16"})) == 0);
+  CHECK_FALSE(with({"precision=bf16", "gemm=fp8", "batch=1", "seq=1023"}).fp8());  // no multiple of 16
+}

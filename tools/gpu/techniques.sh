@@ -42,6 +42,9 @@ technique plain precision=bf16
 technique fp16_mixed precision=fp16_mixed histogram=on
 technique bf16_mixed precision=bf16_mixed
 technique bf16_stochastic precision=bf16 rounding=stochastic
+technique tf32 precision=fp32 gemm=tf32
+technique fp8 precision=bf16 gemm=fp8
+technique fp8_delayed precision=bf16 gemm=fp8 fp8_scaling=delayed
 technique adamw_8bit precision=bf16 optimizer=adamw_8bit
 technique optimizer_in_backward precision=bf16 optimizer_in_backward=on
 technique checkpointing_layer precision=bf16 checkpointing=layer

@@ -89,7 +89,7 @@ struct DemoRunner {
   // Checks the parameters and builds what the steps need, in phase setup. Refuses with one sentence.
   record::Result<std::unique_ptr<DemoRun>> (*make)(const record::Params& params, const RunSetting& setting);
   // Provenance that only this demo knows, for example the text that it trains on. Null: none.
-  std::map<std::string, std::string> (*facts)(const record::Params& params,
+  std::map<std::string, std::string> (*facts)(const record::Params& params, record::DeviceKind device,
                                               const std::filesystem::path& course_text) = nullptr;
 };
 

@@ -95,7 +95,8 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   }
 }
 
-std::map<std::string, std::string> facts(const record::Params&, const std::filesystem::path& course_text) {
+std::map<std::string, std::string> facts(const record::Params&, record::DeviceKind,
+                                         const std::filesystem::path& course_text) {
   return llama::text_facts(course_text);
 }
 

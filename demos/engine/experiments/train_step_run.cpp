@@ -80,6 +80,14 @@ std::string where_not_finite(const at::Tensor& layers, int step) {
          "a lower learning_rate may help.";
 }
 
+// Waits for the device.
+std::string where_not_scaled(const llama::Fp8Scales& scales, int step) {
+  const std::int64_t count = scales.not_scaled();
+  if (count == 0) return {};
+  return "In step " + std::to_string(step) + " the largest magnitude of " + std::to_string(count) +
+         " tensors gave no fp8 scale, as an infinity, a NaN or next to 0: their scales stayed as they were.";
+}
+
 // The first product on a CUDA stream takes cuBLAS's workspace, which stays: taken here, under its own name.
 void take_blas_workspace(const llama::Placement& placement, llama::StepGraph* graph) {
   if (!placement.device.is_cuda()) return;
@@ -162,6 +170,10 @@ record::Result<std::unique_ptr<TrainStepRun>> TrainStepRun::create(const record:
   } catch (const llama::FileChanged& changed) {
     return record::Error{changed.what(), record::ErrorKind::kBadInput};
   }
+  model.tf32 = step.tf32();
+  if (step.fp8())
+    model.fp8 = std::make_shared<llama::Fp8Scales>(
+        config.num_layers * static_cast<std::int64_t>(llama::kProjectionKinds), step.fp8_scaling, place.device);
   offload->install(model, step.batch, step.sequence, options);
   auto optimizer = std::make_unique<StepOptimizer>(step, model, *offload, options);
   auto state = std::make_unique<State>(State{
@@ -233,6 +245,8 @@ StepReport TrainStepRun::report() {
   if (!std::isfinite(*report.loss) && state_->trouble.empty()) {
     state_->trouble = where_not_finite(state_->options.not_finite, state_->last_step);
   }
+  if (state_->model.fp8 && state_->trouble.empty())
+    state_->trouble = where_not_scaled(*state_->model.fp8, state_->last_step);
   state_->optimizer->add_to(report, state_->last_step);
   return report;
 }
@@ -245,12 +259,18 @@ record::Result<std::unique_ptr<DemoRun>> make(const record::Params& params, cons
   return std::unique_ptr<DemoRun>(std::move(run).value());
 }
 
-// Of the text, and of the shape where a checkpoint decides it.
-std::map<std::string, std::string> facts(const record::Params& params, const std::filesystem::path& course_text) {
-  const predict::StepSettings step = predict::step_settings(params);
+// Of the text, of the shape where a checkpoint decides it, and of products that are not as the settings say.
+std::map<std::string, std::string> facts(const record::Params& params, record::DeviceKind device,
+                                         const std::filesystem::path& course_text) {
+  predict::StepSettings step = predict::step_settings(params);
   auto all = llama::text_facts(text_of(step, course_text));
-  if (step.weights.empty()) return all;
-  if (const auto model = train_step_model(step)) all.merge(predict::shape_facts(model.value().config));
+  if (!step.weights.empty()) {
+    if (const auto model = train_step_model(step)) {
+      step.model = model.value().config;
+      all.merge(predict::shape_facts(step.model));
+    }
+  }
+  if (const std::string how = predict::gemm_fact(step, device); !how.empty()) all["gemm"] = how;
   return all;
 }
 

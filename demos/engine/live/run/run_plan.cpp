@@ -30,16 +30,32 @@ std::string utc_now() {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-// Why a run in 16 bits cannot be on this GPU; empty where it can. PyTorch's flash attention is for Ampere and later.
-std::string lacks_16_bits(const RunPlan& plan, const Machine& machine) {
-  constexpr double kAmpere = 8.0;
+// A number format that not every GPU computes in.
+struct NeededFormat {
+  std::string_view key, value, instead;  // a value behind '!' is the one that every GPU has
+  double capability;
+};
+// PyTorch's flash attention and TF32 are for Ampere and later.
+constexpr std::array kNeededFormats{NeededFormat{"precision", "!fp32", "fp32", 8.0},
+                                    NeededFormat{"gemm", "tf32", "as_stored", 8.0},
+                                    NeededFormat{"gemm", "fp8", "as_stored", 8.9}};
+
+// Why the run's number formats cannot be on this GPU; empty where they can.
+std::string lacks_format(const RunPlan& plan, const Machine& machine) {
   const auto& facts = machine.facts().facts;
   const auto capability = facts.find("compute_capability");
-  const std::string precision = plan.params.has("precision") ? plan.params.text("precision") : "fp32";
-  if (precision == "fp32" || plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
-  if (std::strtod(capability->second.c_str(), nullptr) >= kAmpere) return {};
-  return fmt::format("{} has compute capability {}, and {} needs 8.0: take precision=fp32, or device=cpu.",
-                     plan.device->name, capability->second, precision.substr(0, 4));
+  if (plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
+  const double has = std::strtod(capability->second.c_str(), nullptr);
+  for (const NeededFormat& needed : kNeededFormats) {
+    if (!plan.params.has(needed.key) || has >= needed.capability) continue;
+    const std::string value = plan.params.text(needed.key);
+    const bool all_but = needed.value.starts_with('!');
+    if (all_but ? value == needed.value.substr(1) : value != needed.value) continue;
+    return fmt::format("{} has compute capability {}, and {} needs {:.1f}: take {}={}, or device=cpu.",
+                       plan.device->name, capability->second, value.substr(0, value.find('_')), needed.capability,
+                       needed.key, needed.instead);
+  }
+  return {};
 }
 
 }  // namespace
@@ -63,7 +79,7 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
         "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
         ErrorKind::kRefused};
   }
-  if (const std::string lack = lacks_16_bits(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
+  if (const std::string lack = lacks_format(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
   if (auto refused = experiments::refused_combination(plan.params, plan.kind()))
     return Error{*refused, ErrorKind::kRefused};
   if (const std::string lack = lacks_kernels(*plan.device, machine.facts()); !lack.empty()) {

@@ -81,8 +81,12 @@ bool has_adapter(AdapterTargets targets, ProjectionKind kind) {
 
 Projection projection(const Model& model, std::int64_t layer, ProjectionKind kind) {
   const auto i = static_cast<std::size_t>(layer), k = static_cast<std::size_t>(kind);
-  Projection p{
-      .weight_OI = weight_of(model.layers[i], kind), .bias_O = bias_of(model.layers[i], kind), .op = op_of(kind)};
+  Projection p{.weight_OI = weight_of(model.layers[i], kind),
+               .bias_O = bias_of(model.layers[i], kind),
+               .op = op_of(kind),
+               .tf32 = model.tf32,
+               .fp8 = model.fp8.get(),
+               .fp8_index = layer * static_cast<std::int64_t>(kProjectionKinds) + static_cast<std::int64_t>(kind)};
   if (model.adapters.empty()) return p;
   const LayerAdapters& adapters = model.adapters[i];
   if (adapters.quantised[k]) p.quantised = &*adapters.quantised[k];

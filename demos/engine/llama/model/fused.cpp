@@ -39,6 +39,16 @@ kernels::NormGradients norm_backward(const at::Tensor& dy, const at::Tensor& x, 
   return gradients;
 }
 
+// Of an input that is kept for gradients: its codes in fp8, else itself; and back.
+at::Tensor kept_of(const ProjectionInput& input) {
+  return input.codes.transposed.defined() ? input.codes.transposed : input.x;
+}
+ProjectionInput input_kept(const at::Tensor& kept, const Projection& first) {
+  ProjectionInput input{.x = {}, .codes = {}, .fp8_index = first.fp8_index};
+  (first.fp8 != nullptr ? input.codes.transposed : input.x) = kept;
+  return input;
+}
+
 struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction> {
   // `tensors` are the projections', for the graph.
   static variable_list forward(AutogradContext* ctx, const at::Tensor& x, const std::optional<at::Tensor>& residual,
@@ -57,9 +67,10 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
       }
     }
     const bool keeps_y = keep && std::ranges::any_of(w.projections, needs_input);
-    variable_list outputs{stream}, saved{stream, norm_H, rstd, keeps_y ? y : at::Tensor()};
+    const ProjectionInput input = input_of(y, w.projections, /*for_y=*/true, /*for_gradients=*/keeps_y);
+    variable_list outputs{stream}, saved{stream, norm_H, rstd, keeps_y ? kept_of(input) : at::Tensor()};
     for (const Projection& p : w.projections) {
-      const Projected projected = project(y, p, Category::kActivations);
+      const Projected projected = project(input, p, Category::kActivations);
       outputs.push_back(projected.y);
       append_saved(saved, p, projected.low_NR);
     }
@@ -81,10 +92,11 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
       projections.push_back(read_saved(p, std::span(saved).subspan(4 + kSavedPerProjection * projections.size())));
       reads_y = reads_y || needs_input(projections.back().projection);
     }
-    at::Tensor y = saved[3], dy;
+    ProjectionInput input = input_kept(saved[3], projections[0].projection);
+    at::Tensor dy;
     {
       const Scope scope(Category::kActivations, norm_op);
-      if (reads_y && !y.defined()) y = kernels::rms_norm_rebuild(stream, norm_H, rstd);
+      if (reads_y && !saved[3].defined()) input.x = kernels::rms_norm_rebuild(stream, norm_H, rstd);
       dy = at::empty(stream.sizes(), stream.options());
     }
     at::Tensor dy_NH = rows(dy);
@@ -93,10 +105,10 @@ struct NormedProductsFunction : torch::autograd::Function<NormedProductsFunction
       const auto& [p, low_NR] = projections[i];
       const at::Tensor& dz = gradients[i + 1];
       const at::Tensor dlow_NR = input_gradient(dz, p, dy_NH, /*adds=*/i > 0);
-      append_gradients(of_projections, p, trained_gradients(dz, y, low_NR, dlow_NR, p));
+      append_gradients(of_projections, p, trained_gradients(dz, input, low_NR, dlow_NR, p));
       gradients[i + 1] = at::Tensor();  // read; the next products need the memory
     }
-    y = at::Tensor();
+    input = {};
     const kernels::NormGradients norm = norm_backward(dy, stream, norm_H, rstd, gradients[0], norm_op);
     variable_list result{norm.dx, ctx->saved_data["added"].toBool() ? norm.dx : at::Tensor(), norm.dweight};
     result.insert(result.end(), of_projections.begin(), of_projections.end());
@@ -143,9 +155,11 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
       const Scope scope(Category::kActivations, swiglu_op);
       h_BTF = kernels::swiglu_forward(gate_BTF, up_BTF);
     }
+    const ProjectionInput input =
+        input_of(h_BTF, std::span(&down, 1), /*for_y=*/!for_backward, /*for_gradients=*/keeps_h);
     const Projected projected =
-        for_backward ? project_for_backward(h_BTF, down) : project(h_BTF, down, Category::kActivations);
-    variable_list saved{gate_BTF, up_BTF, keeps_h ? h_BTF : at::Tensor()};
+        for_backward ? project_for_backward(h_BTF, down) : project(input, down, Category::kActivations);
+    variable_list saved{gate_BTF, up_BTF, keeps_h ? kept_of(input) : at::Tensor()};
     append_saved(saved, down, projected.low_NR);
     ctx->save_for_backward(std::move(saved));
     ctx->saved_data["swiglu_op"] = std::int64_t{swiglu_op};
@@ -155,7 +169,7 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     const variable_list saved = ctx->get_saved_variables();
-    const at::Tensor &gate_BTF = saved[0], &up_BTF = saved[1], &h_BTF = saved[2];
+    const at::Tensor &gate_BTF = saved[0], &up_BTF = saved[1];
     const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["down"].toCapsule());
     const auto [down, low_NR] = read_saved(holder.without_tensors[0], std::span(saved).subspan(3));
     const auto swiglu_op = static_cast<std::uint16_t>(ctx->saved_data["swiglu_op"].toInt());
@@ -169,11 +183,12 @@ struct SwigluProductFunction : torch::autograd::Function<SwigluProductFunction> 
     kernels::GatedGradients gated;
     {
       const Scope scope(Category::kActivations, swiglu_op);
-      const bool rebuild_h = needs_input(down) && !h_BTF.defined();
+      const bool rebuild_h = needs_input(down) && !saved[2].defined();
       gated = kernels::swiglu_backward(dh_BTF, gate_BTF, up_BTF, rebuild_h, /*in_place=*/true);
     }
     variable_list result{gated.dgate, gated.dup};
-    const at::Tensor& h = h_BTF.defined() ? h_BTF : gated.h;
+    ProjectionInput h = input_kept(saved[2], down);
+    if (!saved[2].defined()) h.x = std::move(gated.h);
     append_gradients(result, down, trained_gradients(gradients[0], h, low_NR, dlow_NR, down));
     result.insert(result.end(), 4, at::Tensor());
     return result;

@@ -42,6 +42,7 @@ struct Operators {
   std::uint16_t loss_shift = record::intern_operator("loss.shift");
   std::uint16_t log_softmax = record::intern_operator("loss.log_softmax");
   std::uint16_t nll = record::intern_operator("loss.nll");
+  std::uint16_t fp8_scales = record::intern_operator("fp8.scales");
   std::uint16_t adamw = record::intern_operator("adamw");
   std::uint16_t adamw_first_moment = record::intern_operator("adamw.first_moment");
   std::uint16_t adamw_second_moment = record::intern_operator("adamw.second_moment");

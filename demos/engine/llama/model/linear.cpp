@@ -1,6 +1,7 @@
 // Linear layers and the embedding as autograd functions.
 #include "demos/engine/llama/model/linear.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -21,30 +22,48 @@ using torch::autograd::variable_list;
 std::uint16_t operator_of(AutogradContext* ctx) { return static_cast<std::uint16_t>(ctx->saved_data["op"].toInt()); }
 
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
-  // `tensors` are the projection's, for the graph. Without `output` y is unmade.
-  static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, at::TensorList /*tensors*/, const Projection& p,
-                            std::optional<Category> output) {
+  // `tensors` are the projections', for the graph. Without `output` each y is unmade.
+  static variable_list forward(AutogradContext* ctx, const at::Tensor& x, at::TensorList /*tensors*/,
+                               std::span<const Projection> projections, std::optional<Category> output,
+                               InputKept kept) {
     ctx->set_materialize_grads(false);
-    const Projected projected = output ? project(x, p, *output) : project_for_backward(x, p);
-    variable_list saved{needs_input(p) ? x : at::Tensor()};
-    append_saved(saved, p, projected.low_NR);
+    const bool read = std::ranges::any_of(projections, needs_input);
+    const bool codes = read && projections.front().fp8 != nullptr && kept == InputKept::kCodes;
+    const ProjectionInput input = input_of(x, projections, /*for_y=*/output.has_value(), /*for_gradients=*/codes);
+    variable_list outputs, saved{read && !codes ? x : at::Tensor(), input.codes.transposed};
+    for (const Projection& p : projections) {
+      const Projected projected = output ? project(input, p, *output) : project_for_backward(x, p);
+      append_saved(saved, p, projected.low_NR);
+      outputs.push_back(projected.y);
+    }
     ctx->save_for_backward(std::move(saved));
-    ctx->saved_data["projection"] = c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(std::span(&p, 1)));
+    ctx->saved_data["projections"] = c10::IValue::make_capsule(c10::make_intrusive<ProjectionHolder>(projections));
     ctx->saved_data["x_shape"] = x.sizes();
-    return projected.y;
+    return outputs;
   }
 
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
-    const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["projection"].toCapsule());
+    const auto& holder = static_cast<ProjectionHolder&>(*ctx->saved_data["projections"].toCapsule());
     const variable_list saved = ctx->get_saved_variables();
-    const auto [p, low_NR] = read_saved(holder.without_tensors[0], std::span(saved).subspan(1));
-    const Scope scope(Category::kActivations, p.op);
-    at::Tensor dx = at::empty(ctx->saved_data["x_shape"].toIntVector(), gradients[0].options());
-    at::Tensor dx_NI = dx.view({-1, dx.size(-1)});
-    const at::Tensor dlow_NR = input_gradient(gradients[0], p, dx_NI, /*adds=*/false);
+    ProjectionInput input{
+        .x = saved[0], .codes = {.rows = {}, .transposed = saved[1]}, .fp8_index = holder.without_tensors[0].fp8_index};
+    at::Tensor dx, dx_NI;
+    variable_list of_projections;
+    for (std::size_t i = 0; i < holder.without_tensors.size(); ++i) {
+      const auto [p, low_NR] =
+          read_saved(holder.without_tensors[i], std::span(saved).subspan(2 + kSavedPerProjection * i));
+      const Scope scope(Category::kActivations, p.op);
+      if (i == 0) {
+        dx = at::empty(ctx->saved_data["x_shape"].toIntVector(), gradients[0].options());
+        dx_NI = dx.view({-1, dx.size(-1)});
+      }
+      const at::Tensor dlow_NR = input_gradient(gradients[i], p, dx_NI, /*adds=*/i > 0);
+      append_gradients(of_projections, p, trained_gradients(gradients[i], input, low_NR, dlow_NR, p));
+      if (i > 0) gradients[i] = at::Tensor();  // read; the next products need the memory
+    }
     variable_list result{dx};
-    append_gradients(result, p, trained_gradients(gradients[0], saved[0], low_NR, dlow_NR, p));
-    result.insert(result.end(), 2, at::Tensor());
+    result.insert(result.end(), of_projections.begin(), of_projections.end());
+    result.insert(result.end(), 3, at::Tensor());
     return result;
   }
 };
@@ -113,18 +132,28 @@ struct EmbeddingFunction : torch::autograd::Function<EmbeddingFunction> {
 
 }  // namespace
 
-at::Tensor linear(const at::Tensor& x, const Projection& projection, Category output) {
-  const std::vector<at::Tensor> tensors = tensors_of(std::span(&projection, 1));
-  return LinearFunction::apply(x, at::TensorList(tensors), projection, std::optional(output));
+std::vector<at::Tensor> linears(const at::Tensor& x, std::span<const Projection> projections, Category output,
+                                InputKept kept) {
+  std::vector<at::Tensor> results;
+  // As stored each is a node of the graph by itself, which autograd may run as soon as its gradient is there.
+  const std::size_t together = projections.front().fp8 != nullptr ? projections.size() : 1;
+  for (std::size_t first = 0; first < projections.size(); first += together) {
+    const std::span<const Projection> part = projections.subspan(first, together);
+    const std::vector<at::Tensor> tensors = tensors_of(part);
+    const variable_list made = LinearFunction::apply(x, at::TensorList(tensors), part, std::optional(output), kept);
+    results.insert(results.end(), made.begin(), made.end());
+  }
+  return results;
+}
+
+at::Tensor linear(const at::Tensor& x, const Projection& projection, Category output, InputKept kept) {
+  return linears(x, std::span(&projection, 1), output, kept).front();
 }
 
 at::Tensor linear_for_backward(const at::Tensor& x, const Projection& projection) {
-  const std::vector<at::Tensor> tensors = tensors_of(std::span(&projection, 1));
-  return LinearFunction::apply(x, at::TensorList(tensors), projection, std::optional<Category>());
-}
-
-at::Tensor linear(const at::Tensor& x, const at::Tensor& weight_OI, Category output, std::uint16_t op) {
-  return linear(x, Projection{.weight_OI = weight_OI, .op = op}, output);
+  const std::span<const Projection> one(&projection, 1);
+  const std::vector<at::Tensor> tensors = tensors_of(one);
+  return LinearFunction::apply(x, at::TensorList(tensors), one, std::optional<Category>(), InputKept::kCodes).front();
 }
 
 at::Tensor embedding(const at::Tensor& weight_VH, const at::Tensor& ids_BT, bool fused, std::uint16_t op,

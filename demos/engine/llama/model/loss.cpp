@@ -35,13 +35,13 @@ at::Tensor eager_cross_entropy(const at::Tensor& logits_NV, const at::Tensor& ta
   return at::nll_loss(log_probabilities_NV, targets_N, /*weight=*/{}, at::Reduction::Mean, kIgnored);
 }
 
-at::Tensor head(const Model& model, const at::Tensor& x_BTH) {
-  return linear(x_BTH, model.lm_head_VH, Category::kLogits, operators().lm_head);
+at::Tensor head(const Model& model, const at::Tensor& x_BTH, const at::Tensor& weight_VH) {
+  return linear(x_BTH, {.weight_OI = weight_VH, .op = operators().lm_head, .tf32 = model.tf32}, Category::kLogits);
 }
 
 at::Tensor plain_loss(const Model& model, const at::Tensor& x_BTH, const at::Tensor& targets_N,
                       const LossOptions& options, const at::Tensor& upstream) {
-  const at::Tensor logits_NV = head(model, x_BTH).view({-1, model.lm_head_VH.size(0)});
+  const at::Tensor logits_NV = head(model, x_BTH, model.lm_head_VH).view({-1, model.lm_head_VH.size(0)});
   if (!model.fused.cross_entropy) return eager_cross_entropy(to_fp32(logits_NV), targets_N);
   const Scope scope(Category::kLogits, operators().nll);
   return kernels::cross_entropy(
@@ -62,6 +62,7 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
                             .dweight = head.grad(),
                             .accumulate = head.grad().defined()};
   flce.weight_gradient = head.requires_grad();
+  flce.tf32 = model.tf32;
   flce.plans_cpu = model.target == record::DeviceKind::kCpu;
   if (flce.weight_gradient && !flce.accumulate) {
     const Scope scope(Category::kGradients, op.lm_head);
@@ -80,7 +81,7 @@ at::Tensor flce_loss(const Model& model, const at::Tensor& x_BTH, const at::Tens
 // no view, since it shares its memory (torch/csrc/autograd/input_buffer.cpp, can_accumulate_inplace()), so that of a tied
 // table three are there at once: two gradients and their sum.
 at::Tensor hugging_face_head(const Model& model, const at::Tensor& x_BTH) {
-  return linear(x_BTH, model.lm_head_VH.t().t(), Category::kLogits, operators().lm_head);
+  return head(model, x_BTH, model.lm_head_VH.t().t());
 }
 
 // transformers 4.46, LlamaForCausalLM.forward.

@@ -14,6 +14,9 @@ namespace {
 using record::Category;
 using record::Scope;
 
+// What is there in backward without being kept for a product is not kept in fp8 beside that.
+InputKept kept_if(bool there) { return there ? InputKept::kItself : InputKept::kCodes; }
+
 // Each projection of norm(x + residual); without a residual, of norm(x).
 NormedProducts normed_products(const Model& model, const at::Tensor& x, const at::Tensor& residual,
                                std::uint16_t residual_op, const NormedWeights& w, bool selective) {
@@ -28,9 +31,8 @@ NormedProducts normed_products(const Model& model, const at::Tensor& x, const at
     return rms_norm(stream[0], weight_H, eps, op);
   };
   const Rebuilt normed({result.stream}, norm, selective);
-  for (std::size_t i = 0; i < w.projections.size(); ++i) {
-    result.y[i] = normed.read_by(linear(normed.value(), w.projections[i], Category::kActivations));
-  }
+  const auto y = linears(normed.value(), w.projections, Category::kActivations, kept_if(selective));
+  for (std::size_t i = 0; i < y.size(); ++i) result.y[i] = normed.read_by(y[i]);
   normed.discard();
   return result;
 }
@@ -75,7 +77,9 @@ at::Tensor attention_block(const Model& model, const LayerWeights& w, const Proj
   // What a fused kernel keeps is no more than its inputs and its result.
   const bool again = selective && model.attention == AttentionKernel::kEager;
   const Rebuilt o_BTQ({q_BTAD.transpose(1, 2), k_BTKD.transpose(1, 2), v_BTKD.transpose(1, 2)}, attend, again);
-  const at::Tensor y_BTH = o_BTQ.read_by(linear(o_BTQ.value(), o_proj, Category::kActivations));
+  // A fused kernel keeps its result.
+  const InputKept kept = kept_if(again || model.attention != AttentionKernel::kEager);
+  const at::Tensor y_BTH = o_BTQ.read_by(linear(o_BTQ.value(), o_proj, Category::kActivations, kept));
   o_BTQ.discard();
   return y_BTH;
 }
@@ -99,7 +103,8 @@ at::Tensor mlp_block(const Model& model, const Projection& down_proj, const at::
   if (run.for_backward) return linear_for_backward(swiglu(gate_BTF, up_BTF), down_proj);
   const auto product = [](const Inputs& gate_and_up) { return swiglu(gate_and_up[0], gate_and_up[1]); };
   const Rebuilt product_BTF({gate_BTF, up_BTF}, product, run.selective);
-  const at::Tensor y_BTH = product_BTF.read_by(linear(product_BTF.value(), down_proj, Category::kActivations));
+  const at::Tensor y_BTH =
+      product_BTF.read_by(linear(product_BTF.value(), down_proj, Category::kActivations, kept_if(run.selective)));
   product_BTF.discard();
   return y_BTH;
 }

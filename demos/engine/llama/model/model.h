@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct Model {
   at::Tensor mask_TT;     // of eager attention
   AdapterOptions adapter_options;
   std::vector<LayerAdapters> adapters;  // one per layer; none: all weights are trained
+  bool tf32 = false;                    // products of weights read fp32 as tf32
+  std::shared_ptr<Fp8Scales> fp8;       // of the layers' products in fp8; null: they are as stored
   at::Tensor cos, sin;  // RoPE, positions 0 … T − 1: [T, 1, D] in the model's type; fused [T, D/2] in fp32
 };
 

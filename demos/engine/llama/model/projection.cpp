@@ -4,6 +4,7 @@
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/unmade.h"
 #include "demos/record/scope.h"
+#include "kernels/narrow_product/narrow_product_ops.h"
 
 namespace headroom::llama {
 
@@ -19,10 +20,21 @@ at::Tensor dense_weight(const Projection& p, at::ScalarType type) {
   return kernels::nf4_dequantise(*p.quantised, type);
 }
 
-// scale · a · b in one product. A number by itself PyTorch would make a tensor of, on the CPU and only there.
-at::Tensor scaled_product(const at::Tensor& a_NM, const at::Tensor& b_MP, double scale) {
-  at::Tensor result_NP = at::empty({a_NM.size(0), b_MP.size(1)}, a_NM.options());
-  return at::addmm_out(result_NP, result_NP, a_NM, b_MP, /*beta=*/0, /*alpha=*/scale);
+// a · b [..., P], or that multiplied by alpha: the result is allocated whole, so that no view of it goes into the graph.
+at::Tensor product_of(const Projection& p, const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape,
+                      double alpha = 1) {
+  at::Tensor result = at::empty(shape, a_NM.options());
+  at::Tensor result_NP = result.view({-1, shape.back()});
+  kernels::product(result_NP, a_NM, b_MP, {.alpha = alpha, .tf32 = p.tf32});
+  return result;
+}
+at::Tensor product_of(const Projection& p, const at::Tensor& a_NM, const at::Tensor& b_MP, double alpha = 1) {
+  return product_of(p, a_NM, b_MP, {a_NM.size(0), b_MP.size(1)}, alpha);
+}
+
+void add_product(const Projection& p, at::Tensor& sum_NP, const at::Tensor& a_NM, const at::Tensor& b_MP,
+                 double alpha = 1) {
+  kernels::product(sum_NP, a_NM, b_MP, {.adds = true, .alpha = alpha, .tf32 = p.tf32});
 }
 
 std::int64_t outputs_of(const Projection& p) {
@@ -32,10 +44,62 @@ std::int64_t outputs_of(const Projection& p) {
 // x Aᵀ.
 at::Tensor low_rank_product(const at::Tensor& x_NI, const Projection& p) {
   const Scope scope(Category::kActivations, p.op);
-  return product(x_NI, p.a_RI.t(), {x_NI.size(0), p.a_RI.size(0)});
+  return product_of(p, x_NI, p.a_RI.t());
+}
+
+// y, dx and dW in fp8: codes of weights and gradients are workspace.
+at::Tensor fp8_output(const ProjectionInput& input, const Projection& p, at::IntArrayRef shape, Category output) {
+  kernels::Fp8Codes weight;
+  {
+    const Scope scope(Category::kWorkspace, p.op);
+    weight = p.fp8->cast(p.weight_OI, p.fp8_index, Fp8Tensor::kWeight, {.rows = true});
+  }
+  const Scope scope(output, p.op);
+  at::Tensor y = at::empty(shape, input.x.options());
+  at::Tensor y_NO = y.view({-1, shape.back()});
+  kernels::fp8_product(y_NO, {input.codes.rows, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)},
+                       {weight.rows, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, /*adds=*/false);
+  return y;
+}
+
+void fp8_input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds) {
+  const Scope scope(Category::kWorkspace, p.op);
+  const auto of_dy = p.fp8->cast(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.rows = true});
+  const auto weight = p.fp8->cast_again(p.weight_OI, p.fp8_index, Fp8Tensor::kWeight, {.transposed = true});
+  kernels::fp8_product(dx_NI, {of_dy.rows, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
+                       {weight.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, adds);
+}
+
+// Codes first, and the input is let go before the gradient is made: no more is there than without fp8.
+at::Tensor fp8_weight_gradient(const at::Tensor& dy, ProjectionInput& input, const Projection& p) {
+  at::Tensor& x_IN = input.codes.transposed;
+  kernels::Fp8Codes of_dy;
+  {
+    const Scope scope(Category::kWorkspace, p.op);
+    if (!x_IN.defined())
+      x_IN = p.fp8->cast_again(rows(input.x).contiguous(), input.fp8_index, Fp8Tensor::kInput, {.transposed = true})
+                 .transposed;
+    input.x = at::Tensor();
+    of_dy = p.fp8->cast_again(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.transposed = true});
+  }
+  at::Tensor dweight_OI = at::empty(p.weight_OI.sizes(), dy.options());
+  kernels::fp8_product(dweight_OI, {of_dy.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
+                       {x_IN, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)}, /*adds=*/false);
+  return dweight_OI;
 }
 
 }  // namespace
+
+ProjectionInput input_of(const at::Tensor& x, std::span<const Projection> projections, bool for_y, bool for_gradients) {
+  const Projection& first = projections.front();
+  ProjectionInput input{.x = x, .fp8_index = first.fp8_index};
+  if (first.fp8 == nullptr || (!for_y && !for_gradients)) return input;
+  const Scope scope(Category::kWorkspace, first.op);
+  input.codes = first.fp8->cast(rows(x).contiguous(), first.fp8_index, Fp8Tensor::kInput,
+                                {.rows = for_y, .transposed = for_gradients});
+  if (for_gradients) relabel(input.codes.transposed, Category::kActivations);
+  return input;
+}
 
 bool needs_input(const Projection& p) {
   return p.a_RI.defined() || (p.weight_OI.defined() && p.weight_OI.requires_grad());
@@ -50,22 +114,26 @@ std::vector<at::Tensor> tensors_of(std::span<const Projection> projections) {
   return all;
 }
 
-Projected project(const at::Tensor& x, const Projection& p, Category output) {
+Projected project(const ProjectionInput& input, const Projection& p, Category output) {
+  const at::Tensor& x = input.x;
   const at::Tensor x_NI = rows(x);
   std::vector<std::int64_t> shape = x.sizes().vec();
+  shape.back() = outputs_of(p);
   Projected result;
-  {
+  if (p.fp8 != nullptr) {
+    result.y = fp8_output(input, p, shape, output);
+    if (p.bias_O.defined()) result.y.add_(p.bias_O);
+  } else {
     const at::Tensor weight_OI = dense_weight(p, x.scalar_type());
     const Scope scope(output, p.op);
-    shape.back() = weight_OI.size(0);
-    result.y = product(x_NI, weight_OI.t(), shape);
+    result.y = product_of(p, x_NI, weight_OI.t(), shape);
     if (p.bias_O.defined()) result.y.add_(p.bias_O);
   }
   if (!p.a_RI.defined()) return result;
   result.low_NR = low_rank_product(x_NI, p);
   const Scope scope(Category::kActivations, p.op);
   at::Tensor y_NO = result.y.view({-1, shape.back()});
-  at::addmm_out(y_NO, y_NO, result.low_NR, p.b_OR.t(), /*beta=*/1, /*alpha=*/p.scale);
+  add_product(p, y_NO, result.low_NR, p.b_OR.t(), p.scale);
   return result;
 }
 
@@ -77,23 +145,22 @@ Projected project_for_backward(const at::Tensor& x, const Projection& p) {
 
 at::Tensor input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& dx_NI, bool adds) {
   const at::Tensor dy_NO = rows(dy);
-  {
+  if (p.fp8 != nullptr) {
+    fp8_input_gradient(dy, p, dx_NI, adds);
+  } else {
     const at::Tensor weight_OI = dense_weight(p, dy.scalar_type());
-    if (adds) {
-      at::addmm_out(dx_NI, dx_NI, dy_NO, weight_OI);
-    } else {
-      at::mm_out(dx_NI, dy_NO, weight_OI);
-    }
+    kernels::product(dx_NI, dy_NO, weight_OI, {.adds = adds, .tf32 = p.tf32});
   }
   if (!p.a_RI.defined()) return {};
   const Scope scope(Category::kActivations, p.op);
-  at::Tensor dlow_NR = scaled_product(dy_NO, p.b_OR, p.scale);
-  at::addmm_out(dx_NI, dx_NI, dlow_NR, p.a_RI);
+  at::Tensor dlow_NR = product_of(p, dy_NO, p.b_OR, p.scale);
+  add_product(p, dx_NI, dlow_NR, p.a_RI);
   return dlow_NR;
 }
 
-ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& low_NR,
+ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p) {
+  const at::Tensor& x = input.x;
   ProjectionGradients gradients;
   if (p.bias_O.defined() && p.bias_O.requires_grad()) {
     const Scope scope(Category::kWorkspace, p.op);  // a GPU's partial sums
@@ -101,10 +168,11 @@ ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x,
     relabel(gradients.dbias_O, Category::kGradients);
   }
   const Scope scope(Category::kGradients, p.op);
-  if (p.weight_OI.defined() && p.weight_OI.requires_grad()) gradients.dweight_OI = at::mm(rows(dy).t(), rows(x));
+  if (p.weight_OI.defined() && p.weight_OI.requires_grad())
+    gradients.dweight_OI = p.fp8 != nullptr ? fp8_weight_gradient(dy, input, p) : product_of(p, rows(dy).t(), rows(x));
   if (!p.a_RI.defined()) return gradients;
-  gradients.da_RI = at::mm(dlow_NR.t(), rows(x));
-  gradients.db_OR = scaled_product(rows(dy).t(), low_NR, p.scale);
+  gradients.da_RI = product_of(p, dlow_NR.t(), rows(x));
+  gradients.db_OR = product_of(p, rows(dy).t(), low_NR, p.scale);
   return gradients;
 }
 
@@ -123,20 +191,18 @@ SavedProjection read_saved(const Projection& without_tensors, std::span<const at
 
 ProjectionHolder::ProjectionHolder(std::span<const Projection> projections) {
   for (const Projection& p : projections)
-    without_tensors.push_back({.quantised = p.quantised, .scale = p.scale, .op = p.op});
+    without_tensors.push_back({.quantised = p.quantised,
+                               .scale = p.scale,
+                               .op = p.op,
+                               .tf32 = p.tf32,
+                               .fp8 = p.fp8,
+                               .fp8_index = p.fp8_index});
 }
 
 void append_gradients(std::vector<at::Tensor>& gradients, const Projection& p, const ProjectionGradients& of_p) {
   if (p.weight_OI.defined()) gradients.push_back(of_p.dweight_OI);
   if (p.bias_O.defined()) gradients.push_back(of_p.dbias_O);
   if (p.a_RI.defined()) gradients.insert(gradients.end(), {of_p.da_RI, of_p.db_OR});
-}
-
-at::Tensor product(const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape) {
-  at::Tensor result = at::empty(shape, a_NM.options());
-  at::Tensor result_NP = result.view({-1, shape.back()});
-  at::mm_out(result_NP, a_NM, b_MP);
-  return result;
 }
 
 at::Tensor rows(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}); }

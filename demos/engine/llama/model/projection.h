@@ -10,6 +10,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/ivalue.h>
 
+#include "demos/engine/llama/model/fp8_scales.h"
 #include "demos/record/units.h"
 #include "kernels/nf4/nf4_ops.h"
 
@@ -23,6 +24,9 @@ struct Projection {
   at::Tensor a_RI, b_OR;                          // undefined: no adapter
   double scale = 0;                               // α / r
   std::uint16_t op = 0;
+  bool tf32 = false;           // its products read fp32 as tf32
+  Fp8Scales* fp8 = nullptr;    // not owned: the model's; null: products are as stored
+  std::int64_t fp8_index = 0;  // among these
 };
 
 // Whether backward needs the projection's input: for a gradient of the weight or of the adapter.
@@ -31,14 +35,23 @@ bool needs_input(const Projection& p);
 // The tensors that the graph must see: those that are there of W, b, A, B, projection by projection.
 std::vector<at::Tensor> tensors_of(std::span<const Projection> projections);
 
+// What the projections of one input read; in fp8 its codes, made once for all of them with the scale of the first.
+struct ProjectionInput {
+  at::Tensor x;             // [..., I]; in backward undefined where only codes were kept
+  kernels::Fp8Codes codes;  // as it is for y, transposed for the weights' gradients
+  std::int64_t fp8_index = 0;
+};
+ProjectionInput input_of(const at::Tensor& x, std::span<const Projection> projections, bool for_y, bool for_gradients);
+
 struct Projected {
   at::Tensor y;       // [..., O]
   at::Tensor low_NR;  // x Aᵀ, which backward needs; undefined without an adapter
 };
 
-// x [..., I]. `output` is the category of y. A bias is added in y's memory: within the product, cuBLASLt would take a
-// separate workspace. A quantized weight exists in x's type, as workspace, for the product only.
-Projected project(const at::Tensor& x, const Projection& p, record::Category output);
+// x [..., I], with its codes for y in fp8. `output` is the category of y. A bias is added in y's memory: within the product, cuBLASLt would take a
+// separate workspace. A quantized weight exists in x's type, as workspace, for the product only, and so do a weight's codes
+// in fp8: to keep them would take a byte per weight, and to make them again is a pass over the weight.
+Projected project(const ProjectionInput& input, const Projection& p, record::Category output);
 // What backward needs of it: y is unmade. x may be unmade, too, where there is no adapter.
 Projected project_for_backward(const at::Tensor& x, const Projection& p);
 
@@ -50,8 +63,10 @@ struct ProjectionGradients {
   at::Tensor dweight_OI, dbias_O, da_RI, db_OR;  // undefined where nothing is trained
 };
 
-// Of what is trained. x [..., I], undefined unless needs_input().
-ProjectionGradients trained_gradients(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& low_NR,
+// Of what is trained, after input_gradient(). Nothing of the input is read unless needs_input(); its codes are made and
+// left there where they were not kept. In fp8 dy is cast once for dx and once more, transposed, for dW: both layouts
+// together would take another byte for each of its elements where backward is highest.
+ProjectionGradients trained_gradients(const at::Tensor& dy, ProjectionInput& input, const at::Tensor& low_NR,
                                       const at::Tensor& dlow_NR, const Projection& p);
 
 // What an autograd function keeps of its projections from forward to backward: tensors where autograd watches and frees
@@ -72,9 +87,6 @@ SavedProjection read_saved(const Projection& without_tensors, std::span<const at
 
 // The gradients in the order of tensors_of().
 void append_gradients(std::vector<at::Tensor>& gradients, const Projection& p, const ProjectionGradients& of_p);
-
-// a [N, M] times b [M, P] as [shape..., P]: the result is allocated whole, so that no view of it goes into the graph.
-at::Tensor product(const at::Tensor& a_NM, const at::Tensor& b_MP, at::IntArrayRef shape);
 
 // [..., C] as [N, C].
 at::Tensor rows(const at::Tensor& x);

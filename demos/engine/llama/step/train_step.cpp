@@ -182,6 +182,7 @@ at::Tensor step_on_device(Model& model, Optimizer& optimizer, const at::Tensor& 
   }
   record::mark(Phase::kOptimizer);
   optimizer.step();
+  if (model.fp8) model.fp8->end_step();
   optimizer.drop_gradients();
   return loss;
 }

@@ -1,0 +1,59 @@
+// Scales of fp8 operands.
+#include "demos/engine/llama/model/fp8_scales.h"
+
+#include "demos/engine/llama/model/labels.h"
+#include "demos/record/scope.h"
+
+namespace headroom::llama {
+
+namespace {
+
+constexpr std::int64_t kTensors = 3;
+
+std::int64_t row_of(std::int64_t projection, Fp8Tensor which) {
+  return kTensors * projection + static_cast<std::int64_t>(which);
+}
+
+// Gradients have a wider range, and fewer digits are enough for them.
+kernels::Fp8Format format_of(Fp8Tensor which) {
+  return which == Fp8Tensor::kGradient ? kernels::Fp8Format::kE5m2 : kernels::Fp8Format::kE4m3;
+}
+
+}  // namespace
+
+Fp8Scales::Fp8Scales(std::int64_t projections, predict::Fp8Scaling scaling, at::Device device)
+    : scaling_(scaling), scaled_(static_cast<std::size_t>(kTensors * projections)) {
+  const record::Scope scope(record::Category::kOther, operators().fp8_scales);
+  const at::TensorOptions options(device);
+  table_ = kernels::fp8_scalings(kTensors * projections, options);
+  not_scaled_ = at::zeros({1}, options.dtype(at::kInt));
+}
+
+kernels::Fp8Codes Fp8Scales::cast(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
+                                  const kernels::Fp8Layouts& layouts) {
+  const auto row = static_cast<std::size_t>(row_of(projection, which));
+  const bool delayed = scaling_ == predict::Fp8Scaling::kDelayed;
+  const bool measured = !delayed || !scaled_[row];
+  if (measured) kernels::fp8_measure_(x_RC, scaling(projection, which), format_of(which), delayed, not_scaled_);
+  scaled_[row] = true;
+  kernels::Fp8Layouts with = layouts;
+  with.measures = !measured;
+  return kernels::fp8_cast(x_RC, scaling(projection, which), format_of(which), with);
+}
+
+kernels::Fp8Codes Fp8Scales::cast_again(const at::Tensor& x_RC, std::int64_t projection, Fp8Tensor which,
+                                        const kernels::Fp8Layouts& layouts) const {
+  return kernels::fp8_cast(x_RC, scaling(projection, which), format_of(which), layouts);
+}
+
+at::Tensor Fp8Scales::scaling(std::int64_t projection, Fp8Tensor which) const {
+  return table_.select(0, row_of(projection, which));
+}
+
+void Fp8Scales::end_step() {
+  if (scaling_ == predict::Fp8Scaling::kDelayed) kernels::fp8_advance_(table_, not_scaled_);
+}
+
+std::int64_t Fp8Scales::not_scaled() const { return not_scaled_.is_meta() ? 0 : not_scaled_.item<int>(); }
+
+}  // namespace headroom::llama

@@ -1,0 +1,137 @@
+// Takes casts to eight bits to the kernels of their device.
+#include "kernels/fp8_cast/fp8_cast_ops.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include <ATen/Parallel.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "kernels/common/storage_ops.h"
+#include "kernels/common/traced.h"
+
+namespace headroom::kernels {
+
+namespace {
+
+constexpr std::int64_t kGrainElements = 32768;
+constexpr std::int64_t kSide = 16;  // what cuBLASLt wants of the sides of fp8 operands
+constexpr std::uintptr_t kAligned = 16;
+
+Fp8Scaling* scaling_of(const at::Tensor& scaling) {
+  return reinterpret_cast<Fp8Scaling*>(scaling.mutable_data_ptr<float>());
+}
+
+void check_scaling(const at::Tensor& scaling, at::Device device, const char* op) {
+  TORCH_CHECK(scaling.defined() && scaling.scalar_type() == at::kFloat && scaling.is_contiguous() &&
+                  scaling.size(-1) == kFp8ScalingFloats && scaling.device() == device,
+              op, ": a scaling is a row of fp8_scalings() on the device of the others");
+}
+
+Storage check_input(const at::Tensor& x, const char* op) {
+  const auto storage = x.defined() ? storage_of(x.scalar_type()) : std::nullopt;
+  TORCH_CHECK(storage && x.is_contiguous(), op, ": x must be contiguous fp32, bf16 or fp16");
+  TORCH_CHECK(x.numel() % (kSide * kSide) == 0 && x.numel() > 0, op, ": x is a matrix with sides of multiples of ",
+              kSide);
+  const bool aligned = x.is_meta() || reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % kAligned == 0;
+  TORCH_CHECK(aligned, op, ": x must begin at a multiple of 16 bytes");
+  return *storage;
+}
+
+float amax_on_cpu(const at::Tensor& x, Storage storage) {
+  std::atomic<std::uint32_t> most = 0;  // of bits: the same order
+  at::parallel_for(0, x.numel(), kGrainElements, [&](std::int64_t begin, std::int64_t end) {
+    const std::uint32_t mine = bits_of(fp8_amax_cpu(x.const_data_ptr(), storage, begin, end));
+    std::uint32_t before = most.load();
+    while (before < mine && !most.compare_exchange_weak(before, mine)) {
+    }
+  });
+  return float_of(most.load());
+}
+
+void must(int error, const char* op) { TORCH_CHECK(error == 0, op, ": the launch failed with CUDA error ", error); }
+
+}  // namespace
+
+at::ScalarType type_of(Fp8Format format) { return format == Fp8Format::kE4m3 ? at::kFloat8_e4m3fn : at::kFloat8_e5m2; }
+
+at::Tensor fp8_scalings(std::int64_t count, const at::TensorOptions& options) {
+  return at::zeros({count, kFp8ScalingFloats}, options.dtype(at::kFloat).requires_grad(false));
+}
+
+void fp8_measure_(const at::Tensor& x, const at::Tensor& scaling, Fp8Format format, bool keeps,
+                  const at::Tensor& not_scaled) {
+  constexpr const char* kOp = "fp8_measure_";
+  const Storage storage = check_input(x, kOp);
+  check_scaling(scaling, x.device(), kOp);
+  check_number(not_scaled, at::kInt, x.device(), kOp, "not_scaled");
+  if (x.is_meta()) return;
+  const Traced traced("fp8_measure", {x});
+  auto* const count = not_scaled.mutable_data_ptr<std::int32_t>();
+  if (x.is_cuda()) {
+    const c10::cuda::CUDAGuard guard(x.device());
+    return must(fp8_measure_cuda(x.const_data_ptr(), storage, x.numel(), format, scaling_of(scaling), keeps, count,
+                                 c10::cuda::getCurrentCUDAStream().stream()),
+                kOp);
+  }
+  Fp8Scaling& s = *scaling_of(scaling);
+  s.most = fp8_most(format);
+  s.amax = fp8_larger(s.amax, amax_on_cpu(x, storage));
+  fp8_choose(s, s.amax, count);
+  if (!keeps) s.amax = 0;
+}
+
+Fp8Codes fp8_cast(const at::Tensor& x_RC, const at::Tensor& scaling, Fp8Format format, const Fp8Layouts& layouts) {
+  constexpr const char* kOp = "fp8_cast";
+  const Storage storage = check_input(x_RC, kOp);
+  check_scaling(scaling, x_RC.device(), kOp);
+  TORCH_CHECK(x_RC.dim() == 2 && x_RC.size(0) % kSide == 0 && x_RC.size(1) % kSide == 0, kOp,
+              ": sides are multiples of ", kSide, ", not ", x_RC.sizes());
+  const std::int64_t rows = x_RC.size(0), columns = x_RC.size(1);
+  const at::TensorOptions options = x_RC.options().dtype(type_of(format)).requires_grad(false);
+  Fp8Codes codes;
+  if (layouts.rows) codes.rows = at::empty({rows, columns}, options);
+  if (layouts.transposed) codes.transposed = at::empty({columns, rows}, options);
+  if (x_RC.is_meta()) return codes;
+  const Traced traced(kOp, {x_RC, codes.rows, codes.transposed});
+  const auto data = [](const at::Tensor& of) {
+    return of.defined() ? static_cast<std::uint8_t*>(of.mutable_data_ptr()) : nullptr;
+  };
+  const Fp8CastArgs args{.x = x_RC.const_data_ptr(),
+                         .storage = storage,
+                         .rows = rows,
+                         .columns = columns,
+                         .codes = data(codes.rows),
+                         .transposed = data(codes.transposed),
+                         .format = format,
+                         .scaling = scaling_of(scaling),
+                         .measures = layouts.measures};
+  if (x_RC.is_cuda()) {
+    const c10::cuda::CUDAGuard guard(x_RC.device());
+    must(fp8_cast_cuda(args, c10::cuda::getCurrentCUDAStream().stream()), kOp);
+    return codes;
+  }
+  at::parallel_for(0, rows, std::max<std::int64_t>(1, kGrainElements / columns),
+                   [&](std::int64_t begin, std::int64_t end) { fp8_cast_cpu(args, begin, end); });
+  if (layouts.measures) args.scaling->amax = fp8_larger(args.scaling->amax, amax_on_cpu(x_RC, storage));
+  return codes;
+}
+
+void fp8_advance_(const at::Tensor& scalings, const at::Tensor& not_scaled) {
+  constexpr const char* kOp = "fp8_advance_";
+  check_scaling(scalings, scalings.device(), kOp);
+  check_number(not_scaled, at::kInt, scalings.device(), kOp, "not_scaled");
+  if (scalings.is_meta()) return;
+  const Traced traced(kOp, {scalings, scalings});
+  auto* const count = not_scaled.mutable_data_ptr<std::int32_t>();
+  if (scalings.is_cuda()) {
+    const c10::cuda::CUDAGuard guard(scalings.device());
+    return must(
+        fp8_advance_cuda(scaling_of(scalings), scalings.size(0), count, c10::cuda::getCurrentCUDAStream().stream()),
+        kOp);
+  }
+  for (std::int64_t i = 0; i < scalings.size(0); ++i) fp8_advance(scaling_of(scalings)[i], count);
+}
+
+}  // namespace headroom::kernels

@@ -1,0 +1,141 @@
+// Takes products to LibTorch, with the setting that they need, or to tiles on the CPU.
+#include "kernels/narrow_product/narrow_product_ops.h"
+
+#include <array>
+#include <optional>
+
+#include <ATen/Context.h>
+#include <ATen/cuda/CUDAContextLight.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "kernels/common/both.h"
+#include "kernels/common/storage_cpu.h"
+#include "kernels/common/traced.h"
+#include "kernels/fused_linear_cross_entropy/product.h"
+#include "kernels/narrow_product/tiles.h"
+
+namespace headroom::kernels {
+
+namespace {
+
+// For the products of one scope alone: attention and the optimizers keep fp32.
+class AllowTf32 {
+ public:
+  AllowTf32() : before_(at::globalContext().allowTF32CuBLAS()) { at::globalContext().setAllowTF32CuBLAS(true); }
+  ~AllowTf32() { at::globalContext().setAllowTF32CuBLAS(before_); }
+  AllowTf32(const AllowTf32&) = delete;
+  AllowTf32& operator=(const AllowTf32&) = delete;
+
+ private:
+  bool before_;
+};
+
+// To 10 bits of fraction, nearest, ties away from zero: PTX's cvt.rna.tf32.f32. Infinity and NaN stay.
+float tf32_of(float value) {
+  const std::uint32_t bits = bits_of(value);
+  return (bits & 0x7f800000u) == 0x7f800000u ? value : float_of((bits + 0x1000u) & ~0x1fffu);
+}
+
+void emulate_tf32(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
+  TORCH_CHECK(result.scalar_type() == at::kFloat && a.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat,
+              "product: tf32 is for operands and results of fp32");
+  const Traced traced("tf32_product", {a, b, result});
+  ProductTiles().multiply<float, float, float>(
+      result, a, b, static_cast<float>(options.alpha), options.adds, tf32_of, tf32_of,
+      [](float& place, float value, bool adds) { place = adds ? place + value : value; });
+}
+
+Fp8Format format_of(const at::Tensor& codes) {
+  const bool e4m3 = codes.scalar_type() == at::kFloat8_e4m3fn;
+  TORCH_CHECK(e4m3 || codes.scalar_type() == at::kFloat8_e5m2, "fp8_product: no codes of ", codes.scalar_type());
+  return e4m3 ? Fp8Format::kE4m3 : Fp8Format::kE5m2;
+}
+
+void check_fp8(const at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b) {
+  constexpr std::int64_t kSide = 16;
+  TORCH_CHECK(result.dim() == 2 && a.codes.dim() == 2 && b.codes.dim() == 2 && a.codes.is_contiguous() &&
+                  b.codes.is_contiguous() && result.is_contiguous(),
+              "fp8_product: result and codes are contiguous matrices");
+  TORCH_CHECK(
+      result.size(0) == a.codes.size(0) && result.size(1) == b.codes.size(0) && a.codes.size(1) == b.codes.size(1),
+      "fp8_product: ", a.codes.sizes(), " and ", b.codes.sizes(), " transposed do not give ", result.sizes());
+  TORCH_CHECK(result.size(0) % kSide == 0 && result.size(1) % kSide == 0 && a.codes.size(1) % kSide == 0,
+              "fp8_product: all sides are multiples of ", kSide);
+  TORCH_CHECK(result.scalar_type() == at::kBFloat16, "fp8_product: the result is bf16, not ", result.scalar_type());
+  TORCH_CHECK(format_of(a.codes) == Fp8Format::kE4m3 || format_of(b.codes) == Fp8Format::kE4m3,
+              "fp8_product: one operand is e4m3");
+}
+
+float inverse_of(const at::Tensor& scaling) {
+  return reinterpret_cast<const Fp8Scaling*>(scaling.const_data_ptr<float>())->inverse;
+}
+
+void emulate_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, bool adds) {
+  std::array<std::array<float, 256>, 2> numbers{};
+  for (int code = 0; code < 256; ++code) {
+    numbers[0][static_cast<std::size_t>(code)] = fp8_value(format_of(a.codes), static_cast<std::uint8_t>(code));
+    numbers[1][static_cast<std::size_t>(code)] = fp8_value(format_of(b.codes), static_cast<std::uint8_t>(code));
+  }
+  const auto of_a = [&](std::uint8_t code) { return numbers[0][code]; };
+  const auto of_b = [&](std::uint8_t code) { return numbers[1][code]; };
+  ProductTiles().multiply<std::uint8_t, std::uint8_t, Bf16>(
+      result, a.codes, b.codes.t(), inverse_of(a.scaling) * inverse_of(b.scaling), adds, of_a, of_b,
+      [](Bf16& place, float value, bool add) { store(place, add ? load(place) + value : value); });
+}
+
+void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, bool adds) {
+  static constexpr float kOne = 1, kZero = 0;
+  const c10::cuda::CUDAGuard guard(result.device());
+  at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace
+  const auto scale = [](const at::Tensor& scaling) {
+    return &reinterpret_cast<const Fp8Scaling*>(scaling.const_data_ptr<float>())->inverse;
+  };
+  const std::int64_t inner = a.codes.size(1);
+  const Product product{.rows = result.size(0),
+                        .columns = result.size(1),
+                        .inner = inner,
+                        .b_transposed = true,
+                        .a_stride = inner,
+                        .b_stride = inner,
+                        .d_stride = result.size(1),
+                        .operands = Storage::kBf16,
+                        .result = Storage::kBf16,
+                        .a_fp8 = format_of(a.codes),
+                        .b_fp8 = format_of(b.codes)};
+  const int error = multiply(product, product,
+                             {.a = a.codes.const_data_ptr(),
+                              .b = b.codes.const_data_ptr(),
+                              .d = result.mutable_data_ptr(),
+                              .alpha = &kOne,
+                              .beta = adds ? &kOne : &kZero,
+                              .a_scale = scale(a.scaling),
+                              .b_scale = scale(b.scaling),
+                              .workspace = at::cuda::getCUDABlasLtWorkspace(),
+                              .workspace_bytes = static_cast<std::int64_t>(at::cuda::getCUDABlasLtWorkspaceSize())},
+                             c10::cuda::getCurrentCUDAStream().stream());
+  TORCH_CHECK(error < kCublasError, "fp8_product: cuBLASLt answers with status ", error - kCublasError);
+  TORCH_CHECK(error == 0, "fp8_product: CUDA error ", error);
+}
+
+}  // namespace
+
+void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM, bool adds) {
+  check_fp8(result_NP, a_NM, b_PM);
+  if (result_NP.is_meta()) return;
+  const Traced traced("fp8_product", {a_NM.codes, b_PM.codes, result_NP});
+  (result_NP.is_cuda() ? &multiply_fp8 : &emulate_fp8)(result_NP, a_NM, b_PM, adds);
+}
+
+void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options) {
+  if (options.tf32 && result_NP.is_cpu()) return emulate_tf32(result_NP, a_NM, b_MP, options);
+  std::optional<AllowTf32> allow;
+  if (options.tf32 && result_NP.is_cuda()) allow.emplace();
+  if (!options.adds && options.alpha == 1) {
+    at::mm_out(result_NP, a_NM, b_MP);
+  } else {
+    at::addmm_out(result_NP, result_NP, a_NM, b_MP, options.adds ? 1 : 0, options.alpha);
+  }
+}
+
+}  // namespace headroom::kernels

@@ -1,0 +1,33 @@
+// Matrix products of linear layers, on tensors: by LibTorch, or with operands of fewer bits than fp32 or bf16.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "kernels/fp8_cast/fp8_cast_ops.h"
+
+namespace headroom::kernels {
+
+struct ProductOptions {
+  bool adds = false;  // to what the result holds
+  double alpha = 1;   // the product is multiplied by it
+  // fp32 operands are read with 10 bits of fraction, products are exact, and sums are fp32: NVIDIA's TF32 tensor cores. A
+  // GPU before Ampere computes in fp32. On a CPU the operands are rounded a tile at a time, which takes 3 MiB of the
+  // process and nothing of LibTorch's allocator.
+  bool tf32 = false;
+};
+
+// result [N, P] = alpha · a [N, M] · b [M, P], or that added to it. All of one type, any strides.
+void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options = {});
+
+// Codes [., M] of fp8_cast() and their scaling.
+struct Fp8Operand {
+  const at::Tensor& codes;
+  const at::Tensor& scaling;
+};
+
+// result [N, P] = the numbers of a [N, M] times those of b [P, M] transposed, or that added to it; not both are e5m2. The
+// result is bf16, sums are fp32, and it is rounded once. By cuBLASLt on CUDA, of compute capability 8.9 and later; on a CPU
+// the same sums of the same codes, a tile at a time, as tf32. Sides are multiples of 16.
+void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM, bool adds);
+
+}  // namespace headroom::kernels

@@ -1,0 +1,76 @@
+// A matrix product in fp32 of operands that are converted a tile at a time, on the CPU.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/record_function.h>
+
+namespace headroom::kernels {
+
+// Not from LibTorch's allocator: a tensor core converts in its registers, and takes no memory either.
+class ProductTiles {
+ public:
+  static constexpr std::int64_t kSide = 512;
+
+  // result = alpha · a · b, or that added to it, rounded once. `of_a(element)` and `of_b(element)` are
+  // the operands' numbers in fp32.
+  template <class A, class B, class Result, class OfA, class OfB, class Store>
+  void multiply(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, float alpha, bool adds,
+                const OfA& of_a, const OfB& of_b, const Store& store) {
+    const at::DisableRecordFunctionGuard untraced;  // the product is one operator, not one for each tile
+    const std::int64_t inner = a_NM.size(1);
+    for_each_part(result_NP.size(0), [&](std::int64_t row, std::int64_t rows) {
+      for_each_part(result_NP.size(1), [&](std::int64_t column, std::int64_t columns) {
+        at::Tensor sum = at::from_blob(scratch(2), {rows, columns}, at::kFloat);
+        std::fill_n(scratch(2), rows * columns, 0.0F);
+        for_each_part(inner, [&](std::int64_t first, std::int64_t count) {
+          const at::Tensor a = tile<A>(a_NM.narrow(0, row, rows).narrow(1, first, count), scratch(0), of_a);
+          const at::Tensor b = tile<B>(b_MP.narrow(0, first, count).narrow(1, column, columns), scratch(1), of_b);
+          at::addmm_out(sum, sum, a, b);
+        });
+        put<Result>(result_NP.narrow(0, row, rows).narrow(1, column, columns), scratch(2), alpha, adds, store);
+      });
+    });
+  }
+
+ private:
+  template <class Work>
+  static void for_each_part(std::int64_t size, const Work& work) {
+    for (std::int64_t first = 0; first < size; first += kSide) work(first, std::min(kSide, size - first));
+  }
+
+  // In the order of memory.
+  template <class T, class Load>
+  static at::Tensor tile(const at::Tensor& part, float* to, const Load& load) {
+    if (part.stride(0) < part.stride(1)) return tile<T>(part.t(), to, load).t();
+    const auto* const from = static_cast<const T*>(part.const_data_ptr());
+    const std::int64_t rows = part.size(0), columns = part.size(1);
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        to[i * columns + j] = load(from[i * part.stride(0) + j * part.stride(1)]);
+    return at::from_blob(to, {rows, columns}, at::kFloat);
+  }
+
+  template <class T, class Store>
+  static void put(const at::Tensor& part, const float* sum, float alpha, bool adds, const Store& store) {
+    auto* const to = static_cast<T*>(part.mutable_data_ptr());
+    const std::int64_t rows = part.size(0), columns = part.size(1);
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        store(to[i * part.stride(0) + j * part.stride(1)], alpha * sum[i * columns + j], adds);
+  }
+
+  float* scratch(std::size_t which) {
+    std::vector<float>& numbers = scratch_[which];
+    if (numbers.empty()) numbers.resize(kSide * kSide);
+    return numbers.data();
+  }
+
+  std::array<std::vector<float>, 3> scratch_;
+};
+
+}  // namespace headroom::kernels

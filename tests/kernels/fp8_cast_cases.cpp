@@ -1,0 +1,160 @@
+// Casts to eight bits, on the CPU and on a GPU: every code, ties, random numbers, what is no number, and scales.
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/fp8_cast/fp8_cast_ops.h"
+#include "tests/kernels/tested_device.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+using kernels::Fp8Format;
+
+namespace {
+
+struct State {
+  at::Tensor scaling = kernels::fp8_scalings(1, at::TensorOptions(test::tested_device()))[0];
+  at::Tensor not_scaled = at::zeros({1}, at::TensorOptions(test::tested_device()).dtype(at::kInt));
+
+  float number(std::int64_t which) const { return scaling.cpu()[which].item<float>(); }
+  float scale() const { return number(0); }
+  int failed() const { return not_scaled.cpu().item<int>(); }
+  void set_scale(double scale) const {
+    scaling[0].fill_(scale);
+    scaling[1].fill_(1 / scale);
+  }
+};
+
+at::Tensor matrix(const std::vector<float>& values, at::ScalarType type = at::kFloat) {
+  const auto rows = (static_cast<std::int64_t>(values.size()) + 255) / 256 * 16;
+  at::Tensor x = at::zeros({rows, 16});
+  std::copy(values.begin(), values.end(), x.mutable_data_ptr<float>());
+  return x.to(type).to(test::tested_device());
+}
+
+at::Tensor codes_of(const at::Tensor& x, const State& state, Fp8Format format) {
+  return kernels::fp8_cast(x, state.scaling, format, {.rows = true}).rows.cpu().view(at::kByte);
+}
+
+}  // namespace
+
+TEST_CASE("each of the 256 codes is that of its number, and half way between two the even one is taken") {
+  const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
+  std::vector<float> numbers(256);
+  for (int code = 0; code < 256; ++code)
+    numbers[static_cast<std::size_t>(code)] = kernels::fp8_value(format, static_cast<std::uint8_t>(code));
+  const State state;
+  state.set_scale(1);
+  const at::Tensor own = codes_of(matrix(numbers), state, format).view({-1});
+  for (int code = 0; code < 256; ++code) {
+    const float number = numbers[static_cast<std::size_t>(code)];
+    CAPTURE(code, number);
+    if (std::isnan(number)) {
+      CHECK((own[code].item<int>() & 0x7f) == 0x7f);
+      continue;
+    }
+    CHECK(own[code].item<int>() == code);
+    CHECK(static_cast<double>(number) ==
+          kernels::fp8_numbers(at::full({1}, code, at::kByte).view(kernels::type_of(format)))[0].item<double>());
+  }
+  // Between neighbors: the tie, and the numbers of fp32 beside it.
+  std::vector<float> between;
+  for (std::size_t code = 0; code + 1 < 128; ++code) {
+    const float tie = (numbers[code] + numbers[code + 1]) / 2;
+    if (!std::isfinite(tie)) continue;
+    for (const float sign : {1.0F, -1.0F})
+      for (const float each : {std::nextafter(tie, 0.0F), tie, std::nextafter(tie, 1e9F)})
+        between.push_back(sign * each);
+  }
+  const at::Tensor x = matrix(between);
+  CHECK(codes_of(x, state, format).equal(kernels::fp8_reference(x, 1, format).view(at::kByte)));
+}
+
+TEST_CASE("random numbers get the nearest code in both layouts") {
+  const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
+  const at::ScalarType type = GENERATE(at::kFloat, at::kBFloat16, at::kHalf);
+  at::manual_seed(3);
+  for (const auto& [rows, columns] : {std::pair(16, 16), std::pair(48, 208), std::pair(144, 64)}) {
+    CAPTURE(rows, columns);
+    const at::Tensor spread = at::exp2(at::randn({rows, columns}) * (type == at::kHalf ? 2 : 6));
+    const at::Tensor x = (at::randn({rows, columns}) * spread).to(type).to(test::tested_device());
+    const State state;
+    kernels::fp8_measure_(x, state.scaling, format, /*keeps=*/false, state.not_scaled);
+    const double amax = x.abs().max().to(at::kDouble).item<double>();
+    CHECK(state.scale() == static_cast<float>(kernels::fp8_most(format)) / static_cast<float>(amax));
+    CHECK(state.number(2) == 0);
+    // The product with the scale is rounded to fp32 first.
+    const at::Tensor scaled = x.to(at::kFloat) * state.scale();
+    const at::Tensor exact = kernels::fp8_reference(scaled, 1, format).view(at::kByte);
+    const auto both = kernels::fp8_cast(x, state.scaling, format, {.rows = true, .transposed = true, .measures = true});
+    CHECK(both.rows.cpu().view(at::kByte).equal(exact));
+    CHECK(both.transposed.cpu().view(at::kByte).equal(exact.t().contiguous()));
+    CHECK(static_cast<double>(state.number(2)) == amax);
+    const auto turned = kernels::fp8_cast(x, state.scaling, format, {.transposed = true});
+    CHECK_FALSE(turned.rows.defined());
+    CHECK(turned.transposed.cpu().view(at::kByte).equal(exact.t().contiguous()));
+    CHECK(state.failed() == 0);
+  }
+}
+
+TEST_CASE("what is too large becomes the largest number, and what is no number stays none") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Fp8Format format = GENERATE(Fp8Format::kE4m3, Fp8Format::kE5m2);
+  const State state;
+  state.set_scale(2);
+  const float most = kernels::fp8_most(format);
+  const at::Tensor x =
+      matrix({most, -most, 1e38F, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), 0.0F, -0.0F});
+  const at::Tensor numbers = kernels::fp8_numbers(codes_of(x, state, format).view(kernels::type_of(format))).view({-1});
+  CHECK(numbers[0].item<double>() == most);
+  CHECK(numbers[1].item<double>() == -most);
+  CHECK_FALSE(std::isfinite(numbers[3].item<double>()));
+  CHECK_FALSE(std::isfinite(numbers[4].item<double>()));
+  CHECK(std::isnan(numbers[5].item<double>()));
+  CHECK(numbers[6].item<double>() == 0);
+  CHECK(std::signbit(numbers[7].item<double>()));
+}
+
+TEST_CASE("an amax that gives no scale keeps the scale that was, and is counted") {
+  const float bad = GENERATE(std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN(), 1e-42F);
+  const State state;
+  const auto measure = [&](float value) {
+    kernels::fp8_measure_(matrix({value, 0.0F}), state.scaling, Fp8Format::kE4m3, /*keeps=*/false, state.not_scaled);
+  };
+  measure(bad);
+  CHECK(state.scale() == 1);
+  CHECK(state.failed() == 1);
+  measure(2);
+  CHECK(state.scale() == 224);
+  measure(bad);
+  CHECK(state.scale() == 224);
+  CHECK(state.failed() == 2);
+  measure(0);
+  CHECK(state.scale() == 224);
+  CHECK(state.failed() == 2);
+}
+
+TEST_CASE("a delayed scale follows from the largest magnitude of sixteen steps") {
+  const State state;
+  const at::Tensor all = state.scaling.view({1, -1});
+  const auto step = [&](float value) {
+    if (state.scale() == 0)
+      kernels::fp8_measure_(matrix({value}), state.scaling, Fp8Format::kE4m3, /*keeps=*/true, state.not_scaled);
+    kernels::fp8_cast(matrix({value}), state.scaling, Fp8Format::kE4m3, {.rows = true, .measures = true});
+    kernels::fp8_advance_(all, state.not_scaled);
+  };
+  step(7);  // the first scale is its own
+  CHECK(state.scale() == 64);
+  step(14);
+  CHECK(state.scale() == 32);
+  for (int i = 0; i < kernels::kFp8History - 1; ++i) {
+    step(7);
+    CHECK(state.scale() == 32);
+  }
+  step(7);  // the 14 is seventeen steps ago
+  CHECK(state.scale() == 64);
+  step(std::numeric_limits<float>::infinity());
+  CHECK(state.scale() == 64);
+  CHECK(state.failed() == 1);
+}

@@ -1,0 +1,54 @@
+// Products by fp8, on the CPU and on a GPU, against products in float64 of the codes' numbers.
+#include <utility>
+
+#include "kernels/narrow_product/narrow_product_ops.h"
+#include "tests/kernels/kernel_checks.h"
+#include "tests/kernels/tested_device.h"
+#include "tests/support/catch.h"
+
+using namespace headroom;
+
+TEST_CASE("a product by fp8 is that of its codes' numbers, rounded once to bf16") {
+  using kernels::Fp8Format;
+  const auto [of_a, of_b] =
+      GENERATE(std::pair(Fp8Format::kE4m3, Fp8Format::kE4m3), std::pair(Fp8Format::kE5m2, Fp8Format::kE4m3),
+               std::pair(Fp8Format::kE4m3, Fp8Format::kE5m2));
+  const bool adds = GENERATE(false, true);
+  at::manual_seed(4);
+  const at::Device device = test::tested_device();
+  const at::Tensor a = at::randn({528, 544}).to(device), b = (at::randn({32, 544}) * 1e-3).to(device);
+  const at::Tensor count = at::zeros({1}, at::TensorOptions(device).dtype(at::kInt));
+  const at::Tensor scalings = kernels::fp8_scalings(2, at::TensorOptions(device));
+  const auto cast = [&](const at::Tensor& x, Fp8Format format, int row) {
+    kernels::fp8_measure_(x, scalings[row], format, /*keeps=*/false, count);
+    return kernels::fp8_cast(x, scalings[row], format, {.rows = true}).rows;
+  };
+  const at::Tensor a8 = cast(a, of_a, 0), b8 = cast(b, of_b, 1);
+  const at::Tensor before = at::randn({528, 32}).to(at::kBFloat16).to(device);
+  at::Tensor result = before.clone();
+  kernels::fp8_product(result, {a8, scalings[0]}, {b8, scalings[1]}, adds);
+  const double scale = 1.0 / scalings[0][0].item<float>() / scalings[1][0].item<float>();
+  at::Tensor exact = at::mm(kernels::fp8_numbers(a8), kernels::fp8_numbers(b8).t()) * scale;
+  if (adds) exact += before.cpu().to(at::kDouble);
+  // Half of the last of bf16's 8 digits, and sums in fp32.
+  CHECK(((result.cpu().to(at::kDouble) - exact).abs() <= exact.abs() * 0x1p-8 + 1e-6).all().item<bool>());
+  if (!adds) CHECK(test::relative_error(result, at::mm(a.to(at::kDouble), b.to(at::kDouble).t())) < 0.1);
+}
+
+TEST_CASE("a product by fp8 refuses what does not fit") {
+  using kernels::Fp8Format;
+  const at::Tensor scalings = kernels::fp8_scalings(1, at::TensorOptions(test::tested_device()));
+  const auto codes = [](std::int64_t rows, std::int64_t columns, Fp8Format format) {
+    return at::zeros({rows, columns}, at::kByte).to(test::tested_device()).view(kernels::type_of(format));
+  };
+  const auto multiply = [&](at::Tensor result, const at::Tensor& a, const at::Tensor& b) {
+    kernels::fp8_product(result, {a, scalings[0]}, {b, scalings[0]}, /*adds=*/false);
+  };
+  const at::Tensor good = at::zeros({16, 32}, at::kBFloat16).to(test::tested_device());
+  CHECK_NOTHROW(multiply(good, codes(16, 48, Fp8Format::kE4m3), codes(32, 48, Fp8Format::kE5m2)));
+  CHECK_THROWS(multiply(good, codes(16, 48, Fp8Format::kE5m2), codes(32, 48, Fp8Format::kE5m2)));
+  CHECK_THROWS(multiply(good, codes(16, 48, Fp8Format::kE4m3), codes(48, 48, Fp8Format::kE4m3)));
+  CHECK_THROWS(multiply(good, codes(16, 40, Fp8Format::kE4m3), codes(32, 40, Fp8Format::kE4m3)));
+  CHECK_THROWS(multiply(good.to(at::kFloat), codes(16, 48, Fp8Format::kE4m3), codes(32, 48, Fp8Format::kE4m3)));
+  CHECK_THROWS(multiply(good, at::zeros({16, 48}), at::zeros({32, 48})));
+}

@@ -1,0 +1,151 @@
+// Number formats of the linear layers' products: what a step computes with them, what it keeps, and what is refused.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <ATen/Parallel.h>
+
+#include "demos/engine/llama/model/fp8_scales.h"
+#include "demos/experiments/combinations.h"
+#include "demos/predict/step_settings.h"
+#include "tests/llama/step_fixture.h"
+#include "tests/support/catch.h"
+
+namespace {
+
+using namespace headroom;
+using namespace headroom::test;
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("a step by tf32 has losses near those of fp32, and its own") {
+  const Settings switches =
+      GENERATE(Settings{}, Settings{"loss=flce"}, Settings{"loss=flce", "loss_mode=lean"}, Settings{"loss=hf_2024"},
+               Settings{"adapters=qlora"}, Settings{"fused.rms_norm=on", "fused.swiglu=on"});
+  CAPTURE(text_of(switches));
+  const Settings settings = joined(kSmallSettings, switches);
+  const auto fp32 = losses(settings, 5), tf32 = losses(joined(settings, {"gemm=tf32"}), 5);
+  CHECK(largest_difference(fp32, tf32) < 1e-3);
+  CHECK(fp32 != tf32);
+}
+
+TEST_CASE("on the CPU a step by tf32 makes the allocations of the step by fp32") {
+  install_allocation_log();
+  at::set_num_threads(1);
+  const std::string loss = GENERATE("loss=plain", "loss=flce");
+  const Settings settings = joined(kSmallSettings, {loss});
+  check_equal(third_step(joined(settings, {"gemm=tf32"}), kCpu), third_step(settings, kCpu));
+  check_planned(joined(settings, {"gemm=tf32"}));
+}
+
+TEST_CASE("fifty steps by fp8 have losses near those of bf16, and their own") {
+  const std::string scaling = GENERATE("fp8_scaling=current", "fp8_scaling=delayed");
+  const Settings settings = joined(kSmallSettings, {"precision=bf16_mixed", "learning_rate=0.003"});
+  const auto bf16 = losses(settings, 50), fp8 = losses(joined(settings, {"gemm=fp8", scaling}), 50);
+  CAPTURE(scaling, bf16.back(), fp8.back(), largest_difference(bf16, fp8));
+  CHECK(bf16.back() < 0.8 * bf16.front());
+  CHECK(largest_difference(bf16, fp8) < 0.05 * bf16.back());
+  CHECK(bf16 != fp8);
+}
+
+TEST_CASE("by fp8 each way to keep or rebuild a product's input gives the same step") {
+  const Settings plain = joined(kSmallSettings, {"precision=bf16", "gemm=fp8", "batch=2"});
+  const Settings switches =
+      GENERATE(Settings{"checkpointing=layer"}, Settings{"checkpointing=every"}, Settings{"checkpointing=selective"},
+               Settings{"attention=eager"}, Settings{"fused.rms_norm=on", "fused.swiglu=on", "fused.rope=on"},
+               Settings{"fused.rms_norm=on", "fused.swiglu=on", "fused.keep=on", "checkpointing=layer"},
+               Settings{"offload.optimizer=host", "offload.parameters=on", "checkpointing=layer"},
+               Settings{"loss=flce"}, Settings{"optimizer_in_backward=on"});
+  CAPTURE(text_of(switches));
+  const auto expected = losses(plain, 4), other = losses(joined(plain, switches), 4);
+  CHECK(largest_difference(expected, other) < 0.01 * expected.front());
+}
+
+TEST_CASE("a step by fp8 is planned as the CPU runs it, and keeps a byte of each product's input") {
+  install_allocation_log();
+  at::set_num_threads(1);
+  const Settings settings = joined(kSmallSettings, {"precision=bf16"});
+  const auto bf16 = third_step(settings, kCpu), fp8 = third_step(joined(settings, {"gemm=fp8"}), kCpu);
+  // The head's product is in bf16, and takes scratch memory on some processors.
+  check_equal(without_scratch(fp8), without_scratch(third_step(joined(settings, {"gemm=fp8"}), kPlanForCpu)));
+  // Per layer: half of two norms' results and of the MLP's product. Attention keeps the input of o_proj itself.
+  constexpr record::Bytes kTokens = 48, kHidden = 64, kIntermediate = 96, kLayers = 3;
+  const auto kept_bytes = [](const std::vector<Allocation>& log) {
+    record::Bytes sum = 0;
+    for (const Allocation& each : kept(log)) sum += each.bytes;
+    return sum;
+  };
+  CHECK(kept_bytes(bf16) - kept_bytes(fp8) == kLayers * kTokens * (2 * kHidden + kIntermediate));
+}
+
+TEST_CASE("a side that fp8 cannot take leaves the products in bf16, and the run says so") {
+  const Settings odd = joined(kSmallSettings, {"precision=bf16", "seq=23"});
+  CHECK(losses(odd, 3) == losses(joined(odd, {"gemm=fp8"}), 3));
+  const auto fact = [](const Settings& settings, record::DeviceKind device) {
+    return predict::gemm_fact(predict::step_settings(params(settings)), device);
+  };
+  for (const record::DeviceKind device : {record::DeviceKind::kCpu, record::DeviceKind::kGpu})
+    CHECK(fact(joined(odd, {"gemm=fp8"}), device) ==
+          "Products are in bf16, not in fp8: its sides are multiples of 16, and batch · seq is 46.");
+  const Settings even = joined(kSmallSettings, {"precision=bf16", "gemm=fp8"});
+  CHECK(fact(even, record::DeviceKind::kGpu).empty());
+  CHECK(fact(even, record::DeviceKind::kCpu) ==
+        "Products by fp8 are emulated: the CPU makes the same codes, and sums are fp32.");
+}
+
+TEST_CASE("a tensor that gives no fp8 scale is counted, keeps its scale, and stays no number") {
+  const auto scaling = GENERATE(predict::Fp8Scaling::kCurrent, predict::Fp8Scaling::kDelayed);
+  llama::Fp8Scales scales(2, scaling, at::kCPU);
+  const auto cast = [&](double first) {
+    at::Tensor x = at::ones({16, 16}, at::kBFloat16);
+    x[0][0].fill_(first);
+    return scales.cast(x, 1, llama::Fp8Tensor::kInput, {.rows = true}).rows;
+  };
+  const auto scale = [&] { return scales.scaling(1, llama::Fp8Tensor::kInput)[0].item<float>(); };
+  cast(2);
+  scales.end_step();
+  CHECK(scale() == 224);
+  CHECK(scales.not_scaled() == 0);
+  const at::Tensor codes = cast(std::numeric_limits<double>::infinity());
+  scales.end_step();
+  CHECK(scale() == 224);
+  CHECK(scales.not_scaled() == 1);
+  CHECK(std::isnan(kernels::fp8_numbers(codes)[0][0].item<double>()));
+}
+
+TEST_CASE("fp8 is refused beside what it is not made for, with its reason") {
+  const auto refused = [](const Settings& settings) {
+    return experiments::refused_combination(params(joined({"gemm=fp8"}, settings))).value_or("");
+  };
+  CHECK(refused({"precision=bf16"}).empty());
+  CHECK(refused({"precision=bf16_mixed"}).empty());
+  for (const std::string precision : {"fp32", "fp16_mixed"})
+    CHECK(refused({"precision=" + precision}) ==
+          "gemm=fp8 does not go with precision=" + precision + ": results and gradients of its products are bf16.");
+  for (const std::string adapters : {"lora", "qlora"})
+    CHECK(refused({"precision=bf16", "adapters=" + adapters}) ==
+          "gemm=fp8 does not go with adapters=" + adapters +
+              ": adapters read their inputs in bf16, and a frozen weight has no input to keep in fp8.");
+}
+
+TEST_CASE("a run says that the CPU emulates tf32, and a GPU's does not") {
+  const auto step = predict::step_settings(params({"gemm=tf32"}));
+  CHECK(predict::gemm_fact(step, record::DeviceKind::kCpu) ==
+        "Products by tf32 are emulated: the CPU rounds operands to 10 bits of fraction, and sums are fp32.");
+  CHECK(predict::gemm_fact(step, record::DeviceKind::kGpu).empty());
+  CHECK(predict::gemm_fact(predict::step_settings(params({})), record::DeviceKind::kCpu).empty());
+}
+
+TEST_CASE("tf32 is refused beside 16 bits, with its reason") {
+  const auto refused = experiments::refused_combination(params({"precision=bf16", "gemm=tf32"}));
+  CHECK(refused.value_or("") ==
+        "gemm=tf32 does not go with precision=bf16: tf32 is fp32 with fewer bits, and 16 bits are not widened to it.");
+}
