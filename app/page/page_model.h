@@ -148,8 +148,7 @@ class PageModel {
   // For recall(): empty where the page decides, "none", or the name of the reader's choice.
   std::string pin_name() const;
   const Comparison& comparison() const { return comparison_; }  // as of the last figure(); no rows: nothing to compare
-  // Memory of a training step is predicted; a sweep and a calculation are not.
-  bool has_predictions() const;
+  bool has_predictions() const;  // of memory of a training step; sweeps and calculations have none
   bool shows_prediction() const { return shows_prediction_; }
   // Why there is no prediction to look at; one sentence.
   std::string why_no_prediction() const;
