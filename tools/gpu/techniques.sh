@@ -28,6 +28,11 @@ for attention in flash cudnn; do
   speed "b16_$attention" batch=16 steps=10 attention=$attention
   speed "b96_checkpointing_$attention" batch=96 steps=8 checkpointing=layer attention=$attention
 done
+for scaling in current delayed; do
+  speed "b16_fp8_$scaling" batch=16 steps=10 attention=cudnn gemm=fp8 fp8_scaling=$scaling
+  speed "b96_checkpointing_fp8_$scaling" batch=96 steps=8 checkpointing=layer attention=cudnn gemm=fp8 \
+    fp8_scaling=$scaling
+done
 speed b1 batch=1 steps=40
 speed b1_graph batch=1 steps=40 cuda_graph=on
 speed b1_graph_cudnn batch=1 steps=40 cuda_graph=on attention=cudnn
@@ -62,6 +67,14 @@ technique offload_checkpoints precision=bf16 checkpointing=layer offload.checkpo
 technique lora precision=bf16 adapters=lora
 technique qlora precision=bf16 adapters=qlora
 technique galore precision=bf16 optimizer=galore galore_rank=512 galore_interval=2
+# What narrow products do to the loss: 300 steps from three starts each.
+for seed in 1 2 3; do
+  for products in "as_stored" "fp8 fp8_scaling=current" "fp8 fp8_scaling=delayed"; do
+    # shellcheck disable=SC2086
+    record "losses_$(echo "$products" | sed 's/ fp8_scaling=/_/')_seed$seed" completed model=llama-3.2-1b batch=4 seq=512 \
+      steps=300 device=cuda precision=bf16 rounding=stochastic loss=flce $fused seed=$seed gemm=$products
+  done
+done
 step record_bandwidth "$build/bin/headroom" run bandwidth --device cuda --record "$out/recordings/bandwidth_h200.hrec"
 echo "headroom run bandwidth --device cuda --record bandwidth_h200.hrec" >>"$out/recordings/commands.txt"
 
