@@ -47,14 +47,15 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The child of this process that runs demos (the other one, with --plan, answers settings).
-pid_t runner_process() {
+// The child of this process that runs demos, or the other one, which answers settings. 0: it is not there.
+pid_t engine_process(bool planner) {
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string status = read_file(entry.path() / "status"), command = read_file(entry.path() / "cmdline");
     if (status.find("PPid:\t" + std::to_string(getpid()) + "\n") == std::string::npos) continue;
-    if (command.find("headroom-engine") != std::string::npos && command.find("--plan") == std::string::npos)
+    if (command.find("headroom-engine") != std::string::npos &&
+        planner == (command.find("--plan") != std::string::npos))
       return std::stoi(name);
   }
   return 0;
@@ -101,7 +102,7 @@ TEST_CASE("an engine that is killed leaves the timeline, and the next run works"
     IM_CHECK(wait_for(actor, [&] {
       return actor.app.running() && record::steps_of(*actor.page().runs().back().recording).size() > 1;
     }));
-    const pid_t engine = runner_process();
+    const pid_t engine = engine_process(false);
     IM_CHECK(engine > 0);
     kill(engine, SIGKILL);
     IM_CHECK(wait_for(actor, [&] { return !actor.app.running(); }));
@@ -149,6 +150,37 @@ TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][l
              tests::timeline_of(actor.page().figure(400)).peak->y > before;
     }));
     actor.picture("predicted live");
+  });
+}
+
+TEST_CASE("a planner that is killed is said, the closed form stands in, and a fresh one answers", "[gui][live]") {
+  TestAssets assets;
+  assets.add(*small_run(), "tiny_cpu");
+  perform("planner killed", stage_with_engine(assets), [](Actor& actor) {
+    actor.click("skip");
+    actor.ctx->ItemClick("**/layers/Measured");
+    const auto source = [&] { return actor.page().figure(400).head.source; };
+    const auto predicted = [&] {
+      return source() == record::Source::kPredicted && actor.page().predicted() != nullptr;
+    };
+    IM_CHECK(wait_for(actor, predicted));
+    IM_CHECK(wait_for(actor, [&] { return !actor.app.awaits_prediction(); }));
+    for (const bool answering : {false, true}) {  // while it waits for a question, and with one
+      const pid_t planner = engine_process(true);
+      IM_CHECK_GT(planner, 0);
+      if (!answering) kill(planner, SIGKILL);
+      IM_CHECK(actor.page().set_param("batch", answering ? "128" : "8").ok());
+      if (answering) kill(planner, SIGKILL);
+      IM_CHECK(wait_for(actor, [&] { return source() == record::Source::kFormula; }));
+      IM_CHECK(actor.page().notice().has_value());
+      IM_CHECK(actor.page().notice()->body.find("killed by SIGKILL") != std::string::npos);
+      if (!answering) actor.picture("planner killed, closed form");
+      IM_CHECK(wait_for(actor, predicted));
+      IM_CHECK(!actor.page().notice().has_value());
+      const pid_t fresh = engine_process(true);
+      IM_CHECK(fresh > 0 && fresh != planner);
+      IM_CHECK(wait_for(actor, [&] { return !actor.app.awaits_prediction(); }));
+    }
   });
 }
 

@@ -91,12 +91,18 @@ TEST_CASE("without an engine the closed form is what is predicted, and changes w
 
 TEST_CASE("without an engine the strip is the closed form's, at once, and nothing is run", "[window][page]") {
   const auto stored = small_run({.device = record::DeviceKind::kGpu});
+  record::RunInfo info = stored->info();
+  info.provenance["gpu"] = "NVIDIA H200";
+  info.device_memory = 140 * record::kGiB;
+  stored->set_info(info);
   PageModel model(page(), demo(), PageSources{.why_no_engine = "Name a program: /gone is none.", .stored = {stored}});
-  REQUIRE(model.set_param("cap", "1GiB").ok());
   model.figure(400);
   model.poll(0, false);
   CHECK(model.plan() == nullptr);  // it would answer the question
   model.question().skip();
+  model.figure(400);
+  model.poll(0, false);
+  REQUIRE(model.plan() != nullptr);  // of the settings that the page begins with
   for (const char* batch : {"8", "16"}) {
     REQUIRE(model.set_param("batch", batch).ok());
     CHECK(model.figure(400).head.source == record::Source::kFormula);
@@ -152,6 +158,25 @@ TEST_CASE("a planner that dies while it answers is said, the closed form takes i
   wait_for_prediction(model, predictions.service);
   REQUIRE(model.plan() != nullptr);
   CHECK(model.plan()->why_formula.empty());
+}
+
+TEST_CASE("a page that had no answer asks again once the planner works", "[window][page]") {
+  tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  PageModel model(page(), demo(), PageSources{.predictions = &predictions.service, .stored = {small_run()}});
+  model.question().skip();
+  model.show(PageModel::Layer::kMeasured, false);
+  wait_for_prediction(model, predictions.service);
+  predictions.planner.set_trouble("The planner cannot start.");
+  REQUIRE(model.set_param("batch", "8").ok());
+  wait_for_prediction(model, predictions.service);
+  REQUIRE(model.figure(400).head.source == record::Source::kFormula);
+  predictions.planner.set_trouble(std::nullopt);
+  record::Params other = model.settings();
+  REQUIRE(other.set("batch", "2").ok());
+  REQUIRE(*predictions.service.wait({"train_step", other}));  // of another page
+  model.poll(0, predictions.service.poll());
+  wait_for_prediction(model, predictions.service);
+  CHECK(model.figure(400).head.source == record::Source::kPredicted);
 }
 
 TEST_CASE("a layer that cannot be switched says why, and layers agree with what is drawn", "[window][page]") {

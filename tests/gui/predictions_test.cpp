@@ -103,6 +103,16 @@ TEST_CASE("a refusal is given out once, and the next question finds a new planne
   CHECK(*answer);
 }
 
+TEST_CASE("a question whose planner dies is asked once more, of a fresh one") {
+  ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));
+  predictions.planner.lose_next("The engine was killed by SIGKILL.");
+  const auto answer = predictions.service.wait(with_batch(1));
+  REQUIRE(answer != nullptr);
+  CHECK(*answer);
+  CHECK(predictions.planner.starts() == 2);
+  CHECK(predictions.service.trouble().empty());
+}
+
 TEST_CASE("waiting ends when the caller says so, and so does the service, whatever is open") {
   HeldPlanner held;
   int asked = 0;
