@@ -34,9 +34,9 @@ std::string place_of_peak(const StepPlan& plan) {
   return text;
 }
 
-std::string largest_text(const std::optional<std::int64_t>& largest) {
+std::string largest_on(const StepPlan& plan, std::string_view key, const std::optional<std::int64_t>& largest) {
   if (!largest) return "not known";
-  return *largest > 0 ? record::format_count(*largest) : "none";
+  return *largest > 0 ? largest_text(plan.params, key, *largest) : "none";
 }
 
 // What is left of the card, or missing.
@@ -66,7 +66,7 @@ std::vector<std::vector<std::string>> card_rows(const std::vector<StepPlan>& pla
                       fmt::format("{} ± {}", record::format_bytes(on.card.process.bytes),
                                   record::format_bytes(on.card.process.margin)),
                       record::format_bytes(on.fit.reserved), record::format_change(left_on(on)),
-                      largest_text(on.largest_batch), largest_text(on.largest_sequence)});
+                      largest_on(plan, "batch", on.largest_batch), largest_on(plan, "seq", on.largest_sequence)});
   return rows;
 }
 

@@ -130,15 +130,18 @@ Tried tried_batches(page::PageModel& page) {
   return tried;
 }
 
-std::string largest_words(const CardPlan& on, const Tried& tried) {
+std::string largest_words(const StepPlan& plan, const Tried& tried) {
+  const CardPlan& on = plan.cards.front();
   if (!on.largest_batch) return "";
+  if (*on.largest_batch == 0 && !tried.any()) return "not even one sequence fits";
+  const std::string batch = largest_text(plan.params, "batch", *on.largest_batch);
+  const std::string_view up_to = batch.ends_with("more") ? "batch" : "up to batch";
   if (tried.any())
-    return fmt::format("{} up to batch {}; {}", tried.against(*on.largest_batch) ? "predicted" : "fits",
-                       record::format_count(*on.largest_batch), tried.words());
-  if (*on.largest_batch == 0) return "not even one sequence fits";
-  std::string words = fmt::format("fits up to batch {}", record::format_count(*on.largest_batch));
+    return fmt::format("{} {} {}; {}", tried.against(*on.largest_batch) ? "predicted" : "fits", up_to, batch,
+                       tried.words());
+  std::string words = fmt::format("fits {} {}", up_to, batch);
   if (on.largest_sequence && *on.largest_sequence > 0)
-    words += fmt::format(", or {} tokens", record::format_count(*on.largest_sequence));
+    words += fmt::format(", or {} tokens", largest_text(plan.params, "seq", *on.largest_sequence));
   return words;
 }
 
@@ -160,7 +163,7 @@ float draw_card_choice(PageFrame& frame, const Rect& row) {
   for (const predict::Card& card : predict::cards()) {
     if (!card.memory) continue;
     if (&card == page.chosen_card()) selected = static_cast<int>(cards.size());
-    names.push_back(fmt::format("{}, {:.0f} GB", card.name, static_cast<double>(*card.memory) / double{record::kGiB}));
+    names.push_back(fmt::format("{}, {}", card.name, record::format_bytes(*card.memory, 0)));
     cards.push_back(&card);
   }
   float widest = 0;
@@ -205,7 +208,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
   float x = text_in(Face::kMedium, 12, {number.x1 + px(5), row.y0 + px(5), end, row.y1}, theme().text2, unit.name).x1;
   x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
   const Tried tried = tried_batches(frame.page);
-  const std::string largest = largest_words(plan->cards.front(), tried);
+  const std::string largest = largest_words(*plan, tried);
   // On stage the room is for words.
   if (plan->cards.front().largest_batch && !frame.ui.stage) end = draw_try(frame, {x, row.y0, end, row.y1});
   const bool wrong = plan->cards.front().largest_batch && tried.against(*plan->cards.front().largest_batch);
