@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "lessons/axes.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -71,6 +72,18 @@ Axes axes_of(const FigureData& figure) {
   return figure.panels.empty() ? Axes{} : std::visit(AxesOf{}, figure.panels.front());
 }
 
+ShownUnit unit_of_bytes(const FigureData& figure, double largest) {
+  for (const Panel& panel : figure.panels) {
+    if (const auto* bars = std::get_if<Bars>(&panel)) return byte_unit(static_cast<double>(bars->total));
+    const Axes axes = std::visit(AxesOf{}, panel);
+    const bool along_x = std::holds_alternative<Rungs>(panel);
+    const Axis& axis = along_x ? axes.x : axes.y;
+    const bool has_axes = along_x || std::holds_alternative<Timeline>(panel) || std::holds_alternative<Chart>(panel);
+    if (has_axes && axis.unit == AxisUnit::kBytes) return unit_of(axis);
+  }
+  return byte_unit(largest);
+}
+
 const Axis* guess_axis(const FigureData& figure) { return guess_axis_in(figure.panels); }
 
 FigureData Figure::build(const FigureInput& given) const {
@@ -99,6 +112,7 @@ FigureData Figure::build(const FigureInput& given) const {
   add_panels(figure, input);
   if (!head.empty_reason.empty()) figure.panels.clear();
   if (Axis* axis = guess_axis_in(figure.panels)) {
+    axis->shown = unit_of(*axis);  // as the numbers in the panel, also where the axis gets longer
     make_room(*axis, input.view.guess_room);
   } else {
     head.guess.reset();

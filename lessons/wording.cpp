@@ -153,15 +153,4 @@ std::string conflict_in_words(const record::Params& params, std::string_view fir
                      in_words(params, turn ? conflict->key : conflict->other), conflict->reason);
 }
 
-std::string short_bytes(record::Bytes bytes) {
-  // Two decimals are exact enough to see whether fewer say the same.
-  std::string text = record::format_bytes(bytes, 2);
-  const std::size_t point = text.find('.');
-  if (point == std::string::npos) return text;
-  const std::size_t end = text.find(' ', point);
-  std::size_t keep = end;
-  while (keep > point && (text[keep - 1] == '0' || text[keep - 1] == '.')) --keep;
-  return text.erase(keep, end - keep);
-}
-
 }  // namespace headroom::lessons

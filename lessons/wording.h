@@ -39,7 +39,4 @@ void add_baseline(std::map<std::string, std::string>& provenance, const record::
 // those of a training step, `first` before the other where it has a part in it. Empty: they go together.
 std::string conflict_in_words(const record::Params& params, std::string_view first = {});
 
-// "24 GiB", "1.5 GiB": as few decimals as say it, at most two.
-std::string short_bytes(record::Bytes bytes);
-
 }  // namespace headroom::lessons

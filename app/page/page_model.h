@@ -290,7 +290,7 @@ class PageModel {
   void follow_formula();
   bool fills_with_formula() const;
   std::optional<PlannedCard> memory_of_cpu() const;
-  lessons::CapLine card_line() const;  // of the chosen card
+  lessons::CardLeft card_left() const;  // of the chosen card
   bool plan_step(bool news);
   void reset_views();
   bool advance(double now);

@@ -7,6 +7,7 @@
 
 #include "kernels/fused_linear_cross_entropy/chunk.h"
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -84,6 +85,8 @@ struct Shape {
   Bytes head_gradient() const { return vocab * hidden * head_element; }
   Bytes logits(std::int64_t i) const { return rows(i) * vocab * kElement; }
   Bytes alive(std::int64_t i) const { return inputs() + head_gradient() + logits(i); }  // dX + dW + C · V
+  Bytes all_logits() const { return tokens * vocab * 4; }
+  ShownUnit unit() const { return byte_unit(static_cast<double>(std::max(all_logits(), alive(0)))); }
 };
 
 Shape shape_of(const record::Params& params) {
@@ -144,7 +147,7 @@ class ChunkDiagram {
                               .filled = filled,
                               .category = category,
                               .value = static_cast<double>(bytes),
-                              .tip = fmt::format("{}: {}", label, record::format_bytes(bytes))});
+                              .tip = fmt::format("{}: {}", label, bytes_text(bytes, shape_.unit()))});
     return diagram_.boxes.size() - 1;
   }
 
@@ -172,12 +175,13 @@ class ChunkDiagram {
   Diagram diagram_;
 };
 
-TableRow bytes_row(std::optional<Category> category, std::string name, std::string note, Bytes bytes) {
+TableRow bytes_row(const Shape& shape, std::optional<Category> category, std::string name, std::string note,
+                   Bytes bytes) {
   std::string tip = fmt::format("{}: {} B", name, record::format_count(bytes));
   return {.category = category,
           .name = std::move(name),
           .note = std::move(note),
-          .cells = {record::format_bytes(bytes)},
+          .cells = {bytes_text(bytes, shape.unit())},
           .tip = std::move(tip)};
 }
 
@@ -186,15 +190,15 @@ Table bytes_of(const Shape& shape, std::int64_t index) {
   Table table{.head = "In memory for the loss",
               .columns = {"bytes"},
               .rows = {},
-              .foot = "All logits at once, in fp32: " + record::format_bytes(shape.tokens * shape.vocab * 4) + "."};
-  table.rows = {bytes_row(Category::kGradients, "dX",
+              .foot = "All logits at once, in fp32: " + bytes_text(shape.all_logits(), shape.unit()) + "."};
+  table.rows = {bytes_row(shape, Category::kGradients, "dX",
                           fmt::format("BT · H · 2 = {} · 2", by(shape.tokens, shape.hidden)), shape.inputs()),
-                bytes_row(Category::kGradients, "dW",
+                bytes_row(shape, Category::kGradients, "dW",
                           fmt::format("V · H · {0} = {1} · {0}", shape.head_element, by(shape.vocab, shape.hidden)),
                           shape.head_gradient()),
-                bytes_row(Category::kLogits, "Logits of the chunk, and their gradient in place",
+                bytes_row(shape, Category::kLogits, "Logits of the chunk, and their gradient in place",
                           fmt::format("C · V · 2 = {} × {} · 2", rows, vocab), shape.logits(index)),
-                bytes_row(std::nullopt, "Together", "dX + dW + logits", shape.alive(index))};
+                bytes_row(shape, std::nullopt, "Together", "dX + dW + logits", shape.alive(index))};
   return table;
 }
 

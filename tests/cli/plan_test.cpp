@@ -343,5 +343,5 @@ TEST_CASE("a figure of settings is of the plan's prediction, and the same bytes 
   CHECK(data["peak"]["bytes"] == plan["peak_bytes"]);
   CHECK(data["provenance"]["card.verdict"] == plan["cards"][0]["verdict"]);
   CHECK(data["provenance"]["card.left_bytes"] == std::to_string(plan["cards"][0]["left_bytes"].get<std::int64_t>()));
-  CHECK(data["provenance"]["card.tensor_bytes"] == std::to_string(plan["peak_requested_bytes"].get<std::int64_t>()));
+  CHECK(data["provenance"]["card.tensor_bytes"] == std::to_string(plan["peak_bytes"].get<std::int64_t>()));
 }

@@ -9,6 +9,7 @@
 #include "lessons/alive.h"
 #include "lessons/axes.h"
 #include "lessons/names.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"

@@ -11,7 +11,9 @@
 
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
+#include "app/window/views/figure_card.h"
 #include "app/window/widgets/widget.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app::window {
 
@@ -26,13 +28,16 @@ constexpr float kHold = 0.25f;  // seconds, from which on a press holds
 
 int rows_of(Density density) { return density == Density::kWide ? 2 : 1; }
 
-// In the unit of an axis that ends at the peak, one digit after the point: "32.0", "−12.8".
-struct PeakUnit : lessons::ByteUnit {
+// One digit after the point: "32.0", "−12.8".
+struct PeakUnit : lessons::ShownUnit {
   std::string number(Bytes of) const { return lessons::in_unit(static_cast<double>(of), *this, 1); }
   std::string change(Bytes of) const { return (of < 0 ? "−" : "+") + number(std::abs(of)); }
 };
 
-PeakUnit unit_of(Bytes peak) { return {lessons::byte_unit(static_cast<double>(peak))}; }
+// That of the figure below, else the one that suits the peak.
+PeakUnit unit_of(const PageFrame& frame, Bytes peak) {
+  return {lessons::unit_of_bytes(frame.page.figure(frame.figure.columns()), static_cast<double>(peak))};
+}
 
 // "does not fit by 8.0 GiB"
 std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
@@ -202,7 +207,7 @@ void draw_headline(PageFrame& frame, const Rect& row) {
     return;
   }
   const bool current = plan->params == frame.page.settings();
-  const PeakUnit unit = unit_of(plan->allocated);
+  const PeakUnit unit = unit_of(frame, plan->allocated);
   const ImU32 ink = current ? theme().text : theme().text3;
   const Rect number = text_in(Face::kSemiBold, 24, row, ink, unit.number(plan->allocated));
   float x = text_in(Face::kMedium, 12, {number.x1 + px(5), row.y0 + px(5), end, row.y1}, theme().text2, unit.name).x1;
@@ -309,7 +314,7 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
   const StepPlan* const plan = frame.page.plan();
   if (plan == nullptr || plan->cards.empty()) return;
   const bool fits_now = plan->cards.front().fit.verdict == Verdict::kFits;
-  const PeakUnit unit = unit_of(plan->allocated);
+  const PeakUnit unit = unit_of(frame, plan->allocated);
   std::vector<Chip> chips;
   for (const WayOut* way : frame.page.shown_ways()) chips.push_back(chip_of(*way, unit));
   if (chips.empty()) text_in(Face::kRegular, 12, rect, theme().text2, "Working out what each technique would change");
