@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "lessons/axes.h"
 #include "lessons/shown_unit.h"
 #include "lessons/wording.h"
@@ -61,6 +63,7 @@ std::size_t show_frame(FigureHead& head, const record::Params& params, std::size
 void set_run(FigureHead& head, const record::Recording& run, const record::Params& params) {
   head.source = run.info().source;
   head.provenance_line = provenance_line(run.info());
+  if (run.truncated()) head.provenance_line += ", " + cut_off_words(run);
   head.provenance = full_provenance(run, params);
 }
 
@@ -110,6 +113,11 @@ FigureData Figure::build(const FigureInput& given) const {
   head.guess = input.view.guess;
   head.guess_open = input.view.guess_open;
   add_panels(figure, input);
+  if (input.run != nullptr && input.run->recording().truncated()) {
+    head.growing = false;
+    if (!head.empty_reason.empty())
+      head.empty_reason = fmt::format("The file was {}.", cut_off_words(input.run->recording()));
+  }
   if (!head.empty_reason.empty()) figure.panels.clear();
   if (Axis* axis = guess_axis_in(figure.panels)) {
     axis->shown = unit_of(*axis);  // as the numbers in the panel, also where the axis gets longer

@@ -1,5 +1,6 @@
 #include "lessons/wording.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <vector>
@@ -137,6 +138,21 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
     if (figure.in_use(key)) all["figure." + key] = value;
   }
   return all;
+}
+
+std::string cut_off_words(const record::Recording& recording) {
+  if (!recording.truncated()) return {};
+  std::string read;
+  record::for_each_row_kind([&](const auto& kind) {
+    const std::size_t count = recording.rows<record::RowOf<decltype(kind)>>().size();
+    if (count == 0) return;
+    std::string name(kind.name);
+    std::ranges::replace(name, '_', ' ');
+    if (count == 1) name.pop_back();
+    read +=
+        fmt::format("{}{} {}", read.empty() ? "" : ", ", record::format_count(static_cast<std::int64_t>(count)), name);
+  });
+  return fmt::format("cut off: {} read, the rest is missing", read.empty() ? "only its settings were" : read + " were");
 }
 
 void add_baseline(std::map<std::string, std::string>& provenance, const record::Recording& baseline) {

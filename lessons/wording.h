@@ -31,6 +31,9 @@ std::string in_lower_case(std::string_view label);
 // parameters, how it ended, whether its file was cut off, and the figure's parameters.
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure);
 
+// "cut off: 1,234 events and 6 marks were read, the rest is missing"; empty: its file is whole.
+std::string cut_off_words(const record::Recording& recording);
+
 // Adds what a file must say of the run that the figure compares with: the same keys, after "run_a."; its line in words is
 // "run_a.run".
 void add_baseline(std::map<std::string, std::string>& provenance, const record::Recording& baseline);
