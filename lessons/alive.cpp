@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "lessons/names.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 namespace {
@@ -96,13 +97,13 @@ std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t even
   return levels;
 }
 
-std::string position_text(double position, AxisUnit unit) {
-  return unit == AxisUnit::kEvents ? record::format_count(static_cast<std::int64_t>(std::floor(position)))
-                                   : record::format_duration(std::llround(position));
+std::string position_text(double position, const Axis& axis) {
+  return axis.unit == AxisUnit::kEvents ? record::format_count(static_cast<std::int64_t>(std::floor(position)))
+                                        : amount_text(position, unit_of(axis));
 }
 
-std::string when_text(const record::Recording& recording, std::uint64_t event, double position, AxisUnit unit) {
-  std::string text = (unit == AxisUnit::kEvents ? "event " : "") + position_text(position, unit);
+std::string when_text(const record::Recording& recording, std::uint64_t event, double position, const Axis& axis) {
+  std::string text = (axis.unit == AxisUnit::kEvents ? "event " : "") + position_text(position, axis);
   if (const record::Mark* mark = mark_at(recording, event)) {
     text += fmt::format(", {}", record::label_of(mark->phase));
     if (mark->layer != record::kNoLayer) text += fmt::format(", layer {}", mark->layer);

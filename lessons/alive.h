@@ -17,11 +17,11 @@ AliveList alive_list(const record::Ledger& run, std::uint64_t event, int max_row
 // Levels that something measured, at that event.
 std::vector<MemoryLevel> levels_at(const record::Ledger& run, std::uint64_t event);
 
-// "37.7 ms"; on the axis of events "1,234", the last event at or before it.
-std::string position_text(double position, AxisUnit unit);
+// "37.7 ms", in the axis's unit; on the axis of events "1,234", the last event at or before it.
+std::string position_text(double position, const Axis& axis);
 
-// "37.7 ms, loss", "19.1 ms, forward, layer 9", "event 1,234, set-up": `position` on the axis of that unit.
-std::string when_text(const record::Recording& recording, std::uint64_t event, double position, AxisUnit unit);
+// "37.7 ms, loss", "19.1 ms, forward, layer 9", "event 1,234, set-up": `position` on that axis.
+std::string when_text(const record::Recording& recording, std::uint64_t event, double position, const Axis& axis);
 
 // The last sample of that kind at or before `time`, else the first; nothing where there is none.
 std::optional<std::int64_t> counter_at(const record::Recording& recording, record::CounterKind kind,

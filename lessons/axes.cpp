@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace headroom::lessons {
 
 double part_of(const Axis& axis, double value) {
@@ -46,22 +44,6 @@ void make_room(Axis& axis, double value) {
     axis.high = std::pow(10, std::ceil(std::log10(value)));
   else
     axis.high = axis.unit == AxisUnit::kBytes ? round_up_bytes(value) : std::ceil(value);
-}
-
-ByteUnit byte_unit(double axis_high) {
-  const auto in = [](record::Bytes bytes) { return static_cast<double>(bytes); };
-  if (axis_high >= 1024 * in(record::kGiB)) return {"TiB", 1024 * in(record::kGiB)};
-  if (axis_high >= 2 * in(record::kGiB)) return {"GiB", in(record::kGiB)};
-  if (axis_high >= 2 * in(record::kMiB)) return {"MiB", in(record::kMiB)};
-  if (axis_high >= 2 * in(record::kKiB)) return {"KiB", in(record::kKiB)};
-  return {"B", 1};
-}
-
-std::string in_unit(double bytes, const ByteUnit& unit, int decimals) {
-  std::string text = fmt::format("{:.{}f}", bytes / unit.bytes, unit.bytes > 1 ? decimals : 0);
-  const std::size_t whole = std::min(text.find('.'), text.size());
-  for (std::size_t at = whole; at > 3; at -= 3) text.insert(at - 3, 1, ',');
-  return text;
 }
 
 }  // namespace headroom::lessons

@@ -22,14 +22,4 @@ double room_to_grow(double position);
 // whole ones.
 void make_room(Axis& axis, double value);
 
-// The largest unit in which the axis still reads well: "GiB" for 24 GiB, "MiB" for 700 MiB. All numbers of a figure
-// that its axis has are in it. `bytes` is one of it.
-struct ByteUnit {
-  std::string_view name;
-  double bytes = 1;
-};
-ByteUnit byte_unit(double axis_high);
-// "13.81", "1,465.88": bytes in that unit.
-std::string in_unit(double bytes, const ByteUnit& unit, int decimals);
-
 }  // namespace headroom::lessons

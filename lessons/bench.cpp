@@ -116,14 +116,32 @@ std::string rate_text(double bytes_per_second) {
                                   : three_digits(bytes_per_second / 1e9) + " GB/s";
 }
 
-std::string row_text(const Measurement& row) {
-  return fmt::format("{}, {}, {}, {}: {} ({} to {}), {} repeats", panel_title(row.panel), variant_label(row.variant),
-                     shape_label(row), row.storage, time_text(row.median), time_text(row.low), time_text(row.high),
-                     row.samples);
+double rate_of(const Measurement& row) {
+  return row.median > 0 ? static_cast<double>(row.bytes) / row.median * 1e9 : 0;
 }
 
-Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row),
-                     std::string (*tip)(const Measurement& row)) {
+RowUnits units_of(std::span<const Measurement* const> rows) {
+  double time = 0, rate = 0, memory = 0;
+  for (const Measurement* row : rows) {
+    if (row->samples > 0) time = std::max(time, row->median);
+    rate = std::max(rate, rate_of(*row));
+    memory = std::max(memory, static_cast<double>(row->extra_memory));
+  }
+  return {.time = time_unit(time), .rate = rate_unit(rate), .memory = byte_unit(memory)};
+}
+
+std::string time_with_spread(const Measurement& row, const ShownUnit& unit) {
+  return fmt::format("{} ({} to {})", amount_text(row.median, unit), in_unit(row.low, unit), in_unit(row.high, unit));
+}
+
+std::string row_text(const Measurement& row, const RowUnits& units) {
+  return fmt::format("{}, {}, {}, {}: {}, {} repeats", panel_title(row.panel), variant_label(row.variant),
+                     shape_label(row), row.storage, time_with_spread(row, units.time), row.samples);
+}
+
+Chart chart_by_shape(std::span<const Measurement* const> rows, const RowUnits& units,
+                     Spread (*value)(const Measurement& row),
+                     std::string (*tip)(const Measurement& row, const RowUnits& units)) {
   Chart chart;
   std::vector<const Measurement*> places;
   for (const Measurement* row : rows) {
@@ -140,7 +158,7 @@ Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(c
                               .y = y.value,
                               .low = y.low,
                               .high = y.high,
-                              .tip = tip(*row)});
+                              .tip = tip(*row, units)});
   }
   for (const Measurement* place : places) chart.categories.push_back(shape_label(*place));
   chart.x = {.unit = AxisUnit::kCategory,
@@ -152,7 +170,7 @@ Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(c
 
 void label_times(Chart& chart) {
   for (ChartSeries& series : chart.series)
-    for (ChartPoint& point : series.points) point.label = time_text(point.y);
+    for (ChartPoint& point : series.points) point.label = amount_text(point.y, unit_of(chart.y));
 }
 
 void fit_y(Chart& chart) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -70,12 +71,22 @@ SeriesKind kind_of(std::string_view variant);
 // "4,096": what changes from shape to shape within a panel; and what it is called.
 std::string shape_label(const Measurement& row);
 std::string shape_name(std::string_view panel);
+// Times, speeds and bytes of rows in the units of the largest of them.
+struct RowUnits {
+  ShownUnit time, rate, memory;
+};
+RowUnits units_of(std::span<const Measurement* const> rows);
+
 // "RMSNorm, eager, 8,192 × 4,096, bf16: 42.1 µs (41.9 to 42.4), 20 repeats"
-std::string row_text(const Measurement& row);
-// "42.1 µs" with as many digits as the spread allows, at most three.
+std::string row_text(const Measurement& row, const RowUnits& units);
+// "42.1 µs (41.9 to 42.4)"
+std::string time_with_spread(const Measurement& row, const ShownUnit& unit);
+// Of a number that is alone, in its own unit: "42.1 µs"; "4.27 TB/s", "12.3 GB/s".
 std::string time_text(double nanoseconds);
-// "4.27 TB/s", "12.3 GB/s"
 std::string rate_text(double bytes_per_second);
+
+// Bytes per second that the row's traffic moved at.
+double rate_of(const Measurement& row);
 
 // Bytes per second of a link of the machine, from page-locked memory where it crosses a bus, which is what offload uses;
 // 0: not measured.
@@ -84,12 +95,13 @@ double link_rate(const record::Recording& recording, std::string_view variant);
 bool through_buffer(const Measurement& row);
 
 // One place on the x axis for every shape of `rows`, in order, and one series a variant. `value` gives y with its
-// quantiles; a row for which it has no number (a negative one) is left out.
+// quantiles; a row for which it has no number (a negative one) is left out. The numbers of points are in `units`.
 struct Spread {
   double value = -1, low = -1, high = -1;
 };
-Chart chart_by_shape(std::span<const Measurement* const> rows, Spread (*value)(const Measurement& row),
-                     std::string (*tip)(const Measurement& row) = &row_text);
+Chart chart_by_shape(std::span<const Measurement* const> rows, const RowUnits& units,
+                     Spread (*value)(const Measurement& row),
+                     std::string (*tip)(const Measurement& row, const RowUnits& units) = &row_text);
 
 // The series of this variant, made where the chart has none yet.
 ChartSeries& series_of(Chart& chart, std::string_view variant);
@@ -97,7 +109,7 @@ ChartSeries& series_of(Chart& chart, std::string_view variant);
 // A chart over these places whose y is a part of a copy's bandwidth in per cent, with the copy's line at 100 %.
 void make_parts_of_copy(Chart& chart, std::vector<std::string> categories, std::string copy_label);
 
-// Writes each point's time over it, where there is room.
+// Writes each point's time over it, where there is room, in the axis's unit.
 void label_times(Chart& chart);
 
 // Ends the y axis above all points: from 0, or over whole decades.

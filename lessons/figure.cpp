@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "lessons/axes.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -60,6 +63,7 @@ std::size_t show_frame(FigureHead& head, const record::Params& params, std::size
 void set_run(FigureHead& head, const record::Recording& run, const record::Params& params) {
   head.source = run.info().source;
   head.provenance_line = provenance_line(run.info());
+  if (run.truncated()) head.provenance_line += ", " + cut_off_words(run);
   head.provenance = full_provenance(run, params);
 }
 
@@ -69,6 +73,18 @@ void set_step(FigureHead& head, std::int32_t step) {
 
 Axes axes_of(const FigureData& figure) {
   return figure.panels.empty() ? Axes{} : std::visit(AxesOf{}, figure.panels.front());
+}
+
+ShownUnit unit_of_bytes(const FigureData& figure, double largest) {
+  for (const Panel& panel : figure.panels) {
+    if (const auto* bars = std::get_if<Bars>(&panel)) return byte_unit(static_cast<double>(bars->total));
+    const Axes axes = std::visit(AxesOf{}, panel);
+    const bool along_x = std::holds_alternative<Rungs>(panel);
+    const Axis& axis = along_x ? axes.x : axes.y;
+    const bool has_axes = along_x || std::holds_alternative<Timeline>(panel) || std::holds_alternative<Chart>(panel);
+    if (has_axes && axis.unit == AxisUnit::kBytes) return unit_of(axis);
+  }
+  return byte_unit(largest);
 }
 
 const Axis* guess_axis(const FigureData& figure) { return guess_axis_in(figure.panels); }
@@ -97,8 +113,14 @@ FigureData Figure::build(const FigureInput& given) const {
   head.guess = input.view.guess;
   head.guess_open = input.view.guess_open;
   add_panels(figure, input);
+  if (input.run != nullptr && input.run->recording().truncated()) {
+    head.growing = false;
+    if (!head.empty_reason.empty())
+      head.empty_reason = fmt::format("The file was {}.", cut_off_words(input.run->recording()));
+  }
   if (!head.empty_reason.empty()) figure.panels.clear();
   if (Axis* axis = guess_axis_in(figure.panels)) {
+    axis->shown = unit_of(*axis);  // as the numbers in the panel, also where the axis gets longer
     make_room(*axis, input.view.guess_room);
   } else {
     head.guess.reset();

@@ -82,6 +82,9 @@ std::vector<const Kind*> panels_of(std::span<const Panel> panels) {
   return found;
 }
 
+// In which the figure counts bytes: the unit of its axis of bytes; where it has none, the one that suits `largest`.
+ShownUnit unit_of_bytes(const FigureData& figure, double largest);
+
 // A figure that plays has this parameter in its schema: the number of the frame that is shown, from 1.
 inline constexpr std::string_view kFrameKey = "frame";
 constexpr record::ParamSpec frame_param(double default_number) {
@@ -110,6 +113,12 @@ Axes axes_of(const FigureData& figure);
 // The axis that carries the reader's guess: y of a timeline, x of rungs, y of the chart that is asked about; null: none.
 const Axis* guess_axis(const FigureData& figure);
 
+// A card, and what a process leaves of it to the allocator.
+struct CardLeft {
+  std::string name;
+  record::Bytes bytes = 0;
+};
+
 // What the reader looks at. All optional: a default view is the last whole step, everything shown.
 struct View {
   std::optional<double> begin, end;   // x range, axis units
@@ -120,7 +129,7 @@ struct View {
   bool hidden = false;                // hide what the question asks for (after the forward pass)
   bool asked = false;                 // the page has a question: keep the axes that it had while the answer was hidden
   int columns = 1000;                 // resolution: about one per pixel
-  std::optional<CapLine> card;        // that the run is held against; nothing: its own limit or device
+  std::optional<CardLeft> card;       // that the run is held against; nothing: its own limit or device
   std::optional<std::size_t> kernel;  // that is selected: its place in the recording's kernel_spans()
   std::string find;                   // kernels by this part of their names; empty: nothing is searched
   std::optional<std::pair<double, double>> range;  // x, that is measured

@@ -20,21 +20,19 @@ namespace {
 
 constexpr double kRightMargin = 0.012;
 
-std::string bandwidth_text(const KernelSpan& span) {
+std::string bandwidth_text(const KernelSpan& span, const KernelUnits& units) {
   if (span.bytes <= 0 || span.duration <= 0) return {};
-  const double gigabytes = static_cast<double>(span.bytes) / static_cast<double>(span.duration);
-  const std::string speed = gigabytes >= 1000 ? fmt::format("{:.2f} TB/s", gigabytes / 1000)
-                                              : fmt::format("{:.{}f} GB/s", gigabytes, gigabytes < 10 ? 1 : 0);
-  return fmt::format(", {}, {}", record::format_bytes(span.bytes), speed);
+  const double rate = static_cast<double>(span.bytes) / static_cast<double>(span.duration) * 1e9;
+  return ", " + bytes_text(span.bytes, units.bytes) + ", " + amount_text(rate, units.rate);
 }
 
-// "RMSNorm, layer 3, forward: 12.3 µs, 48.00 MiB, 3.90 TB/s; at::native::vectorized_elementwise_kernel<…>"
-std::string tip_of(const Recording& recording, const KernelSpan& span) {
+// "RMSNorm, layer 3, forward: 12.3 µs, 48.00 MiB, 3,900 GB/s; at::native::vectorized_elementwise_kernel<…>"
+std::string tip_of(const Recording& recording, const KernelSpan& span, const KernelUnits& units) {
   std::string tip = operation_name(recording.op_name(span.op));
   if (span.layer != record::kNoLayer) tip += fmt::format("{}layer {}", tip.empty() ? "" : ", ", span.layer);
   tip += fmt::format("{}{}: {}", tip.empty() ? "" : ", ", record::label_of(span.phase),
-                     record::format_duration(span.duration));
-  return fmt::format("{}{}; {}", tip, bandwidth_text(span), recording.op_name(span.name));
+                     amount_text(static_cast<double>(span.duration), units.time));
+  return fmt::format("{}{}; {}", tip, bandwidth_text(span, units), recording.op_name(span.name));
 }
 
 // "vectorized_elementwise_kernel" of "at::native::vectorized_elementwise_kernel<4, at::native::…>".
@@ -49,14 +47,13 @@ struct Does {
   std::string_view part, word;
 };
 constexpr std::array kDoes{
-    Does{"headroom::", "fused"},
-    Does{"Launch", "launch"},          Does{"Memcpy", "copy"},     Does{"Memset", "fill"},
-    Does{"Synchronize", "wait"},       Does{"flash", "attention"}, Does{"fmha", "attention"},
-    Does{"attention", "attention"},    Does{"gemm", "matmul"},     Does{"gemv", "matmul"},
-    Does{"cutlass", "matmul"},         Does{"nvjet", "matmul"},    Does{"splitK", "matmul"},
-    Does{"oftmax", "softmax"},         Does{"OfTMax", "softmax"},  Does{"educe", "reduce"},
-    Does{"CatArray", "join"},          Does{"gather", "gather"},   Does{"ndexing", "gather"},
-    Does{"elementwise", "elementwise"},
+    Does{"headroom::", "fused"}, Does{"Launch", "launch"},           Does{"Memcpy", "copy"},
+    Does{"Memset", "fill"},      Does{"Synchronize", "wait"},        Does{"flash", "attention"},
+    Does{"fmha", "attention"},   Does{"attention", "attention"},     Does{"gemm", "matmul"},
+    Does{"gemv", "matmul"},      Does{"cutlass", "matmul"},          Does{"nvjet", "matmul"},
+    Does{"splitK", "matmul"},    Does{"oftmax", "softmax"},          Does{"OfTMax", "softmax"},
+    Does{"educe", "reduce"},     Does{"CatArray", "join"},           Does{"gather", "gather"},
+    Does{"ndexing", "gather"},   Does{"elementwise", "elementwise"},
 };
 
 std::string label_of(const Recording& recording, const KernelSpan& span) {
@@ -64,9 +61,8 @@ std::string label_of(const Recording& recording, const KernelSpan& span) {
   if (span.kind == SpanKind::kCopy) return "copy";
   if (span.kind == SpanKind::kMemset) return "fill";
   if (span.kind == SpanKind::kHostOperator) return std::string(name);  // PyTorch's own
-  const auto* does = std::find_if(kDoes.begin(), kDoes.end(), [&](const Does& each) {
-    return name.find(each.part) != std::string_view::npos;
-  });
+  const auto* does = std::find_if(kDoes.begin(), kDoes.end(),
+                                  [&](const Does& each) { return name.find(each.part) != std::string_view::npos; });
   return std::string(does == kDoes.end() ? short_name(name) : does->word);
 }
 
@@ -82,7 +78,7 @@ std::string row_label(int row, bool on_cpu, std::size_t streams) {
 }  // namespace
 
 std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<PlacedSpan>& spans, double least,
-                              std::optional<std::size_t> selected) {
+                              const KernelUnits& units, std::optional<std::size_t> selected) {
   std::vector<TimeBox> boxes;
   std::vector<const KernelSpan*> first;  // of each box
   std::array<double, 6> times{};         // of the kinds in the last box
@@ -117,7 +113,7 @@ std::vector<TimeBox> boxes_of(const Recording& recording, const std::vector<Plac
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     TimeBox& box = boxes[i];
     if (box.count == 1) box.label = label_of(recording, *first[i]);
-    box.tip = box.count == 1 ? tip_of(recording, *first[i])
+    box.tip = box.count == 1 ? tip_of(recording, *first[i], units)
                              : fmt::format("{} {}", box.count, box.work == Work::kHost ? "calls" : "kernels");
   }
   return boxes;
@@ -138,9 +134,9 @@ void add_lanes(Lanes& panel, const Recording& recording, const std::vector<Kerne
   bool first = true;
   for (const auto& [row, in_row] : rows) {
     panel.lanes.push_back({.label = lanes.prefix + row_label(row, work.on_cpu, streams),
-                           .note = first ? lanes.prefix + work_text(work) : std::string(),
+                           .note = first ? lanes.prefix + work_text(work, lanes.time) : std::string(),
                            .baseline = lanes.baseline,
-                           .boxes = boxes_of(recording, in_row, least)});
+                           .boxes = boxes_of(recording, in_row, least, {.time = lanes.time})});
     first = false;
   }
 }

@@ -8,6 +8,7 @@
 
 #include "demos/record/recording.h"
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -25,15 +26,21 @@ struct PlacedSpan {
   double begin = 0, end = 0;
   std::optional<std::size_t> number = {};  // its place in the recording's kernel_spans()
 };
+// In which times and bytes of single kernels are written. Those of a step differ by three decades, and the shortest count.
+struct KernelUnits {
+  ShownUnit time{"µs", 1e3}, bytes{"MiB", double{record::kMiB}}, rate{"GB/s", 1e9};
+};
+
 // A box for each of these spans of a lane, which are in the order of their beginnings. What is narrower than `least` joins
 // its neighbor, and both are what takes most of their time; but for the span with the number `selected`.
 std::vector<TimeBox> boxes_of(const record::Recording& recording, const std::vector<PlacedSpan>& spans, double least,
-                              std::optional<std::size_t> selected = {});
+                              const KernelUnits& units, std::optional<std::size_t> selected = {});
 
 struct LanesOf {
   std::string prefix;  // "A: ", before every lane's name
   bool baseline = false;
   double begin = 0;  // where on the axis the first span is, ns
+  ShownUnit time;    // of all its times
 };
 // A lane for the host's calls and one for each stream, from the first span on. What is narrower than one of `columns`
 // of the axis joins its neighbor.

@@ -1,6 +1,7 @@
 // Lines of totals.
 #include "lessons/run_lines.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "demos/predict/bound_times.h"
@@ -33,6 +34,18 @@ std::vector<Column> columns_of(const record::Ledger& run, const TimeMap& map, co
   if (!(end > begin)) return {};
   const double share = (end - begin) / (x.high - x.low);
   return record::reduce(run, map, begin, end, std::max(1, static_cast<int>(std::lround(columns * share))));
+}
+
+std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& columns) {
+  std::array<bool, record::kNumCategories> quiet{};
+  for (const record::Category category : {record::Category::kWeights, record::Category::kOptimizerState}) {
+    const auto k = static_cast<std::size_t>(category);
+    quiet[k] = std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
+      const record::Bytes first = columns.front().high.by_category[k];
+      return first > 0 && column.high.by_category[k] == first && column.low.by_category[k] == first;
+    });
+  }
+  return quiet;
 }
 
 double high_total(const Column& column) { return static_cast<double>(column.high.allocated); }

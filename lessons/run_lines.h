@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,9 @@ bool aligned(const record::Params& figure);
 // About `columns` over the whole axis, of which the data may fill a part.
 std::vector<record::Column> columns_of(const record::Ledger& run, const record::TimeMap& map, const Axis& x,
                                        double data_end, int columns);
+
+// Weights and optimizer state step back where they do not move.
+std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<record::Column>& columns);
 
 double high_total(const record::Column& column);
 

@@ -31,7 +31,7 @@ ShownRange one_step(const std::vector<record::StepRange>& steps, std::int64_t nu
 ShownRange shown_range(const record::Recording& recording, const record::Params& params) {
   const bool live = goes_on(recording);
   if (recording.events().empty())
-    return {{}, live, live ? "Waiting for the first allocation." : "Nothing was recorded."};
+    return {{}, live, live ? "Waiting for the first allocation." : "No allocation was recorded."};
   const std::string& show = params.text("show");
   if (show == "run") return {whole_run(recording), live, {}};
   const std::vector<record::StepRange> steps = record::steps_of(recording);

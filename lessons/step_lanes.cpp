@@ -27,13 +27,12 @@ using record::SpanKind;
 
 namespace {
 
+constexpr KernelUnits kUnits;
 constexpr double kLeastZone = 3;  // columns; a narrower operation joins the others of its layer
 
 bool same_place(const KernelSpan& a, const KernelSpan& b) { return a.phase == b.phase && a.layer == b.layer; }
 
-bool computes(const KernelSpan& span) {
-  return span.kind == SpanKind::kKernel || span.kind == SpanKind::kHostOperator;
-}
+bool computes(const KernelSpan& span) { return span.kind == SpanKind::kKernel || span.kind == SpanKind::kHostOperator; }
 
 // CUPTI's clock is up to half a millisecond from that of the marks, differently in each run. All kernels that were
 // launched under a mark ran after it and before the next one: the shift that this leaves, 2 µs wide in a step of Llama 3.2
@@ -74,8 +73,7 @@ StepSpans::StepSpans(const Recording& recording, const record::StepRange& range,
   const bool on_host = axis == record::TimeAxis::kHost;
   const Mark& origin = recording.marks()[range.first_mark];
   shift_ = -static_cast<double>(on_host ? origin.host_time : origin.device_time);
-  if (recording.info().device == record::DeviceKind::kGpu)
-    shift_ += shift_to_marks(spans_, recording, range, on_host);
+  if (recording.info().device == record::DeviceKind::kGpu) shift_ += shift_to_marks(spans_, recording, range, on_host);
 }
 
 namespace {
@@ -88,8 +86,8 @@ int main_row(const StepSpans& step) {
   std::map<int, std::size_t> counts;
   for (const KernelSpan& span : step.spans())
     if (computes(span)) ++counts[row_of(span)];
-  const auto most = std::max_element(counts.begin(), counts.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == counts.end() ? 0 : most->first;
 }
 
@@ -145,11 +143,10 @@ TimeBox box_of(const StepSpans& step, const Zone& zone) {
 std::string zone_text(const StepSpans& step, const Zone& zone) {
   const KernelSpan& span = step.spans()[zone.first];
   const bool on_cpu = span.kind == SpanKind::kHostOperator;
-  std::string text = fmt::format(", {}: {} {}{}, {}", record::label_of(span.phase), zone.kernels,
-                                 on_cpu ? "operator" : "kernel", zone.kernels == 1 ? "" : "s",
-                                 record::format_duration(static_cast<Nanoseconds>(step.end(zone.last) -
-                                                                                  step.begin(zone.first))));
-  if (zone.bytes > 0) text += ", " + record::format_bytes(zone.bytes);
+  std::string text =
+      fmt::format(", {}: {} {}{}, {}", record::label_of(span.phase), zone.kernels, on_cpu ? "operator" : "kernel",
+                  zone.kernels == 1 ? "" : "s", amount_text(step.end(zone.last) - step.begin(zone.first), kUnits.time));
+  if (zone.bytes > 0) text += ", " + bytes_text(zone.bytes, kUnits.bytes);
   return text;
 }
 
@@ -218,7 +215,7 @@ std::vector<Lane> span_lanes(const StepSpans& step, const Axis& x, const std::fu
   for (const auto& [row, spans] : rows)
     lanes.push_back({.label = kernel_label(row, streams, on_cpu),
                      .note = {},
-                     .boxes = boxes_of(step.recording(), spans, least, selected)});
+                     .boxes = boxes_of(step.recording(), spans, least, kUnits, selected)});
   if (rows.contains(-1)) std::rotate(lanes.begin(), lanes.begin() + 1, lanes.end());  // the host is below
   return lanes;
 }
@@ -324,8 +321,9 @@ std::string sums_text(const SpanSums& sums) {
   const std::string_view noun = sums.on_cpu ? "operator" : "kernel";
   std::string text = fmt::format("{} {}{}", record::format_count(static_cast<std::int64_t>(sums.count)), noun,
                                  sums.count == 1 ? "" : "s");
-  const auto duration = [](double ns) { return record::format_duration(static_cast<Nanoseconds>(ns)); };
-  if (sums.count > 0) text += fmt::format(", {} in sum, median {}", duration(sums.sum), duration(sums.median));
+  if (sums.count > 0)
+    text += fmt::format(", {} in sum, median {}", amount_text(sums.sum, kUnits.time),
+                        amount_text(sums.median, kUnits.time));
   return text + fmt::format(", {:.0f} % busy", 100 * sums.busy);
 }
 
@@ -346,7 +344,7 @@ void add_run_lanes(Lanes& panel, const StepSpans& step, const View& view, const 
   if (rows.contains(-1)) places.rows.emplace(-1, top + 2 + places.rows.size());
   for (Lane& lane : span_lanes(step, panel.x, as_it_is, least, view.kernel)) panel.lanes.push_back(std::move(lane));
   for (std::size_t i = top; i < panel.lanes.size(); ++i) panel.lanes[i].label = prefix + panel.lanes[i].label;
-  panel.lanes[top].note = prefix + work_text(work_of(step.spans()));
+  panel.lanes[top].note = prefix + work_text(work_of(step.spans()), time_unit(length_of(step.spans())));
   if (const auto chosen = view.kernel ? place_of(step, *view.kernel) : std::nullopt) {
     add_launch(panel, step, *chosen, places);
     add_counterpart(panel, step, *chosen, places);
@@ -356,11 +354,12 @@ void add_run_lanes(Lanes& panel, const StepSpans& step, const View& view, const 
 }
 
 // Of the run that it is compared with.
-void add_baseline_lanes(Lanes& panel, const StepSpans& step, const OtherRun& run, int columns) {
+void add_baseline_lanes(Lanes& panel, const StepSpans& step, const OtherRun& run, const View& view,
+                        const ShownUnit& time) {
   const auto place = [&](double own) { return run.place(own); };
-  std::vector<Lane> lanes = span_lanes(step, panel.x, place, column_of(panel.x, columns), {});
+  std::vector<Lane> lanes = span_lanes(step, panel.x, place, column_of(panel.x, view.columns), {});
   if (lanes.empty()) return;
-  lanes.front().note = "A: " + work_text(work_of(step.spans()));
+  lanes.front().note = "A: " + work_text(work_of(step.spans()), time);
   for (Lane& lane : lanes) {
     lane.label = "A: " + lane.label;
     lane.baseline = true;
@@ -377,7 +376,7 @@ bool add_lanes_below(Lanes& panel, const StepSpans& step, const View& view, cons
   if (baseline != nullptr) other.emplace(baseline->recording(), baseline->range(), baseline->axis());
   const bool both = other && !other->empty();
   add_run_lanes(panel, step, view, both ? "B: " : "");
-  if (both) add_baseline_lanes(panel, *other, *baseline, view.columns);
+  if (both) add_baseline_lanes(panel, *other, *baseline, view, time_unit(length_of(step.spans())));
   return true;
 }
 

@@ -40,7 +40,7 @@ struct SpanSums {
   bool on_cpu = false;
 };
 SpanSums sums_of(const StepSpans& step, double begin, double end);
-// "48 kernels, 1.20 ms in sum, median 23.1 µs, 92 % busy"
+// "48 kernels, 1,200 µs in sum, median 23.1 µs, 92 % busy"
 std::string sums_text(const SpanSums& sums);
 
 // All lanes of the run on show, with what its view asks for: the selected kernel's arrows, what is found, what is marked; then

@@ -58,12 +58,13 @@ StepWork work_of(const std::vector<KernelSpan>& spans) {
   return work;
 }
 
-std::string work_text(const StepWork& work) {
+std::string work_text(const StepWork& work, const ShownUnit& unit) {
   const std::string_view noun = work.on_cpu ? "operator" : "launch", plural = work.on_cpu ? "s" : "es";
-  std::string text = fmt::format("{} {}{}, {} {}", record::format_count(static_cast<std::int64_t>(work.launches)), noun,
-                                 work.launches == 1 ? "" : plural, record::format_duration(work.kernel_time),
-                                 work.on_cpu ? "computing" : "of kernels");
-  if (work.idle > 0) text += fmt::format(", {} idle", record::format_duration(work.idle));
+  std::string text =
+      fmt::format("{} {}{}, {} {}", record::format_count(static_cast<std::int64_t>(work.launches)), noun,
+                  work.launches == 1 ? "" : plural, amount_text(static_cast<double>(work.kernel_time), unit),
+                  work.on_cpu ? "computing" : "of kernels");
+  if (work.idle > 0) text += fmt::format(", {} idle", amount_text(static_cast<double>(work.idle), unit));
   if (work.bytes > 0) text += fmt::format(", {} moved", record::format_bytes(work.bytes));
   return text;
 }
@@ -88,8 +89,7 @@ std::string why_not_traced(const Recording& recording) {
   const auto& provenance = recording.info().provenance;
   if (const auto trouble = provenance.find("trace_trouble"); trouble != provenance.end()) return trouble->second;
   if (recording.info().source == record::Source::kPredicted) return "A prediction runs no kernel: run the step itself.";
-  if (provenance.count("traced") == 0)
-    return "The kernels of this run were not traced.";
+  if (provenance.count("traced") == 0) return "The kernels of this run were not traced.";
   return recording.outcome() ? "The run ended before its first step was whole." : "Waiting for the first whole step.";
 }
 

@@ -9,6 +9,7 @@
 
 #include "demos/record/recording.h"
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -31,8 +32,8 @@ struct StepWork {
   bool on_cpu = false;                  // operators, not kernels
 };
 StepWork work_of(const std::vector<record::KernelSpan>& spans);
-// "634 launches, 41.0 ms of kernels, 3.2 ms idle, 38.10 GiB"
-std::string work_text(const StepWork& work);
+// "634 launches, 41.0 ms of kernels, 3.2 ms idle, 38.10 GiB"; times in `unit`.
+std::string work_text(const StepWork& work, const ShownUnit& unit);
 
 // The steps that have spans, in ascending order.
 std::vector<std::int32_t> traced_steps(const record::Recording& recording);

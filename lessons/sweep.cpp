@@ -42,31 +42,45 @@ std::string speed_text(double tokens_per_second) {
   return fmt::format("{:.{}f}", tokens_per_second, tokens_per_second >= 100 ? 0 : 1);
 }
 
-std::string point_text(const SweepPoint& point, std::string_view name) {
+record::Bytes highest_peak(const record::Recording& recording) {
+  record::Bytes highest = 0;
+  for (const SweepPoint& point : recording.sweep_points()) highest = std::max(highest, point.peak_allocated);
+  return highest;
+}
+
+ShownUnit unit_of_peaks(const record::Recording& recording) {
+  return byte_unit(static_cast<double>(highest_peak(recording)));
+}
+
+std::string point_text(const SweepPoint& point, std::string_view name, const ShownUnit& unit) {
   std::string text = std::string(name) + ": ";
   if (ran_out(point))
     text += "out of memory at ";
   else if (!completed(point))
     return text + point.outcome.message;
-  text += (completed(point) ? "peak " : "") + record::format_bytes(point.peak_allocated);
+  text += (completed(point) ? "peak " : "") + bytes_text(point.peak_allocated, unit);
   if (point.tokens_per_second > 0)
     text += fmt::format(", {} tokens/s ({} to {})", speed_text(point.tokens_per_second),
                         speed_text(point.tokens_per_second_low), speed_text(point.tokens_per_second_high));
   return text;
 }
 
-ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name) {
+ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit) {
   const auto bytes = static_cast<double>(point.peak_allocated);
-  return {
-      .x = x, .y = bytes, .low = bytes, .high = bytes, .tip = point_text(point, name), .out_of_memory = ran_out(point)};
+  return {.x = x,
+          .y = bytes,
+          .low = bytes,
+          .high = bytes,
+          .tip = point_text(point, name, unit),
+          .out_of_memory = ran_out(point)};
 }
 
-ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name) {
+ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit) {
   return {.x = x,
           .y = point.tokens_per_second,
           .low = point.tokens_per_second_low,
           .high = point.tokens_per_second_high,
-          .tip = point_text(point, name),
+          .tip = point_text(point, name, unit),
           .out_of_memory = ran_out(point)};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -28,13 +29,17 @@ bool is_computed(const SweepPoint& point);
 bool completed(const SweepPoint& point);
 bool ran_out(const SweepPoint& point);
 
+// The highest peak of its points, and the unit that all its peaks are written in.
+record::Bytes highest_peak(const record::Recording& recording);
+ShownUnit unit_of_peaks(const record::Recording& recording);
+
 // "all, batch 8, 1,024 tokens: peak 3.35 GiB, 2,468 tokens/s (2,450 to 2,470)"; `name` is what the figure calls it.
-std::string point_text(const SweepPoint& point, std::string_view name);
+std::string point_text(const SweepPoint& point, std::string_view name, const ShownUnit& unit);
 // "2,468", "331.3": tokens/s with as many decimals as its size is worth.
 std::string speed_text(double tokens_per_second);
 
 // The peak and the speed of a point at place `x` of a chart. One that ran out has no speed.
-ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name);
-ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name);
+ChartPoint peak_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
+ChartPoint speed_at(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
 
 }  // namespace headroom::lessons

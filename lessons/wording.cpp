@@ -1,5 +1,6 @@
 #include "lessons/wording.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <vector>
@@ -146,6 +147,21 @@ std::map<std::string, std::string> full_provenance(const record::Recording& reco
   return all;
 }
 
+std::string cut_off_words(const record::Recording& recording) {
+  if (!recording.truncated()) return {};
+  std::string read;
+  record::for_each_row_kind([&](const auto& kind) {
+    const std::size_t count = recording.rows<record::RowOf<decltype(kind)>>().size();
+    if (count == 0) return;
+    std::string name(kind.name);
+    std::ranges::replace(name, '_', ' ');
+    if (count == 1) name.pop_back();
+    read +=
+        fmt::format("{}{} {}", read.empty() ? "" : ", ", record::format_count(static_cast<std::int64_t>(count)), name);
+  });
+  return fmt::format("cut off: {} read, the rest is missing", read.empty() ? "only its settings were" : read + " were");
+}
+
 void add_baseline(std::map<std::string, std::string>& provenance, const record::Recording& baseline) {
   for (const auto& [key, value] : full_provenance(baseline, record::Params())) provenance["run_a." + key] = value;
   provenance["run_a.source"] = record::key_of(baseline.info().source);
@@ -158,17 +174,6 @@ std::string conflict_in_words(const record::Params& params, std::string_view fir
   const bool turn = conflict->other == first;
   return fmt::format("{} does not go with {}: {}.", in_words(params, turn ? conflict->other : conflict->key),
                      in_words(params, turn ? conflict->key : conflict->other), conflict->reason);
-}
-
-std::string short_bytes(record::Bytes bytes) {
-  // Two decimals are exact enough to see whether fewer say the same.
-  std::string text = record::format_bytes(bytes, 2);
-  const std::size_t point = text.find('.');
-  if (point == std::string::npos) return text;
-  const std::size_t end = text.find(' ', point);
-  std::size_t keep = end;
-  while (keep > point && (text[keep - 1] == '0' || text[keep - 1] == '.')) --keep;
-  return text.erase(keep, end - keep);
 }
 
 }  // namespace headroom::lessons

@@ -34,6 +34,9 @@ std::string in_lower_case(std::string_view label);
 // parameters, how it ended, whether its file was cut off, and the figure's parameters.
 std::map<std::string, std::string> full_provenance(const record::Recording& recording, const record::Params& figure);
 
+// "cut off: 1,234 events and 6 marks were read, the rest is missing"; empty: its file is whole.
+std::string cut_off_words(const record::Recording& recording);
+
 // Adds what a file must say of the run that the figure compares with: the same keys, after "run_a."; its line in words is
 // "run_a.run".
 void add_baseline(std::map<std::string, std::string>& provenance, const record::Recording& baseline);
@@ -41,8 +44,5 @@ void add_baseline(std::map<std::string, std::string>& provenance, const record::
 // "Checkpointing “off” does not go with Stream weights “on”: …", as a page names its settings: the first conflict among
 // those of a training step, `first` before the other where it has a part in it. Empty: they go together.
 std::string conflict_in_words(const record::Params& params, std::string_view first = {});
-
-// "24 GiB", "1.5 GiB": as few decimals as say it, at most two.
-std::string short_bytes(record::Bytes bytes);
 
 }  // namespace headroom::lessons

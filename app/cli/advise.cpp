@@ -1,4 +1,5 @@
 // headroom advise: the fewest switches that make a training step fit on a card.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "app/common/advisor.h"
 #include "app/common/session.h"
 #include "demos/experiments/demo.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app {
 
@@ -92,7 +94,7 @@ constexpr const char* kUnknown =
     "other "
     "programs take of the card.";
 
-std::string switches_text(const Advice& advice) {
+std::string switches_text(const Advice& advice, const lessons::ShownUnit& unit) {
   std::vector<std::vector<std::string>> rows{
       {"", "turn on", "gives up", "in the report's order", "a step takes", "then takes"}};
   int number = 0;
@@ -100,7 +102,7 @@ std::string switches_text(const Advice& advice) {
     rows.push_back({std::to_string(++number), std::string(each.what->label), given_up(*each.what),
                     each.what->place.empty() ? "-" : std::string(each.what->place),
                     each.what->times > 0 ? fmt::format("{:.2f} times", each.what->times) : "not measured",
-                    record::format_bytes(each.bytes)});
+                    lessons::bytes_text(each.bytes, unit)});
   std::string text = text_table(rows, 4);
   text += "\n";
   for (const AdvisedSwitch& each : advice.switches)
@@ -109,19 +111,20 @@ std::string switches_text(const Advice& advice) {
 }
 
 std::string advice_text(const Advice& advice, const PlannedCard& card) {
-  const std::string before = record::format_bytes(advice.before), name = card.name;
   const Bytes limit = advice.fit.limit - card.process.margin;
+  const lessons::ShownUnit unit = lessons::byte_unit(static_cast<double>(std::max(advice.before, limit)));
+  const std::string before = lessons::bytes_text(advice.before, unit), name = card.name;
   const bool fits = advice.fit.verdict == predict::Verdict::kFits;
   if (fits && advice.switches.empty())
     return fmt::format("It fits on {} as it is: {}, with {} left. Nothing is to be turned on.\n", name, before,
-                       record::format_bytes(limit - advice.before));
-  std::string text = fmt::format("It takes {}, and {} leaves {}.\n", before, name, record::format_bytes(limit));
+                       lessons::bytes_text(limit - advice.before, unit));
+  std::string text = fmt::format("It takes {}, and {} leaves {}.\n", before, name, lessons::bytes_text(limit, unit));
   if (advice.switches.empty()) return text + "Nothing that may be given up makes it smaller.\n";
   const Bytes after = advice.switches.back().bytes;
   text += fits ? "The fewest switches that make it fit, in this order:\n\n"
                : fmt::format("No four switches make it fit. The smallest set, {} too large:\n\n",
-                             record::format_bytes(std::max<Bytes>(after - limit, 0)));
-  text += switches_text(advice);
+                             lessons::bytes_text(std::max<Bytes>(after - limit, 0), unit));
+  text += switches_text(advice, unit);
   text += "\n  Times: on an H200, Llama 3.2 1B, one technique at a time.\n";
   for (const std::string_view step : predict::report_steps_left_out())
     text += fmt::format("  In the report's order, and not here, since it needs several GPUs: {}.\n", step);

@@ -141,7 +141,8 @@ record::Result<ExitCode> bench_step(const BenchOptions& options) {
           : std::string();
   put(line("step, untraced", step) + line("its kernels, traced, summed", kernels) +
       fmt::format("  {:<28} {:>10}{}\n", "step / kernels", fmt::format("{:.3f}", ratio), goal) +
-      fmt::format("  {:<28} {}\n", "of the last traced step", lessons::work_text(steps.last)));
+      fmt::format("  {:<28} {}\n", "of the last traced step",
+                  lessons::work_text(steps.last, lessons::time_unit(static_cast<double>(steps.last.length)))));
   return ExitCode::kDone;
 }
 

@@ -2,6 +2,7 @@
 // of the pages, or of a new run.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +25,11 @@ struct RunFigures {
   // Those that the figures follow where there is no recording, or it is what is predicted with them.
   std::optional<record::Params> settings = {};
   std::vector<experiments::SweepAxis> sweep = {};  // of a page with these settings, not run
-  std::string caption = {};                        // a sentence below the title
+  // Below the title of a figure: a sentence, in its units. Empty: none.
+  std::function<std::string(const lessons::FigureData&)> caption = {};
   // Where the recording is evidence for the settings: what was predicted with them, and the card that both are held against.
   std::shared_ptr<const record::Recording> prediction = {};
-  std::optional<lessons::CapLine> card = {};
+  std::optional<lessons::CardLeft> card = {};
   // Of other demos, that a page has for its figures.
   std::vector<std::shared_ptr<const record::Recording>> beside = {};
 };

@@ -118,7 +118,7 @@ lessons::FigureData build(const Drawing& drawing, const Ledgers& ledgers, const 
     beside_ledgers.push_back(beside.emplace_back(std::make_unique<record::Ledger>(*recording)).get());
   input.beside = beside_ledgers;
   lessons::FigureData data = drawing.figure->build(input);
-  data.head.caption = run.caption;
+  if (run.caption) data.head.caption = run.caption(data);
   return data;
 }
 

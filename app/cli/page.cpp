@@ -117,8 +117,8 @@ class PageText {
   std::string value_of(const lessons::Answer& answer) const {
     const double value = numbers_.run == nullptr ? -1 : answer.of(*numbers_.run);
     if (value < 0) return {};
-    const paint::ByteUnit unit = paint::guess_unit(answer.unit, value);
-    return fmt::format(": {:.1f} {}", value / unit.bytes, unit.name);
+    const lessons::ShownUnit unit = lessons::unit_for(answer.unit, value);
+    return fmt::format(": {:.1f} {}", value / unit.size, unit.name);
   }
 
   // Its numbers, as --format csv writes them.

@@ -9,6 +9,7 @@
 
 #include "app/cli/text_table.h"
 #include "demos/record/json_fields.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app {
 
@@ -34,24 +35,40 @@ std::string place_of_peak(const StepPlan& plan) {
   return text;
 }
 
-std::string largest_text(const std::optional<std::int64_t>& largest) {
+std::string largest_on(const StepPlan& plan, std::string_view key, const std::optional<std::int64_t>& largest) {
   if (!largest) return "not known";
-  return *largest > 0 ? record::format_count(*largest) : "none";
+  return *largest > 0 ? largest_text(plan.params, key, *largest) : "none";
 }
 
 // What is left of the card, or missing.
 Bytes left_on(const CardPlan& plan) { return plan.card.memory - plan.card.process.bytes - plan.fit.reserved; }
 
+// One unit for each table, that of its largest number.
+lessons::ShownUnit unit_of_steps(const std::vector<StepPlan>& plans) {
+  Bytes most = 0;
+  for (const StepPlan& plan : plans) most = std::max({most, plan.allocated, plan.reserved});
+  return lessons::byte_unit(static_cast<double>(most));
+}
+
+lessons::ShownUnit unit_of_cards(const std::vector<StepPlan>& plans) {
+  Bytes most = 0;
+  for (const StepPlan& plan : plans)
+    for (const CardPlan& on : plan.cards) most = std::max({most, on.card.memory, on.fit.reserved});
+  return lessons::byte_unit(static_cast<double>(most));
+}
+
 std::vector<std::vector<std::string>> memory_rows(const std::vector<StepPlan>& plans) {
+  const auto text = [unit = unit_of_steps(plans)](Bytes bytes) {
+    return bytes == 0 ? std::string() : lessons::bytes_text(bytes, unit);
+  };
   std::vector<std::vector<std::string>> rows{{"peak in", "batch", "sequence", "peak", "reserved"}};
   for (const Category category : kCategories) rows.front().emplace_back(record::label_of(category));
   for (const StepPlan& plan : plans) {
     if (!plan.refusal.empty()) continue;
     std::vector<std::string>& row = rows.emplace_back();
-    row = {place_of_peak(plan), count(plan.params, "batch"), count(plan.params, "seq"),
-           record::format_bytes(plan.allocated), plan.reserved == 0 ? "" : record::format_bytes(plan.reserved)};
-    for (const Category category : kCategories)
-      row.push_back(of(plan, category) == 0 ? "" : record::format_bytes(of(plan, category)));
+    row = {place_of_peak(plan), count(plan.params, "batch"), count(plan.params, "seq"), text(plan.allocated),
+           text(plan.reserved)};
+    for (const Category category : kCategories) row.push_back(text(of(plan, category)));
   }
   return rows;
 }
@@ -59,14 +76,15 @@ std::vector<std::vector<std::string>> memory_rows(const std::vector<StepPlan>& p
 std::vector<std::vector<std::string>> card_rows(const std::vector<StepPlan>& plans) {
   std::vector<std::vector<std::string>> rows{{"card", "verdict", "batch", "sequence", "memory", "process", "reserved",
                                               "left", "largest batch", "largest sequence"}};
+  const lessons::ShownUnit unit = unit_of_cards(plans);
+  const auto text = [&](Bytes bytes) { return lessons::bytes_text(bytes, unit); };
   for (const StepPlan& plan : plans)
     for (const CardPlan& on : plan.cards)
       rows.push_back({on.card.name, std::string(predict::label_of(on.fit.verdict)), count(plan.params, "batch"),
-                      count(plan.params, "seq"), record::format_bytes(on.card.memory),
-                      fmt::format("{} ± {}", record::format_bytes(on.card.process.bytes),
-                                  record::format_bytes(on.card.process.margin)),
-                      record::format_bytes(on.fit.reserved), record::format_change(left_on(on)),
-                      largest_text(on.largest_batch), largest_text(on.largest_sequence)});
+                      count(plan.params, "seq"), text(on.card.memory),
+                      fmt::format("{} ± {}", text(on.card.process.bytes), text(on.card.process.margin)),
+                      text(on.fit.reserved), lessons::change_text(left_on(on), unit),
+                      largest_on(plan, "batch", on.largest_batch), largest_on(plan, "seq", on.largest_sequence)});
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/command.h"
 #include "app/cli/output.h"
@@ -15,8 +16,8 @@
 #include "app/common/session.h"
 #include "app/common/step_plan.h"
 #include "demos/experiments/demo.h"
-#include "lessons/axes.h"
 #include "lessons/names.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app {
 
@@ -85,13 +86,13 @@ record::Result<Asked> asked_by(const StepChoice& step, const std::vector<std::st
 
 // "Does not fit on GeForce RTX 4090 by 3.21 GiB: tensors take 24.10 GiB at the peak, the allocator reserves 26.50 GiB, and
 // the process 0.70 GiB, give or take 0.30, of 23.99."
-std::string verdict_sentence(const StepPlan& plan, const PlannedCard& card, const predict::Fit& fit) {
-  const lessons::ByteUnit unit = lessons::byte_unit(static_cast<double>(card.memory));
+std::string verdict_sentence(const StepPlan& plan, const PlannedCard& card, const predict::Fit& fit,
+                             const lessons::ShownUnit& unit) {
   const auto number = [&](record::Bytes bytes) { return lessons::in_unit(static_cast<double>(bytes), unit, 2); };
   std::string text = fmt::format("{} on {}", lessons::capitalised(predict::label_of(fit.verdict)), card.name);
   if (fit.verdict == predict::Verdict::kDoesNotFit && fit.reserved > fit.limit)
     text += fmt::format(" by {} {}", number(fit.reserved - fit.limit), unit.name);
-  text += fmt::format(": tensors take {} {} at the peak", number(plan.requested), unit.name);
+  text += fmt::format(": tensors take {} {} at the peak", number(plan.allocated), unit.name);
   if (plan.reserved > 0) text += fmt::format(", the allocator reserves {}", number(plan.reserved));
   return text + fmt::format(", and the process {}, give or take {}, of {}.", number(card.process.bytes),
                             number(card.process.margin), number(card.memory));
@@ -106,7 +107,7 @@ void put_on_card(record::RunInfo& info, const StepPlan& plan, const PlannedCard&
   facts["card.process_bytes"] = std::to_string(card.process.bytes);
   facts["card.margin_bytes"] = std::to_string(card.process.margin);
   facts["card.verdict"] = predict::key_of(fit.verdict);
-  facts["card.tensor_bytes"] = std::to_string(plan.requested);
+  facts["card.tensor_bytes"] = std::to_string(plan.allocated);
   if (plan.reserved > 0) facts["card.reserved_bytes"] = std::to_string(plan.reserved);
   facts["card.left_bytes"] = std::to_string(fit.limit - fit.reserved);
 }
@@ -134,7 +135,7 @@ std::shared_ptr<const Recording> with_card(const Recording& run, const record::R
 }
 
 // "Measured on NVIDIA H200: 19.51 GiB, equal to the byte." Empty: no step of the run is whole.
-std::string measured_sentence(const Recording& run, Bytes predicted) {
+std::string measured_sentence(const Recording& run, Bytes predicted, const lessons::ShownUnit& unit) {
   const auto step = record::last_whole_step(run);
   if (!step) return {};
   record::Ledger ledger(run);
@@ -142,11 +143,32 @@ std::string measured_sentence(const Recording& run, Bytes predicted) {
   const Bytes measured = ledger.peak(step->first, step->last).totals.allocated;
   const auto gpu = run.info().provenance.find("gpu");
   const std::string difference =
-      measured == predicted ? "equal to the byte"
-                            : fmt::format("{} {} than predicted", record::format_bytes(std::abs(measured - predicted)),
-                                          measured > predicted ? "more" : "less");
+      measured == predicted
+          ? "equal to the byte"
+          : fmt::format("{} {} than predicted", lessons::bytes_text(std::abs(measured - predicted), unit),
+                        measured > predicted ? "more" : "less");
   return fmt::format("Measured on {}: {}, {}.", gpu == run.info().provenance.end() ? "a GPU" : gpu->second,
-                     record::format_bytes(measured), difference);
+                     lessons::bytes_text(measured, unit), difference);
+}
+
+// What was found of the settings.
+struct Found {
+  StepPlan plan;
+  std::optional<PlannedCard> card;
+  predict::Fit fit;                           // on that card
+  std::shared_ptr<const Recording> evidence;  // null: there is none
+};
+
+// Below a figure of them: the verdict, what a run took, and why there is no prediction.
+std::string caption_of(const Found& found, const lessons::FigureData& figure) {
+  const Bytes largest = found.card ? found.card->memory : found.plan.allocated;
+  const lessons::ShownUnit unit = lessons::unit_of_bytes(figure, static_cast<double>(largest));
+  std::vector<std::string> sentences;
+  if (found.card) sentences.push_back(verdict_sentence(found.plan, *found.card, found.fit, unit));
+  if (found.evidence != nullptr) sentences.push_back(measured_sentence(*found.evidence, found.plan.allocated, unit));
+  if (!found.plan.why_formula.empty()) sentences.push_back("By the closed form. " + found.plan.why_formula);
+  std::erase(sentences, "");
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 }  // namespace
@@ -164,39 +186,32 @@ record::Result<std::vector<RunFigures>> step_figures(const StepChoice& step, con
   Session session(choose_engine(engine));
   if (auto usable = check_planned(params, session.engine()); !usable) return usable.error();
   StepPlanner planner(session.predictions(), session.why_no_engine(), &interrupted);
-  const auto plan = planner.plan(params, {});
+  auto plan = planner.plan(params, {});
   if (!plan) return std::vector<RunFigures>{};
   if (!plan->refusal.empty()) return Error{plan->refusal, ErrorKind::kRefused};
+  Found found{.plan = *std::move(plan), .card = asked.value().card, .fit = {}, .evidence = evidence_for(params)};
   Recording drawn = planner.recording(params);
   record::RunInfo info = drawn.info();
   info.provenance.erase("created");  // the same settings give the same file
-  std::string caption;
-  if (const auto& card = asked.value().card) {
-    const auto on = planner.on_card(params, *card);
+  std::optional<lessons::CardLeft> left;
+  if (found.card) {
+    const auto on = planner.on_card(params, *found.card);
     if (!on) return std::vector<RunFigures>{};
-    put_on_card(info, *plan, *card, on->fit);
-    caption = verdict_sentence(*plan, *card, on->fit);
+    found.fit = on->fit;
+    put_on_card(info, found.plan, *found.card, found.fit);
+    left = {found.card->name, info.cap};
   }
-  std::optional<lessons::CapLine> line;
-  if (asked.value().card)
-    line = {fmt::format("{} leaves {}", asked.value().card->name, record::format_bytes(info.cap, 1)),
-            static_cast<double>(info.cap)};
   drawn.set_info(std::move(info));
-  const auto evidence = evidence_for(params);
-  if (evidence != nullptr)
-    if (const std::string measured = measured_sentence(*evidence, plan->allocated); !measured.empty())
-      caption += (caption.empty() ? "" : " ") + measured;
-  if (!plan->why_formula.empty())
-    caption += (caption.empty() ? "" : " ") + fmt::format("By the closed form. {}", plan->why_formula);
+  const auto evidence = found.evidence;
   const auto prediction = std::make_shared<const Recording>(std::move(drawn));
   return std::vector{
       RunFigures{.name = asked.value().name,
                  .recording = evidence != nullptr ? with_card(*evidence, prediction->info()) : prediction,
                  .figures = asked.value().figures,
                  .settings = params,
-                 .caption = std::move(caption),
+                 .caption = [found](const lessons::FigureData& figure) { return caption_of(found, figure); },
                  .prediction = evidence != nullptr ? prediction : nullptr,
-                 .card = std::move(line)}};
+                 .card = std::move(left)}};
 }
 
 }  // namespace headroom::app

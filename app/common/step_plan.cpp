@@ -19,7 +19,7 @@ using record::Params;
 
 namespace {
 
-const record::ParamSpec& spec_of(const Params& params, const std::string& key) {
+const record::ParamSpec& spec_of(const Params& params, std::string_view key) {
   return *std::ranges::find(params.schema(), key, &record::ParamSpec::key);
 }
 
@@ -80,6 +80,11 @@ std::int64_t parameters_of(const Params& params) {
 }
 
 }  // namespace
+
+std::string largest_text(const Params& params, std::string_view key, std::int64_t largest) {
+  const bool at_end = static_cast<double>(largest) >= spec_of(params, key).maximum;
+  return record::format_count(largest) + (at_end ? " or more" : "");
+}
 
 std::optional<predict::ClosedForm> closed_form_of(const Params& train_step) {
   if (refused(train_step)) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/common/predictions.h"
@@ -49,6 +50,9 @@ struct StepPlan {
   std::string op;
   std::vector<CardPlan> cards;
 };
+
+// "5"; "256 or more": the search ends at the largest value that can be set.
+std::string largest_text(const record::Params& params, std::string_view key, std::int64_t largest);
 
 // What settings take that no engine answers for; nothing where no run would take them, which the engine says better.
 std::optional<predict::ClosedForm> closed_form_of(const record::Params& train_step);

@@ -134,7 +134,9 @@ std::optional<double> PageModel::estimated_trial_seconds() const {
 void PageModel::try_border(double now) {
   if (!why_no_trial().empty()) return;
   const std::int64_t largest = *plan()->cards.front().largest_batch;
-  trial_ = Trial{.before = settings(), .left = {largest + 1}, .began = false, .ran = 0};
+  trial_ = Trial{.before = settings(), .left = {}, .began = false, .ran = 0};
+  record::Params next = settings();
+  if (next.set(kBatch, record::ParamValue(largest + 1))) trial_->left.push_back(largest + 1);
   if (largest > 0) trial_->left.push_back(largest);  // from the back
   run_trial(now);
 }

@@ -80,6 +80,7 @@ RunOnShow PageModel::make_run(std::shared_ptr<const record::Recording> recording
   const std::string techniques = sweep ? std::string() : techniques_of(recorded.info());
   if (!techniques.empty()) run.label.insert(0, techniques + "; ");
   if (sweep && !page_->sweep.empty()) run.label.insert(0, "Sweep; ");
+  if (recorded.truncated()) run.label.insert(0, lessons::cut_off_words(recorded) + "; ");
   return run;
 }
 

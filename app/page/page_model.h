@@ -295,7 +295,7 @@ class PageModel {
   bool formula_stands_in() const;  // for a prediction
   bool fills_with_formula() const { return shows_prediction_ && formula_stands_in(); }
   std::optional<PlannedCard> memory_of_cpu() const;
-  lessons::CapLine card_line() const;  // of the chosen card
+  lessons::CardLeft card_left() const;  // of the chosen card
   bool plan_step(bool news);
   void reset_views();
   bool advance(double now);

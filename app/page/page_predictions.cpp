@@ -199,9 +199,8 @@ std::vector<const WayOut*> PageModel::shown_ways() const {
 }
 
 // What the process leaves of it.
-lessons::CapLine PageModel::card_line() const {
-  const auto left = *chosen_card_->memory - predict::process_bytes(chosen_card_->name).bytes;
-  return {fmt::format("{} leaves {}", chosen_card_->name, record::format_bytes(left, 1)), static_cast<double>(left)};
+lessons::CardLeft PageModel::card_left() const {
+  return {chosen_card_->name, *chosen_card_->memory - predict::process_bytes(chosen_card_->name).bytes};
 }
 
 void PageModel::choose_card(const predict::Card* card) {

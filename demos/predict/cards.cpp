@@ -51,6 +51,7 @@ Card card_of(std::string_view line) {
   Cells cells(line);
   Card card;
   card.name = cells.text();
+  card.driver_name = cells.text();
   if (const auto memory = cells.number(static_cast<double>(record::kMiB)))
     card.memory = static_cast<record::Bytes>(*memory);
   card.compute_capability = cells.number(1);

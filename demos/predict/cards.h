@@ -11,7 +11,8 @@ namespace headroom::predict {
 
 // What is empty is not known: of this machine (the first card) until a device was asked; of a card that lacks a format.
 struct Card {
-  std::string name;  // "GeForce RTX 4090"
+  std::string name;         // "GeForce RTX 4090"
+  std::string driver_name;  // "NVIDIA GeForce RTX 4090"
   std::optional<record::Bytes> memory;
   std::optional<double> compute_capability;           // 8.9
   std::optional<double> bandwidth;                    // of the device's memory, bytes per second

@@ -33,9 +33,10 @@ std::vector<const Card*> find_cards(std::string_view words) {
   const std::string wanted = lowered(words);
   std::vector<const Card*> found;
   for (const Card& card : cards()) {
-    const std::string name = lowered(card.name);
-    if (name == wanted) return {&card};
-    if (name.find(wanted) != std::string::npos) found.push_back(&card);
+    const std::string name = lowered(card.name), by_driver = lowered(card.driver_name);
+    if (name == wanted || (!by_driver.empty() && by_driver == wanted)) return {&card};
+    const auto has_words = [&](const std::string& each) { return each.find(wanted) != std::string::npos; };
+    if (has_words(name) || has_words(by_driver)) found.push_back(&card);
   }
   return found;
 }
@@ -82,7 +83,9 @@ Fit FitTest::on(Bytes memory, const ProcessBytes& process) const {
   Fit fit{.limit = memory - process.bytes, .reserved = reserved_};
   const Bytes least = fit.limit - process.margin, most = fit.limit + process.margin;
   fit.verdict = holds(least) ? Verdict::kFits : holds(most) ? Verdict::kTooClose : Verdict::kDoesNotFit;
-  if (fit.verdict != Verdict::kDoesNotFit) fit.reserved = std::min(reserved_, most);
+  // Before it gives up, the allocator gives back the segments that are free.
+  if (fit.verdict == Verdict::kFits) fit.reserved = std::min(reserved_, fit.limit);
+  if (fit.verdict == Verdict::kTooClose) fit.reserved = std::min(reserved_, most);
   return fit;
 }
 

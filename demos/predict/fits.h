@@ -11,8 +11,8 @@
 
 namespace headroom::predict {
 
-// Cards whose name has these words as they are, in capitals or not: "4090" is the GeForce RTX 4090. An exact name is the
-// only answer.
+// Cards whose name, or the driver's name for them, has these words as they are, in capitals or not: "4090" is the GeForce
+// RTX 4090. An exact name is the only answer.
 std::vector<const Card*> find_cards(std::string_view words);
 
 // What a process takes of a card beside PyTorch's allocator: the CUDA context, the code of kernels, what libraries keep

@@ -55,7 +55,7 @@ struct ParamSpec {
   double minimum = 0;  // numbers and bytes, inclusive
   double maximum = 0;
   double default_number = 0;        // numbers, bytes and switches (0 or 1)
-  std::string_view unset;           // how 0, or no file, is shown: "no limit"; empty: 0 is a value as any other
+  std::string_view unset;           // how 0, or no file, is shown: "none"; empty: 0 is a value as any other
   std::string_view default_text;    // choices (a key) and files (empty: none)
   std::span<const Choice> choices;  // of a switch: only if "off" and "on" have other labels
   bool logarithmic = false;         // a slider steps by doubling

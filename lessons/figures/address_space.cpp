@@ -13,7 +13,7 @@
 #include "lessons/figure.h"
 #include "lessons/names.h"
 #include "lessons/shown_range.h"
-#include "lessons/wording.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -53,7 +53,7 @@ const record::OutOfMemoryFacts* failure_at(const record::Recording& run, std::ui
 
 Bytes limit_of(const record::RunInfo& info) { return info.cap > 0 ? info.cap : info.device_memory; }
 
-AddressPiece piece_of(const record::Recording& run, const PlacedBlock& block, Bytes begin) {
+AddressPiece piece_of(const record::Recording& run, const PlacedBlock& block, Bytes begin, const ShownUnit& unit) {
   const record::Storage& storage = *block.storage;
   return {.kind = PieceKind::kBlock,
           .begin = begin + block.begin,
@@ -61,25 +61,27 @@ AddressPiece piece_of(const record::Recording& run, const PlacedBlock& block, By
           .category = storage.category,
           .requested = storage.requested,
           .tip = fmt::format("{}: {} asked for, a block of {}", tensor_name(storage.category, run.op_name(storage.op)),
-                             record::format_bytes(storage.requested), record::format_bytes(storage.block))};
+                             bytes_text(storage.requested, unit), bytes_text(storage.block, unit))};
 }
 
-void add_segment(AddressRow& row, const record::Recording& run, const PlacedSegment& segment, Bytes begin) {
+void add_segment(AddressRow& row, const record::Recording& run, const PlacedSegment& segment, Bytes begin,
+                 const ShownUnit& unit) {
   if (begin > 0) row.seams.push_back(begin);
   const std::size_t first = row.pieces.size();
-  for (const PlacedBlock& block : segment.blocks) row.pieces.push_back(piece_of(run, block, begin));
+  for (const PlacedBlock& block : segment.blocks) row.pieces.push_back(piece_of(run, block, begin, unit));
   for (const FreeRun& free : free_runs(segment))
     row.pieces.push_back({.kind = PieceKind::kFree,
                           .begin = begin + free.begin,
                           .end = begin + free.end,
-                          .tip = fmt::format("Free: {} in a segment of {}", record::format_bytes(free.end - free.begin),
-                                             record::format_bytes(segment.bytes))});
+                          .tip = fmt::format("Free: {} in a segment of {}", bytes_text(free.end - free.begin, unit),
+                                             bytes_text(segment.bytes, unit))});
   std::sort(row.pieces.begin() + static_cast<std::ptrdiff_t>(first), row.pieces.end(),
             [](const AddressPiece& a, const AddressPiece& b) { return a.begin < b.begin; });
 }
 
 // The largest segments first, as many in a row as there is room for.
-std::vector<AddressRow> rows_of(const record::Recording& run, const AddressSpace& space, Bytes width) {
+std::vector<AddressRow> rows_of(const record::Recording& run, const AddressSpace& space, Bytes width,
+                                const ShownUnit& unit) {
   std::vector<const PlacedSegment*> by_size;
   for (const PlacedSegment& segment : space.segments) by_size.push_back(&segment);
   std::ranges::stable_sort(by_size, std::greater{}, &PlacedSegment::bytes);
@@ -94,17 +96,16 @@ std::vector<AddressRow> rows_of(const record::Recording& run, const AddressSpace
       filled.push_back(0);
       counts.push_back(0);
     }
-    add_segment(rows[at], run, *segment, filled[at]);
+    add_segment(rows[at], run, *segment, filled[at], unit);
     filled[at] += segment->bytes;
     ++counts[at];
   }
   for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i].label =
-        counts[i] == 1 ? short_bytes(filled[i]) : fmt::format("{} in {} segments", short_bytes(filled[i]), counts[i]);
+    rows[i].label = short_bytes(filled[i], unit) + (counts[i] == 1 ? "" : fmt::format(" in {} segments", counts[i]));
   return rows;
 }
 
-std::vector<AddressSum> sums_of(const record::Totals& totals, const AddressSpace& space) {
+std::vector<AddressSum> sums_of(const record::Totals& totals, const AddressSpace& space, const ShownUnit& unit) {
   std::vector<AddressSum> sums;
   for (int i = 0; i < record::kNumCategories; ++i) {
     const auto category = static_cast<record::Category>(i);
@@ -112,15 +113,15 @@ std::vector<AddressSum> sums_of(const record::Totals& totals, const AddressSpace
     if (bytes == 0) continue;
     sums.push_back({.kind = PieceKind::kBlock,
                     .category = category,
-                    .label = fmt::format("{} {}", record::label_of(category), record::format_bytes(bytes)),
+                    .label = fmt::format("{} {}", record::label_of(category), bytes_text(bytes, unit)),
                     .bytes = bytes});
   }
   const Bytes free = space.reserved - space.blocks;
   if (free > 0)
     sums.push_back({.kind = PieceKind::kFree,
-                    .label = fmt::format("free {} in {} pieces, the largest {}", record::format_bytes(free),
+                    .label = fmt::format("free {} in {} pieces, the largest {}", bytes_text(free, unit),
                                          record::format_count(static_cast<std::int64_t>(space.free_runs)),
-                                         record::format_bytes(space.largest_free)),
+                                         bytes_text(space.largest_free, unit)),
                     .bytes = free});
   return sums;
 }
@@ -136,22 +137,23 @@ AddressMap map_of(const record::Ledger& run, std::uint64_t event, const AddressS
   const record::Recording& recording = run.recording();
   const record::OutOfMemoryFacts* const failed = failure_at(recording, event);
   AddressMap map;
-  map.title = fmt::format("{} reserved in {} segments, {} of it in blocks", record::format_bytes(space.reserved),
+  const ShownUnit unit = byte_unit(static_cast<double>(space.reserved));
+  map.title = fmt::format("{} reserved in {} segments, {} of it in blocks", bytes_text(space.reserved, unit),
                           record::format_count(static_cast<std::int64_t>(space.segments.size())),
-                          record::format_bytes(space.blocks));
+                          bytes_text(space.blocks, unit));
   constexpr Bytes kRows = 8;  // that many at least where segments are small
   map.width = std::max<Bytes>(space.reserved / kRows, 1);
   for (const PlacedSegment& segment : space.segments) map.width = std::max(map.width, segment.bytes);
   const Bytes limit = limit_of(recording.info()), left = limit - space.reserved;
   if (failed != nullptr) map.width = std::max(map.width, failed->requested);
-  map.rows = rows_of(recording, space, map.width);
-  map.sums = sums_of(run.at(event), space);
+  map.rows = rows_of(recording, space, map.width, unit);
+  map.sums = sums_of(run.at(event), space, unit);
   if (failed == nullptr || left <= 0) return map;
   map.width = std::max(map.width, left);
   add_row(map, PieceKind::kLeft, "not reserved", left,
-          fmt::format("not reserved {} of {}", record::format_bytes(left), record::format_bytes(limit)));
+          fmt::format("not reserved {} of {}", bytes_text(left, unit), bytes_text(limit, unit)));
   add_row(map, PieceKind::kAsked, "asked for", failed->requested,
-          fmt::format("asked for {}", record::format_bytes(failed->requested)));
+          fmt::format("asked for {}", bytes_text(failed->requested, unit)));
   return map;
 }
 

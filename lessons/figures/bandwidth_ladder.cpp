@@ -46,23 +46,26 @@ const Measurement* same_link(const record::Recording& run, const Measurement& ro
   return nullptr;
 }
 
-ChartPoint point_of(const Measurement& row, double x) {
+// Links differ by decades: all are in the unit of the slowest, as the axis.
+constexpr ShownUnit kRateUnit{"GB/s", 1e9};
+
+ChartPoint point_of(const Measurement& row, double x, const ShownUnit& bytes) {
   const double value = rate(row, row.median);
   return {.x = x,
           .y = value,
           .low = rate(row, row.high),
           .high = rate(row, row.low),
-          .label = rate_text(value),
-          .tip = fmt::format("{}, {} memory: {} ({} to {}), {} repeats of {}", row.label, row.storage, rate_text(value),
-                             rate_text(rate(row, row.high)), rate_text(rate(row, row.low)), row.samples,
-                             record::format_bytes(row.bytes))};
+          .label = amount_text(value, kRateUnit),
+          .tip = fmt::format("{}, {} memory: {} ({} to {}), {} repeats of {}", row.label, row.storage,
+                             amount_text(value, kRateUnit), in_unit(rate(row, row.high), kRateUnit),
+                             in_unit(rate(row, row.low), kRateUnit), row.samples, bytes_text(row.bytes, bytes))};
 }
 
 // Run A's bar beside it.
-ChartPoint point_of_a(const Measurement& a, const Measurement& b, double x) {
-  ChartPoint point = point_of(a, x);
+ChartPoint point_of_a(const Measurement& a, const Measurement& b, double x, const ShownUnit& bytes) {
+  ChartPoint point = point_of(a, x, bytes);
   const double change = rate(b, b.median) - rate(a, a.median);
-  point.tip = fmt::format("Run A: {}. B − A: {}{}", point.tip, change < 0 ? "−" : "+", rate_text(std::abs(change)));
+  point.tip = fmt::format("Run A: {}. B − A: {}{}", point.tip, change < 0 ? "" : "+", amount_text(change, kRateUnit));
   return point;
 }
 
@@ -74,13 +77,16 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   ChartSeries slow{.label = "from pageable memory", .kind = SeriesKind::kEager, .points = {}};
   ChartSeries before{.label = "run A", .kind = SeriesKind::kLibrary, .points = {}};
   const bool hidden = input.view.hidden;
+  record::Bytes most = 0;
+  for (const Measurement& row : input.run->recording().measurements()) most = std::max(most, row.bytes);
+  const ShownUnit bytes = byte_unit(static_cast<double>(most));
   double low = HUGE_VAL, high = 0;  // of what is on the axis
   for (const Place& place : kPlaces) {
     bool there = false;
     for (const Measurement& row : input.run->recording().measurements()) {
       if (row.panel != record::Measurement::kBandwidth || row.variant != place.variant || row.median <= 0) continue;
       const auto x = static_cast<double>(chart.categories.size());
-      const ChartPoint point = point_of(row, x);
+      const ChartPoint point = point_of(row, x, bytes);
       there = true;
       if (hidden && !is_known(row)) continue;
       low = std::min(low, is_known(row) && input.view.asked ? point.y * kRoomBelow : point.y);
@@ -89,7 +95,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
       const Measurement* a =
           input.baseline == nullptr || through_buffer(row) ? nullptr : same_link(input.baseline->recording(), row);
       if (a == nullptr) continue;
-      before.points.push_back(point_of_a(*a, row, x));
+      before.points.push_back(point_of_a(*a, row, x, bytes));
       low = std::min(low, before.points.back().y);
       high = std::max(high, before.points.back().high);
     }
@@ -107,7 +113,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   chart.y = {.unit = AxisUnit::kBytesPerSecond,
              .low = std::pow(10, std::floor(std::log10(low * 0.7))),
              .high = std::pow(10, std::ceil(std::log10(high * 1.5))),
-             .logarithmic = true};
+             .logarithmic = true,
+             .shown = kRateUnit};
   chart.title = "Bytes moved per second";
   chart.asked = true;
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());

@@ -1,6 +1,7 @@
 // What part of a copy's bandwidth each form of each kernel reaches, at the largest shape that was measured.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -26,41 +27,49 @@ std::vector<const Measurement*> largest_shape(const record::Recording& recording
   return copied ? rows : std::vector<const Measurement*>{};
 }
 
+std::vector<const Measurement*> largest_shapes(const record::Recording& recording, const std::string& pass) {
+  std::vector<const Measurement*> all;
+  for (const std::string& panel : measured_panels(recording, pass)) {
+    const auto rows = largest_shape(recording, panel, pass);
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
+bool is_copy(const Measurement* row) { return row->variant == "copy"; }
+
 void add_panels(FigureData& figure, const FigureInput& input) {
-  const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
-  const record::Recording& recording = input.run->recording();
+  const auto rows = largest_shapes(input.run->recording(), input.params->text("pass"));
+  const RowUnits units = units_of(rows);
+  std::map<std::string, const Measurement*> copies;  // by panel
+  double bandwidth = 0;
+  for (const Measurement* row : rows) {
+    if (!is_copy(row)) continue;
+    copies.emplace(row->panel, row);
+    bandwidth = std::max(bandwidth, rate_of(*row));
+  }
   Chart chart;
   std::vector<std::string> panels;
-  double bandwidth = 0;
-  for (const std::string& panel : measured_panels(recording, params.text("pass"))) {
-    const auto rows = largest_shape(recording, panel, params.text("pass"));
-    if (rows.empty()) continue;
-    const Measurement& copy = **std::find_if(rows.begin(), rows.end(), [](auto* r) { return r->variant == "copy"; });
-    const double x = static_cast<double>(panels.size());
-    panels.push_back(panel_title(panel));
-    for (const Measurement* row : rows) {
-      if (row->variant == "copy") {
-        bandwidth = std::max(bandwidth, static_cast<double>(row->bytes) / row->median);
-        continue;
-      }
-      const double part = 100 * copy.median / row->median;
-      series_of(chart, row->variant)
-          .points.push_back({.x = x,
-                             .y = part,
-                             .low = 100 * copy.median / std::max(row->high, 1.0),
-                             .high = 100 * copy.median / std::max(row->low, 1.0),
-                             .label = fmt::format("{:.0f}", part),
-                             .tip = fmt::format("{}; {}", row_text(*row),
-                                                rate_text(static_cast<double>(row->bytes) / row->median * 1e9))});
-    }
+  std::string_view last;
+  for (const Measurement* row : rows) {
+    if (row->panel != last) panels.push_back(panel_title(row->panel));
+    last = row->panel;
+    if (is_copy(row)) continue;
+    const double copy = copies.at(row->panel)->median, part = 100 * copy / row->median;
+    series_of(chart, row->variant)
+        .points.push_back({.x = static_cast<double>(panels.size() - 1),
+                           .y = part,
+                           .low = 100 * copy / std::max(row->high, 1.0),
+                           .high = 100 * copy / std::max(row->low, 1.0),
+                           .label = fmt::format("{:.0f}", part),
+                           .tip = row_text(*row, units) + "; " + amount_text(rate_of(*row), units.rate)});
   }
   if (chart.series.empty()) {
     figure.head.empty_reason = "This run measured no kernel beside a copy in this pass.";
     return;
   }
-  make_parts_of_copy(chart, std::move(panels),
-                     fmt::format("a copy of as many bytes, up to {}", rate_text(bandwidth * 1e9)));
+  make_parts_of_copy(chart, std::move(panels), "a copy of as many bytes, up to " + amount_text(bandwidth, units.rate));
   figure.panels.emplace_back(std::move(chart));
 }
 

@@ -29,52 +29,40 @@ Spread memory_of(const Measurement& row) {
 }
 
 // "RMSNorm, eager, 8,192 × 4,096, bf16: 832.00 MiB beside its inputs"
-std::string memory_text(const Measurement& row) {
+std::string memory_text(const Measurement& row, const RowUnits& units) {
   return fmt::format("{}, {}, {}, {}: {} beside its inputs", panel_title(row.panel), variant_label(row.variant),
-                     shape_label(row), row.storage, record::format_bytes(row.extra_memory));
+                     shape_label(row), row.storage, bytes_text(row.extra_memory, units.memory));
 }
 
-double highest(const ChartSeries& series) {
-  double high = 0;
-  for (const ChartPoint& point : series.points) high = std::max(high, point.y);
-  return high;
-}
-
-void finish_chart(Chart& chart, const View& view) {
-  chart.bars = true;
-  chart.y.unit = AxisUnit::kBytes;
-  double fused = 0;
-  for (const ChartSeries& series : chart.series)
-    if (series.kind == SeriesKind::kFused) fused = std::max(fused, highest(series));
-  if (view.hidden) std::erase_if(chart.series, [](const auto& series) { return series.kind != SeriesKind::kFused; });
-  fit_y(chart);
-  if (view.asked) {  // the same axis before and after the answer
-    Chart room{.y = {.unit = AxisUnit::kBytes},
-               .series = {{.label = {}, .points = {{.x = 0, .y = kRoomWhileHidden * fused}}}}};
-    fit_y(room);
-    chart.y.high = std::max(chart.y.high, room.y.high);
-  }
-  const ByteUnit unit = byte_unit(chart.y.high);
-  for (ChartSeries& series : chart.series)
-    for (ChartPoint& point : series.points) {
-      const double shown = point.y / unit.bytes;
-      point.label = in_unit(point.y, unit, shown < 1 ? 2 : shown < 100 ? 1 : 0);
-    }
+double highest(const std::vector<const Measurement*>& rows) {
+  double most = 0;
+  for (const Measurement* row : rows) most = std::max(most, static_cast<double>(row->extra_memory));
+  return most;
 }
 
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
-  const auto rows = rows_of(recording, params.text("panel"), params.text("pass"), main_timing(recording));
-  Chart chart = chart_by_shape(rows, &memory_of, &memory_text);
+  auto rows = rows_of(recording, params.text("panel"), params.text("pass"), main_timing(recording));
+  auto fused = rows;
+  std::erase_if(fused, [](const Measurement* row) { return kind_of(row->variant) != SeriesKind::kFused; });
+  if (input.view.hidden) rows = fused;
+  // The same axis before and after the answer.
+  const double high = std::max(highest(rows), input.view.asked ? kRoomWhileHidden * highest(fused) : 0);
+  RowUnits units = units_of(rows);
+  units.memory = byte_unit(high);
+  Chart chart = chart_by_shape(rows, units, &memory_of, &memory_text);
   if (chart.series.empty()) {
     figure.head.empty_reason = "This run did not measure the memory of " + panel_title(params.text("panel")) + ".";
     return;
   }
   chart.title = panel_title(params.text("panel"));
   chart.asked = params.text("panel") == "rms_norm" && params.text("pass") == "full";
-  finish_chart(chart, input.view);
+  chart.bars = true;
+  chart.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(std::max(high, 1.0) * 1.1), .shown = units.memory};
+  for (ChartSeries& series : chart.series)
+    for (ChartPoint& point : series.points) point.label = in_unit(point.y, units.memory);
   figure.panels.emplace_back(std::move(chart));
 }
 

@@ -33,13 +33,14 @@ Roofs roofs_of(const record::Recording& recording) {
 }
 
 // The largest shape of each kernel: every form at the same intensity, the least bytes that any form must move.
-void add_points(Chart& chart, const record::Recording& recording, const std::string& pass) {
+std::vector<const Measurement*> drawn_rows(const record::Recording& recording, const std::string& pass) {
   std::vector<std::string> panels = measured_panels(recording, pass);
   if (pass == "full") {
     for (const char* other : {"forward", "backward"})
       for (std::string& panel : measured_panels(recording, other))
         if (std::find(panels.begin(), panels.end(), panel) == panels.end()) panels.push_back(std::move(panel));
   }
+  std::vector<const Measurement*> drawn;
   for (const std::string& panel : panels) {
     auto rows = rows_of(recording, panel, pass, main_timing(recording));
     for (const char* other : {"forward", "backward"})
@@ -47,18 +48,24 @@ void add_points(Chart& chart, const record::Recording& recording, const std::str
     record::Bytes most = 0;
     for (const Measurement* row : rows) most = std::max(most, row->bytes);
     for (const Measurement* row : rows) {
-      const bool drawn = row->variant == "fused" || row->variant == "eager" || row->variant == "library";
-      if (row->bytes != most || row->flops <= 0 || row->median <= 0 || most <= 0 || !drawn) continue;
-      const double y = row->flops / row->median * 1e9;
-      series_of(chart, row->variant)
-          .points.push_back(
-              {.x = row->flops / static_cast<double>(row->bytes),
-               .y = y,
-               .low = y,
-               .high = y,
-               .label = row->variant == "fused" ? panel_title(panel) : std::string(),
-               .tip = fmt::format("{}; {:.2f} FLOP/B", row_text(*row), row->flops / static_cast<double>(row->bytes))});
+      const bool form = row->variant == "fused" || row->variant == "eager" || row->variant == "library";
+      if (row->bytes == most && row->flops > 0 && row->median > 0 && most > 0 && form) drawn.push_back(row);
     }
+  }
+  return drawn;
+}
+
+void add_points(Chart& chart, const std::vector<const Measurement*>& rows) {
+  const RowUnits units = units_of(rows);
+  for (const Measurement* row : rows) {
+    const double y = row->flops / row->median * 1e9, x = row->flops / static_cast<double>(row->bytes);
+    series_of(chart, row->variant)
+        .points.push_back({.x = x,
+                           .y = y,
+                           .low = y,
+                           .high = y,
+                           .label = row->variant == "fused" ? panel_title(row->panel) : std::string(),
+                           .tip = fmt::format("{}; {:.2f} FLOP/B", row_text(*row, units), x)});
   }
 }
 
@@ -71,10 +78,9 @@ void add_roofs(Chart& chart, const Roofs& roofs) {
        .x = {low, end},
        .y = {low * roofs.bytes_per_second, end * roofs.bytes_per_second}});
   if (roofs.flops_per_second <= 0 || ridge >= high) return;
+  chart.y.shown = unit_for(AxisUnit::kFlopsPerSecond, roofs.flops_per_second);
   chart.references.push_back({.label = fmt::format("copy {}, products {}", rate_text(roofs.bytes_per_second),
-                                                   roofs.flops_per_second >= 1e12
-                                                       ? fmt::format("{:.0f} TFLOP/s", roofs.flops_per_second / 1e12)
-                                                       : fmt::format("{:.0f} GFLOP/s", roofs.flops_per_second / 1e9)),
+                                                   amount_text(roofs.flops_per_second, *chart.y.shown)),
                               .x = {ridge, high},
                               .y = {roofs.flops_per_second, roofs.flops_per_second}});
 }
@@ -84,7 +90,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
   Chart chart;
-  add_points(chart, recording, params.text("pass"));
+  add_points(chart, drawn_rows(recording, params.text("pass")));
   const Roofs roofs = roofs_of(recording);
   if (chart.series.empty() || roofs.bytes_per_second <= 0) {
     figure.head.empty_reason = "This run has no kernel with a known traffic, or no copy to compare it with.";

@@ -53,13 +53,17 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     panels.clear();
     for (const record::Choice& choice : kBenchPanels) panels.emplace_back(choice.key);
   }
+  std::vector<const Measurement*> all;
+  for (const std::string& panel : panels)
+    for (const Measurement* row : rows_for(recording, panel, pass, timing)) all.push_back(row);
+  const RowUnits units = units_of(all);
   for (const std::string& panel : panels) {
     const auto rows = rows_for(recording, panel, pass, timing);
-    Chart chart = chart_by_shape(rows, &time_of);
+    Chart chart = chart_by_shape(rows, units, &time_of);
     if (chart.series.empty()) continue;
     chart.bars = true;
     chart.title = title_of(panel, pass, *rows.front());
-    chart.y.unit = AxisUnit::kNanoseconds;
+    chart.y = {.unit = AxisUnit::kNanoseconds, .shown = units.time};
     if (panels.size() == 1) label_times(chart);
     fit_y(chart);
     figure.panels.emplace_back(std::move(chart));

@@ -29,25 +29,25 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     return;
   }
   Chart chart;
+  const RowUnits units = units_of(rows);
   for (const Measurement* row : rows) {
     if (row == *copy || !(row->low > 0)) continue;
     const double part = 100 * (*copy)->median / row->median;
-    ChartPoint point{.x = 0,
-                     .y = part,
-                     .low = 100 * (*copy)->median / row->high,
-                     .high = 100 * (*copy)->median / row->low,
-                     .label = fmt::format("{:.0f} %, {}", part, time_text(row->median)),
-                     .tip = fmt::format("{}: {} ({} to {}), {} repeats; {:.0f} GB/s", form_label(row->variant),
-                                        time_text(row->median), time_text(row->low), time_text(row->high), row->samples,
-                                        static_cast<double>(row->bytes) / row->median)};
+    ChartPoint point{
+        .x = 0,
+        .y = part,
+        .low = 100 * (*copy)->median / row->high,
+        .high = 100 * (*copy)->median / row->low,
+        .label = fmt::format("{:.0f} %, {}", part, amount_text(row->median, units.time)),
+        .tip = fmt::format("{}: {}, {} repeats; {}", form_label(row->variant), time_with_spread(*row, units.time),
+                           row->samples, amount_text(rate_of(*row), units.rate))};
     chart.series.push_back(
         {.label = form_label(row->variant), .kind = kind_of(row->variant), .points = {std::move(point)}});
   }
-  const double bandwidth = static_cast<double>((*copy)->bytes) / (*copy)->median * 1e9;
   make_parts_of_copy(chart,
                      {fmt::format("{}, {} × {}", (*copy)->label, record::format_count((*copy)->rows),
                                   record::format_count((*copy)->width))},
-                     "a copy of as many bytes, " + rate_text(bandwidth));
+                     "a copy of as many bytes, " + amount_text(rate_of(**copy), units.rate));
   figure.panels.emplace_back(std::move(chart));
 }
 

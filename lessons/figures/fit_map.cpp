@@ -1,10 +1,8 @@
 // Which steps fit on a card: what is left of it for each batch and sequence, with the settings' model and techniques.
-// Arithmetic: it needs no run. Where the settings' own step was predicted, its cell is the prediction's.
+// Arithmetic: it needs no run. All cells are by closed form, that of the settings as well, so that they can be compared.
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +14,7 @@
 #include "demos/predict/fits.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -62,34 +61,21 @@ class Steps {
   bool beyond_ = false;
 };
 
-// Of the step with these settings, where it was predicted; nothing: it was not, or the prediction ends at another limit.
-std::optional<predict::Fit> predicted_fit(const FigureInput& input, const record::Params& settings,
-                                          const CardLimit& limit) {
-  if (input.predicted == nullptr) return std::nullopt;
-  const record::Recording& run = input.predicted->recording();
-  const bool same = run.info().params == settings.to_map() && run.info().source == record::Source::kPredicted &&
-                    run.info().device == record::DeviceKind::kGpu;
-  if (!same || !run.outcome() || run.outcome()->kind != record::OutcomeKind::kCompleted) return std::nullopt;
-  const std::shared_ptr<const record::Recording> shared(std::shared_ptr<void>(), &run);  // the caller's
-  return predict::FitTest(shared, shared).on(limit.memory, limit.process);
-}
-
-std::string words_of(std::int64_t batch, std::int64_t sequence, const predict::Fit& fit, bool predicted) {
+std::string words_of(std::int64_t batch, std::int64_t sequence, const predict::Fit& fit) {
+  const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // as the cells
   const Bytes left = fit.limit - fit.reserved;
-  return fmt::format("{} × {} tokens, {}: {}, {} {} of {}", record::format_count(batch), record::format_count(sequence),
-                     predicted ? "predicted" : "closed form", predict::label_of(fit.verdict),
-                     record::format_bytes(std::abs(left)), left >= 0 ? "left" : "missing",
-                     record::format_bytes(fit.limit));
+  return fmt::format("{} × {} tokens: {}, {} {} of {}", record::format_count(batch), record::format_count(sequence),
+                     predict::label_of(fit.verdict), bytes_text(std::abs(left), unit), left >= 0 ? "left" : "missing",
+                     bytes_text(fit.limit, unit));
 }
 
-HeatMap map_of(const FigureInput& input, const record::Params& settings, const CardLimit& limit) {
+HeatMap map_of(const record::Params& settings, const CardLimit& limit) {
   const std::int64_t own_batch = settings.integer("batch"), own_sequence = settings.integer("seq");
   const auto batches = with_own(kBatches, own_batch), sequences = with_own(kSequences, own_sequence);
-  const auto predicted = predicted_fit(input, settings, limit);
   Steps steps(settings);
   HeatMap map;
   map.low = 0;
-  map.high_text = "GiB left of the card; − missing";
+  map.high_text = "GiB left of the card, tensors by closed form; − missing";
   map.x_name = "sequences in a batch";
   for (const std::int64_t batch : batches) map.columns.push_back(record::format_count(batch));
   for (const std::int64_t sequence : sequences) {
@@ -99,11 +85,11 @@ HeatMap map_of(const FigureInput& input, const record::Params& settings, const C
     map.tips.emplace_back();
     for (const std::int64_t batch : batches) {
       const bool own = batch == own_batch && sequence == own_sequence;
-      const predict::Fit fit = own && predicted ? *predicted : steps.fit(batch, sequence, limit);
+      const predict::Fit fit = steps.fit(batch, sequence, limit);
       if (own) map.chosen = MapCell{map.cells.size() - 1, map.cells.back().size()};
       map.cells.back().push_back(static_cast<double>(fit.limit - fit.reserved) / static_cast<double>(record::kGiB));
       map.states.back().push_back(fit.verdict);
-      map.tips.back().push_back(words_of(batch, sequence, fit, own && predicted));
+      map.tips.back().push_back(words_of(batch, sequence, fit));
     }
   }
   // A batch grows evenly: the largest that fits is found by halving.
@@ -112,10 +98,11 @@ HeatMap map_of(const FigureInput& input, const record::Params& settings, const C
     const std::int64_t middle = low + (high - low) / 2;
     (steps.fit(middle, own_sequence, limit).verdict == Verdict::kFits ? low : high) = middle;
   }
-  map.title = low > 0 ? fmt::format("On {}: up to {} sequences of {} tokens, by closed form", limit.name,
-                                    record::format_count(low), record::format_count(own_sequence))
-                      : fmt::format("On {}: not even one sequence of {} tokens, by closed form", limit.name,
-                                    record::format_count(own_sequence));
+  const std::string most = low == 0
+                               ? "not even one sequence"
+                               : fmt::format("up to {} sequence{}", record::format_count(low), low == 1 ? "" : "s");
+  map.title =
+      fmt::format("On {}: {} of {} tokens, by closed form", limit.name, most, record::format_count(own_sequence));
   return map;
 }
 
@@ -136,7 +123,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const CardLimit limit = card_limit(*input.params, settings);
   figure.head.provenance["card.memory_bytes"] = std::to_string(limit.memory);
   figure.head.provenance["card.process_bytes"] = std::to_string(limit.process.bytes);
-  figure.panels.emplace_back(map_of(input, settings, limit));
+  figure.panels.emplace_back(map_of(settings, limit));
 }
 
 }  // namespace

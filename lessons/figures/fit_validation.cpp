@@ -22,28 +22,28 @@ constexpr std::array kSchema{record::ParamSpec{.key = "gpu",
 
 double in_gib(record::Bytes bytes) { return static_cast<double>(bytes) / double{record::kGiB}; }
 
-ChartPoint point_of(const ValidatedRun& run) {
+ChartPoint point_of(const ValidatedRun& run, const ShownUnit& unit) {
   const auto y = static_cast<double>(run.measured);
   const std::string difference = run.measured == run.predicted
                                      ? "equal to the byte"
-                                     : record::format_change(run.measured - run.predicted) + " to the prediction";
-  return {
-      .x = in_gib(run.predicted),
-      .y = y,
-      .low = y,
-      .high = y,
-      .label = {},
-      .tip = fmt::format("{} on {}: {}, {}", run.settings, run.gpu, record::format_bytes(run.measured), difference)};
+                                     : change_text(run.measured - run.predicted, unit) + " to the prediction";
+  return {.x = in_gib(run.predicted),
+          .y = y,
+          .low = y,
+          .high = y,
+          .label = {},
+          .tip = fmt::format("{} on {}: {}, {}", run.settings, run.gpu, bytes_text(run.measured, unit), difference)};
 }
 
 void add_panels(FigureData& figure, const FigureInput& input) {
   const std::string& gpu = input.params->text("gpu");
   ChartSeries equal{.label = {}, .kind = SeriesKind::kFused, .points = {}};
   ChartSeries differs{.label = {}, .kind = SeriesKind::kEager, .points = {}};
-  double most = 0, farthest = 0;  // GiB; of the measured bytes
+  const ShownUnit unit = byte_unit(double{2 * record::kGiB});  // as the axis of what was predicted
+  double most = 0, farthest = 0;                               // GiB; of the measured bytes
   for (const ValidatedRun& run : validated_runs()) {
     if (gpu != "both" && run.gpu != gpu) continue;
-    (run.measured == run.predicted ? equal : differs).points.push_back(point_of(run));
+    (run.measured == run.predicted ? equal : differs).points.push_back(point_of(run, unit));
     most = std::max(most, in_gib(std::max(run.predicted, run.measured)));
     farthest = std::max(farthest, std::abs(in_gib(run.measured - run.predicted)) / in_gib(run.measured));
   }
@@ -51,7 +51,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   differs.label = fmt::format("{} others, by at most {:.1f} %", differs.points.size(), 100 * farthest);
   Chart chart{.title = "Most that the allocator reserved, runs with drawn settings",
               .x = {.unit = AxisUnit::kNumber, .low = 0, .high = most * 1.05, .name = "predicted before the run, GiB"},
-              .y = {.unit = AxisUnit::kBytes, .name = "measured"},
+              .y = {.unit = AxisUnit::kBytes, .name = "measured", .shown = unit},
               .joined = false};
   chart.references.push_back({"measured = predicted", {0, chart.x.high}, {0, chart.x.high * double{record::kGiB}}});
   chart.series.push_back(std::move(equal));

@@ -10,6 +10,7 @@
 #include "demos/experiments/schemas.h"
 #include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -40,6 +41,8 @@ struct Shape {
   Bytes head_gradient() const { return vocab * hidden * head_gradient_element; }
   Bytes logits(std::int64_t i) const { return rows(i) * columns(i) * element; }
   Bytes alive(std::int64_t i) const { return input_gradient() + head_gradient() + logits(i); }  // dX + dW + C · V
+  Bytes all_logits() const { return tokens * vocab * 4; }
+  ShownUnit unit() const { return byte_unit(static_cast<double>(std::max(all_logits(), alive(0)))); }
 };
 
 // As the settings have it; for the other losses as the fused one would do it.
@@ -108,7 +111,7 @@ class ChunkDiagram {
                               .filled = filled,
                               .category = category,
                               .value = static_cast<double>(bytes),
-                              .tip = fmt::format("{}: {}", label, record::format_bytes(bytes))});
+                              .tip = fmt::format("{}: {}", label, bytes_text(bytes, shape_.unit()))});
     return diagram_.boxes.size() - 1;
   }
 
@@ -145,12 +148,13 @@ class ChunkDiagram {
   Diagram diagram_;
 };
 
-TableRow bytes_row(std::optional<Category> category, std::string name, std::string note, Bytes bytes) {
+TableRow bytes_row(const Shape& shape, std::optional<Category> category, std::string name, std::string note,
+                   Bytes bytes) {
   std::string tip = fmt::format("{}: {} B", name, record::format_count(bytes));
   return {.category = category,
           .name = std::move(name),
           .note = std::move(note),
-          .cells = {record::format_bytes(bytes)},
+          .cells = {bytes_text(bytes, shape.unit())},
           .tip = std::move(tip)};
 }
 
@@ -159,19 +163,19 @@ Table bytes_of(const Shape& shape, std::int64_t index) {
   Table table{.head = "In memory for the loss",
               .columns = {"bytes"},
               .rows = {},
-              .foot = "All logits at once, in fp32: " + record::format_bytes(shape.tokens * shape.vocab * 4) + "."};
+              .foot = "All logits at once, in fp32: " + bytes_text(shape.all_logits(), shape.unit()) + "."};
   table.rows = {
-      bytes_row(Category::kGradients, "dX",
+      bytes_row(shape, Category::kGradients, "dX",
                 fmt::format("BT · H · {0} = {1} · {0}", shape.input_gradient_element, by(shape.tokens, shape.hidden)),
                 shape.input_gradient()),
-      bytes_row(Category::kGradients, "dW",
+      bytes_row(shape, Category::kGradients, "dW",
                 fmt::format("V · H · {0} = {1} · {0}", shape.head_gradient_element, by(shape.vocab, shape.hidden)),
                 shape.head_gradient()),
-      bytes_row(Category::kLogits, fmt::format("Logits of the {}, and their gradient in place", part),
+      bytes_row(shape, Category::kLogits, fmt::format("Logits of the {}, and their gradient in place", part),
                 fmt::format("{} · {} = {} · {}", shape.by_columns ? "BT · C" : "C · V", shape.element,
                             by(shape.rows(index), shape.columns(index)), shape.element),
                 shape.logits(index)),
-      bytes_row(std::nullopt, "Together", "dX + dW + logits", shape.alive(index))};
+      bytes_row(shape, std::nullopt, "Together", "dX + dW + logits", shape.alive(index))};
   return table;
 }
 

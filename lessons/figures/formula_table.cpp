@@ -8,6 +8,7 @@
 #include "demos/experiments/schemas.h"
 #include "lessons/figure.h"
 #include "lessons/formulas.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -58,9 +59,16 @@ Bytes measured(const record::Ledger& run, const FormulaTerm& term) {
   return -1;
 }
 
-std::string text_of(Bytes bytes) { return bytes < 0 ? "–" : record::format_bytes(bytes); }
+std::string text_of(Bytes bytes, const ShownUnit& unit) { return bytes < 0 ? "–" : bytes_text(bytes, unit); }
 
-std::string signed_text(Bytes bytes) { return bytes == 0 ? "0" : record::format_change(bytes); }
+std::string signed_text(Bytes bytes, const ShownUnit& unit) { return bytes == 0 ? "0" : change_text(bytes, unit); }
+
+// Of the largest term: all columns are in it.
+ShownUnit unit_of(const std::vector<FormulaTerm>& terms) {
+  Bytes most = 0;
+  for (const FormulaTerm& term : terms) most = std::max(most, term.bytes);
+  return byte_unit(static_cast<double>(most));
+}
 
 std::string off_by(Bytes formula, Bytes value) {
   if (value < 0 || formula <= 0) return "–";
@@ -76,6 +84,7 @@ std::string exact(std::string_view what, Bytes bytes) {
 
 void fill(Table& table, const std::vector<FormulaTerm>& terms, const FigureInput& input, bool run_fits) {
   const auto column = [&](const char* head) { table.columns.emplace_back(head); };
+  const ShownUnit unit = unit_of(terms);
   column("formula");
   if (input.predicted != nullptr) column("predicted");
   if (run_fits) column("measured"), column("off by");
@@ -84,22 +93,22 @@ void fill(Table& table, const std::vector<FormulaTerm>& terms, const FigureInput
     TableRow row{.category = term.category,
                  .name = term.name,
                  .note = term.symbols + " = " + term.numbers,
-                 .cells = {record::format_bytes(term.bytes)},
+                 .cells = {bytes_text(term.bytes, unit)},
                  .tip = {}};
     row.tip = term.name + exact("formula", term.bytes);
     if (input.predicted != nullptr) {
       const Bytes predicted = measured(*input.predicted, term);
-      row.cells.push_back(text_of(predicted));
+      row.cells.push_back(text_of(predicted, unit));
       row.tip += exact("predicted", predicted);
     }
     if (run_fits) {
       const Bytes value = measured(*input.run, term);
-      row.cells.push_back(text_of(value));
+      row.cells.push_back(text_of(value, unit));
       row.cells.push_back(off_by(term.bytes, value));
       row.tip += exact("measured", value);
       if (input.baseline != nullptr) {
         const Bytes before = measured(*input.baseline, term);
-        row.cells.push_back(value < 0 || before < 0 ? "–" : signed_text(value - before));
+        row.cells.push_back(value < 0 || before < 0 ? "–" : signed_text(value - before, unit));
       }
     }
     table.rows.push_back(std::move(row));

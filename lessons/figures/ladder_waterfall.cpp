@@ -52,11 +52,12 @@ std::string why_refused(const SweepPoint& point) {
   return words.empty() ? point.outcome.message : words;
 }
 
-Rung rung_of(const SweepPoint& point, bool first) {
+Rung rung_of(const SweepPoint& point, bool first, const ShownUnit& unit) {
   Rung rung;
   rung.label = (first ? "" : "+ ") + experiments::ladder_label(point.label);
   rung.predicted = is_computed(point);
-  rung.tip = point_text(point, experiments::ladder_label(point.label)) + (rung.predicted ? " (not measured)" : "");
+  rung.tip =
+      point_text(point, experiments::ladder_label(point.label), unit) + (rung.predicted ? " (not measured)" : "");
   if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // by the reader, or it is on its way
     rung.off = !point.outcome.message.empty();
     rung.note = rung.off ? "switched off" : "";
@@ -72,7 +73,7 @@ Rung rung_of(const SweepPoint& point, bool first) {
   }
   rung.bytes = point.peak_by_category;
   rung.out_of_memory = ran_out(point);
-  rung.value = ran_out(point) ? "out of memory" : record::format_bytes(point.peak_allocated);
+  rung.value = ran_out(point) ? "out of memory" : bytes_text(point.peak_allocated, unit);
   rung.speed = point.tokens_per_second;
   if (point.tokens_per_second > 0) rung.speed_text = speed_text(point.tokens_per_second);
   if (point.loss) rung.loss = fmt::format("{:.3f}", *point.loss);
@@ -117,6 +118,20 @@ std::string foot_of(const std::vector<SweepPoint>& points, bool hidden) {
   return words;
 }
 
+// Of what is shown: nothing but the first rung while the others are the answer.
+Axis peaks_axis(const FigureInput& input) {
+  const auto& points = input.run->recording().sweep_points();
+  const bool to_a = input.params->text("delta") == "a";
+  record::Bytes highest = 1;
+  for (const SweepPoint& point : points) {
+    if (input.view.hidden && &point != &points.front()) break;
+    highest = std::max(highest, point.peak_allocated);
+    const SweepPoint* const a = to_a && completed(point) ? rung_of_a(input, point) : nullptr;
+    if (a != nullptr) highest = std::max(highest, a->peak_allocated);
+  }
+  return {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
+}
+
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   if (!begin_sweep(figure.head, input)) return;
@@ -126,7 +141,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     return;
   }
   Rungs panel;
-  record::Bytes highest = 1;
+  panel.peaks = peaks_axis(input);
+  const ShownUnit unit = unit_of(panel.peaks);
   double fastest = 1;
   record::Bytes before = 0;          // nothing is compared with a rung that did not fit: its peak is not known
   double speed_before = 0;           // the same; 0: not known
@@ -138,7 +154,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
       panel.rungs.push_back(hidden_rung(point));
       continue;
     }
-    Rung rung = rung_of(point, first);
+    Rung rung = rung_of(point, first, unit);
     if (last != nullptr && completed(point)) {
       rung.note = dropped(*last, point);
       if (!rung.note.empty()) rung.tip += "; " + rung.note;
@@ -146,19 +162,18 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     if (completed(point)) last = &point;
     const SweepPoint* a = rung_of_a(input, point);
     if (a != nullptr && completed(point))
-      rung.tip += fmt::format(". Run A: {}, B − A: {}", record::format_bytes(a->peak_allocated),
-                              record::format_change(point.peak_allocated - a->peak_allocated));
+      rung.tip += fmt::format(". Run A: {}, B − A: {}", bytes_text(a->peak_allocated, unit),
+                              change_text(point.peak_allocated - a->peak_allocated, unit));
     if (completed(point) && to_a) {
       rung.before = a == nullptr ? 0 : a->peak_allocated;
-      rung.delta = a == nullptr ? "" : record::format_change(point.peak_allocated - a->peak_allocated);
+      rung.delta = a == nullptr ? "" : change_text(point.peak_allocated - a->peak_allocated, unit);
     } else if (completed(point)) {
       if (before > 0) {
         rung.before = before;
-        rung.delta = record::format_change(point.peak_allocated - before);
+        rung.delta = change_text(point.peak_allocated - before, unit);
       }
       if (params.text("delta") == "step" || before == 0) before = point.peak_allocated;
     }
-    highest = std::max({highest, point.peak_allocated, rung.before});
     const double than = to_a ? (a == nullptr ? 0 : a->tokens_per_second) : speed_before;
     rung.speed_delta = speed_change(point.tokens_per_second, than);
     rung.speed_told = std::abs(point.tokens_per_second - than) > kSpeedNoise * than;
@@ -168,7 +183,6 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     panel.rungs.push_back(std::move(rung));
   }
   panel.foot = foot_of(points, input.view.hidden);
-  panel.peaks = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(highest))};
   panel.speeds = {.unit = AxisUnit::kNumber, .low = 0, .high = fastest, .name = "tokens/s"};
   if (input.baseline != nullptr) add_baseline(figure.head.provenance, input.baseline->recording());
   figure.panels.emplace_back(std::move(panel));

@@ -58,8 +58,10 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   Lanes panel{.x = time_axis(input.view, longest), .lanes = {}};
   for (std::size_t i = 0; i < kForms.size(); ++i) {
     if (spans[i].empty()) continue;
-    add_lanes(panel, recording, spans[i],
-              {.prefix = std::string(kForms[i].label), .begin = -before_first_kernel(spans[i])}, input.view.columns);
+    add_lanes(
+        panel, recording, spans[i],
+        {.prefix = std::string(kForms[i].label), .begin = -before_first_kernel(spans[i]), .time = time_unit(longest)},
+        input.view.columns);
   }
   for (Lane& lane : panel.lanes)  // the device's lanes are what is compared
     lane.thin =

@@ -10,6 +10,7 @@
 #include "lessons/axes.h"
 #include "lessons/bench.h"
 #include "lessons/kernel_rows.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -26,7 +27,7 @@ using record::Recording;
 // fp32 number per row as a count, and whether autograd keeps what it writes.
 struct Operation {
   std::string_view label;
-  Bytes read = 0, written = 0;       // bytes per number
+  Bytes read = 0, written = 0;        // bytes per number
   int read_rows = 0, write_rows = 0;  // numbers per row
   bool kept = false;
 };
@@ -84,11 +85,13 @@ std::optional<Shape> shape_of(const Recording& recording, Bytes fused) {
   return shape;
 }
 
-// "to fp32: 26.8 µs, reads 16.00 MiB, writes 32.00 MiB, kept for backward, 1.88 TB/s"
-std::string tip_of(const TrafficKernel& kernel) {
-  return fmt::format("{}: {}, reads {}, writes {}{}, {}", kernel.label, time_text(kernel.end - kernel.begin),
-                     record::format_bytes(kernel.read), record::format_bytes(kernel.written),
-                     kernel.kept > 0 ? ", kept for backward" : "", rate_text(kernel.rate()));
+// "to fp32: 26.8 µs, reads 16.00 MiB, writes 32.00 MiB, kept for backward, 1,880 GB/s"
+std::string tip_of(const TrafficKernel& kernel, const Traffic& panel) {
+  const ShownUnit bytes = panel.bytes_unit();
+  return fmt::format("{}: {}, reads {}, writes {}{}, {}", kernel.label,
+                     amount_text(kernel.end - kernel.begin, unit_of(panel.x)), bytes_text(kernel.read, bytes),
+                     bytes_text(kernel.written, bytes), kernel.kept > 0 ? ", kept for backward" : "",
+                     amount_text(kernel.rate(), unit_of(panel.rate)));
 }
 
 TrafficKernel kernel_of(const KernelSpan& span, record::Nanoseconds origin) {
@@ -109,7 +112,6 @@ TrafficForm eager_form(const std::vector<KernelSpan>& spans, const std::vector<O
     if (operation.label == "mul w") kernel.read += shape.size * shape.width;
     kernel.written = operation.written * numbers + operation.write_rows * 4 * shape.rows;
     kernel.kept = operation.kept ? kernel.written : 0;
-    kernel.tip = tip_of(kernel);
     form.kernels.push_back(std::move(kernel));
   }
   return form;
@@ -122,12 +124,11 @@ TrafficForm fused_form(const KernelSpan& span, Shape shape) {
   kernel.read = shape.size * (shape.rows + 1) * shape.width;
   kernel.kept = 4 * shape.rows;
   kernel.written = shape.size * shape.rows * shape.width + kernel.kept;
-  kernel.tip = tip_of(kernel);
   form.kernels.push_back(std::move(kernel));
   return form;
 }
 
-std::string note_of(const TrafficForm& form, bool on_cpu) {
+std::string note_of(const TrafficForm& form, bool on_cpu, const ShownUnit& unit) {
   double time = 0;
   for (const TrafficKernel& kernel : form.kernels) time += kernel.end - kernel.begin;
   const std::size_t count = form.kernels.size();
@@ -135,7 +136,7 @@ std::string note_of(const TrafficForm& form, bool on_cpu) {
                      count == 1 ? ""
                      : on_cpu   ? "s"
                                 : "es",
-                     time_text(time));
+                     amount_text(time, unit));
 }
 
 // The benchmark's large copy.
@@ -143,7 +144,7 @@ void add_copy(Traffic& panel, const Recording& bench) {
   for (const Measurement& row : bench.measurements())
     if (row.panel == Measurement::kCopy && row.timing == main_timing(bench) && row.median > 0)
       panel.copy = static_cast<double>(row.bytes) / row.median * 1e9;
-  if (panel.copy > 0) panel.copy_label = fmt::format("a large copy: {}", rate_text(panel.copy));
+  if (panel.copy > 0) panel.copy_label = "a large copy: " + amount_text(panel.copy, unit_of(panel.rate));
 }
 
 // Powers of two: at most eighty squares of the form that moves most.
@@ -185,20 +186,24 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   Traffic panel;
   panel.forms = {eager_form(eager, operations, *shape), fused_form(fused.front(), *shape)};
   double end = 0, fastest = 0;
-  for (TrafficForm& form : panel.forms) {
-    form.note = note_of(form, on_cpu);
+  for (const TrafficForm& form : panel.forms)
     for (const TrafficKernel& kernel : form.kernels) {
       end = std::max(end, kernel.end);
       fastest = std::max(fastest, kernel.rate());
     }
-  }
   panel.square = square_of(panel.forms.front().moved());
-  add_copy(panel, input.run->recording());
   panel.x = time_axis({}, end);
-  panel.rate = {.unit = AxisUnit::kBytesPerSecond, .high = 1.12 * std::max(fastest, panel.copy)};
+  // The slowest kernels move a thousandth of what a copy does.
+  panel.rate = {.unit = AxisUnit::kBytesPerSecond, .shown = rate_unit(1e9)};
+  add_copy(panel, input.run->recording());
+  panel.rate.high = 1.12 * std::max(fastest, panel.copy);
+  for (TrafficForm& form : panel.forms) {
+    form.note = note_of(form, on_cpu, unit_of(panel.x));
+    for (TrafficKernel& kernel : form.kernels) kernel.tip = tip_of(kernel, panel);
+  }
   figure.head.provenance_line = fmt::format("RMSNorm forward, {} × {}, {}, {}", record::format_count(shape->rows),
-                                            record::format_count(shape->width),
-                                            shape->size == 4 ? "fp32" : "16 bits", device_name(launches->info()));
+                                            record::format_count(shape->width), shape->size == 4 ? "fp32" : "16 bits",
+                                            device_name(launches->info()));
   for (const auto& [key, value] : full_provenance(*launches, record::Params()))
     figure.head.provenance["launches." + key] = value;
   figure.panels.emplace_back(std::move(panel));

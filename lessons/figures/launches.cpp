@@ -88,19 +88,29 @@ constexpr std::array<Quantity, 3> kQuantities{{
     {"Bytes that must move", "Bytes that must move", AxisUnit::kBytes, &bytes_of},
 }};
 
-std::string value_text(const Quantity& quantity, double value) {
-  if (quantity.unit == AxisUnit::kBytes) return record::format_bytes(static_cast<record::Bytes>(value));
-  if (quantity.unit == AxisUnit::kNanoseconds) return time_text(value);
+std::string value_text(const Quantity& quantity, double value, const ShownUnit& unit) {
+  if (quantity.unit == AxisUnit::kBytes) return bytes_text(static_cast<record::Bytes>(value), unit);
+  if (quantity.unit == AxisUnit::kNanoseconds) return amount_text(value, unit);
   return record::format_count(static_cast<std::int64_t>(value));
 }
 
-ChartSeries series_of(const Quantity& quantity, const Works& works, const std::vector<std::size_t>& shown,
-                      std::string label, SeriesKind kind) {
+// Of the largest among those that are shown, of both runs.
+ShownUnit unit_of(const Quantity& quantity, const Works& run, const Works* baseline) {
+  double largest = 0;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    largest = std::max(largest, quantity.value(run[i]));
+    if (baseline != nullptr) largest = std::max(largest, quantity.value((*baseline)[i]));
+  }
+  return unit_for(quantity.unit, largest);
+}
+
+ChartSeries series_of(const Quantity& quantity, const ShownUnit& unit, const Works& works,
+                      const std::vector<std::size_t>& shown, std::string label, SeriesKind kind) {
   ChartSeries series{.label = std::move(label), .kind = kind, .points = {}};
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const double value = quantity.value(works[shown[i]]);
     const std::string_view group = shown[i] == kOther ? "other" : kGroups[shown[i]].label;
-    const std::string text = value_text(quantity, value);
+    const std::string text = value_text(quantity, value, unit);
     series.points.push_back(
         {.x = static_cast<double>(i),
          .y = value,
@@ -123,11 +133,13 @@ void fill(FigureData& figure, const Works& run, const Works* baseline) {
     Chart chart;
     chart.title = on_cpu ? quantity.title_on_cpu : quantity.title;
     chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = static_cast<double>(shown.size()) - 0.5};
-    chart.y.unit = quantity.unit;
+    chart.y = {.unit = quantity.unit, .shown = unit_of(quantity, run, baseline)};
     for (const std::size_t i : shown) chart.categories.emplace_back(i == kOther ? "other" : kGroups[i].label);
     chart.bars = true;
-    if (baseline != nullptr) chart.series.push_back(series_of(quantity, *baseline, shown, "A", SeriesKind::kEager));
-    chart.series.push_back(series_of(quantity, run, shown, baseline != nullptr ? "B" : "", SeriesKind::kFused));
+    if (baseline != nullptr)
+      chart.series.push_back(series_of(quantity, *chart.y.shown, *baseline, shown, "A", SeriesKind::kEager));
+    chart.series.push_back(
+        series_of(quantity, *chart.y.shown, run, shown, baseline != nullptr ? "B" : "", SeriesKind::kFused));
     fit_y(chart);
     figure.panels.emplace_back(std::move(chart));
   }

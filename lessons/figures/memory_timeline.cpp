@@ -12,6 +12,7 @@
 #include "lessons/figure.h"
 #include "lessons/run_lines.h"
 #include "lessons/shown_range.h"
+#include "lessons/shown_unit.h"
 #include "lessons/step_lanes.h"
 #include "lessons/wording.h"
 
@@ -22,7 +23,6 @@ extern const Figure kMemoryTimeline;
 namespace {
 
 using record::Bytes;
-using record::Category;
 using record::Column;
 using record::TimeMap;
 
@@ -97,7 +97,7 @@ const record::OutOfMemoryFacts* failure_of(const Shot& shot) {
 Bytes limit_of(const Shot& shot) {
   const record::RunInfo& info = shot.recording().info();
   if (info.cap > 0) return info.cap;
-  if (shot.view.card) return static_cast<Bytes>(shot.view.card->y);
+  if (shot.view.card) return shot.view.card->bytes;
   return info.device == record::DeviceKind::kGpu ? info.device_memory : 0;
 }
 
@@ -180,31 +180,18 @@ std::vector<Band> bands_of(const Shot& shot) {
   return bands;
 }
 
-// Weights and optimizer state step back where they do not move.
-std::array<bool, record::kNumCategories> quiet_kinds(const std::vector<Column>& columns) {
-  std::array<bool, record::kNumCategories> quiet{};
-  for (const Category category : {Category::kWeights, Category::kOptimizerState}) {
-    const auto k = static_cast<std::size_t>(category);
-    quiet[k] = std::all_of(columns.begin(), columns.end(), [&](const Column& column) {
-      const Bytes first = columns.front().high.by_category[k];
-      return first > 0 && column.high.by_category[k] == first && column.low.by_category[k] == first;
-    });
-  }
-  return quiet;
-}
-
-std::optional<StepLine> reserved_line(const std::vector<Column>& columns) {
+std::optional<StepLine> reserved_line(const std::vector<Column>& columns, const Axis& y) {
   StepLine line = step_line(columns, LineStyle::kReserved, high_reserved);
   const double most = line.y.empty() ? 0 : *std::max_element(line.y.begin(), line.y.end());
   if (most <= 0) return std::nullopt;
-  const std::string value = record::format_bytes(static_cast<Bytes>(most), 1);
+  const std::string value = bytes_text(static_cast<Bytes>(most), unit_of(y), 1);
   line.label = "reserved by the allocator " + value;
   line.short_label = "reserved " + value;
   return line;
 }
 
 // Samples come on the host's clock; they are placed like the allocation of the same moment.
-std::optional<StepLine> process_line(const Shot& shot, const Axis& x, double highest) {
+std::optional<StepLine> process_line(const Shot& shot, const Axis& x, const Axis& y) {
   const auto& events = shot.recording().events();
   StepLine line{.label = {}, .short_label = {}, .style = LineStyle::kProcess, .x = {}, .y = {}, .end = 0};
   if (shot.first() >= shot.last()) return std::nullopt;
@@ -235,8 +222,8 @@ std::optional<StepLine> process_line(const Shot& shot, const Axis& x, double hig
   const record::Bytes held = std::max(shot.run.peak_reserved(shot.first(), shot.last()),
                                       shot.run.peak(shot.first(), shot.last()).totals.allocated);
   if (*least < static_cast<double>(held)) return std::nullopt;
-  if (most > highest || line.end <= line.x.front()) return std::nullopt;  // far above the tensors: the ladder has it
-  const std::string value = record::format_bytes(static_cast<Bytes>(most), 1);
+  if (most > y.high || line.end <= line.x.front()) return std::nullopt;  // far above the tensors: the ladder has it
+  const std::string value = bytes_text(static_cast<Bytes>(most), unit_of(y), 1);
   line.label = "whole process " + value;
   line.short_label = "process " + value;
   return line;
@@ -254,10 +241,11 @@ void add_baseline_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   if (line.x.empty()) return;
   panel.lines.push_back(std::move(line));
   const record::Peak peak = other.peak();
-  std::string label = "A peak " + record::format_bytes(peak.totals.allocated, 1);
+  const ShownUnit unit = unit_of(panel.y);
+  std::string label = "A peak " + bytes_text(peak.totals.allocated, unit, 1);
   if (panel.cap && static_cast<double>(peak.totals.allocated) > panel.cap->y) {
     const auto over = peak.totals.allocated - static_cast<Bytes>(panel.cap->y);
-    label += fmt::format(", does not fit by {}", record::format_bytes(over, 1));
+    label += fmt::format(", does not fit by {}", bytes_text(over, unit, 1));
   }
   panel.baseline_peak = PeakMark{other.place_of_peak(), static_cast<double>(peak.totals.allocated), std::move(label)};
 }
@@ -269,7 +257,7 @@ void add_computed_line(Timeline& panel, const Shot& shot, const record::Ledger& 
   StepLine line = other.line(panel.x, shot.view.columns, style);
   if (line.x.empty()) return;
   if (style == LineStyle::kFormula) {
-    line.short_label = "formula " + record::format_bytes(other.peak().totals.allocated, 1);
+    line.short_label = "formula " + bytes_text(other.peak().totals.allocated, unit_of(panel.y), 1);
     line.label = "by the " + line.short_label;
   }
   panel.lines.push_back(std::move(line));
@@ -282,14 +270,15 @@ void add_limit(Timeline& panel, const Shot& shot) {
   const bool far = static_cast<double>(limit) >= std::max(panel.y.high, shot.view.guess_room);
   if (limit <= 0 || (info.cap == 0 && far)) return;
   if (info.cap == 0 && shot.view.card) {
-    panel.cap = shot.view.card;
+    panel.cap = CapLine{fmt::format("{} leaves {}", shot.view.card->name, bytes_text(limit, unit_of(panel.y), 1)),
+                        static_cast<double>(limit)};
     return;
   }
   const bool of_card = info.provenance.contains("card.memory_bytes");  // without what the process takes of it
   const std::string_view noun = of_card                                   ? "left by the card"
                                 : info.device == record::DeviceKind::kGpu ? "card"
                                                                           : "limit";
-  panel.cap = CapLine{fmt::format("{} {}", short_bytes(limit), noun), static_cast<double>(limit)};
+  panel.cap = CapLine{fmt::format("{} {}", short_bytes(limit, unit_of(panel.y)), noun), static_cast<double>(limit)};
 }
 
 void add_failure(Timeline& panel, const Shot& shot) {
@@ -297,14 +286,14 @@ void add_failure(Timeline& panel, const Shot& shot) {
   if (facts == nullptr || shot.view.hidden) return;
   panel.failed =
       FailedRequest{shot.map.end(), static_cast<double>(facts->allocated), static_cast<double>(facts->requested),
-                    "asked for " + record::format_bytes(facts->requested, 2)};
+                    "asked for " + bytes_text(facts->requested, unit_of(panel.y))};
 }
 
 void add_peak(Timeline& panel, const Shot& shot) {
   if (shot.view.hidden || shot.first() >= shot.last()) return;
   const record::Peak peak = shot.run.peak(shot.first(), shot.last());
   panel.peak = PeakMark{shot.map.position(peak.event), static_cast<double>(peak.totals.allocated),
-                        "peak " + record::format_bytes(peak.totals.allocated, 1)};
+                        "peak " + bytes_text(peak.totals.allocated, unit_of(panel.y), 1)};
 }
 
 // The list and the memory levels: under the cursor, else at the failure or the peak; hidden: at the last moment shown.
@@ -319,7 +308,7 @@ void add_alive(Timeline& panel, const Shot& shot) {
   panel.alive = alive_list(shot.run, event, kListRows);
   panel.alive->position = position;
   panel.alive->at_cursor = shot.view.cursor.has_value();
-  panel.alive->when = when_text(shot.recording(), event, position, panel.x.unit);
+  panel.alive->when = when_text(shot.recording(), event, position, panel.x);
   panel.levels = levels_at(shot.run, event);
   if (shot.view.hidden) panel.levels.resize(2);  // what is reserved and above would show the peak
 }
@@ -339,8 +328,8 @@ Timeline timeline_of(const Shot& shot, const FigureInput& input) {
   panel.quiet = quiet_kinds(columns);
   // Segments stay reserved from step to step: while the answer is hidden these lines would show the last step's peak.
   if (!shot.view.hidden) {
-    if (auto line = reserved_line(columns)) panel.lines.push_back(std::move(*line));
-    if (auto line = process_line(shot, panel.x, panel.y.high)) panel.lines.push_back(std::move(*line));
+    if (auto line = reserved_line(columns, panel.y)) panel.lines.push_back(std::move(*line));
+    if (auto line = process_line(shot, panel.x, panel.y)) panel.lines.push_back(std::move(*line));
   }
   add_limit(panel, shot);
   if (baseline) add_baseline_line(panel, shot, *baseline);

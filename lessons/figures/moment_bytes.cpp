@@ -10,6 +10,7 @@
 #include "lessons/figure.h"
 #include "lessons/formulas.h"
 #include "lessons/moment_errors.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -41,12 +42,17 @@ std::string change(double b, double a) {
   return (b < a ? "−" : "+") + percent(std::abs(b - a));
 }
 
+constexpr Bytes kInFp32 = 4 + 4;  // both moments of a parameter
+
+// Of the largest: that of the moments in fp32.
+ShownUnit unit_of(std::int64_t parameters) { return byte_unit(static_cast<double>(kInFp32 * parameters)); }
+
 TableRow fp32_row(std::int64_t parameters, std::size_t cells) {
-  const Bytes bytes = 8 * parameters;
+  const Bytes bytes = kInFp32 * parameters;
   TableRow row{.category = record::Category::kOptimizerState,
                .name = "fp32",
                .note = fmt::format("(4 + 4) · P = 8 × {}", record::format_count(parameters)),
-               .cells = {record::format_bytes(bytes), "0", "0"},
+               .cells = {bytes_text(bytes, unit_of(parameters)), "0", "0"},
                .tip = {}};
   if (cells > row.cells.size()) row.cells.emplace_back("–");
   row.tip = fmt::format("Two moments in fp32, {} B", record::format_count(bytes));
@@ -59,7 +65,7 @@ TableRow way_row(const MomentWay& way, std::int64_t parameters) {
                .name = way.label(),
                .note = fmt::format("(1 + 1 + 8/{}) · P = {:.3f} × {}", record::format_count(way.block),
                                    2 + 8.0 / static_cast<double>(way.block), record::format_count(parameters)),
-               .cells = {record::format_bytes(bytes)},
+               .cells = {bytes_text(bytes, unit_of(parameters))},
                .tip = {}};
   row.tip = fmt::format("{}, {} B", way.label(), record::format_count(bytes));
   return row;

@@ -1,6 +1,7 @@
 // The fp32 logits that are alive at once beside the kept inputs of all layers, over the tokens of a batch: two straight
 // lines, whose ratio decides whether the loss is the problem. The report's estimate with the settings' model and sequence
 // and any vocabulary and number of copies. Arithmetic: it needs no run.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -61,17 +62,19 @@ Shown shown_of(const record::Params& settings, const record::Params& params) {
   return shown;
 }
 
-ChartSeries line(std::string label, record::Category category, record::Bytes per_token, std::int64_t seq) {
+ChartSeries line(std::string label, record::Category category, record::Bytes per_token, std::int64_t seq,
+                 const ShownUnit& unit) {
   ChartSeries made{.label = std::move(label), .category = category, .points = {}};
   for (const int batch : kBatches) {
     const std::int64_t tokens = batch * seq;
     const auto bytes = static_cast<double>(per_token * tokens);
-    made.points.push_back({.x = static_cast<double>(tokens),
-                           .y = bytes,
-                           .low = bytes,
-                           .high = bytes,
-                           .label = {},
-                           .tip = fmt::format("{}, batch {}: {}", made.label, batch, short_bytes(per_token * tokens))});
+    made.points.push_back(
+        {.x = static_cast<double>(tokens),
+         .y = bytes,
+         .low = bytes,
+         .high = bytes,
+         .label = {},
+         .tip = fmt::format("{}, batch {}: {}", made.label, batch, short_bytes(per_token * tokens, unit))});
   }
   return made;
 }
@@ -105,15 +108,15 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     return;
   }
   Chart chart;
-  chart.series = {line(fmt::format("Logits in fp32, {} times", copies), record::Category::kLogits,
-                       predict::needle_bytes(shape, copies, 1), seq),
-                  line("Checkpoints: one 16-bit input per layer", record::Category::kActivations,
-                       predict::kept_inputs_bytes(shape, 1), seq)};
+  const record::Bytes logits = predict::needle_bytes(shape, copies, 1), kept = predict::kept_inputs_bytes(shape, 1);
+  const ShownUnit unit = byte_unit(static_cast<double>(std::max(logits, kept) * kBatches.back() * seq));
+  chart.series = {line(fmt::format("Logits in fp32, {} times", copies), record::Category::kLogits, logits, seq, unit),
+                  line("Checkpoints: one 16-bit input per layer", record::Category::kActivations, kept, seq, unit)};
   chart.x = {.unit = AxisUnit::kNumber,
              .low = 0,
              .high = 1.03 * static_cast<double>(kBatches.back() * seq),
              .name = "tokens in a batch, B · T"};
-  chart.y.unit = AxisUnit::kBytes;
+  chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
   fit_y(chart);
   figure.panels.emplace_back(std::move(chart));
   figure.panels.emplace_back(ratios(shown, copies));

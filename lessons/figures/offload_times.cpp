@@ -1,6 +1,6 @@
 // How long the bytes of an offloaded step take on the links that were measured: the formula with a model's numbers.
+#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -46,31 +46,51 @@ constexpr std::array<Load, 6> kLoads{
      {"Masters and moments, where a file keeps them", "file_read", "file to host", 12, "(3 · 4)"},
      {"and back", "file_write", "host to file", 12, "(3 · 4)"}}};
 
-std::string seconds(double value) {
-  return value < 0 ? "–" : record::format_duration(static_cast<record::Nanoseconds>(value * 1e9));
+record::Bytes bytes_of(const Load& load, const llama::Config& model) {
+  return load.each * parameters_of(load.part, model);
 }
 
-TableRow row_of(const Load& load, const llama::Config& model, const FigureInput& input) {
+// ns; negative: the run did not measure the link.
+double time_of(const Load& load, const llama::Config& model, const record::Ledger& run) {
+  const double rate = link_rate(run.recording(), load.variant);
+  return rate > 0 ? static_cast<double>(bytes_of(load, model)) / rate * 1e9 : -1;
+}
+
+// Of each column, that of the largest in it.
+struct ColumnUnits {
+  ShownUnit bytes, rate, time;
+
+  std::string rate_text(double value) const { return value > 0 ? amount_text(value, rate) : "–"; }
+  std::string time_text(double value) const { return value < 0 ? "–" : amount_text(value, time); }
+};
+
+ColumnUnits units_of(const llama::Config& model, const record::Ledger& run) {
+  double bytes = 0, rate = 0, time = 0;
+  for (const Load& load : kLoads) {
+    bytes = std::max(bytes, static_cast<double>(bytes_of(load, model)));
+    rate = std::max(rate, link_rate(run.recording(), load.variant));
+    time = std::max(time, time_of(load, model, run));
+  }
+  return {byte_unit(bytes), rate_unit(rate), time_unit(time)};
+}
+
+TableRow row_of(const Load& load, const llama::Config& model, const FigureInput& input, const ColumnUnits& units) {
   const std::int64_t parameters = parameters_of(load.part, model);
-  const record::Bytes bytes = load.each * parameters;
-  const auto time = [&](const record::Ledger& run) {
-    const double rate = link_rate(run.recording(), load.variant);
-    return rate > 0 ? static_cast<double>(bytes) / rate : -1;
-  };
-  const double rate = link_rate(input.run->recording(), load.variant), now = time(*input.run);
+  const record::Bytes bytes = bytes_of(load, model);
+  const double rate = link_rate(input.run->recording(), load.variant), now = time_of(load, model, *input.run);
   TableRow row{.category = std::nullopt,
                .name = std::string(load.name),
                .note = fmt::format("{} · {} = {} × {}", load.sum, load.part == Part::kAll ? "P" : "their P", load.each,
                                    record::format_count(parameters)),
-               .cells = {record::format_bytes(bytes), rate > 0 ? rate_text(rate) : "–", seconds(now)},
+               .cells = {bytes_text(bytes, units.bytes), units.rate_text(rate), units.time_text(now)},
                .tip = {}};
-  row.tip = rate > 0
-                ? fmt::format("{}: {} B at {} ({})", load.name, record::format_count(bytes), rate_text(rate), load.link)
-                : fmt::format("{}: this run did not measure the link {}", load.name, load.link);
+  row.tip = rate > 0 ? fmt::format("{}: {} B at {} ({})", load.name, record::format_count(bytes), units.rate_text(rate),
+                                   load.link)
+                     : fmt::format("{}: this run did not measure the link {}", load.name, load.link);
   if (input.baseline != nullptr) {
-    const double before = time(*input.baseline);
+    const double before = time_of(load, model, *input.baseline);
     const bool both = now >= 0 && before >= 0;
-    row.cells.push_back(both ? (now < before ? "−" : "+") + seconds(std::abs(now - before)) : "–");
+    row.cells.push_back(both ? (now < before ? "" : "+") + amount_text(now - before, units.time) : "–");
   }
   return row;
 }
@@ -92,7 +112,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     table.columns.emplace_back("B − A");
     add_baseline(figure.head.provenance, input.baseline->recording());
   }
-  for (const Load& load : kLoads) table.rows.push_back(row_of(load, model, input));
+  const ColumnUnits units = units_of(model, *input.run);
+  for (const Load& load : kLoads) table.rows.push_back(row_of(load, model, input, units));
   figure.panels.emplace_back(std::move(table));
 }
 

@@ -11,6 +11,7 @@
 #include "lessons/figure.h"
 #include "lessons/names.h"
 #include "lessons/shown_range.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -29,8 +30,8 @@ std::string percent(Bytes part, Bytes whole) {
   return share > 0 && share < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", share);
 }
 
-std::string signed_text(Bytes bytes) {
-  return bytes == 0 ? "as in A" : record::format_change(bytes) + " to A";
+std::string signed_text(Bytes bytes, const ShownUnit& unit) {
+  return bytes == 0 ? "as in A" : change_text(bytes, unit) + " to A";
 }
 
 // `baseline`: of run A; null: there is none.
@@ -39,6 +40,7 @@ Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::
   const Bytes cap = run.recording().info().cap;
   Bars panel;
   Bytes largest = 0;
+  const ShownUnit unit = byte_unit(static_cast<double>(total));
   for (int i = 0; i < record::kNumCategories; ++i) {
     const auto category = static_cast<Category>(i);
     const Bytes bytes = peak.totals.by_category[static_cast<std::size_t>(i)];
@@ -46,16 +48,16 @@ Bars bars_of(const record::Ledger& run, const record::Peak& peak, const record::
     if (bytes <= 0 && before <= 0) continue;
     largest = std::max({largest, bytes, before});
     std::string note = percent(bytes, total) + " of the peak";
-    if (cap > 0) note += fmt::format(", {} of {}", percent(bytes, cap), short_bytes(cap));
-    if (baseline != nullptr) note = signed_text(bytes - before);
+    if (cap > 0) note += fmt::format(", {} of {}", percent(bytes, cap), short_bytes(cap, unit));
+    if (baseline != nullptr) note = signed_text(bytes - before, unit);
     panel.bars.push_back({category, capitalised(record::label_of(category)), static_cast<double>(bytes),
-                          record::format_bytes(bytes, 2), std::move(note),
+                          bytes_text(bytes, unit), std::move(note),
                           baseline == nullptr ? std::nullopt : std::optional(static_cast<double>(before))});
   }
   std::stable_sort(panel.bars.begin(), panel.bars.end(), [](const Bar& a, const Bar& b) { return a.value > b.value; });
   panel.x = {.unit = AxisUnit::kBytes, .low = 0, .high = round_up_bytes(static_cast<double>(largest))};
-  std::string label = "peak " + record::format_bytes(total, 2);
-  if (baseline != nullptr) label += fmt::format(", {}", signed_text(total - baseline->totals.allocated));
+  std::string label = "peak " + bytes_text(total, unit);
+  if (baseline != nullptr) label += fmt::format(", {}", signed_text(total - baseline->totals.allocated, unit));
   panel.total = total;
   panel.total_label = std::move(label);
   return panel;

@@ -15,6 +15,7 @@
 #include "demos/experiments/switches.h"
 #include "lessons/card_limit.h"
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -101,10 +102,11 @@ std::string given_up(const MemorySwitch& what) {
 // "1.25 times": a step's time, of the stored run with this switch alone.
 std::string time_of(const MemorySwitch& what) { return what.times > 0 ? fmt::format("{:.2f} times", what.times) : "–"; }
 
-TableRow row_of(std::string name, std::string note, std::string gives_up, std::string time, const predict::Fit& fit) {
+TableRow row_of(std::string name, std::string note, std::string gives_up, std::string time, const predict::Fit& fit,
+                const ShownUnit& unit) {
   TableRow row{.name = std::move(name),
                .note = std::move(note),
-               .cells = {std::move(gives_up), std::move(time), record::format_bytes(fit.reserved),
+               .cells = {std::move(gives_up), std::move(time), bytes_text(fit.reserved, unit),
                          std::string(predict::label_of(fit.verdict))},
                .tip = {}};
   row.tip = fmt::format("{}: {}, {}", row.name, row.cells[2], row.cells[3]);
@@ -116,12 +118,14 @@ Table table_of(const Recipe& recipe, const Params& start, const CardLimit& card)
               .columns = {"gives up", "a step takes", "then takes", "on " + card.name},
               .rows = {},
               .foot = {}};
-  table.rows.push_back(row_of("As it is", {}, "", "", fit_of(start, card)));
+  const predict::Fit as_it_is = fit_of(start, card);
+  const ShownUnit unit = byte_unit(static_cast<double>(std::max(as_it_is.reserved, card.memory)));
+  table.rows.push_back(row_of("As it is", {}, "", "", as_it_is, unit));
   Params so_far = start;
   for (const MemorySwitch* const each : recipe.switches) {
     if (auto on = experiments::turned_on(*each, so_far)) so_far = *std::move(on);
     table.rows.push_back(row_of(fmt::format("{}. {}", table.rows.size(), each->label), std::string(each->reason),
-                                given_up(*each), time_of(*each), fit_of(so_far, card)));
+                                given_up(*each), time_of(*each), fit_of(so_far, card), unit));
   }
   table.foot = recipe.enough ? "Bytes by closed form; times of Llama 3.2 1B on an H200, one technique at a time."
                              : "Not enough: take a smaller batch or model, or more GPUs.";

@@ -56,6 +56,31 @@ Spread memory_of(const Measurement& row) {
   return {bytes, bytes, bytes};
 }
 
+std::string memory_text(const Measurement& row, const RowUnits& units) {
+  return fmt::format("{}, {}, {}, {}: {} with its inputs", panel_title(row.panel), variant_label(row.variant),
+                     shape_label(row), row.storage, bytes_text(row.extra_memory + inputs_of(row), units.memory));
+}
+
+std::vector<const Measurement*> rows_of_panel(const record::Recording& recording, std::string_view kernel) {
+  return rows_of(recording, "report." + std::string(kernel), "full", main_timing(recording));
+}
+
+// All six panels are in one unit, published points included.
+RowUnits units_of_all(const record::Recording& recording, bool published) {
+  double time = 0, memory = 0;
+  for (const std::string_view kernel : kPanels)
+    for (const Measurement* row : rows_of_panel(recording, kernel)) {
+      time = std::max(time, time_of(*row).value);
+      memory = std::max(memory, memory_of(*row).value);
+    }
+  for (const PublishedKernel& point : published_kernels()) {
+    if (!published) continue;
+    time = std::max(time, point.milliseconds * 1e6);
+    memory = std::max(memory, static_cast<double>(point.peak));
+  }
+  return {.time = time_unit(time), .rate = {}, .memory = byte_unit(memory)};
+}
+
 // The published shapes are those of a GPU's run; a CPU's cross entropy and LayerNorm have fewer rows.
 bool comparable(const std::vector<const Measurement*>& rows, std::string_view panel) {
   if (rows.empty()) return true;
@@ -65,7 +90,7 @@ bool comparable(const std::vector<const Measurement*>& rows, std::string_view pa
   return row.storage == "bf16";
 }
 
-void add_published(Chart& chart, std::string_view panel, bool memory) {
+void add_published(Chart& chart, std::string_view panel, const RowUnits& units, bool memory) {
   for (const auto& [implementation, label, kind] :
        {std::tuple{"huggingface", "Hugging Face, A100, published", SeriesKind::kEager},
         std::tuple{"liger", "Liger, A100, published", SeriesKind::kFused}}) {
@@ -76,12 +101,13 @@ void add_published(Chart& chart, std::string_view panel, bool memory) {
       auto place = std::find(chart.categories.begin(), chart.categories.end(), name);
       if (place == chart.categories.end()) place = chart.categories.insert(place, name);
       const double y = memory ? static_cast<double>(point.peak) : point.milliseconds * 1e6;
-      series.points.push_back({.x = static_cast<double>(place - chart.categories.begin()),
-                               .y = y,
-                               .low = y,
-                               .high = y,
-                               .tip = fmt::format("{}, {} at {}: {}", panel_title(panel), label, name,
-                                                  memory ? record::format_bytes(point.peak) : time_text(y))});
+      series.points.push_back(
+          {.x = static_cast<double>(place - chart.categories.begin()),
+           .y = y,
+           .low = y,
+           .high = y,
+           .tip = fmt::format("{}, {} at {}: {}", panel_title(panel), label, name,
+                              memory ? bytes_text(point.peak, units.memory) : amount_text(y, units.time))});
     }
     chart.series.push_back(std::move(series));
   }
@@ -91,17 +117,18 @@ void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
+  const RowUnits units = units_of_all(recording, params.on("published"));
   bool any = false;
   for (const std::string_view kernel : kPanels) {
-    const auto rows = rows_of(recording, "report." + std::string(kernel), "full", main_timing(recording));
+    const auto rows = rows_of_panel(recording, kernel);
     any = any || !rows.empty();
-    Chart chart = chart_by_shape(rows, memory ? &memory_of : &time_of);
+    Chart chart = chart_by_shape(rows, units, memory ? &memory_of : &time_of, memory ? &memory_text : &row_text);
     chart.categories.clear();
     for (const Measurement* row : rows) {
       std::string name = record::format_count(x_of(*row));
       if (chart.categories.empty() || chart.categories.back() != name) chart.categories.push_back(std::move(name));
     }
-    if (params.on("published") && comparable(rows, kernel)) add_published(chart, kernel, memory);
+    if (params.on("published") && comparable(rows, kernel)) add_published(chart, kernel, units, memory);
     if (chart.series.empty()) continue;
     const bool mlp = kernel == "swiglu" || kernel == "geglu";
     chart.title = panel_title(kernel) + (mlp ? ", whole MLP" : "");
@@ -109,7 +136,7 @@ void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
                .low = -0.5,
                .high = static_cast<double>(chart.categories.size()) - 0.5,
                .name = shape_name("report." + std::string(kernel))};
-    chart.y.unit = memory ? AxisUnit::kBytes : AxisUnit::kNanoseconds;
+    chart.y = {.unit = memory ? AxisUnit::kBytes : AxisUnit::kNanoseconds, .shown = memory ? units.memory : units.time};
     fit_y(chart);
     figure.panels.emplace_back(std::move(chart));
   }

@@ -119,8 +119,7 @@ void fit_to_first_failures(Chart& chart) {
 
 void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy,
                   const record::Recording& recording) {
-  ChartSeries peak{
-      .label = std::string(strategy.label), .kind = strategy.kind, .points = {}, .named_at_end = true};
+  ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .points = {}, .named_at_end = true};
   ChartSeries speed = peak;
   for (const std::int64_t value : sweep.places)
     for (const SweepPoint& point : recording.sweep_points()) {
@@ -128,7 +127,7 @@ void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strateg
           setting(point, sweep.over) != value || (!completed(point) && !ran_out(point)))
         continue;
       const std::string name = name_of(strategy, setting(point, "batch"), setting(point, "seq"));
-      peak.points.push_back(peak_at(place_of(sweep, value), point, name));
+      peak.points.push_back(peak_at(place_of(sweep, value), point, name, unit_of(peaks.y)));
       if (ran_out(point)) {
         if (!sweep.comparable) continue;  // no closed form
         peak.points.back().would_be = true;
@@ -136,7 +135,7 @@ void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strateg
             closed_peak(strategy, static_cast<double>(setting(point, "batch")), setting(point, "seq"));
         continue;
       }
-      speed.points.push_back(speed_at(place_of(sweep, value), point, name));
+      speed.points.push_back(speed_at(place_of(sweep, value), point, name, unit_of(peaks.y)));
     }
   if (peak.points.empty()) return;
   peaks.series.push_back(std::move(peak));
@@ -156,7 +155,7 @@ void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strate
     const auto bytes = static_cast<double>(run.peak);
     const std::string tip =
         fmt::format("RTX 4090, published: {}: {}, {} tokens/s", name_of(strategy, run.batch, run.seq),
-                    record::format_bytes(run.peak), speed_text(run.tokens_per_second));
+                    bytes_text(run.peak, unit_of(peaks.y)), speed_text(run.tokens_per_second));
     peak.points.push_back({.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = tip});
     speed.points.push_back(
         {.x = x, .y = run.tokens_per_second, .low = run.tokens_per_second, .high = run.tokens_per_second, .tip = tip});
@@ -232,6 +231,7 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
   }
   Chart speeds = chart_of(sweep, "Speed", AxisUnit::kNumber);
   Chart peaks = chart_of(sweep, "Peak memory", AxisUnit::kBytes);
+  peaks.y.shown = unit_of_peaks(recording);
   speeds.y.name = "tokens/s";
   const auto shown = [&](const Strategy& strategy) {
     return params.text("strategies") == "three" || strategy.key != "liger_without_flce";
@@ -246,7 +246,8 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
   if (const record::Bytes cap = recording.info().cap; cap > 0) {
     const auto y = static_cast<double>(cap);
-    peaks.references.push_back({"card, " + short_bytes(cap), {peaks.x.low, peaks.x.high}, {y, y}, true});
+    peaks.references.push_back(
+        {"card, " + short_bytes(cap, unit_of(peaks.y)), {peaks.x.low, peaks.x.high}, {y, y}, true});
   }
   const bool hidden = input.view.hidden;
   for (Chart* chart : {&speeds, &peaks}) {

@@ -66,13 +66,23 @@ KeptState state_of(const record::Params& params) {
 }
 
 // "weights 2.79 GiB, gradients …, together 22.35 GiB"
-std::string words_of(const predict::StaticMemory& memory) {
-  return fmt::format("weights {}, gradients {}, master copy {}, moments {}, together {}", short_bytes(memory.weights),
-                     short_bytes(memory.gradients), short_bytes(memory.master), short_bytes(memory.moments),
-                     short_bytes(memory.sum()));
+std::string words_of(const predict::StaticMemory& memory, const ShownUnit& unit) {
+  const auto text = [&](record::Bytes bytes) { return short_bytes(bytes, unit); };
+  return fmt::format("weights {}, gradients {}, master copy {}, moments {}, together {}", text(memory.weights),
+                     text(memory.gradients), text(memory.master), text(memory.moments), text(memory.sum()));
 }
 
-Chart stacks(const std::array<predict::StaticMemory, kSchemes.size()>& memory, record::Bytes card) {
+using Memory = std::array<predict::StaticMemory, kSchemes.size()>;
+
+// Of the card, or of what is more than it.
+ShownUnit unit_of(const Memory& memory, record::Bytes card) {
+  record::Bytes most = card;
+  for (const predict::StaticMemory& each : memory) most = std::max(most, each.sum());
+  return byte_unit(static_cast<double>(most));
+}
+
+Chart stacks(const Memory& memory, record::Bytes card) {
+  const ShownUnit unit = unit_of(memory, card);
   Chart chart;
   chart.bars = true;
   chart.stacked = true;
@@ -80,34 +90,35 @@ Chart stacks(const std::array<predict::StaticMemory, kSchemes.size()>& memory, r
     ChartSeries series{.label = part.label, .category = part.category, .points = {}};
     for (std::size_t i = 0; i < kSchemes.size(); ++i) {
       const auto bytes = static_cast<double>(memory[i].*part.bytes);
-      const std::string sum = short_bytes(memory[i].sum());
+      const std::string sum = short_bytes(memory[i].sum(), unit);
       series.points.push_back({.x = static_cast<double>(i),
                                .y = bytes,
                                .low = bytes,
                                .high = bytes,
                                .label = sum,  // of the stack
-                               .tip = fmt::format("{}: {}", kSchemes[i].label, words_of(memory[i]))});
+                               .tip = fmt::format("{}: {}", kSchemes[i].label, words_of(memory[i], unit))});
     }
     chart.series.push_back(std::move(series));
   }
   for (const Scheme& scheme : kSchemes) chart.categories.emplace_back(scheme.label);
   chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kSchemes.size() - 0.5, .name = {}};
-  chart.y.unit = AxisUnit::kBytes;
+  chart.y = {.unit = AxisUnit::kBytes, .shown = unit};
   const auto y = static_cast<double>(card);
-  chart.references.push_back({.label = short_bytes(card) + " card", .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
+  chart.references.push_back(
+      {.label = short_bytes(card, unit) + " card", .x = {chart.x.low, chart.x.high}, .y = {y, y}, .limit = true});
   fit_y(chart);
   return chart;
 }
 
-Table sums(const std::array<predict::StaticMemory, kSchemes.size()>& memory, std::int64_t parameters,
-           record::Bytes card) {
+Table sums(const Memory& memory, std::int64_t parameters, record::Bytes card) {
+  const ShownUnit unit = unit_of(memory, card);
   Table table{.head = "Per parameter and in all", .columns = {"per parameter", "in all", "of the card"}, .rows = {}};
   for (std::size_t i = 0; i < kSchemes.size(); ++i) {
     const auto sum = static_cast<double>(memory[i].sum());
-    table.rows.push_back({.name = std::string(kSchemes[i].label),
-                          .cells = {fmt::format("{:.4g} B", sum / static_cast<double>(parameters)),
-                                    record::format_bytes(memory[i].sum()),
-                                    fmt::format("{:.0f} %", 100 * sum / static_cast<double>(card))}});
+    table.rows.push_back(
+        {.name = std::string(kSchemes[i].label),
+         .cells = {fmt::format("{:.4g} B", sum / static_cast<double>(parameters)), bytes_text(memory[i].sum(), unit),
+                   fmt::format("{:.0f} %", 100 * sum / static_cast<double>(card))}});
   }
   table.foot = "Activations, logits and workspaces come on top.";
   return table;
@@ -123,7 +134,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     figure.head.empty_reason = "The figure is the answer: lock yours, or skip.";
     return;
   }
-  std::array<predict::StaticMemory, kSchemes.size()> memory;
+  Memory memory;
   for (std::size_t i = 0; i < kSchemes.size(); ++i)
     memory[i] = predict::static_memory(parameters, kSchemes[i].precision, state_of(params));
   figure.panels.emplace_back(stacks(memory, card));

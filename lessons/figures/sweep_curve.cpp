@@ -127,6 +127,7 @@ Chart chart_over(const Places& places, AxisUnit unit, std::string title) {
 }
 
 void add_kinds(Chart& chart, const record::Recording& recording, const Places& places) {
+  const ShownUnit unit = unit_of_peaks(recording);
   chart.bars = chart.stacked = true;
   for (int i = 0; i < record::kNumCategories; ++i) {
     const auto category = static_cast<record::Category>(i);
@@ -139,7 +140,7 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
                                .y = bytes,
                                .low = bytes,
                                .high = bytes,
-                               .tip = point_text(point, name_of(point)),
+                               .tip = point_text(point, name_of(point), unit),
                                .out_of_memory = ran_out(point)});
     }
     if (any) chart.series.push_back(std::move(series));
@@ -148,35 +149,32 @@ void add_kinds(Chart& chart, const record::Recording& recording, const Places& p
   // The sum is over the highest bar.
   for (std::size_t i = 0; i < recording.sweep_points().size(); ++i)
     if (const record::Bytes peak = recording.sweep_points()[i].peak_allocated; peak > 0)
-      chart.series.back().points[i].label = record::format_bytes(peak, 1);
+      chart.series.back().points[i].label = bytes_text(peak, unit, 1);
 }
 
 void add_series(Chart& chart, const record::Recording& recording, const Places& places,
-                ChartPoint (*point_at)(double x, const SweepPoint& point, std::string_view name)) {
+                ChartPoint (*point_at)(double x, const SweepPoint& point, std::string_view name,
+                                       const ShownUnit& unit)) {
+  const ShownUnit unit = unit_of_peaks(recording);
   const std::vector<std::string> names = series_of(recording);
   for (std::size_t i = 0; i < names.size(); ++i) {
     ChartSeries series{.label = names.size() > 1 ? names[i] : "", .kind = kLooks[i % kLooks.size()], .points = {}};
     for (const SweepPoint& point : recording.sweep_points())
       if (point.series == names[i] && (completed(point) || ran_out(point)))
-        series.points.push_back(point_at(places.of(point), point, name_of(point)));
+        series.points.push_back(point_at(places.of(point), point, name_of(point), unit));
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
-}
-
-double highest_stack(const record::Recording& recording) {
-  record::Bytes high = 1;
-  for (const SweepPoint& point : recording.sweep_points()) high = std::max(high, point.peak_allocated);
-  return static_cast<double>(high);
 }
 
 // Over a number: in all, and by kind the activations, which the line is about.
 void add_activations(Chart& chart, const record::Recording& recording, const Places& places) {
   constexpr auto kKind = record::Category::kActivations;
+  const ShownUnit unit = unit_of_peaks(recording);
   ChartSeries whole{.label = "in all", .kind = SeriesKind::kFused, .points = {}},
       activations{.label = "activations", .kind = SeriesKind::kOther, .points = {}};
   for (const SweepPoint& point : recording.sweep_points()) {
     if (!completed(point) && !ran_out(point)) continue;
-    whole.points.push_back(peak_at(places.of(point), point, name_of(point)));
+    whole.points.push_back(peak_at(places.of(point), point, name_of(point), unit));
     if (ran_out(point)) continue;
     const record::Bytes bytes = point.peak_by_category[static_cast<std::size_t>(kKind)];
     const auto y = static_cast<double>(bytes);
@@ -185,7 +183,7 @@ void add_activations(Chart& chart, const record::Recording& recording, const Pla
          .y = y,
          .low = y,
          .high = y,
-         .tip = fmt::format("{}: activations {} at the peak", name_of(point), record::format_bytes(bytes))});
+         .tip = fmt::format("{}: activations {} at the peak", name_of(point), bytes_text(bytes, unit))});
   }
   if (!whole.points.empty()) chart.series.push_back(std::move(whole));
   if (!activations.points.empty()) chart.series.push_back(std::move(activations));
@@ -193,6 +191,7 @@ void add_activations(Chart& chart, const record::Recording& recording, const Pla
 
 Chart peaks_of(const record::Recording& recording, const Places& places, const record::Params& params) {
   Chart peaks = chart_over(places, AxisUnit::kBytes, "Peak memory");
+  peaks.y.shown = unit_of_peaks(recording);
   const bool kinds = params.text("peak") == "kinds" && series_of(recording).size() == 1;
   if (!kinds)
     add_series(peaks, recording, places, &peak_at);
@@ -202,7 +201,8 @@ Chart peaks_of(const record::Recording& recording, const Places& places, const r
     add_kinds(peaks, recording, places);
   fit_y(peaks);
   if (!kinds || places.swept != nullptr) return peaks;
-  Chart whole{.y = {.unit = AxisUnit::kBytes}, .series = {{.points = {{.y = highest_stack(recording)}}}}};
+  const auto highest = static_cast<double>(std::max<record::Bytes>(highest_peak(recording), 1));
+  Chart whole{.y = peaks.y, .series = {{.points = {{.y = highest}}}}};
   fit_y(whole);
   peaks.y = whole.y;
   return peaks;
@@ -261,16 +261,12 @@ void add_closed_form(FigureData& figure, const FigureInput& input) {
     return;
   }
   ChartSeries values{.label = "by closed form", .kind = SeriesKind::kOther, .points = {}};
+  std::vector<std::string> names;
   for (const experiments::SweptSettings& point : experiments::swept_settings(settings, input.sweep.first(1)))
     if (const auto bytes = closed_activation_bytes(point.params)) {
       const auto y = static_cast<double>(*bytes);
-      values.points.push_back(
-          {.x = *number_of_label(point.label),
-           .y = y,
-           .low = y,
-           .high = y,
-           .label = record::format_bytes(*bytes, 1),
-           .tip = fmt::format("{}: activations {} by closed form", point.label, record::format_bytes(*bytes))});
+      values.points.push_back({.x = *number_of_label(point.label), .y = y, .low = y, .high = y});
+      names.push_back(point.label);
     }
   chart.joined = false;
   chart.series.push_back(std::move(values));
@@ -279,6 +275,13 @@ void add_closed_form(FigureData& figure, const FigureInput& input) {
   for (const auto& [key, value] : settings.to_map())
     if (!settings.overruled(key)) figure.head.provenance["setting." + key] = value;
   fit_y(chart);
+  const ShownUnit unit = unit_of(chart.y);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    ChartPoint& point = chart.series.back().points[i];
+    const auto bytes = static_cast<record::Bytes>(point.y);
+    point.label = bytes_text(bytes, unit, 1);
+    point.tip = fmt::format("{}: activations {} by closed form", names[i], bytes_text(bytes, unit));
+  }
   figure.panels.emplace_back(std::move(chart));
 }
 

@@ -8,6 +8,7 @@
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
@@ -21,8 +22,17 @@ StepSettings step_of(const NumberInput& input) {
   return predict::step_settings(experiments::step_params(*input.settings));
 }
 
+// Negative: there is no such run, or no whole step of it.
+double peak_of(const record::Ledger* run) { return run == nullptr ? -1 : find_answer("peak_of_step")->of(*run); }
+
+// In the unit of the highest peak that is looked at, as in the figure beside the words.
+std::string bytes_in_words(const NumberInput& input, Bytes bytes) {
+  const double highest = std::max(peak_of(input.run), peak_of(input.baseline));
+  return highest > 0 ? bytes_text(bytes, byte_unit(highest)) : record::format_bytes(bytes);
+}
+
 std::string bytes_of(const NumberInput& input, Bytes (*formula)(const StepSettings&)) {
-  return input.settings == nullptr ? std::string() : record::format_bytes(formula(step_of(input)));
+  return input.settings == nullptr ? std::string() : bytes_in_words(input, formula(step_of(input)));
 }
 
 std::string count_of(const NumberInput& input, std::int64_t (*formula)(const StepSettings&)) {
@@ -32,9 +42,8 @@ std::string count_of(const NumberInput& input, std::int64_t (*formula)(const Ste
 // Of the last whole step of the run, or of run A.
 template <const record::Ledger* NumberInput::*kRun>
 std::string peak(const NumberInput& input) {
-  const record::Ledger* run = input.*kRun;
-  const double bytes = run == nullptr ? -1 : find_answer("peak_of_step")->of(*run);
-  return bytes < 0 ? std::string() : record::format_bytes(static_cast<Bytes>(bytes));
+  const double bytes = peak_of(input.*kRun);
+  return bytes < 0 ? std::string() : bytes_in_words(input, static_cast<Bytes>(bytes));
 }
 
 // Of one kind, at that peak.
@@ -44,8 +53,8 @@ std::string kind_at_peak(const NumberInput& input) {
   if (run == nullptr) return {};
   const auto step = record::last_whole_step(run->recording());
   if (!step) return {};
-  return record::format_bytes(
-      run->peak(step->first, step->last).totals.by_category[static_cast<std::size_t>(kCategory)]);
+  return bytes_in_words(input,
+                        run->peak(step->first, step->last).totals.by_category[static_cast<std::size_t>(kCategory)]);
 }
 
 constexpr auto kRun = &NumberInput::run;
@@ -57,20 +66,25 @@ constexpr std::array kNumbers{
     LiveNumber{"a.peak.logits", kind_at_peak<kRunA, Category::kLogits>},
     LiveNumber{"a.peak.optimizer_state", kind_at_peak<kRunA, Category::kOptimizerState>},
     LiveNumber{"a.peak.weights", kind_at_peak<kRunA, Category::kWeights>},
-    LiveNumber{"flce.chunk", [](const NumberInput& input) {
+    LiveNumber{"flce.chunk",
+               [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return predict::loss_chunk(step); });
                }},
-    LiveNumber{"inputs.bytes", [](const NumberInput& input) {
+    LiveNumber{"inputs.bytes",
+               [](const NumberInput& input) {
                  return bytes_of(input, [](const StepSettings& step) { return predict::checkpoint_bytes(step); });
                }},
-    LiveNumber{"logits.bytes", [](const NumberInput& input) {
+    LiveNumber{"logits.bytes",
+               [](const NumberInput& input) {
                  return bytes_of(input,
                                  [](const StepSettings& step) { return 4 * step.tokens() * step.model.vocab_size; });
                }},
-    LiveNumber{"model.parameters", [](const NumberInput& input) {
+    LiveNumber{"model.parameters",
+               [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return llama::num_parameters(step.model); });
                }},
-    LiveNumber{"optimizer_state.bytes", [](const NumberInput& input) {
+    LiveNumber{"optimizer_state.bytes",
+               [](const NumberInput& input) {
                  return bytes_of(input, [](const StepSettings& step) { return predict::optimizer_state_bytes(step); });
                }},
     LiveNumber{"peak.activations", kind_at_peak<kRun, Category::kActivations>},
@@ -78,10 +92,12 @@ constexpr std::array kNumbers{
     LiveNumber{"peak.logits", kind_at_peak<kRun, Category::kLogits>},
     LiveNumber{"peak.optimizer_state", kind_at_peak<kRun, Category::kOptimizerState>},
     LiveNumber{"peak.weights", kind_at_peak<kRun, Category::kWeights>},
-    LiveNumber{"step.tokens", [](const NumberInput& input) {
+    LiveNumber{"step.tokens",
+               [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return step.tokens(); });
                }},
-    LiveNumber{"weights.bytes", [](const NumberInput& input) {
+    LiveNumber{"weights.bytes",
+               [](const NumberInput& input) {
                  return bytes_of(input, [](const StepSettings& step) {
                    return step.element_bytes() * llama::num_parameters(step.model);
                  });

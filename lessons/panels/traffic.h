@@ -6,14 +6,15 @@
 
 #include "demos/record/units.h"
 #include "lessons/panels/axis.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::lessons {
 
 struct TrafficKernel {
-  std::string label;                         // "to fp32"
-  double begin = 0, end = 0;                 // ns, from the start of the form's first kernel
-  record::Bytes read = 0, written = 0;       // that must move
-  record::Bytes kept = 0;                    // of what it writes: stays until backward
+  std::string label;                    // "to fp32"
+  double begin = 0, end = 0;            // ns, from the start of the form's first kernel
+  record::Bytes read = 0, written = 0;  // that must move
+  record::Bytes kept = 0;               // of what it writes: stays until backward
   std::string tip;
   record::Bytes moved() const { return read + written; }
   double rate() const { return end > begin ? static_cast<double>(moved()) / (end - begin) * 1e9 : 0; }  // bytes/s
@@ -30,12 +31,14 @@ struct TrafficForm {
 };
 
 struct Traffic {
-  Axis x;                     // ns
-  Axis rate;                  // bytes/s
-  record::Bytes square = 1;   // that one square means
-  double copy = 0;            // bytes/s of a copy on the same device; 0: not known
-  std::string copy_label;     // "a large copy: 4.02 TB/s"
+  Axis x;                    // ns
+  Axis rate;                 // bytes/s
+  record::Bytes square = 1;  // that one square means
+  double copy = 0;           // bytes/s of a copy on the same device; 0: not known
+  std::string copy_label;    // "a large copy: 4.02 TB/s"
   std::vector<TrafficForm> forms;
+
+  ShownUnit bytes_unit() const;  // of the form that moves most
 };
 
 }  // namespace headroom::lessons

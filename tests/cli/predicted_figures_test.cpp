@@ -51,6 +51,21 @@ TEST_CASE("Without an engine a figure of settings is of the closed form, says wh
   CHECK(holds(read_file(start + "svg"), ">Does not fit on GeForce RTX 4090 by "));  // a text of the picture
 }
 
+TEST_CASE("The sentence below a figure of settings counts in the figure's unit, and its peak is the figure's") {
+  const TemporaryFolder out;
+  const Ran ran = draw_by_formula({"memory_timeline", "--model", "tiny", "--of", "batch=8", "--card", "NVIDIA H200",
+                                   "--out", out.path().string(), "--format", "json,svg"});
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const std::string start = out / "memory_timeline__tiny_batch-8_h200-sxm.";
+  const json data = json::parse(read_file(start + "json"));
+  const std::string caption = data["caption"], peak = data["peak"]["label"];
+  INFO(caption + "; " + peak);
+  REQUIRE(peak.ends_with(" MiB"));
+  CHECK(holds(caption, "tensors take " + peak.substr(5, peak.find('.') - 4)));  // "348." of "peak 348.2 MiB"
+  CHECK_FALSE(holds(caption, "GiB"));
+}
+
 TEST_CASE("A shipped run with the settings is drawn under what was predicted, and the difference is said") {
   const TemporaryFolder out;
   const Ran ran =

@@ -57,7 +57,7 @@ TEST_CASE("sliders have the stops that people use", "[window][settings]") {
   CHECK(shown_value(find("cap"), params) == "24 GiB");
   CHECK(shown_value(find("seq"), params) == "1,024 tokens");
   REQUIRE(params.set("cap", "0"));
-  CHECK(shown_value(find("cap"), params) == "no limit");
+  CHECK(shown_value(find("cap"), params) == "none");
   CHECK(shown_value(find("data"), params) == "the text of this course");
   CHECK(shown_value(find("weights"), params) == "random ones");  // not this course's
   CHECK(shown_value(find("offload_file"), params) == "a temporary file");

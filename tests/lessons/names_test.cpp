@@ -10,6 +10,7 @@
 #include "lessons/axes.h"
 #include "lessons/figure.h"
 #include "lessons/names.h"
+#include "lessons/shown_unit.h"
 #include "lessons/wording.h"
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"
@@ -162,17 +163,42 @@ TEST_CASE("the settings of every recording that is shipped are known") {
   }
 }
 
-TEST_CASE("a figure of a recording that was cut off says so") {
-  const record::Params none;
+// What is read of it where its file ends `missing` bytes early.
+record::Recording without_end(const record::Recording& whole, std::uintmax_t missing) {
   const auto path = std::filesystem::temp_directory_path() / ("headroom_cut_" + std::to_string(getpid()) + ".hrec");
-  const record::Recording whole = tests::llama_recording({.steps = 1});
-  CHECK(lessons::full_provenance(whole, none).count("truncated") == 0);
   REQUIRE(whole.write(path).ok());
-  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 10);
-  const auto cut = record::Recording::read(path);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - missing);
+  auto cut = record::Recording::read(path);
   std::filesystem::remove(path);
   REQUIRE(cut.ok());
-  CHECK(lessons::full_provenance(cut.value(), none).at("truncated") == "yes");
+  return std::move(cut).value();
+}
+
+TEST_CASE("a figure of a recording that was cut off says so, and what was read") {
+  const record::Params none;
+  const record::Recording whole = tests::llama_recording({.steps = 1});
+  CHECK(lessons::full_provenance(whole, none).count("truncated") == 0);
+  CHECK(lessons::cut_off_words(whole).empty());
+  const record::Recording cut = without_end(whole, 10);
+  CHECK(lessons::full_provenance(cut, none).at("truncated") == "yes");
+  const record::Ledger ledger(cut);
+  const auto data = lessons::find_figure("memory_timeline")->build({.run = &ledger});
+  const std::string events = record::format_count(static_cast<std::int64_t>(whole.events().size())) + " events";
+  CHECK(data.head.empty_reason.empty());
+  CHECK(data.head.provenance_line.find("cut off: " + events) != std::string::npos);
+  CHECK(data.head.provenance_line.ends_with("the rest is missing"));
+}
+
+TEST_CASE("where nothing is left to draw of a recording that was cut off, the figure says what was read") {
+  record::Recording whole(record::RunInfo{.demo = "train_step", .device = record::DeviceKind::kCpu});
+  whole.set_outcome({.kind = record::OutcomeKind::kCompleted});
+  const record::Recording cut = without_end(whole, 1);
+  const record::Ledger ledger(cut);
+  for (const char* id : {"memory_timeline", "peak_by_category", "bench_times", "loss_curves"}) {
+    const auto data = lessons::find_figure(id)->build({.run = &ledger});
+    CHECK(data.head.empty_reason == "The file was cut off: only its settings were read, the rest is missing.");
+    CHECK_FALSE(data.head.growing);
+  }
 }
 
 TEST_CASE("bytes with as few decimals as say them") {

@@ -178,9 +178,9 @@ TEST_CASE("links: what a step must move, at the speed that was measured, and B �
   const TableRow& weights = tests::table_of(figure).rows[0];
   CHECK(weights.note == "(2 · 2) · their P = 4 × 973,144,064");
   // 3,892,576,256 B at 50 GB/s, and at A's 25 GB/s.
-  CHECK(weights.cells == std::vector<std::string>{"3.63 GiB", "50.0 GB/s", "77.9 ms", "−77.9 ms"});
+  CHECK(weights.cells == std::vector<std::string>{"3.63 GiB", "50.0 GB/s", "0.0779 s", "−0.0779 s"});
   CHECK(tests::table_of(figure).rows[1].note == "2 · their P = 2 × 262,670,336");  // 262,668,288 and the final norm
-  CHECK(tests::table_of(figure).rows[2].cells.back() == "–");  // no link to the host was measured
+  CHECK(tests::table_of(figure).rows[2].cells.back() == "–");                      // no link to the host was measured
   const FigureData without = built("bandwidth_ladder", b, {}, &a);
   CHECK(tests::charts_of(without)[0]->series.back().label == "run A");
 }

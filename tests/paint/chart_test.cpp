@@ -132,7 +132,11 @@ TEST_CASE("no guess runs through a number") {
 
 TEST_CASE("a guess on an axis of decades is where its value is, and on no number") {
   lessons::FigureData figure = parts_of_copy();
-  chart_in(figure).y = {.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true};
+  chart_in(figure).y = {.unit = lessons::AxisUnit::kBytesPerSecond,
+                        .low = 1e9,
+                        .high = 1e13,
+                        .logarithmic = true,
+                        .shown = lessons::rate_unit(0)};
   for (lessons::ChartPoint& point : chart_in(figure).series[0].points) point.y = point.low = point.high = 5e10;
   chart_in(figure).series[0].points[3].y = 1e9;  // the only gap in a row of bars
   figure.head.guess = 3e10;

@@ -17,7 +17,7 @@ using tests::each;
 
 TEST_CASE("ticks are whole and round") {
   const lessons::Axis gib{.high = 30.0 * record::kGiB};
-  const auto ticks = byte_ticks(gib, byte_unit(gib.high), 8);
+  const auto ticks = byte_ticks(gib, 8);
   REQUIRE(ticks.size() == 8);
   CHECK(ticks[1].label == "4");
   CHECK(ticks.back().label == "28");
@@ -30,17 +30,23 @@ TEST_CASE("ticks are whole and round") {
   const auto events = time_ticks({.unit = lessons::AxisUnit::kEvents, .high = 9000}, 6);
   CHECK(events.ticks.back().label == "8,000");
   CHECK(events.unit == "events");
-  CHECK(byte_unit(700.0 * record::kMiB).name == "MiB");
-  CHECK(byte_unit(30.0 * record::kGiB).name == "GiB");
+  // Beside an axis of GiB, in its unit.
+  const auto less = byte_ticks({.high = 0.5 * record::kGiB, .shown = lessons::byte_unit(30.0 * record::kGiB)}, 6);
+  REQUIRE(less.size() == 6);
+  CHECK(less[1].label == "0.1");
 }
 
-TEST_CASE("exponents below zero are no billionths, and speeds over decades have one unit") {
+TEST_CASE("exponents below zero are no billionths, and an axis of decades keeps the unit that it was given") {
   const auto exponents = chart_ticks({.unit = lessons::AxisUnit::kNumber, .low = -36, .high = -8.5}, 6);
   CHECK(exponents.unit.empty());
   REQUIRE(!exponents.ticks.empty());
   CHECK(exponents.ticks.front().label == "−35");
-  const auto speeds =
-      chart_ticks({.unit = lessons::AxisUnit::kBytesPerSecond, .low = 1e9, .high = 1e13, .logarithmic = true}, 8);
+  const auto speeds = chart_ticks({.unit = lessons::AxisUnit::kBytesPerSecond,
+                                   .low = 1e9,
+                                   .high = 1e13,
+                                   .logarithmic = true,
+                                   .shown = lessons::rate_unit(0)},
+                                  8);
   CHECK(speeds.unit == "GB/s");
   REQUIRE(speeds.ticks.size() == 5);
   CHECK(speeds.ticks.front().label == "1");

@@ -46,6 +46,7 @@ TEST_CASE("every other card has its own name, all numbers but fp8, and their sou
     CHECK(names.insert(card.name).second);
     CHECK_FALSE(card.source.empty());
     if (&card == &predict::cards().front()) continue;
+    CHECK(card.driver_name.starts_with("NVIDIA "));
     CHECK(card.memory.value_or(0) > record::kGiB);
     CHECK(card.compute_capability.value_or(0) >= 8);
     CHECK(card.bandwidth.value_or(0) > 1e11);

@@ -28,6 +28,33 @@ TEST_CASE("a card is found by words of its name, and an exact name is the only a
   CHECK(find_cards("this machine").front() == &cards().front());
 }
 
+TEST_CASE("a card is found by the driver's name for it") {
+  for (const Card& card : cards()) {
+    if (card.driver_name.empty()) continue;
+    INFO(card.driver_name);
+    REQUIRE(find_cards(card.driver_name).size() == 1);
+    CHECK(find_cards(card.driver_name).front() == &card);
+  }
+  REQUIRE(find_cards("nvidia h200").size() == 1);
+  CHECK(find_cards("nvidia h200").front()->name == "H200 SXM");
+}
+
+TEST_CASE("a step that fits leaves nothing missing") {
+  const auto run = recorded("plain");
+  const FitTest test(run, std::make_shared<const record::Recording>(placed(*run)));
+  const ProcessBytes process{.bytes = 100 * record::kMiB, .margin = 10 * record::kMiB, .source = "a test"};
+  int full = 0;
+  for (Bytes memory = test.allocated(); memory <= test.reserved() + process.bytes + process.margin;
+       memory += 4 * record::kMiB) {
+    const Fit fit = test.on(memory, process);
+    INFO(memory);
+    if (fit.verdict == Verdict::kFits) CHECK(fit.reserved <= fit.limit);
+    if (fit.verdict == Verdict::kDoesNotFit) CHECK(fit.reserved > fit.limit);
+    full += fit.verdict == Verdict::kFits && fit.reserved < test.reserved();
+  }
+  CHECK(full > 0);  // segments were given back
+}
+
 TEST_CASE("the margin of the process decides between fits, too close and does not fit") {
   const auto run = recorded("plain");
   const FitTest test(run, std::make_shared<const record::Recording>(placed(*run)));

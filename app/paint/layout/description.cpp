@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lessons/shown_unit.h"
+
 namespace headroom::app::paint {
 namespace {
 
@@ -21,7 +23,7 @@ struct InWords {
     std::string list = "Alive at " + panel.alive->when + ":";
     for (std::size_t i = 0; i < std::min<std::size_t>(3, panel.alive->rows.size()); ++i) {
       const lessons::ListRow& row = panel.alive->rows[i];
-      list += (i == 0 ? " " : ", ") + row.name + " " + record::format_bytes(row.bytes);
+      list += (i == 0 ? " " : ", ") + row.name + " " + lessons::bytes_text(row.bytes, lessons::unit_of(panel.y));
     }
     add(text, list);
   }
@@ -53,7 +55,8 @@ struct InWords {
   }
   void operator()(const lessons::Traffic& panel) const {
     for (const lessons::TrafficForm& form : panel.forms)
-      add(text, form.label + ": " + form.note + ", " + record::format_bytes(form.moved()) + " moved");
+      add(text,
+          form.label + ": " + form.note + ", " + lessons::bytes_text(form.moved(), panel.bytes_unit()) + " moved");
   }
   void operator()(const lessons::HeatMap& panel) const { add(text, panel.title); }
 };

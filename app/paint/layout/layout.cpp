@@ -112,12 +112,6 @@ struct LayOutRow {
 
 }  // namespace
 
-ByteUnit guess_unit(lessons::AxisUnit unit, double high) {
-  if (unit == lessons::AxisUnit::kBytesPerSecond) return {"GB/s", 1e9};
-  if (unit == lessons::AxisUnit::kPercent) return {"%", 1};
-  return byte_unit(high);
-}
-
 Scene layout(const lessons::FigureData& figure, const Frame& frame) {
   Scene scene;
   scene.width = frame.width;

@@ -6,8 +6,8 @@
 
 #include "app/paint/scene/palette.h"
 #include "app/paint/scene/scene.h"
-#include "lessons/axes.h"
 #include "lessons/figure.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app::paint {
 
@@ -42,9 +42,6 @@ struct Frame {
 
 Scene layout(const lessons::FigureData& figure, const Frame& frame);
 
-using lessons::byte_unit;
-using lessons::ByteUnit;
-// That of a question's numbers, up to `high`: as above, "GB/s" or "%".
-ByteUnit guess_unit(lessons::AxisUnit unit, double high);
+using lessons::ShownUnit;
 
 }  // namespace headroom::app::paint

@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/paint/layout/chart_layout.h"
 #include "app/paint/layout/plot_parts.h"
 
@@ -79,10 +77,9 @@ void lay_out_guess(Sheet& sheet, const lessons::FigureHead& head, const PlotMap&
 
 // "21.3 GiB", in the unit of its axis.
 std::string guess_text(const lessons::Axis& axis, double guess) {
-  const ByteUnit unit = guess_unit(axis.unit, axis.high);
-  const bool percent = axis.unit == lessons::AxisUnit::kPercent;
-  const int decimals = axis.unit == lessons::AxisUnit::kBytesPerSecond && guess >= 100 * unit.bytes ? 0 : 1;
-  return (percent ? fmt::format("{:.1f}", guess) : in_unit(guess, unit, decimals)) + " " + std::string(unit.name);
+  const ShownUnit unit = lessons::unit_of(axis);
+  const int decimals = axis.unit == lessons::AxisUnit::kBytesPerSecond && guess >= 100 * unit.size ? 0 : 1;
+  return in_unit(guess, unit, decimals) + " " + std::string(unit.name);
 }
 
 }  // namespace
@@ -108,7 +105,8 @@ void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::ve
   constexpr float kLowCharts = 150;  // px: three rows of less are hard to read
   const auto count = static_cast<int>(charts.size());
   const float gap = sheet.px(20);
-  const bool beside = count <= 2 && names_ends(sheet, (area.width() - gap * static_cast<float>(count - 1)) / static_cast<float>(count));
+  const bool beside =
+      count <= 2 && names_ends(sheet, (area.width() - gap * static_cast<float>(count - 1)) / static_cast<float>(count));
   area.y0 += lay_out_legend(sheet, charts, area, beside);
   // Narrow charts before low ones.
   const float least = area.height() < sheet.px(kLowCharts) * 3 && count > 6 ? 185.0f : 230.0f;

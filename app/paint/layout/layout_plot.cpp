@@ -20,7 +20,7 @@ using lessons::Timeline;
 // Where everything goes: the bands' row, the plot, the lanes below it, and room for the ticks of both axes.
 struct PlotAreas {
   Rect bands;
-  Rect lanes;       // with their names; empty: none
+  Rect lanes;        // with their names; empty: none
   float x_axis = 0;  // y of the line above the ticks of time
   PlotMap map;
   std::vector<Tick> y_ticks;
@@ -42,10 +42,9 @@ PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::La
   const float below_plot = lanes == nullptr ? 0 : lanes_height(sheet, *lanes, plot.height());
   if (plot.height() - below_plot < sheet.px(kLeastPlot)) lanes = nullptr;
   if (lanes != nullptr) plot.y1 -= below_plot;
-  const ByteUnit unit = byte_unit(timeline.y.high);
   const int most = std::max(2, static_cast<int>(plot.height() / sheet.px(46)));
-  areas.y_ticks = byte_ticks(timeline.y, unit, most);
-  float labels = sheet.width(kMediumType, unit.name);
+  areas.y_ticks = byte_ticks(timeline.y, most);
+  float labels = sheet.width(kMediumType, lessons::unit_of(timeline.y).name);
   for (const Tick& tick : areas.y_ticks) labels = std::max(labels, sheet.width(kLabelType, tick.label));
   if (lanes != nullptr) labels = std::max(labels, lane_names_width(sheet, *lanes));
   plot.x0 = sheet.snap(plot.x0 + labels + sheet.px(10));
@@ -135,7 +134,7 @@ void lay_out_ticks(Sheet& sheet, const Timeline& timeline, const PlotAreas& area
   const Palette& palette = sheet.palette();
   sheet.horizontal(Layer::kAxes, plot.x0, plot.x1, plot.y1, palette.control, sheet.line_px(1));
   const float right = plot.x0 - sheet.px(7);
-  sheet.text_mid(Layer::kAxes, kMediumType, palette.text3, std::string(byte_unit(timeline.y.high).name), right,
+  sheet.text_mid(Layer::kAxes, kMediumType, palette.text3, std::string(lessons::unit_of(timeline.y).name), right,
                  areas.bands.center_y(), Anchor::kEnd);
   for (const Tick& tick : areas.y_ticks) {
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, tick.label, right, areas.map.y_px(tick.value),
@@ -159,7 +158,7 @@ Rect chip_of(const Sheet& sheet, const Timeline& timeline, const PlotAreas& area
   if (!timeline.alive || !timeline.alive->at_cursor) return {};
   const float x = map.x_px(timeline.alive->position);
   if (x < map.plot.x0 - 1 || x > map.plot.x1 + 1) return {};
-  label = lessons::position_text(timeline.alive->position, timeline.x.unit);
+  label = lessons::position_text(timeline.alive->position, timeline.x);
   const float half = sheet.width(kStrongType, label) * 0.5f + sheet.px(6);
   const float middle = std::max(map.plot.x0 + half, std::min(x, map.plot.x1 - half));
   const float top = areas.x_axis + sheet.px(3);
@@ -169,8 +168,8 @@ Rect chip_of(const Sheet& sheet, const Timeline& timeline, const PlotAreas& area
 
 }  // namespace
 
-void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline& timeline,
-                  const lessons::Lanes* lanes, Rect area) {
+void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline& timeline, const lessons::Lanes* lanes,
+                  Rect area) {
   const PlotAreas areas = divide(sheet, timeline, lanes, area);
   const PlotMap& map = areas.map;
   sheet.scene().map = map;

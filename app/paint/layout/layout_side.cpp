@@ -26,7 +26,7 @@ class AliveLayout {
         list_(*timeline.alive),
         area_(area),
         title_(title_of(timeline)),
-        unit_(byte_unit(static_cast<double>(list_.total))),
+        unit_(lessons::unit_of(timeline.y)),
         row_height_(sheet.px(sheet.frame().compact ? 26 : 42)) {}
 
   void draw() {
@@ -112,7 +112,7 @@ class AliveLayout {
   const lessons::AliveList& list_;
   Rect area_;
   const char* title_;
-  ByteUnit unit_;
+  ShownUnit unit_;
   float row_height_;
 };
 
@@ -126,7 +126,7 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
   record::Bytes most = least + 1;
   float names = 0, values = 0;
   for (const lessons::MemoryLevel& level : timeline.levels) most = std::max(most, level.bytes);
-  const ByteUnit unit = byte_unit(static_cast<double>(most));
+  const ShownUnit unit = lessons::unit_of(timeline.y);
   for (const lessons::MemoryLevel& level : timeline.levels) {
     names = std::max(names, sheet.width(kNote, level.label));
     values = std::max(values, sheet.width(kName, in_unit(static_cast<double>(level.bytes), unit, 2)));
@@ -150,7 +150,7 @@ void lay_out_levels(Sheet& sheet, const Timeline& timeline, Rect area) {
       sheet.fill(Layer::kLevels,
                  {place(before), top, std::max(place(level.bytes), place(before) + sheet.px(1)), top + thick},
                  palette.control);
-    const std::string added = level.bytes > before ? ", " + record::format_change(level.bytes - before) : "";
+    const std::string added = level.bytes > before ? ", " + lessons::change_text(level.bytes - before, unit) : "";
     sheet.scene().hits.push_back(
         {{area.x0, y, area.x1, y + height}, std::nullopt, level.label + added + ": " + std::string(level.meaning)});
     before = level.bytes;

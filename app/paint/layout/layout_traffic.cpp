@@ -18,8 +18,8 @@ using lessons::Traffic;
 using lessons::TrafficForm;
 using lessons::TrafficKernel;
 
-constexpr float kLine = 20;                          // px at scale 1
-constexpr HatchRule kGapHatch{5, 1, 1};              // where nothing runs
+constexpr float kLine = 20;                           // px at scale 1
+constexpr HatchRule kGapHatch{5, 1, 1};               // where nothing runs
 constexpr float kBeside = 480, kLeastPictures = 300;  // px at scale 1: two pictures side by side; below the first one
 
 class TrafficLayout {
@@ -76,8 +76,8 @@ class TrafficLayout {
     }
     PlotMap& map = sheet_.scene().map;
     map.x = panel_.x;
-    map.plot = {sheet_.snap(area.x0 + names + sheet_.px(12)), area.y0 + sheet_.px(kLine), area.x1 - totals - sheet_.px(10),
-                area.y1 - sheet_.px(kLine)};
+    map.plot = {sheet_.snap(area.x0 + names + sheet_.px(12)), area.y0 + sheet_.px(kLine),
+                area.x1 - totals - sheet_.px(10), area.y1 - sheet_.px(kLine)};
     map.plot.x1 = std::max(map.plot.x1, map.plot.x0 + 1);
     const float pitch = map.plot.height() / static_cast<float>(std::max<std::size_t>(1, panel_.forms.size()));
     int mark = 0;
@@ -100,10 +100,8 @@ class TrafficLayout {
 
   static double end_of(const TrafficForm& form) { return form.kernels.empty() ? 0 : form.kernels.back().end; }
 
-  // Without a decimal where it says nothing: "264 µs", "11.2 µs".
-  static std::string total_of(const TrafficForm& form) {
-    return record::format_duration(static_cast<record::Nanoseconds>(end_of(form)));
-  }
+  std::string time_text(double time) const { return lessons::amount_text(time, lessons::unit_of(panel_.x)); }
+  std::string total_of(const TrafficForm& form) const { return time_text(end_of(form)); }
 
   void launches(const TrafficForm& form, const PlotMap& map, Rect row, int& mark) {
     const float hair = sheet_.line_px(1);
@@ -122,7 +120,7 @@ class TrafficLayout {
           kernel, mark);
       const float room = box.width() - sheet_.px(6), line = sheet_.height(kLabelType);
       if (sheet_.width(kLabelType, kernel.label) > room) continue;
-      const std::string time = record::format_duration(static_cast<record::Nanoseconds>(kernel.end - kernel.begin));
+      const std::string time = time_text(kernel.end - kernel.begin);
       const bool both = box.height() > 2.2f * line && sheet_.width(kLabelType, time) <= room;
       sheet_.text_mid(Layer::kLabels, kLabelType, words, kernel.label, box.center_x(),
                       box.center_y() - (both ? line * 0.5f : 0), Anchor::kMiddle);
@@ -141,9 +139,7 @@ class TrafficLayout {
     for (const TrafficKernel& kernel : form.kernels) busy += kernel.end - kernel.begin;
     const double gaps = end_of(form) - busy;
     if (gaps <= 0) return;
-    const std::string words =
-        fmt::format("hatched: nothing runs, {} of {}", record::format_duration(static_cast<record::Nanoseconds>(gaps)),
-                    total_of(form));
+    const std::string words = fmt::format("hatched: nothing runs, {} of {}", time_text(gaps), total_of(form));
     sheet_.text_mid(Layer::kLabels, kLabelType, palette_.text2, sheet_.shortened(kLabelType, words, map.plot.width()),
                     map.plot.x0, map.plot.y0 - sheet_.px(kLine) * 0.5f);
   }
@@ -152,8 +148,8 @@ class TrafficLayout {
 
   Rect titled(Rect area, const std::string& title, const std::string& note) {
     const float line = sheet_.px(kLine);
-    sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, sheet_.shortened(kStrongType, title, area.width()), area.x0,
-                    area.y0 + line * 0.5f);
+    sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, sheet_.shortened(kStrongType, title, area.width()),
+                    area.x0, area.y0 + line * 0.5f);
     sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text2, sheet_.shortened(kLabelType, note, area.width()), area.x0,
                     area.y0 + line * 1.4f);
     area.y0 += line * 2;
@@ -193,41 +189,35 @@ class TrafficLayout {
     copy_line(map);
   }
 
-  void speed(const TrafficForm& form, const TrafficKernel& kernel, Rect row, int mark, bool numbers, const PlotMap& map) {
+  void speed(const TrafficForm& form, const TrafficKernel& kernel, Rect row, int mark, bool numbers,
+             const PlotMap& map) {
     const Color inside = bar(row, form.ours, mark);
     if (!numbers) return;
     const Color name = steps_back(mark) ? palette_.text3 : palette_.text;
     sheet_.text_mid(Layer::kAxes, form.ours ? kStrongType : kLabelType, name, kernel.label, row.x0 - sheet_.px(8),
                     row.center_y(), Anchor::kEnd);
-    const std::string text = rate_number(kernel.rate());
+    const std::string text = in_unit(kernel.rate(), lessons::unit_of(panel_.rate));
     const float width = sheet_.width(kStrongType, text);
     // Left of the copy's line where that would strike it.
     const float line = panel_.copy > 0 ? map.x_px(panel_.copy) : row.x1 + width;
     const float beside = row.x1 - sheet_.px(8);
-    const float end = line > beside - width - sheet_.px(6) && line < row.x1 + sheet_.px(6) ? std::min(beside, line - sheet_.px(6)) : beside;
+    const float end = line > beside - width - sheet_.px(6) && line < row.x1 + sheet_.px(6)
+                          ? std::min(beside, line - sheet_.px(6))
+                          : beside;
     if (end - width > row.x0 + sheet_.px(4))
       sheet_.text_mid(Layer::kLabels, kStrongType, inside, text, end, row.center_y(), Anchor::kEnd);
     else
       sheet_.text_mid(Layer::kLabels, kStrongType, palette_.text, text, row.x1 + sheet_.px(6), row.center_y());
   }
 
-  // In the axis's unit.
-  std::string rate_number(double rate) const {
-    const double shown = rate / rate_unit().bytes;
-    return shown >= 100 ? record::format_count(std::llround(shown)) : fmt::format("{:.{}f}", shown, shown < 10 ? 1 : 0);
-  }
-  static ByteUnit rate_unit() { return {"GB/s", 1e9}; }
-
   void rate_ticks(const PlotMap& map) {
-    const ByteUnit unit = rate_unit();
     const int most = std::max(2, static_cast<int>(map.plot.width() / sheet_.px(80)));
-    const lessons::Axis axis{.unit = lessons::AxisUnit::kNumber, .high = map.x.high / unit.bytes};
-    const std::vector<Tick> ticks = chart_ticks(axis, most).ticks;
+    const auto [ticks, unit] = chart_ticks(map.x, most);
     float free = map.plot.x0 - sheet_.px(40);
     for (const Tick& tick : ticks) {
-      const float x = sheet_.snap(map.x_px(tick.value * unit.bytes));
+      const float x = sheet_.snap(map.x_px(tick.value));
       sheet_.vertical(Layer::kGround, x, map.plot.y0, map.plot.y1, palette_.grid, sheet_.line_px(1));
-      const std::string words = &tick == &ticks.back() ? tick.label + " " + std::string(unit.name) : tick.label;
+      const std::string words = &tick == &ticks.back() ? tick.label + " " + unit : tick.label;
       const float half = sheet_.width(kLabelType, words) * 0.5f, at = std::min(x, map.plot.x1 - half);
       if (at - half < free) continue;
       sheet_.text_mid(Layer::kAxes, kLabelType, palette_.text3, words, at, map.plot.y1 + sheet_.px(kLine) * 0.5f,
@@ -252,6 +242,8 @@ class TrafficLayout {
 
   // --- which bytes
 
+  std::string moved_text(record::Bytes bytes) const { return lessons::bytes_text(bytes, panel_.bytes_unit(), 0); }
+
   enum class Bytes { kRead, kWritten, kKept };
 
   // Filled: read. Hollow: written; with a dot: it stays until backward.
@@ -266,10 +258,9 @@ class TrafficLayout {
     }
     outline(rect, steps_back(mark) ? palette_.control : ink, 1.5f, 2);
     if (kind == Bytes::kKept)
-      sheet_.add(Layer::kBars, Disc{.center = {rect.center_x(), rect.center_y()},
-                                    .radius = rect.width() * 0.2f,
-                                    .fill = ink,
-                                    .stroke = {}});
+      sheet_.add(
+          Layer::kBars,
+          Disc{.center = {rect.center_x(), rect.center_y()}, .radius = rect.width() * 0.2f, .fill = ink, .stroke = {}});
   }
 
   std::vector<std::pair<Bytes, int>> squares_of(const TrafficForm& form, int mark) const {
@@ -288,7 +279,7 @@ class TrafficLayout {
   }
 
   void squares(Rect area) {
-    area = titled(area, "Bytes moved", fmt::format("one square is {}", record::format_bytes(panel_.square, 0)));
+    area = titled(area, "Bytes moved", "one square is " + lessons::short_bytes(panel_.square, panel_.bytes_unit()));
     legend(area);
     area.y0 += sheet_.px(kLine + 8);
     const float line = sheet_.px(kLine + 4);
@@ -308,7 +299,7 @@ class TrafficLayout {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const TrafficForm& form = panel_.forms[i];
       sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, form.label, area.x0, area.y0 + line * 0.5f);
-      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, record::format_bytes(form.moved(), 0), area.x1,
+      sheet_.text_mid(Layer::kAxes, kStrongType, palette_.text, moved_text(form.moved()), area.x1,
                       area.y0 + line * 0.5f, Anchor::kEnd);
       area.y0 += line;
       block(form, all[i], grid, area, mark);
@@ -369,8 +360,7 @@ class TrafficLayout {
     const std::pair<std::string, std::string> rows[] = {
         {"Traffic", times(static_cast<double>(eager.moved()), static_cast<double>(fused.moved()))},
         {"Time", times(end_of(eager), end_of(fused))},
-        {"Kept for backward",
-         record::format_bytes(eager.kept(), 0) + " → " + record::format_bytes(fused.kept(), 0)}};
+        {"Kept for backward", moved_text(eager.kept()) + " → " + moved_text(fused.kept())}};
     sheet_.horizontal(Layer::kAxes, area.x0, area.x1, area.y0, palette_.hairline, sheet_.line_px(1));
     float y = area.y0 + sheet_.px(4);
     for (const auto& [name, value] : rows) {

@@ -14,7 +14,7 @@ namespace {
 class KindLabels {
  public:
   KindLabels(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns, const PlotMap& map,
-             const ByteUnit& unit)
+             const ShownUnit& unit)
       : pen_(pen),
         sheet_(pen.sheet()),
         palette_(sheet_.palette()),
@@ -190,7 +190,7 @@ class KindLabels {
   const lessons::Timeline& timeline_;
   const std::vector<PxColumn>& columns_;
   const PlotMap& map_;
-  const ByteUnit unit_;
+  const ShownUnit unit_;
 };
 
 constexpr float kEdgeGap = 12;     // px at scale 1, from the plot to a name beside it
@@ -206,7 +206,7 @@ std::vector<EdgeName> edge_names(const Sheet& sheet, const lessons::Timeline& ti
   const auto px_of = [&](record::Bytes bytes) {
     return static_cast<float>(static_cast<double>(bytes) / (timeline.y.high - timeline.y.low)) * height;
   };
-  const ByteUnit unit = byte_unit(timeline.y.high);
+  const ShownUnit unit = lessons::unit_of(timeline.y);
   for (int kind = 0; kind < record::kNumCategories; ++kind) {
     const auto k = static_cast<std::size_t>(kind);
     record::Bytes most = 0;
@@ -233,16 +233,17 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
     const float band = columns.back().of(name.kind).center_y(), middle = std::min(band, lowest);
     lowest = middle - line;
     const float width = sheet.line_px(1);
-    sheet.add(Layer::kAxes, Polyline{.points = {{map.plot.x1 + sheet.px(1), band},
-                                                {map.plot.x1 + sheet.px(kEdgeGap - 3), middle}},
-                                     .color = sheet.palette().of(static_cast<record::Category>(name.kind)).edge,
-                                     .width = 2 * width});
-    sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text, name.text, map.plot.x1 + sheet.px(kEdgeGap), middle);
+    sheet.add(Layer::kAxes,
+              Polyline{.points = {{map.plot.x1 + sheet.px(1), band}, {map.plot.x1 + sheet.px(kEdgeGap - 3), middle}},
+                       .color = sheet.palette().of(static_cast<record::Category>(name.kind)).edge,
+                       .width = 2 * width});
+    sheet.text_mid(Layer::kLabels, kMediumType, sheet.palette().text, name.text, map.plot.x1 + sheet.px(kEdgeGap),
+                   middle);
   }
 }
 
 void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
-                 const PlotMap& map, const ByteUnit& unit, const std::vector<EdgeName>& outside) {
+                 const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside) {
   KindLabels(pen, timeline, columns, map, unit).draw(outside);
 }
 

@@ -25,6 +25,6 @@ void lay_out_edge_names(Sheet& sheet, const std::vector<EdgeName>& names, const 
 
 // The thickest kinds first; a kind that finds no place, is nowhere thick enough to be seen, or is named outside has no name.
 void label_kinds(LabelPen& pen, const lessons::Timeline& timeline, const std::vector<PxColumn>& columns,
-                 const PlotMap& map, const ByteUnit& unit, const std::vector<EdgeName>& outside);
+                 const PlotMap& map, const ShownUnit& unit, const std::vector<EdgeName>& outside);
 
 }  // namespace headroom::app::paint

@@ -24,7 +24,7 @@ class PlotLabels {
         timeline_(timeline),
         map_(map),
         columns_(columns),
-        unit_(byte_unit(timeline.y.high)),
+        unit_(lessons::unit_of(timeline.y)),
         pen_(sheet, map.plot),
         placer_(pen_.placer()) {
     for (const PxColumn& column : columns) placer_.data_top(column.x0, column.x1, column.top());
@@ -350,7 +350,7 @@ class PlotLabels {
   const Timeline& timeline_;
   const PlotMap& map_;
   const std::vector<PxColumn>& columns_;
-  ByteUnit unit_;
+  ShownUnit unit_;
   LabelPen pen_;
   LabelPlacer& placer_;
   std::vector<std::vector<Rect>> line_rects_;  // of each of the figure's lines

@@ -9,18 +9,6 @@
 namespace headroom::app::paint {
 namespace {
 
-struct TimeUnit {
-  std::string_view name;
-  double nanoseconds;
-};
-
-TimeUnit time_unit(double span) {
-  if (span >= 2e9) return {"s", 1e9};
-  if (span >= 2e6) return {"ms", 1e6};
-  if (span >= 2e3) return {"µs", 1e3};
-  return {"ns", 1};
-}
-
 // The smallest of 1, 2, 4, 5 (for times), 10, … of which at most `most` fit into `span`.
 double round_step(double span, int most) {
   const double least = span / std::max(most, 1);
@@ -36,46 +24,12 @@ int decimals_of(double step) {
   return step >= 1 ? 0 : std::min(6, static_cast<int>(std::ceil(-std::log10(step) - 1e-9)));
 }
 
-// The unit in which a number of the size `high` reads well, and how many of the axis's own units it is.
-struct ChartUnit {
-  std::string_view name;
-  double size = 1;
-};
-
-ChartUnit chart_unit(lessons::AxisUnit unit, double high) {
-  using lessons::AxisUnit;
-  switch (unit) {
-    case AxisUnit::kBytesPerSecond:
-      return high >= 2e12 ? ChartUnit{"TB/s", 1e12} : ChartUnit{"GB/s", 1e9};
-    case AxisUnit::kFlopsPerSecond:
-      return high >= 2e12 ? ChartUnit{"TFLOP/s", 1e12} : ChartUnit{"GFLOP/s", 1e9};
-    case AxisUnit::kFlopsPerByte:
-      return {"FLOP/B", 1};
-    case AxisUnit::kPercent:
-      return {"%", 1};
-    case AxisUnit::kNanoseconds: {
-      const TimeUnit time = time_unit(high);
-      return {time.name, time.nanoseconds};
-    }
-    case AxisUnit::kBytes: {
-      const ByteUnit bytes = byte_unit(high);
-      return {bytes.name, bytes.bytes};
-    }
-    case AxisUnit::kNumber:
-      return high >= 1e-3 ? ChartUnit{} : high >= 1e-6 ? ChartUnit{"millionths", 1e-6} : ChartUnit{"billionths", 1e-9};
-    case AxisUnit::kEvents:
-    case AxisUnit::kSteps:
-    case AxisUnit::kCategory:
-      break;
-  }
-  return {};
-}
-
 }  // namespace
 
-std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, int most) {
+std::vector<Tick> byte_ticks(const lessons::Axis& axis, int most) {
+  const ShownUnit unit = lessons::unit_of(axis);
   constexpr std::array kSteps{1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096};
-  const double span = axis.high / unit.bytes;
+  const double span = axis.high / unit.size;
   double step = kSteps.back();
   for (const int each : kSteps) {
     if (span / each <= std::max(most, 1)) {
@@ -83,19 +37,19 @@ std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, in
       break;
     }
   }
-  if (span < 2) step = 0.25;  // of a TiB
+  if (span < 2) step = span < 1 ? round_step(span, most) : 0.25;  // where another axis has more
   std::vector<Tick> ticks;
   for (double value = 0; value <= span * (1 + 1e-9) && ticks.size() < 1000; value += step) {
-    ticks.push_back({value * unit.bytes,
-                     step < 1 ? fmt::format("{:g}", value) : record::format_count(std::llround(value))});
+    ticks.push_back(
+        {value * unit.size, step < 1 ? fmt::format("{:g}", value) : record::format_count(std::llround(value))});
   }
   return ticks;
 }
 
 TimeTicks time_ticks(const lessons::Axis& axis, int most) {
   const bool events = axis.unit == lessons::AxisUnit::kEvents;
-  const TimeUnit unit = events ? TimeUnit{"events", 1} : time_unit(axis.high - axis.low);
-  const double low = axis.low / unit.nanoseconds, high = axis.high / unit.nanoseconds;
+  const ShownUnit unit = events ? ShownUnit{"events", 1} : lessons::unit_of(axis);
+  const double low = axis.low / unit.size, high = axis.high / unit.size;
   double step = round_step(high - low, most);
   if (events) step = std::max(1.0, step);
   std::vector<Tick> ticks;
@@ -103,20 +57,17 @@ TimeTicks time_ticks(const lessons::Axis& axis, int most) {
     const double value = k * step;
     const std::string text = decimals_of(step) == 0 ? record::format_count(std::llround(value))
                                                     : fmt::format("{:.{}f}", value, decimals_of(step));
-    ticks.push_back({value * unit.nanoseconds, text});
+    ticks.push_back({value * unit.size, text});
   }
   return {std::move(ticks), unit.name};
 }
 
 ChartTicks chart_ticks(const lessons::Axis& axis, int most) {
-  // Speeds over decades are counted in the unit of the slowest: 1, 10, …, 10,000 GB/s, and not 0.001, … TB/s.
-  const bool decades_of_speed = axis.logarithmic && axis.unit == lessons::AxisUnit::kBytesPerSecond;
-  const double largest = std::max(std::abs(axis.low), std::abs(axis.high));
-  const ChartUnit unit = chart_unit(axis.unit, decades_of_speed ? axis.low : largest);
+  const ShownUnit unit = lessons::unit_of(axis);
   ChartTicks result{.ticks = {}, .unit = std::string(unit.name)};
   if (axis.unit == lessons::AxisUnit::kCategory) return result;
   if (axis.unit == lessons::AxisUnit::kBytes) {
-    result.ticks = byte_ticks(axis, byte_unit(axis.high), most);
+    result.ticks = byte_ticks(axis, most);
     return result;
   }
   if (axis.logarithmic) {

@@ -13,8 +13,8 @@ struct Tick {
   std::string label;
 };
 
-// Whole multiples of the unit from 0, at most `most` of them.
-std::vector<Tick> byte_ticks(const lessons::Axis& axis, const ByteUnit& unit, int most);
+// Multiples of the axis's unit from 0, whole ones where it has two or more, at most `most` of them.
+std::vector<Tick> byte_ticks(const lessons::Axis& axis, int most);
 // Nanoseconds in the unit that reads best, or events.
 struct TimeTicks {
   std::vector<Tick> ticks;

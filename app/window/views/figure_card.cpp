@@ -25,7 +25,7 @@ constexpr float kGrab = 9;           // px around the guess line that take hold 
 constexpr float kGuessRise = 1, kLongestRise = 0.1f;
 
 std::string in_axis_unit(const lessons::Axis& axis, double value) {
-  return axis.unit == lessons::AxisUnit::kNanoseconds ? record::format_duration(std::llround(value))
+  return axis.unit == lessons::AxisUnit::kNanoseconds ? lessons::amount_text(value, lessons::unit_of(axis))
                                                       : record::format_count(std::llround(value)) + " events";
 }
 
@@ -322,8 +322,10 @@ void FigureCard::draw_measure(PageFrame& frame, const Rect& rect) {
   vertical_line(x1, area.y0, area.y1, theme().ink);
   const auto measured = frame.page.measured();
   if (!measured) return;
-  const std::string words = fmt::format("{}, {}, highest {}", in_axis_unit(map.x, measured->length),
-                                        record::format_change(measured->change), record::format_bytes(measured->peak));
+  const lessons::ShownUnit bytes = lessons::unit_of(map.y);
+  const std::string words =
+      fmt::format("{}, {}, highest {}", in_axis_unit(map.x, measured->length),
+                  lessons::change_text(measured->change, bytes), lessons::bytes_text(measured->peak, bytes));
   const auto draw_chip = [&](const std::string& text, float y) {
     const float width = text_width(Face::kSemiBold, 12, text) + px(16);
     const float left = std::clamp(area.center_x() - width * 0.5f, rect.x0 + map.plot.x0,

@@ -52,8 +52,9 @@ PageFrame PageView::frame(const Surroundings& surroundings) {
   const lessons::Axis* axis = lessons::guess_axis(figure);
   const lessons::AxisUnit asked = model_->question().unit();
   const bool drawn = axis != nullptr && axis->unit == asked;
-  const paint::ByteUnit unit = paint::guess_unit(asked, drawn ? axis->high : static_cast<double>(record::kGiB));
-  frame.guess_unit = unit.bytes;
+  const lessons::ShownUnit unit =
+      drawn ? lessons::unit_of(*axis) : lessons::unit_for(asked, static_cast<double>(record::kGiB));
+  frame.guess_unit = unit.size;
   frame.guess_unit_name = unit.name;
   return frame;
 }

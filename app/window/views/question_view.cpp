@@ -21,7 +21,10 @@ namespace {
 
 constexpr float kChoiceLine = 1.4f;  // line height over em of an answer to choose
 
-std::string in_unit(double value, double unit) { return fmt::format("{:.1f}", value / unit); }
+// One digit after the point, where there is room for it.
+std::string number_text(double value, double unit) {
+  return value < 1000 * unit ? fmt::format("{:.1f}", value / unit) : record::format_count(std::llround(value / unit));
+}
 
 // One of several answers: a ring, filled when it is chosen, and the words. All of it is the control.
 void draw_choice(PageFrame& frame, std::size_t index) {
@@ -81,7 +84,7 @@ void draw_number(PageFrame& frame) {
   PageState& state = frame.state;
   const Rect row = take(32);
   const Rect field{row.x0, row.y0, row.x0 + px(112), row.y1};
-  if (!state.editing_guess) state.guess_text = question.guess() ? in_unit(*question.guess(), frame.guess_unit) : "";
+  if (!state.editing_guess) state.guess_text = question.guess() ? number_text(*question.guess(), frame.guess_unit) : "";
   const bool entered = text_field("guess", field, state.guess_text, frame.guess_unit_name);
   state.editing_guess = ImGui::IsItemActive();
   if (entered) {
@@ -156,11 +159,10 @@ void draw_scale(const Rect& rect, double said, double is) {
 }
 
 // One line, where the figure is of other settings than the answer.
-void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const paint::ByteUnit& said,
-                 const paint::ByteUnit& is) {
+void draw_folded(PageFrame& frame, const page::Question::Reveal& reveal, const lessons::ShownUnit& unit) {
   const Rect at = content_rect(0);
-  const std::string head = fmt::format("You said {} {}, it was {} {}", in_unit(reveal.said, said.bytes), said.name,
-                                       in_unit(reveal.is, is.bytes), is.name);
+  const std::string head = fmt::format("You said {} {}, it was {} {}", number_text(reveal.said, unit.size), unit.name,
+                                       number_text(reveal.is, unit.size), unit.name);
   const float bottom = callout(at, CalloutKind::kNote, head, frame.page.answered_by());
   end_drawing({at.x0, at.y0, at.x1, bottom});
 }
@@ -169,12 +171,11 @@ void draw_reveal(PageFrame& frame) {
   const page::Question::Reveal& reveal = *frame.page.question().reveal();
   // The unit of the run that was guessed about, whatever is looked at now.
   const lessons::AxisUnit asked = frame.page.question().unit();
-  const paint::ByteUnit unit = paint::guess_unit(asked, std::max(reveal.said, reveal.is));
-  const auto unit_for = [&](double value) {  // beyond a thousand GB/s there is no room for the digits
-    const bool tera = asked == lessons::AxisUnit::kBytesPerSecond && value >= 1e12;
-    return tera ? paint::ByteUnit{"TB/s", 1e12} : unit;
-  };
-  if (frame.page.left_answer()) return draw_folded(frame, reveal, unit_for(reveal.said), unit_for(reveal.is));
+  // Links differ by decades: their speeds are in the unit of the slower one, as on the axis.
+  const bool speeds = asked == lessons::AxisUnit::kBytesPerSecond;
+  const lessons::ShownUnit unit =
+      lessons::unit_for(asked, speeds ? std::min(reveal.said, reveal.is) : std::max(reveal.said, reveal.is));
+  if (frame.page.left_answer()) return draw_folded(frame, reveal, unit);
   if (begin_card("reveal", frame)) {
     card_head(Icon::kCheck, "Your prediction");
     if (const std::string run = frame.page.answered_by(); !run.empty()) {
@@ -191,10 +192,9 @@ void draw_reveal(PageFrame& frame) {
       ImU32 color;
     };
     const page::Question::Distance distance = page::distance_of(reveal);
-    const Number numbers[] = {
-        {"you said", in_unit(reveal.said, unit_for(reveal.said).bytes), unit_for(reveal.said).name, theme().text3},
-        {"it is", in_unit(reveal.is, unit_for(reveal.is).bytes), unit_for(reveal.is).name, theme().text},
-        {distance.head, distance.value, distance.unit, theme().text}};
+    const Number numbers[] = {{"you said", number_text(reveal.said, unit.size), unit.name, theme().text3},
+                              {"it is", number_text(reveal.is, unit.size), unit.name, theme().text},
+                              {distance.head, distance.value, distance.unit, theme().text}};
     float x = row.x0;
     for (const Number& number : numbers) {
       text_in(Face::kMedium, 12, {x, row.y0, row.x1, row.y0 + px(16)}, theme().text3, number.head);
@@ -256,9 +256,9 @@ void draw_verdict(PageFrame& frame) {
 void draw_waiting(PageFrame& frame) {
   const bool running = frame.page.control().running();
   const double guess = *frame.page.question().guess();
-  const paint::ByteUnit unit = paint::guess_unit(frame.page.question().unit(), guess);
+  const lessons::ShownUnit unit = lessons::unit_for(frame.page.question().unit(), guess);
   const Rect at = content_rect(0);
-  const std::string head = fmt::format("Locked: {} {}", in_unit(guess, unit.bytes), unit.name);
+  const std::string head = fmt::format("Locked: {} {}", number_text(guess, unit.size), unit.name);
   const std::string_view body = running ? "The answer comes when the run is done."
                                         : "This run has no answer: run it again, or look at a recorded run.";
   const float bottom = callout(at, CalloutKind::kNote, head, body);

@@ -11,7 +11,9 @@
 
 #include "app/page/page_model.h"
 #include "app/window/draw/controls.h"
+#include "app/window/views/figure_card.h"
 #include "app/window/widgets/widget.h"
+#include "lessons/shown_unit.h"
 
 namespace headroom::app::window {
 
@@ -26,13 +28,16 @@ constexpr float kHold = 0.25f;  // seconds, from which on a press holds
 
 int rows_of(Density density) { return density == Density::kWide ? 2 : 1; }
 
-// In the unit of an axis that ends at the peak, one digit after the point: "32.0", "−12.8".
-struct PeakUnit : lessons::ByteUnit {
+// One digit after the point: "32.0", "−12.8".
+struct PeakUnit : lessons::ShownUnit {
   std::string number(Bytes of) const { return lessons::in_unit(static_cast<double>(of), *this, 1); }
   std::string change(Bytes of) const { return (of < 0 ? "−" : "+") + number(std::abs(of)); }
 };
 
-PeakUnit unit_of(Bytes peak) { return {lessons::byte_unit(static_cast<double>(peak))}; }
+// That of the figure below, else the one that suits the peak.
+PeakUnit unit_of(const PageFrame& frame, Bytes peak) {
+  return {lessons::unit_of_bytes(frame.page.figure(frame.figure.columns()), static_cast<double>(peak))};
+}
 
 // "does not fit by 8.0 GiB"
 std::string verdict_words(const StepPlan& plan, const PeakUnit& unit) {
@@ -130,15 +135,18 @@ Tried tried_batches(page::PageModel& page) {
   return tried;
 }
 
-std::string largest_words(const CardPlan& on, const Tried& tried) {
+std::string largest_words(const StepPlan& plan, const Tried& tried) {
+  const CardPlan& on = plan.cards.front();
   if (!on.largest_batch) return "";
+  if (*on.largest_batch == 0 && !tried.any()) return "not even one sequence fits";
+  const std::string batch = largest_text(plan.params, "batch", *on.largest_batch);
+  const std::string_view up_to = batch.ends_with("more") ? "batch" : "up to batch";
   if (tried.any())
-    return fmt::format("{} up to batch {}; {}", tried.against(*on.largest_batch) ? "predicted" : "fits",
-                       record::format_count(*on.largest_batch), tried.words());
-  if (*on.largest_batch == 0) return "not even one sequence fits";
-  std::string words = fmt::format("fits up to batch {}", record::format_count(*on.largest_batch));
+    return fmt::format("{} {} {}; {}", tried.against(*on.largest_batch) ? "predicted" : "fits", up_to, batch,
+                       tried.words());
+  std::string words = fmt::format("fits {} {}", up_to, batch);
   if (on.largest_sequence && *on.largest_sequence > 0)
-    words += fmt::format(", or {} tokens", record::format_count(*on.largest_sequence));
+    words += fmt::format(", or {} tokens", largest_text(plan.params, "seq", *on.largest_sequence));
   return words;
 }
 
@@ -160,7 +168,7 @@ float draw_card_choice(PageFrame& frame, const Rect& row) {
   for (const predict::Card& card : predict::cards()) {
     if (!card.memory) continue;
     if (&card == page.chosen_card()) selected = static_cast<int>(cards.size());
-    names.push_back(fmt::format("{}, {:.0f} GB", card.name, static_cast<double>(*card.memory) / double{record::kGiB}));
+    names.push_back(fmt::format("{}, {}", card.name, record::format_bytes(*card.memory, 0)));
     cards.push_back(&card);
   }
   float widest = 0;
@@ -208,14 +216,14 @@ void draw_headline(PageFrame& frame, const Rect& row) {
     return;
   }
   const bool current = plan->params == frame.page.settings();
-  const PeakUnit unit = unit_of(plan->allocated);
+  const PeakUnit unit = unit_of(frame, plan->allocated);
   const ImU32 ink = current ? theme().text : theme().text3;
   const Rect number = text_in(Face::kSemiBold, 24, row, ink, unit.number(plan->allocated));
   float x = text_in(Face::kMedium, 12, {number.x1 + px(5), row.y0 + px(5), end, row.y1}, theme().text2, unit.name).x1;
   if (!plan->why_formula.empty()) x = draw_formula_badge(x + px(12), row, plan->why_formula);
   x = draw_pill(x + px(12), row.center_y(), plan->cards.front().fit.verdict, verdict_words(*plan, unit)) + px(12);
   const Tried tried = tried_batches(frame.page);
-  const std::string largest = largest_words(plan->cards.front(), tried);
+  const std::string largest = largest_words(*plan, tried);
   // On stage the room is for words.
   if (plan->cards.front().largest_batch && !frame.ui.stage) end = draw_try(frame, {x, row.y0, end, row.y1});
   const bool wrong = plan->cards.front().largest_batch && tried.against(*plan->cards.front().largest_batch);
@@ -316,7 +324,7 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
   const StepPlan* const plan = frame.page.plan();
   if (plan == nullptr || plan->cards.empty()) return;
   const bool fits_now = plan->cards.front().fit.verdict == Verdict::kFits;
-  const PeakUnit unit = unit_of(plan->allocated);
+  const PeakUnit unit = unit_of(frame, plan->allocated);
   std::vector<Chip> chips;
   for (const WayOut* way : frame.page.shown_ways()) chips.push_back(chip_of(*way, unit));
   if (chips.empty()) text_in(Face::kRegular, 12, rect, theme().text2, "Working out what each technique would change");
