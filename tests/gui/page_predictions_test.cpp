@@ -118,7 +118,7 @@ TEST_CASE("without an engine the strip is the closed form's, at once, and nothin
   CHECK(model.why_no_trial() == "Name a program: /gone is none.");
 }
 
-TEST_CASE("a planner that dies while it answers is said, the closed form stands in, and a fresh one answers",
+TEST_CASE("a planner that dies while it answers is said, the closed form takes its place, and a fresh one answers",
           "[window][page]") {
   ScriptedBackend runner(small_run());
   tests::ScriptedPredictions predictions(small_run({.source = record::Source::kPredicted}));

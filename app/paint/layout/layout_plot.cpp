@@ -20,14 +20,14 @@ using lessons::Timeline;
 // Where everything goes: the bands' row, the plot, the lanes below it, and room for the ticks of both axes.
 struct PlotAreas {
   Rect bands;
-  Rect lanes;       // with their names; empty: none
+  Rect lanes;        // with their names; empty: none
   float x_axis = 0;  // y of the line above the ticks of time
   PlotMap map;
   std::vector<Tick> y_ticks;
   std::vector<EdgeName> outside;
 };
 
-constexpr float kLeastPlot = 90;  // px at scale 1 that memory needs beside lanes
+constexpr float kLeastPlot = 64;  // px at scale 1 that memory needs beside lanes
 
 PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::Lanes* lanes, Rect area) {
   PlotAreas areas;
@@ -169,8 +169,8 @@ Rect chip_of(const Sheet& sheet, const Timeline& timeline, const PlotAreas& area
 
 }  // namespace
 
-void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline& timeline,
-                  const lessons::Lanes* lanes, Rect area) {
+void lay_out_plot(Sheet& sheet, const lessons::FigureHead& head, const Timeline& timeline, const lessons::Lanes* lanes,
+                  Rect area) {
   const PlotAreas areas = divide(sheet, timeline, lanes, area);
   const PlotMap& map = areas.map;
   sheet.scene().map = map;
