@@ -35,15 +35,9 @@ const lessons::Lanes& lanes(const Actor& actor) {
   return panel_in<lessons::Lanes>(actor.page().figure(actor.app.view().figure().columns()));
 }
 
-// High enough for lanes above the strip.
-Stage kernels_of_a_step() {
-  Stage stage = shipped("kernels_of_a_step");
-  stage.height = 860;
-  return stage;
-}
-
 // The page about a step's kernels, its question out of the way: run B with run A below.
-void on_kernels(const char* name, const std::function<void(Actor&)>& script, Stage stage = kernels_of_a_step()) {
+void on_kernels(const char* name, const std::function<void(Actor&)>& script,
+                Stage stage = shipped("kernels_of_a_step")) {
   perform(name, stage, [&](Actor& actor) {
     actor.click("skip");
     actor.frames(4);

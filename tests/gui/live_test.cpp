@@ -153,7 +153,7 @@ TEST_CASE("the planner's prediction is drawn beside what was measured", "[gui][l
   });
 }
 
-TEST_CASE("a planner that is killed is said, the closed form stands in, and a fresh one answers", "[gui][live]") {
+TEST_CASE("a planner that is killed is said, the closed form takes its place, and a fresh one answers", "[gui][live]") {
   TestAssets assets;
   assets.add(*small_run(), "tiny_cpu");
   perform("planner killed", stage_with_engine(assets), [](Actor& actor) {

@@ -27,7 +27,7 @@ struct PlotAreas {
   std::vector<EdgeName> outside;
 };
 
-constexpr float kLeastPlot = 90;  // px at scale 1 that memory needs beside lanes
+constexpr float kLeastPlot = 64;  // px at scale 1 that memory needs beside lanes
 
 PlotAreas divide(const Sheet& sheet, const Timeline& timeline, const lessons::Lanes* lanes, Rect area) {
   PlotAreas areas;

@@ -26,7 +26,11 @@ using record::Bytes;
 constexpr float kHeadline = 34, kChip = 26, kChipGap = 6, kPadding = 8;
 constexpr float kHold = 0.25f;  // seconds, from which on a press holds
 
-int rows_of(Density density) { return density == Density::kWide ? 2 : 1; }
+// Of chips. In a small window kernels need that room: there the verdict is a line.
+int rows_of(PageFrame& frame) {
+  if (frame.density == Density::kWide) return 2;
+  return lessons::panel_of<lessons::Lanes>(frame.page.figure(frame.figure.columns())) == nullptr ? 1 : 0;
+}
 
 // One digit after the point: "32.0", "−12.8".
 struct PeakUnit : lessons::ShownUnit {
@@ -350,9 +354,9 @@ void draw_ways(PageFrame& frame, const Rect& rect) {
 
 }  // namespace
 
-float verdict_height(const PageFrame& frame) {
+float verdict_height(PageFrame& frame) {
   if (!frame.page.has_verdict() || !frame.page.card()) return 0;
-  const auto rows = static_cast<float>(rows_of(frame.density));
+  const auto rows = static_cast<float>(rows_of(frame));
   return kHeadline + rows * (kChip + kChipGap) + 2 * kPadding - 2;
 }
 
@@ -362,7 +366,7 @@ void draw_verdict(PageFrame& frame, const Rect& rect) {
   Rect inner = rect.inset(px(14), px(kPadding));
   draw_headline(frame, inner.cut_top(px(kHeadline - 4)));
   inner.cut_top(px(6));
-  draw_ways(frame, inner);
+  if (rows_of(frame) > 0) draw_ways(frame, inner);
 }
 
 }  // namespace headroom::app::window

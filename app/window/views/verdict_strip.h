@@ -8,7 +8,7 @@
 namespace headroom::app::window {
 
 // px at scale 1; 0: nothing is to be said.
-float verdict_height(const PageFrame& frame);
+float verdict_height(PageFrame& frame);
 void draw_verdict(PageFrame& frame, const Rect& rect);
 
 }  // namespace headroom::app::window
