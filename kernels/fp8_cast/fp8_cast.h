@@ -1,6 +1,7 @@
 // Eight-bit floating point on raw memory: codes, scales, and what the CPU and CUDA kernels have in common. No torch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/common/both.h"
@@ -73,13 +74,17 @@ inline constexpr int kFp8History = 16;
 // The scaling of one tensor: codes are of scale · x. All zeros at first; fp32 throughout, so that a table of them is a
 // tensor.
 struct Fp8Scaling {
-  float scale;                 // 0: none yet
   float inverse;               // what products multiply by
+  float scale;                 // 0: none yet
   float amax;                  // of what was measured since the last advance, or since the last scale
   float most;                  // of the format
   float history[kFp8History];  // largest magnitudes of the last steps, the latest first
 };
+// cuBLASLt takes a scale at a multiple of 16 bytes alone; elsewhere it answers with "not supported".
+static_assert(sizeof(Fp8Scaling) % 16 == 0 && offsetof(Fp8Scaling, inverse) == 0);
 inline constexpr std::int64_t kFp8ScalingFloats = sizeof(Fp8Scaling) / sizeof(float);
+inline constexpr std::int64_t kFp8Scale = offsetof(Fp8Scaling, scale) / sizeof(float);  // its place among them
+inline constexpr std::int64_t kFp8Inverse = offsetof(Fp8Scaling, inverse) / sizeof(float);
 
 HEADROOM_BOTH bool is_finite(float value) { return (bits_of(value) & 0x7f800000u) != 0x7f800000u; }
 

@@ -18,11 +18,11 @@ struct State {
   at::Tensor not_scaled = at::zeros({1}, at::TensorOptions(test::tested_device()).dtype(at::kInt));
 
   float number(std::int64_t which) const { return scaling.cpu()[which].item<float>(); }
-  float scale() const { return number(0); }
+  float scale() const { return number(kernels::kFp8Scale); }
   int failed() const { return not_scaled.cpu().item<int>(); }
   void set_scale(double scale) const {
-    scaling[0].fill_(scale);
-    scaling[1].fill_(1 / scale);
+    scaling[kernels::kFp8Scale].fill_(scale);
+    scaling[kernels::kFp8Inverse].fill_(1 / scale);
   }
 };
 

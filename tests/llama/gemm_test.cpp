@@ -109,7 +109,7 @@ TEST_CASE("a tensor that gives no fp8 scale is counted, keeps its scale, and sta
     x[0][0].fill_(first);
     return scales.cast(x, 1, llama::Fp8Tensor::kInput, {.rows = true}).rows;
   };
-  const auto scale = [&] { return scales.scaling(1, llama::Fp8Tensor::kInput)[0].item<float>(); };
+  const auto scale = [&] { return scales.scaling(1, llama::Fp8Tensor::kInput)[kernels::kFp8Scale].item<float>(); };
   cast(2);
   scales.end_step();
   CHECK(scale() == 224);
