@@ -85,6 +85,7 @@ static_assert(sizeof(Fp8Scaling) % 16 == 0 && offsetof(Fp8Scaling, inverse) == 0
 inline constexpr std::int64_t kFp8ScalingFloats = sizeof(Fp8Scaling) / sizeof(float);
 inline constexpr std::int64_t kFp8Scale = offsetof(Fp8Scaling, scale) / sizeof(float);  // its place among them
 inline constexpr std::int64_t kFp8Inverse = offsetof(Fp8Scaling, inverse) / sizeof(float);
+inline constexpr std::int64_t kFp8Amax = offsetof(Fp8Scaling, amax) / sizeof(float);
 
 HEADROOM_BOTH bool is_finite(float value) { return (bits_of(value) & 0x7f800000u) != 0x7f800000u; }
 

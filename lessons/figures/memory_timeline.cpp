@@ -72,13 +72,10 @@ struct Shot {
   bool asked() const { return view.hidden || view.asked || view.guess.has_value(); }
 };
 
-// End of the first forward pass: what comes after is the question. A closed form has none, and begins with the loss.
+// End of the first forward pass: what comes after is the question.
 double end_of_forward(const Shot& shot) {
-  for (const record::PhaseSpan& span : shot.spans) {
-    if (span.phase == record::Phase::kForward) return std::min(span.end, shot.map.end());
-    if (span.phase == record::Phase::kLoss) return span.begin;
-  }
-  return shot.map.end();
+  const auto forward = std::ranges::find(shot.spans, record::Phase::kForward, &record::PhaseSpan::phase);
+  return forward == shot.spans.end() ? shot.map.end() : std::min(forward->end, shot.map.end());
 }
 
 // One past the last event that a picture which ends at `position` holds. On the axis of events the first one of the

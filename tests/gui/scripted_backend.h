@@ -16,8 +16,8 @@ class ScriptedBackend final : public backend::Backend {
 
   // --- the script
   void use(std::shared_ptr<const record::Recording> source) { source_ = std::move(source); }
-  void hold(bool on) { held_ = on; }                 // no new data while held
-  void lose_engine(std::string message);             // the running run ends so
+  void hold(bool on) { held_ = on; }                                         // no new data while held
+  void lose_engine(std::string message);                                     // the running run ends so
   void lose_next(std::string message) { loses_next_ = std::move(message); }  // the next one does, held or not
   void replace_pending(bool on) { replaces_ = on; }  // as a planner: a new question takes the place of the old one
   void set_trouble(std::optional<std::string> trouble) { trouble_ = std::move(trouble); }

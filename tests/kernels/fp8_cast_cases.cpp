@@ -83,14 +83,14 @@ TEST_CASE("random numbers get the nearest code in both layouts") {
     kernels::fp8_measure_(x, state.scaling, format, /*keeps=*/false, state.not_scaled);
     const double amax = x.abs().max().to(at::kDouble).item<double>();
     CHECK(state.scale() == static_cast<float>(kernels::fp8_most(format)) / static_cast<float>(amax));
-    CHECK(state.number(2) == 0);
+    CHECK(state.number(kernels::kFp8Amax) == 0);
     // The product with the scale is rounded to fp32 first.
     const at::Tensor scaled = x.to(at::kFloat) * state.scale();
     const at::Tensor exact = kernels::fp8_reference(scaled, 1, format).view(at::kByte);
     const auto both = kernels::fp8_cast(x, state.scaling, format, {.rows = true, .transposed = true, .measures = true});
     CHECK(both.rows.cpu().view(at::kByte).equal(exact));
     CHECK(both.transposed.cpu().view(at::kByte).equal(exact.t().contiguous()));
-    CHECK(static_cast<double>(state.number(2)) == amax);
+    CHECK(static_cast<double>(state.number(kernels::kFp8Amax)) == amax);
     const auto turned = kernels::fp8_cast(x, state.scaling, format, {.transposed = true});
     CHECK_FALSE(turned.rows.defined());
     CHECK(turned.transposed.cpu().view(at::kByte).equal(exact.t().contiguous()));

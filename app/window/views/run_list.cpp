@@ -105,8 +105,8 @@ void draw_list(page::PageModel& page, const Rect& anchor) {
 }  // namespace
 
 bool runs_to_choose(const page::PageModel& page) {
-  return page.shown_figure().basis != lessons::Basis::kParameters && page.on_show() != nullptr && page.runs().size() > (page.shows_prediction() ? 0U : 1U) &&
-         !page.question().hides();
+  return page.shown_figure().basis != lessons::Basis::kParameters && page.on_show() != nullptr &&
+         page.runs().size() > (page.shows_prediction() ? 0U : 1U) && !page.question().hides();
 }
 
 float run_choice_width(const page::PageModel& page) { return width_of(count_of_runs(page)); }
