@@ -45,7 +45,10 @@ record::Bytes PageModel::measured_peak() const {
   return step ? run.peak(step->first, step->last).totals.allocated : 0;
 }
 
-bool PageModel::settings_drive() const { return shows_runs() && has_step_settings(); }
+bool PageModel::settings_drive() const {
+  // A sweep in a figure of runs, as the report's experiment, is not about one step's settings.
+  return shows_runs() && has_step_settings() && !(shown_ >= 0 && !shows_prediction_ && is_sweep(shown_));
+}
 
 bool PageModel::has_step_settings() const {
   return control_.demo().id == experiments::training_step().id && control_.fixed_settings().empty();

@@ -52,6 +52,11 @@ std::string why_refused(const SweepPoint& point) {
   return words.empty() ? point.outcome.message : words;
 }
 
+// The reader has switched it off.
+bool is_off(const SweepPoint& point) {
+  return point.outcome.kind == record::OutcomeKind::kCancelled && !point.outcome.message.empty();
+}
+
 Rung rung_of(const SweepPoint& point, bool first, const ShownUnit& unit) {
   Rung rung;
   rung.label = (first ? "" : "+ ") + experiments::ladder_label(point.label);
@@ -59,7 +64,7 @@ Rung rung_of(const SweepPoint& point, bool first, const ShownUnit& unit) {
   rung.tip =
       point_text(point, experiments::ladder_label(point.label), unit) + (rung.predicted ? " (not measured)" : "");
   if (point.outcome.kind == record::OutcomeKind::kCancelled) {  // by the reader, or it is on its way
-    rung.off = !point.outcome.message.empty();
+    rung.off = is_off(point);
     rung.note = rung.off ? "switched off" : "";
     rung.value = rung.off ? "" : "…";
     rung.tip = experiments::ladder_label(point.label) + (rung.off ? ": switched off" : ": on its way");
@@ -93,6 +98,7 @@ Rung hidden_rung(const SweepPoint& point) {
   Rung rung;
   rung.label = "+ " + experiments::ladder_label(point.label);
   rung.tip = rung.label;
+  rung.off = is_off(point);
   return rung;
 }
 

@@ -160,6 +160,26 @@ TEST_CASE("a guess about a ladder is in its last rung, dragged to the sides unti
   CHECK(open.guess->y1 <= plot.y1);
 }
 
+TEST_CASE("a guess about a ladder is not in a rung that is off") {
+  record::Recording ladder = tests::made_ladder();
+  const auto row_of = [&](const record::Recording& run) {
+    const record::Ledger ledger(run);
+    const lessons::View view{.guess_open = true, .hidden = true, .asked = true};
+    const lessons::FigureData figure = lessons::find_figure("ladder_waterfall")->build({.run = &ledger, .view = view});
+    app::paint::Frame frame = tests::frames()[0];
+    frame.height = 2000;  // rows are as high as they get, however many there are
+    return layout(figure, frame).map.plot;
+  };
+  const Rect last = row_of(ladder);
+  record::SweepPoint off = tests::made_point("ladder", "fp8", {}, 0);
+  off.outcome = {.kind = record::OutcomeKind::kCancelled, .message = "off"};
+  ladder.append(off);
+  CHECK(row_of(ladder).y0 == last.y0);
+  off.outcome.message.clear();  // on its way: it counts
+  ladder.append(off);
+  CHECK(row_of(ladder).y0 > last.y0);
+}
+
 TEST_CASE("a predicted rung has a dashed edge, and tokens per second are there in every size") {
   record::Recording ladder = tests::made_ladder();
   record::SweepPoint predicted = tests::made_point("ladder", "offload_parameters", {record::kGiB, 0, record::kGiB}, 0);

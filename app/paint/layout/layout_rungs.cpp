@@ -53,9 +53,9 @@ class RungLayout {
     for (const Rung& rung : panel_.rungs) {
       sheet_.horizontal(Layer::kBars, area_.x0, area_.x1, sheet_.snap(y), palette_.hairline, sheet_.line_px(1));
       row(rung, {area_.x0, y, area_.x1, y + pitch});
+      if (&rung == &asked()) guess({area_.x0, y, area_.x1, y + pitch});
       y += pitch;
     }
-    guess({area_.x0, y - pitch, area_.x1, y});
     if (with_foot)
       sheet_.text(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, panel_.foot, area_.width()), area_.x0,
                   y + sheet_.px(4));
@@ -183,7 +183,14 @@ class RungLayout {
                 palette_.ink);
   }
 
-  // In the row that is asked about, the last one: a line with its pill; once it is locked, with words beside it.
+  // The question is of the last rung that is on.
+  const Rung& asked() const {
+    const auto last =
+        std::find_if(panel_.rungs.rbegin(), panel_.rungs.rend(), [](const Rung& rung) { return !rung.off; });
+    return last == panel_.rungs.rend() ? panel_.rungs.back() : *last;
+  }
+
+  // In the row that is asked about: a line with its pill; once it is locked, with words beside it.
   void guess(const Rect& row) {
     if (!head_.guess && !head_.guess_open) return;
     const PlotMap map{.plot = {columns_.bar_from, row.y0, columns_.bar_to, row.y1}, .x = panel_.peaks, .y = {}};
@@ -206,8 +213,7 @@ class RungLayout {
       sheet_.scene().guess_along_x = true;
       return;
     }
-    const Rung& asked = panel_.rungs.back();
-    const float end = x_px(static_cast<double>(std::max(record::total(asked.bytes), asked.before)));
+    const float end = x_px(static_cast<double>(std::max(record::total(asked().bytes), asked().before)));
     const float from = std::max(x, end) + sheet_.px(8), width = sheet_.width(kNote, pill.text);
     const bool right = from + width <= columns_.bar_to;
     sheet_.text_mid(Layer::kLabels, kNote, palette_.text, pill.text, right ? from : x - sheet_.px(6), row.center_y(),
@@ -235,8 +241,8 @@ class RungLayout {
                                         .gap = sheet_.px(3)});
     const float before = sheet_.snap(x_px(static_cast<double>(rung.before)));
     const float words = std::max(end, before) + sheet_.px(8), room = columns_.bar_to - words;
-    const bool asked = head_.guess && &rung == &panel_.rungs.back();  // the guess is there
-    if (!rung.note.empty() && room > sheet_.px(80) && !asked)
+    const bool guessed = head_.guess && &rung == &asked();  // the guess is there
+    if (!rung.note.empty() && room > sheet_.px(80) && !guessed)
       sheet_.text_mid(Layer::kBars, kNote, palette_.text2, sheet_.shortened(kNote, rung.note, room), words,
                       (top + bottom) * 0.5f);
     if (rung.out_of_memory) {
