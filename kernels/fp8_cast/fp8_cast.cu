@@ -3,7 +3,8 @@
 // Precision   fp32, bf16 or fp16 to 8 bits, nearest, ties to even; what is finite and too large becomes the largest number
 // Memory      allocates nothing. A cast reads each element once and writes one byte for it, or two; to measure reads it once
 //             more. Worked example: 4,096 × 2,048 in bf16, both layouts: 16.8e6 + 2 · 8.4e6 B, 7 µs at an H200's 4.8e12 B/s
-// Variants    one: tiles of 64 × 64, turned in shared memory, four elements per thread and load
+// Variants    one: tiles of 64 × 64, a square of 4 × 4 per thread, turned in its registers and then in shared memory; a block's
+//             largest magnitude is raised in memory only where it is the largest so far, as atomics on one place queue up
 // Source      Micikevicius et al. 2022, arXiv:2209.05433, section 3; delayed scaling after NVIDIA Transformer Engine
 // Checked by  tests/kernels/fp8_cast_gpu_test.cpp
 #include <algorithm>
@@ -20,10 +21,11 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kTile = 64;
-constexpr int kTogether = 4;  // elements of a thread: 4 codes are a word
+constexpr int kTogether = 4;  // a thread's rows and columns: 4 codes are a word
 constexpr int kAcross = kTile / kTogether;
-constexpr int kDown = kThreads / kAcross;
-constexpr int kPitch = kTile + kTogether;  // of a turned row: neighbors are in other banks
+static_assert(kAcross * kAcross == kThreads);
+constexpr int kPitch = kAcross + 1;  // words of a turned row, so that neighbors are in other banks
+constexpr int kLoadBytes = 16;       // of a thread that measures
 
 // The hardware's conversion, which would make the largest number of an infinity.
 template <Fp8Format kFormat>
@@ -33,20 +35,29 @@ __device__ __forceinline__ unsigned code_of(float value) {
   return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, kKind);
 }
 
-// The block's largest magnitude into the scaling's. As integers, NaN is above infinity.
+// The block's largest magnitude into the scaling's. As integers, NaN is above infinity. All threads call it.
 __device__ __forceinline__ void add_magnitude(unsigned bits, Fp8Scaling* scaling) {
-  bits = __reduce_max_sync(0xffffffffu, bits);
-  if (threadIdx.x % kWarp == 0 && bits != 0) atomicMax(reinterpret_cast<unsigned*>(&scaling->amax), bits);
+  __shared__ unsigned of_warps[kThreads / kWarp];
+  const unsigned of_warp = __reduce_max_sync(0xffffffffu, bits);
+  if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = of_warp;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  unsigned most = 0;
+#pragma unroll
+  for (int i = 0; i < kThreads / kWarp; ++i) most = max(most, of_warps[i]);
+  auto* const place = reinterpret_cast<unsigned*>(&scaling->amax);
+  if (most > *static_cast<volatile unsigned*>(place)) atomicMax(place, most);
 }
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads) measure_kernel(const T* x, std::int64_t n, Fp8Scaling* scaling) {
+  constexpr int kElements = kLoadBytes / sizeof(T);
   unsigned most = 0;
-  const std::int64_t all = std::int64_t{gridDim.x} * kThreads * kTogether;
-  for (std::int64_t i = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kTogether; i < n; i += all) {
-    const auto pack = load_pack<kTogether>(x + i);
+  const std::int64_t all = std::int64_t{gridDim.x} * kThreads * kElements;
+  for (std::int64_t i = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kElements; i < n; i += all) {
+    const auto pack = load_pack<kElements>(x + i);
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k) most = max(most, bits_of(load(pack.element[k])) & 0x7fffffffu);
+    for (int k = 0; k < kElements; ++k) most = max(most, bits_of(load(pack.element[k])) & 0x7fffffffu);
   }
   add_magnitude(most, scaling);
 }
@@ -62,40 +73,61 @@ __global__ void advance_kernel(Fp8Scaling* scalings, std::int64_t count, std::in
   for (std::int64_t i = 0; i < count; ++i) fp8_advance(scalings[i], not_scaled);
 }
 
+// Four codes of a row, the first in the lowest byte, and what they were made of in `most`.
+template <Fp8Format kFormat, typename T>
+__device__ __forceinline__ unsigned codes_of(const Pack<T, kTogether>& pack, float scale, unsigned& most) {
+  unsigned word = 0;
+#pragma unroll
+  for (int k = 0; k < kTogether; ++k) {
+    const float value = load(pack.element[k]);
+    most = max(most, bits_of(value) & 0x7fffffffu);
+    word |= code_of<kFormat>(value * scale) << (8 * k);
+  }
+  return word;
+}
+
+// Rows of four bytes to columns.
+__device__ __forceinline__ void turn(unsigned (&words)[kTogether]) {
+  const unsigned low01 = __byte_perm(words[0], words[1], 0x5140), low23 = __byte_perm(words[2], words[3], 0x5140),
+                 high01 = __byte_perm(words[0], words[1], 0x7362), high23 = __byte_perm(words[2], words[3], 0x7362);
+  words[0] = __byte_perm(low01, low23, 0x5410);
+  words[1] = __byte_perm(low01, low23, 0x7632);
+  words[2] = __byte_perm(high01, high23, 0x5410);
+  words[3] = __byte_perm(high01, high23, 0x7632);
+}
+
 template <typename T, Fp8Format kFormat>
 __global__ void __launch_bounds__(kThreads) cast_kernel(const Fp8CastArgs args) {
-  __shared__ std::uint8_t turned[kTile][kPitch];
+  __shared__ unsigned turned[kTile][kPitch];
   const auto* const x = static_cast<const T*>(args.x);
   const float scale = args.scaling->scale;
-  const int across = static_cast<int>(threadIdx.x) % kAcross * kTogether,
-            down = static_cast<int>(threadIdx.x) / kAcross;
+  const int across = static_cast<int>(threadIdx.x) % kAcross, down = static_cast<int>(threadIdx.x) / kAcross;
   const std::int64_t first_row = std::int64_t{blockIdx.y} * kTile, first_column = std::int64_t{blockIdx.x} * kTile;
-  unsigned most = 0;
+  const std::int64_t row = first_row + kTogether * down, column = first_column + kTogether * across;
+  unsigned most = 0, words[kTogether] = {};
+  if (row < args.rows && column < args.columns) {  // sides are multiples of 16: a square is whole or not there
+    Pack<T, kTogether> packs[kTogether];
 #pragma unroll
-  for (int i = down; i < kTile; i += kDown) {
-    const std::int64_t row = first_row + i, column = first_column + across;
-    if (row >= args.rows || column >= args.columns) continue;
-    const auto pack = load_pack<kTogether>(x + row * args.columns + column);
-    unsigned word = 0;
+    for (int i = 0; i < kTogether; ++i) packs[i] = load_pack<kTogether>(x + (row + i) * args.columns + column);
 #pragma unroll
-    for (int k = 0; k < kTogether; ++k) {
-      const float value = load(pack.element[k]);
-      most = max(most, bits_of(value) & 0x7fffffffu);
-      const unsigned code = code_of<kFormat>(value * scale);
-      word |= code << (8 * k);
-      turned[across + k][i] = static_cast<std::uint8_t>(code);
+    for (int i = 0; i < kTogether; ++i) words[i] = codes_of<kFormat>(packs[i], scale, most);
+    if (args.codes != nullptr) {
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i)
+        *reinterpret_cast<unsigned*>(args.codes + (row + i) * args.columns + column) = words[i];
     }
-    if (args.codes != nullptr) *reinterpret_cast<unsigned*>(args.codes + row * args.columns + column) = word;
   }
   if (args.measures) add_magnitude(most, args.scaling);
   if (args.transposed == nullptr) return;
+  turn(words);
+#pragma unroll
+  for (int i = 0; i < kTogether; ++i) turned[kTogether * across + i][down] = words[i];
   __syncthreads();
 #pragma unroll
-  for (int i = down; i < kTile; i += kDown) {
-    const std::int64_t row = first_row + across, column = first_column + i;
-    if (row >= args.rows || column >= args.columns) continue;
-    *reinterpret_cast<unsigned*>(args.transposed + column * args.rows + row) =
-        *reinterpret_cast<const unsigned*>(&turned[i][across]);
+  for (int i = down; i < kTile; i += kAcross) {
+    const std::int64_t to_row = first_column + i, to_column = first_row + kTogether * across;
+    if (to_row >= args.columns || to_column >= args.rows) continue;
+    *reinterpret_cast<unsigned*>(args.transposed + to_row * args.rows + to_column) = turned[i][across];
   }
 }
 
@@ -113,10 +145,11 @@ void cast(const Fp8CastArgs& args, dim3 blocks, CUstream_st* stream) {
 int fp8_measure_cuda(const void* x, Storage storage, std::int64_t n, Fp8Format format, Fp8Scaling* scaling, bool keeps,
                      std::int32_t* not_scaled, CUstream_st* stream) {
   constexpr std::int64_t kBlocksEach = 8;
-  const std::int64_t needed = (n + kThreads * kTogether - 1) / (kThreads * kTogether);
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(needed, kBlocksEach * multiprocessors()));
   with_storage(storage, [&](auto type) {
     using T = decltype(type);
+    constexpr std::int64_t kOfBlock = kThreads * kLoadBytes / sizeof(T);
+    const std::int64_t needed = (n + kOfBlock - 1) / kOfBlock;
+    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(needed, kBlocksEach * multiprocessors()));
     measure_kernel<T><<<blocks, kThreads, 0, stream>>>(static_cast<const T*>(x), n, scaling);
   });
   choose_kernel<<<1, 1, 0, stream>>>(scaling, fp8_most(format), keeps, not_scaled);

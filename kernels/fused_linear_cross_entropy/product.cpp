@@ -57,10 +57,10 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
   set(CUBLASLT_MATMUL_DESC_TRANSA, left);
   set(CUBLASLT_MATMUL_DESC_TRANSB, right);
   set(CUBLASLT_MATMUL_DESC_POINTER_MODE, pointers);
-  if (p.a_fp8) {  // exchanged, as above. Every sum in fp32: Hopper's fast sums keep 14 bits
+  if (p.a_fp8) {  // exchanged, as above
     set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, memory.b_scale);
     set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, memory.a_scale);
-    set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{0});
+    set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(p.fast_sums));
   }
   const auto layout = [&](cublasLtMatrixLayoutOpaque_t& place, cudaDataType_t type, bool transposed,
                           std::int64_t height, std::int64_t width, std::int64_t stride) {

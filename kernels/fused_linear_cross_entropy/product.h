@@ -14,7 +14,7 @@ namespace headroom::kernels {
 
 // D = alpha · A · B + beta · D. D [rows, columns]; A [rows, inner] and B [inner, columns], or their transposes in memory:
 // all row by row, `stride` elements from one row in memory to the next. A and B have one storage, or both are codes of fp8,
-// not both e5m2, with B transposed; sums are fp32.
+// not both e5m2, with B transposed; sums are fp32 unless they are asked to be fast.
 struct Product {
   std::int64_t rows = 0, columns = 0, inner = 0;
   bool a_transposed = false, b_transposed = false;  // memory holds [inner, rows], [columns, inner]
@@ -22,6 +22,7 @@ struct Product {
   Storage operands = Storage::kFp32, result = Storage::kFp32;
   bool tf32 = false;  // fp32 operands are read with 10 bits of fraction
   std::optional<Fp8Format> a_fp8, b_fp8;
+  bool fast_sums = false;  // of fp8: partial sums keep 14 bits of fraction
   auto operator<=>(const Product&) const = default;
 };
 

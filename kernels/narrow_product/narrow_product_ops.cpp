@@ -71,7 +71,7 @@ float inverse_of(const at::Tensor& scaling) {
   return reinterpret_cast<const Fp8Scaling*>(scaling.const_data_ptr<float>())->inverse;
 }
 
-void emulate_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, bool adds) {
+void emulate_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, const Fp8ProductOptions& options) {
   std::array<std::array<float, 256>, 2> numbers{};
   for (int code = 0; code < 256; ++code) {
     numbers[0][static_cast<std::size_t>(code)] = fp8_value(format_of(a.codes), static_cast<std::uint8_t>(code));
@@ -80,11 +80,11 @@ void emulate_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, b
   const auto of_a = [&](std::uint8_t code) { return numbers[0][code]; };
   const auto of_b = [&](std::uint8_t code) { return numbers[1][code]; };
   ProductTiles().multiply<std::uint8_t, std::uint8_t, Bf16>(
-      result, a.codes, b.codes.t(), inverse_of(a.scaling) * inverse_of(b.scaling), adds, of_a, of_b,
+      result, a.codes, b.codes.t(), inverse_of(a.scaling) * inverse_of(b.scaling), options.adds, of_a, of_b,
       [](Bf16& place, float value, bool add) { store(place, add ? load(place) + value : value); });
 }
 
-void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, bool adds) {
+void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, const Fp8ProductOptions& options) {
   static constexpr float kOne = 1, kZero = 0;
   const c10::cuda::CUDAGuard guard(result.device());
   at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace
@@ -102,13 +102,14 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
                         .operands = Storage::kBf16,
                         .result = Storage::kBf16,
                         .a_fp8 = format_of(a.codes),
-                        .b_fp8 = format_of(b.codes)};
+                        .b_fp8 = format_of(b.codes),
+                        .fast_sums = options.fast_sums};
   const int error = multiply(product, product,
                              {.a = a.codes.const_data_ptr(),
                               .b = b.codes.const_data_ptr(),
                               .d = result.mutable_data_ptr(),
                               .alpha = &kOne,
-                              .beta = adds ? &kOne : &kZero,
+                              .beta = options.adds ? &kOne : &kZero,
                               .a_scale = scale(a.scaling),
                               .b_scale = scale(b.scaling),
                               .workspace = at::cuda::getCUDABlasLtWorkspace(),
@@ -120,11 +121,12 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
 
 }  // namespace
 
-void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM, bool adds) {
+void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM,
+                 const Fp8ProductOptions& options) {
   check_fp8(result_NP, a_NM, b_PM);
   if (result_NP.is_meta()) return;
   const Traced traced("fp8_product", {a_NM.codes, b_PM.codes, result_NP});
-  (result_NP.is_cuda() ? &multiply_fp8 : &emulate_fp8)(result_NP, a_NM, b_PM, adds);
+  (result_NP.is_cuda() ? &multiply_fp8 : &emulate_fp8)(result_NP, a_NM, b_PM, options);
 }
 
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options) {

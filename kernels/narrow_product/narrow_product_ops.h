@@ -25,9 +25,17 @@ struct Fp8Operand {
   const at::Tensor& scaling;
 };
 
+struct Fp8ProductOptions {
+  bool adds = false;  // to what the result holds
+  // On Hopper partial sums keep 14 bits of fraction where they would be carried to fp32 every 128 terms. NVIDIA's recipe has
+  // them in the forward pass alone (Transformer Engine, _2X_ACC_FPROP). A CPU sums in fp32 either way.
+  bool fast_sums = false;
+};
+
 // result [N, P] = the numbers of a [N, M] times those of b [P, M] transposed, or that added to it; not both are e5m2. The
 // result is bf16, sums are fp32, and it is rounded once. By cuBLASLt on CUDA, of compute capability 8.9 and later; on a CPU
 // the same sums of the same codes, a tile at a time, as tf32. Sides are multiples of 16.
-void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM, bool adds);
+void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM,
+                 const Fp8ProductOptions& options = {});
 
 }  // namespace headroom::kernels

@@ -58,7 +58,7 @@ at::Tensor fp8_output(const ProjectionInput& input, const Projection& p, at::Int
   at::Tensor y = at::empty(shape, input.x.options());
   at::Tensor y_NO = y.view({-1, shape.back()});
   kernels::fp8_product(y_NO, {input.codes.rows, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)},
-                       {weight.rows, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, /*adds=*/false);
+                       {weight.rows, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, {.fast_sums = true});
   return y;
 }
 
@@ -67,7 +67,7 @@ void fp8_input_gradient(const at::Tensor& dy, const Projection& p, at::Tensor& d
   const auto of_dy = p.fp8->cast(rows(dy).contiguous(), p.fp8_index, Fp8Tensor::kGradient, {.rows = true});
   const auto weight = p.fp8->cast_again(p.weight_OI, p.fp8_index, Fp8Tensor::kWeight, {.transposed = true});
   kernels::fp8_product(dx_NI, {of_dy.rows, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
-                       {weight.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, adds);
+                       {weight.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kWeight)}, {.adds = adds});
 }
 
 // Codes first, and the input is let go before the gradient is made: no more is there than without fp8.
@@ -84,7 +84,7 @@ at::Tensor fp8_weight_gradient(const at::Tensor& dy, ProjectionInput& input, con
   }
   at::Tensor dweight_OI = at::empty(p.weight_OI.sizes(), dy.options());
   kernels::fp8_product(dweight_OI, {of_dy.transposed, p.fp8->scaling(p.fp8_index, Fp8Tensor::kGradient)},
-                       {x_IN, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)}, /*adds=*/false);
+                       {x_IN, p.fp8->scaling(input.fp8_index, Fp8Tensor::kInput)});
   return dweight_OI;
 }
 
