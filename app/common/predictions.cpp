@@ -22,8 +22,8 @@ using record::Recording;
 
 namespace {
 
-// Events that all answers may have together; an answer of Llama 3.2 1B has about 20,000 and 70 bytes in each.
-constexpr std::size_t kMostEvents = 4'000'000;
+// Events that all answers may have together: 70 MB. An answer of Llama 3.2 1B has about 40,000, 70 bytes each.
+constexpr std::size_t kMostEvents = 1'000'000;
 constexpr auto kLongestWait = 50ms;
 constexpr int kShownSteps = 3;       // as the engine plans at most
 constexpr int kLongestSilence = 20;  // ms, after which it is seen whether the question was dropped

@@ -75,6 +75,8 @@ class StepPlanner {
 
   // Of the last call, at once: whether something that it asked for is on its way. Ask again after Predictions::poll().
   bool waits() const { return waits_; }
+  // Lets go of what was answered, recordings of some megabytes each: the next plan asks anew.
+  void forget() { steps_.clear(); }
 
   // `params` of `train_step` on a GPU. Nothing: stopped, or on its way; what is largest may follow later.
   std::optional<StepPlan> plan(const record::Params& params, const std::vector<PlannedCard>& cards);

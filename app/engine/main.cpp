@@ -1,6 +1,7 @@
 // headroom-engine: owns every tensor and stream, and talks to the app over stdin and stdout.
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -19,6 +20,7 @@
 #include "demos/engine/live/probes/cpu_probe.h"
 #include "demos/engine/live/probes/event_sink.h"
 #include "demos/engine/live/probes/meta_probe.h"
+#include "demos/engine/live/probes/ring.h"
 #include "demos/engine/live/run/device_facts.h"
 #include "demos/engine/live/run/link.h"
 #include "demos/engine/live/run/run_feed.h"
@@ -30,6 +32,9 @@ namespace headroom::app {
 namespace {
 
 constexpr int kBadUsage = 2;
+// Events that wait to be sent. A planner's come 10 µs apart and go every 20 ms, and all of the ring is touched in time:
+// 16 MiB of it instead of 64.
+constexpr std::size_t kPlannerEvents = std::size_t{1} << 18;
 constexpr int kFault = 70;  // a bug: an exception that no caller handles
 
 constexpr std::string_view kUsage =
@@ -80,11 +85,11 @@ int serve(live::EngineRole role, bool trace) {
   be_first_victim();
 
   // Before any tensor exists. These live until the process ends: threads that hang may still use them.
-  auto& sink = *new EventSink;
+  const bool planner = role == EngineRole::kPlanner;
+  auto& sink = *new EventSink(planner ? kPlannerEvents : EventRing::kDefaultCapacity);
   auto& feed = *new RunFeed;
   Probes probes{.cpu = &CpuProbe::install(sink), .meta = nullptr, .kernels = nullptr};
   if (trace) probes.kernels = &KernelTrace::install();  // before CUDA is asked for anything
-  const bool planner = role == EngineRole::kPlanner;
   if (planner) probes.meta = &MetaProbe::install(sink);
   MachineFacts machine = machine_facts(/*look_for_gpu=*/!planner);
   if (planner) add_planned_devices(machine);

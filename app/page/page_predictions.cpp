@@ -181,7 +181,9 @@ bool PageModel::plan_step(bool news) {
   plan_ = planner_->plan(without_limit, {*on});
   if (!plan_) return true;
   plan_->params = *predicted_with_;
-  if (!planner_->waits() && plan_->refusal.empty() && !holding()) {  // the switches stay under the hand
+  if (planner_->waits()) return true;
+  planner_->forget();
+  if (plan_->refusal.empty() && !holding()) {  // the switches stay under the hand
     ways_ = std::make_unique<WaysOut>(service, why_no_prediction(), without_limit, *on, plan_->allocated,
                                       own_switch(*page_), ways_out());
     ways_->poll();

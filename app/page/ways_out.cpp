@@ -81,6 +81,7 @@ bool WaysOut::poll() {
     if (!way.turned) continue;
     const auto answer = planner_.on_card(*way.turned, card_);
     if (!answer) break;  // on its way
+    planner_.forget();
     if (!answer->refusal.empty()) {
       way.turned.reset();
       way.change.reset();

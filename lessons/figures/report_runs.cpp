@@ -22,10 +22,11 @@ extern const Figure kReportSequence;
 
 namespace {
 
-constexpr std::array<record::Choice, 2> kStrategyChoices{{{"three", "all three"}, {"two", "without and with all"}}};
+constexpr std::array<record::Choice, 2> kStrategyChoices{
+    {{"three", "all three strategies"}, {"two", "without and with all kernels"}}};
 constexpr std::array<record::Choice, 2> kPointsShown{{{"on", "published points"}, {"off", "no published points"}}};
 constexpr std::array<record::Choice, 2> kFormShown{{{"on", "closed form"}, {"off", "no closed form"}}};
-constexpr std::array<record::Choice, 2> kSteps{{{"linear", "in proportion"}, {"even", "in even steps"}}};
+constexpr std::array<record::Choice, 2> kSteps{{{"linear", "linear axis"}, {"even", "axis in even steps"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "strategies",
                       .label = "Strategies",

@@ -1,7 +1,11 @@
 // What a layout measures with: ticks, the map between pixels and values, widths of text.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <numeric>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -89,4 +93,22 @@ TEST_CASE("widths come from the fonts, digits all alike") {
   const auto missing = FontWidths::load("/nowhere");
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.error().message.find("Inter-Regular.otf") != std::string::npos);
+}
+
+TEST_CASE("each character of the course's texts is in the fonts") {
+  constexpr float kUnknown = 0.6f;  // the width of what a font lacks, and of no letter in Inter
+  for (const auto& entry : std::filesystem::directory_iterator(tests::assets_folder() + "/text")) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t end = at + 1;
+      while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+      const std::string character = text.substr(at, end - at);
+      INFO(entry.path().filename() << ": " << character << " at byte " << at);
+      if (character != "\n")
+        for (const Face face : {Face::kRegular, Face::kMedium, Face::kSemiBold, Face::kDisplay})
+          CHECK(tests::widths().width(face, 1, character) != kUnknown);
+      at = end;
+    }
+  }
 }

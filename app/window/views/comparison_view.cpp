@@ -14,7 +14,8 @@ namespace headroom::app::window {
 
 namespace {
 
-constexpr float kLine = 22, kPadding = 10, kName = 240;
+constexpr float kLine = 22, kPadding = 10, kName = 240, kLeastName = 140;
+constexpr float kBetween = 24;  // between two quantities, with a line in the middle
 
 // A: a letter in a frame; B: the run on show, in ink. Returns where the words behind it begin.
 float draw_letter(const Rect& row, std::string_view letter, bool on_show) {
@@ -53,33 +54,59 @@ Rect draw_change(const Rect& at, float em, const page::Comparison::Row& row) {
   return text_in(row.told ? Face::kSemiBold : Face::kRegular, em, at, row.told ? theme().text : theme().text3, shown);
 }
 
-void draw_table(const PageFrame& frame, Rect rect) {
+// The words of a quantity are this wide, with the difference as a share or without.
+float width_of(const page::Comparison::Row& row, bool with_share) {
+  float change = text_width(row.told ? Face::kSemiBold : Face::kRegular, 13, row.change);
+  if (with_share && !row.share.empty()) change += px(8) + text_width(Face::kRegular, 12, row.share);
+  return std::max({text_width(Face::kMedium, 12, row.head), text_width(Face::kRegular, 13, row.a),
+                   text_width(Face::kSemiBold, 13, row.b), change});
+}
+
+float width_of(const page::Comparison& comparison, bool with_share) {
+  float width = 0;
+  for (const page::Comparison::Row& row : comparison.rows) width += width_of(row, with_share) + px(kBetween);
+  return width;
+}
+
+void draw_names(const PageFrame& frame, Rect names) {
   const page::PageModel& page = frame.page;
   const page::Comparison& comparison = page.comparison();
-  Rect names = rect.cut_left(px(kName));
-  rect.cut_left(px(16));
   names.cut_top(px(kLine));
   draw_name(names.cut_top(px(kLine)), "A", false, or_label(comparison.a, *page.pinned()));
   draw_name(names.cut_top(px(kLine)), "B", true, or_label(comparison.b, *page.on_show()));
-  const Rect last_name = names.cut_top(px(kLine));
+  const Rect last = names.cut_top(px(kLine));
   if (comparison.early_end.empty())
-    text_in(Face::kSemiBold, 12, last_name, theme().text, "Δ  B − A");
+    text_in(Face::kSemiBold, 12, last, theme().text, "Δ  B − A");
   else
-    text_in(Face::kRegular, 12, last_name, theme().text3,
-            shortened(Face::kRegular, 12, "No Δ. " + comparison.early_end, last_name.width()));
-  const float width = rect.width() / static_cast<float>(std::max<std::size_t>(3, comparison.rows.size()));
+    text_in(Face::kRegular, 12, last, theme().text3,
+            shortened(Face::kRegular, 12, "No Δ. " + comparison.early_end, last.width()));
+}
+
+void draw_quantity(Rect column, const page::Comparison::Row& row, bool with_share) {
+  const Rect whole = column;
+  vertical_line(column.x0 - px(kBetween / 2), column.y0, column.y1, theme().hairline);
+  text_in(Face::kMedium, 12, column.cut_top(px(kLine)), theme().text3, row.head);
+  text_in(Face::kRegular, 13, column.cut_top(px(kLine)), theme().text2, row.a);
+  text_in(Face::kSemiBold, 13, column.cut_top(px(kLine)), theme().text, row.b);
+  const Rect last = column.cut_top(px(kLine));
+  const float x = draw_change(last, 13, row).x1 + px(8);
+  if (with_share) text_in(Face::kRegular, 12, {x, last.y0, last.x1, last.y1}, theme().text3, row.share);
+  draw_spread(whole, row);
+}
+
+// A column per quantity, as wide as its words, and what is left shared out. Where room is short the names of the runs
+// give way, then the shares.
+void draw_table(const PageFrame& frame, Rect rect) {
+  const page::Comparison& comparison = frame.page.comparison();
+  const bool with_share = width_of(comparison, true) <= rect.width() - px(kLeastName);
+  const float words = width_of(comparison, with_share);
+  const float names = std::clamp(rect.width() - words, px(kLeastName), px(kName));
+  draw_names(frame, rect.cut_left(names));
+  const auto columns = static_cast<float>(std::max<std::size_t>(3, comparison.rows.size()));
+  const float room = std::max(0.0f, rect.width() - words) / columns;
   for (const page::Comparison::Row& row : comparison.rows) {
-    Rect column{rect.x0, rect.y0, rect.x0 + width - px(16), rect.y1};
-    const Rect whole = column;
-    vertical_line(column.x0 - px(16), column.y0, column.y1, theme().hairline);
-    text_in(Face::kMedium, 12, column.cut_top(px(kLine)), theme().text3, row.head);
-    text_in(Face::kRegular, 13, column.cut_top(px(kLine)), theme().text2, row.a);
-    text_in(Face::kSemiBold, 13, column.cut_top(px(kLine)), theme().text, row.b);
-    const Rect last = column.cut_top(px(kLine));
-    const float x = draw_change(last, 13, row).x1 + px(8);
-    text_in(Face::kRegular, 12, {x, last.y0, last.x1, last.y1}, theme().text3, row.share);
-    draw_spread(whole, row);
-    rect.x0 += width;
+    const Rect column = rect.cut_left(width_of(row, with_share) + px(kBetween) + room);
+    draw_quantity({column.x0 + px(kBetween), column.y0, column.x1, column.y1}, row, with_share);
   }
 }
 
