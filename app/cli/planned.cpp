@@ -2,6 +2,7 @@
 #include "app/cli/planned.h"
 
 #include <filesystem>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/check_files.h"
+#include "demos/experiments/attention_taken.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/nvml/nvml.h"
@@ -22,16 +24,18 @@ using record::Params;
 
 namespace {
 
-PlannedCard planned(std::string name, record::Bytes memory) {
+PlannedCard planned(std::string name, record::Bytes memory, std::optional<double> capability = {}) {
   const predict::ProcessBytes process = predict::process_bytes(name);
-  return {.name = std::move(name), .memory = memory, .process = process};
+  return {.name = std::move(name), .memory = memory, .process = process, .compute_capability = capability};
 }
 
 record::Result<PlannedCard> this_machine() {
   std::optional<nvml::Driver> driver = nvml::Driver::open();
   const auto memory = driver && driver->select(0u) ? driver->memory() : std::nullopt;
   if (!memory) return Error{"No GPU is found here: name a card, such as --card \"RTX 4090\".", ErrorKind::kRefused};
-  return planned(driver->name(), memory->total);
+  std::map<std::string, std::string> facts;
+  if (const auto said = driver->compute_capability()) facts["compute_capability"] = *said;
+  return planned(driver->name(), memory->total, experiments::capability_in(facts));
 }
 
 std::string names_of(const std::vector<const predict::Card*>& cards) {
@@ -45,7 +49,9 @@ std::string names_of(const std::vector<const predict::Card*>& cards) {
 record::Result<PlannedCard> card_of(const std::string& words) {
   const std::vector<const predict::Card*> found = predict::find_cards(words);
   if (found.size() == 1)
-    return found.front()->memory ? planned(found.front()->name, *found.front()->memory) : this_machine();
+    return found.front()->memory
+               ? planned(found.front()->name, *found.front()->memory, found.front()->compute_capability)
+               : this_machine();
   if (found.empty()) {
     if (const auto size = record::parse_bytes(words); size && size.value() > 0)
       return planned(record::format_bytes(size.value()), size.value());

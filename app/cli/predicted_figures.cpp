@@ -67,6 +67,7 @@ record::Result<Asked> asked_by(const StepChoice& step, const std::vector<std::st
     auto card = card_of(*step.card);
     if (!card) return card.error();
     asked.card = std::move(card).value();
+    asked.params = settings_on(*asked.card, asked.params);
   }
   const auto named = figures_named(ids);
   if (!named) return named.error();

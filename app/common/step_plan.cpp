@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/common/largest.h"
+#include "demos/experiments/attention_taken.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/train_step_model.h"
@@ -81,6 +82,11 @@ std::int64_t parameters_of(const Params& params) {
 
 }  // namespace
 
+Params settings_on(const PlannedCard& card, const Params& params) {
+  if (!card.compute_capability) return params;
+  return experiments::with_attention_taken(params, record::DeviceKind::kGpu, card.compute_capability);
+}
+
 std::string largest_text(const Params& params, std::string_view key, std::int64_t largest) {
   const bool at_end = static_cast<double>(largest) >= spec_of(params, key).maximum;
   return record::format_count(largest) + (at_end ? " or more" : "");
@@ -156,7 +162,7 @@ std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std
   const auto needed = [&](std::int64_t value) -> std::optional<Needed> {
     Params changed = params;
     if (!changed.set(key, value)) return std::nullopt;
-    const Step* const asked = step(changed);
+    const Step* const asked = step(settings_on(card, changed));
     if (asked == nullptr || !asked->refusal.empty()) return std::nullopt;
     // A planner that dies on the way leaves two ways to count, which do not mix.
     if (by_formula.value_or(asked->form.has_value()) != asked->form.has_value()) return std::nullopt;
@@ -168,7 +174,7 @@ std::optional<std::int64_t> StepPlanner::largest(const Params& params, const std
 }
 
 std::optional<StepPlanner::OnCard> StepPlanner::on_card(const Params& params, const PlannedCard& card) {
-  const Step* const asked = step(params);
+  const Step* const asked = step(settings_on(card, params));
   if (asked == nullptr) return std::nullopt;
   if (!asked->refusal.empty()) return OnCard{.refusal = asked->refusal, .why_formula = {}, .fit = {}};
   return OnCard{.refusal = {},
@@ -187,7 +193,7 @@ record::Recording StepPlanner::recording(const Params& params) {
 std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vector<PlannedCard>& cards) {
   StepPlan plan{.params = params};
   waits_ = false;
-  const Step* const asked = step(params);
+  const Step* const asked = step(cards.empty() ? params : settings_on(cards.front(), params));
   if (asked == nullptr) return std::nullopt;
   plan.refusal = asked->refusal;
   plan.why_formula = asked->why_formula;
@@ -199,7 +205,9 @@ std::optional<StepPlan> StepPlanner::plan(const Params& params, const std::vecto
   else
     describe(plan, *asked->prediction->recording);
   for (const PlannedCard& card : cards) {
-    CardPlan& on = plan.cards.emplace_back(CardPlan{.card = card, .fit = asked->on(card)});
+    const Step* const there = step(settings_on(card, params));
+    if (there == nullptr) return std::nullopt;
+    CardPlan& on = plan.cards.emplace_back(CardPlan{.card = card, .fit = there->on(card)});
     if (!waits_) on.largest_batch = largest(params, "batch", card);  // one question at a time
     if (!waits_) on.largest_sequence = largest(params, "seq", card);
     if (stop_ && stop_()) return std::nullopt;

@@ -22,7 +22,11 @@ struct PlannedCard {
   std::string name;          // "GeForce RTX 4090", or its size: "24.00 GiB"
   record::Bytes memory = 0;  // as the driver reports it
   predict::ProcessBytes process;
+  std::optional<double> compute_capability = {};  // 9.0; nothing: not known
 };
+
+// With what attention=auto is on that card. Where its capability is not known the planner takes its own machine's.
+record::Params settings_on(const PlannedCard& card, const record::Params& train_step);
 
 struct CardPlan {
   PlannedCard card;
@@ -42,6 +46,7 @@ struct StepPlan {
   std::vector<std::string> left_out;  // what the closed form does not know, a short phrase each
   std::vector<std::string> assumed;   // of what the step here does not have
   std::int64_t parameters = 0;        // 0: not known
+  // Of the first card.
   record::Bytes requested = 0, allocated = 0;
   record::Bytes reserved = 0;        // 0: not known
   record::ByCategory by_category{};  // adds up to `allocated`

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/page/page_model.h"
+#include "demos/experiments/attention_taken.h"
 #include "demos/predict/form_recording.h"
 
 namespace headroom::app::page {
@@ -20,6 +21,11 @@ std::span<const std::string> own_switch(const lessons::Page& page) {
 std::shared_ptr<const record::Recording> recording_of_form(const record::Params& settings) {
   const auto form = closed_form_of(settings);
   return form ? std::make_shared<record::Recording>(predict::recording_of(*form, settings)) : nullptr;
+}
+
+PlannedRun planned(const PageModel& page, const experiments::DemoInfo& demo, const record::Params& settings) {
+  const std::optional<PlannedCard> card = page.card();
+  return {std::string(demo.id), card ? settings_on(*card, settings) : settings};
 }
 
 }  // namespace
@@ -67,7 +73,7 @@ void PageModel::ask_prediction() {
 }
 
 bool PageModel::take_prediction() {
-  const auto answer = predictions_->ask(this, {std::string(control_.demo().id), *predicted_with_});
+  const auto answer = predictions_->ask(this, planned(*this, control_.demo(), *predicted_with_));
   if (answer == nullptr) return false;
   asked_ = false;
   planner_.reset();  // it may have counted by the closed form
@@ -92,7 +98,7 @@ void PageModel::preview(std::span<const lessons::Setting> changes) {
   }
   if (!preview_ || !(preview_->params == wanted)) preview_ = Preview{.params = wanted, .run = {}, .answered = false};
   if (preview_->answered) return;
-  const auto answer = predictions_->ask(&preview_, {std::string(control_.demo().id), wanted});
+  const auto answer = predictions_->ask(&preview_, planned(*this, control_.demo(), wanted));
   if (answer == nullptr) return;
   preview_->answered = stale_ = true;
   if (*answer) follow(preview_->run, answer->recording);
@@ -109,7 +115,7 @@ void PageModel::take_closed_form() {
   prediction_ = RunOnShow{};
   stale_ = true;
   if (control_.demo().id != experiments::training_step().id) return;
-  follow(prediction_, recording_of_form(*predicted_with_));
+  follow(prediction_, recording_of_form(planned(*this, control_.demo(), *predicted_with_).params));
 }
 
 // The line of the closed form follows the settings.
@@ -121,7 +127,7 @@ void PageModel::take_formula() {
   if (formula_with_ && *formula_with_ == settings()) return;
   formula_with_ = settings();
   formula_ = RunOnShow{};
-  follow(formula_, recording_of_form(settings()));
+  follow(formula_, recording_of_form(planned(*this, control_.demo(), settings()).params));
   stale_ = true;
 }
 
@@ -143,22 +149,27 @@ std::optional<PlannedCard> PageModel::memory_of_cpu() const {
 std::optional<PlannedCard> PageModel::card() const {
   const bool on_cpu = device() == record::DeviceKind::kCpu;
   if (const predict::Card* const chosen = chosen_card_; chosen != nullptr && !on_cpu)
-    return PlannedCard{
-        .name = chosen->name, .memory = *chosen->memory, .process = predict::process_bytes(chosen->name)};
+    return PlannedCard{.name = chosen->name,
+                       .memory = *chosen->memory,
+                       .process = predict::process_bytes(chosen->name),
+                       .compute_capability = chosen->compute_capability};
   if (const record::Bytes cap = settings().integer("cap"); cap > 0)
     return PlannedCard{.name = "a limit of " + record::format_bytes(cap), .memory = cap, .process = {}};
   if (on_cpu) return memory_of_cpu();
-  const auto of_gpu = [](const std::string& name, record::Bytes memory) {
-    return PlannedCard{.name = name, .memory = memory, .process = predict::process_bytes(name)};
+  const auto of_gpu = [](const std::string& name, record::Bytes memory, const auto& facts) {
+    return PlannedCard{.name = name,
+                       .memory = memory,
+                       .process = predict::process_bytes(name),
+                       .compute_capability = experiments::capability_in(facts)};
   };
   if (const backend::Backend* const backend = control_.backend())
     for (const protocol::DeviceFacts& device : backend->devices())
-      if (device.kind == record::DeviceKind::kGpu) return of_gpu(device.name, device.memory);
+      if (device.kind == record::DeviceKind::kGpu) return of_gpu(device.name, device.memory, backend->facts());
   for (const RunOnShow& run : runs_) {
     const record::RunInfo& info = run.recording->info();
     const auto gpu = info.provenance.find("gpu");
     if (info.device == record::DeviceKind::kGpu && gpu != info.provenance.end() && info.device_memory > 0)
-      return of_gpu(gpu->second, info.device_memory);
+      return of_gpu(gpu->second, info.device_memory, info.provenance);
   }
   return std::nullopt;
 }
@@ -207,7 +218,10 @@ lessons::CardLeft PageModel::card_left() const {
 
 void PageModel::choose_card(const predict::Card* card) {
   if (card == chosen_card_) return;
+  const record::Params before =
+      predicted_with_ ? planned(*this, control_.demo(), *predicted_with_).params : record::Params();
   chosen_card_ = card;
+  if (predicted_with_ && !(planned(*this, control_.demo(), *predicted_with_).params == before)) ask_prediction();
   if (settings().integer("cap") > 0) (void)set_param("cap", "0");
   planner_.reset();
   stale_ = true;

@@ -131,7 +131,8 @@ constexpr std::array kSchema{
                            "PyTorch's allocator maps pages into ranges of addresses instead of taking segments, which "
                            "leaves fewer gaps")),
     folded(kMemory, choice("attention", "Attention",
-                           "Flash never writes the T × T scores (cuDNN's is for GPUs in 16 bits); eager keeps them",
+                           "Flash never writes the T × T scores (cuDNN's is for GPUs in 16 bits, and automatic takes the "
+                           "faster one); eager keeps them",
                            kChoicesOf<predict::kAttentions>)),
     folded(kMemory, number("accumulate", "Micro-batches", "per step",
                            "Batches whose gradients add up before the optimizer steps", 1, 256, 1)),

@@ -80,10 +80,12 @@ enum class Attention : std::uint8_t {
   kEager,  // scores T × T
   kFlash,
   kCudnn,  // flash by cuDNN where a GPU computes in 16 bits, else as kFlash
+  kAuto,  // the faster of these two on the run's device; as kFlash, until experiments::with_attention_taken() says which
 };
 inline constexpr std::array kAttentions{
     Meant<Attention>{{"flash", "flash"}, Attention::kFlash},
     Meant<Attention>{{"cudnn", "flash, by cuDNN"}, Attention::kCudnn},
+    Meant<Attention>{{"auto", "flash, the faster one"}, Attention::kAuto},
     Meant<Attention>{{"eager", "eager"}, Attention::kEager},
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int kProposals = 16;
 constexpr int kTimedRuns = 5;
+constexpr double kLongFlops = 4e12;       // several milliseconds, which are the same each time
 constexpr std::uint32_t kWideBytes = 16;  // alignment that the fast algorithms want of all operands
 
 int code_of(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? 0 : kCublasError + status; }
@@ -47,7 +49,7 @@ struct Description {
 cublasStatus_t describe(const Product& p, const ProductMemory& memory, Description& d) {
   const cublasOperation_t left = p.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t right = p.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-  const std::int32_t pointers = p.a_fp8 ? CUBLASLT_POINTER_MODE_HOST : CUBLASLT_POINTER_MODE_DEVICE;
+  const std::int32_t pointers = p.host_numbers ? CUBLASLT_POINTER_MODE_HOST : CUBLASLT_POINTER_MODE_DEVICE;
   const cublasComputeType_t compute = p.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   cublasStatus_t status = cublasLtMatmulDescInit(&d.operation, compute, CUDA_R_32F);
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
@@ -78,6 +80,7 @@ cublasStatus_t describe(const Product& p, const ProductMemory& memory, Descripti
 struct Kept {
   cublasLtMatmulAlgo_t algorithm{};
   bool searched = false;
+  std::int64_t workspace_bytes = 0;  // that it was checked with, for the kind itself
 };
 
 struct Device {
@@ -110,7 +113,7 @@ bool wide(const ProductMemory& memory) {
 using Proposals = std::array<cublasLtMatmulHeuristicResult_t, kProposals>;
 
 // Up to `most` algorithms, best guess first. None is an error.
-cublasStatus_t propose(const Device& device, Description& d, const ProductMemory& memory, int most,
+cublasStatus_t propose(const Device& device, Description& d, bool fp32_result, const ProductMemory& memory, int most,
                        Proposals& proposals, int& count) {
   cublasLtMatmulPreferenceOpaque_t preference{};
   cublasStatus_t status = cublasLtMatmulPreferenceInit(&preference);
@@ -118,9 +121,9 @@ cublasStatus_t propose(const Device& device, Description& d, const ProductMemory
     if (status != CUBLAS_STATUS_SUCCESS) return;
     status = cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof(value));
   };
-  // Partial sums stay fp32: a result that is added up in its own 16 bits would be rounded once per part.
-  const std::uint32_t reductions =
-      CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  // Partial sums stay fp32: a result that is added up in its own 16 bits, in its place, would be rounded once per part.
+  std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  if (fp32_result) reductions |= CUBLASLT_REDUCTION_SCHEME_INPLACE;
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(memory.workspace_bytes));
   set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions);
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(memory.b));  // exchanged, as above
@@ -155,16 +158,21 @@ bool capturing(CUstream_st* stream) {
 }
 
 // Mean time in ms over back-to-back launches; negative if the algorithm fails.
-float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm,
+float time_algorithm(const Device& device, Description& d, const cublasLtMatmulAlgo_t& algorithm, int runs,
                      const ProductMemory& memory, cudaEvent_t begin, cudaEvent_t end, CUstream_st* stream) {
-  for (int run = 0; run <= kTimedRuns; ++run) {
+  for (int run = 0; run <= runs; ++run) {
     if (run == 1) cudaEventRecord(begin, stream);  // the first run loads the kernel
     if (queue(device, d, algorithm, memory, stream) != CUBLAS_STATUS_SUCCESS) return -1;
   }
   cudaEventRecord(end, stream);
   float ms = 0;
   if (cudaEventSynchronize(end) != cudaSuccess || cudaEventElapsedTime(&ms, begin, end) != cudaSuccess) return -1;
-  return ms / kTimedRuns;
+  return ms / static_cast<float>(runs);
+}
+
+int runs_of(const Product& p) {
+  const double flops = 2 * static_cast<double>(p.rows) * static_cast<double>(p.columns) * static_cast<double>(p.inner);
+  return flops > kLongFlops ? 1 : kTimedRuns;
 }
 
 }  // namespace
@@ -178,24 +186,52 @@ int multiply(const Product& product, const Product& kind, const ProductMemory& m
   cublasStatus_t status = describe(product, memory, description);
   if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
   const auto kept = device->kept.find(kind);
-  if (kept != device->kept.end() && wide(memory) && applies(*device, description, kept->second.algorithm, memory)) {
+  const bool known = kept != device->kept.end() && wide(memory);
+  const bool checked = known && product == kind && kept->second.workspace_bytes == memory.workspace_bytes;
+  if (known && (checked || applies(*device, description, kept->second.algorithm, memory))) {
     return code_of(queue(*device, description, kept->second.algorithm, memory, stream));
   }
   Proposals proposals;
   int count = 0;
-  status = propose(*device, description, memory, 1, proposals, count);
+  status = propose(*device, description, product.result == Storage::kFp32, memory, 1, proposals, count);
   if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
   if (wide(memory)) device->kept.try_emplace(kind, Kept{.algorithm = proposals[0].algo});
   return code_of(queue(*device, description, proposals[0].algo, memory, stream));
 }
 
-bool algorithm_found(const Product& kind) {
+bool algorithm_found(const Product& kind) { return found_algorithm(kind).has_value(); }
+
+std::optional<ProductAlgorithm> found_algorithm(const Product& kind) {
   const std::lock_guard lock(mutex);
   Device* device = nullptr;
-  if (current_device(device) != 0) return false;
+  if (current_device(device) != 0) return std::nullopt;
   const auto kept = device->kept.find(kind);
-  return kept != device->kept.end() && kept->second.searched;
+  if (kept == device->kept.end() || !kept->second.searched) return std::nullopt;
+  return std::bit_cast<ProductAlgorithm>(kept->second.algorithm);
 }
+
+int keep_algorithm(const Product& kind, const ProductAlgorithm& algorithm, std::int64_t workspace_bytes) {
+  const std::lock_guard lock(mutex);
+  Device* device = nullptr;
+  const int error = current_device(device);
+  if (error != 0) return error;
+  Description description;
+  const ProductMemory memory{.workspace_bytes = workspace_bytes};
+  const auto algo = std::bit_cast<cublasLtMatmulAlgo_t>(algorithm);
+  const cublasStatus_t status = describe(kind, memory, description);
+  if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
+  if (!applies(*device, description, algo, memory)) return code_of(CUBLAS_STATUS_NOT_SUPPORTED);
+  device->kept[kind] = {.algorithm = algo, .searched = true, .workspace_bytes = workspace_bytes};
+  return 0;
+}
+
+void forget_algorithm(const Product& kind) {
+  const std::lock_guard lock(mutex);
+  Device* device = nullptr;
+  if (current_device(device) == 0) device->kept.erase(kind);
+}
+
+std::size_t cublaslt_version() { return cublasLtGetVersion(); }
 
 int find_algorithm(const Product& timed, const Product& kind, const ProductMemory& memory, CUstream_st* stream) {
   if (algorithm_found(kind) || capturing(stream) || !wide(memory)) return 0;
@@ -208,9 +244,10 @@ int find_algorithm(const Product& timed, const Product& kind, const ProductMemor
   if (status == CUBLAS_STATUS_SUCCESS) status = describe(timed, memory, part);
   Proposals proposals;
   int count = 0;
-  if (status == CUBLAS_STATUS_SUCCESS) status = propose(*device, whole, memory, kProposals, proposals, count);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = propose(*device, whole, kind.result == Storage::kFp32, memory, kProposals, proposals, count);
   if (status != CUBLAS_STATUS_SUCCESS) return code_of(status);
-  device->kept[kind] = {.algorithm = proposals[0].algo, .searched = true};
+  Kept& kept = device->kept[kind] = {.algorithm = proposals[0].algo, .searched = true};
   cudaEvent_t begin = nullptr, end = nullptr;
   cudaEventCreate(&begin);
   cudaEventCreate(&end);
@@ -218,10 +255,11 @@ int find_algorithm(const Product& timed, const Product& kind, const ProductMemor
   for (int i = 0; i < count; ++i) {
     const auto& proposal = proposals[static_cast<std::size_t>(i)];
     if (proposal.state != CUBLAS_STATUS_SUCCESS || !applies(*device, part, proposal.algo, memory)) continue;
-    const float ms = time_algorithm(*device, part, proposal.algo, memory, begin, end, stream);
+    const float ms = time_algorithm(*device, part, proposal.algo, runs_of(timed), memory, begin, end, stream);
     if (ms < 0 || (best >= 0 && ms >= best)) continue;
     best = ms;
-    device->kept[kind].algorithm = proposal.algo;
+    kept.algorithm = proposal.algo;
+    if (timed == kind) kept.workspace_bytes = memory.workspace_bytes;
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);

@@ -1,7 +1,9 @@
 // Matrix products by cuBLASLt with the fastest of its algorithms, found once a shape and kept for the process. No torch.
 #pragma once
 
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -22,11 +24,12 @@ struct Product {
   Storage operands = Storage::kFp32, result = Storage::kFp32;
   bool tf32 = false;  // fp32 operands are read with 10 bits of fraction
   std::optional<Fp8Format> a_fp8, b_fp8;
-  bool fast_sums = false;  // of fp8: partial sums keep 14 bits of fraction
+  bool fast_sums = false;     // of fp8: partial sums keep 14 bits of fraction
+  bool host_numbers = false;  // alpha and beta are in the host's memory
   auto operator<=>(const Product&) const = default;
 };
 
-// Device memory: the operands, alpha and beta (one fp32 number each; of fp8, in the host's memory), and room for partial
+// Device memory: the operands, alpha and beta (one fp32 number each; the host's with `host_numbers`), and room for partial
 // sums, which all products of a stream share.
 struct ProductMemory {
   const void* a = nullptr;
@@ -51,7 +54,17 @@ int multiply(const Product& product, const Product& kind, const ProductMemory& m
 bool algorithm_found(const Product& kind);
 
 // Times what cuBLASLt proposes and keeps the fastest for `kind`. Runs `timed`, a product of the kind or a smaller one,
-// many times, so d is overwritten; waits for the stream. Does nothing during a capture.
+// several times, so d is overwritten; waits for the stream. Does nothing during a capture.
 int find_algorithm(const Product& timed, const Product& kind, const ProductMemory& memory, CUstream_st* stream);
+
+// As cuBLASLt stores an algorithm: good for this version of it alone.
+using ProductAlgorithm = std::array<std::uint64_t, 8>;
+// What find_algorithm() found for the kind; nothing: it was not asked.
+std::optional<ProductAlgorithm> found_algorithm(const Product& kind);
+// Keeps what was found another time, if it can make the kind with so much workspace. 0: kept.
+int keep_algorithm(const Product& kind, const ProductAlgorithm& algorithm, std::int64_t workspace_bytes);
+void forget_algorithm(const Product& kind);  // after it failed
+
+std::size_t cublaslt_version();  // 130002
 
 }  // namespace headroom::kernels

@@ -2,7 +2,10 @@
 #include "kernels/narrow_product/narrow_product_ops.h"
 
 #include <array>
+#include <mutex>
 #include <optional>
+#include <shared_mutex>
+#include <string>
 
 #include <ATen/Context.h>
 #include <ATen/cuda/CUDAContextLight.h>
@@ -11,6 +14,7 @@
 
 #include "kernels/common/both.h"
 #include "kernels/common/storage_cpu.h"
+#include "kernels/common/storage_ops.h"
 #include "kernels/common/traced.h"
 #include "kernels/fused_linear_cross_entropy/product.h"
 #include "kernels/narrow_product/tiles.h"
@@ -103,7 +107,8 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
                         .result = Storage::kBf16,
                         .a_fp8 = format_of(a.codes),
                         .b_fp8 = format_of(b.codes),
-                        .fast_sums = options.fast_sums};
+                        .fast_sums = options.fast_sums,
+                        .host_numbers = true};
   const int error = multiply(product, product,
                              {.a = a.codes.const_data_ptr(),
                               .b = b.codes.const_data_ptr(),
@@ -119,7 +124,83 @@ void multiply_fp8(at::Tensor& result, const Fp8Operand& a, const Fp8Operand& b, 
   TORCH_CHECK(error == 0, "fp8_product: CUDA error ", error);
 }
 
+// Row by row, or so transposed, without gaps; nothing: neither.
+std::optional<bool> transposed(const at::Tensor& matrix) {
+  if (matrix.stride(1) == 1 && matrix.stride(0) == matrix.size(1)) return false;
+  if (matrix.stride(0) == 1 && matrix.stride(1) == matrix.size(0)) return true;
+  return std::nullopt;
+}
+
+// The product as an algorithm may have been found for it; nothing: it is LibTorch's.
+std::optional<Product> kind_of(const at::Tensor& result, const at::Tensor& a, const at::Tensor& b) {
+  const std::optional<Storage> storage = storage_of(result.scalar_type());
+  if (!result.is_cuda() || !storage || *storage == Storage::kFp32) return std::nullopt;
+  if (a.scalar_type() != result.scalar_type() || b.scalar_type() != result.scalar_type()) return std::nullopt;
+  const auto of_a = transposed(a), of_b = transposed(b);
+  if (!of_a || !of_b || transposed(result) != std::optional(false)) return std::nullopt;
+  return Product{.rows = result.size(0),
+                 .columns = result.size(1),
+                 .inner = a.size(1),
+                 .a_transposed = *of_a,
+                 .b_transposed = *of_b,
+                 .a_stride = a.size(*of_a ? 0 : 1),
+                 .b_stride = b.size(*of_b ? 0 : 1),
+                 .d_stride = result.size(1),
+                 .operands = *storage,
+                 .result = *storage,
+                 .host_numbers = true};
+}
+
+// cuBLAS's own, which the stream has anyway; null: there is none.
+void* blas_workspace(c10::cuda::CUDAStream stream) {
+  void* const handle = at::cuda::getCurrentCUDABlasHandle();  // sees to it that the stream has its workspace
+  auto& workspaces = at::cuda::cublas_handle_stream_to_workspace();
+  const std::shared_lock lock(workspaces.mutex);
+  const auto found = workspaces.map.find({handle, static_cast<void*>(stream.stream())});
+  return found == workspaces.map.end() ? nullptr : found->second.get();
+}
+
+std::mutex failure_mutex;
+std::string first_failure;
+
+void note_failure(const Product& kind, int error) {
+  forget_algorithm(kind);
+  const std::lock_guard lock(failure_mutex);
+  if (!first_failure.empty()) return;
+  first_failure = error >= kCublasError ? "cuBLASLt answered with status " + std::to_string(error - kCublasError)
+                                        : "CUDA answered with error " + std::to_string(error);
+}
+
+// By the algorithm that was found for it. False: none was, or it failed, and nothing was computed.
+bool multiply_as_found(at::Tensor& result, const at::Tensor& a, const at::Tensor& b, const ProductOptions& options) {
+  const std::optional<Product> kind = kind_of(result, a, b);
+  if (!kind || !algorithm_found(*kind)) return false;
+  const c10::cuda::CUDAGuard guard(result.device());
+  const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
+  void* const workspace = blas_workspace(stream);
+  if (workspace == nullptr) return false;
+  const Traced traced("product", {a, b, result});
+  const auto alpha = static_cast<float>(options.alpha);
+  const float beta = options.adds ? 1 : 0;
+  const int error = multiply(*kind, *kind,
+                             {.a = a.const_data_ptr(),
+                              .b = b.const_data_ptr(),
+                              .d = result.mutable_data_ptr(),
+                              .alpha = &alpha,
+                              .beta = &beta,
+                              .workspace = workspace,
+                              .workspace_bytes = static_cast<std::int64_t>(at::cuda::getChosenWorkspaceSize())},
+                             stream.stream());
+  if (error != 0) note_failure(*kind, error);
+  return error == 0;
+}
+
 }  // namespace
+
+std::string product_failure() {
+  const std::lock_guard lock(failure_mutex);
+  return first_failure;
+}
 
 void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM,
                  const Fp8ProductOptions& options) {
@@ -131,6 +212,7 @@ void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand
 
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options) {
   if (options.tf32 && result_NP.is_cpu()) return emulate_tf32(result_NP, a_NM, b_MP, options);
+  if (multiply_as_found(result_NP, a_NM, b_MP, options)) return;
   std::optional<AllowTf32> allow;
   if (options.tf32 && result_NP.is_cuda()) allow.emplace();
   if (!options.adds && options.alpha == 1) {

@@ -1,6 +1,8 @@
 // Matrix products of linear layers, on tensors: by LibTorch, or with operands of fewer bits than fp32 or bf16.
 #pragma once
 
+#include <string>
+
 #include <ATen/ATen.h>
 
 #include "kernels/fp8_cast/fp8_cast_ops.h"
@@ -16,8 +18,13 @@ struct ProductOptions {
   bool tf32 = false;
 };
 
-// result [N, P] = alpha · a [N, M] · b [M, P], or that added to it. All of one type, any strides.
+// result [N, P] = alpha · a [N, M] · b [M, P], or that added to it. All of one type, any strides. By LibTorch; in 16 bits on
+// CUDA by cuBLASLt where an algorithm was found for these shapes (linear_product.h), in the workspace that cuBLAS has on the
+// stream anyway, so that the same is allocated. Nothing is timed here.
 void product(at::Tensor& result_NP, const at::Tensor& a_NM, const at::Tensor& b_MP, const ProductOptions& options = {});
+
+// Why a product for which an algorithm was found went to LibTorch: the first failure in this process. Empty: none did.
+std::string product_failure();
 
 // Codes [., M] of fp8_cast() and their scaling.
 struct Fp8Operand {

@@ -1,5 +1,7 @@
 // Whole runs on a GPU: device times, caps, running out, coming back.
 #include <chrono>
+#include <cstdlib>
+#include <string>
 
 #include "demos/engine/live/probes/cuda_allocator.h"
 #include "demos/nvml/nvml.h"
@@ -54,6 +56,41 @@ TEST_CASE("every mark gets a device time, in order, and the driver's counters co
   if (nvml::Driver::open()) CHECK(recording.counters().size() > 3);
   CHECK(stats().allocated == 0);
   CHECK(stats().reserved == 0);
+}
+
+TEST_CASE("timed products change no event of a run, and provenance says whose they are") {
+  RunDriver driver(live::EngineRole::kRunner, true);
+  const auto run_with = [&](const char* products, const Settings& settings) {
+    REQUIRE(setenv("HEADROOM_PRODUCTS", products, 1) == 0);
+    DrivenRun run = driver.run(settings);
+    unsetenv("HEADROOM_PRODUCTS");
+    return run;
+  };
+  const Settings graph{{"cuda_graph", "on"}, {"steps", "5"}}, fp8{{"gemm", "fp8"}, {"steps", "2"}};
+  for (const Settings& more : {Settings{{"steps", "3"}}, graph, fp8}) {
+    const Settings settings = llama_1b(more);
+    const DrivenRun libtorch = run_with("libtorch", settings), timed = run_with("timed", settings);
+    REQUIRE(libtorch.outcome().kind == OutcomeKind::kCompleted);
+    REQUIRE(timed.outcome().kind == OutcomeKind::kCompleted);
+    CHECK(libtorch.recording.info().provenance.at("products") == "LibTorch's choice, as HEADROOM_PRODUCTS says");
+    CHECK(timed.recording.info().provenance.at("products").starts_with("timed here"));
+    CHECK_FALSE(timed.recording.info().provenance.contains("products_trouble"));
+    const auto &before = libtorch.recording.events(), &after = timed.recording.events();
+    REQUIRE(before.size() == after.size());
+    std::size_t different = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const record::MemEvent &a = before[i], &b = after[i];
+      const bool same = a.kind == b.kind && a.requested == b.requested && a.block == b.block &&
+                        a.category == b.category && a.phase == b.phase && a.layer == b.layer &&
+                        libtorch.recording.op_name(a.op) == timed.recording.op_name(b.op) &&
+                        a.allocator_allocated == b.allocator_allocated && a.allocator_reserved == b.allocator_reserved;
+      different += same ? 0 : 1;
+    }
+    CHECK(different == 0);
+  }
+  const DrivenRun unknown = run_with("fastest", llama_1b());
+  CHECK(unknown.outcome().kind == OutcomeKind::kRefused);
+  CHECK(unknown.outcome().message == "HEADROOM_PRODUCTS=fastest: say timed or libtorch.");
 }
 
 TEST_CASE("under a cap the real allocator really fails, and the next run finds everything as it was") {

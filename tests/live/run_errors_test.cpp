@@ -114,6 +114,28 @@ TEST_CASE("a GPU older than the compiled kernels gets the composed step, and the
             .params.at("fused.rope") == "on");  // the CPU has its own kernels
 }
 
+// What the planner traces is what the machine's GPU would run.
+TEST_CASE("automatic attention is recorded as the kernel that it took, and provenance says so") {
+  const auto plan = [](const std::string& capability, const std::string& device) {
+    const auto run = RunDriver(machine_with_gpu(capability), live::EngineRole::kPlanner)
+                         .run({{"model", "tiny"},
+                               {"device", device},
+                               {"precision", "bf16"},
+                               {"batch", "1"},
+                               {"seq", "32"},
+                               {"attention", "auto"}});
+    REQUIRE(run.outcome().kind == OutcomeKind::kCompleted);
+    return run.recording;
+  };
+  const record::Recording hopper = plan("9.0", "cuda"), ampere = plan("8.0", "cuda"), cpu = plan("9.0", "cpu");
+  CHECK(hopper.info().params.at("attention") == "cudnn");
+  CHECK(hopper.info().provenance.at("attention") == "auto took cudnn on Tesla T4");
+  CHECK(ampere.info().params.at("attention") == "flash");
+  CHECK(ampere.info().provenance.at("attention") == "auto took flash on Tesla T4");
+  CHECK(cpu.info().params.at("attention") == "flash");
+  CHECK(hopper.events().size() != ampere.events().size());
+}
+
 TEST_CASE("on a GPU older than the compiled kernels what they alone can do is refused in one sentence") {
   const live::EngineRole role = GENERATE(live::EngineRole::kPlanner, live::EngineRole::kRunner);
   RunDriver driver(machine_with_gpu("5.2"), role);

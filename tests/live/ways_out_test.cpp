@@ -105,6 +105,50 @@ TEST_CASE("a switch that is turned on and off again leaves the settings as they 
   CHECK(turned >= 14);
 }
 
+TEST_CASE("automatic attention is planned as the kernel of each card, and by the closed form, too") {
+  app::Predictions predictions([] { return backend::make_prediction({{HEADROOM_ENGINE_PATH}}); });
+  const app::PlannedCard hopper{
+      .name = "Hopper", .memory = 24 * record::kGiB, .process = {}, .compute_capability = 9.0};
+  const app::PlannedCard ada{.name = "Ada", .memory = 24 * record::kGiB, .process = {}, .compute_capability = 8.9};
+  const auto with = [](const char* attention) {
+    record::Params params = small_step();
+    REQUIRE(params.set("attention", attention).ok());
+    REQUIRE(params.set("seq", "520").ok());  // flash's sums are of whole 128 rows, cuDNN's are not
+    return params;
+  };
+  app::StepPlanner planner(&predictions, "");
+  const auto bytes = [&](const char* attention, const app::PlannedCard& card) {
+    const auto on = planner.on_card(with(attention), card);
+    REQUIRE(on);
+    REQUIRE(on->refusal.empty());
+    return on->bytes;
+  };
+  CHECK(bytes("auto", hopper) == bytes("cudnn", hopper));
+  CHECK(bytes("auto", ada) == bytes("flash", ada));
+  app::StepPlanner formula(nullptr, "no engine");
+  CHECK(formula.plan(with("auto"), {hopper})->left_out == formula.plan(with("cudnn"), {hopper})->left_out);
+  CHECK(formula.plan(with("auto"), {hopper})->left_out.size() == 1);
+  CHECK(formula.plan(with("auto"), {ada})->left_out.empty());
+}
+
+TEST_CASE("a run by the kernel that automatic attention is on its device is evidence for it") {
+  record::Params settings = small_step();
+  record::Recording run;
+  record::RunInfo info{.demo = "train_step", .params = settings.to_map(), .device = record::DeviceKind::kGpu};
+  REQUIRE(settings.set("attention", "auto").ok());
+  const auto counts = [&](const char* attention, const char* capability) {
+    info.params["attention"] = attention;
+    info.provenance["compute_capability"] = capability;
+    run.set_info(info);
+    return app::is_evidence(run, "train_step", settings, record::DeviceKind::kGpu);
+  };
+  CHECK(counts("cudnn", "9.0"));
+  CHECK_FALSE(counts("flash", "9.0"));
+  CHECK(counts("flash", "8.0"));
+  CHECK_FALSE(counts("cudnn", "8.0"));
+  CHECK_FALSE(counts("eager", "8.0"));
+}
+
 namespace {
 
 record::Recording shipped(const std::string& name) {

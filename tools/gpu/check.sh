@@ -15,6 +15,8 @@ step probe_test "$build/tests/bin/live_gpu_probe_test"
 for test in "$build"/tests/bin/kernels_*_gpu_test; do
   step "$(basename "$test" _gpu_test)" "$test"
 done
+# What it finds is the table of this GPU; put into assets/data/products, runs take it from there.
+step product_times "$build/bin/product_times" --table "$out/products.csv" 1024 4096 16384 98304
 step recording_cost "$build/bin/recording_cost" 60
 
 common="model=llama-3.2-1b precision=bf16 seq=1024 device=cuda"

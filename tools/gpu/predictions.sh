@@ -34,6 +34,7 @@ device=cuda steps=4 cuda_graph=on model=llama-3.2-1b batch=4 seq=1024 precision=
 device=cuda steps=5 cuda_graph=on model=llama-3.2-1b batch=2 seq=1000 precision=bf16
 device=cuda steps=4 cuda_graph=on model=llama-3.2-1b batch=8 seq=512 precision=bf16_mixed checkpointing=layer loss=flce
 device=cuda steps=4 cuda_graph=on model=llama-3.2-1b batch=1 seq=2048 precision=fp16_mixed attention=cudnn
+device=cuda steps=4 cuda_graph=on model=llama-3.2-1b batch=2 seq=1500 precision=bf16 attention=auto
 device=cuda steps=4 cuda_graph=on $small batch=5 seq=640 precision=bf16 optimizer=adamw_8bit accumulate=2 loss=flce
 device=cuda steps=4 cuda_graph=on model=llama-3.2-1b batch=2 seq=512 precision=bf16 adapters=lora
 device=cuda steps=4 cuda_graph=on model=llama-3.2-1b batch=8 seq=1024 precision=bf16 cap=12GiB

@@ -33,6 +33,15 @@ for scaling in current delayed; do
   speed "b96_checkpointing_fp8_$scaling" batch=96 steps=8 checkpointing=layer attention=cudnn gemm=fp8 \
     fp8_scaling=$scaling
 done
+# All others have timed products.
+for products in libtorch timed; do
+  export HEADROOM_PRODUCTS=$products
+  speed "b1_products_$products" batch=1 steps=40 attention=auto
+  speed "b16_products_$products" batch=16 steps=10 attention=auto
+  speed "b96_products_$products" batch=96 steps=8 checkpointing=layer attention=auto
+  speed "b16_fp8_products_$products" batch=16 steps=10 attention=auto gemm=fp8
+done
+unset HEADROOM_PRODUCTS
 speed b1 batch=1 steps=40
 speed b1_graph batch=1 steps=40 cuda_graph=on
 speed b1_graph_cudnn batch=1 steps=40 cuda_graph=on attention=cudnn

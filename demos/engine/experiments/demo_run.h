@@ -81,6 +81,8 @@ class DemoRun {
   virtual StepReport report() = 0;
   // What the reader of a completed run should know about how it ran; empty: nothing. One sentence.
   virtual std::string note() const { return {}; }
+  // Provenance that is known only now, after the steps.
+  virtual std::map<std::string, std::string> found() const { return {}; }
 };
 
 // The running half of a demo, declared in its *_run.cpp as `constinit const DemoRunner k…Runner`. Its id is the DemoInfo's.
@@ -91,6 +93,10 @@ struct DemoRunner {
   // Provenance that only this demo knows, for example the text that it trains on. Null: none.
   std::map<std::string, std::string> (*facts)(const record::Params& params, record::DeviceKind device,
                                               const std::filesystem::path& course_text) = nullptr;
+  // What a GPU does before anything of the run is allocated or recorded, in the driver's memory alone, which is given back.
+  // Returns provenance. Null: nothing.
+  record::Result<std::map<std::string, std::string>> (*prepare)(const record::Params& params,
+                                                                const RunSetting& setting) = nullptr;
 };
 
 std::span<const DemoRunner* const> demo_runners();

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,10 +15,12 @@
 #include "demos/engine/llama/model/labels.h"
 #include "demos/engine/llama/model/meta_kernels.h"
 #include "demos/engine/llama/step/data.h"
+#include "demos/engine/llama/step/product_choice.h"
 #include "demos/engine/llama/step/train_step.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/train_step_model.h"
 #include "demos/predict/step_settings.h"
+#include "kernels/narrow_product/narrow_product_ops.h"
 
 namespace headroom::experiments {
 
@@ -240,6 +243,12 @@ std::string TrainStepRun::note() const {
          "what they allocate is what it allocated, in a pool of " + record::format_bytes(s.graph->pool_bytes()) + ".";
 }
 
+std::map<std::string, std::string> TrainStepRun::found() const {
+  const std::string failure = kernels::product_failure();
+  if (!state_->model.embed_tokens_VH.is_cuda() || failure.empty()) return {};
+  return {{"products_trouble", failure + ": LibTorch computed that product, and those of its shape."}};
+}
+
 StepReport TrainStepRun::report() {
   StepReport report{.loss = loss(), .tokens = tokens_per_step()};
   if (!std::isfinite(*report.loss) && state_->trouble.empty()) {
@@ -274,9 +283,21 @@ std::map<std::string, std::string> facts(const record::Params& params, record::D
   return all;
 }
 
+record::Result<std::map<std::string, std::string>> prepare(const record::Params& params, const RunSetting& setting) {
+  std::map<std::string, std::string> all;
+  predict::StepSettings step = predict::step_settings(params);
+  const auto model = train_step_model(step);
+  if (!model) return all;  // make() says why
+  step.model = model.value().config;
+  auto products = llama::choose_products(step, setting.course_text.parent_path() / "products", setting.cancel);
+  if (!products) return products.error();
+  all["products"] = std::move(products).value();
+  return all;
+}
+
 }  // namespace
 
 extern const DemoRunner kTrainStepRunner;
-constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make, .facts = &facts};
+constinit const DemoRunner kTrainStepRunner = {.id = "train_step", .make = &make, .facts = &facts, .prepare = &prepare};
 
 }  // namespace headroom::experiments

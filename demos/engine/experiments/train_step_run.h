@@ -1,6 +1,7 @@
 // Runs `train_step`: a Llama, its optimizer state and its data on one device, advanced one training step at a time.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,7 @@ class TrainStepRun final : public DemoRun {
   int marks_per_step() const override;
   StepReport report() override;
   std::string note() const override;
+  std::map<std::string, std::string> found() const override;
 
   std::int64_t tokens_per_step() const;  // batch · micro-batches · seq
   std::int64_t num_parameters() const;

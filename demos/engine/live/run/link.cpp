@@ -147,8 +147,8 @@ void Link::forward() {
   // First the news, then the ring: every event before one of these marks is in the ring by now.
   const RunNews news = feed_.take();
   if (news.info) {
+    if (introduced_ != news.run) operators_next_ = 1;  // else more is known of the run than before
     introduced_ = news.run;
-    operators_next_ = 1;
     send_chunk(news.run, record::encode(*news.info));
   }
   // Events of a run whose introduction came after take() wait for the next time.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <string>
@@ -36,6 +37,7 @@ namespace {
 struct Ending {
   OutcomeKind kind = OutcomeKind::kCompleted;
   std::string message;
+  std::map<std::string, std::string> found = {};  // provenance
 };
 
 std::string first_line(std::string text) {
@@ -217,16 +219,18 @@ c10::Device torch_device(const RunPlan& plan, const Machine& machine) {
   return plan.kind() == DeviceKind::kGpu ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
 }
 
+experiments::RunSetting setting_of(const RunPlan& plan, const RunContext& context) {
+  return {.place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
+          .course_text = context.course_text,
+          .cancel = &context.cancel};
+}
+
 // Builds what the demo needs and runs its steps. Every tensor of the run dies inside.
 Ending train(const RunPlan& plan, const RunContext& context, Watching& watching) {
   MachineMeter meter(context.machine, plan.kind());
-  const experiments::RunSetting setting{
-      .place = {.device = torch_device(plan, context.machine), .target = plan.kind()},
-      .course_text = context.course_text,
-      .cancel = &context.cancel,
-      .host_memory = context.machine.host_memory(),
-      .memory = context.machine.planner() ? nullptr : &meter,
-  };
+  experiments::RunSetting setting = setting_of(plan, context);
+  setting.host_memory = context.machine.host_memory();
+  if (!context.machine.planner()) setting.memory = &meter;
   auto created = plan.runner->make(plan.params, setting);
   if (!created && context.cancel) return {OutcomeKind::kCancelled, ""};
   if (!created) return {OutcomeKind::kRefused, created.error().message};
@@ -246,7 +250,7 @@ Ending train(const RunPlan& plan, const RunContext& context, Watching& watching)
     progress.end_step(context.sink.now());
   }
   watching.stop_events();
-  return {OutcomeKind::kCompleted, run.note()};
+  return {OutcomeKind::kCompleted, run.note(), run.found()};
 }
 
 // "lm_head in layer 3 (forward)"; "The run (setup)" where no operator is named.
@@ -303,6 +307,16 @@ RunResult failed(std::string message, int exit_code) {
           .retire = exit_code};
 }
 
+// What the demo does on a GPU before anything is recorded, and what the recording then says of it.
+record::Status prepare(const RunPlan& plan, const RunContext& context, bool on_gpu, record::RunInfo& info) {
+  if (!on_gpu || plan.runner->prepare == nullptr) return record::Ok{};
+  auto prepared = plan.runner->prepare(plan.params, setting_of(plan, context));
+  if (!prepared) return prepared.error();
+  info.provenance.merge(std::move(prepared).value());
+  context.feed.add(info);
+  return record::Ok{};
+}
+
 }  // namespace
 
 RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
@@ -315,7 +329,7 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   record::RunInfo info = info_of(start, plan, machine);
   if (plan.runner->facts != nullptr)
     info.provenance.merge(plan.runner->facts(plan.params, plan.kind(), context.course_text));
-  context.feed.add(std::move(info));
+  context.feed.add(info);
   context.feed.add(
       protocol::Progress{.doing = on_gpu ? "starting the GPU and building the model" : "building the model"});
 
@@ -324,6 +338,8 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   bool device_answers = false;
   try {
     if (on_gpu) machine.start_cuda();
+    if (const record::Status prepared = prepare(plan, context, on_gpu, info); !prepared)
+      return refused(prepared.error().message);
     before = machine.live_bytes(plan.kind());
     Watching watching(context, plan);
     ending = train_and_catch(plan, context, watching);
@@ -332,6 +348,10 @@ RunResult run_demo(const protocol::StartRun& start, const RunContext& context) {
   } catch (const std::exception& error) {
     return failed(fmt::format("The {} could not be prepared: {}", on_gpu ? "GPU" : "run", first_line(error.what())),
                   kLostContext);
+  }
+  if (!ending.found.empty()) {
+    info.provenance.merge(std::move(ending.found));
+    context.feed.add(info);
   }
   if (!device_answers) return failed(fmt::format("The GPU no longer answers: {}", ending.message), kLostContext);
 

@@ -16,7 +16,7 @@ namespace headroom::live {
 // mark is here.
 struct RunNews {
   std::uint64_t run = 0;
-  std::optional<record::RunInfo> info;  // the run has begun
+  std::optional<record::RunInfo> info;  // the run has begun; once more where more is known of it
   record::RowLists rows;                // of all kinds but events
   std::vector<record::Nanoseconds> device_times;
   std::optional<record::KernelReport> kernel_report;  // the latest

@@ -3,13 +3,14 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "demos/engine/live/trace/kernel_support.h"
+#include "demos/experiments/attention_taken.h"
 #include "demos/experiments/combinations.h"
 #include "demos/experiments/demo.h"
 #include "demos/predict/placed.h"
@@ -42,20 +43,28 @@ constexpr std::array kNeededFormats{NeededFormat{"precision", "!fp32", "fp32", 8
 
 // Why the run's number formats cannot be on this GPU; empty where they can.
 std::string lacks_format(const RunPlan& plan, const Machine& machine) {
-  const auto& facts = machine.facts().facts;
-  const auto capability = facts.find("compute_capability");
-  if (plan.kind() != DeviceKind::kGpu || capability == facts.end()) return {};
-  const double has = std::strtod(capability->second.c_str(), nullptr);
+  const std::optional<double> has = experiments::capability_in(machine.facts().facts);
+  if (plan.kind() != DeviceKind::kGpu || !has) return {};
   for (const NeededFormat& needed : kNeededFormats) {
-    if (!plan.params.has(needed.key) || has >= needed.capability) continue;
-    const std::string value = plan.params.text(needed.key);
+    if (!plan.params.has(needed.key) || *has >= needed.capability) continue;
+    const std::string_view value = plan.params.text(needed.key);
     const bool all_but = needed.value.starts_with('!');
     if (all_but ? value == needed.value.substr(1) : value != needed.value) continue;
-    return fmt::format("{} has compute capability {}, and {} needs {:.1f}: take {}={}, or device=cpu.",
-                       plan.device->name, capability->second, value.substr(0, value.find('_')), needed.capability,
-                       needed.key, needed.instead);
+    return fmt::format("{} has compute capability {:.1f}, and {} needs {:.1f}: take {}={}, or device=cpu.",
+                       plan.device->name, *has, value.substr(0, value.find('_')), needed.capability, needed.key,
+                       needed.instead);
   }
   return {};
+}
+
+// What attention=auto is on the run's device takes its place; provenance says that it was not asked for by its name.
+void take_attention(RunPlan& plan, const Machine& machine) {
+  record::Params taken =
+      experiments::with_attention_taken(plan.params, plan.kind(), experiments::capability_in(machine.facts().facts));
+  if (taken == plan.params) return;
+  const std::string kernel = taken.text("attention");
+  plan.attention_taken = fmt::format("auto took {} on {}", kernel, plan.device->name);
+  plan.params = std::move(taken);
 }
 
 }  // namespace
@@ -79,6 +88,7 @@ record::Result<RunPlan> understand(const protocol::StartRun& start, const Machin
         "There is no NVIDIA GPU that can be used here: take device=cpu (headroom doctor says what is missing).",
         ErrorKind::kRefused};
   }
+  take_attention(plan, machine);
   if (const std::string lack = lacks_format(plan, machine); !lack.empty()) return Error{lack, ErrorKind::kRefused};
   if (auto refused = experiments::refused_combination(plan.params, plan.kind()))
     return Error{*refused, ErrorKind::kRefused};
@@ -119,6 +129,7 @@ record::RunInfo info_of(const protocol::StartRun& start, const RunPlan& plan, co
   const Traces traces = traces_of(plan, machine);
   if (traces.kernels) info.provenance["traced"] = "kernels, by " + machine.kernel_trace()->version();
   if (traces.operators) info.provenance["traced"] = "operators";
+  if (!plan.attention_taken.empty()) info.provenance["attention"] = plan.attention_taken;
   if (!plan.kernels_trouble.empty()) info.provenance["kernels_trouble"] = plan.kernels_trouble;
   if (!traces.trouble.empty()) info.provenance["trace_trouble"] = traces.trouble;
   return info;

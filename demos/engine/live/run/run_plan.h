@@ -19,6 +19,7 @@ struct RunPlan {
   const protocol::DeviceFacts* device = nullptr;
   record::Bytes cap = 0;
   bool expandable_segments = false;
+  std::string attention_taken;  // in place of attention=auto; empty: another value was asked for
   std::string kernels_trouble;  // why no kernel of ours runs though some were asked for
 
   record::DeviceKind kind() const { return device->kind; }

@@ -1,0 +1,154 @@
+// A table, else times.
+#include "demos/engine/llama/step/product_choice.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <ATen/cuda/CUDAContextLight.h>
+
+#include "demos/nvml/nvml.h"
+#include "demos/predict/step_bound.h"
+#include "demos/predict/step_bytes.h"
+
+namespace headroom::llama {
+
+namespace {
+
+using kernels::LinearFormat;
+using kernels::LinearPass;
+using kernels::LinearProduct;
+using kernels::ProductTable;
+using predict::ProductKind;
+
+constexpr const char* kByLibTorch = "LibTorch's choice";
+
+LinearPass pass_of(ProductKind kind) {
+  if (kind == ProductKind::kOutput) return LinearPass::kOutput;
+  return kind == ProductKind::kInputGradient ? LinearPass::kInputGradient : LinearPass::kWeightGradient;
+}
+
+// Nothing: fp32.
+std::optional<LinearFormat> format_of(const predict::StepSettings& step, bool head) {
+  if (step.precision == predict::Precision::kFp32) return std::nullopt;
+  if (step.fp8() && !head) return LinearFormat::kFp8Codes;
+  return predict::has_loss_scale(step.precision) ? LinearFormat::kFp16 : LinearFormat::kBf16;
+}
+
+// Those of the folder, by name.
+std::vector<std::pair<std::string, ProductTable>> tables_in(const std::filesystem::path& folder) {
+  std::vector<std::pair<std::string, ProductTable>> all;
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
+    std::ifstream stream(file.path());
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (auto table = kernels::parse_product_table(text))
+      all.emplace_back(file.path().stem().string(), *std::move(table));
+  }
+  std::ranges::sort(all, {}, [](const auto& named) { return named.first; });
+  return all;
+}
+
+// What is kept of the table for these products.
+std::size_t take_from(const ProductTable& table, const std::vector<LinearProduct>& products) {
+  std::size_t kept = 0;
+  for (const LinearProduct& product : products) {
+    const auto found = table.algorithms.find(product);
+    if (found == table.algorithms.end()) continue;
+    kept +=
+        kernels::keep_algorithm(kernels::product_of(product), found->second, product_workspace(product.format)) == 0;
+  }
+  return kept;
+}
+
+std::string count_of(std::size_t some, std::size_t all) { return std::to_string(some) + " of " + std::to_string(all); }
+
+// Those that have none yet.
+struct Timing {
+  std::size_t failed = 0;
+  int error = 0;  // of the first that failed
+};
+Timing time_rest(const std::vector<LinearProduct>& products, const std::atomic<bool>* cancel) {
+  Timing timing;
+  kernels::ProductTimer timer;
+  for (const LinearProduct& product : products) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return timing;
+    const int error = timer.find(product, product_workspace(product.format));
+    if (error == 0) continue;
+    ++timing.failed;
+    if (timing.error == 0) timing.error = error;
+  }
+  return timing;
+}
+
+std::string words_of(const Timing& timing, std::size_t all) {
+  if (timing.failed == 0) return {};
+  const bool of_cublas = timing.error >= kernels::kCublasError;
+  return "; " + count_of(timing.failed, all) + " are " + kByLibTorch + ", as " +
+         (of_cublas ? "cuBLASLt answered with status " : "CUDA answered with error ") +
+         std::to_string(of_cublas ? timing.error - kernels::kCublasError : timing.error);
+}
+
+}  // namespace
+
+std::vector<LinearProduct> linear_products(const predict::StepSettings& step) {
+  std::set<LinearProduct> all;
+  for (const predict::StepProduct& each : predict::step_bound(step).products) {
+    const bool head = each.layer == predict::kHeadProduct;
+    const auto format = format_of(step, head);
+    if (!format || (head && predict::loss_in_chunks(step))) continue;  // those searches by themselves
+    if (each.kind == ProductKind::kWeightGradient && step.adapters.kind != predict::AdapterKind::kOff) continue;
+    all.insert({.pass = pass_of(each.kind),
+                .format = *format,
+                .rows = each.tokens,
+                .outputs = each.outputs,
+                .inputs = each.inputs});
+  }
+  return {all.begin(), all.end()};
+}
+
+kernels::ProductPlace product_place() {
+  const cudaDeviceProp* const device = at::cuda::getCurrentDeviceProperties();
+  const auto driver = nvml::Driver::open();
+  return {.gpu = device->name,
+          .driver = driver ? driver->version() : std::string("unknown"),
+          .cublaslt = std::to_string(kernels::cublaslt_version())};
+}
+
+std::int64_t product_workspace(LinearFormat format) {
+  return static_cast<std::int64_t>(format == LinearFormat::kFp8Codes ? at::cuda::getCUDABlasLtWorkspaceSize()
+                                                                     : at::cuda::getChosenWorkspaceSize());
+}
+
+record::Result<std::string> choose_products(const predict::StepSettings& step, const std::filesystem::path& tables,
+                                            const std::atomic<bool>* cancel) {
+  const char* const said = std::getenv(kProductsVariable);
+  const std::string_view by = said == nullptr ? "timed" : said;
+  if (by != "timed" && by != "libtorch")
+    return record::Error{std::string(kProductsVariable) + "=" + std::string(by) + ": say timed or libtorch.",
+                         record::ErrorKind::kRefused};
+  const std::vector<LinearProduct> products = linear_products(step);
+  if (by == "libtorch") {
+    for (const LinearProduct& product : products) kernels::forget_algorithm(kernels::product_of(product));
+    return std::string(kByLibTorch) + ", as " + kProductsVariable + " says";
+  }
+  if (products.empty()) return std::string(kByLibTorch) + " in fp32";
+  const kernels::ProductPlace place = product_place();
+  const auto all = tables_in(tables);
+  const auto ours = std::ranges::find(all, place, [](const auto& named) { return named.second.place; });
+  const std::size_t kept = ours == all.end() ? 0 : take_from(ours->second, products);
+  const Timing timing = kept == products.size() ? Timing{} : time_rest(products, cancel);
+  std::string words = kept == 0 ? "timed here" : "table " + ours->first;
+  if (kept > 0 && kept < products.size())
+    words += "; " + count_of(products.size() - kept, products.size()) + " timed here";
+  if (ours == all.end() && !all.empty())
+    words += "; no table is of this GPU, driver " + place.driver + " and cuBLASLt " + place.cublaslt;
+  return words + words_of(timing, products.size());
+}
+
+}  // namespace headroom::llama
