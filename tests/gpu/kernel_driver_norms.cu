@@ -114,6 +114,7 @@ void check_norm(KernelDriver& driver, const Norm& norm, Storage storage, const S
   driver.run(name + " forward", [&] { return norm.forward(n.forward(norm.adds, norm.is_layer), nullptr); });
   driver.expect_finite(name + " y", n.y.numbers());
   driver.expect_finite(name + " rstd", n.rstd.numbers());
+  if (norm.is_layer) driver.expect_finite(name + " mean", n.mean.numbers());
   if (&norm == &kRms) {
     const std::vector<char> y = n.y.bits();
     driver.run(name + " rebuild", [&] { return kernels::rms_norm_rebuild_cuda(n.forward(false, false), nullptr); });
