@@ -55,6 +55,36 @@ TEST_CASE("the report's panels have the report's shapes") {
   CHECK(cases.front().shape.rows == 16384);
 }
 
+TEST_CASE("the report has six panels, each kernel's once, with what its figures need") {
+  int place = 0;
+  for (const kernels::KernelInfo* kernel : kernels::report_kernels()) {
+    CAPTURE(kernel->id);
+    CHECK(kernel->report.place == ++place);
+    CHECK_FALSE(kernel->report.axis.empty());
+    REQUIRE((kernel->report.shapes != nullptr && kernel->report.x != nullptr && kernel->report.inputs != nullptr));
+    for (const kernels::MeasuredShape& each : kernel->report.shapes({.gpu = true})) {
+      CHECK_FALSE(each.storage.empty());
+      CHECK(kernel->report.x(each.shape) > 0);
+    }
+  }
+  CHECK(place == 6);
+}
+
+TEST_CASE("the choices of a kernel are the measured ones of the catalogue, by their titles") {
+  const auto choices = experiments::find_demo("bench")->schema.front().choices;
+  REQUIRE(choices.front().key == "all");
+  std::size_t next = 1;
+  for (const kernels::KernelInfo* kernel : kernels::kernels()) {
+    if (kernel->bench.shapes == nullptr) continue;
+    CAPTURE(kernel->id);
+    REQUIRE(next < choices.size());
+    CHECK(choices[next].key == kernel->id);
+    CHECK(choices[next++].label == kernel->title);
+    CHECK_FALSE(kernel->bench.axis.empty());
+  }
+  CHECK(next == choices.size());
+}
+
 TEST_CASE("rows, width and quick change the shapes") {
   const auto own = plan(DeviceKind::kGpu, {"kernel=layer_norm", "rows=7", "width=33"});
   REQUIRE(own.size() == 1);
