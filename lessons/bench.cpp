@@ -84,14 +84,9 @@ std::string shape_label(const Measurement& row) {
 }
 
 std::string shape_name(std::string_view panel) {
-  const std::string_view kernel = kernel_of(panel);
-  if (panel.starts_with(kReport) && (kernel == "swiglu" || kernel == "geglu")) return "tokens per sequence T";
-  if (kernel == "cross_entropy") return "vocabulary V";
-  if (kernel == "fused_linear_cross_entropy" || kernel == "embedding_backward") return "tokens N × hidden size H";
-  if (kernel == "rope") return panel.starts_with(kReport) ? "hidden size H" : "model";
-  if (kernel == "swiglu" || kernel == "geglu") return "model";
-  const bool of_weights = kernel == "adamw" || kernel == "adamw_8bit" || kernel == "nf4";
-  return of_weights ? "parameters" : "hidden size H";
+  const kernels::KernelInfo* kernel = kernels::find_kernel(kernel_of(panel));
+  if (kernel == nullptr) return {};
+  return std::string(panel.starts_with(kReport) ? kernel->report.axis : kernel->bench.axis);
 }
 
 std::string time_text(double nanoseconds) {

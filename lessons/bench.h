@@ -14,22 +14,6 @@ namespace headroom::lessons {
 
 using record::Measurement;
 
-// Panels of `headroom bench` in the order of the catalogue, behind "all"; figures offer all of them or a part.
-inline constexpr std::array<record::Choice, 13> kBenchPanels{{
-    {"all", "all"},
-    {"rms_norm", "RMSNorm"},
-    {"add_rms_norm", "Addition and RMSNorm"},
-    {"layer_norm", "LayerNorm"},
-    {"rope", "RoPE"},
-    {"swiglu", "SwiGLU"},
-    {"geglu", "GeGLU"},
-    {"cross_entropy", "Cross entropy"},
-    {"fused_linear_cross_entropy", "Fused linear cross entropy"},
-    {"embedding_backward", "Embedding gradient"},
-    {"adamw", "AdamW"},
-    {"adamw_8bit", "8-bit AdamW"},
-    {"nf4", "NF4, to 16 or 32 bits"},
-}};
 inline constexpr std::array<record::Choice, 3> kBenchPasses{
     {{"full", "forward and backward"}, {"forward", "forward"}, {"backward", "backward"}}};
 

@@ -1,6 +1,8 @@
 // The parameters of `bench`: our kernels beside eager compositions and LibTorch's own.
 #include <array>
+#include <vector>
 
+#include "demos/experiments/bench_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schema_parts.h"
 
@@ -19,9 +21,11 @@ constexpr std::array kPanels{
 };
 constexpr std::array kCores{Choice{"spare", "all but one"}, Choice{"all", "all"}};
 
-constexpr std::array kSchema{
+// Not constexpr: the kernels are those of the catalogue.
+const std::vector<Choice> kKernels = kernel_choices(/*with_all=*/true);
+const std::array kSchema{
     choice("kernel", "Kernel", "What is measured: eager composition, our kernel, and LibTorch's own where there is one",
-           kKernelChoices),
+           kKernels),
     choice("panel", "Shapes", "The shapes of each kernel, or those of the six panels of the report", kPanels,
            "kernels"),
     technique(storage_choice("Number format of the tensors; the report's panels keep their own")),

@@ -1,7 +1,8 @@
 // The parameters of `launches`: the same work as many launches, as one kernel, and as the replay of a graph.
 #include <array>
-#include <span>
+#include <vector>
 
+#include "demos/experiments/bench_plan.h"
 #include "demos/experiments/demo.h"
 #include "demos/experiments/schema_parts.h"
 
@@ -11,10 +12,12 @@ namespace {
 
 using record::Choice;
 
-constexpr auto kKernels = std::span(kKernelChoices).subspan(1, 7);  // operations of many small launches
+// Not constexpr: the kernels are those of the catalogue.
+const std::vector<Choice> kKernels =
+    kernel_choices(/*with_all=*/false, [](const kernels::KernelBench& bench) { return bench.many_launches; });
 constexpr std::array kPasses{Choice{"forward", "forward"}, Choice{"full", "forward and backward"}};
 
-constexpr std::array kSchema{
+const std::array kSchema{
     choice("kernel", "Kernel", "Which operation runs: composed from PyTorch's operators, and as one kernel", kKernels),
     shape(number("rows", "Rows", "rows", "Tokens; few of them and the launches take longer than the work", 1, 1 << 17,
                  1024)),

@@ -26,23 +26,6 @@ inline constexpr std::array kStorages{
     record::Choice{"fp32", "fp32"},
 };
 
-// Kernels of the benchmark behind "all", those of one launch of a layer first.
-inline constexpr std::array kKernelChoices{
-    record::Choice{"all", "all"},
-    record::Choice{"rms_norm", "RMSNorm"},
-    record::Choice{"add_rms_norm", "Addition and RMSNorm"},
-    record::Choice{"layer_norm", "LayerNorm"},
-    record::Choice{"rope", "RoPE"},
-    record::Choice{"swiglu", "SwiGLU"},
-    record::Choice{"geglu", "GeGLU"},
-    record::Choice{"cross_entropy", "Cross entropy"},
-    record::Choice{"fused_linear_cross_entropy", "Fused linear cross entropy"},
-    record::Choice{"embedding_backward", "Embedding gradient"},
-    record::Choice{"adamw", "AdamW"},
-    record::Choice{"adamw_8bit", "8-bit AdamW"},
-    record::Choice{"nf4", "NF4, to 16 or 32 bits"},
-};
-
 // A choice between `choices`, the first one unless said otherwise.
 constexpr record::ParamSpec choice(std::string_view key, std::string_view label, std::string_view help,
                                    std::span<const record::Choice> choices, std::string_view default_text = {}) {

@@ -1,5 +1,6 @@
 // What the AdamW kernel computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -29,6 +30,7 @@ constinit const KernelInfo kAdamw = {
     .source = "Loshchilov and Hutter 2019, Decoupled Weight Decay Regularization, arXiv:1711.05101, Algorithm 2",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "parameters", .shapes = &weight_shapes, .of_weights = true},
 };
 
 }  // namespace headroom::kernels

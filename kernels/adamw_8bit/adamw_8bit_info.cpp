@@ -1,6 +1,7 @@
 // What AdamW with 8-bit moments computes and moves.
 #include "kernels/adamw_8bit/adamw_8bit.h"
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -34,6 +35,7 @@ constinit const KernelInfo kAdamw8bit = {
         "arXiv:2110.02861, sections 1.3 and 2",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "parameters", .shapes = &weight_shapes, .of_weights = true},
 };
 
 }  // namespace headroom::kernels

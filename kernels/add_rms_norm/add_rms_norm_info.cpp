@@ -1,5 +1,6 @@
 // What the kernel of residual addition and RMSNorm computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -31,6 +32,7 @@ constinit const KernelInfo kAddRmsNorm = {
     .source = "Zhang and Sennrich 2019, Root Mean Square Layer Normalization, arXiv:1910.07467, equation 4",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "hidden size H", .shapes = &norm_shapes, .many_launches = true},
 };
 
 }  // namespace headroom::kernels

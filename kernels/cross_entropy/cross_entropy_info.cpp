@@ -1,5 +1,6 @@
 // What the cross entropy kernel computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -14,6 +15,20 @@ std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
 // Per logit: maximum 1, difference, exponential and sum 3; once more for the gradient with a product and a difference 4.
 std::int64_t flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? 8 * shape.rows * shape.width : 0; }
 
+std::vector<MeasuredShape> shapes(const ShapeRequest& request) {
+  if (request.gpu) return shapes_by_width(request, 8192, {40960, 81920, kLlamaVocab, 163840, 262144});
+  return shapes_by_width(request, 256, {81920, kLlamaVocab});
+}
+
+std::vector<MeasuredShape> report_shapes(const ShapeRequest& request) {
+  std::vector<MeasuredShape> made;
+  for (const std::int64_t vocab : {40960, 81920, 122880, 163840})  // fewer rows on a CPU, in place of minutes
+    made.push_back({.shape = {.rows = request.gpu ? 8 * 2048 : 128, .width = vocab}, .label = {}, .storage = "fp32"});
+  return made;
+}
+
+std::int64_t report_inputs(const Shape& shape) { return shape.rows * shape.width; }
+
 }  // namespace
 
 extern const KernelInfo kCrossEntropy;
@@ -25,6 +40,13 @@ constinit const KernelInfo kCrossEntropy = {
     .source = "Milakov and Gimelshein 2018, Online normalizer calculation for softmax, arXiv:1805.02867",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "vocabulary V", .shapes = &shapes, .many_launches = true},
+    .report = {.place = 1,
+               .axis = "vocabulary V",
+               .what = {},
+               .shapes = &report_shapes,
+               .x = &width_of,
+               .inputs = &report_inputs},
 };
 
 }  // namespace headroom::kernels

@@ -1,5 +1,6 @@
 // What the kernel of the embedding's gradient computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -15,6 +16,19 @@ std::int64_t bytes(const Shape& shape, Pass pass, std::int64_t element_bytes) {
 // One sum an element of dy.
 std::int64_t flops(const Shape& shape, Pass pass) { return pass == Pass::kForward ? 0 : shape.rows * shape.width; }
 
+std::vector<MeasuredShape> shapes(const ShapeRequest& request) {
+  std::vector<MeasuredShape> made;
+  for (const std::int64_t hidden : {2048, 4096}) {
+    if (hidden != 2048 && (request.quick || request.width > 0 || !request.gpu)) continue;
+    const std::int64_t own = request.gpu ? hidden : 512;
+    made.push_back({.shape = {.rows = rows_or(request, 8192),
+                              .width = request.width > 0 ? request.width : own,
+                              .vocab = kLlamaVocab},
+                    .label = {}});
+  }
+  return made;
+}
+
 }  // namespace
 
 extern const KernelInfo kEmbeddingBackward;
@@ -26,6 +40,7 @@ constinit const KernelInfo kEmbeddingBackward = {
     .source = "the chain rule for y[n] = W[id n]; a sort by id in place of float atomics, for equal bits in every run",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "tokens N × hidden size H", .shapes = &shapes},
 };
 
 }  // namespace headroom::kernels

@@ -1,5 +1,6 @@
 // What the fused linear cross entropy computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -20,6 +21,23 @@ std::int64_t flops(const Shape& shape, Pass pass) {
   return pass == Pass::kForward ? 6 * shape.rows * shape.width * shape.vocab : 0;
 }
 
+std::vector<MeasuredShape> shapes(const ShapeRequest& request) {
+  struct Size {
+    std::int64_t rows, hidden;
+  };
+  const std::vector<Size> gpu{{4096, 2048}, {8192, 2048}, {16384, 2048}, {8192, 4096}}, cpu{{512, 256}};
+  std::vector<MeasuredShape> made;
+  for (const Size& size : request.gpu ? gpu : cpu) {
+    if (request.quick && request.gpu && (size.rows != 8192 || size.hidden != 2048)) continue;
+    made.push_back({.shape = {.rows = rows_or(request, size.rows),
+                              .width = request.width > 0 ? request.width : size.hidden,
+                              .vocab = request.gpu ? kLlamaVocab : 32768},
+                    .label = {}});
+    if (request.width > 0 && request.rows > 0) break;  // the others would be the same
+  }
+  return made;
+}
+
 }  // namespace
 
 extern const KernelInfo kFusedLinearCrossEntropy;
@@ -32,6 +50,7 @@ constinit const KernelInfo kFusedLinearCrossEntropy = {
     .source = "Hsu et al. 2024, Liger Kernel, arXiv:2410.10989, section 3.2",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "tokens N × hidden size H", .shapes = &shapes},
 };
 
 }  // namespace headroom::kernels

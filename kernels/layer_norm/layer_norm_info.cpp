@@ -1,5 +1,6 @@
 // What the LayerNorm kernel computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -20,6 +21,13 @@ std::int64_t flops(const Shape& shape, Pass pass) {
   return (pass == Pass::kForward ? 7 : 13) * shape.rows * shape.width;
 }
 
+std::vector<MeasuredShape> report_shapes(const ShapeRequest& request) {
+  std::vector<MeasuredShape> shapes;
+  for (const std::int64_t hidden : kReportLengths)  // fewer rows on a CPU, in place of minutes
+    shapes.push_back({.shape = {.rows = request.gpu ? 4096 : 1024, .width = hidden}, .label = {}, .storage = "fp32"});
+  return shapes;
+}
+
 }  // namespace
 
 extern const KernelInfo kLayerNorm;
@@ -33,6 +41,13 @@ constinit const KernelInfo kLayerNorm = {
     .source = "Ba, Kiros and Hinton 2016, Layer Normalization, arXiv:1607.06450, equation 4",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "hidden size H", .shapes = &norm_shapes, .many_launches = true},
+    .report = {.place = 5,
+               .axis = "hidden size H",
+               .what = {},
+               .shapes = &report_shapes,
+               .x = &width_of,
+               .inputs = &two_tensors},
 };
 
 }  // namespace headroom::kernels

@@ -1,5 +1,6 @@
 // What NF4's dequantization computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 #include "kernels/nf4/nf4.h"
 
 namespace headroom::kernels {
@@ -33,6 +34,7 @@ constinit const KernelInfo kNf4 = {
     .source = "Dettmers, Pagnoni, Holtzman and Zettlemoyer 2023, QLoRA, arXiv:2305.14314, section 3 and appendix E",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "parameters", .shapes = &weight_shapes, .of_weights = true},
 };
 
 }  // namespace headroom::kernels

@@ -1,5 +1,6 @@
 // What the RMSNorm kernel computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -18,6 +19,13 @@ std::int64_t flops(const Shape& shape, Pass pass) {
   return (pass == Pass::kForward ? 4 : 9) * shape.rows * shape.width;
 }
 
+std::vector<MeasuredShape> report_shapes(const ShapeRequest& request) {
+  std::vector<MeasuredShape> shapes;
+  for (const std::int64_t hidden : kReportLengths)
+    shapes.push_back({.shape = {.rows = 2048, .width = hidden}, .label = {}, .storage = request.gpu ? "bf16" : "fp32"});
+  return shapes;
+}
+
 }  // namespace
 
 extern const KernelInfo kRmsNorm;
@@ -31,6 +39,13 @@ constinit const KernelInfo kRmsNorm = {
     .source = "Zhang and Sennrich 2019, Root Mean Square Layer Normalization, arXiv:1910.07467, equation 4",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "hidden size H", .shapes = &norm_shapes, .many_launches = true},
+    .report = {.place = 4,
+               .axis = "hidden size H",
+               .what = {},
+               .shapes = &report_shapes,
+               .x = &width_of,
+               .inputs = &two_tensors},
 };
 
 }  // namespace headroom::kernels

@@ -1,5 +1,6 @@
 // What the RoPE kernel computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -14,6 +15,39 @@ std::int64_t bytes(const Shape& shape, Pass, std::int64_t element_bytes) {
 // A pair: four products, a sum, a difference.
 std::int64_t flops(const Shape& shape, Pass) { return 3 * shape.rows * shape.width; }
 
+std::vector<MeasuredShape> shapes(const ShapeRequest& request) {
+  std::vector<MeasuredShape> made;
+  for (const LlamaShape& llama : kLlamas) {
+    if (request.quick && llama.hidden != 4096) continue;
+    made.push_back({.shape = {.rows = rows_or(request, request.gpu ? 8192 : 4096),
+                              .width = (llama.heads + llama.kv_heads) * llama.head_dim,
+                              .heads = llama.heads,
+                              .kv_heads = llama.kv_heads,
+                              .head_dim = llama.head_dim},
+                    .label = llama.label});
+  }
+  return made;
+}
+
+constexpr std::int64_t kHeads = 32, kKvHeads = 8;  // in the report
+
+std::vector<MeasuredShape> report_shapes(const ShapeRequest& request) {
+  std::vector<MeasuredShape> made;
+  for (const std::int64_t hidden : kReportLengths) {
+    const std::int64_t head_dim = hidden / kHeads;
+    made.push_back({.shape = {.rows = 2048,
+                              .width = (kHeads + kKvHeads) * head_dim,
+                              .heads = kHeads,
+                              .kv_heads = kKvHeads,
+                              .head_dim = head_dim},
+                    .label = {},
+                    .storage = request.gpu ? "bf16" : "fp32"});
+  }
+  return made;
+}
+
+std::int64_t report_x(const Shape& shape) { return shape.width * kHeads / (kHeads + kKvHeads); }
+
 }  // namespace
 
 extern const KernelInfo kRope;
@@ -25,6 +59,13 @@ constinit const KernelInfo kRope = {
     .source = "Su et al. 2021, RoFormer, arXiv:2104.09864, equation 34",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "model", .shapes = &shapes, .many_launches = true},
+    .report = {.place = 6,
+               .axis = "hidden size H",
+               .what = {},
+               .shapes = &report_shapes,
+               .x = &report_x,
+               .inputs = &two_tensors},
 };
 
 }  // namespace headroom::kernels

@@ -1,5 +1,6 @@
 // What the SwiGLU kernel computes and moves.
 #include "kernels/kernel.h"
+#include "kernels/measured_shapes.h"
 
 namespace headroom::kernels {
 
@@ -27,6 +28,13 @@ constinit const KernelInfo kSwiglu = {
     .source = "Shazeer 2020, GLU Variants Improve Transformer, arXiv:2002.05202, equation 6",
     .bytes = &bytes,
     .flops = &flops,
+    .bench = {.axis = "model", .shapes = &gated_shapes, .many_launches = true},
+    .report = {.place = 3,
+               .axis = "tokens per sequence T",
+               .what = "whole MLP",
+               .shapes = &mlp_report_shapes,
+               .x = &mlp_report_x,
+               .inputs = &mlp_report_inputs},
 };
 
 }  // namespace headroom::kernels

@@ -1,6 +1,8 @@
 // The time of each form of each kernel, shape by shape, with quantiles.
 #include <array>
+#include <vector>
 
+#include "demos/experiments/bench_plan.h"
 #include "lessons/bench.h"
 
 namespace headroom::lessons {
@@ -11,8 +13,10 @@ namespace {
 
 constexpr std::array<record::Choice, 3> kTimings{
     {{"device", "device, cold cache"}, {"graph", "graph replay"}, {"wall", "the host's clock"}}};
-constexpr std::array kSchema{
-    bench_panel("Whose times are shown", kBenchPanels),
+// Not constexpr: the kernels are those of the catalogue.
+const std::vector<record::Choice> kPanels = experiments::kernel_choices(/*with_all=*/true);
+const std::array kSchema{
+    bench_panel("Whose times are shown", kPanels),
     bench_pass("Which pass; a kernel that has only one shows that", "full"),
     record::ParamSpec{.key = "timing",
                       .label = "Clock",
@@ -51,7 +55,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   std::vector<std::string> panels{params.text("panel")};
   if (panels.front() == "all") {
     panels.clear();
-    for (const record::Choice& choice : kBenchPanels) panels.emplace_back(choice.key);
+    for (const record::Choice& choice : kPanels) panels.emplace_back(choice.key);
   }
   std::vector<const Measurement*> all;
   for (const std::string& panel : panels)

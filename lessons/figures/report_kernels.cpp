@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/kernel.h"
 #include "lessons/bench.h"
 #include "lessons/published.h"
 
@@ -15,8 +16,6 @@ extern const Figure kReportMemory;
 
 namespace {
 
-// In the order of the report, (a) to (f).
-constexpr std::array<std::string_view, 6> kPanels{"cross_entropy", "geglu", "swiglu", "rms_norm", "layer_norm", "rope"};
 constexpr std::array<record::Choice, 2> kShown{{{"on", "shown"}, {"off", "hidden"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "published",
@@ -27,22 +26,13 @@ constexpr std::array kSchema{
                       .choices = kShown},
 };
 
-// What the panel's x axis counts, of a measured shape.
-std::int64_t x_of(const Measurement& row) {
-  if (row.kernel == "swiglu" || row.kernel == "geglu") return row.rows / 4;  // batch 4
-  if (row.kernel == "rope") return row.width * 32 / 40;                      // 32 query and 8 key/value heads
-  return row.width;
-}
+kernels::Shape shape_of(const Measurement& row) { return {.rows = row.rows, .width = row.width, .vocab = row.vocab}; }
 
 // Inputs, weights and upstream gradients: the published peaks count them.
 record::Bytes inputs_of(const Measurement& row) {
-  const record::Bytes element = row.storage == "fp32" ? 4 : 2;
-  if (row.kernel == "swiglu" || row.kernel == "geglu") {
-    constexpr std::int64_t kHidden = 4096;
-    return (2 * row.rows * kHidden + 3 * kHidden * row.width) * element;
-  }
-  const std::int64_t tensors = row.kernel == "cross_entropy" ? 1 : 2;
-  return tensors * row.rows * row.width * element;
+  const kernels::KernelInfo* kernel = kernels::find_kernel(row.kernel);
+  if (kernel == nullptr || kernel->report.inputs == nullptr) return 0;
+  return kernel->report.inputs(shape_of(row)) * (row.storage == "fp32" ? 4 : 2);
 }
 
 Spread time_of(const Measurement& row) {
@@ -68,8 +58,8 @@ std::vector<const Measurement*> rows_of_panel(const record::Recording& recording
 // All six panels are in one unit, published points included.
 RowUnits units_of_all(const record::Recording& recording, bool published) {
   double time = 0, memory = 0;
-  for (const std::string_view kernel : kPanels)
-    for (const Measurement* row : rows_of_panel(recording, kernel)) {
+  for (const kernels::KernelInfo* kernel : kernels::report_kernels())
+    for (const Measurement* row : rows_of_panel(recording, kernel->id)) {
       time = std::max(time, time_of(*row).value);
       memory = std::max(memory, memory_of(*row).value);
     }
@@ -82,12 +72,10 @@ RowUnits units_of_all(const record::Recording& recording, bool published) {
 }
 
 // The published shapes are those of a GPU's run; a CPU's cross entropy and LayerNorm have fewer rows.
-bool comparable(const std::vector<const Measurement*>& rows, std::string_view panel) {
+bool comparable(const std::vector<const Measurement*>& rows, const kernels::ReportPanel& panel) {
   if (rows.empty()) return true;
-  const Measurement& row = *rows.front();
-  if (panel == "cross_entropy") return row.rows == 8 * 2048;
-  if (panel == "layer_norm") return row.rows == 4096;
-  return row.storage == "bf16";
+  const kernels::MeasuredShape published = panel.shapes({.gpu = true}).front();
+  return rows.front()->rows == published.shape.rows && rows.front()->storage == published.storage;
 }
 
 void add_published(Chart& chart, std::string_view panel, const RowUnits& units, bool memory) {
@@ -119,23 +107,23 @@ void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
   const record::Recording& recording = input.run->recording();
   const RowUnits units = units_of_all(recording, params.on("published"));
   bool any = false;
-  for (const std::string_view kernel : kPanels) {
-    const auto rows = rows_of_panel(recording, kernel);
+  for (const kernels::KernelInfo* kernel : kernels::report_kernels()) {
+    const kernels::ReportPanel& panel = kernel->report;
+    const auto rows = rows_of_panel(recording, kernel->id);
     any = any || !rows.empty();
     Chart chart = chart_by_shape(rows, units, memory ? &memory_of : &time_of, memory ? &memory_text : &row_text);
     chart.categories.clear();
     for (const Measurement* row : rows) {
-      std::string name = record::format_count(x_of(*row));
+      std::string name = record::format_count(panel.x(shape_of(*row)));
       if (chart.categories.empty() || chart.categories.back() != name) chart.categories.push_back(std::move(name));
     }
-    if (params.on("published") && comparable(rows, kernel)) add_published(chart, kernel, units, memory);
+    if (params.on("published") && comparable(rows, panel)) add_published(chart, kernel->id, units, memory);
     if (chart.series.empty()) continue;
-    const bool mlp = kernel == "swiglu" || kernel == "geglu";
-    chart.title = panel_title(kernel) + (mlp ? ", whole MLP" : "");
+    chart.title = std::string(kernel->title) + (panel.what.empty() ? "" : ", " + std::string(panel.what));
     chart.x = {.unit = AxisUnit::kCategory,
                .low = -0.5,
                .high = static_cast<double>(chart.categories.size()) - 0.5,
-               .name = shape_name("report." + std::string(kernel))};
+               .name = std::string(panel.axis)};
     chart.y = {.unit = memory ? AxisUnit::kBytes : AxisUnit::kNanoseconds, .shown = memory ? units.memory : units.time};
     fit_y(chart);
     figure.panels.emplace_back(std::move(chart));

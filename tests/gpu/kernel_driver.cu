@@ -11,6 +11,7 @@
 
 #include "demos/record/quantile.h"
 #include "kernels/common/storage.cuh"
+#include "kernels/kernel.h"
 
 namespace headroom::test {
 
@@ -145,12 +146,16 @@ int main(int argc, char** argv) {
       only = argument;
   }
   headroom::test::KernelDriver driver(timed, only);
-  headroom::test::drive_norms(driver);
-  headroom::test::drive_elementwise(driver);
-  headroom::test::drive_loss(driver);
-  headroom::test::drive_optimizer(driver);
-  headroom::test::drive_embedding_backward(driver);
-  headroom::test::drive_exponent_counts(driver);
+  const auto kernels = headroom::kernels::kernels();
+  const auto driven = headroom::test::driven_kernels();
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const std::string id(kernels[i]->id);
+    if (i >= driven.size() || driven[i]->id != id) {
+      driver.fail(id, "nothing drives it");
+    } else if (driver.wants(id)) {
+      driven[i]->drive(driver);
+    }
+  }
   std::printf("%d failures\n", driver.failures());
   return driver.failures() == 0 ? 0 : 1;
 }

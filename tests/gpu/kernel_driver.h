@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -33,6 +35,10 @@ class DeviceBuffer {
   // All bits set, NaN in every format: what is read before it was written shows in the results.
   void poison();
 
+  // What is in it from byte `begin` on, on the host; and as numbers of that storage.
+  std::vector<char> bits(std::int64_t begin = 0) const;
+  std::vector<double> numbers(kernels::Storage storage, std::int64_t begin = 0) const;
+
  private:
   void* data_ = nullptr;
   std::int64_t bytes_;
@@ -45,7 +51,7 @@ class KernelDriver {
   // False: check small odd shapes once. True: time the large ones.
   bool timed() const { return timed_; }
   // Whether the command line asks for this kernel.
-  bool wants(std::string_view kernel) const { return only_.empty() || kernel.find(only_) != std::string_view::npos; }
+  bool wants(std::string_view kernel) const { return only_.empty() || kernel == only_; }
 
   // A launch outside of timing: fails the program on a CUDA error, now or when the device comes to it.
   void run(const std::string& name, const std::function<int()>& launch);
@@ -54,6 +60,12 @@ class KernelDriver {
   void time(const std::string& name, std::int64_t bytes, const std::function<int()>& launch);
   // The same for products: TFLOP/s.
   void time_flops(const std::string& name, double flops, const std::function<int()>& launch);
+
+  // The last argument is the most that a number may be off, as a part of the largest expected one (at least 0.01). How
+  // exact kernels are is for tests/kernels to say: here only the CPU's kernel is expected, or that all was written.
+  void expect_near(const std::string& name, const std::vector<double>& values, const std::vector<double>& expected,
+                   double most);
+  void expect_finite(const std::string& name, const std::vector<double>& values);
 
   int failures() const { return failures_; }
   void fail(const std::string& name, const std::string& why);
@@ -64,12 +76,12 @@ class KernelDriver {
   int failures_ = 0;
 };
 
-// One function a family of kernels, in kernel_driver_<family>.cpp.
-void drive_norms(KernelDriver& driver);
-void drive_elementwise(KernelDriver& driver);
-void drive_loss(KernelDriver& driver);
-void drive_optimizer(KernelDriver& driver);
-void drive_embedding_backward(KernelDriver& driver);
-void drive_exponent_counts(KernelDriver& driver);
+// What drives one kernel of the list in kernels/CMakeLists.txt: k<Name>Driven, in kernel_driver_<family>.cu. The list of
+// them is made from that one, so that the driver does not link without one.
+struct DrivenKernel {
+  std::string_view id;
+  void (*drive)(KernelDriver& driver);
+};
+std::span<const DrivenKernel* const> driven_kernels();
 
 }  // namespace headroom::test

@@ -78,10 +78,7 @@ void drive_updates(KernelDriver& driver, Storage weight, Storage moment, std::in
   if (n > 0 && counted(lost) == 0) driver.fail(name, "weights that stayed were not seen");
 }
 
-}  // namespace
-
-void drive_exponent_counts(KernelDriver& driver) {
-  if (!driver.wants("exponent_counts")) return;
+void drive_all(KernelDriver& driver) {
   if (driver.timed()) {
     for (const std::int64_t n : {std::int64_t{2048} * 2048, std::int64_t{2048} * 8192, kEmbedding})
       drive_counts(driver, Storage::kBf16, n);
@@ -100,5 +97,10 @@ void drive_exponent_counts(KernelDriver& driver) {
     }
   }
 }
+
+}  // namespace
+
+extern const DrivenKernel kExponentCountsDriven;
+constinit const DrivenKernel kExponentCountsDriven{"exponent_counts", &drive_all};
 
 }  // namespace headroom::test

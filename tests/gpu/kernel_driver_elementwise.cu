@@ -85,26 +85,26 @@ void drive_rope(KernelDriver& driver, Storage storage, const RopeCase& c) {
   }
 }
 
-}  // namespace
-
-void drive_elementwise(KernelDriver& driver) {
-  for (const kernels::GatedKernels* kernels : {&kernels::kSwigluKernels, &kernels::kGegluKernels}) {
-    if (!driver.wants(kernels->name)) continue;
-    if (driver.timed()) {
-      // Llama 3.2 1B and 3B have F 8192, 3 8B 14336; 11008 · 4096 is Llama 2's.
-      for (const std::int64_t tokens : {1024, 4096, 8192}) {
-        for (const std::int64_t width : {8192, 14336}) drive_gated(driver, *kernels, Storage::kBf16, tokens * width, 0);
-      }
-      drive_gated(driver, *kernels, Storage::kFp32, std::int64_t{4096} * 8192, 0);
-      continue;
+void drive_gates(KernelDriver& driver, const kernels::GatedKernels& kernels) {
+  if (driver.timed()) {
+    // Llama 3.2 1B and 3B have F 8192, 3 8B 14336; 11008 · 4096 is Llama 2's.
+    for (const std::int64_t tokens : {1024, 4096, 8192}) {
+      for (const std::int64_t width : {8192, 14336}) drive_gated(driver, kernels, Storage::kBf16, tokens * width, 0);
     }
-    for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
-      for (const std::int64_t n : {1, 7, 8, 255, 4099, 100'003}) {
-        for (const std::int64_t offset : {0, 1}) drive_gated(driver, *kernels, storage, n, offset);
-      }
+    drive_gated(driver, kernels, Storage::kFp32, std::int64_t{4096} * 8192, 0);
+    return;
+  }
+  for (const Storage storage : {Storage::kFp32, Storage::kBf16, Storage::kFp16}) {
+    for (const std::int64_t n : {1, 7, 8, 255, 4099, 100'003}) {
+      for (const std::int64_t offset : {0, 1}) drive_gated(driver, kernels, storage, n, offset);
     }
   }
-  if (!driver.wants("rope")) return;
+}
+
+void drive_swiglu(KernelDriver& driver) { drive_gates(driver, kernels::kSwigluKernels); }
+void drive_geglu(KernelDriver& driver) { drive_gates(driver, kernels::kGegluKernels); }
+
+void drive_ropes(KernelDriver& driver) {
   if (driver.timed()) {
     for (const std::int64_t head_dim : {64, 128}) {
       drive_rope(driver, Storage::kBf16, {4, 2048, 32, 8, head_dim});
@@ -123,5 +123,12 @@ void drive_elementwise(KernelDriver& driver) {
     }
   }
 }
+
+}  // namespace
+
+extern const DrivenKernel kRopeDriven, kSwigluDriven, kGegluDriven;
+constinit const DrivenKernel kRopeDriven{"rope", &drive_ropes};
+constinit const DrivenKernel kSwigluDriven{"swiglu", &drive_swiglu};
+constinit const DrivenKernel kGegluDriven{"geglu", &drive_geglu};
 
 }  // namespace headroom::test

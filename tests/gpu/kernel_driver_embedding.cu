@@ -54,10 +54,7 @@ void drive_embedding(KernelDriver& driver, Storage gradient, Storage table, std:
   }
 }
 
-}  // namespace
-
-void drive_embedding_backward(KernelDriver& driver) {
-  if (!driver.wants("embedding_backward")) return;
+void drive_all(KernelDriver& driver) {
   if (driver.timed()) {
     for (const std::int64_t tokens : {1024, 8192, 65'536}) {
       for (const std::int64_t common : {0, 20}) {
@@ -77,5 +74,10 @@ void drive_embedding_backward(KernelDriver& driver) {
     drive_embedding(driver, Storage::kFp32, Storage::kFp32, 3000, 64, 20, 1, accumulate);
   }
 }
+
+}  // namespace
+
+extern const DrivenKernel kEmbeddingBackwardDriven;
+constinit const DrivenKernel kEmbeddingBackwardDriven{"embedding_backward", &drive_all};
 
 }  // namespace headroom::test

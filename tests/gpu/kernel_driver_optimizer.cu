@@ -349,11 +349,10 @@ void drive_gradient_checks(KernelDriver& driver) {
 
 }  // namespace
 
-void drive_optimizer(KernelDriver& driver) {
-  if (driver.wants("adamw")) drive_adamws(driver);
-  if (driver.wants("adamw_8bit")) drive_adamw_8bits(driver);
-  if (driver.wants("nf4")) drive_nf4s(driver);
-  if (driver.wants("gradient_check")) drive_gradient_checks(driver);
-}
+extern const DrivenKernel kAdamwDriven, kAdamw8bitDriven, kNf4Driven, kGradientCheckDriven;
+constinit const DrivenKernel kAdamwDriven{"adamw", &drive_adamws};
+constinit const DrivenKernel kAdamw8bitDriven{"adamw_8bit", &drive_adamw_8bits};
+constinit const DrivenKernel kNf4Driven{"nf4", &drive_nf4s};
+constinit const DrivenKernel kGradientCheckDriven{"gradient_check", &drive_gradient_checks};
 
 }  // namespace headroom::test

@@ -85,10 +85,7 @@ at::Tensor make_targets(std::int64_t rows, std::int64_t vocab, std::int64_t skip
 
 void check_cross_entropy_errors(at::Device device) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
-    for (const Shape& shape : {Shape{1, 2, 0}, Shape{9, 7, 0}, Shape{5, 8, 1}, Shape{64, 1000, 0}, Shape{7, 1001, 1},
-                               Shape{3, 8193, 0}, Shape{3, 40001, 0}, Shape{2, 128256, 0}, Shape{2, 128257, 3}}) {
-      check_errors(shape, type, {}, device);
-    }
+    for (const Shape& shape : {Shape{7, 1001, 1}, Shape{2, 128257, 3}}) check_errors(shape, type, {}, device);
     for (const Reduction reduction : {Reduction::kNone, Reduction::kSum, Reduction::kMean}) {
       for (const double smoothing : {0.0, 0.1}) {
         check_errors({13, 515, 0}, type, {.reduction = reduction, .label_smoothing = smoothing}, device);

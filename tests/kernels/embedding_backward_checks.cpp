@@ -16,9 +16,8 @@ struct Case {
   double common;  // the part of the tokens that has the id 3 mod V
 };
 
-constexpr Case kCases[] = {{1, 1, 1, 0},        {0, 8, 5, 0},         {7, 5, 100, 0},        {300, 64, 1, 0},
-                           {1000, 40, 97, 0.5}, {5000, 33, 300, 0.3}, {3000, 2056, 7, 0.0},  {65, 16, 4, 1.0},
-                           {64, 16, 4, 1.0},    {1025, 16, 4, 1.0},   {20'000, 24, 50, 0.9}, {4096, 128, 30'000, 0.05}};
+constexpr Case kCases[] = {{0, 8, 5, 0},     {1000, 40, 97, 0.5}, {5000, 33, 300, 0.3},  {65, 16, 4, 1.0},
+                           {64, 16, 4, 1.0}, {1025, 16, 4, 1.0},  {20'000, 24, 50, 0.9}, {4096, 128, 30'000, 0.05}};
 
 at::Tensor make_ids(const Case& c, at::Device device) {
   const at::Tensor ids = at::randint(c.vocab_size, {c.tokens}, at::kLong);

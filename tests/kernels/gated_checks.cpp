@@ -23,37 +23,28 @@ Inputs inputs(at::IntArrayRef shape, std::int64_t offset, at::ScalarType type, a
           .up = random_at(shape, 1, offset, type, device)};
 }
 
+// h, then the gradients of gate and up, by one form or in float64.
 struct Results {
   at::Tensor h, dgate, dup;
 };
+struct Compared {
+  Results exact, ours;
+};
 
-Results differentiated(at::Tensor (*function)(const at::Tensor&, const at::Tensor&), const at::Tensor& dh,
-                       const at::Tensor& gate, const at::Tensor& up) {
-  const at::Tensor g = gate.detach().requires_grad_(), u = up.detach().requires_grad_();
-  const at::Tensor h = function(g, u);
-  const auto gradients = torch::autograd::grad({h}, {g, u}, {dh.to(h.scalar_type())});
-  return {h.detach(), gradients[0], gradients[1]};
+Compared compared(const GatedOps& ops, const Inputs& in) {
+  const kernels::KernelForms forms =
+      kernels::find_case(ops.name)->forms({}, {.inputs = {in.gate, in.up}, .upstream = {in.dh}});
+  const kernels::Tensors exact = forms.exact("full");
+  Compared all{.exact = {exact[0], exact[1], exact[2]}, .ours = {}};
+  for (const kernels::KernelForm& form : forms.forms) {
+    if (form.variant != "fused" || form.pass != "full") continue;
+    const kernels::Tensors ours = form.call();
+    all.ours = {ours[0], ours[1], ours[2]};
+  }
+  return all;
 }
 
 }  // namespace
-
-void check_gated_errors(const GatedOps& ops, at::Device device) {
-  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
-    for (const std::vector<std::int64_t>& shape :
-         std::vector<std::vector<std::int64_t>>{{1}, {1, 7}, {9, 1}, {3, 5, 129}, {64, 1024}, {1, 100'003}, {0, 8}}) {
-      for (const std::int64_t offset : {0, 1}) {
-        CAPTURE(ops.name, c10::toString(type), shape, offset);
-        const Inputs in = inputs(shape, offset, type, device);
-        const Results exact = differentiated(ops.reference, in.dh, in.gate.to(at::kDouble), in.up.to(at::kDouble));
-        const Results eager = differentiated(ops.eager, in.dh, in.gate, in.up);
-        const Results ours = differentiated(ops.differentiable, in.dh, in.gate, in.up);
-        CHECK(relative_error(ours.h, exact.h) <= 2 * relative_error(eager.h, exact.h) + kFloor);
-        CHECK(relative_error(ours.dgate, exact.dgate) <= 2 * relative_error(eager.dgate, exact.dgate) + kFloor);
-        CHECK(relative_error(ours.dup, exact.dup) <= 2 * relative_error(eager.dup, exact.dup) + kFloor);
-      }
-    }
-  }
-}
 
 void check_gated_extremes(const GatedOps& ops, at::Device device) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
@@ -65,8 +56,7 @@ void check_gated_extremes(const GatedOps& ops, at::Device device) {
                             .to(device);
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     const at::Tensor g = gate.to(type), u = up.to(type), dh = at::ones_like(g);
-    const Results exact = differentiated(ops.reference, dh, g.to(at::kDouble), u.to(at::kDouble));
-    const Results ours = differentiated(ops.differentiable, dh, g, u);
+    const auto [exact, ours] = compared(ops, {.dh = dh, .gate = g, .up = u});
     CAPTURE(ops.name, c10::toString(type), ours.h, exact.h, ours.dgate, exact.dgate);
     const double tolerance = type == at::kFloat ? 1e-5 : 1e-2;
     CHECK(same_kind(ours.h, exact.h.to(type), tolerance));  // what overflows in the type is infinite in both
@@ -109,7 +99,7 @@ void check_gated_autograd(const GatedOps& ops, at::Device device) {
   const auto once = torch::autograd::grad({h}, {gate, up}, {in.dh}, /*retain_graph=*/true);
   const at::Tensor strided = in.dh.t().contiguous().t();
   const auto twice = torch::autograd::grad({h}, {gate, up}, {strided});
-  const Results exact = differentiated(ops.reference, in.dh, in.gate.to(at::kDouble), in.up.to(at::kDouble));
+  const Results exact = compared(ops, in).exact;
   CHECK(same_bits(once[0], twice[0]));
   CHECK(same_bits(once[1], twice[1]));
   CHECK(relative_error(once[0], exact.dgate) < 1e-5);

@@ -5,10 +5,6 @@
 
 using namespace headroom;
 
-TEST_CASE("SwiGLU and GeGLU on a GPU err no more than twice PyTorch's own operators") {
-  for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_errors(ops, at::kCUDA);
-}
-
 TEST_CASE("SwiGLU and GeGLU on a GPU treat NaN and infinity as float64 does") {
   for (const test::GatedOps& ops : test::kGatedOps) test::check_gated_extremes(ops, at::kCUDA);
 }

@@ -1,17 +1,13 @@
-// How far a result is from float64, and whether it is no worse than PyTorch's own.
+// What tests of kernels compare by, beside kernels::relative_error.
 #pragma once
 
 #include <ATen/ATen.h>
 
+#include "kernels/kernel_case.h"
+
 namespace headroom::test {
 
-// Largest difference relative to the largest exact value; 0 for no elements. Compared on the CPU in float64.
-inline double relative_error(const at::Tensor& value, const at::Tensor& exact) {
-  if (exact.numel() == 0) return 0;
-  const at::Tensor reference = exact.detach().to(at::kCPU).to(at::kDouble);
-  const at::Tensor difference = (value.detach().to(at::kCPU).to(at::kDouble) - reference).abs();
-  return (difference.max() / reference.abs().max().clamp_min(1e-30)).item<double>();
-}
+using kernels::relative_error;
 
 // Both finite and alike to `tolerance`, or the same of NaN, ∞ and −∞, element by element.
 inline bool same_kind(const at::Tensor& value, const at::Tensor& exact, double tolerance) {
@@ -21,9 +17,8 @@ inline bool same_kind(const at::Tensor& value, const at::Tensor& exact, double t
 
 // The same bits, so that NaN equals NaN and 0 differs from −0.
 inline bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  const at::ScalarType bits = a.element_size() == 4 ? at::kInt : at::kShort;
-  return a.scalar_type() == b.scalar_type() &&
-         a.detach().contiguous().view(bits).equal(b.detach().contiguous().view(bits));
+  const auto bits = [](const at::Tensor& x) { return x.detach().contiguous().view({-1}).view(at::kByte); };
+  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() && bits(a).equal(bits(b));
 }
 
 // `numel` random values of standard deviation `scale`, `offset` elements into their storage: 1 keeps kernels from wide

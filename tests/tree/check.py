@@ -8,6 +8,7 @@
     text      the text that runs train on by default is the one that the shipped recordings trained on
     words     comments, messages and texts avoid what words.py lists
     counts    how many files name a page, a figure, a demo, a widget, a command, a technique: counts.py
+    kernels   a kernel is listed once and declared by its two records: kernels.py
     sizes     no source file is longer than a reader can hold
     cases     names of test cases: CTest would end one at a semicolon, run none of that name, and call it passed
 """
@@ -18,6 +19,7 @@ import sys
 from pathlib import Path
 
 from counts import counts
+from kernels import kernels
 from words import words
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -165,7 +167,7 @@ def cases(root):
 def main():
     root, check = Path(sys.argv[1]).resolve(), sys.argv[2]
     problems = list({"layers": layers, "listed": listed, "notices": notices, "lock": lock, "text": text,
-                     "words": words, "counts": counts, "sizes": sizes, "cases": cases}[check](root))
+                     "words": words, "counts": counts, "kernels": kernels, "sizes": sizes, "cases": cases}[check](root))
     print("\n".join(problems) if problems else f"{check}: nothing wrong")
     return 1 if problems else 0
 

@@ -10,7 +10,7 @@ id of several kinds counts where the line says which kind: `find_page("ladder")`
 import re
 from collections import defaultdict
 
-PRODUCT = ("app", "demos", "lessons")  # of kernels a launch names several: they are not counted
+PRODUCT = ("app", "demos", "lessons")  # kernels.py looks after kernels
 # Kind, and the most files outside its own that may name one.
 LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 6}
 # Words that are ids of several kinds, or names of other things, too: a number in JSON, a setting, a table.
@@ -21,8 +21,6 @@ AMBIGUOUS = {
     "widget": {"ladder", "report", "settings", "sweep"},
     "command": {"list", "page", "run", "sweep", "bench", "report", "figures", "window"},
 }
-# The benchmark of kernels names the kernel adamw_8bit, not the technique.
-OF_KERNELS = re.compile(r"/bench(_\w+)?$|demos/experiments/schema_parts$")
 # Where the constant of a record has its plain name: kBench is a demo there and a command here.
 FOLDERS = {"demo": "demos/experiments/", "command": "app/cli/"}
 # The lists from which catalogues are generated.
@@ -101,8 +99,7 @@ def named_in(files, kind, name):
     """The files outside its own that name an id."""
     found = [LISTS[kind][0]] if kind in LISTS else []
     for file, text in files.items():
-        of_kernels = kind == "technique" and OF_KERNELS.search("/" + file)
-        if not of_kernels and not own(file, text, kind, name) and names(file, text, kind, name):
+        if not own(file, text, kind, name) and names(file, text, kind, name):
             found.append(file)
     return found
 

@@ -11,8 +11,7 @@ from counts import named_in, without_comments  # noqa: E402
 class Counts(unittest.TestCase):
     def test_a_technique_is_named_by_its_key_its_value_and_its_enumerator(self):
         files = {"demos/a": 'set("loss=flce")', "demos/b": 'one("hf|flce")', "demos/c": "LossPath::kFlce",
-                 "demos/d": '"liger_without_flce"', "demos/e": '"flce.chunk"', "demos/flce_loss": '"flce"',
-                 "lessons/bench": '"flce"'}
+                 "demos/d": '"liger_without_flce"', "demos/e": '"flce.chunk"', "demos/flce_loss": '"flce"'}
         self.assertEqual(named_in(files, "technique", "flce"), ["demos/a", "demos/b", "demos/c"])
         files = {"demos/a": 'x("checkpointing")', "demos/b": "Checkpointing::kLayer", "demos/c": "step.checkpointing"}
         self.assertEqual(named_in(files, "technique", "checkpointing"), ["demos/a", "demos/b"])

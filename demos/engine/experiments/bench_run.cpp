@@ -25,18 +25,6 @@ constexpr std::int64_t kErrorWidth = 1 << 18;  // and, of what is not in rows, s
 constexpr Bytes kLargeCopy = Bytes{1} << 30;   // bytes read; as many are written
 constexpr Bytes kLargeCopyCpu = Bytes{1} << 28;
 
-// The largest deviation as a part of the largest number, over all results; negative: nothing was compared.
-double relative_error(const std::vector<at::Tensor>& results, const std::vector<at::Tensor>& exact) {
-  double worst = -1;
-  for (std::size_t i = 0; i < std::min(results.size(), exact.size()); ++i) {
-    if (!exact[i].defined() || !results[i].defined()) continue;
-    const double largest = exact[i].abs().max().item<double>();
-    const double off = (results[i].detach().to(at::kDouble) - exact[i].detach()).abs().max().item<double>();
-    if (largest > 0) worst = std::max(worst, off / largest);
-  }
-  return worst;
-}
-
 // A copy whose reads and writes add up to `bytes`.
 BenchCall copy_of(Bytes bytes, at::Device device) {
   const at::TensorOptions options = at::TensorOptions().device(device).dtype(at::kByte);
@@ -44,9 +32,9 @@ BenchCall copy_of(Bytes bytes, at::Device device) {
   return [from, to] { to.copy_(from); };
 }
 
-// Two forms of one pass, each with its samplers.
+// One form of a pass, and what it takes.
 struct Timed {
-  const BenchSubject* subject;  // null: the copy
+  const kernels::KernelForm* form;  // null: the copy
   BenchCall call;
   Bytes extra_memory = -1;
 };
@@ -87,9 +75,9 @@ Measurement BenchRun::row(const BenchCase& one, const std::string& variant, cons
           .timing = timing,
           .storage = one.storage,
           .label = one.label,
-          .rows = one.rows,
-          .width = one.width,
-          .vocab = one.vocab,
+          .rows = one.shape.rows,
+          .width = one.shape.width,
+          .vocab = one.shape.vocab,
           .median = time.median,
           .low = time.low,
           .high = time.high,
@@ -127,7 +115,7 @@ bool BenchRun::measure_copy() {
   const auto times = time_in_turns(samplers, patience(1), [this] { return cancelled(); });
   if (!times) return false;
   const BenchCase one{
-      .panel = Measurement::kCopy, .kernel = "", .storage = "", .label = {}, .rows = 1, .width = bytes / 2};
+      .panel = Measurement::kCopy, .kernel = "", .storage = "", .label = {}, .shape = {.rows = 1, .width = bytes / 2}};
   rows_.push_back(row(one, "copy", "forward", clock_.gpu() ? "cold" : "wall", times->front()));
   rows_.back().bytes = bytes;
   return true;
@@ -135,18 +123,17 @@ bool BenchRun::measure_copy() {
 
 void BenchRun::measure_errors(const BenchCase& one) {
   errors_.clear();
+  if (one.shape.hidden > 0) return;  // whole MLPs: their products would be compared, not the kernel
   BenchCase small = one;
-  small.rows = std::min(one.rows, kErrorRows);
-  const bool of_weights = one.kernel == "adamw" || one.kernel == "adamw_8bit" || one.kernel == "nf4";
-  if (of_weights) small.width = std::min(one.width, kErrorWidth);
-  if (one.batch > 0) return;  // whole MLPs: their products would be compared, not the kernel
-  const BenchSubjects subjects = bench_subjects(small, device_);
+  small.shape.rows = std::min(one.shape.rows, kErrorRows);
+  if (kernels::find_kernel(one.kernel)->bench.of_weights) small.shape.width = std::min(one.shape.width, kErrorWidth);
+  const kernels::KernelForms all = bench_forms(small, device_);
   for (const char* pass : kPasses) {
-    std::vector<at::Tensor> exact;  // before anybody works in place
-    for (const BenchSubject& subject : subjects.subjects) {
-      if (subject.pass != pass || subject.variant == "matmul") continue;
-      if (exact.empty()) exact = subjects.reference(pass);
-      errors_[{subject.variant, pass}] = relative_error(subject.call(), exact);
+    kernels::Tensors exact;
+    for (const kernels::KernelForm& form : all.forms) {
+      if (form.pass != pass || form.variant == "matmul") continue;
+      if (exact.empty()) exact = all.exact(pass);
+      errors_[{form.variant, pass}] = kernels::relative_error(form.call(), exact);
     }
   }
 }
@@ -154,41 +141,42 @@ void BenchRun::measure_errors(const BenchCase& one) {
 bool BenchRun::measure(const BenchCase& one) {
   measure_errors(one);
   clock_.release();
-  BenchSubjects subjects = bench_subjects(one, device_);
+  kernels::KernelForms all = bench_forms(one, device_);
   for (const char* pass : kPasses) {
     record::mark(std::string_view(pass) == "backward" ? record::Phase::kBackward : record::Phase::kForward);
-    if (cancelled() || !measure_pass(one, subjects, pass)) return false;
-    std::erase_if(subjects.subjects, [&](const BenchSubject& subject) { return subject.pass == pass; });
+    if (cancelled() || !measure_pass(one, all, pass)) return false;
+    std::erase_if(all.forms, [&](const kernels::KernelForm& form) { return form.pass == pass; });
   }
   return true;
 }
 
-bool BenchRun::measure_pass(const BenchCase& one, BenchSubjects& subjects, const std::string& pass) {
+bool BenchRun::measure_pass(const BenchCase& one, const kernels::KernelForms& all, const std::string& pass) {
   const char* main_timing = clock_.gpu() ? "cold" : "wall";
-  // What backward needs from forward would count as its own.
-  const bool counts_memory = memory_ != nullptr && (pass != "backward" || one.kernel == "embedding_backward");
+  // What backward needs from forward would count as its own, where there is a forward pass.
+  const bool has_forward = kernels::find_kernel(one.kernel)->bytes(one.shape, kernels::Pass::kForward, 1) > 0;
+  const bool counts_memory = memory_ != nullptr && (pass != "backward" || !has_forward);
   std::vector<Timed> forms;
-  for (const BenchSubject& subject : subjects.subjects) {
-    if (subject.pass != pass) continue;
+  for (const kernels::KernelForm& each : all.forms) {
+    if (each.pass != pass) continue;
     try {
-      Timed form{.subject = &subject, .call = [&subject] { (void)subject.call(); }};
+      Timed form{.form = &each, .call = [&each] { (void)each.call(); }};
       form.call();  // takes what is taken once: workspaces, algorithms, a graph for backward
       clock_.wait();
-      if (counts_memory && subject.variant != "matmul") {
+      if (counts_memory && each.variant != "matmul") {
         memory_->reset();
         const Bytes before = memory_->allocated();
         form.call();
-        form.extra_memory = memory_->peak() - before - subject.not_counted;
+        form.extra_memory = memory_->peak() - before - each.not_counted;
       }
       forms.push_back(std::move(form));
     } catch (const c10::OutOfMemoryError&) {
-      rows_.push_back(row(one, subject.variant, pass, main_timing, {}));
+      rows_.push_back(row(one, each.variant, pass, main_timing, {}));
     }
     clock_.release();
   }
   if (forms.empty()) return true;
-  const BenchWork work = subjects.work(pass);
-  if (subjects.of_memory) forms.push_back({.subject = nullptr, .call = copy_of(work.bytes, device_)});
+  const kernels::PassWork work = all.work(pass);
+  if (all.of_memory) forms.push_back({.form = nullptr, .call = copy_of(work.bytes, device_)});
 
   const auto stop = [this] { return cancelled(); };
   const auto measure_by = [&](const char* timing, auto&& sampler_of) {
@@ -204,10 +192,10 @@ bool BenchRun::measure_pass(const BenchCase& one, BenchSubjects& subjects, const
     if (!times) return false;
     for (std::size_t i = 0; i < timed.size(); ++i) {
       const Timed& form = *timed[i];
-      const std::string variant = form.subject == nullptr ? "copy" : form.subject->variant;
+      const std::string variant = form.form == nullptr ? "copy" : form.form->variant;
       Measurement& made = rows_.emplace_back(row(one, variant, pass, timing, (*times)[i]));
       made.bytes = work.bytes;
-      if (form.subject == nullptr) continue;
+      if (form.form == nullptr) continue;
       made.flops = work.flops;
       made.extra_memory = form.extra_memory;
       if (const auto error = errors_.find({variant, pass}); error != errors_.end()) made.error = error->second;
@@ -220,12 +208,11 @@ bool BenchRun::measure_pass(const BenchCase& one, BenchSubjects& subjects, const
   if (one.of_report()) return true;  // as the report has them: one time per point
   const auto none = std::optional<BenchSampler>();
   if (!measure_by("wall", [&](const Timed& form) {
-        return form.subject == nullptr ? none : std::optional(clock_.wall(form.call));
+        return form.form == nullptr ? none : std::optional(clock_.wall(form.call));
       }))
     return false;
-  return !subjects.graphs || measure_by("graph", [&](const Timed& form) {
-    return form.subject == nullptr ? none : clock_.graph(form.call);
-  });
+  return !all.graphs ||
+         measure_by("graph", [&](const Timed& form) { return form.form == nullptr ? none : clock_.graph(form.call); });
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "demos/engine/experiments/bench_clock.h"
-#include "demos/engine/experiments/bench_subjects.h"
+#include "demos/engine/experiments/bench_forms.h"
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/experiments/bench_plan.h"
 
@@ -28,7 +28,7 @@ class BenchRun final : public DemoRun {
   bool cancelled() const;
   bool measure_copy();
   bool measure(const BenchCase& one);
-  bool measure_pass(const BenchCase& one, BenchSubjects& subjects, const std::string& pass);
+  bool measure_pass(const BenchCase& one, const kernels::KernelForms& all, const std::string& pass);
   void measure_errors(const BenchCase& one);
 
   record::Measurement row(const BenchCase& one, const std::string& variant, const std::string& pass,

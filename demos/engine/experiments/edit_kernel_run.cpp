@@ -20,6 +20,7 @@
 #include "demos/experiments/edit_kernel_exercises.h"
 #include "demos/record/scope.h"
 #include "kernels/add_rms_norm/add_rms_norm_ops.h"
+#include "kernels/kernel_case.h"
 #include "kernels/rms_norm/rms_norm_ops.h"
 
 namespace headroom::experiments {
@@ -238,7 +239,7 @@ std::string EditedKernelRun::compare(const GuardedBuffer& buffer, const at::Tens
   const double largest = std::max(exact.abs().max().item<double>(), 1e-30);
   const at::Tensor wrong = off.le(kErrorLimit * largest).logical_not();  // NaN is wrong, too
   const auto wrong_numbers = wrong.sum().item<std::int64_t>();
-  const double worst = off.max().item<double>() / largest;
+  const double worst = kernels::relative_error(made, exact);
   report_.error_limit = kErrorLimit;
   if (std::isfinite(worst)) report_.error = std::max(report_.error, worst);
   if (wrong_numbers == 0) return {};

@@ -10,7 +10,7 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include "demos/engine/experiments/bench_subjects.h"
+#include "demos/engine/experiments/bench_forms.h"
 #include "demos/engine/experiments/demo_run.h"
 #include "demos/experiments/bench_plan.h"
 #include "demos/experiments/demo.h"
@@ -41,10 +41,10 @@ class LaunchesRun final : public DemoRun {
   LaunchesRun(const BenchCase& one, const std::string& pass, at::Device device) : device_(device) {
     if (device.is_cuda()) stream_.emplace(c10::cuda::getStreamFromPool(false, device.index()));
     const record::Scope scope(record::Category::kActivations);
-    subjects_ = bench_subjects(one, device).subjects;
+    all_ = bench_forms(one, device).forms;
     for (const char* variant : {"eager", "fused"})
-      for (const BenchSubject& subject : subjects_)
-        if (subject.variant == variant && subject.pass == pass) forms_.push_back({variant, subject.call});
+      for (const kernels::KernelForm& form : all_)
+        if (form.variant == variant && form.pass == pass) forms_.push_back({variant, form.call});
     // What is compiled, loaded or chosen at a first call is over before the steps.
     const auto warm = [this] {
       for (const Form& form : forms_)
@@ -106,7 +106,7 @@ class LaunchesRun final : public DemoRun {
 
   at::Device device_;
   std::optional<c10::cuda::CUDAStreamGuard> stream_;  // a graph is recorded on no default stream
-  std::vector<BenchSubject> subjects_;
+  std::vector<kernels::KernelForm> all_;
   std::vector<at::Tensor> kept_, graph_results_;
   std::vector<Form> forms_;
 };

@@ -1,0 +1,13 @@
+// A case of the plan as what runs: the kernel's forms on inputs from fixed seeds.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "demos/experiments/bench_plan.h"
+#include "kernels/kernel_case.h"
+
+namespace headroom::experiments {
+
+kernels::KernelForms bench_forms(const BenchCase& one, at::Device device);
+
+}  // namespace headroom::experiments

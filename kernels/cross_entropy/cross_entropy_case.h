@@ -1,0 +1,17 @@
+// What the cases of the losses share. Included only by *_case.cpp.
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace headroom::kernels {
+
+// As the Hugging Face model: in fp32 from the cast on.
+inline at::Tensor eager_cross_entropy(const at::Tensor& logits_NV, const at::Tensor& targets_N) {
+  return at::nll_loss(at::log_softmax(logits_NV.to(at::kFloat), -1), targets_N);
+}
+
+inline at::Tensor no_error(at::Device device) {
+  return at::zeros({1}, at::TensorOptions().device(device).dtype(at::kLong));
+}
+
+}  // namespace headroom::kernels

@@ -1,0 +1,27 @@
+// What the cases of SwiGLU and GeGLU share: the gate alone, and the whole MLP around it. Included only by *_case.cpp.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "kernels/gated/gated_ops.h"
+#include "kernels/kernel_case.h"
+
+namespace headroom::kernels::gated_case {
+
+// One of the two, with PyTorch's own composition beside it.
+struct CaseOps {
+  at::Tensor (*eager)(const at::Tensor& gate, const at::Tensor& up);
+  at::Tensor (*forward)(const at::Tensor& gate, const at::Tensor& up);
+  GatedGradients (*backward)(const at::Tensor& dh, const at::Tensor& gate, const at::Tensor& up, bool rebuild_h,
+                             bool in_place);
+  at::Tensor (*differentiable)(const at::Tensor& gate, const at::Tensor& up);
+  at::Tensor (*reference)(const at::Tensor& gate, const at::Tensor& up);
+};
+
+inline constexpr Shape kOddShapes[] = {{1, 1}, {1, 7}, {9, 1}, {15, 129}, {64, 1024}, {1, 100'003}};
+
+// shape.hidden > 0: x and the weights of gate, up and down projection; else gate and up.
+KernelInputs inputs(const Shape& shape, const TensorMaker& make);
+KernelForms forms(const CaseOps& ops, const Shape& shape, const KernelInputs& in);
+
+}  // namespace headroom::kernels::gated_case
