@@ -22,14 +22,21 @@ using record::Recording;
 
 namespace {
 
-// Events that all answers may have together: 70 MB. An answer of Llama 3.2 1B has about 40,000, 70 bytes each.
-constexpr std::size_t kMostEvents = 1'000'000;
+// Events that all answers may have together: 42 MB. An answer of Llama 3.2 1B has about 20,000, 70 bytes each.
+constexpr std::size_t kMostEvents = 600'000;
 constexpr auto kLongestWait = 50ms;
 constexpr int kShownSteps = 3;       // as the engine plans at most
 constexpr int kLongestSilence = 20;  // ms, after which it is seen whether the question was dropped
 
-std::size_t events_of(const Prediction& prediction) {
-  return prediction.recording == nullptr ? 0 : 2 * prediction.recording->events().size();
+bool is_placed(const Prediction& prediction) {
+  return prediction && prediction.recording->info().device == record::DeviceKind::kGpu &&
+         prediction.recording != prediction.requests;
+}
+
+// PyTorch's allocator makes blocks and segments of what is requested.
+std::shared_ptr<const Prediction> placed_of(std::shared_ptr<const Recording> requests) {
+  auto recording = std::make_shared<const Recording>(predict::placed(*requests, requests->info().cap));
+  return std::make_shared<const Prediction>(Prediction{std::move(requests), std::move(recording), {}});
 }
 
 }  // namespace
@@ -102,6 +109,7 @@ std::shared_ptr<const Prediction> Predictions::known(const PlannedRun& run) {
   const auto found =
       std::find_if(answers_.begin(), answers_.end(), [&](const Answer& each) { return each.run == run; });
   if (found == answers_.end()) return nullptr;
+  if (found->prediction == nullptr) found->prediction = placed_of(found->requests);
   if (!*found->prediction) {
     const auto refusal = found->prediction;
     answers_.erase(found);
@@ -113,11 +121,15 @@ std::shared_ptr<const Prediction> Predictions::known(const PlannedRun& run) {
 
 // With the lock held. The answers that were asked for longest ago make room.
 void Predictions::keep(Answer answer) {
+  for (Answer& older : answers_)
+    if (older.prediction != nullptr && is_placed(*older.prediction))
+      older.requests = std::exchange(older.prediction, nullptr)->requests;
   answers_.push_front(std::move(answer));
   std::size_t events = 0;
   auto oldest = answers_.begin();
   for (; oldest != answers_.end(); ++oldest) {
-    events += events_of(*oldest->prediction);
+    const auto& requests = oldest->prediction == nullptr ? oldest->requests : oldest->prediction->requests;
+    events += requests == nullptr ? 0 : requests->events().size();
     if (events > kMostEvents && oldest != answers_.begin()) break;
   }
   answers_.erase(oldest, answers_.end());
@@ -197,8 +209,7 @@ bool Predictions::dropped(const Question& question) const {
   return !current_ || !(current_->run == question.run);
 }
 
-// The planner traces requests; on a GPU libraries add theirs, and PyTorch's allocator makes blocks and segments of them.
-// What a CPU's run requests is in the trace.
+// The planner traces requests; on a GPU libraries add theirs. What a CPU's run requests is in the trace.
 // Null, where the question was dropped.
 std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced) {
   if (traced.recording == nullptr && traced.refusal.empty()) return nullptr;
@@ -210,12 +221,11 @@ std::shared_ptr<const Prediction> Predictions::prediction_of(Traced traced) {
   if (info.demo != step.id) return std::make_shared<const Prediction>(std::move(prediction));
   if (info.device == record::DeviceKind::kCpu && info.cap > 0)
     prediction.recording = std::make_shared<const Recording>(predict::capped(*prediction.requests, info.cap));
-  if (info.device == record::DeviceKind::kGpu) {
+  if (info.device == record::DeviceKind::kGpu) {  // with what its libraries request
     Recording requests = predict::with_gpu_extras(*prediction.requests, step.schema);
     if (const predict::Card* const card = predict::bound_card())
       requests = predict::with_bound_times(std::move(requests), predict::settings_of(info, step.schema), *card);
-    prediction.requests = std::make_shared<const Recording>(std::move(requests));
-    prediction.recording = std::make_shared<const Recording>(predict::placed(*prediction.requests, info.cap));
+    return placed_of(std::make_shared<const Recording>(std::move(requests)));
   }
   return std::make_shared<const Prediction>(std::move(prediction));
 }

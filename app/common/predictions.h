@@ -70,9 +70,11 @@ class Predictions {
     const void* asker = nullptr;
     PlannedRun run;
   };
+  // Older ones of a GPU have their requests alone, of which the recording is made again: half the memory.
   struct Answer {
     PlannedRun run;
-    std::shared_ptr<const Prediction> prediction;
+    std::shared_ptr<const Prediction> prediction;  // null: `requests` is there
+    std::shared_ptr<const record::Recording> requests;
   };
 
   // What the planner says; neither: the question was dropped.

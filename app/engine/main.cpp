@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -32,7 +33,7 @@ namespace headroom::app {
 namespace {
 
 constexpr int kBadUsage = 2;
-// Events that wait to be sent. A planner's come 10 µs apart and go every 20 ms, and all of the ring is touched in time:
+// Events that wait to be sent. A planner's come 10 µs apart and go every 30 ms, and all of the ring is touched in time:
 // 16 MiB of it instead of 64.
 constexpr std::size_t kPlannerEvents = std::size_t{1} << 18;
 constexpr int kFault = 70;  // a bug: an exception that no caller handles
@@ -86,6 +87,7 @@ int serve(live::EngineRole role, bool trace) {
 
   // Before any tensor exists. These live until the process ends: threads that hang may still use them.
   const bool planner = role == EngineRole::kPlanner;
+  if (planner) mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // lists of events go back to the system
   auto& sink = *new EventSink(planner ? kPlannerEvents : EventRing::kDefaultCapacity);
   auto& feed = *new RunFeed;
   Probes probes{.cpu = &CpuProbe::install(sink), .meta = nullptr, .kernels = nullptr};

@@ -1,6 +1,7 @@
 // The ladder's rungs.
 #include "app/window/widgets/ladder.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,14 @@ constexpr float kFoot = 32, kRunWidth = 184, kSwitchWidth = 40;
 
 // A small switch: its knob is right where it is on.
 void draw_switch(const Rect& at, bool on, bool hovered) {
-  const Rect track{at.center_x() - px(13), at.center_y() - px(8), at.center_x() + px(13), at.center_y() + px(8)};
+  const float half = std::min(px(8), at.height() / 2 - px(2));  // low rows have low switches, with air between them
+  const Rect track{at.center_x() - px(13), at.center_y() - half, at.center_x() + px(13), at.center_y() + half};
   if (on)
     fill(track, hovered ? theme().ink_hover : theme().ink, 8);
   else
     outline(track, theme().control, 8, 1);
-  const float x = on ? track.x1 - px(8) : track.x0 + px(8);
-  canvas()->AddCircleFilled({x, track.center_y()}, px(5), on ? theme().on_ink : theme().control);
+  const float x = on ? track.x1 - half : track.x0 + half;
+  canvas()->AddCircleFilled({x, track.center_y()}, half - px(3), on ? theme().on_ink : theme().control);
 }
 
 }  // namespace
