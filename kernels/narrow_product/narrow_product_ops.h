@@ -40,8 +40,9 @@ struct Fp8ProductOptions {
 };
 
 // result [N, P] = the numbers of a [N, M] times those of b [P, M] transposed, or that added to it; not both are e5m2. The
-// result is bf16, sums are fp32, and it is rounded once. By cuBLASLt on CUDA, of compute capability 8.9 and later; on a CPU
-// the same sums of the same codes, a tile at a time, as tf32. Sides are multiples of 16.
+// result is bf16, sums are fp32, and it is rounded once. By cuBLASLt on CUDA, of compute capability 8.9 and later, which
+// rounds the product before it adds; on a CPU the same sums of the same codes, a tile at a time, as tf32. Sides are
+// multiples of 16.
 void fp8_product(at::Tensor& result_NP, const Fp8Operand& a_NM, const Fp8Operand& b_PM,
                  const Fp8ProductOptions& options = {});
 
