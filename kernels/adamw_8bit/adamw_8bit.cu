@@ -40,12 +40,14 @@ __device__ const DynamicMap kUnsignedMap = dynamic_map(false);
 // A map at hand in shared memory.
 struct SharedMap {
   float value[256];
-  DynamicDecade decade[kDecades];
+  DynamicDecade decade[kDecades + 1];
+  DynamicOctave octave[kOctaves];
 
   // By all threads of the block; they meet afterwards.
   __device__ void fill(const DynamicMap& map) {
     for (int i = threadIdx.x; i < 256; i += blockDim.x) value[i] = map.value[i];
-    if (threadIdx.x < kDecades) decade[threadIdx.x] = map.decade[threadIdx.x];
+    if (threadIdx.x <= kDecades) decade[threadIdx.x] = map.decade[threadIdx.x];
+    if (threadIdx.x < kOctaves) octave[threadIdx.x] = map.octave[threadIdx.x];
   }
 };
 
@@ -62,7 +64,10 @@ __device__ __forceinline__ float encode(const float (&values)[kPack], const Shar
                                         Pack<std::uint8_t, kPack>& codes) {
   const float absmax = warp_absmax(values), inverse = inverse_absmax(absmax);
 #pragma unroll
-  for (int k = 0; k < kPack; ++k) codes.element[k] = dynamic_code<kSigned>(values[k] * inverse, map.decade);
+  for (int k = 0; k < kPack; ++k) {
+    const float x = values[k] * inverse, magnitude = coded_magnitude(x);
+    codes.element[k] = dynamic_code<kSigned>(x, magnitude, map.decade[dynamic_decade(magnitude, map.octave)]);
+  }
   return absmax;
 }
 

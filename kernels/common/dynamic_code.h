@@ -47,16 +47,39 @@ constexpr double dynamic_threshold(bool is_signed, int e) {
   return (above + dynamic_value(is_signed, below, (1 << fraction_bits(is_signed, below)) - 1)) / 2;
 }
 
-// A magnitude a in decade e has the code ⌊a · scale + base⌋, without its sign.
-struct DynamicDecade {
-  float scale, base;
+// A magnitude a in decade e has the code min(a · scale + base, most), rounded, without its sign: with base half a code below
+// the decade's first one rounding is ⌊ ⌋. Below all decades that is the code of no decade at all, which has no sign.
+struct alignas(16) DynamicDecade {
+  float scale, base, most;
+  std::uint32_t sign;  // the bit that a negative number sets
 };
+
+// A power of two and what is below the next: the decade of its upper part, and where that begins. Thresholds are ten times
+// apart, so that there is one in it at most.
+struct alignas(8) DynamicOctave {
+  float threshold;
+  std::int32_t decade;  // of magnitudes below the threshold it is the next one
+};
+inline constexpr int kLeastExponent = 127 - 23;  // of fp32: what is below 2^−23 is below all decades
+inline constexpr int kOctaves = 127 - kLeastExponent + 2;
 
 // A map's numbers, as kernels keep them at hand.
 struct DynamicMap {
   float value[256];  // by code
-  DynamicDecade decade[kDecades];
+  DynamicDecade decade[kDecades + 1];
+  DynamicOctave octave[kOctaves];
 };
+
+constexpr float dynamic_threshold_as_float(bool is_signed, int e) {
+  return static_cast<float>(dynamic_threshold(is_signed, e));
+}
+
+// The number of decades that are above the magnitude, which is its decade's; 7: it is below all.
+constexpr int decade_of(bool is_signed, float magnitude) {
+  int e = 0;
+  while (e < kDecades && magnitude < dynamic_threshold_as_float(is_signed, e)) ++e;
+  return e;
+}
 
 constexpr DynamicMap dynamic_map(bool is_signed) {
   DynamicMap map{};
@@ -69,21 +92,62 @@ constexpr DynamicMap dynamic_map(bool is_signed) {
     }
     // parts, the indicator bit, and k = ⌊(a 10^e − 0.1) / 0.9 · parts⌋
     map.decade[e] = {.scale = static_cast<float>(parts / 0.9 / ten_to_minus(e)),
-                     .base = static_cast<float>(parts - parts / 9.0)};
+                     .base = static_cast<float>(parts - parts / 9.0 - 0.5),
+                     .most = static_cast<float>(2 * parts - 1),
+                     .sign = is_signed ? 0x80u : 0u};
   }
+  const float none = is_signed ? 0 : 2;  // see dynamic_code()
+  map.decade[kDecades] = {.scale = 0, .base = none, .most = none, .sign = 0};
   map.value[is_signed ? 128 : 1] = 1;
+  float begin = 0, end = 0x1p-23f;
+  for (DynamicOctave& octave : map.octave) {
+    const int lower = decade_of(is_signed, begin), upper = decade_of(is_signed, end);
+    const bool divided = lower != upper;
+    octave = {.threshold = divided ? dynamic_threshold_as_float(is_signed, upper) : 0.0f, .decade = upper};
+    begin = end;
+    end *= 2;
+  }
   return map;
+}
+
+// A number's magnitude, 1 at most; of a NaN 1, which has a code.
+HEADROOM_BOTH float coded_magnitude(float x) {
+  const float given = float_of(bits_of(x) & 0x7fffffffu);
+  return given < 1.0f ? given : 1.0f;
 }
 
 template <bool kSigned, int kE>
 struct DynamicThreshold {
-  static constexpr float kValue = static_cast<float>(dynamic_threshold(kSigned, kE));
+  static constexpr float kValue = dynamic_threshold_as_float(kSigned, kE);
 };
 
-// How many of decades 0 … 5 are above the magnitude, which is its decade's number.
+// By comparisons alone, which a compiler makes vectors of.
 template <bool kSigned, int... kE>
 HEADROOM_BOTH int dynamic_decade(float magnitude, std::integer_sequence<int, kE...>) {
   return (0 + ... + static_cast<int>(magnitude < DynamicThreshold<kSigned, kE>::kValue));
+}
+
+// By the magnitude's octave: fewer instructions where a table is at hand.
+HEADROOM_BOTH int dynamic_decade(float magnitude, const DynamicOctave* octaves) {
+  const int exponent = static_cast<int>(bits_of(magnitude) >> 23) - (kLeastExponent - 1);
+  const DynamicOctave octave = octaves[exponent > 0 ? exponent : 0];
+  return octave.decade + static_cast<int>(magnitude < octave.threshold);
+}
+
+// The code of x, whose magnitude is in this decade.
+template <bool kSigned>
+HEADROOM_BOTH std::uint8_t dynamic_code(float x, float magnitude, const DynamicDecade& decade) {
+  constexpr float kRounds = 0x1p23f;  // added, it leaves the nearest integer in the low bits
+  const float place = magnitude * decade.scale + decade.base;
+  std::uint32_t code = bits_of((place < decade.most ? place : decade.most) + kRounds) & 0xffu;
+  if (kSigned) {
+    code |= bits_of(x) >> 24 & decade.sign;
+    if (x >= DynamicThreshold<kSigned, -1>::kValue) code = 128;
+  } else {
+    if (magnitude == 0.0f) code = 0;
+    if (magnitude >= DynamicThreshold<kSigned, -1>::kValue) code = 1;
+  }
+  return static_cast<std::uint8_t>(code);
 }
 
 // The code whose value is nearest to x, |x| ≤ 1; with the unsigned map, to |x|, but never 0 for a number above 0: a
@@ -91,22 +155,9 @@ HEADROOM_BOTH int dynamic_decade(float magnitude, std::integer_sequence<int, kE.
 // gets some code other than 0.
 template <bool kSigned>
 HEADROOM_BOTH std::uint8_t dynamic_code(float x, const DynamicDecade* decades) {
-  const float given = float_of(bits_of(x) & 0x7fffffffu);
-  const float magnitude = given < 1.0f ? given : 1.0f;  // a NaN becomes 1, which has an integer
-  const int e = dynamic_decade<kSigned>(magnitude, std::make_integer_sequence<int, kDecades - 1>{});
-  const int end = (kSigned ? 128 : 256) >> e;  // of the decade's codes
-  int code = static_cast<int>(magnitude * decades[e].scale + decades[e].base);
-  code = code < end ? code : end - 1;
-  if (kSigned) {
-    code |= static_cast<int>(bits_of(x) >> 24 & 0x80u);
-    if (magnitude < DynamicThreshold<kSigned, kDecades - 1>::kValue) code = 0;
-    if (x >= DynamicThreshold<kSigned, -1>::kValue) code = 128;
-  } else {
-    code = code > 2 ? code : 2;
-    if (magnitude == 0.0f) code = 0;
-    if (magnitude >= DynamicThreshold<kSigned, -1>::kValue) code = 1;
-  }
-  return static_cast<std::uint8_t>(code);
+  const float magnitude = coded_magnitude(x);
+  const int e = dynamic_decade<kSigned>(magnitude, std::make_integer_sequence<int, kDecades>{});
+  return dynamic_code<kSigned>(x, magnitude, decades[e]);
 }
 
 // What a block's numbers are multiplied by before they are coded. 0 where 1 / absmax is beyond fp32 or not a number:
