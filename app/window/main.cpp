@@ -220,7 +220,7 @@ int main(int argc, char** argv) {
   // One heap for all threads: with one each, what the thread of the predictions gives back is of no use to the others.
   // And a list of events is given back to the system, not kept for the next.
   mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+  mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // bytes
   try {
     return static_cast<int>(run_main(argc, argv));
   } catch (const std::exception& error) {
