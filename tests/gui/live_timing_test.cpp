@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,25 +20,35 @@ namespace {
 constexpr double kLeastFramesASecond = 15;
 constexpr auto kPatience = std::chrono::minutes(3);  // for an engine that loads LibTorch, and its run
 
-// Of this process and those that it started: their proportional share of the memory that they hold, in bytes.
+// What this process and those that it started hold, in bytes; pages that several processes map count by their share.
+// Code and data read from files is apart: the system drops those pages when it needs memory, and how many of a library's
+// pages it maps around one that is touched differs between systems (the same program took 366 MB in all on one, 430 on
+// another).
 struct Held {
-  record::Bytes bytes = 0;
+  record::Bytes own = 0;
+  record::Bytes from_files = 0;
   int started = 0;
 };
 
-record::Bytes share_of(const std::filesystem::path& process) {
+void add_process(Held& held, const std::filesystem::path& process) {
   std::ifstream file(process / "smaps_rollup");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("Pss:")) return std::stoll(line.substr(4)) * record::kKiB;
-  return 0;
+  std::string name;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    record::Bytes kib = 0;
+    if (!(words >> name >> kib)) continue;
+    if (name == "Pss_Anon:" || name == "Pss_Shmem:") held.own += kib * record::kKiB;
+    if (name == "Pss_File:") held.from_files += kib * record::kKiB;
+  }
 }
 
 Held held_memory() {
   namespace fs = std::filesystem;
-  Held held{.bytes = share_of("/proc/self"), .started = 0};
+  Held held;
+  add_process(held, "/proc/self");
   for (const fs::directory_entry& task : fs::directory_iterator("/proc/self/task")) {
     std::ifstream children(task.path() / "children");
-    for (std::string pid; children >> pid; ++held.started) held.bytes += share_of("/proc/" + pid);
+    for (std::string pid; children >> pid; ++held.started) add_process(held, "/proc/" + pid);
   }
   return held;
 }
@@ -85,7 +96,7 @@ TEST_CASE("a run on the CPU leaves 15 frames a second at 1920 x 1080", "[gui][li
 }
 
 // In a separate process, as CTest runs it: what other cases have left would count.
-TEST_CASE("with a prediction on show window and engine hold less than 400 MB, and no engine waits for a run",
+TEST_CASE("with a prediction on show window and engine hold less than 220 MB, and no engine waits for a run",
           "[gui][live][timing]") {
   Stage stage = shipped("checkpointing");
   stage.width = 1920, stage.height = 1080;
@@ -100,8 +111,9 @@ TEST_CASE("with a prediction on show window and engine hold less than 400 MB, an
     held = held_memory();
     return !shown && std::chrono::steady_clock::now() - begin < kPatience;
   });
-  std::printf("window and planner hold %.0f MB\n", static_cast<double>(held.bytes) * 1e-6);
+  std::printf("window and planner hold %.0f MB, and %.0f MB of files\n", static_cast<double>(held.own) * 1e-6,
+              static_cast<double>(held.from_files) * 1e-6);
   CHECK(held.started == 1);
-  CHECK(held.bytes > 100'000'000);
-  CHECK(held.bytes < 400'000'000);
+  CHECK(held.own > 50'000'000);
+  CHECK(held.own < 220'000'000);
 }
