@@ -16,6 +16,7 @@ struct UiState {
   bool first_start = false;  // nothing was done on any page yet
   bool keys_open = false;
   bool contents_open = false;
+  std::string open_page;     // id of the page to go to after this frame; empty: none
   bool popup = false;        // a list, menu or dialog was open in the frame before
   std::string jump;          // digits of the page's number that is typed there
   bool figure_only = false;  // without the words beside it
