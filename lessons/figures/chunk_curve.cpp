@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -154,6 +153,15 @@ Chart bytes_over(const Shown& shown, bool hidden) {
   return chart;
 }
 
+// Each doubling as wide as any other.
+Axis chunk_axis(double first, double last) {
+  return {.unit = AxisUnit::kNumber,
+          .low = first * 0.9,
+          .high = last * 1.1,
+          .logarithmic = true,
+          .name = "chunk C, tokens"};
+}
+
 Chart time_over(const Shown& shown, bool hidden) {
   const ChunkedLoss& loss = shown.loss;
   Chart chart{.title = "Time of the loss, a model"};
@@ -169,11 +177,7 @@ Chart time_over(const Shown& shown, bool hidden) {
                             .tip = fmt::format("{}: {} by the model", chunk_text(loss, chunk), amount_text(y, unit))});
   }
   const double first = static_cast<double>(chunks.front()), last = static_cast<double>(chunks.back());
-  chart.x = {.unit = AxisUnit::kNumber,
-             .low = first * 0.9,
-             .high = last * 1.1,
-             .logarithmic = true,
-             .name = "chunk C, tokens"};
+  chart.x = chunk_axis(first, last);
   chart.y = {.unit = AxisUnit::kNanoseconds, .shown = unit};
   chart.series.push_back(std::move(whole));
   const double products = 1e9 * loss.flops() / shown.speeds.flops;
@@ -204,31 +208,36 @@ Table rule_table(const Shown& shown) {
   return table;
 }
 
-// Speeds of a sweep over the chunk, whatever else it ran; nothing: it is none.
-std::optional<Chart> measured(const record::Ledger* run) {
-  if (run == nullptr) return std::nullopt;
-  const record::Recording& recording = run->recording();
-  Chart chart{.title = "Speed of the step, measured"};
-  ChartSeries speeds{.label = provenance_line(recording.info()), .kind = SeriesKind::kFused, .points = {}};
+using PointAt = ChartPoint (*)(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
+
+// What a sweep over the chunk measured, whatever else was set; no series: it is none.
+Chart measured(const record::Recording& recording, std::string title, Axis y, PointAt point_at) {
+  Chart chart{.title = std::move(title), .x = {}, .y = std::move(y)};
+  ChartSeries series{.label = provenance_line(recording.info()), .kind = SeriesKind::kLibrary, .points = {}};
   double lowest = 0, highest = 0;
   for (const SweepPoint& point : recording.sweep_points()) {
     const std::int64_t chunk = setting(point, "loss_chunk");
     if (chunk <= 0 || !completed(point)) continue;
     const auto x = static_cast<double>(chunk);
-    lowest = speeds.points.empty() ? x : std::min(lowest, x);
+    lowest = series.points.empty() ? x : std::min(lowest, x);
     highest = std::max(highest, x);
-    speeds.points.push_back(speed_at(x, point, point.label, unit_of_peaks(recording)));
+    series.points.push_back(point_at(x, point, point.label, unit_of_peaks(recording)));
   }
-  if (speeds.points.empty()) return std::nullopt;
-  chart.x = {.unit = AxisUnit::kNumber,
-             .low = lowest * 0.9,
-             .high = highest * 1.1,
-             .logarithmic = true,
-             .name = "chunk C, tokens"};
-  chart.y = {.unit = AxisUnit::kNumber, .name = "tokens/s"};
-  chart.series.push_back(std::move(speeds));
+  if (series.points.empty()) return chart;
+  chart.x = chunk_axis(lowest, highest);
+  chart.series.push_back(std::move(series));
   fit_y(chart);
   return chart;
+}
+
+void add_measured(FigureData& figure, const record::Ledger& run) {
+  const record::Recording& recording = run.recording();
+  Chart speeds =
+      measured(recording, "Speed of the step, measured", {.unit = AxisUnit::kNumber, .name = "tokens/s"}, &speed_at);
+  if (speeds.series.empty()) return;
+  figure.panels.emplace_back(measured(recording, "Peak of the step, measured",
+                                      {.unit = AxisUnit::kBytes, .shown = unit_of_peaks(recording)}, &peak_at));
+  figure.panels.emplace_back(std::move(speeds));
 }
 
 void add_panels(FigureData& figure, const FigureInput& input) {
@@ -242,7 +251,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   figure.panels.emplace_back(bytes_over(shown, hidden));
   figure.panels.emplace_back(time_over(shown, hidden));
   if (hidden) return;
-  if (auto chart = measured(input.run)) figure.panels.emplace_back(*std::move(chart));
+  if (input.run != nullptr) add_measured(figure, *input.run);
   figure.panels.emplace_back(rule_table(shown));
 }
 

@@ -87,15 +87,16 @@ TEST_CASE("while the question is open neither rule nor table is there") {
 TEST_CASE("a sweep over the chunk has its speeds beside the curves") {
   record::Recording sweep = tests::made_sweep("train_step", {});
   for (const std::string chunk : {"64", "256"}) {
-    record::SweepPoint point = tests::made_point("", "loss_chunk=" + chunk, {}, 1000);
+    record::SweepPoint point = tests::made_point("", "loss_chunk=" + chunk, {record::kGiB}, 1000);
     point.params = {{"loss_chunk", chunk}};
     sweep.append(point);
   }
   const record::Ledger ledger(sweep);
   const FigureData figure = built({}, &ledger);
   const auto charts = tests::charts_of(figure);
-  REQUIRE(charts.size() == 3);
-  REQUIRE(charts[2]->series[0].points.size() == 2);
-  CHECK(charts[2]->series[0].points[1].x == 256);
-  CHECK(charts[2]->series[0].points[1].y == 1000);
+  REQUIRE(charts.size() == 4);
+  REQUIRE(charts[3]->series[0].points.size() == 2);
+  CHECK(charts[3]->series[0].points[1].x == 256);
+  CHECK(charts[3]->series[0].points[1].y == 1000);
+  CHECK(charts[2]->series[0].points[1].y == record::kGiB);
 }
