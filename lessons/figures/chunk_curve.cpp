@@ -243,7 +243,6 @@ void add_measured(FigureData& figure, const record::Ledger& run) {
 void add_panels(FigureData& figure, const FigureInput& input) {
   const Shown shown = shown_of(*input.params, input.settings);
   const bool hidden = input.view.hidden;
-  for (const auto& [key, value] : input.params->to_map()) figure.head.provenance["figure." + key] = value;
   figure.head.provenance["time"] = "a model: see the page";
   figure.head.provenance_line =
       fmt::format("{}, V = {}, H = {}, {} tokens", shown.model, record::format_count(shown.loss.vocab),
@@ -262,7 +261,7 @@ constinit const Figure kChunkCurve{
     .title = "The loss over the size of its chunks",
     .caption = "Bytes by closed form, time by a model, and the chunk that the report's rule takes",
     .schema = kSchema,
-    .basis = Basis::kSweep,
+    .basis = Basis::kFormula,
     .add_panels = add_panels,
 };
 

@@ -145,7 +145,7 @@ TEST_CASE("A parameter goes to the figures that have it") {
   CHECK(ran.exit_code == 0);
   // Those of closed forms draw whatever ran.
   CHECK(out.files() == Words{"checkpoint_schedule__a.svg", "chunk_curve__a.svg", "derivative_check__a.svg", "fit_map__a.svg",
-                             "fit_validation__a.svg", "flce_chunks__a.svg", "formula_table__a.svg", "loss_curves__a.svg", "manifest.json",
+                             "fit_validation__a.svg", "flce_chunks__a.svg", "formula_table__a.svg", "logits_chain__a.svg", "loss_curves__a.svg", "manifest.json",
                              "memory_timeline__a.svg", "needle_ratio__a.svg", "peak_by_category__a.svg",
                              "recipe_steps__a.svg", "static_bytes__a.svg"});
 }

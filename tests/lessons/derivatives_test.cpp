@@ -66,7 +66,7 @@ TEST_CASE("RMSNorm divides by the root of the mean square: (1, 7) becomes (0.2, 
   CHECK(y[1] == Approx(1.4).epsilon(1e-5));
 }
 
-TEST_CASE("RoPE turns back, and keeps lengths; cross entropy's gradient adds up to nothing") {
+TEST_CASE("RoPE turns back and keeps lengths, and cross entropy's gradient adds up to nothing") {
   const Eight turned = named("rope").formula(kExample);
   CHECK(dot(turned, turned) == Approx(dot(kExample.dy, kExample.dy)));
   DerivativeInput loss = kExample;
