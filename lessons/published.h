@@ -23,7 +23,7 @@ std::span<const PublishedKernel> published_kernels();
 
 // One run of the report on Liger Kernel: assets/published/report_2024.csv has machine, settings, exactness.
 struct PublishedRun {
-  std::string_view experiment;  // "batch", "sequence", "timeline"; "checkpoints" and "logits_x3" are arithmetic
+  std::string_view experiment;  // "batch", "sequence", "timeline", "repeat"; "checkpoints", "logits_x3" are arithmetic
   std::string_view figures;     // of the report: "13_16"
   std::string_view strategy;    // "hf", "liger_without_flce", "liger_all", "formula"
   std::int64_t batch, seq;
