@@ -34,4 +34,14 @@ struct PublishedRun {
 
 std::span<const PublishedRun> published_runs();
 
+// One bar of the Liger paper's training of Llama 3 8B: assets/published/liger_8b.csv has set-up and exactness.
+struct PublishedTraining {
+  std::string_view implementation;  // "huggingface", "liger"
+  std::int64_t batch;
+  record::Bytes peak;
+  double tokens_per_second;
+};
+
+std::span<const PublishedTraining> published_trainings();
+
 }  // namespace headroom::lessons
