@@ -19,6 +19,12 @@ namespace {
 
 constexpr std::array<record::Choice, 2> kOver{{{"batch", "over the batch"}, {"sequence", "over the sequence"}}};
 constexpr std::array<record::Choice, 2> kShown{{{"time", "time of a step"}, {"speed", "tokens per second"}}};
+constexpr std::array<record::Choice, 3> kPoints{
+    {{"all", "line through all points"}, {"5", "through the first five"}, {"3", "through the first three"}}};
+constexpr std::array<record::Choice, 4> kWhatIf{{{"measured", "as measured"},
+                                                 {"half_fixed", "half the fixed part"},
+                                                 {"no_fixed", "no fixed part"},
+                                                 {"half_slope", "half the part per token"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "shows",
                       .label = "Shows",
@@ -34,25 +40,16 @@ constexpr std::array kSchema{
                       .choices = kOver},
     record::ParamSpec{.key = "points",
                       .label = "Points of the line",
-                      .help = "How many points the line goes through, from the fewest tokens; all if there are fewer",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 2,
-                      .maximum = 16,
-                      .default_number = 16},
-    record::ParamSpec{.key = "fixed",
-                      .label = "Fixed part, %",
-                      .help = "What if the fixed part were so many per cent of that of the line",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 0,
-                      .maximum = 300,
-                      .default_number = 100},
-    record::ParamSpec{.key = "slope",
-                      .label = "Part per token, %",
-                      .help = "What if the part per token were so many per cent of that of the line",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 10,
-                      .maximum = 300,
-                      .default_number = 100},
+                      .help = "Which points of all kernels the line goes through, from the fewest tokens",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "all",
+                      .choices = kPoints},
+    record::ParamSpec{.key = "if",
+                      .label = "What if",
+                      .help = "A second line, with a part of the first one changed",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "measured",
+                      .choices = kWhatIf},
 };
 
 // One step: its tokens and nanoseconds, with their spread.
@@ -111,17 +108,20 @@ struct Owner {
 };
 
 std::optional<LineFit> line_of(const Owner& owner, const record::Params& params) {
+  const std::string& wanted = params.text("points");
+  const std::size_t most = wanted == "all" ? owner.all().size() : static_cast<std::size_t>(std::stoi(wanted));
   std::vector<LinePoint> points;
   for (const auto& [tokens, step] : owner.all())
-    if (points.size() < static_cast<std::size_t>(params.integer("points"))) points.push_back({step.tokens(), step.time});
+    if (points.size() < most) points.push_back({step.tokens(), step.time});
   return fit_line(points);
 }
 
-bool changed(const record::Params& params) { return params.integer("fixed") != 100 || params.integer("slope") != 100; }
-
-LineFit what_if(const LineFit& line, const record::Params& params) {
-  return {line.at_zero * static_cast<double>(params.integer("fixed")) / 100,
-          line.slope * static_cast<double>(params.integer("slope")) / 100};
+// Nothing: the line as it is.
+std::optional<LineFit> what_if(const LineFit& line, const std::string& change) {
+  if (change == "half_fixed") return LineFit{line.at_zero / 2, line.slope};
+  if (change == "no_fixed") return LineFit{0, line.slope};
+  if (change == "half_slope") return LineFit{line.at_zero, line.slope / 2};
+  return std::nullopt;
 }
 
 // "2.75 s + 71.1 µs per token"
@@ -187,10 +187,8 @@ Chart chart_of(const Owner& owner, const FigureInput& input) {
   }
   if (const auto line = line_of(owner, params); line && !input.view.hidden) {
     chart.references.push_back(curve_of(*line, words_of(*line, unit), chart.x, speeds));
-    if (changed(params)) {
-      const LineFit other = what_if(*line, params);
-      chart.references.push_back(curve_of(other, "if " + words_of(other, unit), chart.x, speeds));
-    }
+    if (const auto other = what_if(*line, params.text("if")))
+      chart.references.push_back(curve_of(*other, "if " + words_of(*other, unit), chart.x, speeds));
   }
   fit_y(chart);
   return chart;

@@ -80,9 +80,11 @@ TEST_CASE("tokens per second follow from the line, and so does what would be") {
   CHECK(speeds.series[2].points[6].y == Approx(10'244.01));
   CHECK(speeds.references[0].y.back() < 1e6 / 71.05);  // never the limit
   CHECK(speeds.references[0].y.front() == 0);
-  const Chart halved = chart(true, {"fixed=50"});
+  const Chart halved = chart(true, {"if=half_fixed"});
   REQUIRE(halved.references.size() == 2);
   CHECK(halved.references[1].label == "if 1.37 s + 71.1 µs per token");
+  CHECK(chart(true, {"if=no_fixed", "shows=speed"}).references[1].y.back() == Approx(1e6 / 71.0546).epsilon(1e-4));
+  CHECK(chart(true, {"if=half_slope"}).references[1].label == "if 2.75 s + 35.5 µs per token");
   CHECK(halved.references[1].y.back() == Approx(halved.references[0].y.back() - 2.7496e9 / 2).epsilon(1e-4));
 }
 
