@@ -1,7 +1,11 @@
 // The figures of the chapter on fusion: threads of a block and their numbers, attention over the sequence.
 #include <string>
 
+#include "demos/experiments/demo.h"
+#include "demos/predict/attention_work.h"
+#include "demos/predict/step_bytes.h"
 #include "lessons/figure.h"
+#include "lessons/sweep.h"
 #include "tests/support/catch.h"
 #include "tests/support/panels.h"
 
@@ -88,4 +92,97 @@ TEST_CASE("while it is asked how many threads are idle, none is") {
     CHECK(threads_of(figure).idle == 0);
     CHECK(tests::table_of(figure).foot.empty());
   }
+}
+
+namespace {
+
+record::Params step(std::initializer_list<const char*> settings) {
+  record::Params params(experiments::training_step().schema);
+  for (const char* setting : settings) REQUIRE(params.set_assignment(setting).ok());
+  return params;
+}
+
+FigureData attention(const record::Params& settings, const record::Recording* run, const char* assignment = "tile=128",
+                     View view = {}) {
+  const Figure* figure = find_figure("attention_curve");
+  REQUIRE(figure != nullptr);
+  record::Params params(figure->schema);
+  REQUIRE(params.set_assignment(assignment).ok());
+  if (run == nullptr) return figure->build({.params = &params, .settings = &settings, .view = view});
+  const record::Ledger ledger(*run);
+  return figure->build({.run = &ledger, .params = &params, .settings = &settings, .view = view});
+}
+
+double at(const Chart& chart, std::size_t series, double x) {
+  for (const ChartPoint& point : chart.series[series].points)
+    if (point.x == x) return point.y;
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("scores of the ladder's first rung are 8.00 GiB, and a sequence four times as long has 16 times as many") {
+  const record::Params settings = step({"model=llama-3.2-1b", "precision=fp32", "batch=4", "seq=1024"});
+  const predict::StepSettings short_step = predict::step_settings(settings);
+  CHECK(16 * predict::score_bytes(short_step) == 8'589'934'592);
+  CHECK(16 * (predict::score_bytes(short_step) - predict::log_sum_exp_bytes(short_step)) == 8'581'545'984);  // measured
+  predict::StepSettings long_step = short_step;
+  long_step.sequence *= 4;
+  CHECK(predict::score_bytes(long_step) == 16 * predict::score_bytes(short_step));
+  CHECK(predict::log_sum_exp_bytes(long_step) == 4 * predict::log_sum_exp_bytes(short_step));
+  CHECK(predict::eager_attention_flops(long_step) == 16 * predict::eager_attention_flops(short_step));
+  CHECK(6 * predict::flash_attention_flops(short_step, 1024) ==
+        7 * predict::eager_attention_flops(short_step));  // one tile: nothing is left out
+  const FigureData figure = attention(settings, nullptr);
+  CHECK(figure.head.provenance_line.ends_with("scores 8 GiB, log-sum-exp 8 MiB"));
+}
+
+TEST_CASE("the stored sweep has the scores of the closed form to the byte, and flash attention's memory is linear") {
+  const auto read =
+      record::Recording::read(std::string(HEADROOM_SOURCE_DIR) + "/assets/recordings/sweep_attention_cpu.hrec");
+  REQUIRE(read.ok());
+  const record::Recording& sweep = read.value();
+  REQUIRE(sweep.sweep_points().size() == 8);
+  record::Params settings = settings_of(sweep, sweep.sweep_points().front());
+  const FigureData figure = attention(settings, &sweep);
+  CHECK(figure.head.source == record::Source::kRecorded);
+  const auto charts = tests::charts_of(figure);
+  REQUIRE(charts.size() == 2);
+  for (const int seq : {256, 512, 1024, 2048}) {
+    INFO(seq << " tokens");
+    REQUIRE(settings.set_assignment("seq=" + std::to_string(seq)).ok());
+    REQUIRE(settings.set_assignment("attention=flash").ok());
+    const predict::StepSettings each = predict::step_settings(settings);
+    const double flash = at(*charts[0], 1, seq);
+    CHECK(at(*charts[0], 0, seq) - flash ==
+          static_cast<double>(4 * (predict::score_bytes(each) - predict::log_sum_exp_bytes(each))));
+    // Outside the layers is one number per token more.
+    CHECK(flash == static_cast<double>(predict::activation_bytes(each) + 4 * each.tokens()));
+  }
+  CHECK(at(*charts[0], 1, 2048) == 4 * at(*charts[0], 1, 512));
+  // Of another batch it says nothing.
+  record::Params other = settings;
+  REQUIRE(other.set_assignment("batch=3").ok());
+  CHECK(attention(other, &sweep).head.source == record::Source::kFormula);
+}
+
+TEST_CASE("one tile of scores is in memory at a time, none above the diagonal, and the curves wait for the answer") {
+  const record::Params settings = step({"model=llama-3.2-1b", "precision=fp32", "batch=4", "seq=1024"});
+  const FigureData figure = attention(settings, nullptr, "frame=5");
+  CHECK(figure.head.frames == 36);
+  int scores = 0, alive = 0;
+  for (const DiagramBox& box : tests::panel_in<Diagram>(figure).boxes) {
+    if (box.id[0] != 's') continue;
+    ++scores;
+    if (box.state == BoxState::kAlive) {
+      ++alive;
+      CHECK(box.id == "s2_1");
+      CHECK(box.value == 128 * 128 * 4);
+    }
+  }
+  CHECK(scores == 36);
+  CHECK(alive == 1);
+  const FigureData asked = attention(settings, nullptr, "frame=5", {.hidden = true});
+  CHECK(asked.panels.size() == 1);
+  CHECK(asked.head.provenance_line.find("scores") == std::string::npos);
 }
