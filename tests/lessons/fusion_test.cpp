@@ -186,3 +186,35 @@ TEST_CASE("one tile of scores is in memory at a time, none above the diagonal, a
   CHECK(asked.panels.size() == 1);
   CHECK(asked.head.provenance_line.find("scores") == std::string::npos);
 }
+
+TEST_CASE("eager launches of RMSNorm take as long as their bytes from 580 rows on, the fused kernel's from 652") {
+  const auto read =
+      record::Recording::read(std::string(HEADROOM_SOURCE_DIR) + "/assets/recordings/rms_norm_h200_launches.hrec");
+  REQUIRE(read.ok());
+  const record::Ledger ledger(read.value());
+  const Figure* figure = find_figure("launch_curve");
+  REQUIRE(figure != nullptr);
+  const FigureData data = figure->build({.run = &ledger});
+  const Chart& chart = *tests::charts_of(data).at(0);
+  REQUIRE(chart.series.size() == 3);
+  const double launches = 8 * 5000, rows = 1024;
+  const double bytes = 9 * 2.0 * 8192 * 2 * rows;  // eight kernels move nine times what one reads and writes
+  const ChartReference& eager = chart.references[0];
+  CHECK(eager.y[0] == launches);
+  CHECK(eager.y[1] == Approx(launches));
+  CHECK(eager.y[2] == Approx(2 * bytes / 4270).epsilon(0.001));
+  const Table& table = tests::table_of(data);
+  CHECK(table.rows[0].cells[0] == "8");
+  CHECK(table.rows[0].cells[3] == "580 rows");
+  CHECK(table.rows[1].cells[3] == "73 rows");  // the graph: one launch
+  CHECK(table.rows[2].cells[3] == "652 rows");
+  for (const ChartSeries& series : chart.series) {
+    REQUIRE(series.points.size() == 1);
+    CHECK(series.points[0].x == rows);
+    CHECK(series.points[0].y > 0);
+  }
+  // What is measured is never below the formula: the kernels do not reach a copy's bandwidth.
+  CHECK(chart.series[0].points[0].y > bytes / 4270);
+  const FigureData asked = figure->build({.run = &ledger, .view = {.hidden = true}});
+  CHECK(tests::charts_of(asked)[0]->series.size() == 2);
+}
