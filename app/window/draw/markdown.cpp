@@ -204,7 +204,7 @@ void Markdown::end_term(std::size_t index) {
   if (!pointed) return;
   if (category) pointed_at_ = category;
   if (const auto entry = glossary_.find(key); entry != glossary_.end() && ImGui::IsMouseHoveringRect(from, to))
-    tooltip(entry->second);
+    tooltip(entry->second.text);
 }
 
 }  // namespace headroom::app::window
