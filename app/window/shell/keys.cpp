@@ -20,7 +20,8 @@ bool pressed(const KeyEntry& entry, ImGuiKeyChord keys) {
   const auto key = static_cast<ImGuiKey>(keys);
   const ImGuiID owner = ImGui::GetID("page keys");
   ImGui::SetKeyOwner(key, owner);
-  return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
+  // With Alt an arrow leads to where the reader was.
+  return !ImGui::GetIO().KeyAlt && ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
 }
 
 bool typed(char wanted) {
