@@ -78,6 +78,8 @@ void put_words_around(Found& found, std::string_view text, const Match& match) {
       std::string(text.substr(match.at + match.length, end - match.at - match.length)) + (end < text.size() ? "…" : "");
 }
 
+constexpr int kHidden = -2;  // in the place of a step
+
 bool is_in(std::span<const lessons::Page* const> pages, const lessons::Page* page) {
   return std::ranges::find(pages, page) != pages.end();
 }
@@ -204,14 +206,14 @@ std::vector<Found> Finder::find(std::string_view typed, const FindNow& now, std:
   std::ranges::stable_sort(candidates, {}, order);
   std::vector<Found> list;
   std::set<std::string> figures;
-  std::set<std::pair<const lessons::Page*, int>> texts;  // a step is there once
+  std::set<std::pair<const lessons::Page*, int>> texts;  // a step is there once, and what is hidden of a page
   for (const auto& [found, entry] : candidates) {
     if (list.size() == most) break;
     const Findable& what = entry->what;
     if (what.kind == FoundKind::kFigure && !figures.insert(what.key).second) continue;
-    if (what.kind == FoundKind::kText && !texts.insert({what.page, what.step}).second) continue;
-    Found& one = list.emplace_back(Found{what, {}, {}, {}});
     const bool hidden = what.after_answer && !is_in(now.read, what.page);
+    if (what.kind == FoundKind::kText && !texts.insert({what.page, hidden ? kHidden : what.step}).second) continue;
+    Found& one = list.emplace_back(Found{what, {}, {}, {}});
     if (hidden)
       one.before = "in what is read after its question";
     else if (!entry->text.empty())

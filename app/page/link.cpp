@@ -105,11 +105,13 @@ record::Params begin_of(const PageModel& page) {
   return begin;
 }
 
+std::string key_of_device(const PageModel& page) { return page.device() == record::DeviceKind::kGpu ? "cuda" : "cpu"; }
+
 // "auto" is another device on another machine.
 std::string value_of(const PageModel& page, const ParamSpec& spec) {
   const std::string value = page.settings().as_text(spec.key);
   if (spec.key != "device" || value != "auto" || first_run(page) == nullptr) return value;
-  return page.device() == record::DeviceKind::kGpu ? "cuda" : "cpu";
+  return key_of_device(page);
 }
 
 // Those that do not go with others are left out again, the last ones first.
@@ -146,6 +148,9 @@ void apply_settings(const Link& link, PageModel& page, std::vector<std::string>&
       refused.push_back(set.error().message);
   }
   leave_out_conflicts(wanted, taken, begin, refused);
+  if (first_run(page) != nullptr && page.settings().as_text("device") == "auto" &&
+      wanted.as_text("device") == key_of_device(page))
+    (void)wanted.set("device", "auto");  // the same
   page.adopt(wanted);
 }
 

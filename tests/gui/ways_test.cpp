@@ -20,7 +20,7 @@ namespace {
 std::string here(const Actor& actor) { return actor.page().page().id; }
 
 bool is_open(const char* popup) {
-  const ImGuiWindow* const window = ImGui::FindWindowByName("headroom");
+  ImGuiWindow* const window = ImGui::FindWindowByName("headroom");
   return ImGui::IsPopupOpen(window->GetID(popup), ImGuiPopupFlags_None);
 }
 
@@ -94,8 +94,32 @@ TEST_CASE("a term opens its entry of the glossary, and a page there is gone to",
     IM_CHECK(!is_open("glossary"));
     choose(actor, "glossary");
     IM_CHECK(is_open("glossary"));
-    actor.click("flce/$$../flce");
-    actor.frames(2);
+    actor.picture("glossary, from its begin");
+    actor.click("activations/checkpointing");
+    actor.frames(4);
+    IM_CHECK(!is_open("glossary"));
+    IM_CHECK_STR_EQ(here(actor).c_str(), "checkpointing");
+  });
+}
+
+TEST_CASE("a click on a term in the words opens its entry", "[gui][ways]") {
+  Scene scene;
+  perform("term clicked", scene.stage, [](Actor& actor) {
+    const auto& lit = actor.app.view().state().lit;
+    for (float y = 100; y < 400 && !lit; y += 7)
+      for (float x = 80; x < 380 && !lit; x += 15) {
+        actor.ctx->MouseMoveToPos({x, y});
+        actor.frames(1);
+      }
+    IM_CHECK(lit == record::Category::kWeights);
+    actor.frames(30);
+    actor.picture("term pointed at");
+    actor.ctx->MouseClick(0);
+    actor.frames(4);
+    IM_CHECK(is_open("glossary"));
+    actor.picture("term clicked");
+    actor.ctx->KeyPress(ImGuiKey_Escape);
+    actor.frames(3);
   });
 }
 
@@ -123,10 +147,9 @@ TEST_CASE("a figure, a setting, a command and words are gone to", "[gui][ways]")
     actor.frames(2);
     IM_CHECK(actor.page().settings().integer("batch") > batch);
 
-    choose(actor, "weight decay");  // behind "More settings"
+    choose(actor, "micro-batches");  // behind "More settings"
     actor.frames(10);
-    IM_CHECK(actor.there("weight_decay/slider") || actor.there("weight_decay/typed") ||
-             actor.there("weight_decay/edit"));
+    IM_CHECK_EQ(focused(), actor.ctx->ItemInfo("**/accumulate/slider").ID);
     actor.picture("folded setting with focus");
     actor.ctx->KeyPress(ImGuiKey_Escape);
     actor.frames(3);

@@ -67,8 +67,11 @@ const lessons::Page* GlossaryView::draw_entry(const page::GlossaryEntry& entry, 
   const lessons::Page* const clicked = draw_pages(entry, rect, bottom);
   ImGui::PopID();
   list.ChannelsSetCurrent(0);
-  if (entry.key == shown_)
-    fill({at.x - px(10), at.y - px(4), at.x + width + px(10), bottom + px(4)}, theme().selected, 6);
+  if (entry.key == shown_) {
+    const Rect mark{at.x - px(10), at.y - px(4), at.x + width + px(10), bottom + px(4)};
+    fill(mark, theme().selected, 6);
+    fill({mark.x0, mark.y0 + px(5), mark.x0 + px(3), mark.y1 - px(5)}, theme().ink, 1);
+  }
   list.ChannelsMerge();
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy({width, bottom - at.y + px(14)});

@@ -102,7 +102,7 @@ void draw_keys(PageFrame& frame) {
   constexpr float kPadding = 24;
   const float screen = ImGui::GetMainViewport()->Size.x;
   const bool two = screen >= px(760);
-  const float width = std::min(px(two ? 720 : 380), screen), inner = width - px(2 * kPadding);
+  const float width = std::min(px(two ? 840 : 380), screen), inner = width - px(2 * kPadding);
   if (!begin_centered_popup("keys page", width, kPadding, 20)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(2000)};
