@@ -98,6 +98,12 @@ Settings settings_from(const json& object, std::vector<std::string>& refused) {
   Settings settings;
   Reading reading(object, "", refused);
   reading.key("page", "the first page is shown", [&](const json& value) { return take_text(value, settings.page); });
+  reading.key("step", "what is read first is shown", [&](const json& value) {
+    constexpr int kMost = 1000;
+    const bool number = value.is_number_integer() && value >= 1 && value <= kMost;
+    if (number) settings.step = value.get<int>() - 1;
+    return number;
+  });
   reading.key("theme", "it is light, dark or high_contrast, and light is used", [&](const json& value) {
     const bool known = value == "light" || value == "dark" || value == "high_contrast";
     return known && take_text(value, settings.theme);
@@ -184,6 +190,10 @@ void SettingsFile::save(const Settings& settings) {
   json object = read_object(path_);
   if (!object.is_object()) object = json::object();
   if (settings.page != before.page) object["page"] = settings.page;
+  if (settings.step < 0)
+    object.erase("step");
+  else if (settings.step != before.step)
+    object["step"] = settings.step + 1;
   if (settings.theme != before.theme) object["theme"] = settings.theme;
   if (settings.font_scale != before.font_scale) object["font_scale"] = settings.font_scale;
   for (const auto& [id, memory] : settings.pages) {

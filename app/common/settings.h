@@ -25,6 +25,7 @@ struct Settings {
   std::string theme = "light";                // "light", "dark" or "high_contrast"
   double font_scale = 1;                      // 0.75 … 4
   std::map<std::string, PageMemory> pages{};  // by id; those where something was done
+  int step = -1;                              // of the page's Read more, from 0; −1: what is read first
 
   bool operator==(const Settings&) const = default;
 };

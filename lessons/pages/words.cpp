@@ -1,11 +1,13 @@
 // Markdown of a page.
 #include "lessons/pages/words.h"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "lessons/names.h"
 #include "lessons/pages/document.h"
 
 namespace headroom::lessons {
@@ -79,15 +81,48 @@ std::string without_links(std::string_view markdown) {
   });
 }
 
+std::vector<std::string> terms_in(std::string_view markdown) {
+  std::vector<std::string> keys;
+  for (auto link = next_link(markdown, 0); link; link = next_link(markdown, link->end))
+    if (link->target.starts_with(kTerm)) keys.emplace_back(link->target.substr(kTerm.size()));
+  return keys;
+}
+
+std::string plain_text(std::string_view markdown) {
+  const std::string words = with_links(markdown, [](const Link& link) { return std::string(link.words); });
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool pair = words[i] == '$' && i + 1 < words.size() && words[i + 1] == '$';
+    if (words[i] == '$') {
+      const std::size_t end = words.find('$', i + (pair ? 2 : 1));
+      if (end == std::string::npos) break;
+      text += "…";
+      i = end + (pair ? 1 : 0);
+    } else if (words[i] == '\n') {
+      if (!text.empty() && text.back() != ' ') text += ' ';
+    } else if (words[i] != '*' && words[i] != '`' && words[i] != '|') {
+      text += words[i];
+    }
+  }
+  return std::string(trimmed(std::string_view(text).substr(std::min(text.find_first_not_of("# "), text.size()))));
+}
+
 Glossary parse_glossary(std::string_view text) {
   Glossary glossary;
-  std::string* entry = nullptr;
+  Term* entry = nullptr;
   for (Lines lines(text); !lines.done();) {
     const std::string_view line = trimmed(lines.take());
-    if (line.starts_with("## "))
-      entry = &glossary[std::string(trimmed(line.substr(3)))];
-    else if (entry != nullptr && !line.empty())
-      *entry += entry->empty() ? std::string(line) : " " + std::string(line);
+    if (line.starts_with("## ")) {
+      const std::size_t colon = std::min(line.find(':'), line.size());
+      const std::string key(trimmed(line.substr(3, colon - 3)));
+      entry = &glossary[key];
+      entry->name = trimmed(line.substr(std::min(colon + 1, line.size())));
+      if (!entry->name.empty()) continue;
+      entry->name = capitalised(key);
+      std::ranges::replace(entry->name, '_', ' ');
+    } else if (entry != nullptr && !line.empty()) {
+      entry->text += entry->text.empty() ? std::string(line) : " " + std::string(line);
+    }
   }
   return glossary;
 }

@@ -25,8 +25,17 @@ MarkedText mark_links(std::string_view markdown);
 // The words of the links alone; with those that set something, what they set: "batch 8 (batch=8)".
 std::string without_links(std::string_view markdown);
 
-// "## key" and a sentence or two, for the tooltip of a term.
-using Glossary = std::map<std::string, std::string, std::less<>>;
+// The keys of the terms in a text, in its order; one that is there twice comes twice.
+std::vector<std::string> terms_in(std::string_view markdown);
+// As a reader reads it in one line: the words of links, no marks of Markdown, "…" for a formula.
+std::string plain_text(std::string_view markdown);
+
+// "## key" or "## key: Name", and a sentence or two, for the tooltip of a term.
+struct Term {
+  std::string name;  // "RMSNorm"; where the file has none, "Optimizer state" from its key
+  std::string text;
+};
+using Glossary = std::map<std::string, Term, std::less<>>;
 Glossary parse_glossary(std::string_view text);
 
 // The kind of memory that a term means, if it means one: its key is the category's key.

@@ -34,7 +34,7 @@ struct Reading {
 };
 
 Reading read(const std::string& text) {
-  static const Glossary glossary{{"logits", "Scores."}};
+  static const Glossary glossary{{"logits", {"Logits", "Scores."}}};
   static const References references{{"chen2016", {"T. Chen", "Sublinear memory", "2016", "arXiv", ""}}};
   static const CommandCheck commands = [](std::string_view command) {
     return std::string(command == "headroom list" ? "" : "no such command");

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+
+#include "imgui_internal.h"  // FocusItem
 
 namespace headroom::app::window {
 
@@ -11,6 +14,8 @@ namespace {
 
 constexpr float kControlRadius = 6;
 constexpr float kPill = 100;  // more than half of any badge's height
+
+bool next_takes_focus = false;  // see focus_next()
 
 struct ButtonColors {
   ImU32 ground = 0, label = 0;
@@ -37,6 +42,10 @@ constexpr std::array<BadgeFacts, 4> kBadges{{{"Formula", Icon::kFormula},
 
 }  // namespace
 
+void focus_next() { next_takes_focus = true; }
+
+bool take_focus() { return std::exchange(next_takes_focus, false); }
+
 Hit hit(const char* id, const Rect& rect, bool enabled) {
   ImGui::SetCursorScreenPos(upper_left(rect));
   if (!enabled) ImGui::BeginDisabled();
@@ -44,6 +53,10 @@ Hit hit(const char* id, const Rect& rect, bool enabled) {
   Hit state;
   state.clicked = ImGui::InvisibleButton(id, {std::max(1.0f, rect.width()), std::max(1.0f, rect.height())},
                                          ImGuiButtonFlags_EnableNav);
+  if (take_focus()) {
+    ImGui::FocusItem();
+    ImGui::SetNavCursorVisible(true);
+  }
   state.hovered = ImGui::IsItemHovered();
   state.held = ImGui::IsItemActive();
   state.focused = ImGui::IsItemFocused() && ImGui::GetIO().NavVisible;

@@ -210,7 +210,7 @@ bool slider(const char* id, const Rect& rect, float& position, int steps, float 
     position = value;
   };
   if (state.held && ImGui::IsMouseDown(ImGuiMouseButton_Left)) set((ImGui::GetIO().MousePos.x - rect.x0 - knob) / span);
-  if (ImGui::IsItemFocused()) {
+  if (ImGui::IsItemFocused() && !ImGui::GetIO().KeyAlt) {
     const ImGuiID owner = ImGui::GetItemID();
     const float step = steps > 1 ? 1.0f / static_cast<float>(steps - 1) : 0.01f;
     ImGui::SetKeyOwner(ImGuiKey_LeftArrow, owner);
@@ -249,7 +249,7 @@ bool text_field(const char* id, const Rect& rect, std::string& text, std::string
     ImGui::PushStyleColor(color, 0);
   ImGui::SetCursorScreenPos(upper_left(rect));
   ImGui::SetNextItemWidth(rect.width() - unit_width);
-  if (focus_now) ImGui::SetKeyboardFocusHere();
+  if (focus_now || take_focus()) ImGui::SetKeyboardFocusHere();
   const bool entered = ImGui::InputText((std::string("##") + id).c_str(), &text,
                                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   const bool done = entered || ImGui::IsItemDeactivatedAfterEdit();

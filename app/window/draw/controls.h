@@ -23,6 +23,9 @@ struct Hit {
 };
 Hit hit(const char* id, const Rect& rect, bool enabled = true);
 void focus_ring(const Rect& rect, float radius);
+// The next control that is drawn takes the keyboard's focus.
+void focus_next();
+bool take_focus();  // it is this one, which is a field
 
 enum class ButtonKind : std::uint8_t { kPrimary, kSecondary, kGhost };
 struct ButtonText {

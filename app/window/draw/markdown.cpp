@@ -203,8 +203,11 @@ void Markdown::end_term(std::size_t index) {
   }
   if (!pointed) return;
   if (category) pointed_at_ = category;
-  if (const auto entry = glossary_.find(key); entry != glossary_.end() && ImGui::IsMouseHoveringRect(from, to))
-    tooltip(entry->second);
+  const auto entry = glossary_.find(key);
+  if (entry == glossary_.end() || !ImGui::IsMouseHoveringRect(from, to)) return;
+  ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  tooltip(entry->second.text + "\nClick: the glossary, and the pages that use it");
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) clicked_term_ = key;
 }
 
 }  // namespace headroom::app::window

@@ -39,7 +39,10 @@ class Markdown {
   std::optional<record::Category> pointed_at() const { return pointed_at_; }
   // What the link does that the mouse is on, as of those calls; null: it is on none.
   const lessons::Act* pointed_act() const { return pointed_act_ ? &*pointed_act_ : nullptr; }
+  // Key of the term that was clicked in them; empty: none.
+  const std::string& clicked_term() const { return clicked_term_; }
   void begin_frame() {
+    clicked_term_.clear();
     pointed_act_.reset();
     pointed_at_.reset();
     links_ = 0;
@@ -67,6 +70,7 @@ class Markdown {
   std::optional<record::Category> lit_;
   std::optional<record::Category> pointed_at_;
   std::optional<lessons::Act> pointed_act_;
+  std::string clicked_term_;
 };
 
 }  // namespace headroom::app::window

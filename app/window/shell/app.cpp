@@ -11,6 +11,7 @@
 #include "app/window/shell/keys.h"
 #include "app/window/shell/stage.h"
 #include "app/window/views/export_view.h"
+#include "app/window/views/text_column.h"
 
 namespace headroom::app::window {
 
@@ -41,7 +42,9 @@ std::string in_words(const lessons::Problems& problems) {
 App::App(AppOptions options, Session session, SettingsFile* settings)
     : settings_(settings),
       library_(options.pages, std::move(session),
-               KeptRuns(settings == nullptr ? std::filesystem::path() : settings->runs_folder())) {
+               KeptRuns(settings == nullptr ? std::filesystem::path() : settings->runs_folder())),
+      finder_(library_.course()),
+      glossary_(library_.course()) {
   const Settings kept = settings_ == nullptr ? Settings{} : settings_->values();
   ui_.theme = options.theme.value_or(theme_from(kept.theme));
   ui_.stage = options.present;
@@ -57,7 +60,8 @@ App::App(AppOptions options, Session session, SettingsFile* settings)
 
 record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session session, SettingsFile* settings) {
   const bool asked = !options.page.empty();
-  const std::string id = asked || settings == nullptr ? options.page : settings->values().page;
+  const page::Link link = page::parse_link(asked || settings == nullptr ? options.page : settings->values().page);
+  const std::string& id = link.page;
   std::unique_ptr<App> app(new App(std::move(options), std::move(session), settings));
   const lessons::Course& course = app->course();
   if (course.chapters().empty())
@@ -69,6 +73,11 @@ record::Result<std::unique_ptr<App>> App::create(AppOptions options, Session ses
     return record::Error{fmt::format("There is no page \"{}\": `headroom list` names them all.", id)};
   const record::Status opened = app->open(page == nullptr ? *course.chapters().front().pages.front() : *page);
   if (!opened) return opened.error();
+  app->note_visit();
+  if (asked)
+    app->apply_link(link);
+  else if (page != nullptr && settings != nullptr)
+    app->wanted_step_ = settings->values().step;
   return app;
 }
 
@@ -109,12 +118,6 @@ PageMemory App::memory_of_page() {
       .read = read, .answer = page().question().remembered(), .settings = page().changes(), .pin = page().pin_name()};
 }
 
-void App::go_to(const lessons::Page& page) {
-  keep_all();
-  const record::Status opened = open(page);
-  if (!opened) ui_.say(opened.error().message);
-}
-
 bool App::poll(double now) {
   if (drawn_) library_.start_engines();
   const bool changed = library_.poll(now);
@@ -142,6 +145,8 @@ Place App::place() const {
     place.chapter_number = chapter.number;
     place.chapter_title = chapter.title;
     place.has_previous = c > 0 || place.page > 0;
+    place.was_before = history_.can_go(-1);
+    place.was_after = history_.can_go(+1);
     place.has_next = c + 1 < static_cast<int>(chapters.size()) || place.page + 1 < place.pages;
   }
   return place;
@@ -149,6 +154,7 @@ Place App::place() const {
 
 void App::turn_page(Turn turn) {
   if (turn == Turn::kStay) return;
+  if (turn == Turn::kEarlier || turn == Turn::kLater) return go_where_i_was(turn == Turn::kEarlier ? -1 : +1);
   const std::vector<const lessons::Page*> all = course().pages();
   const auto at = std::find(all.begin(), all.end(), &page().page());
   const std::ptrdiff_t to = (at - all.begin()) + (turn == Turn::kOn ? 1 : -1);
@@ -166,7 +172,9 @@ void App::keep_settings(double now) {
   if (settings_ == nullptr) return;
   constexpr double kPause = 1;  // seconds
   const Settings& kept = settings_->values();
-  Settings wanted{page().page().id, std::string(key_of(ui_.theme)), ui_.font_scale, kept.pages};
+  const int step = view_->state().reading_more ? view_->state().step : -1;
+  Settings wanted{page().page().id, std::string(key_of(ui_.theme)), ui_.font_scale, kept.pages,
+                  wanted_step_.value_or(step)};
   const bool soon = wanted.page != kept.page || wanted.theme != kept.theme || wanted.font_scale != kept.font_scale;
   if (!soon && now - kept_at_ < kPause) return;
   kept_at_ = now;
@@ -185,9 +193,10 @@ void App::draw_window(double now, ImVec2 viewport) {
   const float width = size.x / look().scale;
   PageFrame frame =
       view_->frame({ui_, *markdown_, density_for(width), has_faces(width), now, place(), course().references()});
+  if (wanted_step_) read_step(frame, *std::exchange(wanted_step_, {}));
   const PageLayout layout = page_layout(whole, frame.density);
   markdown_->begin_frame();
-  const Turn turn = take_keys(frame);
+  Turn turn = take_keys(frame);
 
   fill(whole, theme().canvas);
   PageChoice choice;
@@ -203,6 +212,8 @@ void App::draw_window(double now, ImVec2 viewport) {
   draw_keys(frame);
   draw_export(frame);
   if (const PageChoice jumped = draw_contents(frame, course().chapters()); jumped.chapter >= 0) choice = jumped;
+  turn = clicked != Turn::kStay ? clicked : turn;
+  draw_ways(frame, turn);
   if (ui_.stage) draw_over_stage(ui_, whole);
   ImGui::SetCursorScreenPos(origin);
   ImGui::Dummy(size);
@@ -210,7 +221,7 @@ void App::draw_window(double now, ImVec2 viewport) {
   note_read();
   if (choice.chapter >= 0)
     go_to(*course().chapters()[static_cast<std::size_t>(choice.chapter)].pages[static_cast<std::size_t>(choice.page)]);
-  turn_page(clicked != Turn::kStay ? clicked : turn);
+  turn_page(turn);
   if (const lessons::Page* page = course().find_page(std::exchange(ui_.open_page, {}))) go_to(*page);
 }
 

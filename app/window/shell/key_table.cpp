@@ -1,249 +1,53 @@
-// What the keys do, and the table of them.
-#include <algorithm>
-#include <array>
-
-#include "app/page/page_model.h"
+// The table of keys.
+#include "app/window/shell/key_acts.h"
 #include "app/window/shell/keys.h"
-#include "app/window/shell/stage.h"
-#include "app/window/views/figure_card.h"
-#include "app/window/views/question_view.h"
-#include "app/window/views/text_column.h"
-#include "app/window/widgets/widget.h"
 
 namespace headroom::app::window {
 
 namespace {
-
-constexpr double kZoom = 0.7, kPan = 0.15;  // of what is visible
-
-// --- what keys do. `which`: of an entry's presses, as its table line has it.
-
-Turn show_keys(PageFrame& frame, int) {
-  frame.ui.keys_open = true;
-  return Turn::kStay;
-}
-
-Turn run(PageFrame& frame, int) {
-  if (frame.widgets.run_button()) start_run(frame);
-  return Turn::kStay;
-}
-
-// One layer of what is open, at each press.
-Turn peel(PageFrame& frame, int) {
-  page::TimelineView& view = frame.page.view();
-  if (frame.state.drawer)
-    frame.state.drawer = false;
-  else if (view.measure())
-    view.set_measure(std::nullopt);
-  else if (view.kernel())
-    view.select(std::nullopt);
-  else if (view.zoomed())
-    view.fit_all();
-  else if (frame.page.control().running())
-    frame.page.cancel();
-  else if (frame.ui.stage)
-    frame.ui.stage = false;
-  else if (frame.state.reading_more)
-    leave_more(frame);
-  return Turn::kStay;
-}
-
-Turn undo_or_redo(PageFrame& frame, int which) {
-  if (ImGui::GetIO().WantTextInput) return Turn::kStay;  // the field has its own
-  (void)(which == 0 ? frame.page.undo() : frame.page.redo());
-  return Turn::kStay;
-}
-
-Turn change_screen(PageFrame& frame, int which) {
-  bool& on = which == 0 ? frame.ui.stage : frame.ui.full_screen;
-  on = !on;
-  return Turn::kStay;
-}
-
-Turn show_figure_only(PageFrame& frame, int) {
-  bool& on = frame.faces && !frame.ui.stage ? frame.state.figure_face : frame.ui.figure_only;
-  on = !on;
-  return Turn::kStay;
-}
-
-Turn show_contents(PageFrame& frame, int) {
-  frame.ui.contents_open = true;
-  return Turn::kStay;
-}
-
-Turn show_export(PageFrame& frame, int) {
-  frame.ui.export_open = true;
-  return Turn::kStay;
-}
-
-Turn change_theme(PageFrame& frame, int) {
-  frame.ui.theme = next(frame.ui.theme);
-  return Turn::kStay;
-}
-
-Turn change_scale(PageFrame& frame, int which) {
-  frame.ui.font_scale = which == 0 ? 1 : next_font_scale(frame.ui.font_scale, which);
-  return Turn::kStay;
-}
-
-// The next page of the words, else what comes after them.
-Turn go_on(PageFrame& frame, int) {
-  PageState& state = frame.state;
-  const bool narrow = frame.faces;
-  if (state.words_below && !(narrow && state.figure_face))
-    state.scroll_words = +1;
-  else if (narrow && !state.figure_face)
-    state.figure_face = true;
-  else if (walk(frame, +1) || (narrow && !frame.place.has_next))
-    state.figure_face = false;  // the words of the next step, or again of this page
-  else if (!frame.page.question().hides())
-    return Turn::kOn;
-  return Turn::kStay;
-}
-
-Turn go_back(PageFrame& frame, int) {
-  PageState& state = frame.state;
-  const bool narrow = frame.faces;
-  if (narrow && state.figure_face)
-    state.figure_face = false;
-  else if (state.words_above)
-    state.scroll_words = -1;
-  else if (!walk(frame, -1))
-    return Turn::kBack;
-  return Turn::kStay;
-}
-
-Turn lock(PageFrame& frame, int) {
-  lock_answer(frame);
-  return Turn::kStay;
-}
-
-Turn move_guess(PageFrame& frame, int which) {
-  page::Question& question = frame.page.question();
-  const lessons::FigureData& asked = frame.page.figure(frame.figure.columns());
-  const lessons::Axis* axis = lessons::guess_axis(asked);
-  if (!asked.head.guess_open || axis == nullptr) return Turn::kStay;  // another figure is looked at
-  const double part = question.guess() ? lessons::part_of(*axis, *question.guess()) : 0;
-  question.set_guess(lessons::value_at(*axis, std::max(part + which * 0.01, 0.0)));
-  return Turn::kStay;
-}
-
-// One thing at a time: an open question has its answers, and nothing that would answer it.
-Turn take_digit(PageFrame& frame, int which) {
-  const auto index = static_cast<std::size_t>(which);
-  page::Question& question = frame.page.question();
-  if (question.hides()) {
-    question.choose(index);
-  } else if (frame.page.climbs()) {
-    frame.page.ladder().turn(index);
-  } else {
-    const std::vector<const page::WayOut*> ways = frame.page.shown_ways();
-    if (index < ways.size()) frame.page.turn(*ways[index]);
-  }
-  return Turn::kStay;
-}
-
-Turn turn_last(PageFrame& frame, int) {
-  frame.page.turn_last();
-  return Turn::kStay;
-}
-
-Turn show_next_figure(PageFrame& frame, int) {
-  const int figures = static_cast<int>(frame.page.page().figures.size());
-  frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
-  return Turn::kStay;
-}
-
-Turn pin(PageFrame& frame, int) {
-  frame.page.toggle_pin();
-  return Turn::kStay;
-}
-
-Turn zoom(PageFrame& frame, int which) {
-  page::TimelineView& view = frame.page.view();
-  const page::TimelineView::Range now = view.visible();
-  const auto cursor = view.cursor();
-  const bool seen = cursor && *cursor > now.begin && *cursor < now.end;
-  view.zoom(seen ? *cursor : (now.begin + now.end) / 2, which > 0 ? kZoom : 1 / kZoom);
-  return Turn::kStay;
-}
-
-Turn pan(PageFrame& frame, int which) {
-  frame.page.view().pan(which * frame.page.view().visible().length() * kPan);
-  return Turn::kStay;
-}
-
-Turn fit(PageFrame& frame, int) {
-  frame.page.view().fit();
-  return Turn::kStay;
-}
-
-// From change to change, or from frame to frame of a figure that plays.
-Turn step(PageFrame& frame, int which) {
-  page::PageModel& page = frame.page;
-  if (page.frames() > 1) {
-    page.play(false, frame.now);
-    page.show_frame(which > 0 ? page.frame() + 1 : std::max<std::size_t>(page.frame(), 2) - 1);
-  } else if (frame.state.timeline_focus) {
-    page.step_cursor(which);
-  }
-  return Turn::kStay;
-}
-
-Turn find_kernel(PageFrame& frame, int) {
-  frame.figure.search();
-  return Turn::kStay;
-}
-
-Turn turn_screen(PageFrame& frame, int which) { return which > 0 ? next_screen(frame) : screen_before(frame); }
-
-Turn change_batch(PageFrame& frame, int which) {
-  move_main_slider(frame.page, which);
-  return Turn::kStay;
-}
-
-Turn blank(PageFrame& frame, int which) {
-  frame.ui.blank = which == 0 ? UiState::Blank::kBlack : UiState::Blank::kWhite;
-  return Turn::kStay;
-}
-
-Turn light_spot(PageFrame& frame, int) {
-  frame.ui.spotlight = !frame.ui.spotlight;
-  return Turn::kStay;
-}
-
-// --- the table
 
 using Group = KeyEntry::Group;
 using Needs = KeyEntry::Needs;
 constexpr ImGuiKeyChord kCtrl = ImGuiMod_Ctrl, kShift = ImGuiMod_Shift;
 
 constexpr KeyEntry kTable[] = {
-    {.caps = "?", .does = "these keys", .typed = '?', .act = show_keys},
-    {.caps = "Ctrl R", .does = "run", .presses = {{kCtrl | ImGuiKey_R}}, .needs = Needs::kNothing, .act = run},
-    {.caps = "Esc", .does = "close, clear, cancel the run", .presses = {{ImGuiKey_Escape}}, .act = peel},
+    {.caps = "?", .does = "these keys", .typed = '?', .act = acts::show_keys},
+    {.caps = "Ctrl R", .does = "run", .presses = {{kCtrl | ImGuiKey_R}}, .needs = Needs::kNothing, .act = acts::run},
+    {.caps = "Esc", .does = "close, clear, cancel the run", .presses = {{ImGuiKey_Escape}}, .act = acts::peel},
     {.caps = "Ctrl Z Y",
      .does = "settings as before; again as after",
      .presses = {{kCtrl | ImGuiKey_Z, 0}, {kCtrl | ImGuiKey_Y, 1}, {kCtrl | kShift | ImGuiKey_Z, 1}},
      .needs = Needs::kNothing,
-     .act = undo_or_redo},
+     .act = acts::undo_or_redo},
     {.caps = "F5 F11",
      .does = "on stage; full screen",
      .presses = {{ImGuiKey_F5, 0}, {ImGuiKey_F11, 1}},
      .needs = Needs::kNothing,
-     .act = change_screen},
-    {.caps = "F", .does = "the figure only; with words", .presses = {{ImGuiKey_F}}, .act = show_figure_only},
-    {.caps = "G", .does = "contents; a number and Enter jump", .presses = {{ImGuiKey_G}}, .act = show_contents},
+     .act = acts::change_screen},
+    {.caps = "F", .does = "the figure only; with words", .presses = {{ImGuiKey_F}}, .act = acts::show_figure_only},
+    {.caps = "Ctrl P",
+     .does = "find a page, a setting, anything",
+     .presses = {{kCtrl | ImGuiKey_P}},
+     .needs = Needs::kNothing,
+     .act = acts::show_finder},
+    {.caps = "Alt ← →",
+     .does = "where you were; mouse 4, 5",
+     .presses = {{ImGuiMod_Alt | ImGuiKey_LeftArrow, -1},
+                 {ImGuiMod_Alt | ImGuiKey_RightArrow, +1},
+                 {ImGuiKey_MouseX1, -1},
+                 {ImGuiKey_MouseX2, +1}},
+     .act = acts::go_where_i_was},
+    {.caps = "G", .does = "contents; a number and Enter jump", .presses = {{ImGuiKey_G}}, .act = acts::show_contents},
     {.caps = "Ctrl E",
      .does = "export this figure",
      .presses = {{kCtrl | ImGuiKey_E}},
      .needs = Needs::kNothing,
-     .act = show_export},
+     .act = acts::show_export},
     {.caps = "Ctrl T",
      .does = "next theme",
      .presses = {{kCtrl | ImGuiKey_T}},
      .needs = Needs::kNothing,
-     .act = change_theme},
+     .act = acts::change_theme},
     {.caps = "Ctrl + −",
      .does = "larger, smaller",
      .presses = {{kCtrl | ImGuiKey_Equal, +1},
@@ -252,12 +56,12 @@ constexpr KeyEntry kTable[] = {
                  {kCtrl | ImGuiKey_Minus, -1},
                  {kCtrl | ImGuiKey_KeypadSubtract, -1}},
      .needs = Needs::kNothing,
-     .act = change_scale},
+     .act = acts::change_scale},
     {.caps = "Ctrl 0",
      .does = "normal size",
      .presses = {{kCtrl | ImGuiKey_0}, {kCtrl | ImGuiKey_Keypad0}},
      .needs = Needs::kNothing,
-     .act = change_scale},
+     .act = acts::change_scale},
     {.caps = "Tab", .does = "next control; Enter presses it", .presses = {{ImGuiKey_Tab}}},
     {.caps = "← →",
      .does = "move a slider",
@@ -270,22 +74,22 @@ constexpr KeyEntry kTable[] = {
      .presses = {{ImGuiKey_Space}},
      .where = kAtDesk,
      .needs = Needs::kNoControl,
-     .act = go_on},
-    {.group = Group::kPage, .presses = {{ImGuiKey_PageDown}}, .where = kAtDesk, .owned = true, .act = go_on},
+     .act = acts::go_on},
+    {.group = Group::kPage, .presses = {{ImGuiKey_PageDown}}, .where = kAtDesk, .owned = true, .act = acts::go_on},
     {.caps = "PgUp",
      .does = "back",
      .group = Group::kPage,
      .presses = {{ImGuiKey_PageUp}},
      .where = kAtDesk,
      .owned = true,
-     .act = go_back},
+     .act = acts::go_back},
     {.caps = "Enter",
      .does = "lock the answer",
      .group = Group::kPage,
      .presses = {{ImGuiKey_Enter}, {ImGuiKey_KeypadEnter}},
      .where = kAsked,
      .needs = Needs::kNoControl,
-     .act = lock},
+     .act = acts::lock},
     {.caps = "↑ ↓",
      .does = "move the guess",
      .group = Group::kPage,
@@ -293,7 +97,7 @@ constexpr KeyEntry kTable[] = {
      .where = kAsked,
      .needs = Needs::kNoControl,
      .owned = true,
-     .act = move_guess},
+     .act = acts::move_guess},
     {.caps = "1 … 9",
      .does = "choose an answer; after it, turn a switch",
      .group = Group::kPage,
@@ -306,18 +110,18 @@ constexpr KeyEntry kTable[] = {
                  {ImGuiKey_7, 6},
                  {ImGuiKey_8, 7},
                  {ImGuiKey_9, 8}},
-     .act = take_digit},
+     .act = acts::take_digit},
     {.caps = "X",
      .does = "with and without that switch",
      .group = Group::kPage,
      .presses = {{ImGuiKey_X}},
-     .act = turn_last},
+     .act = acts::turn_last},
     {.caps = "V",
      .does = "next figure of the page",
      .group = Group::kPage,
      .presses = {{ImGuiKey_V}},
-     .act = show_next_figure},
-    {.caps = "C", .does = "pin as run A; unpin it", .group = Group::kPage, .presses = {{ImGuiKey_C}}, .act = pin},
+     .act = acts::show_next_figure},
+    {.caps = "C", .does = "pin as run A; unpin it", .group = Group::kPage, .presses = {{ImGuiKey_C}}, .act = acts::pin},
 
     {.caps = "W S",
      .does = "zoom; so does the wheel",
@@ -326,33 +130,33 @@ constexpr KeyEntry kTable[] = {
      .where = kAtDesk,
      .needs = Needs::kTimeline,
      .repeats = true,
-     .act = zoom},
+     .act = acts::zoom},
     {.caps = "A D",
      .does = "pan; so does a right drag",
      .group = Group::kTimeline,
      .presses = {{ImGuiKey_A, -1}, {ImGuiKey_D, +1}},
      .needs = Needs::kTimeline,
      .repeats = true,
-     .act = pan},
+     .act = acts::pan},
     {.caps = "Home",
      .does = "fit what is measured, else all",
      .group = Group::kTimeline,
      .presses = {{ImGuiKey_Home}},
      .needs = Needs::kTimeline,
      .owned = true,  // the focus stays where it is
-     .act = fit},
+     .act = acts::fit},
     {.caps = ", .",
      .does = "previous, next change",
      .group = Group::kTimeline,
      .presses = {{ImGuiKey_Comma, -1}, {ImGuiKey_Period, +1}},
      .repeats = true,
-     .act = step},
+     .act = acts::step},
     {.caps = "Ctrl F",
      .does = "find a kernel; Enter goes on, Shift Enter back",
      .group = Group::kTimeline,
      .presses = {{kCtrl | ImGuiKey_F}},
      .needs = Needs::kNothing,
-     .act = find_kernel},
+     .act = acts::find_kernel},
 
     {.caps = "→ ← Space",
      .does = "next screen, the one before",
@@ -360,40 +164,30 @@ constexpr KeyEntry kTable[] = {
      .presses = {{ImGuiKey_RightArrow, +1}, {ImGuiKey_PageDown, +1}, {ImGuiKey_LeftArrow, -1}, {ImGuiKey_PageUp, -1}},
      .where = kOnStage,
      .owned = true,
-     .act = turn_screen},
-    {.group = Group::kStage, .presses = {{ImGuiKey_Space, +1}}, .where = kOnStage, .act = turn_screen},
+     .act = acts::turn_screen},
+    {.group = Group::kStage, .presses = {{ImGuiKey_Space, +1}}, .where = kOnStage, .act = acts::turn_screen},
     {.caps = "↑ ↓",
      .does = "a larger batch, a smaller one",
      .group = Group::kStage,
      .presses = {{ImGuiKey_UpArrow, +1}, {ImGuiKey_DownArrow, -1}},
      .where = kStageAnswered,
      .owned = true,
-     .act = change_batch},
+     .act = acts::change_batch},
     {.caps = "B W",
      .does = "black, white; any key goes on",
      .group = Group::kStage,
      .presses = {{ImGuiKey_B, 0}, {ImGuiKey_W, 1}},
      .where = kOnStage,
-     .act = blank},
+     .act = acts::blank},
     {.caps = "L",
      .does = "spotlight at the mouse",
      .group = Group::kStage,
      .presses = {{ImGuiKey_L}},
      .where = kOnStage,
-     .act = light_spot},
+     .act = acts::light_spot},
 };
 
 }  // namespace
-
-float next_font_scale(float now, int direction) {
-  constexpr std::array kScales{0.75f, 0.875f, 1.0f, 1.125f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f};
-  if (direction > 0) {
-    const auto above = std::find_if(kScales.begin(), kScales.end(), [now](float s) { return s > now + 0.01f; });
-    return above == kScales.end() ? kScales.back() : *above;
-  }
-  const auto below = std::find_if(kScales.rbegin(), kScales.rend(), [now](float s) { return s < now - 0.01f; });
-  return below == kScales.rend() ? kScales.front() : *below;
-}
 
 std::span<const KeyEntry> key_table() { return kTable; }
 

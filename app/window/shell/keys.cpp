@@ -20,7 +20,8 @@ bool pressed(const KeyEntry& entry, ImGuiKeyChord keys) {
   const auto key = static_cast<ImGuiKey>(keys);
   const ImGuiID owner = ImGui::GetID("page keys");
   ImGui::SetKeyOwner(key, owner);
-  return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
+  // With Alt an arrow leads to where the reader was.
+  return !ImGui::GetIO().KeyAlt && ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
 }
 
 bool typed(char wanted) {
@@ -101,7 +102,7 @@ void draw_keys(PageFrame& frame) {
   constexpr float kPadding = 24;
   const float screen = ImGui::GetMainViewport()->Size.x;
   const bool two = screen >= px(760);
-  const float width = std::min(px(two ? 720 : 380), screen), inner = width - px(2 * kPadding);
+  const float width = std::min(px(two ? 840 : 380), screen), inner = width - px(2 * kPadding);
   if (!begin_centered_popup("keys page", width, kPadding, 20)) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Rect left{at.x, at.y, at.x + (two ? inner * 0.5f : inner), at.y + px(2000)};

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "app/window/draw/theme.h"
 
@@ -16,12 +17,15 @@ struct UiState {
   bool first_start = false;  // nothing was done on any page yet
   bool keys_open = false;
   bool contents_open = false;
-  std::string open_page;     // id of the page to go to after this frame; empty: none
-  bool popup = false;        // a list, menu or dialog was open in the frame before
-  std::string jump;          // digits of the page's number that is typed there
-  bool figure_only = false;  // without the words beside it
-  bool full_screen = false;  // the window follows
-  bool stage = false;        // for a room: a claim and a figure per screen
+  std::string open_page;      // id of the page to go to after this frame; empty: none
+  bool finder_open = false;
+  bool glossary_open = false;
+  std::string glossary_term;  // key of the one that comes into sight; empty: the first
+  bool popup = false;         // a list, menu or dialog was open in the frame before
+  std::string jump;           // digits of the page's number that is typed there
+  bool figure_only = false;   // without the words beside it
+  bool full_screen = false;   // the window follows
+  bool stage = false;         // for a room: a claim and a figure per screen
   float stage_scale = 1;
   enum class Blank { kNone, kBlack, kWhite } blank = Blank::kNone;  // on stage
   bool spotlight = false;                                           // on stage, at the mouse
@@ -30,11 +34,18 @@ struct UiState {
   std::filesystem::path assets;           // where the fonts of exported files are
   std::array<bool, 5> export_formats{true, false, false, false, false};
   std::string export_result;  // what became of it, in one sentence
-  std::string notice;         // of the program itself: settings not kept, …; a line each, until it is closed
+  std::string passing;        // said for a few seconds, such as what was copied
+  double passing_until = 0;
+  std::string notice;  // of the program itself: settings not kept, …; a line each, until it is closed
 
   void say(const std::string& sentence) {
     if (sentence.empty() || notice.find(sentence) != std::string::npos) return;
     notice += (notice.empty() ? "" : "\n") + sentence;
+  }
+  void say_in_passing(std::string sentence, double now) {
+    constexpr double kSeconds = 5;
+    passing = std::move(sentence);
+    passing_until = now + kSeconds;
   }
   float scale() const { return stage ? stage_scale : font_scale * display_scale; }
 };

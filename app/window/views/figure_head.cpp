@@ -10,6 +10,7 @@
 #include "app/window/draw/controls.h"
 #include "app/window/views/figure_card.h"
 #include "app/window/views/run_list.h"
+#include "app/window/widgets/param_control.h"
 #include "app/window/widgets/widget.h"
 #include "demos/experiments/demo.h"
 
@@ -109,6 +110,7 @@ float draw_figure_choices(PageFrame& frame, Rect rect) {
   for (auto spec = specs.rbegin(); spec != specs.rend(); ++spec) {
     const Rect at{rect.x1 - choice_width(**spec), rect.center_y() - px(14), rect.x1, rect.center_y() + px(14)};
     if (at.x0 - rect.x0 < px(kLeastTitle)) break;
+    if (is_sought(frame.state, ParamsOf::kFigure, **spec)) focus_next();
     draw_figure_choice(frame.page, **spec, at);
     rect.x1 = at.x0 - px(8);
   }

@@ -55,6 +55,10 @@ struct PageState {
   std::string param_text;
   bool param_focus = false;   // the field has just been opened
   std::string refused_value;  // why the last value that was typed is not taken
+  // Key of the setting that the list leads to, "figure " before it where it is the figure's: its control takes the
+  // keyboard's focus once it is there.
+  std::string sought_param;
+  int sought_for = 0;  // so many frames more
 };
 
 // Where the page is among the others.
@@ -63,9 +67,11 @@ struct Place {
   int pages = 1;              // of the chapter
   std::string_view chapter_number, chapter_title;
   bool has_previous = false, has_next = false;
+  bool was_before = false, was_after = false;  // where the reader was: there is an earlier, a later page
 };
 
-enum class Turn : unsigned char { kStay, kBack, kOn };
+// To the page before or after this one, or to where the reader was before and after that.
+enum class Turn : unsigned char { kStay, kBack, kOn, kEarlier, kLater };
 
 // What the window gives to the page that it draws.
 struct Surroundings {

@@ -236,6 +236,14 @@ bool begin_more(PageFrame& frame) {
   return true;
 }
 
+void read_step(PageFrame& frame, int step) {
+  if (step < 0 && frame.state.reading_more) leave_more(frame);
+  if (step < 0 || step >= static_cast<int>(frame.page.text().more.size()) || frame.page.question().hides()) return;
+  frame.state.reading_more = true;
+  frame.state.figure_face = false;
+  enter_step(frame, step);
+}
+
 void leave_more(PageFrame& frame) {
   frame.state.reading_more = false;
   frame.state.lit_by_step.reset();

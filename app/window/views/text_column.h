@@ -13,6 +13,8 @@ Turn draw_text_column(PageFrame& frame, const Rect& rect);
 bool walk(PageFrame& frame, int direction);
 // The first step. False: there is none.
 bool begin_more(PageFrame& frame);
+// That step, from 0, or with −1 what is read first. Not while the question is open.
+void read_step(PageFrame& frame, int step);
 // What belongs to the moment: the open question or its answer, a step's words, the page's first words where it asks nothing.
 void draw_words_of_moment(PageFrame& frame, const Rect& rect);
 // Back to what is read first; the figure shows everything again.

@@ -80,6 +80,13 @@ std::string_view PageWidgets::empty_reason() const {
   return {};
 }
 
+std::vector<OfferedParam> PageWidgets::offers(const PageFrame& frame) const {
+  std::vector<OfferedParam> all;
+  for (const auto& view : views_)
+    for (const OfferedParam& each : view->offers(frame)) all.push_back(each);
+  return all;
+}
+
 bool PageWidgets::running() const {
   return std::any_of(views_.begin(), views_.end(), [](const auto& view) { return view->running(); });
 }

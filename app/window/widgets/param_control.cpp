@@ -30,7 +30,7 @@ struct Control {
     return of == ParamsOf::kFigure ? frame.page.figure_params() : frame.page.control().params();
   }
   // Page and figure may have a parameter of the same key.
-  std::string id() const { return (of == ParamsOf::kFigure ? "figure " : "") + std::string(spec.key); }
+  std::string id() const { return name_of(of, spec.key); }
   void set(const std::string& value) const {
     const record::Status status =
         of == ParamsOf::kFigure ? frame.page.set_figure_param(spec.key, value) : frame.page.set_param(spec.key, value);
@@ -168,6 +168,14 @@ void draw_fixed(const PageFrame& frame, const ParamSpec& spec, Rect cell) {
 
 }  // namespace
 
+std::string name_of(ParamsOf of, std::string_view key) {
+  return (of == ParamsOf::kFigure ? "figure " : "") + std::string(key);
+}
+
+bool is_sought(const PageState& state, ParamsOf of, const ParamSpec& spec) {
+  return !state.sought_param.empty() && state.sought_param == name_of(of, spec.key);
+}
+
 void draw_label(const ParamSpec& spec, const Rect& rect) {
   const Rect words = text_in(Face::kMedium, 12, rect, theme().text2, spec.label);
   if (ImGui::IsMouseHoveringRect(upper_left(words), lower_right(words)) && ImGui::IsWindowHovered()) tooltip(spec.help);
@@ -184,6 +192,8 @@ void draw_param(PageFrame& frame, ParamsOf of, const ParamSpec& spec, Rect cell)
   const Rect label = cell.cut_top(px(kLabelHeight));
   draw_label(spec, label);
   const std::vector<double> stops = page::stops_of(spec);
+  const bool wanted = is_sought(frame.state, of, spec);
+  if (wanted && stops.size() < 2) focus_next();
   switch (spec.kind) {
     case ParamKind::kChoice:
     case ParamKind::kSwitch:
@@ -196,6 +206,7 @@ void draw_param(PageFrame& frame, ParamsOf of, const ParamSpec& spec, Rect cell)
         draw_typed(control, cell);
       } else {
         draw_editable_value(control, label);
+        if (wanted) focus_next();
         draw_number(control, cell, stops);
       }
       break;

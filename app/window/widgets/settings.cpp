@@ -149,6 +149,11 @@ void draw_more(PageFrame& frame, const Rect& button_rect) {
       words, Icon::kNone, "",
       frame.widgets.run_button() ? "All the other switches, and what the run needs" : "All the other switches"};
   if (button("more settings", button_rect, more)) ImGui::OpenPopup("more");
+  for (const ParamSpec* spec : specs)
+    if (is_sought(frame.state, ParamsOf::kPage, *spec) && !ImGui::IsPopupOpen("more")) {
+      frame.state.settings_group = spec->group;
+      ImGui::OpenPopup("more");
+    }
   constexpr float kPadding = 16, kTwoColumns = 408, kRow = 32;
   const std::vector<GroupOnShow> groups = grouped(frame, specs);
   std::size_t most = 0;
@@ -201,12 +206,26 @@ class SettingsView final : public WidgetView {
   Slot slot() const override { return Slot::kBelowFigure; }
   void draw(PageFrame& frame, Rect& rect) override;
   void draw_narrow(PageFrame& frame, Rect rect) override;
+  std::vector<OfferedParam> offers(const PageFrame& frame) const override;
   bool has_run_button() const override { return runs_; }
   bool has_figure_params() const override { return !runs_; }
 
  private:
   bool runs_;
 };
+
+// Not what is only to be read.
+std::vector<OfferedParam> SettingsView::offers(const PageFrame& frame) const {
+  std::vector<OfferedParam> all;
+  const bool fixed = !frame.page.control().fixed_settings().empty();
+  for (const auto& [of, spec] : shown_cells(frame))
+    if (of == ParamsOf::kFigure || !fixed) all.push_back({of == ParamsOf::kFigure, spec});
+  if (runs_)
+    for (const ParamSpec* spec : figure_choices(frame.page)) all.push_back({true, spec});
+  if (has_more(frame) && !fixed)
+    for (const ParamSpec* spec : folded_params(frame)) all.push_back({false, spec});
+  return all;
+}
 
 // Two rows of four, the rest behind "More settings": the last cell, or the next one where nothing runs. Run at the right
 // end.
@@ -238,7 +257,8 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
   if (frame.widgets.sweep_button() && frame.page.why_no_engine().empty()) rect.cut_right(px(kNarrowSweep + 8));
   const std::string words = shortened(Face::kMedium, 13, settings_summary(frame), rect.width() - px(56));
   const ButtonText summary{words, Icon::kChip};
-  if (button("settings", rect, summary)) ImGui::OpenPopup("folded settings");
+  const bool sought = !frame.state.sought_param.empty() && !ImGui::IsPopupOpen("folded settings");
+  if (button("settings", rect, summary) || sought) ImGui::OpenPopup("folded settings");
   constexpr float kPadding = 16, kWidth = 680, kThreeColumns = 560;
   const int columns = ImGui::GetMainViewport()->Size.x >= px(kThreeColumns) ? 3 : 2;
   const std::vector<Cell> cells = shown_cells(frame);
@@ -261,6 +281,7 @@ void SettingsView::draw_narrow(PageFrame& frame, Rect rect) {
   for (int i = 0; i < of_figure; ++i) {
     Rect choice = cell_at(shown + i);
     draw_label(*choices[static_cast<std::size_t>(i)], choice.cut_top(px(kLabelHeight)));
+    if (is_sought(frame.state, ParamsOf::kFigure, *choices[static_cast<std::size_t>(i)])) focus_next();
     draw_figure_choice(frame.page, *choices[static_cast<std::size_t>(i)], choice);
   }
   Rect more = cell_at(shown + of_figure);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/window/draw/draw.h"
+#include "demos/record/schema.h"
 #include "lessons/pages/page.h"
 
 namespace headroom::app::page {
@@ -33,6 +34,11 @@ std::string estimate_words(const page::PageModel& page);
 constexpr double kLongRun = 60;  // seconds: a run that takes more is asked for twice
 // "about 4 s", "about 3 min"; empty: not known.
 std::string seconds_words(std::optional<double> seconds);
+
+struct OfferedParam {
+  bool of_figure = false;
+  const record::ParamSpec* spec = nullptr;
+};
 
 // One widget on one page, with its state there.
 class WidgetView {
@@ -62,6 +68,9 @@ class WidgetView {
   virtual bool edits(std::string_view /*key*/) const { return false; }
   // Why the figure is empty as long as the page has no run; empty: as elsewhere.
   virtual std::string_view empty_reason() const { return {}; }
+
+  // What can be set with it now; `of_figure`: of the figure on show, not of the page.
+  virtual std::vector<OfferedParam> offers(const PageFrame& /*frame*/) const { return {}; }
 
   virtual bool running() const { return false; }
   // Takes in what has arrived. True: something changed.
@@ -103,6 +112,7 @@ class PageWidgets {
   bool have_figure_params() const;
   bool edit(std::string_view key) const;
   std::string_view empty_reason() const;
+  std::vector<OfferedParam> offers(const PageFrame& frame) const;
   bool running() const;
   bool poll();
 

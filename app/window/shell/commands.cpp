@@ -1,0 +1,158 @@
+// What acts by a key or a button, as entries of the list of everything.
+#include "app/window/shell/commands.h"
+
+#include <algorithm>
+#include <string>
+
+#include "app/page/link.h"
+#include "app/page/page_model.h"
+#include "app/window/shell/key_acts.h"
+#include "app/window/views/text_column.h"
+#include "app/window/widgets/widget.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+struct Command {
+  std::string_view id, title, also, keys;
+  bool (*offered)(const PageFrame& frame) = nullptr;  // null: always
+  Turn (*act)(PageFrame& frame, int which) = nullptr;
+  int which = 0;
+};
+
+// --- what has no key
+
+Turn set_theme(PageFrame& frame, int which) {
+  frame.ui.theme = static_cast<ThemeId>(which);
+  return Turn::kStay;
+}
+
+Turn cancel(PageFrame& frame, int) {
+  frame.page.cancel();
+  return Turn::kStay;
+}
+
+Turn back_to_begin(PageFrame& frame, int) {
+  frame.page.back_to_begin();
+  return Turn::kStay;
+}
+
+Turn skip(PageFrame& frame, int) {
+  frame.page.question().skip();
+  return Turn::kStay;
+}
+
+Turn read_more(PageFrame& frame, int which) {
+  read_step(frame, which);
+  return Turn::kStay;
+}
+
+Turn turn_page(PageFrame&, int which) { return which > 0 ? Turn::kOn : Turn::kBack; }
+
+Turn show_whole(PageFrame& frame, int) {
+  frame.page.view().fit_all();
+  return Turn::kStay;
+}
+
+Turn play(PageFrame& frame, int which) {
+  frame.page.play(which > 0, frame.now);
+  return Turn::kStay;
+}
+
+Turn copy_link(PageFrame& frame, int) {
+  const std::string link = page::link_to(frame.page, frame.state.reading_more ? frame.state.step : -1);
+  ImGui::SetClipboardText(link.c_str());
+  frame.ui.say_in_passing("Copied: " + link, frame.now);
+  return Turn::kStay;
+}
+
+Turn copy_command(PageFrame& frame, int) {
+  ImGui::SetClipboardText(frame.page.as_command().c_str());
+  frame.ui.say_in_passing("Copied: " + frame.page.as_command(), frame.now);
+  return Turn::kStay;
+}
+
+bool asks(const PageFrame& frame) { return frame.page.question().hides(); }
+bool has_settings(const PageFrame& frame) { return !frame.widgets.offers(frame).empty(); }
+
+constexpr int theme_number(ThemeId id) { return static_cast<int>(id); }
+
+using Frame = PageFrame;
+constexpr Command kCommands[] = {
+    {"lock", "Lock the answer", "question guess", "Enter",
+     [](const Frame& f) { return asks(f) && f.page.question().can_lock(); }, acts::lock},
+    {"skip", "Skip the question", "answer guess show", "", asks, skip},
+    {"run", "Run", "train measure start", "Ctrl R",
+     [](const Frame& f) { return f.widgets.run_button() && f.page.can_run() && !f.page.control().running(); },
+     acts::run},
+    {"cancel", "Cancel the run", "stop", "Esc", [](const Frame& f) { return f.page.control().running(); }, cancel},
+    {"undo", "Undo: settings as before", "back", "Ctrl Z", has_settings, acts::undo_or_redo, 0},
+    {"redo", "Redo: settings again as after", "", "Ctrl Y", has_settings, acts::undo_or_redo, 1},
+    {"begin", "Back to the page's own run and settings", "reset restore defaults", "",
+     [](const Frame& f) { return f.page.left_the_begin(); }, back_to_begin},
+    {"pin", "Pin as run A", "compare", "C",
+     [](const Frame& f) { return f.page.pinned() == nullptr && f.page.can_pin(); }, acts::pin},
+    {"unpin", "Let run A go", "compare unpin", "C", [](const Frame& f) { return f.page.pinned() != nullptr; },
+     acts::pin},
+    {"more", "Read more", "tour steps", "",
+     [](const Frame& f) { return !asks(f) && !f.state.reading_more && !f.page.text().more.empty(); }, read_more, 0},
+    {"less", "Back to the page's first words", "tour leave", "Esc", [](const Frame& f) { return f.state.reading_more; },
+     read_more, -1},
+    {"next", "Next page", "continue on", "", [](const Frame& f) { return f.place.has_next; }, turn_page, +1},
+    {"previous", "Previous page", "", "", [](const Frame& f) { return f.place.has_previous; }, turn_page, -1},
+    {"earlier", "Back to where I was", "history browser", "Alt ←", [](const Frame& f) { return f.place.was_before; },
+     acts::go_where_i_was, -1},
+    {"later", "Forward again", "history browser", "Alt →", [](const Frame& f) { return f.place.was_after; },
+     acts::go_where_i_was, +1},
+    {"copy link", "Copy a link to what is on show", "clipboard share url", "", nullptr, copy_link},
+    {"copy command", "Copy as command", "clipboard headroom figures shell terminal", "",
+     [](const Frame& f) { return !f.page.as_command().empty(); }, copy_command},
+    {"export", "Export this figure", "save write svg pdf png csv json file", "Ctrl E", nullptr, acts::show_export},
+    {"figure", "Next figure of the page", "tab", "V", [](const Frame& f) { return f.page.page().figures.size() > 1; },
+     acts::show_next_figure},
+    {"whole", "Show the whole step", "fit zoom out", "Esc", [](const Frame& f) { return f.page.view().zoomed(); },
+     show_whole},
+    {"play", "Play the figure", "animate", "", [](const Frame& f) { return f.page.frames() > 1 && !f.page.plays(); },
+     play, 1},
+    {"pause", "Pause the figure", "stop", "", [](const Frame& f) { return f.page.plays(); }, play, 0},
+    {"glossary", "Glossary", "terms words definitions", "", nullptr, acts::show_glossary},
+    {"contents", "Contents", "pages chapters table", "G", nullptr, acts::show_contents},
+    {"keys", "Keys", "keyboard shortcuts help", "?", nullptr, acts::show_keys},
+    {"present", "Present: on stage", "room projector slides", "F5", [](const Frame& f) { return !f.ui.stage; },
+     acts::change_screen, 0},
+    {"desk", "Leave the stage", "present", "F5", [](const Frame& f) { return f.ui.stage; }, acts::change_screen, 0},
+    {"full screen", "Full screen", "window", "F11", [](const Frame& f) { return !f.ui.stage; }, acts::change_screen, 1},
+    {"figure only", "The figure only; again with words", "hide text", "F", nullptr, acts::show_figure_only},
+    {"light", "Theme: light", "color white", "Ctrl T", [](const Frame& f) { return f.ui.theme != ThemeId::kLight; },
+     set_theme, theme_number(ThemeId::kLight)},
+    {"dark", "Theme: dark", "color black night", "Ctrl T", [](const Frame& f) { return f.ui.theme != ThemeId::kDark; },
+     set_theme, theme_number(ThemeId::kDark)},
+    {"contrast", "Theme: high contrast", "color", "Ctrl T",
+     [](const Frame& f) { return f.ui.theme != ThemeId::kHighContrast; }, set_theme,
+     theme_number(ThemeId::kHighContrast)},
+    {"larger", "Larger", "font scale zoom size", "Ctrl +", nullptr, acts::change_scale, +1},
+    {"smaller", "Smaller", "font scale zoom size", "Ctrl −", nullptr, acts::change_scale, -1},
+    {"normal", "Normal size", "font scale zoom", "Ctrl 0", nullptr, acts::change_scale, 0},
+};
+
+}  // namespace
+
+std::vector<page::Findable> commands_now(const PageFrame& frame) {
+  std::vector<page::Findable> commands;
+  for (const Command& each : kCommands)
+    if (each.offered == nullptr || each.offered(frame))
+      commands.push_back({.kind = page::FoundKind::kCommand,
+                          .title = std::string(each.title),
+                          .also = std::string(each.also),
+                          .detail = std::string(each.keys),
+                          .key = std::string(each.id)});
+  return commands;
+}
+
+Turn run_command(std::string_view id, PageFrame& frame) {
+  const auto command = std::ranges::find(kCommands, id, &Command::id);
+  return command == std::end(kCommands) ? Turn::kStay : command->act(frame, command->which);
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,152 @@
+// The list of everything.
+#include "app/window/shell/finder_view.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/page/link.h"
+#include "app/page/page_model.h"
+#include "app/window/draw/controls.h"
+#include "app/window/shell/commands.h"
+#include "app/window/widgets/widget.h"
+#include "imgui_internal.h"  // SetKeyOwner: arrows move the choice, not the keyboard's focus
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr float kWidth = 680, kPadding = 12, kField = 36, kRow = 30, kHint = 24, kTop = 0.1f;  // px; of the height
+constexpr std::size_t kMostRows = 12;
+
+std::vector<page::Findable> settings_now(const PageFrame& frame) {
+  std::vector<page::Findable> settings;
+  if (frame.ui.stage) return settings;  // it shows none
+  for (const auto& [of_figure, spec] : frame.widgets.offers(frame))
+    settings.push_back({.kind = page::FoundKind::kSetting,
+                        .title = std::string(spec->label),
+                        .also = fmt::format("{} {} {}", spec->key, spec->group, spec->help),
+                        .detail = std::string(spec->help),
+                        .key = (of_figure ? "figure " : "") + std::string(spec->key)});
+  return settings;
+}
+
+bool pressed(ImGuiKey key) {
+  const ImGuiID owner = ImGui::GetID("found");
+  ImGui::SetKeyOwner(key, owner);
+  return ImGui::IsKeyPressed(key, ImGuiInputFlags_Repeat, owner);
+}
+
+// What was typed is marked.
+void draw_words_around(const page::Found& found, const Rect& rect) {
+  const auto width = [](Face face, std::string_view text) { return text_width(face, 12, text); };
+  Rect rest = rect;
+  rest.x0 =
+      text_in(Face::kRegular, 12, rest, theme().text2, shortened(Face::kRegular, 12, found.before, rest.width())).x1;
+  if (found.typed.empty()) return;
+  const float end = std::min(rest.x1, rest.x0 + width(Face::kSemiBold, found.typed));
+  text_in(Face::kSemiBold, 12, rest, theme().text, shortened(Face::kSemiBold, 12, found.typed, rest.width()));
+  rest.x0 = end;
+  if (rest.width() > px(8))
+    text_in(Face::kRegular, 12, rest, theme().text2, shortened(Face::kRegular, 12, found.after, rest.width()));
+}
+
+void draw_row(const page::Found& found, Rect row) {
+  using Kind = page::FoundKind;
+  row = row.inset(px(10), 0);
+  const Rect kind = row.cut_left(px(64));
+  text_in(Face::kRegular, 12, kind, theme().text3, page::name_of(found.what.kind));
+  const bool text = found.what.kind == Kind::kText;
+  const float most = row.width() * (text ? 0.4f : 0.75f);
+  const std::string title = shortened(Face::kMedium, 13, found.what.title, most);
+  row.x0 = text_in(Face::kMedium, 13, row, theme().text, title).x1 + px(12);
+  if (text) return draw_words_around(found, row);
+  const bool keys = found.what.kind == Kind::kCommand;
+  if (row.width() > px(24))
+    text_in(Face::kRegular, 12, row, keys ? theme().text2 : theme().text3,
+            shortened(Face::kRegular, 12, found.what.detail, row.width()), 1);
+}
+
+}  // namespace
+
+void FinderView::open(const PageFrame& frame, std::span<const lessons::Page* const> read) {
+  now_ = settings_now(frame);
+  for (page::Findable& command : commands_now(frame)) now_.push_back(std::move(command));
+  here_ = &frame.page.page();
+  typed_.clear();
+  search(read);
+  ImGui::OpenPopup("finder");
+}
+
+void FinderView::search(std::span<const lessons::Page* const> read) {
+  searched_ = typed_;
+  chosen_ = first_ = 0;
+  if (page::is_link(typed_))
+    found_ = {{{.kind = page::FoundKind::kLink, .title = typed_, .detail = "opens it", .key = typed_}, {}, {}, {}}};
+  else
+    found_ = finder_.find(typed_, {now_, here_, read});
+}
+
+// The keys and the wheel; so many rows are in sight.
+void FinderView::move(std::size_t rows) {
+  const std::size_t last = found_.empty() ? 0 : found_.size() - 1;
+  if (pressed(ImGuiKey_DownArrow)) chosen_ = chosen_ == last ? 0 : chosen_ + 1;
+  if (pressed(ImGuiKey_UpArrow)) chosen_ = chosen_ == 0 ? last : chosen_ - 1;
+  if (pressed(ImGuiKey_PageDown)) chosen_ = std::min(last, chosen_ + rows);
+  if (pressed(ImGuiKey_PageUp)) chosen_ = chosen_ < rows ? 0 : chosen_ - rows;
+  const float wheel = ImGui::GetIO().MouseWheel;
+  if (wheel < 0) chosen_ = std::min(last, chosen_ + 1);
+  if (wheel > 0 && chosen_ > 0) --chosen_;
+  first_ = std::clamp(first_, chosen_ < rows ? 0 : chosen_ + 1 - rows, chosen_);
+}
+
+std::optional<page::Findable> FinderView::draw_rows(const Rect& rect, std::size_t rows) {
+  std::optional<page::Findable> clicked;
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  Rect rest = rect;
+  for (std::size_t i = first_; i < std::min(found_.size(), first_ + rows); ++i) {
+    const Rect row = rest.cut_top(px(kRow));
+    ImGui::PushItemFlag(ImGuiItemFlags_NoNav, true);
+    const Hit state = hit(fmt::format("found {}", i + 1).c_str(), row);
+    ImGui::PopItemFlag();
+    if (state.hovered && (moved.x != 0 || moved.y != 0)) chosen_ = i;
+    if (state.clicked) clicked = found_[i].what;
+    if (i == chosen_) fill(row, theme().selected, 6);
+    if (i == chosen_) fill({row.x0, row.y0 + px(5), row.x0 + px(3), row.y1 - px(5)}, theme().ink, 1);
+    draw_row(found_[i], row);
+  }
+  return clicked;
+}
+
+std::optional<page::Findable> FinderView::draw(PageFrame& frame, std::span<const lessons::Page* const> read) {
+  if (std::exchange(frame.ui.finder_open, false)) open(frame, read);
+  const ImVec2 screen = ImGui::GetMainViewport()->Size;
+  const float width = std::min(px(kWidth), screen.x), top = std::round(screen.y * kTop);
+  const float around = px(2 * kPadding + kField + 8 + kHint), room = std::max(0.0f, screen.y - top - px(8) - around);
+  const std::size_t fit = std::max<std::size_t>(1, static_cast<std::size_t>(room / px(kRow)));
+  const std::size_t rows = std::clamp<std::size_t>(found_.size(), 1, std::min(kMostRows, fit));
+  const float x = std::round((screen.x - width) * 0.5f);
+  const Rect place{x, top, x + width, top + around + px(kRow) * static_cast<float>(rows)};
+  if (!begin_popup("finder", place, kPadding)) return std::nullopt;
+  Rect inner = place.inset(px(kPadding));
+  const bool entered = text_field("find", inner.cut_top(px(kField)), typed_, "", ImGui::IsWindowAppearing(),
+                                  "Page, term, figure, setting, command, words, or a link") &&
+                       (ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false));
+  if (typed_ != searched_) search(read);
+  inner.cut_top(px(8));
+  move(rows);
+  std::optional<page::Findable> chosen = draw_rows(inner.cut_top(px(kRow) * static_cast<float>(rows)), rows);
+  if (found_.empty())
+    text_in(Face::kRegular, 13, place.inset(px(kPadding + 10), px(kPadding + kField + 8)).top(px(kRow)), theme().text2,
+            "There is no page, term, figure, setting, command or text with these words.");
+  const std::string count = found_.empty() ? "" : fmt::format("{} of {}", chosen_ + 1, found_.size());
+  text_in(Face::kRegular, 12, inner.inset(px(10), 0), theme().text3, "↑ ↓ choose   Enter goes there   Esc closes");
+  text_in(Face::kRegular, 12, inner.inset(px(10), 0), theme().text3, count, 1);
+  if (entered && chosen_ < found_.size()) chosen = found_[chosen_].what;
+  if (chosen || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();
+  end_popup();
+  return chosen;
+}
+
+}  // namespace headroom::app::window

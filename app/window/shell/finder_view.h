@@ -1,0 +1,36 @@
+// The list of everything (Ctrl P): what is typed, and what is found.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/page/finder.h"
+#include "app/window/draw/draw.h"
+#include "app/window/views/page_frame.h"
+
+namespace headroom::app::window {
+
+class FinderView {
+ public:
+  explicit FinderView(const lessons::Course& course) : finder_(course) {}
+
+  // While it is open; UiState::finder_open opens it. Returns what is chosen. `read`: pages whose question is answered.
+  std::optional<page::Findable> draw(PageFrame& frame, std::span<const lessons::Page* const> read);
+
+ private:
+  void open(const PageFrame& frame, std::span<const lessons::Page* const> read);
+  void search(std::span<const lessons::Page* const> read);
+  void move(std::size_t rows);
+  std::optional<page::Findable> draw_rows(const Rect& rect, std::size_t rows);
+
+  page::Finder finder_;
+  std::vector<page::Findable> now_;  // settings and commands, as of when it was opened
+  const lessons::Page* here_ = nullptr;
+  std::string typed_, searched_;
+  std::vector<page::Found> found_;
+  std::size_t chosen_ = 0, first_ = 0;  // of what is found; the first row
+};
+
+}  // namespace headroom::app::window

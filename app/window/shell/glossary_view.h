@@ -1,0 +1,30 @@
+// The glossary: all terms, each with the pages that use it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/page/glossary.h"
+#include "app/window/draw/draw.h"
+#include "app/window/views/page_frame.h"
+
+namespace headroom::app::window {
+
+class GlossaryView {
+ public:
+  explicit GlossaryView(const lessons::Course& course) : entries_(page::glossary_of(course)) {}
+
+  // While it is open; UiState::glossary_open opens it. Returns the page that was clicked; null: none.
+  const lessons::Page* draw(UiState& ui);
+
+ private:
+  const lessons::Page* draw_entry(const page::GlossaryEntry& entry, float width);
+  const lessons::Page* draw_pages(const page::GlossaryEntry& entry, Rect rect, float& bottom);
+
+  std::vector<page::GlossaryEntry> entries_;
+  std::string shown_;     // key of the term that was asked for
+  std::string unfolded_;  // of the one that shows all of its pages
+  int to_scroll_ = 0;     // frames until that term is in sight
+};
+
+}  // namespace headroom::app::window

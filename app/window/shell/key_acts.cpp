@@ -1,0 +1,244 @@
+// What the keys and the commands of the list do.
+#include "app/window/shell/key_acts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/page/page_model.h"
+#include "app/window/shell/keys.h"
+#include "app/window/shell/stage.h"
+#include "app/window/views/figure_card.h"
+#include "app/window/views/question_view.h"
+#include "app/window/views/text_column.h"
+#include "app/window/widgets/widget.h"
+
+namespace headroom::app::window {
+
+namespace acts {
+
+namespace {
+
+constexpr double kZoom = 0.7, kPan = 0.15;  // of what is visible
+
+}  // namespace
+
+Turn show_keys(PageFrame& frame, int) {
+  frame.ui.keys_open = true;
+  return Turn::kStay;
+}
+
+Turn run(PageFrame& frame, int) {
+  if (frame.widgets.run_button()) start_run(frame);
+  return Turn::kStay;
+}
+
+// One layer of what is open, at each press.
+Turn peel(PageFrame& frame, int) {
+  page::TimelineView& view = frame.page.view();
+  if (frame.state.drawer)
+    frame.state.drawer = false;
+  else if (view.measure())
+    view.set_measure(std::nullopt);
+  else if (view.kernel())
+    view.select(std::nullopt);
+  else if (view.zoomed())
+    view.fit_all();
+  else if (frame.page.control().running())
+    frame.page.cancel();
+  else if (frame.ui.stage)
+    frame.ui.stage = false;
+  else if (frame.state.reading_more)
+    leave_more(frame);
+  return Turn::kStay;
+}
+
+Turn undo_or_redo(PageFrame& frame, int which) {
+  if (ImGui::GetIO().WantTextInput) return Turn::kStay;  // the field has its own
+  (void)(which == 0 ? frame.page.undo() : frame.page.redo());
+  return Turn::kStay;
+}
+
+Turn change_screen(PageFrame& frame, int which) {
+  bool& on = which == 0 ? frame.ui.stage : frame.ui.full_screen;
+  on = !on;
+  return Turn::kStay;
+}
+
+Turn show_figure_only(PageFrame& frame, int) {
+  bool& on = frame.faces && !frame.ui.stage ? frame.state.figure_face : frame.ui.figure_only;
+  on = !on;
+  return Turn::kStay;
+}
+
+Turn show_contents(PageFrame& frame, int) {
+  frame.ui.contents_open = true;
+  return Turn::kStay;
+}
+
+Turn show_finder(PageFrame& frame, int) {
+  frame.ui.finder_open = true;
+  return Turn::kStay;
+}
+
+Turn show_glossary(PageFrame& frame, int) {
+  frame.ui.glossary_term.clear();
+  frame.ui.glossary_open = true;
+  return Turn::kStay;
+}
+
+Turn go_where_i_was(PageFrame&, int which) { return which < 0 ? Turn::kEarlier : Turn::kLater; }
+
+Turn show_export(PageFrame& frame, int) {
+  frame.ui.export_open = true;
+  return Turn::kStay;
+}
+
+Turn change_theme(PageFrame& frame, int) {
+  frame.ui.theme = next(frame.ui.theme);
+  return Turn::kStay;
+}
+
+Turn change_scale(PageFrame& frame, int which) {
+  frame.ui.font_scale = which == 0 ? 1 : next_font_scale(frame.ui.font_scale, which);
+  return Turn::kStay;
+}
+
+// The next page of the words, else what comes after them.
+Turn go_on(PageFrame& frame, int) {
+  PageState& state = frame.state;
+  const bool narrow = frame.faces;
+  if (state.words_below && !(narrow && state.figure_face))
+    state.scroll_words = +1;
+  else if (narrow && !state.figure_face)
+    state.figure_face = true;
+  else if (walk(frame, +1) || (narrow && !frame.place.has_next))
+    state.figure_face = false;  // the words of the next step, or again of this page
+  else if (!frame.page.question().hides())
+    return Turn::kOn;
+  return Turn::kStay;
+}
+
+Turn go_back(PageFrame& frame, int) {
+  PageState& state = frame.state;
+  const bool narrow = frame.faces;
+  if (narrow && state.figure_face)
+    state.figure_face = false;
+  else if (state.words_above)
+    state.scroll_words = -1;
+  else if (!walk(frame, -1))
+    return Turn::kBack;
+  return Turn::kStay;
+}
+
+Turn lock(PageFrame& frame, int) {
+  lock_answer(frame);
+  return Turn::kStay;
+}
+
+Turn move_guess(PageFrame& frame, int which) {
+  page::Question& question = frame.page.question();
+  const lessons::FigureData& asked = frame.page.figure(frame.figure.columns());
+  const lessons::Axis* axis = lessons::guess_axis(asked);
+  if (!asked.head.guess_open || axis == nullptr) return Turn::kStay;  // another figure is looked at
+  const double part = question.guess() ? lessons::part_of(*axis, *question.guess()) : 0;
+  question.set_guess(lessons::value_at(*axis, std::max(part + which * 0.01, 0.0)));
+  return Turn::kStay;
+}
+
+// One thing at a time: an open question has its answers, and nothing that would answer it.
+Turn take_digit(PageFrame& frame, int which) {
+  const auto index = static_cast<std::size_t>(which);
+  page::Question& question = frame.page.question();
+  if (question.hides()) {
+    question.choose(index);
+  } else if (frame.page.climbs()) {
+    frame.page.ladder().turn(index);
+  } else {
+    const std::vector<const page::WayOut*> ways = frame.page.shown_ways();
+    if (index < ways.size()) frame.page.turn(*ways[index]);
+  }
+  return Turn::kStay;
+}
+
+Turn turn_last(PageFrame& frame, int) {
+  frame.page.turn_last();
+  return Turn::kStay;
+}
+
+Turn show_next_figure(PageFrame& frame, int) {
+  const int figures = static_cast<int>(frame.page.page().figures.size());
+  frame.page.show_tab((frame.page.tab() + 1) % std::max(1, figures));
+  return Turn::kStay;
+}
+
+Turn pin(PageFrame& frame, int) {
+  frame.page.toggle_pin();
+  return Turn::kStay;
+}
+
+Turn zoom(PageFrame& frame, int which) {
+  page::TimelineView& view = frame.page.view();
+  const page::TimelineView::Range now = view.visible();
+  const auto cursor = view.cursor();
+  const bool seen = cursor && *cursor > now.begin && *cursor < now.end;
+  view.zoom(seen ? *cursor : (now.begin + now.end) / 2, which > 0 ? kZoom : 1 / kZoom);
+  return Turn::kStay;
+}
+
+Turn pan(PageFrame& frame, int which) {
+  frame.page.view().pan(which * frame.page.view().visible().length() * kPan);
+  return Turn::kStay;
+}
+
+Turn fit(PageFrame& frame, int) {
+  frame.page.view().fit();
+  return Turn::kStay;
+}
+
+// From change to change, or from frame to frame of a figure that plays.
+Turn step(PageFrame& frame, int which) {
+  page::PageModel& page = frame.page;
+  if (page.frames() > 1) {
+    page.play(false, frame.now);
+    page.show_frame(which > 0 ? page.frame() + 1 : std::max<std::size_t>(page.frame(), 2) - 1);
+  } else if (frame.state.timeline_focus) {
+    page.step_cursor(which);
+  }
+  return Turn::kStay;
+}
+
+Turn find_kernel(PageFrame& frame, int) {
+  frame.figure.search();
+  return Turn::kStay;
+}
+
+Turn turn_screen(PageFrame& frame, int which) { return which > 0 ? next_screen(frame) : screen_before(frame); }
+
+Turn change_batch(PageFrame& frame, int which) {
+  move_main_slider(frame.page, which);
+  return Turn::kStay;
+}
+
+Turn blank(PageFrame& frame, int which) {
+  frame.ui.blank = which == 0 ? UiState::Blank::kBlack : UiState::Blank::kWhite;
+  return Turn::kStay;
+}
+
+Turn light_spot(PageFrame& frame, int) {
+  frame.ui.spotlight = !frame.ui.spotlight;
+  return Turn::kStay;
+}
+
+}  // namespace acts
+
+float next_font_scale(float now, int direction) {
+  constexpr std::array kScales{0.75f, 0.875f, 1.0f, 1.125f, 1.25f, 1.5f, 1.75f, 2.0f, 2.5f, 3.0f, 3.5f, 4.0f};
+  if (direction > 0) {
+    const auto above = std::find_if(kScales.begin(), kScales.end(), [now](float s) { return s > now + 0.01f; });
+    return above == kScales.end() ? kScales.back() : *above;
+  }
+  const auto below = std::find_if(kScales.rbegin(), kScales.rend(), [now](float s) { return s < now - 0.01f; });
+  return below == kScales.rend() ? kScales.front() : *below;
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,119 @@
+// Ways from page to page beside the next and the one before: the list of everything, links, and where the reader was.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/window/draw/controls.h"
+#include "app/window/shell/app.h"
+#include "app/window/shell/commands.h"
+#include "lessons/pages/page_reader.h"
+
+namespace headroom::app::window {
+
+namespace {
+
+constexpr int kSoughtFrames = 8;  // until a list that has the control is open, and the control has the focus
+
+// Over everything, until its time is over.
+void draw_passing(const UiState& ui, const Rect& whole, double now) {
+  if (ui.passing.empty() || now >= ui.passing_until) return;
+  const float width = std::min(whole.width() - px(48), text_width(Face::kMedium, 12, ui.passing) + px(32));
+  const float x = std::round(whole.center_x() - width * 0.5f), y = whole.y1 - px(76);
+  const Rect at{x, y, x + width, y + px(32)};
+  card(at);
+  text_in(Face::kMedium, 12, at.inset(px(16), 0), theme().text,
+          shortened(Face::kMedium, 12, ui.passing, at.width() - px(32)));
+}
+
+}  // namespace
+
+void App::note_visit() { history_.visit(page().page()); }
+
+void App::go_to(const lessons::Page& page, int step) {
+  keep_all();
+  history_.note_step(view_->state().reading_more ? view_->state().step : -1);
+  const record::Status opened = open(page);
+  if (!opened) return ui_.say(opened.error().message);
+  note_visit();
+  want_step(step);
+}
+
+// Not before the question is answered: Read more would give it away.
+void App::want_step(int step) {
+  wanted_step_ = step;
+  if (step >= 0 && page().question().hides())
+    ui_.say(fmt::format("Step {} of Read more can be read once the question of this page is answered.", step + 1));
+}
+
+void App::go_where_i_was(int direction) {
+  keep_all();
+  history_.note_step(view_->state().reading_more ? view_->state().step : -1);
+  const page::Visit* const visit = history_.go(direction);
+  if (visit == nullptr) return;
+  const record::Status opened = open(*visit->page);
+  if (!opened) return ui_.say(opened.error().message);
+  wanted_step_ = visit->step;
+}
+
+void App::apply_link(const page::Link& link) {
+  for (const std::string& sentence : page::apply(link, page())) ui_.say(sentence);
+  if (link.step >= 0 && link.step < static_cast<int>(page().page().more.size())) want_step(link.step);
+}
+
+void App::open_link(std::string_view text) {
+  const page::Link link = page::parse_link(text);
+  if (const lessons::Page* const wanted = course().find_page(link.page)) {
+    go_to(*wanted);
+    if (&page().page() == wanted) apply_link(link);
+    return;
+  }
+  std::vector<std::string_view> ids;
+  for (const lessons::Page* each : course().pages()) ids.push_back(each->id);
+  ui_.say(lessons::unknown("page", link.page, ids));
+}
+
+Turn App::follow(const page::Findable& chosen, PageFrame& frame) {
+  using Kind = page::FoundKind;
+  switch (chosen.kind) {
+    case Kind::kCommand:
+      return run_command(chosen.key, frame);
+    case Kind::kLink:
+      open_link(chosen.key);
+      break;
+    case Kind::kTerm:
+      ui_.glossary_term = chosen.key;
+      ui_.glossary_open = true;
+      break;
+    case Kind::kSetting:
+      frame.state.sought_param = chosen.key;
+      frame.state.sought_for = kSoughtFrames;
+      frame.state.figure_face = frame.faces;
+      break;
+    case Kind::kPage:
+    case Kind::kText:
+      go_to(*chosen.page, chosen.step);
+      break;
+    case Kind::kFigure: {
+      if (&page().page() != chosen.page) go_to(*chosen.page);
+      const std::vector<std::string>& figures = page().page().figures;
+      page().show_tab(static_cast<int>(std::ranges::find(figures, chosen.key) - figures.begin()));
+      view_->state().figure_face = frame.faces;
+      break;
+    }
+  }
+  return Turn::kStay;
+}
+
+void App::draw_ways(PageFrame& frame, Turn& turn) {
+  if (frame.state.sought_for > 0 && --frame.state.sought_for == 0) frame.state.sought_param.clear();
+  if (const std::string& term = markdown_->clicked_term(); !term.empty()) {
+    ui_.glossary_term = term;
+    ui_.glossary_open = true;
+  }
+  if (const auto chosen = finder_.draw(frame, read_)) turn = follow(*chosen, frame);
+  if (const lessons::Page* const clicked = glossary_.draw(ui_)) go_to(*clicked);
+  draw_passing(ui_, {0, 0, ImGui::GetMainViewport()->Size.x, ImGui::GetMainViewport()->Size.y}, frame.now);
+}
+
+}  // namespace headroom::app::window

@@ -1,0 +1,183 @@
+// The list of everything and the way back, without a window.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "app/page/finder.h"
+#include "app/page/glossary.h"
+#include "app/page/history.h"
+#include "tests/support/catch.h"
+#include "tests/support/course.h"
+
+using namespace headroom;
+using namespace headroom::tests;
+using app::page::Findable;
+using app::page::Finder;
+using app::page::FindNow;
+using app::page::Found;
+using app::page::FoundKind;
+
+namespace {
+
+const Finder& finder() {
+  static const Finder finder(course());
+  return finder;
+}
+
+const Found* first_of(const std::vector<Found>& found, FoundKind kind) {
+  const auto at = std::ranges::find(found, kind, [](const Found& each) { return each.what.kind; });
+  return at == found.end() ? nullptr : &*at;
+}
+
+std::size_t place_of(const std::vector<Found>& found, const Found* one) {
+  return static_cast<std::size_t>(one - found.data());
+}
+
+}  // namespace
+
+TEST_CASE("nothing typed lists the pages in the course's order", "[find]") {
+  const std::vector<Found> found = finder().find("", {}, 1000);
+  const std::vector<const lessons::Page*> pages = course().pages();
+  REQUIRE(found.size() == pages.size());
+  for (std::size_t i = 0; i < pages.size(); ++i) CHECK(found[i].what.page == pages[i]);
+}
+
+TEST_CASE("the begin of a word is better than its middle, a title better than text", "[find]") {
+  const Findable whole{.kind = FoundKind::kSetting, .title = "Ring", .key = "whole"};
+  const Findable begins{.kind = FoundKind::kSetting, .title = "Ringing bells", .key = "begins"};
+  const Findable word{.kind = FoundKind::kSetting, .title = "The ring road", .key = "word"};
+  const Findable inside{.kind = FoundKind::kSetting, .title = "Strings", .key = "inside"};
+  const Findable other{.kind = FoundKind::kSetting, .title = "Bell", .also = "what rings", .key = "other"};
+  const std::vector<Findable> now{other, inside, word, begins, whole};
+  const std::vector<Found> found = finder().find("ring", {.also = now}, 1000);
+  std::vector<std::string> keys;
+  for (const Found& each : found)
+    if (each.what.kind == FoundKind::kSetting) keys.push_back(each.what.key);
+  CHECK(keys == std::vector<std::string>{"whole", "begins", "word", "inside", "other"});
+  const Found* const text = first_of(found, FoundKind::kText);  // "during", "scoring"
+  REQUIRE(text != nullptr);
+  for (const Found& each : found)
+    if (each.what.kind == FoundKind::kSetting) CHECK(&each < text);
+  CHECK(finder().find("no such words", {}).empty());
+}
+
+TEST_CASE("pages, terms, figures and text are found by their words, in any order and case", "[find]") {
+  const lessons::Page& asked = page("checkpointing");
+  const std::string title = asked.title;
+  const std::vector<Found> by_title = finder().find(title, {});
+  REQUIRE_FALSE(by_title.empty());
+  CHECK(by_title.front().what.page == &asked);
+  CHECK(by_title.front().what.kind == FoundKind::kPage);
+  CHECK(finder().find("WHERE_memory_goes", {}).front().what.page == &page("where_memory_goes"));
+
+  const std::vector<Found> term = finder().find("state optimizer", {});
+  REQUIRE(first_of(term, FoundKind::kTerm) != nullptr);
+  CHECK(first_of(term, FoundKind::kTerm)->what.key == "optimizer_state");
+  CHECK(finder().find("rmsnorm", {}).front().what.key == "rms_norm");
+
+  const std::vector<Found> figure = finder().find("memory over one step", {});
+  REQUIRE(first_of(figure, FoundKind::kFigure) != nullptr);
+  CHECK(first_of(figure, FoundKind::kFigure)->what.key == "memory_timeline");
+  CHECK(std::ranges::count_if(figure, [](const Found& each) { return each.what.key == "memory_timeline"; }) == 1);
+}
+
+TEST_CASE("a figure of several pages is that of the page on show", "[find]") {
+  for (const char* id : {"where_memory_goes", "checkpointing"}) {
+    const lessons::Page& here = page(id);
+    const std::vector<Found> found = finder().find("memory over one step", {.here = &here});
+    REQUIRE(first_of(found, FoundKind::kFigure) != nullptr);
+    CHECK(first_of(found, FoundKind::kFigure)->what.page == &here);
+  }
+}
+
+TEST_CASE("text is found with its step, and is shown around what was typed", "[find]") {
+  const std::vector<const lessons::Page*> read = course().pages();
+  std::vector<Found> found = finder().find("gradient", {.read = read}, 1000);
+  const auto in_step = std::ranges::find_if(found, [](const Found& each) { return each.what.step >= 0; });
+  REQUIRE(in_step != found.end());
+  const std::string words =
+      lessons::markdown_of(in_step->what.page->more[static_cast<std::size_t>(in_step->what.step)].blocks);
+  CHECK(app::page::in_small_letters(words).find("gradient") != std::string::npos);
+  CHECK(app::page::in_small_letters(in_step->typed) == "gradient");
+  for (const char mark : {'*', '`', '[', '$'}) CHECK(in_step->before.find(mark) == std::string::npos);
+}
+
+TEST_CASE("while a question is open its page's later words are not shown", "[find]") {
+  for (const Found& each : finder().find("gradient", {}, 1000)) {
+    if (!each.what.after_answer) continue;
+    CHECK(each.typed.empty());
+    CHECK(each.after.empty());
+  }
+  const lessons::Page* const read[] = {&page("where_memory_goes")};
+  const auto shown = [&](std::span<const lessons::Page* const> pages) {
+    const std::vector<Found> found = finder().find("backward", {.read = pages}, 1000);
+    return std::ranges::count_if(found,
+                                 [](const Found& each) { return each.what.after_answer && !each.typed.empty(); });
+  };
+  CHECK(shown({}) == 0);
+  CHECK(shown(read) > 0);
+}
+
+TEST_CASE("every page is found by the first words of its title", "[find]") {
+  for (const lessons::Page* page : course().pages()) {
+    INFO(page->id);
+    const std::vector<Found> found = finder().find(page->title.substr(0, 12), {});
+    const auto at = std::ranges::find_if(
+        found, [&](const Found& each) { return each.what.kind == FoundKind::kPage && each.what.page == page; });
+    REQUIRE(at != found.end());
+    CHECK(place_of(found, &*at) < 3);
+  }
+}
+
+TEST_CASE("a keystroke is answered within a frame", "[find]") {
+  using Clock = std::chrono::steady_clock;
+  double worst = 0;
+  for (const std::string typed : {"e", "in", "the", "memory of", "a step of the optimizer", "zzz"}) {
+    double best = 1e9;  // of three: other programs run here, too
+    for (int i = 0; i < 3; ++i) {
+      const auto begin = Clock::now();
+      (void)finder().find(typed, {});
+      best = std::min(best, std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    }
+    worst = std::max(worst, best);
+  }
+
+  CHECK(worst * 40 / static_cast<double>(course().pages().size()) < 16);
+}
+
+TEST_CASE("the glossary has every term in the alphabet's order, with the pages that use it", "[find]") {
+  const std::vector<app::page::GlossaryEntry> entries = app::page::glossary_of(course());
+  REQUIRE(entries.size() == course().glossary().size());
+  CHECK(std::ranges::is_sorted(entries, {}, [](const auto& each) { return app::page::in_small_letters(each.name); }));
+  for (const auto& entry : entries) {
+    INFO(entry.key);
+    CHECK_FALSE(entry.name.empty());
+    CHECK_FALSE(entry.text.empty());
+  }
+  const auto logits = std::ranges::find(entries, "logits", &app::page::GlossaryEntry::key);
+  REQUIRE(logits != entries.end());
+  CHECK(logits->name == "Logits");
+  CHECK(std::ranges::find(logits->pages, &page("where_memory_goes")) != logits->pages.end());
+}
+
+TEST_CASE("back and forward are a browser's", "[find]") {
+  app::page::History history;
+  const lessons::Page &a = page("where_memory_goes"), &b = page("checkpointing"), &c = page("flce");
+  CHECK(history.go(-1) == nullptr);
+  history.visit(a);
+  history.note_step(2);
+  history.visit(b);
+  history.visit(b);  // again: no visit
+  REQUIRE(history.go(-1) != nullptr);
+  CHECK_FALSE(history.can_go(-1));
+  REQUIRE(history.go(+1) != nullptr);
+  CHECK(history.go(+1) == nullptr);
+  const app::page::Visit* const back = history.go(-1);
+  REQUIRE(back != nullptr);
+  CHECK(back->page == &a);
+  CHECK(back->step == 2);
+  history.visit(c);  // what was ahead is forgotten
+  CHECK_FALSE(history.can_go(+1));
+  CHECK(history.go(-1)->page == &a);
+}
