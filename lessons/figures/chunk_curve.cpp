@@ -88,13 +88,10 @@ Shown shown_of(const record::Params& params, const record::Params* settings) {
   shown.loss.tokens = params.integer("tokens");
   shown.loss.fp32_gradient = params.text("gradient") == "fp32";
   shown.model = record::label_of(kSchema[0], params.text("model"));
-  for (const predict::NeedleShape& shape : predict::kNeedleShapes) {
-    // Those of the 1B where there are no settings.
-    if (shape.key != params.text("model") && shape.key != kModels.front().key) continue;
-    shown.loss.vocab = shape.vocab_size;
-    shown.loss.hidden = shape.hidden_size;
-    if (shape.key == params.text("model")) break;
-  }
+  const llama::Architecture* known = llama::find_architecture(params.text("model"));
+  if (known == nullptr) known = llama::find_architecture(kModels.front().key);  // where there are no settings
+  shown.loss.vocab = known->shape.vocab_size;
+  shown.loss.hidden = known->shape.hidden_size;
   if (params.text("model") == "settings" && settings != nullptr) {
     const llama::Config model = predict::step_settings(experiments::step_params(*settings)).model;
     shown.loss.vocab = model.vocab_size;

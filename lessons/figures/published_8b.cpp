@@ -56,9 +56,7 @@ std::vector<LinePoint> points_of(std::string_view implementation) {
   return points;
 }
 
-const predict::NeedleShape& model() {
-  return *std::ranges::find(predict::kNeedleShapes, "llama-3-8b", &predict::NeedleShape::key);
-}
+predict::NeedleShape model() { return predict::needle_shape(*llama::find_architecture("llama-3-8b")); }
 
 // Of one sequence: the logits that are alive at once, and one kept input per layer.
 record::Bytes per_sequence(const record::Params& params) {
@@ -143,7 +141,7 @@ Table slopes(const record::Params& params) {
 
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
-  const predict::NeedleShape& shape = model();
+  const predict::NeedleShape shape = model();
   figure.head.provenance_line =
       fmt::format("{} on four A100 80 GB with FSDP, published; V = {}, H = {}, L = {}", shape.name,
                   record::format_count(shape.vocab_size), record::format_count(shape.hidden_size), shape.num_layers);
