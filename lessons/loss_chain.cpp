@@ -86,7 +86,7 @@ void eager_chain(Chain& chain, const predict::LossCode& code) {
   const std::size_t of_log_softmax = chain.make_logits("its gradient", 4, code.shifts_logits);
   chain.step(code.shifts_logits ? "The gradient of the shifted copy" : "The gradient of the logits");
   std::size_t gradient =
-      chain.make_logits(code.shifts_logits ? "gradient of the copy" : "gradient of logits", 4, code.shifts_logits);
+      chain.make_logits(code.shifts_logits ? "gradient of copy" : "gradient of logits", 4, code.shifts_logits);
   chain.let_go(log_softmax);
   chain.let_go(of_log_softmax);
   if (code.shifts_logits) {
@@ -96,7 +96,7 @@ void eager_chain(Chain& chain, const predict::LossCode& code) {
   }
   if (casts) {
     chain.step("It is cast back to the model's type");
-    const std::size_t narrow = chain.make_logits("gradient of logits", element);
+    const std::size_t narrow = chain.make_logits("gradient", element);
     chain.let_go(std::exchange(gradient, narrow));
   }
   chain.step("Two matrix multiplications make dX and dW of it");

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "demos/experiments/schemas.h"
+#include "demos/llama/architecture.h"
 #include "demos/predict/chunk_time.h"
 #include "demos/predict/fits.h"
-#include "demos/predict/needle.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/bench.h"
 #include "lessons/figure.h"
@@ -35,28 +35,26 @@ constexpr std::array<record::Choice, 6> kModels{{{"llama-3.2-1b", "Llama 3.2 1B"
                                                  {"settings", "as set"}}};
 constexpr std::array<record::Choice, 4> kCards{
     {{"h200", "H200 SXM"}, {"b200", "B200 SXM"}, {"a100_80", "A100 80 GB SXM"}, {"rtx_4090", "GeForce RTX 4090"}}};
-constexpr std::array<record::Choice, 2> kGradients{{{"model", "16 bits"}, {"fp32", "fp32"}}};
+constexpr std::array<record::Choice, 7> kTokenChoices{{{"1024", "1,024 tokens"},
+                                                       {"4096", "4,096 tokens"},
+                                                       {"8192", "8,192 tokens"},
+                                                       {"16384", "16,384 tokens"},
+                                                       {"32768", "32,768 tokens"},
+                                                       {"98304", "98,304 tokens"},
+                                                       {"settings", "as set"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "model",
                       .label = "Model",
-                      .help = "Whose vocabulary V and hidden size H; in 16 bits",
+                      .help = "Whose vocabulary V and hidden size H, in 16 bits",
                       .kind = record::ParamKind::kChoice,
                       .default_text = "llama-3.2-1b",
                       .choices = kModels},
     record::ParamSpec{.key = "tokens",
                       .label = "Tokens",
                       .help = "B · T, the tokens of a batch",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 64,
-                      .maximum = 1'048'576,
-                      .default_number = 8192,
-                      .logarithmic = true},
-    record::ParamSpec{.key = "gradient",
-                      .label = "Head's gradient",
-                      .help = "Number format in which the chunks' gradients of the head add up",
                       .kind = record::ParamKind::kChoice,
-                      .default_text = "model",
-                      .choices = kGradients},
+                      .default_text = "8192",
+                      .choices = kTokenChoices},
     record::ParamSpec{.key = "card",
                       .label = "Card",
                       .help = "Whose data sheet the model of the time takes its peak and its bandwidth from",
@@ -83,21 +81,26 @@ struct Shown {
   ChunkSpeeds speeds;
 };
 
-Shown shown_of(const record::Params& params, const record::Params* settings) {
-  Shown shown;
-  shown.loss.tokens = params.integer("tokens");
-  shown.loss.fp32_gradient = params.text("gradient") == "fp32";
-  shown.model = record::label_of(kSchema[0], params.text("model"));
-  const llama::Architecture* known = llama::find_architecture(params.text("model"));
-  if (known == nullptr) known = llama::find_architecture(kModels.front().key);  // where there are no settings
-  shown.loss.vocab = known->shape.vocab_size;
-  shown.loss.hidden = known->shape.hidden_size;
-  if (params.text("model") == "settings" && settings != nullptr) {
-    const llama::Config model = predict::step_settings(experiments::step_params(*settings)).model;
-    shown.loss.vocab = model.vocab_size;
-    shown.loss.hidden = model.hidden_size;
+ChunkedLoss loss_of(const record::Params& params, const predict::StepSettings& set) {
+  const std::string &model = params.text("model"), &tokens = params.text("tokens");
+  ChunkedLoss loss{.tokens = tokens == "settings" ? set.tokens() : std::stoll(tokens),
+                   .vocab = set.model.vocab_size,
+                   .hidden = set.model.hidden_size,
+                   .fp32_gradient = set.fp32_weight_gradient};
+  if (const llama::Architecture* known = llama::find_architecture(model)) {
+    loss.vocab = known->shape.vocab_size;
+    loss.hidden = known->shape.hidden_size;
   }
-  shown.card = record::label_of(kSchema[3], params.text("card"));
+  return loss;
+}
+
+Shown shown_of(const record::Params& params, const record::Params* settings) {
+  const record::Params first(experiments::shape_schema().schema);
+  const record::Params set = experiments::step_params(settings != nullptr ? *settings : first);
+  Shown shown{.model = std::string(record::label_of(kSchema[0], params.text("model"))),
+              .loss = loss_of(params, predict::step_settings(set)),
+              .card = std::string(record::label_of(kSchema[2], params.text("card"))),
+              .speeds = {}};
   for (const predict::Card* const card : predict::find_cards(shown.card))
     if (card->bf16 && card->bandwidth)
       shown.speeds = {.flops = *card->bf16 * static_cast<double>(params.integer("reached")) / 100,

@@ -50,7 +50,7 @@ constexpr std::array kSchema{
                       .choices = kOperations},
     whole("numbers", "Numbers", "Which eight numbers x, and which dy: each seed draws others", 1, 999, 1),
     whole("element", "Element", "Which of the eight is set to the value beside it; 0: none", 0, 8, 0),
-    whole("value", "Value", "Of that element, in hundredths: 250 is 2.5", -1000, 1000, 100),
+    whole("value", "Its value × 100", "Of that element, in hundredths: 250 is 2.5", 0, 400, 100),
     whole("digits", "Digits of h", "Differences are taken over h = 10 to the power of minus this", 1, 14, 5),
     only_for(whole("position", "Position", "Of the token in its sequence", 0, 131'071, 7), "rope"),
     only_for(whole("label", "Label", "Which of the eight entries is the right one", 1, 8, 3), "cross_entropy"),

@@ -38,7 +38,7 @@ constexpr std::array kSchema{
                       .kind = record::ParamKind::kChoice,
                       .default_text = "settings",
                       .choices = kPaths},
-    frame_param(99),
+    frame_param(6),
 };
 
 StepSettings step_of(const FigureInput& input) {
@@ -62,7 +62,7 @@ class ChainDiagram {
       : chain_(chain), index_(index), unit_(unit), hidden_(hidden) {
     diagram_.title = fmt::format("{}. {}", index + 1, chain.steps[index]);
     diagram_.unit = "bytes";
-    diagram_.width = kWidth;
+    diagram_.width = kWidth + 2 * kEdge;
     for (std::size_t i = 0; i < chain.steps.size(); ++i) add_step(i);
     for (std::size_t i = 0; i < chain.tensors.size(); ++i) add_tensor(i);
     const double below = kHead + kRow * static_cast<double>(free_.size());
@@ -73,10 +73,10 @@ class ChainDiagram {
   Diagram take() { return std::move(diagram_); }
 
  private:
-  static constexpr double kWidth = 55, kHead = 1.6, kRow = 1.7, kSums = 3.6, kAir = 0.15;
+  static constexpr double kWidth = 55, kHead = 1.9, kRow = 1.65, kSums = 4, kNumbers = 1.5, kAir = 0.15, kEdge = 0.4;
 
   double x_of(std::size_t step) const {
-    return kWidth * static_cast<double>(step) / static_cast<double>(chain_.steps.size());
+    return kEdge + kWidth * static_cast<double>(step) / static_cast<double>(chain_.steps.size());
   }
 
   DiagramBox over(std::size_t first, std::size_t last, double y, double height) const {
@@ -92,7 +92,7 @@ class ChainDiagram {
   }
 
   void add_step(std::size_t i) {
-    DiagramBox box = column(i, 0.1, kHead - 0.4);
+    DiagramBox box = column(i, 0.1, kHead - 0.3);
     box.id = fmt::format("step_{}", i + 1);
     box.label = std::to_string(i + 1);
     diagram_.boxes.push_back(std::move(box));
@@ -128,20 +128,24 @@ class ChainDiagram {
     diagram_.boxes.push_back(std::move(box));
   }
 
+  // Bars, and their numbers below them: low ones have no room for theirs.
   void add_sums(double top) {
     const auto most = static_cast<double>(std::max<Bytes>(chain_.peak(), 1));
     for (std::size_t i = 0; i < chain_.steps.size(); ++i) {
       const Bytes bytes = chain_.logits(i);
       if (bytes == 0) continue;
-      const double height = (kSums - 0.6) * static_cast<double>(bytes) / most;
-      DiagramBox box = column(i, top + kSums - height - 0.1, height);
+      const double foot = top + kSums - kNumbers, height = (kSums - kNumbers - 0.5) * static_cast<double>(bytes) / most;
+      DiagramBox box = column(i, foot - height, height), number = over(i, i, foot, kNumbers);
       box.id = fmt::format("sum_{}", i + 1);
-      box.label = bytes_text(bytes, unit_);
+      box.marked = false;  // its outline would cross the number
       box.state = BoxState::kAlive;
       box.category = record::Category::kLogits;
       box.value = static_cast<double>(bytes);
       box.tip += ": " + bytes_text(bytes, unit_) + " of logits";
+      number.id = box.id + "_number";
+      number.label = bytes_text(bytes, unit_);
       diagram_.boxes.push_back(std::move(box));
+      diagram_.boxes.push_back(std::move(number));
     }
   }
 

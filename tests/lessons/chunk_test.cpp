@@ -14,12 +14,13 @@ using namespace headroom::lessons;
 
 namespace {
 
-FigureData built(std::initializer_list<const char*> assignments, const record::Ledger* run = nullptr, View view = {}) {
+FigureData built(std::initializer_list<const char*> assignments, const record::Ledger* run = nullptr, View view = {},
+                 const record::Params* settings = nullptr) {
   const Figure* figure = find_figure("chunk_curve");
   REQUIRE(figure != nullptr);
   record::Params params(figure->schema);
   for (const char* each : assignments) REQUIRE(params.set_assignment(each).ok());
-  return figure->build({.run = run, .params = &params, .view = view});
+  return figure->build({.run = run, .params = &params, .settings = settings, .view = view});
 }
 
 predict::ChunkedLoss llama_1b(std::int64_t tokens) { return {.tokens = tokens, .vocab = 128'256, .hidden = 2048}; }
@@ -72,7 +73,10 @@ TEST_CASE("the figure marks the rule's chunk and lists it by tokens") {
   REQUIRE(table.rows.size() == 4);
   CHECK(table.rows[2].cells == std::vector<std::string>{"256", "32", "1.96"});
   CHECK(table.rows[3].cells == std::vector<std::string>{"2,048", "48", "1.30"});
-  const FigureData other = built({"tokens=20000", "model=llama-2-7b", "gradient=fp32"});
+  record::Params settings(experiments::training_step().schema);
+  for (const char* each : {"batch=4", "seq=5000", "loss=flce", "weight_gradient=fp32"})
+    REQUIRE(settings.set_assignment(each).ok());
+  const FigureData other = built({"tokens=settings", "model=llama-2-7b"}, nullptr, {}, &settings);
   CHECK(tests::table_of(other).rows[3].name == "20,000");
   CHECK(tests::charts_of(other)[0]->series[0].points[0].y == 20'000.0 * 4096 * 2 + 32'000.0 * 4096 * 4);
 }

@@ -68,7 +68,7 @@ TEST_CASE("at the peak of the code of 2024 are the output before, the logits, th
   CHECK(names(chain, chain.highest()) ==
         std::vector<std::string>{"output before, fp32", "logits, fp32", "shifted copy, fp32", "log-softmax, fp32"});
   CHECK(names(chain, chain.steps.size() - 1) ==
-        std::vector<std::string>{"logits, fp32", "gradient of logits, 16 bits"});  // the output stays
+        std::vector<std::string>{"logits, fp32", "gradient, 16 bits"});  // the output stays
   const LossChain dropped = chain_of({"loss=hf_2024", "keep_output=off"});
   CHECK(chain.peak() - dropped.peak() == 4 * kV * kTokens);  // one tensor, to the byte
   const LossChain newer = chain_of({"loss=hf_2025"});
