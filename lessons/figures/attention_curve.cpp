@@ -59,7 +59,7 @@ class TileDiagram {
     if (all > blocks_) diagram_.title += fmt::format("; the first {} of {} blocks", blocks_, all);
     const auto n = static_cast<double>(blocks_);
     diagram_.width = n + 6;
-    diagram_.height = n + 2;
+    diagram_.height = n + 2.4;
     diagram_.unit = "bytes";
     name("Q", 0);
     name("K, V", n + 2);

@@ -196,7 +196,7 @@ std::string tip_of(const Grid& grid, std::int64_t program, std::int64_t thread, 
 // The threads of one program: a row is a warp, the threads that execute an instruction together.
 HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy busy) {
   const std::int64_t warps = grid.threads() / kWarp;
-  HeatMap map{.title = fmt::format("Program {}: indices {} to {}", program, count(program * grid.block),
+  HeatMap map{.title = fmt::format("Program {}: i = {} to {}, by warp and lane", program, count(program * grid.block),
                                    count((program + 1) * grid.block - 1)),
               .columns = {},
               .rows = {},
@@ -205,10 +205,9 @@ HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy 
               .low = 0,
               .high = static_cast<double>(grid.width),
               .low_text = "idle",
-              .high_text = grid.width == 1 ? "one number per thread" : fmt::format("{} numbers per thread", grid.width),
+              .high_text = grid.width == 1 ? "1 number" : fmt::format("{} numbers", grid.width),
               .tips = {},
-              .numbers = false,
-              .x_name = "lane of the warp"};
+              .numbers = false};
   for (std::int64_t lane = 0; lane < kWarp; ++lane) map.columns.push_back(count(lane));
   for (std::int64_t warp = 0; warp < warps; ++warp) {
     map.rows.push_back(fmt::format("warp {}", warp));

@@ -22,23 +22,26 @@ namespace {
 using record::KernelSpan;
 using record::Recording;
 
+constexpr std::array<record::Choice, 3> kLaunches{{{"5000", "5 µs"}, {"2000", "2 µs"}, {"10000", "10 µs"}}};
+// A large copy as we measured it on an H200; the others by their data sheets.
+constexpr std::array<record::Choice, 4> kBandwidths{{{"4270", "H200, 4,270 GB/s"},
+                                                     {"3350", "H100, 3,350 GB/s"},
+                                                     {"2039", "A100, 2,039 GB/s"},
+                                                     {"1008", "RTX 4090, 1,008 GB/s"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "launch",
                       .label = "Launch",
-                      .unit = "ns",
                       .help = "What the host takes to launch one kernel, or one graph",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 500,
-                      .maximum = 20'000,
-                      .default_number = 5'000},
-    record::ParamSpec{.key = "bandwidth",
-                      .label = "Bandwidth",
-                      .unit = "GB/s",
-                      .help = "Bytes that the device moves per second; a large copy on an H200 reaches 4,270 GB/s",
-                      .kind = record::ParamKind::kInteger,
-                      .minimum = 10,
-                      .maximum = 10'000,
-                      .default_number = 4'270},
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "5000",
+                      .choices = kLaunches},
+    record::ParamSpec{
+        .key = "bandwidth",
+        .label = "Bandwidth",
+        .help = "What the device's memory moves: a copy on an H200 as measured, others by their data sheets",
+        .kind = record::ParamKind::kChoice,
+        .default_text = "4270",
+        .choices = kBandwidths},
 };
 
 // One way to compute the operation.
@@ -151,8 +154,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   figure.head.empty_reason = why_not_traced(recording);
   if (!figure.head.empty_reason.empty()) return;
   const std::array<Form, 3> forms = forms_of(recording);
-  const Model model{.launch = static_cast<double>(input.params->integer("launch")),
-                    .bytes_per_ns = static_cast<double>(input.params->integer("bandwidth")),
+  const Model model{.launch = std::stod(input.params->text("launch")),
+                    .bytes_per_ns = std::stod(input.params->text("bandwidth")),
                     .rows = rows_of(recording)};
   if (recording.info().device == record::DeviceKind::kCpu)
     figure.head.empty_reason = "On a CPU nothing is launched: this figure needs a run on a GPU.";
