@@ -12,17 +12,17 @@
 namespace headroom::lessons {
 
 struct StepBudget {
-  std::string name;  // "bf16"
+  std::string name;   // "bf16"
   std::string whose;  // "Llama 3.2 1B, bf16, batch 4, 1,024 tokens, NVIDIA H200"
   double tokens_per_second = 0;
   double flops_per_token = 0;  // of the model
   double peak = 0;             // operations per second
   // Of the step's time; together 1.
-  double model = 0, again = 0;     // at the peak
-  double products = 0;             // what matrix products take beyond these two; of a traced run
-  double memory = 0;               // everything else that runs; of a traced run, or of the bound
-  double idle = 0;                 // of a traced run
-  double rest = 0;                 // what nothing divides further
+  double model = 0, again = 0;  // at the peak
+  double products = 0;          // what matrix products take beyond these two; of a traced run
+  double memory = 0;            // everything else that runs; of a traced run, or of the bound
+  double idle = 0;              // of a traced run
+  double rest = 0;              // what nothing divides further
 
   double mfu() const { return model; }
   double hfu() const { return model + again; }

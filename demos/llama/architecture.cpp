@@ -14,8 +14,7 @@ constexpr record::Bytes kElement = 2, kLogSumExp = 4, kMask = 1, kTokenId = 8;
 // config.json of openai-community/gpt2-xl, meta-llama/Llama-2-7b and meta-llama/Meta-Llama-3-70B; those that can be trained
 // here are in config.cpp.
 std::array<Architecture, 5> made_architectures() {
-  const Architecture llama_3{
-      .name = "Llama 3 8B", .shape = *find_config("llama-3-8b"), .context = 8192};
+  const Architecture llama_3{.name = "Llama 3 8B", .shape = *find_config("llama-3-8b"), .context = 8192};
   Architecture large = llama_3;
   large.name = "Llama 3 70B";
   large.shape.id = "llama-3-70b";
@@ -75,18 +74,18 @@ BlockNumbers mlp_of(const Architecture& model) {
   const std::int64_t h = c.hidden_size, f = c.intermediate_size, matrices = model.gelu ? 2 : 3;
   // A bias for each output: of what widens, F; of what narrows, H.
   const std::int64_t weights = matrices * h * f, bias = model.biases ? (matrices - 1) * f + h : 0;
-  return {.shape = fmt::format("{} × {}", matrices, by(f, h)),
-          .parameters = c.num_layers * (weights + bias),
-          .flops = static_cast<double>(2 * c.num_layers * weights),
-          .kept = c.num_layers * kElement * (h + matrices * f)};  // the norm's result, then each product's other operand
+  return {
+      .shape = fmt::format("{} × {}", matrices, by(f, h)),
+      .parameters = c.num_layers * (weights + bias),
+      .flops = static_cast<double>(2 * c.num_layers * weights),
+      .kept = c.num_layers * kElement * (h + matrices * f)};  // the norm's result, then each product's other operand
 }
 
 // `count` norms, each of which keeps its input.
 BlockNumbers norms_of(const Architecture& model, std::int64_t count) {
   const std::int64_t h = model.shape.hidden_size, rows = model.layer_norm ? 2 : 1;
-  return {.shape = rows == 2 ? by(rows, h) : format_count(h),
-          .parameters = count * rows * h,
-          .kept = count * kElement * h};
+  return {
+      .shape = rows == 2 ? by(rows, h) : format_count(h), .parameters = count * rows * h, .kept = count * kElement * h};
 }
 
 }  // namespace

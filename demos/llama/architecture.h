@@ -17,9 +17,10 @@ struct Architecture {
   std::string_view name;  // "GPT-2 XL"
   Config shape;           // with as many key and value heads as heads: nothing is shared
   std::int64_t context = 0;
-  bool learned_positions = false;  // a table [context, H] that is added to the embedding; else RoPE, which has no weights
-  bool layer_norm = false;         // a weight and a bias per number; else RMSNorm, which has the weight alone
-  bool gelu = false;               // an MLP of two matrices; else SwiGLU's three
+  bool learned_positions =
+      false;                // a table [context, H] that is added to the embedding; else RoPE, which has no weights
+  bool layer_norm = false;  // a weight and a bias per number; else RMSNorm, which has the weight alone
+  bool gelu = false;        // an MLP of two matrices; else SwiGLU's three
   bool dropout = false;
   bool biases = false;  // of all projections
 };
@@ -33,10 +34,10 @@ inline constexpr std::size_t kNumBlocks = 8;
 
 // In all layers together.
 struct BlockNumbers {
-  std::string shape;            // of one of them: "3 × 2,048 × 8,192"
+  std::string shape;  // of one of them: "3 × 2,048 × 8,192"
   std::int64_t parameters = 0;
-  double flops = 0;             // forward per token: the matrix products, attention with earlier positions only
-  record::Bytes kept = 0;       // per token for backward, in 16 bits: each operand once, by flash attention
+  double flops = 0;        // forward per token: the matrix products, attention with earlier positions only
+  record::Bytes kept = 0;  // per token for backward, in 16 bits: each operand once, by flash attention
 };
 
 // `sequence`: T, of attention's products. 1B: the embedding has 262,668,288 parameters, 21.25 % of 1,235,814,400; GPT-2 XL has

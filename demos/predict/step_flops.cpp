@@ -45,8 +45,8 @@ std::optional<double> products_peak(const StepSettings& step, const Card& card) 
 
 const Card* card_of_gpu(std::string_view gpu) {
   const auto all = cards();
-  const auto found = std::ranges::find_if(
-      all, [&](const Card& card) { return !card.driver_name.empty() && card.driver_name == gpu; });
+  const auto found =
+      std::ranges::find_if(all, [&](const Card& card) { return !card.driver_name.empty() && card.driver_name == gpu; });
   return found == all.end() ? nullptr : &*found;
 }
 

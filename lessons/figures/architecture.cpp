@@ -27,9 +27,9 @@ constexpr std::array<record::Choice, llama::kNumBlocks + 1> kBlocks{{{"embedding
                                                                      {"all", "The whole model"}}};
 
 using Ways = std::array<record::Choice, 2>;
-constexpr Ways kPositions{{{"on", "RoPE"}, {"off", "learned positions"}}}, kNorms{{{"on", "RMSNorm"}, {"off", "LayerNorm"}}},
-    kMlps{{{"on", "SwiGLU"}, {"off", "GELU"}}}, kDropouts{{{"on", "no dropout"}, {"off", "dropout"}}},
-    kHeads{{{"on", "5 keys and values"}, {"off", "25 keys and values"}}};
+constexpr Ways kPositions{{{"on", "RoPE"}, {"off", "learned positions"}}},
+    kNorms{{{"on", "RMSNorm"}, {"off", "LayerNorm"}}}, kMlps{{{"on", "SwiGLU"}, {"off", "GELU"}}},
+    kDropouts{{{"on", "no dropout"}, {"off", "dropout"}}}, kHeads{{{"on", "5, shared"}, {"off", "25"}}};
 
 constexpr record::ParamSpec change(std::string_view key, std::string_view label, std::string_view help,
                                    const Ways& ways) {
@@ -45,14 +45,14 @@ constexpr std::array kSchema{
                       .label = "Block",
                       .help = "Whose numbers the table has; or click on one",
                       .kind = record::ParamKind::kChoice,
-                      .default_text = "embedding",
+                      .default_text = "all",
                       .choices = kBlocks},
-    change("rope", "GPT-2 with RoPE", "Change 1: queries and keys are rotated by their position, without a table",
+    change("rope", "GPT-2: positions", "Change 1: queries and keys are rotated by their position, without a table",
            kPositions),
-    change("rms_norm", "… with RMSNorm", "Change 2: a weight per number, without mean and bias", kNorms),
-    change("swiglu", "… with SwiGLU", "Change 3: a third matrix, the gate, of the same size", kMlps),
-    change("no_dropout", "… without dropout", "Change 4: no number is set to zero at random", kDropouts),
-    change("grouped", "… with grouped queries", "Change 5: five heads share a key and a value head", kHeads),
+    change("rms_norm", "GPT-2: norms", "Change 2: a weight per number, without mean and bias", kNorms),
+    change("swiglu", "GPT-2: MLP", "Change 3: a third matrix, the gate, of the same size", kMlps),
+    change("no_dropout", "GPT-2: dropout", "Change 4: no number is set to zero at random", kDropouts),
+    change("grouped", "GPT-2: keys, values", "Change 5: five heads share a key and a value head", kHeads),
 };
 constexpr std::array<std::string_view, 3> kLlamas{"llama-2-7b", "llama-3-8b", "llama-3.2-1b"};
 constexpr std::string_view kFirst = "gpt2-xl", kChangedName = "GPT-2 XL, changed";
@@ -119,7 +119,7 @@ constexpr std::array<Row, 9> kRows{{{Block::kEmbedding, false},
                                     {Block::kDropout, true},
                                     {Block::kFinalNorm, false},
                                     {Block::kHead, false}}};
-constexpr double kColumn = 10, kGap = 0.8, kRow = 1, kBetween = 0.4;
+constexpr double kColumn = 10, kGap = 0.8, kRow = 1, kBetween = 0.15;
 
 std::string_view key_of(Block block) { return kBlocks[static_cast<std::size_t>(block)].key; }
 
@@ -131,7 +131,8 @@ std::string title_of(const Architecture& model) {
 void add_column(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden) {
   double y = 0;
   const auto id = [&](std::string_view part) { return fmt::format("{}.{}", model.shape.id, part); };
-  diagram.boxes.push_back({.id = id("name"), .x = x, .y = y, .width = kColumn, .height = kRow, .label = title_of(model)});
+  diagram.boxes.push_back(
+      {.id = id("name"), .x = x, .y = y, .width = kColumn, .height = kRow, .label = title_of(model)});
   y += kRow;
   int norms = 0;
   for (const Row& row : kRows) {
@@ -158,7 +159,7 @@ void add_column(Diagram& diagram, const Architecture& model, double x, std::stri
 }
 
 Diagram diagram_of(const std::vector<Architecture>& models, std::string_view chosen, bool hidden) {
-  Diagram diagram{.title = "From the token to the logits; narrow boxes are in each layer", .boxes = {}, .arrows = {}};
+  Diagram diagram;
   diagram.width = static_cast<double>(models.size()) * (kColumn + 2 * kGap) - 2 * kGap;
   diagram.height = kRow + static_cast<double>(kRows.size()) * (kRow + kBetween) + kBetween;
   diagram.unit = "parameters";
@@ -228,7 +229,8 @@ extern const Figure kArchitecture;
 constinit const Figure kArchitecture{
     .id = "architecture",
     .title = "From GPT-2 to Llama 3",
-    .caption = "The blocks of four models, what changed, and the shape, parameters, operations and kept bytes of one block",
+    .caption =
+        "The blocks of four models, what changed, and the shape, parameters, operations and kept bytes of one block",
     .schema = kSchema,
     .basis = Basis::kFormula,
     .add_panels = add_panels,

@@ -104,15 +104,14 @@ Table sums_of(const std::vector<StepBudget>& budgets, std::string foot) {
               .rows = {},
               .foot = std::move(foot)};
   for (const StepBudget& each : budgets)
-    table.rows.push_back({.category = {},
-                          .name = each.name,
-                          .note = {},
-                          .cells = {speed_text(each.tokens_per_second),
-                                    fmt::format("{:.4g}", each.flops_per_token / kGiga),
-                                    fmt::format("{:.3g}", each.tokens_per_second * each.flops_per_token / kTera),
-                                    fmt::format("{:.3g}", each.peak / kTera), percent(each.mfu()),
-                                    percent(each.hfu())},
-                          .tip = tip_of(each)});
+    table.rows.push_back(
+        {.category = {},
+         .name = each.name,
+         .note = {},
+         .cells = {speed_text(each.tokens_per_second), fmt::format("{:.4g}", each.flops_per_token / kGiga),
+                   fmt::format("{:.3g}", each.tokens_per_second * each.flops_per_token / kTera),
+                   fmt::format("{:.3g}", each.peak / kTera), percent(each.mfu()), percent(each.hfu())},
+         .tip = tip_of(each)});
   return table;
 }
 

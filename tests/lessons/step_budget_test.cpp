@@ -88,8 +88,8 @@ TEST_CASE("the bound of a step rises with the batch, and holds for what was meas
   double before = 0;
   for (const char* batch : {"batch=1", "batch=4", "batch=32"}) {
     REQUIRE(params.set_assignment(batch).ok());
-    const auto least = lessons::least_budget(predict::step_settings(experiments::step_params(params)),
-                                             AttentionFlops::kNone, card);
+    const auto least =
+        lessons::least_budget(predict::step_settings(experiments::step_params(params)), AttentionFlops::kNone, card);
     REQUIRE(least);
     CHECK(least->mfu() > before);
     CHECK(least->mfu() < 1);

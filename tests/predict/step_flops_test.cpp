@@ -1,6 +1,6 @@
 // Operations of a step, and the peak that they are held against.
-#include "demos/experiments/schemas.h"
 #include "demos/predict/step_flops.h"
+#include "demos/experiments/schemas.h"
 #include "tests/support/catch.h"
 
 using namespace headroom;

@@ -140,7 +140,8 @@ class DiagramLayout {
   void box(const DiagramBox& box) {
     const Rect rect = rect_of(box);
     ground(rect, box, box.filled);
-    if (box.marked) outline(rect, sheet_.px(4), palette_.text, 1.5f, 0);
+    const bool close = box.state == BoxState::kSame || box.state == BoxState::kChanged;  // to the next one
+    if (box.marked) outline(rect, close ? -sheet_.line_px(1) : sheet_.px(4), palette_.text, close ? 3 : 1.5f, 0);
     words(box, rect);
     sheet_.scene().hits.push_back({rect, std::nullopt, box.tip, box.action});
   }
