@@ -93,10 +93,10 @@ TEST_CASE("the page's four steps have the peaks that were recorded, of four kind
   CHECK(highest(*charts[1]) == 7'321'515'520.0);
   CHECK(highest(*charts[2]) == 20'945'548'800.0);
   CHECK(highest(*charts[3]) == 9'973'959'168.0);
-  CHECK(charts[0]->title == "A: batch 4, fused linear cross entropy");
-  CHECK(charts[1]->title == "B: batch 4, checkpointing, optimizer on the host, weights on the host");
-  CHECK(charts[2]->title == "C: batch 4");
-  CHECK(charts[3]->title == "D: batch 1, fused kernels, fused linear cross entropy");
+  CHECK(charts[0]->title == "A, peak 14.37 GiB: batch 4, fused linear cross entropy");
+  CHECK(charts[1]->title == "B, peak 6.82 GiB: batch 4, checkpointing, optimizer on the host, weights on the host");
+  CHECK(charts[2]->title == "C, peak 19.51 GiB: batch 4");
+  CHECK(charts[3]->title == "D, peak 9.29 GiB: batch 1, fused kernels, fused linear cross entropy");
 }
 
 TEST_CASE("a step of the grid ends where its time does, or with all others where phases are aligned") {
@@ -114,9 +114,10 @@ TEST_CASE("while the question is open the steps have letters and no names") {
   const Four four;
   const FigureData hidden = four.build("phase", true), shown = four.build("phase");
   for (std::size_t i = 0; i < 4; ++i) {
-    const std::string letter(1, static_cast<char>('A' + i));
-    CHECK(tests::charts_of(hidden)[i]->title == letter);
-    CHECK(tests::charts_of(shown)[i]->title.starts_with(letter + ": batch "));
+    const std::string letter(1, static_cast<char>('A' + i)), before = tests::charts_of(hidden)[i]->title;
+    CHECK(before.starts_with(letter + ", peak "));
+    CHECK(before.ends_with("iB"));
+    CHECK(tests::charts_of(shown)[i]->title.starts_with(before + ": batch "));
   }
 }
 
