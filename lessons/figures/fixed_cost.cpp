@@ -17,14 +17,13 @@
 namespace headroom::lessons {
 namespace {
 
-constexpr std::array<record::Choice, 2> kOver{{{"batch", "over the batch"}, {"sequence", "over the sequence"}}};
-constexpr std::array<record::Choice, 2> kShown{{{"time", "time of a step"}, {"speed", "tokens per second"}}};
-constexpr std::array<record::Choice, 3> kPoints{
-    {{"all", "line through all points"}, {"5", "through the first five"}, {"3", "through the first three"}}};
-constexpr std::array<record::Choice, 4> kWhatIf{{{"measured", "as measured"},
-                                                 {"half_fixed", "half the fixed part"},
-                                                 {"no_fixed", "no fixed part"},
-                                                 {"half_slope", "half the part per token"}}};
+constexpr std::array<record::Choice, 2> kOver{{{"batch", "batch"}, {"sequence", "sequence"}}};
+constexpr std::array<record::Choice, 2> kShown{{{"time", "step time"}, {"speed", "tokens/s"}}};
+constexpr std::array<record::Choice, 3> kPoints{{{"all", "all points"}, {"5", "first five"}, {"3", "first three"}}};
+constexpr std::array<record::Choice, 4> kWhatIf{{{"measured", "as it is"},
+                                                 {"half_fixed", "half fixed"},
+                                                 {"no_fixed", "none fixed"},
+                                                 {"half_slope", "half per token"}}};
 constexpr std::array kSchema{
     record::ParamSpec{.key = "shows",
                       .label = "Shows",
@@ -131,9 +130,8 @@ std::string words_of(const LineFit& line, const ShownUnit& unit) {
 
 ChartPoint point_of(const Timed& step, std::string_view name, bool speeds, const ShownUnit& unit) {
   const double tokens = step.tokens(), speed = speed_of(tokens, step.time);
-  const std::string tip =
-      fmt::format("{}, batch {}, {} tokens: {} per step, {} tokens/s", name, step.batch,
-                  record::format_count(step.seq), amount_text(step.time, unit), speed_text(speed));
+  const std::string tip = fmt::format("{}, batch {}, {} tokens: {} per step, {} tokens/s", name, step.batch,
+                                      record::format_count(step.seq), amount_text(step.time, unit), speed_text(speed));
   if (!speeds) return {.x = tokens, .y = step.time, .low = step.low, .high = step.high, .tip = tip};
   return {.x = tokens, .y = speed, .low = speed_of(tokens, step.high), .high = speed_of(tokens, step.low), .tip = tip};
 }
@@ -224,14 +222,16 @@ double repeat_spread(const Owner& published) {
 }
 
 Table equal_steps(const std::vector<Owner>& owners) {
-  Table table{.head = "Change of the step's time at equal tokens", .columns = {"without FLCE", "all kernels"}, .rows = {}};
+  Table table{
+      .head = "Change of the step's time at equal tokens", .columns = {"without FLCE", "all kernels"}, .rows = {}};
   for (const Owner& owner : owners) {
     if (owner.plain().empty()) continue;
     table.rows.push_back({.name = owner.name,
                           .note = plain_words(owner.plain(), unit_of_times(owner)),
                           .cells = {changes(owner.steps[1], owner.plain()), changes(owner.all(), owner.plain())}});
     if (const double spread = owner.published ? repeat_spread(owner) : 0; spread > 0)
-      table.foot = fmt::format("Four equal runs of the report, at batch 4 with all kernels, differ by {:.1f} %.", spread);
+      table.foot =
+          fmt::format("Four equal runs of the report, at batch 4 with all kernels, differ by {:.1f} %.", spread);
   }
   return table;
 }
@@ -241,8 +241,7 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Recording& recording = input.run->recording();
   ReportSweep sweep = input.params->text("over") == "batch" ? report_over_batch() : report_over_sequence();
   find_points(sweep, recording);
-  std::vector<Owner> owners{{"Report, RTX 4090", true, {}},
-                            {"This run, " + device_name(recording.info()), false, {}}};
+  std::vector<Owner> owners{{"Report, RTX 4090", true, {}}, {"This run, " + device_name(recording.info()), false, {}}};
   for (std::size_t i = 0; i < kReportStrategies.size(); ++i) {
     owners[0].steps[i] = published_steps(sweep, kReportStrategies[i].key);
     owners[1].steps[i] = recorded_steps(sweep, kReportStrategies[i].key, recording);
@@ -261,7 +260,8 @@ extern const Figure kFixedCost;
 constinit const Figure kFixedCost{
     .id = "fixed_cost",
     .title = "A step's fixed part",
-    .caption = "Time of the report's step over its tokens, published and measured here, with the line through the points",
+    .caption =
+        "Time of the report's step over its tokens, published and measured here, with the line through the points",
     .schema = kSchema,
     .add_panels = add_panels,
 };

@@ -117,7 +117,8 @@ void add_line(Chart& memory, const record::Params& params) {
   constexpr record::Bytes kCard = 80 * record::kGiB;
   const double card = static_cast<double>(kCard) / kUnit.size;
   memory.references.push_back(std::move(drawn));
-  memory.references.push_back({"card, " + bytes_text(kCard, kUnit, 0), {memory.x.low, memory.x.high}, {card, card}, true});
+  memory.references.push_back(
+      {"card, " + bytes_text(kCard, kUnit, 0), {memory.x.low, memory.x.high}, {card, card}, true});
   fit_y(memory);
 }
 
@@ -127,11 +128,11 @@ Table slopes(const record::Params& params) {
     return TableRow{.name = std::move(name), .cells = {bytes_text(static_cast<record::Bytes>(bytes), kUnit, 1)}};
   };
   Table table{.head = "Each further sequence", .columns = {"memory"}, .rows = {}};
-  const auto logits = static_cast<double>(predict::needle_bytes(model(), params.integer("copies"), seq));
-  const auto kept = static_cast<double>(predict::kept_inputs_bytes(model(), seq));
-  table.rows.push_back(row(fmt::format("Logits in fp32, {} · 4 · V · T", params.integer("copies")), logits));
-  table.rows.push_back(row("Kept inputs of the layers, 2 · H · L · T", kept));
-  table.rows.push_back(row("Closed form, their sum", logits + kept));
+  const record::Bytes logits = predict::needle_bytes(model(), params.integer("copies"), seq);
+  const record::Bytes kept = predict::kept_inputs_bytes(model(), seq);
+  table.rows.push_back(row(fmt::format("Closed form: {} of logits in fp32 and {} of kept inputs",
+                                       bytes_text(logits, kUnit, 1), bytes_text(kept, kUnit, 1)),
+                           static_cast<double>(logits + kept)));
   for (const Way& way : kWays)
     if (const auto line = fit_line(points_of(way.key)))
       table.rows.push_back(row(fmt::format("{}: slope of its three points", way.label), line->slope));
@@ -159,8 +160,9 @@ extern const Figure kPublished8b;
 constinit const Figure kPublished8b{
     .id = "published_8b",
     .title = "Llama 3 8B, published",
-    .caption = "Peak memory and speed of Llama 3 8B by batch as published, and what each further sequence takes by "
-               "closed form",
+    .caption =
+        "Peak memory and speed of Llama 3 8B by batch as published, and what each further sequence takes by "
+        "closed form",
     .schema = kSchema,
     .basis = Basis::kParameters,
     .add_panels = add_panels,

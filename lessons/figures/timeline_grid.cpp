@@ -68,7 +68,8 @@ std::string name_of(const record::RunInfo& info) {
     record::Params with = params, without = defaults;
     experiments::apply(with, each.settings);
     experiments::apply(without, each.settings);
-    if (with.to_map() == params.to_map() && without.to_map() != defaults.to_map()) name += ", " + std::string(each.label);
+    if (with.to_map() == params.to_map() && without.to_map() != defaults.to_map())
+      name += ", " + std::string(each.label);
   }
   return name;
 }
@@ -121,7 +122,7 @@ Grid grid_of(const std::vector<Shot>& shots, const FigureInput& input) {
   grid.x.shown = time_unit(grid.x.high);
   grid.x.name = std::string(grid.x.shown->name);
   if (grid.aligned && shots.size() > 1) grid.x.name += ", phases as wide as in A";
-  grid.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.12 * most), .shown = grid.unit};
+  grid.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.2 * most), .shown = grid.unit};
   return grid;
 }
 
@@ -139,8 +140,8 @@ Chart chart_of(const Shot& shot, const Shot& first, const Grid& grid, std::strin
   const auto columns = record::reduce(*shot.run, shot.map, 0, shot.map.end(), grid.columns);
   for (const record::Column& column : columns) {
     const double middle = (column.begin + column.end) / 2;
-    const std::string tip = fmt::format("{}: {}", phase_at(shot.spans, middle),
-                                        bytes_text(column.high.allocated, grid.unit));
+    const std::string tip =
+        fmt::format("{}: {}", phase_at(shot.spans, middle), bytes_text(column.high.allocated, grid.unit));
     for (std::size_t i = 0; i < grid.kinds.size(); ++i) {  // as high over the whole column
       chart.series[i].points.push_back(point_of(column, grid.kinds[i], place(column.begin), tip));
       chart.series[i].points.push_back(point_of(column, grid.kinds[i], place(column.end), {}));
@@ -148,11 +149,10 @@ Chart chart_of(const Shot& shot, const Shot& first, const Grid& grid, std::strin
   }
   for (const record::PhaseSpan& span : grid.aligned ? first.spans : shot.spans)
     if (span.phase != record::Phase::kRecompute)
-      chart.spans.push_back({std::string(record::label_of(span.phase)), span.begin, span.end,
-                             static_cast<int>(chart.spans.size() % 4)});
-  const record::Bytes peak = shot.peak().totals.allocated;
-  const auto y = static_cast<double>(peak);
-  chart.references.push_back({"peak " + bytes_text(peak, grid.unit), {chart.x.low, chart.x.high}, {y, y}});
+      chart.spans.push_back(
+          {std::string(record::label_of(span.phase)), span.begin, span.end, static_cast<int>(chart.spans.size() % 4)});
+  const auto y = static_cast<double>(shot.peak().totals.allocated);
+  chart.references.push_back({"", {chart.x.low, chart.x.high}, {y, y}});  // its number is in the title
   return chart;
 }
 
@@ -165,8 +165,9 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const Grid grid = grid_of(shots, input);
   for (std::size_t i = 0; i < shots.size(); ++i) {
     const record::RunInfo& info = shots[i].run->recording().info();
+    const std::string peak = letter(i) + ", peak " + bytes_text(shots[i].peak().totals.allocated, grid.unit);
     const std::string name = input.view.hidden ? "" : ": " + name_of(info);
-    figure.panels.emplace_back(chart_of(shots[i], shots.front(), grid, letter(i) + name));
+    figure.panels.emplace_back(chart_of(shots[i], shots.front(), grid, peak + name));
     if (!input.view.hidden) figure.head.provenance["step." + letter(i)] = provenance_line(info);
   }
 }

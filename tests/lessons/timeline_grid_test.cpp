@@ -75,6 +75,30 @@ TEST_CASE("each step of the grid has the peak of its memory timeline, on shared 
   }
 }
 
+TEST_CASE("the page's four steps have the peaks that were recorded, of four kinds") {
+  std::vector<record::Recording> runs;
+  for (const char* const name : {"technique_loss_flce_h200", "technique_offload_h200", "technique_plain_h200",
+                                 "llama-3.2-1b_h200_fused_kernels"}) {
+    auto run = record::Recording::read(std::string(HEADROOM_SOURCE_DIR) + "/assets/recordings/" + name + ".hrec");
+    REQUIRE(run.ok());
+    runs.push_back(std::move(run).value());
+  }
+  std::vector<record::Ledger> ledgers(runs.begin(), runs.end());
+  std::vector<const record::Ledger*> beside;
+  for (const record::Ledger& ledger : ledgers) beside.push_back(&ledger);
+  const FigureData grid = lessons::find_figure("timeline_grid")->build({.run = beside[0], .beside = beside});
+  const auto charts = tests::charts_of(grid);
+  REQUIRE(charts.size() == 4);
+  CHECK(highest(*charts[0]) == 15'431'628'800.0);
+  CHECK(highest(*charts[1]) == 7'321'515'520.0);
+  CHECK(highest(*charts[2]) == 20'945'548'800.0);
+  CHECK(highest(*charts[3]) == 9'973'959'168.0);
+  CHECK(charts[0]->title == "A, peak 14.37 GiB: batch 4, fused linear cross entropy");
+  CHECK(charts[1]->title == "B, peak 6.82 GiB: batch 4, checkpointing, optimizer on the host, weights on the host");
+  CHECK(charts[2]->title == "C, peak 19.51 GiB: batch 4");
+  CHECK(charts[3]->title == "D, peak 9.29 GiB: batch 1, fused kernels, fused linear cross entropy");
+}
+
 TEST_CASE("a step of the grid ends where its time does, or with all others where phases are aligned") {
   const Four four;
   const FigureData aligned = four.build("phase");
@@ -90,9 +114,10 @@ TEST_CASE("while the question is open the steps have letters and no names") {
   const Four four;
   const FigureData hidden = four.build("phase", true), shown = four.build("phase");
   for (std::size_t i = 0; i < 4; ++i) {
-    const std::string letter(1, static_cast<char>('A' + i));
-    CHECK(tests::charts_of(hidden)[i]->title == letter);
-    CHECK(tests::charts_of(shown)[i]->title.starts_with(letter + ": batch "));
+    const std::string letter(1, static_cast<char>('A' + i)), before = tests::charts_of(hidden)[i]->title;
+    CHECK(before.starts_with(letter + ", peak "));
+    CHECK(before.ends_with("iB"));
+    CHECK(tests::charts_of(shown)[i]->title.starts_with(before + ": batch "));
   }
 }
 
