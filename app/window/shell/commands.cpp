@@ -119,7 +119,7 @@ constexpr Command kCommands[] = {
     {"glossary", "Glossary", "terms words definitions", "", nullptr, acts::show_glossary},
     {"contents", "Contents", "pages chapters table", "G", nullptr, acts::show_contents},
     {"keys", "Keys", "keyboard shortcuts help", "?", nullptr, acts::show_keys},
-    {"present", "Present: on stage", "room projector slides", "F5", [](const Frame& f) { return !f.ui.stage; },
+    {"on stage", "Present: on stage", "room projector slides", "F5", [](const Frame& f) { return !f.ui.stage; },
      acts::change_screen, 0},
     {"desk", "Leave the stage", "present", "F5", [](const Frame& f) { return f.ui.stage; }, acts::change_screen, 0},
     {"full screen", "Full screen", "window", "F11", [](const Frame& f) { return !f.ui.stage; }, acts::change_screen, 1},
