@@ -121,7 +121,7 @@ constexpr Command kCommands[] = {
     {"keys", "Keys", "keyboard shortcuts help", "?", nullptr, acts::show_keys},
     {"on stage", "Present: on stage", "room projector slides", "F5", [](const Frame& f) { return !f.ui.stage; },
      acts::change_screen, 0},
-    {"desk", "Leave the stage", "present", "F5", [](const Frame& f) { return f.ui.stage; }, acts::change_screen, 0},
+    {"desk", "Leave the stage", "desk room", "F5", [](const Frame& f) { return f.ui.stage; }, acts::change_screen, 0},
     {"full screen", "Full screen", "window", "F11", [](const Frame& f) { return !f.ui.stage; }, acts::change_screen, 1},
     {"figure only", "The figure only; again with words", "hide text", "F", nullptr, acts::show_figure_only},
     {"light", "Theme: light", "color white", "Ctrl T", [](const Frame& f) { return f.ui.theme != ThemeId::kLight; },
