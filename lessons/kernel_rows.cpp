@@ -141,6 +141,16 @@ void add_lanes(Lanes& panel, const Recording& recording, const std::vector<Kerne
   }
 }
 
+std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view form) {
+  const std::string op = std::string(kFormPrefix) + std::string(form);
+  std::vector<KernelSpan> found;
+  for (const KernelSpan& span : recording.kernel_spans())
+    if (span.step >= 0 && span.kind != record::SpanKind::kRuntimeCall && recording.op_name(span.op) == op)
+      found.push_back(span);
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  return found;
+}
+
 double length_of(const std::vector<KernelSpan>& spans) {
   Nanoseconds end = spans.empty() ? 0 : spans.front().start;
   for (const KernelSpan& span : spans) end = std::max(end, span.start + span.duration);

@@ -15,6 +15,9 @@ namespace headroom::lessons {
 // The demo `launches` names its operators so: "launches.eager", "launches.fused", "launches.graph".
 inline constexpr std::string_view kFormPrefix = "launches.";
 
+// The kernels of one of its forms, "eager", on a CPU the operators, in the order in which they ran.
+std::vector<record::KernelSpan> kernels_of(const record::Recording& recording, std::string_view form);
+
 // From the start of the first span to the end of the last, in ns.
 double length_of(const std::vector<record::KernelSpan>& spans);
 // For that length, or what the view asks for.

@@ -23,7 +23,7 @@ std::span<const PublishedKernel> published_kernels();
 
 // One run of the report on Liger Kernel: assets/published/report_2024.csv has machine, settings, exactness.
 struct PublishedRun {
-  std::string_view experiment;  // "batch", "sequence", "timeline"; "checkpoints" and "logits_x3" are arithmetic
+  std::string_view experiment;  // "batch", "sequence", "timeline", "repeat"; "checkpoints", "logits_x3" are arithmetic
   std::string_view figures;     // of the report: "13_16"
   std::string_view strategy;    // "hf", "liger_without_flce", "liger_all", "formula"
   std::int64_t batch, seq;
@@ -33,5 +33,15 @@ struct PublishedRun {
 };
 
 std::span<const PublishedRun> published_runs();
+
+// One bar of the Liger paper's training of Llama 3 8B: assets/published/liger_8b.csv has set-up and exactness.
+struct PublishedTraining {
+  std::string_view implementation;  // "huggingface", "liger"
+  std::int64_t batch;
+  record::Bytes peak;
+  double tokens_per_second;
+};
+
+std::span<const PublishedTraining> published_trainings();
 
 }  // namespace headroom::lessons

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "demos/experiments/demo.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -31,6 +32,17 @@ std::int64_t setting(const SweepPoint& point, std::string_view key) {
   const char* const end = found->second.data() + found->second.size();
   const auto [parsed, error] = std::from_chars(found->second.data(), end, number);
   return error == std::errc() && parsed == end ? number : -1;
+}
+
+record::Schema schema_of(const record::Recording& recording) {
+  const experiments::DemoInfo* demo = experiments::find_demo(recording.info().demo);
+  return demo == nullptr ? record::Schema() : demo->schema;
+}
+
+record::Params settings_of(const record::Recording& recording, const SweepPoint& point) {
+  std::map<std::string, std::string> all = recording.info().params;
+  for (const auto& [key, value] : point.params) all[key] = value;
+  return record::Params::known_of(schema_of(recording), all);
 }
 
 bool is_computed(const SweepPoint& point) { return point.provenance.contains(std::string(kSourceOfPoint)); }

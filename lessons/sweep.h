@@ -22,6 +22,11 @@ std::vector<std::string> series_of(const record::Recording& recording);
 // A whole number among the point's settings; -1: it has none.
 std::int64_t setting(const SweepPoint& point, std::string_view key);
 
+// Of the demo whose runs the sweep is of; empty: this version does not know it.
+record::Schema schema_of(const record::Recording& recording);
+// The settings of the run of a point.
+record::Params settings_of(const record::Recording& recording, const SweepPoint& point);
+
 // The key in a point's provenance by which it says that it was computed: "predicted", "formula".
 inline constexpr std::string_view kSourceOfPoint = "source";
 bool is_computed(const SweepPoint& point);

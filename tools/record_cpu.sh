@@ -61,6 +61,11 @@ schedule() {
 }
 schedule schedule_cpu run train_step --set steps=3
 schedule sweep_checkpoint_every_cpu sweep train_step --over checkpoint_every=1,2,4,8,16
+# The page on attention by tiles: all logits, so that the peak is at the loss, where no layer's gradients are.
+record sweep_attention_cpu sweep train_step --over seq=256,512,1024,2048 --over attention=eager,flash \
+  --set model=custom --set num_layers=4 --set hidden_size=128 --set intermediate_size=128 --set num_heads=4 \
+  --set num_kv_heads=4 --set head_dim=32 --set vocab_size=16384 --set batch=2 --set fused.rms_norm=on \
+  --set fused.rope=on --set fused.swiglu=on
 record ladder_cpu sweep ladder --set model=tiny --set steps=3
 record kernels_cpu bench
 

@@ -242,16 +242,12 @@ record::Result<std::vector<const Figure*>> figures_named(const std::vector<std::
   return found;
 }
 
-record::Result<std::vector<const Page*>> pages_of(const lessons::Course& course, std::optional<int> chapter) {
-  const auto& chapters = course.chapters();
-  if (chapter && static_cast<std::size_t>(*chapter) > chapters.size())
-    return Error{fmt::format("There is no chapter {}: there {} {}, see `headroom list`.", *chapter,
-                             chapters.size() == 1 ? "is" : "are", chapters.size())};
-  std::vector<const Page*> pages;
-  for (std::size_t i = 0; i < chapters.size(); ++i)
-    if (!chapter || static_cast<std::size_t>(*chapter) == i + 1)
-      pages.insert(pages.end(), chapters[i].pages.begin(), chapters[i].pages.end());
-  return pages;
+record::Result<std::vector<const Page*>> pages_of(const lessons::Course& course,
+                                                  const std::optional<std::string>& chapter) {
+  if (!chapter) return course.pages();
+  const auto found = chapter_named(course, *chapter);
+  if (!found) return found.error();
+  return found.value()->pages;
 }
 
 record::Result<std::vector<RunFigures>> choose_figures(const FigureChoice& options) {

@@ -36,15 +36,16 @@ struct RunFigures {
 
 // What was asked for.
 struct FigureChoice {
-  std::vector<std::string> ids;     // of figures; empty: all
-  std::optional<int> chapter;       // from 1
-  std::optional<std::string> from;  // a recording
-  std::string engine;               // that makes a run where nothing is stored
+  std::vector<std::string> ids;        // of figures; empty: all
+  std::optional<std::string> chapter;  // its number
+  std::optional<std::string> from;     // a recording
+  std::string engine;                  // that makes a run where nothing is stored
 };
 record::Result<std::vector<RunFigures>> choose_figures(const FigureChoice& options);
 
 record::Result<std::vector<const lessons::Figure*>> figures_named(const std::vector<std::string>& ids);
 // Of one chapter, or of all.
-record::Result<std::vector<const lessons::Page*>> pages_of(const lessons::Course& course, std::optional<int> chapter);
+record::Result<std::vector<const lessons::Page*>> pages_of(const lessons::Course& course,
+                                                           const std::optional<std::string>& chapter);
 
 }  // namespace headroom::app

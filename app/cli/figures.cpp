@@ -29,7 +29,7 @@ namespace {
 
 struct FiguresOptions : CommonOptions {
   std::vector<std::string> ids;
-  std::optional<int> chapter;  // from 1
+  std::optional<std::string> chapter;  // its number
   std::optional<std::string> from;
   std::optional<std::string> against;  // run A
   StepChoice step;
@@ -38,7 +38,7 @@ struct FiguresOptions : CommonOptions {
 
 void declare(FiguresOptions& options, OptionList& list) {
   list.words("ID", options.ids, "Figures to write (default: all); `headroom list` shows them");
-  list.number("--chapter", options.chapter, 1, 999, "a chapter's number", "Only the figures of this chapter", "NUMBER");
+  list.text("--chapter", options.chapter, "Only the figures of this chapter: 6, or P for the prologue", "NUMBER");
   list.text("--from", options.from, "Draw this recording (default: the stored ones of the pages)", "FILE");
   list.text("--against", options.against, "Run A, drawn behind each run and compared with it", "FILE");
   list.texts("--of", options.step.of, "Draw the prediction of a training step with these settings", "KEY=VALUE");

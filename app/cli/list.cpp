@@ -111,12 +111,14 @@ json catalogue_json(const lessons::Course& course) {
                    {"demos", settings_json(experiments::demos())},
                    {"schemas", settings_json(experiments::schemas())},
                    {"kernels", json::array()}};
-  int chapter_number = 0;
   for (const lessons::Chapter& chapter : course.chapters()) {
     json pages = json::array();
-    for (const auto* page : chapter.pages) pages.push_back(page_json(*page));
+    for (std::size_t i = 0; i < chapter.pages.size(); ++i) {
+      pages.push_back(page_json(*chapter.pages[i]));
+      pages.back()["number"] = page_number(chapter, i);
+    }
     document["chapters"].push_back(
-        {{"number", ++chapter_number}, {"id", chapter.id}, {"title", chapter.title}, {"pages", std::move(pages)}});
+        {{"number", chapter.number}, {"id", chapter.id}, {"title", chapter.title}, {"pages", std::move(pages)}});
   }
   for (const auto* figure : lessons::figures())
     document["figures"].push_back({{"id", figure->id},
@@ -139,10 +141,10 @@ record::Result<ExitCode> list(const CommonOptions& options) {
     return ExitCode::kDone;
   }
   put("Chapters\n");
-  int chapter_number = 0;
   for (const lessons::Chapter& chapter : course.chapters()) {
-    put(fmt::format("  {} {}\n", ++chapter_number, chapter.title));
-    for (const auto* page : chapter.pages) put(fmt::format("      {} ({})\n", page->title, page->id));
+    put(fmt::format("  {} {}\n", chapter.number, chapter.title));
+    for (std::size_t i = 0; i < chapter.pages.size(); ++i)
+      put(fmt::format("      {:<5} {} ({})\n", page_number(chapter, i), chapter.pages[i]->title, chapter.pages[i]->id));
   }
   put("\nFigures (headroom figures ID --set KEY=VALUE)\n");
   for (const auto* figure : lessons::figures()) {

@@ -1,5 +1,4 @@
 // headroom present: the window on stage, from a page or a chapter on.
-#include <charconv>
 #include <string>
 #include <vector>
 
@@ -30,12 +29,11 @@ record::Result<std::string> page_to_begin(const PresentOptions& options) {
   const std::string& from = options.from.front();
   const auto course = load_course();
   if (!course) return course.error();
-  const auto& chapters = course.value().chapters();
-  std::size_t chapter = 0;
-  const auto [end, error] = std::from_chars(from.data(), from.data() + from.size(), chapter);
-  if (error == std::errc() && end == from.data() + from.size()) {
-    if (chapter >= 1 && chapter <= chapters.size()) return chapters[chapter - 1].pages.front()->id;
-    return record::Error{fmt::format("There is no chapter {}; there are {}.", chapter, chapters.size())};
+  const bool digits = from.find_first_not_of("0123456789") == std::string::npos;
+  if (digits || course.value().find_chapter(from) != nullptr) {
+    const auto chapter = chapter_named(course.value(), from);
+    if (!chapter) return chapter.error();
+    return chapter.value()->pages.front()->id;
   }
   std::vector<std::string_view> ids;
   for (const lessons::Page* page : course.value().pages()) ids.push_back(page->id);

@@ -1,6 +1,8 @@
 // The course that the commands name pages and chapters of.
 #include "app/cli/shown_course.h"
 
+#include <fmt/ranges.h>
+
 #include "app/cli/grammar.h"
 #include "app/common/assets.h"
 
@@ -18,6 +20,13 @@ record::Result<lessons::Course> load(const lessons::CommandCheck& check) {
 
 record::Result<lessons::Course> load_course() { return load({}); }
 record::Result<lessons::Course> load_checked_course() { return load(why_no_command); }
+
+record::Result<const lessons::Chapter*> chapter_named(const lessons::Course& course, const std::string& number) {
+  if (const lessons::Chapter* chapter = course.find_chapter(number)) return chapter;
+  std::vector<std::string> known;
+  for (const lessons::Chapter& chapter : course.chapters()) known.push_back(chapter.number);
+  return record::Error{fmt::format("There is no chapter {}; there are {}.", number, fmt::join(known, ", "))};
+}
 
 std::string why_no_command(std::string_view command) {
   std::vector<std::string> words = lessons::words_of(command);

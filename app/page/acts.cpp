@@ -46,7 +46,8 @@ std::string view_in_words(const lessons::TourView& view, const PageModel& page) 
 }  // namespace
 
 std::string why_no_act(const lessons::Act& act, const PageModel& page) {
-  if (!act.sets()) return page.question().hides() ? "The figure shows this after the answer." : "";
+  if (!act.page.empty()) return {};
+  if (act.shows()) return page.question().hides() ? "The figure shows this after the answer." : "";
   record::Params wanted = page.settings();
   for (const lessons::Setting& setting : act.settings)
     if (const auto set = wanted.set(setting.key, std::string_view(setting.value)); !set)
@@ -55,7 +56,8 @@ std::string why_no_act(const lessons::Act& act, const PageModel& page) {
 }
 
 std::string in_words(const lessons::Act& act, const PageModel& page) {
-  if (!act.sets()) return view_in_words(act.view, page);
+  if (!act.page.empty()) return "Opens that page";
+  if (act.shows()) return view_in_words(act.view, page);
   std::string words = settings_in_words(act.settings, page.settings());
   if (const auto peak = page.previewed_peak())
     words += fmt::format(". The dashed line is its prediction: a peak of {}", record::format_bytes(*peak));
@@ -64,7 +66,7 @@ std::string in_words(const lessons::Act& act, const PageModel& page) {
 
 record::Status perform(const lessons::Act& act, PageModel& page) {
   if (std::string why = why_no_act(act, page); !why.empty()) return record::Error{std::move(why)};
-  if (!act.sets()) page.show_view(act.view);
+  if (act.shows()) page.show_view(act.view);
   // One may go only with another that is to be set as well: those that were refused are tried again.
   record::Status refused = record::Ok{};
   const auto is_set = [&](const lessons::Setting& setting) {

@@ -14,7 +14,7 @@ class PageModel;
 std::string why_no_act(const lessons::Act& act, const PageModel& page);
 // "Sets Batch to 8 sequences", "Zooms to loss, lights logits and loss"
 std::string in_words(const lessons::Act& act, const PageModel& page);
-// A setting that is refused stays as it is.
+// A setting that is refused stays as it is. Pages are opened by the window.
 record::Status perform(const lessons::Act& act, PageModel& page);
 
 }  // namespace headroom::app::page

@@ -10,6 +10,7 @@
 #include "demos/predict/rewrite.h"
 #include "demos/predict/step_bound.h"
 #include "demos/predict/step_bytes.h"
+#include "demos/predict/step_flops.h"
 
 namespace headroom::predict {
 
@@ -49,17 +50,10 @@ std::vector<Stretch> stretches_of(const record::Recording& run) {
   return all;
 }
 
-// Of the head's products, and where those of the layers are not in fp8 of all.
-std::optional<double> peak_of(const StepSettings& step, const Card& card) {
-  if (step.tf32()) return card.tf32;
-  if (step.element_bytes() == 4) return card.fp32;
-  return step.precision == Precision::kFp16Mixed ? card.fp16 : card.bf16;
-}
-
 }  // namespace
 
 std::optional<std::array<double, record::kNumPhases>> bound_seconds(const StepSettings& step, const Card& card) {
-  const std::optional<double> peak = peak_of(step, card), in_layers = step.fp8() ? card.fp8 : peak;
+  const std::optional<double> peak = head_peak(step, card), in_layers = products_peak(step, card);
   if (!peak || !in_layers || !card.bandwidth) return std::nullopt;
   const StepBound bound = step_bound(step);
   std::array<double, record::kNumPhases> seconds{};

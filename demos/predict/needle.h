@@ -2,10 +2,10 @@
 // keeps. Both are linear in the number of tokens. Closed form.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
+#include "demos/llama/architecture.h"
 #include "demos/record/units.h"
 
 namespace headroom::predict {
@@ -16,12 +16,9 @@ struct NeedleShape {
   std::int64_t vocab_size = 0, hidden_size = 0, num_layers = 0;
 };
 
-// From the models' published configurations.
-inline constexpr std::array<NeedleShape, 5> kNeedleShapes{{{"llama-3.2-1b", "Llama 3.2 1B", 128'256, 2048, 16},
-                                                           {"llama-3-8b", "Llama 3 8B", 128'256, 4096, 32},
-                                                           {"gpt2-xl", "GPT-2 XL", 50'257, 1600, 48},
-                                                           {"llama-2-7b", "Llama 2 7B", 32'000, 4096, 32},
-                                                           {"llama-3-70b", "Llama 3 70B", 128'256, 8192, 80}}};
+inline NeedleShape needle_shape(const llama::Architecture& model) {
+  return {model.shape.id, model.name, model.shape.vocab_size, model.shape.hidden_size, model.shape.num_layers};
+}
 
 // `copies` tensors of [tokens, V] in fp32. 1B, three copies, 4,096 tokens: 6,304,038,912 B.
 constexpr record::Bytes needle_bytes(const NeedleShape& shape, std::int64_t copies, std::int64_t tokens) {

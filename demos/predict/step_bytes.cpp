@@ -309,6 +309,15 @@ std::int64_t loss_chunk(const StepSettings& step) { return kernels::flce_step(fl
 
 bool loss_in_chunks(const StepSettings& step) { return step.loss == LossPath::kFlce; }
 
+LossCode loss_code(const StepSettings& step) {
+  const bool older = step.loss == LossPath::kHf2024, output = older || step.loss == LossPath::kHf2025;
+  return {.in_chunks = loss_in_chunks(step),
+          .in_place = step.loss == LossPath::kPlain && step.fused.cross_entropy,
+          .shifts_logits = older,
+          .returns_fp32 = older,
+          .returns_output = output};
+}
+
 bool sums_tied_apart(const StepSettings& step) {
   if (!step.model.tie_word_embeddings || step.tied_sum_in_place) return false;
   return step.loss == LossPath::kHf2024 || step.loss == LossPath::kHf2025;

@@ -95,6 +95,15 @@ bool loss_in_chunks(const StepSettings& step);
 // The most that the loss holds at a time. kHf2024 keeps two tensors of T rows and two of T − 1 rows per sequence, all
 // fp32; without the kept output one of T rows less. kFlce: a chunk's logits, as the kernel lays them out.
 record::Bytes loss_bytes(const StepSettings& step);
+// What the code of a loss does with logits, for a list of its tensors.
+struct LossCode {
+  bool in_chunks = false;       // a part of them at a time
+  bool in_place = false;        // all of them once, and their gradient over them
+  bool shifts_logits = false;   // they are copied without the last positions
+  bool returns_fp32 = false;    // the output is fp32, else as the model has them
+  bool returns_output = false;  // a loop can keep it; labels are shifted
+};
+LossCode loss_code(const StepSettings& step);
 // Whether the two gradients of a tied table are added up in a third table, which autograd takes on Hugging Face's paths.
 bool sums_tied_apart(const StepSettings& step);
 // The logits that the loop holds from one step to the next, with the kept output: kHf2024 has widened them to fp32.

@@ -53,16 +53,6 @@ std::vector<Operation> composition(Bytes size, bool on_cpu) {
   return all;
 }
 
-std::vector<KernelSpan> kernels_of(const Recording& recording, std::string_view form) {
-  const std::string op = std::string(kFormPrefix) + std::string(form);
-  std::vector<KernelSpan> found;
-  for (const KernelSpan& span : recording.kernel_spans())
-    if (span.step >= 0 && span.kind != record::SpanKind::kRuntimeCall && recording.op_name(span.op) == op)
-      found.push_back(span);
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
-  return found;
-}
-
 std::string param_of(const Recording& recording, const std::string& key) {
   const auto found = recording.info().params.find(key);
   return found == recording.info().params.end() ? std::string() : found->second;

@@ -57,8 +57,8 @@ Shown shown_of(const record::Params& settings, const record::Params& params) {
     shown.shape.vocab_size = std::stoll(params.text("vocabulary"));
     if (shown.shape.vocab_size != model.vocab_size) shown.model += ", other vocabulary";
   }
-  for (const NeedleShape& each : predict::kNeedleShapes)
-    shown.published |= each.key == shown.shape.key && each.vocab_size == shown.shape.vocab_size;
+  for (const llama::Architecture& each : llama::architectures())
+    shown.published |= each.shape.id == shown.shape.key && each.shape.vocab_size == shown.shape.vocab_size;
   return shown;
 }
 
@@ -88,7 +88,8 @@ Table ratios(const Shown& shown, std::int64_t copies) {
                    fmt::format("{:.2f}", predict::needle_ratio(shape, copies))}});
   };
   if (!shown.published) add(shown.shape, shown.model);
-  for (const NeedleShape& shape : predict::kNeedleShapes) add(shape, std::string(shape.name));
+  for (const llama::Architecture& each : llama::architectures())
+    add(predict::needle_shape(each), std::string(each.name));
   table.foot = "The same at each batch size and sequence length: both are linear in the tokens.";
   return table;
 }

@@ -17,7 +17,14 @@ extern const Figure kReportMemory;
 namespace {
 
 constexpr std::array<record::Choice, 2> kShown{{{"on", "shown"}, {"off", "hidden"}}};
+constexpr std::array<record::Choice, 2> kAs{{{"amount", "as measured"}, {"ratio", "eager over fused"}}};
 constexpr std::array kSchema{
+    record::ParamSpec{.key = "as",
+                      .label = "Show",
+                      .help = "What each form takes, or how many times as much the eager one takes as the fused one",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "amount",
+                      .choices = kAs},
     record::ParamSpec{.key = "published",
                       .label = "Published points",
                       .help = "What the Liger paper measured on an A100 with these shapes",
@@ -101,9 +108,45 @@ void add_published(Chart& chart, std::string_view panel, const RowUnits& units, 
   }
 }
 
+// What the eager form takes over what the fused one does, shape by shape; both published, or both measured.
+ChartSeries ratios(const ChartSeries& eager, const ChartSeries& fused) {
+  ChartSeries series{.label = fused.published ? "Hugging Face over Liger, A100, published" : "eager over fused",
+                     .kind = SeriesKind::kFused,
+                     .published = fused.published,
+                     .points = {}};
+  for (const ChartPoint& upper : eager.points)
+    for (const ChartPoint& lower : fused.points) {
+      if (upper.x != lower.x || !(lower.y > 0)) continue;
+      const double ratio = upper.y / lower.y;
+      series.points.push_back({.x = upper.x,
+                               .y = ratio,
+                               .low = upper.low / lower.high,
+                               .high = upper.high / std::max(lower.low, 1.0),
+                               .label = fmt::format("{:.{}f}×", ratio, ratio < 2 ? 2 : 1),
+                               .tip = fmt::format("{}: {:.2f}×", series.label, ratio)});
+    }
+  return series;
+}
+
+void make_ratios(Chart& chart) {
+  std::vector<ChartSeries> made;
+  for (const ChartSeries& eager : chart.series)
+    for (const ChartSeries& fused : chart.series)
+      if (eager.kind == SeriesKind::kEager && fused.kind == SeriesKind::kFused && eager.published == fused.published)
+        made.push_back(ratios(eager, fused));
+  chart.series = std::move(made);
+  chart.y = {.unit = AxisUnit::kNumber, .name = "times"};
+}
+
+// The question is about the fused forms.
+void hide_answer(Chart& chart) {
+  std::erase_if(chart.series, [](const ChartSeries& series) { return series.kind != SeriesKind::kEager; });
+}
+
 void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
   const record::Params& params = *input.params;
   if (!begin_bench(figure.head, input)) return;
+  const bool as_ratio = params.text("as") == "ratio" && !input.view.hidden;
   const record::Recording& recording = input.run->recording();
   const RowUnits units = units_of_all(recording, params.on("published"));
   bool any = false;
@@ -118,6 +161,7 @@ void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
       if (chart.categories.empty() || chart.categories.back() != name) chart.categories.push_back(std::move(name));
     }
     if (params.on("published") && comparable(rows, panel)) add_published(chart, kernel->id, units, memory);
+    if (input.view.hidden) hide_answer(chart);
     if (chart.series.empty()) continue;
     chart.title = std::string(kernel->title) + (panel.what.empty() ? "" : ", " + std::string(panel.what));
     chart.x = {.unit = AxisUnit::kCategory,
@@ -125,6 +169,7 @@ void add_panels(FigureData& figure, const FigureInput& input, bool memory) {
                .high = static_cast<double>(chart.categories.size()) - 0.5,
                .name = std::string(panel.axis)};
     chart.y = {.unit = memory ? AxisUnit::kBytes : AxisUnit::kNanoseconds, .shown = memory ? units.memory : units.time};
+    if (as_ratio) make_ratios(chart);
     fit_y(chart);
     figure.panels.emplace_back(std::move(chart));
   }

@@ -2,16 +2,15 @@
 // published points behind them and its closed form.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "demos/predict/report_form.h"
-#include "lessons/axes.h"
 #include "lessons/bench.h"
 #include "lessons/published.h"
+#include "lessons/report_sweep.h"
 #include "lessons/sweep.h"
 #include "lessons/wording.h"
 
@@ -54,56 +53,17 @@ constexpr std::array kSchema{
                       .choices = kSteps},
 };
 
-struct Strategy {
-  std::string_view key, label, short_label;
-  SeriesKind kind;
-};
-constexpr std::array<Strategy, 3> kStrategies{{
-    {"hf", "Hugging Face's way", "Hugging Face", SeriesKind::kEager},
-    {"liger_without_flce", "fused kernels without FLCE", "without FLCE", SeriesKind::kLibrary},
-    {"liger_all", "all fused kernels", "all", SeriesKind::kFused},
-}};
-
-// One of the two sweeps: over `over`, with `fixed` = `at`.
-struct Sweep {
-  std::string_view over, fixed;
-  std::string_view experiment;  // in the published table
-  std::int64_t published_at;    // what the report fixed
-  std::int64_t at = 0;
-  std::vector<std::int64_t> places;  // values of `over`, ascending
-  bool comparable = false;           // the report's model, at the report's fixed value
-  bool even = false;                 // places in even steps; else at their values
-};
-
-// The fixed value is the one with most points: both sweeps share one point.
-void find_points(Sweep& sweep, const record::Recording& recording) {
-  std::map<std::int64_t, std::set<std::int64_t>> values;
-  for (const SweepPoint& point : recording.sweep_points())
-    if (predict::report_loss(point.series)) values[setting(point, sweep.fixed)].insert(setting(point, sweep.over));
-  std::size_t most = 0;
-  for (const auto& [at, over] : values) {
-    if (over.size() <= most) continue;
-    most = over.size();
-    sweep.at = at;
-  }
-  const std::set<std::int64_t>& found = values[sweep.at];
-  sweep.places.assign(found.begin(), found.end());
-  const auto model = recording.info().params.find("model");
-  sweep.comparable =
-      sweep.at == sweep.published_at && model != recording.info().params.end() && model->second == "llama-3.2-1b";
-}
-
-double place_of(const Sweep& sweep, std::int64_t value) {
+double place_of(const ReportSweep& sweep, std::int64_t value) {
   if (!sweep.even) return static_cast<double>(value);
   return static_cast<double>(std::find(sweep.places.begin(), sweep.places.end(), value) - sweep.places.begin());
 }
 
 // "all, batch 8, 1,024 tokens"
-std::string name_of(const Strategy& strategy, std::int64_t batch, std::int64_t seq) {
+std::string name_of(const ReportStrategy& strategy, std::int64_t batch, std::int64_t seq) {
   return fmt::format("{}, batch {}, {} tokens", strategy.short_label, batch, record::format_count(seq));
 }
 
-double closed_peak(const Strategy& strategy, double batch, std::int64_t seq) {
+double closed_peak(const ReportStrategy& strategy, double batch, std::int64_t seq) {
   return static_cast<double>(predict::report_peak(*predict::report_loss(strategy.key), batch, seq).bytes());
 }
 
@@ -118,7 +78,7 @@ void fit_to_first_failures(Chart& chart) {
   chart.y = fitted.y;
 }
 
-void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy,
+void add_measured(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const ReportStrategy& strategy,
                   const record::Recording& recording) {
   ChartSeries peak{.label = std::string(strategy.label), .kind = strategy.kind, .points = {}, .named_at_end = true};
   ChartSeries speed = peak;
@@ -143,7 +103,7 @@ void add_measured(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strateg
   speeds.series.push_back(std::move(speed));
 }
 
-void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strategy& strategy) {
+void add_published(Chart& peaks, Chart& speeds, const ReportSweep& sweep, const ReportStrategy& strategy) {
   ChartSeries peak{.label = fmt::format("{}, published", strategy.short_label),
                    .kind = strategy.kind,
                    .published = true,
@@ -166,7 +126,7 @@ void add_published(Chart& peaks, Chart& speeds, const Sweep& sweep, const Strate
 }
 
 // The line up to the top of the chart; in even steps, between the places in proportion.
-void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
+void add_formula(Chart& peaks, const ReportSweep& sweep, const ReportStrategy& strategy) {
   constexpr int kPieces = 12;
   // Named once: each line runs through the published points of its strategy.
   ChartReference line{.label = strategy.key == "liger_all" ? "closed form" : "", .x = {}, .y = {}};
@@ -194,7 +154,7 @@ void add_formula(Chart& peaks, const Sweep& sweep, const Strategy& strategy) {
   if (!line.x.empty()) peaks.references.push_back(std::move(line));
 }
 
-Chart chart_of(const Sweep& sweep, std::string title, AxisUnit unit) {
+Chart chart_of(const ReportSweep& sweep, std::string title, AxisUnit unit) {
   Chart chart;
   chart.title = std::move(title);
   chart.x.name = sweep.over == "batch" ? fmt::format("batch B, {} tokens each", record::format_count(sweep.at))
@@ -217,7 +177,7 @@ void hide_answer(Chart& chart) {
   std::erase_if(chart.series, [](const ChartSeries& series) { return series.kind == SeriesKind::kFused; });
 }
 
-void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
+void add_panels(FigureData& figure, const FigureInput& input, ReportSweep sweep) {
   const record::Params& params = *input.params;
   if (!begin_sweep(figure.head, input)) return;
   const record::Recording& recording = input.run->recording();
@@ -234,16 +194,16 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
   Chart peaks = chart_of(sweep, "Peak memory", AxisUnit::kBytes);
   peaks.y.shown = unit_of_peaks(recording);
   speeds.y.name = "tokens/s";
-  const auto shown = [&](const Strategy& strategy) {
+  const auto shown = [&](const ReportStrategy& strategy) {
     return params.text("strategies") == "three" || strategy.key != "liger_without_flce";
   };
-  for (const Strategy& strategy : kStrategies)
+  for (const ReportStrategy& strategy : kReportStrategies)
     if (shown(strategy)) add_measured(peaks, speeds, sweep, strategy, recording);
   if (peaks.series.empty()) {
     figure.head.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
     return;
   }
-  for (const Strategy& strategy : kStrategies)
+  for (const ReportStrategy& strategy : kReportStrategies)
     if (published && shown(strategy)) add_published(peaks, speeds, sweep, strategy);
   if (const record::Bytes cap = recording.info().cap; cap > 0) {
     const auto y = static_cast<double>(cap);
@@ -255,21 +215,15 @@ void add_panels(FigureData& figure, const FigureInput& input, Sweep sweep) {
     if (hidden) hide_answer(*chart);
     fit_to_first_failures(*chart);
   }
-  for (const Strategy& strategy : kStrategies)
+  for (const ReportStrategy& strategy : kReportStrategies)
     if (sweep.comparable && params.on("formula") && shown(strategy) && !hidden) add_formula(peaks, sweep, strategy);
   peaks.asked = true;
   figure.panels.emplace_back(std::move(speeds));
   figure.panels.emplace_back(std::move(peaks));
 }
 
-void add_batch(FigureData& figure, const FigureInput& input) {
-  add_panels(figure, input,
-             {.over = "batch", .fixed = "seq", .experiment = "batch", .published_at = 1024, .places = {}});
-}
-void add_sequence(FigureData& figure, const FigureInput& input) {
-  add_panels(figure, input,
-             {.over = "seq", .fixed = "batch", .experiment = "sequence", .published_at = 4, .places = {}});
-}
+void add_batch(FigureData& figure, const FigureInput& input) { add_panels(figure, input, report_over_batch()); }
+void add_sequence(FigureData& figure, const FigureInput& input) { add_panels(figure, input, report_over_sequence()); }
 
 }  // namespace
 

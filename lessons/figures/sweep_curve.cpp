@@ -89,11 +89,6 @@ Places places_of(record::Schema schema, const std::vector<std::string>& labels) 
   return places;
 }
 
-record::Schema schema_of(const record::Recording& recording) {
-  const experiments::DemoInfo* demo = experiments::find_demo(recording.info().demo);
-  return demo == nullptr ? record::Schema() : demo->schema;
-}
-
 Places places_of(const record::Recording& recording) {
   std::vector<std::string> labels;
   for (const SweepPoint& point : recording.sweep_points()) labels.push_back(point.label);
@@ -217,13 +212,6 @@ Chart speeds_of(const record::Recording& recording, const Places& places) {
       if (!point.out_of_memory && places.swept == nullptr) point.label = speed_text(point.y);
   fit_y(speeds);
   return speeds;
-}
-
-// The settings of the run of a point.
-record::Params settings_of(const record::Recording& recording, const SweepPoint& point) {
-  std::map<std::string, std::string> all = recording.info().params;
-  for (const auto& [key, value] : point.params) all[key] = value;
-  return record::Params::known_of(schema_of(recording), all);
 }
 
 void add_points(FigureData& figure, const FigureInput& input) {

@@ -15,7 +15,7 @@ namespace headroom::lessons {
 
 namespace {
 
-constexpr std::string_view kSet = "set:", kView = "view:";
+constexpr std::string_view kSet = "set:", kView = "view:", kPage = "page:";
 
 struct ViewPart {
   std::string_view key;
@@ -39,7 +39,9 @@ void check_settings(const std::vector<Setting>& settings, const Page& page, cons
 
 }  // namespace
 
-bool is_act(std::string_view target) { return target.starts_with(kSet) || target.starts_with(kView); }
+bool is_act(std::string_view target) {
+  return target.starts_with(kSet) || target.starts_with(kView) || target.starts_with(kPage);
+}
 
 record::Status set_in_view(TourView& view, const Setting& part) {
   for (const ViewPart& each : kViewParts) {
@@ -53,6 +55,12 @@ record::Status set_in_view(TourView& view, const Setting& part) {
 }
 
 record::Result<Act> parse_act(std::string_view target) {
+  if (target.starts_with(kPage)) {
+    Act act;
+    act.page = target.substr(kPage.size());
+    if (act.page.empty()) return record::Error{"The link page: names no page."};
+    return act;
+  }
   const bool sets = target.starts_with(kSet);
   std::string pairs(target.substr(sets ? kSet.size() : kView.size()));
   if (sets) std::ranges::replace(pairs, '&', ' ');
@@ -94,9 +102,9 @@ void check_view(const TourView& view, const Page& page, const Complain& complain
 }
 
 void check_act(const Act& act, const Page& page, const Complain& complain) {
-  if (!act.sets())
+  if (act.shows())
     check_view(act.view, page, complain);
-  else if (demo_or_schema(page) != nullptr)
+  else if (act.sets() && demo_or_schema(page) != nullptr)
     check_settings(act.settings, page, complain);
 }
 

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::string_view kPageLink = "](page:";
 constexpr const char* kContents = "contents.md";
 constexpr const char* kGlossary = "glossary.md";
 constexpr const char* kReferences = "sources.csv";
@@ -32,26 +33,51 @@ struct Listed {
   int line = 0;
 };
 struct ListedChapter {
-  std::string id, title;
+  std::string number, id, title;
   std::vector<Listed> pages;
 };
 
-// "## one_training_step: One training step", and under it lines "- where_memory_goes".
+// "## 3 static_memory: Static memory"; nothing where the line is no heading of a chapter.
+std::optional<ListedChapter> parse_chapter(std::string_view line) {
+  if (!line.starts_with("## ")) return std::nullopt;
+  const std::size_t space = line.find(' ', 3), colon = line.find(':');
+  if (space == std::string_view::npos || colon == std::string_view::npos || space > colon) return std::nullopt;
+  ListedChapter chapter{std::string(line.substr(3, space - 3)),
+                        std::string(trimmed(line.substr(space + 1, colon - space - 1))),
+                        std::string(trimmed(line.substr(colon + 1))),
+                        {}};
+  if (chapter.number.empty() || chapter.id.empty() || chapter.title.empty()) return std::nullopt;
+  return chapter;
+}
+
+// Headings of chapters, and under each lines "- where_memory_goes".
 std::vector<ListedChapter> parse_contents(std::string_view text, Problems& problems) {
   std::vector<ListedChapter> chapters;
   for (Lines lines(text); !lines.done();) {
     const std::string_view line = trimmed(lines.take());
-    const std::size_t colon = line.find(':');
-    if (line.starts_with("## ") && colon != std::string_view::npos)
-      chapters.push_back(
-          {std::string(trimmed(line.substr(3, colon - 3))), std::string(trimmed(line.substr(colon + 1))), {}});
+    if (auto chapter = parse_chapter(line))
+      chapters.push_back(*std::move(chapter));
     else if (line.starts_with("- ") && !chapters.empty())
       chapters.back().pages.push_back({std::string(trimmed(line.substr(2))), lines.number()});
     else if (line.starts_with("##") || line.starts_with("-"))
       problems.push_back(
-          {kContents, lines.number(), "Chapters are lines \"## ID: Title\", and pages lines \"- ID\" below them."});
+          {kContents, lines.number(), "Chapters are lines \"## NUMBER ID: Title\", and pages lines \"- ID\" below them."});
   }
   return chapters;
+}
+
+// Links that open a page name one of the contents; a page that was left out is complained of elsewhere.
+void check_page_links(const std::string& file, const std::string& text, const std::set<std::string>& listed,
+                      Problems& problems) {
+  for (Lines lines(text); !lines.done();) {
+    const std::string_view line = lines.take();
+    for (std::size_t at = line.find(kPageLink); at != std::string_view::npos; at = line.find(kPageLink, at + 1)) {
+      const std::size_t begin = at + kPageLink.size();
+      const std::string id(line.substr(begin, line.find(')', begin) - begin));
+      if (listed.contains(id + ".md")) continue;
+      problems.push_back({file, lines.number(), fmt::format("A link opens the page {}, which is not in {}.", id, kContents)});
+    }
+  }
 }
 
 // A text that no chapter names would be forgotten.
@@ -78,8 +104,9 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
   if (!contents) return course;
   const PageContext context{course.glossary_, course.references_, check_command};
   std::set<std::string> files;
+  std::vector<std::pair<std::string, std::string>> texts;  // by file
   for (const ListedChapter& listed : parse_contents(*contents, course.problems_)) {
-    Chapter chapter{listed.id, listed.title, {}};
+    Chapter chapter{listed.number, listed.id, listed.title, {}};
     for (const auto& [id, line] : listed.pages) {
       const std::string file = id + ".md";
       if (!files.insert(file).second) {
@@ -97,9 +124,11 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
       page->id = id;
       if (problems.empty()) chapter.pages.push_back(course.pages_.emplace_back(std::move(page)).get());
       std::move(problems.begin(), problems.end(), std::back_inserter(course.problems_));
+      texts.emplace_back(file, *text);
     }
     if (!chapter.pages.empty()) course.chapters_.push_back(std::move(chapter));
   }
+  for (const auto& [file, text] : texts) check_page_links(file, text, files, course.problems_);
   check_all_listed(folder, files, course.problems_);
   return course;
 }
@@ -107,6 +136,12 @@ Course Course::load(const fs::path& assets, const CommandCheck& check_command) {
 const Page* Course::find_page(std::string_view id) const {
   const auto found = std::find_if(pages_.begin(), pages_.end(), [&](const auto& page) { return page->id == id; });
   return found == pages_.end() ? nullptr : found->get();
+}
+
+const Chapter* Course::find_chapter(std::string_view number) const {
+  const auto found = std::find_if(chapters_.begin(), chapters_.end(),
+                                  [&](const Chapter& chapter) { return chapter.number == number; });
+  return found == chapters_.end() ? nullptr : &*found;
 }
 
 std::vector<const Page*> Course::pages() const {

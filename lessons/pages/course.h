@@ -14,7 +14,8 @@ class Course {
   // `check_command`: see page_reader.h; empty: commands in the texts are not looked at.
   static Course load(const std::filesystem::path& assets, const CommandCheck& check_command = {});
 
-  const std::vector<Chapter>& chapters() const { return chapters_; }  // in display order; numbers start at 1
+  const std::vector<Chapter>& chapters() const { return chapters_; }  // in display order
+  const Chapter* find_chapter(std::string_view number) const;         // null: there is none of that number
   const Page* find_page(std::string_view id) const;                   // null: unknown, or left out
   std::vector<const Page*> pages() const;                             // of all chapters, in order
   const Glossary& glossary() const { return glossary_; }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "demos/experiments/schemas.h"
+#include "demos/predict/attention_work.h"
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"
@@ -74,6 +75,12 @@ constexpr std::array kNumbers{
                [](const NumberInput& input) {
                  return bytes_of(input, [](const StepSettings& step) { return predict::checkpoint_bytes(step); });
                }},
+    LiveNumber{"log_sum_exp.bytes",
+               [](const NumberInput& input) {
+                 return bytes_of(input, [](const StepSettings& step) {
+                   return step.model.num_layers * predict::log_sum_exp_bytes(step);
+                 });
+               }},
     LiveNumber{"logits.bytes",
                [](const NumberInput& input) {
                  return bytes_of(input,
@@ -92,6 +99,12 @@ constexpr std::array kNumbers{
     LiveNumber{"peak.logits", kind_at_peak<kRun, Category::kLogits>},
     LiveNumber{"peak.optimizer_state", kind_at_peak<kRun, Category::kOptimizerState>},
     LiveNumber{"peak.weights", kind_at_peak<kRun, Category::kWeights>},
+    LiveNumber{"scores.bytes",
+               [](const NumberInput& input) {
+                 return bytes_of(input, [](const StepSettings& step) {
+                   return step.model.num_layers * predict::score_bytes(step);
+                 });
+               }},
     LiveNumber{"step.tokens",
                [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return step.tokens(); });

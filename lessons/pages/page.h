@@ -48,7 +48,7 @@ struct TourView {
   std::string cursor;     // "peak", "begin", "end"
   std::string pin;        // "base", "none", or one of the page's recordings
 };
-// A step of Read more. A text without steps is one step without a view.
+// A step of Read more: what follows a heading.
 struct TourStep {
   TourView view;
   std::vector<Block> blocks;
@@ -115,9 +115,12 @@ const experiments::DemoInfo* demo_or_schema(const Page& page);  // null: the pag
 record::Params settings_of(const Page& page);
 
 struct Chapter {
+  std::string number;  // as in the printed course: "6"; of the prologue "P"
   std::string id, title;
   std::vector<const Page*> pages;
 };
+// "6.1", "P.2"; `page` from 0.
+std::string page_number(const Chapter& chapter, std::size_t page);
 
 // The words of blocks as one Markdown text; figures and widgets have none.
 std::string markdown_of(const std::vector<Block>& blocks);

@@ -185,8 +185,21 @@ class Reader {
   }
 
   void add(Block block) {
-    if (in_more_ && page_.more.empty()) page_.more.emplace_back();
-    (in_more_ ? page_.more.back().blocks : page_.front).push_back(std::move(block));
+    if (!in_more_) return page_.front.push_back(std::move(block));
+    if (page_.more.empty()) page_.more.emplace_back();
+    if (const auto* text = std::get_if<TextBlock>(&block)) return add_sections(text->markdown);
+    page_.more.back().blocks.push_back(std::move(block));
+  }
+
+  // A heading begins a step of the tour, if no block ```step before it has.
+  void add_sections(std::string_view markdown) {
+    constexpr std::string_view kHeading = "### ";
+    while (!markdown.empty()) {
+      if (markdown.starts_with(kHeading) && !page_.more.back().blocks.empty()) page_.more.emplace_back();
+      const std::size_t next = markdown.find("\n### ");
+      page_.more.back().blocks.push_back(TextBlock{std::string(trimmed(markdown.substr(0, next)))});
+      markdown.remove_prefix(next == std::string_view::npos ? markdown.size() : next + 1);
+    }
   }
 
   void read_sources(const Part& part) {

@@ -43,7 +43,7 @@ void check_link(const std::string& target, const Part& part, const Page& page, c
     return act ? check_act(act.value(), page, complain) : complain(act.error().message);
   }
   if (!target.starts_with(kTerm))
-    return complain(fmt::format("A page's links are term:…, set:… and view:…, not {}.", target));
+    return complain(fmt::format("A page's links are term:…, set:…, view:… and page:…, not {}.", target));
   const std::string term = target.substr(kTerm.size());
   if (context.glossary.contains(term)) return;
   std::vector<std::string_view> known;
@@ -68,6 +68,8 @@ std::string why_no_number(const std::string& name, const Page& page) {
 }
 
 }  // namespace
+
+std::string page_number(const Chapter& chapter, std::size_t page) { return fmt::format("{}.{}", chapter.number, page + 1); }
 
 std::string markdown_of(const std::vector<Block>& blocks) {
   std::string markdown;

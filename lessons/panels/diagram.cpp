@@ -14,6 +14,10 @@ std::string_view key_of(BoxState state) {
       return "recomputed";
     case BoxState::kFreed:
       return "freed";
+    case BoxState::kSame:
+      return "same";
+    case BoxState::kChanged:
+      return "changed";
   }
   return "";
 }
@@ -30,6 +34,10 @@ std::string_view label_of(BoxState state) {
       return "in memory, computed again";
     case BoxState::kFreed:
       return "freed";
+    case BoxState::kSame:
+      return "the same";
+    case BoxState::kChanged:
+      return "changed";
   }
   return "";
 }

@@ -17,6 +17,8 @@ enum class BoxState : std::uint8_t {
   kAlive,       // in memory
   kRecomputed,  // in memory, computed a second time
   kFreed,       // computed and no longer in memory
+  kSame,        // a part of a model, as in the one that it is compared with
+  kChanged,     // and another than there
 };
 
 // What a click does: set this parameter of the figure to this value.

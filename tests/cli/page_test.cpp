@@ -28,8 +28,8 @@ TEST_CASE("A page prints what its links set, and the words alone of what they sh
   const Ran ran = run_headroom({"page", "checkpointing"});
   INFO(ran.err);
   REQUIRE(ran.exit_code == 0);
-  CHECK(holds(ran.out, "Set each k-th layer (checkpointing=every) and see"));
-  CHECK(holds(ran.out, "these are the teeth of the saw in the figure"));
+  CHECK(holds(ran.out, "Try each k-th layer (checkpointing=every)"));
+  CHECK(holds(ran.out, "the teeth of the saw, one per layer"));
   CHECK_FALSE(holds(ran.out, "view:"));
 }
 

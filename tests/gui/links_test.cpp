@@ -25,7 +25,7 @@ struct LinkedPage {
   Scene scene;
 
   LinkedPage() {
-    scene.assets.write_text("contents.md", "# Test\n\n## test: Test\n\n- linked\n");
+    scene.assets.write_text("contents.md", "# Test\n\n## 1 test: Test\n\n- linked\n");
     scene.assets.write_text("linked.md", std::string(kPage));
     scene.stage.page = "linked";
   }
@@ -82,6 +82,27 @@ TEST_CASE("a link sets by a click, says before what it will set, and lights what
   });
 }
 
+TEST_CASE("a link opens another page", "[gui]") {
+  LinkedPage page;
+  std::string opener(kPage);
+  opener.replace(opener.find("Set [batch 2](set:batch=2)"), 26, "Open [the other](page:other)");
+  page.scene.assets.write_text("contents.md", "# Test\n\n## 1 test: Test\n\n- linked\n- other\n");
+  page.scene.assets.write_text("linked.md", opener);
+  page.scene.assets.write_text("other.md", std::string(kPage));
+  perform("a link to a page", page.scene.stage, [](Actor& actor) {
+    actor.click("skip");
+    actor.frames(2);
+    actor.click("more");
+    actor.frames(3);
+    actor.ctx->MouseMove("**/link 1");
+    actor.frames(3);
+    actor.picture("link to a page pointed at");
+    actor.click("link 1");
+    actor.frames(3);
+    IM_CHECK_STR_EQ(actor.page().page().id.c_str(), "other");
+  });
+}
+
 TEST_CASE("Tab reaches each link once, and Enter follows it", "[gui]") {
   LinkedPage page;
   perform("links by keyboard", page.scene.stage, [](Actor& actor) {
@@ -129,7 +150,7 @@ TEST_CASE("a page with a link that sets what is not there is left out, and named
   std::string text(kPage);
   const std::string good = "[batch 8](set:batch=8)";
   text.replace(text.find(good), good.size(), "[a foo of 1](set:foo=1)");
-  page.scene.assets.write_text("contents.md", "# Test\n\n## test: Test\n\n- linked\n- to_nothing\n");
+  page.scene.assets.write_text("contents.md", "# Test\n\n## 1 test: Test\n\n- linked\n- to_nothing\n");
   page.scene.assets.write_text("to_nothing.md", text);
   perform("link to nothing", page.scene.stage, [](Actor& actor) {
     actor.frames(2);

@@ -43,7 +43,7 @@ struct TwoPages {
   Scene scene;
 
   TwoPages() {
-    scene.assets.write_text("contents.md", "# Test\n\n## test: Test\n\n- choice\n- order\n");
+    scene.assets.write_text("contents.md", "# Test\n\n## 1 test: Test\n\n- choice\n- order\n");
     scene.assets.write_text("choice.md", choice_page());
     scene.assets.write_text("order.md", order_page());
   }

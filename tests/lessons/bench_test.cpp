@@ -134,6 +134,26 @@ TEST_CASE("the report's panels have the published points behind them, in the sam
   CHECK(build("report_times", tests::made_bench()).head.empty_reason != "");
 }
 
+TEST_CASE("the report's panels say how many times as long the eager form takes") {
+  const FigureData figure = build("report_times", tests::made_bench({.report = true}), {{"as", "ratio"}});
+  const Chart* norm = chart_named(figure, "RMSNorm");
+  REQUIRE(norm != nullptr);
+  REQUIRE(norm->series.size() == 2);
+  const ChartSeries* published = series_named(*norm, "Hugging Face over Liger, A100, published");
+  REQUIRE(published != nullptr);
+  CHECK(published->points[3].y == Approx(3.55 / 0.41));
+  const Chart* rope = chart_named(figure, "RoPE");
+  REQUIRE(rope != nullptr);
+  CHECK(rope->series.back().points[3].y == Approx(2.17 / 0.215));
+}
+
+TEST_CASE("while the question is open the report's panels have the eager form alone") {
+  const FigureData hidden = build("report_times", tests::made_bench({.report = true}), {}, {.hidden = true});
+  REQUIRE(tests::charts_of(hidden).size() == 6);
+  for (const Chart* chart : tests::charts_of(hidden))
+    for (const ChartSeries& series : chart->series) CHECK(series.kind == lessons::SeriesKind::kEager);
+}
+
 TEST_CASE("the report's memory counts the inputs, as the published peaks do") {
   const FigureData figure = build("report_memory", tests::made_bench({.report = true}));
   const Chart* norm = chart_named(figure, "RMSNorm");

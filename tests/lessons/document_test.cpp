@@ -152,7 +152,7 @@ TEST_CASE("what leads nowhere is named with file and line") {
         "p.md:10: There is no widget \"setings\": the nearest is settings.");
   CHECK(problem_of(with("term:logits", "term:logit")) == "p.md:12: There is no term \"logit\": the nearest is logits.");
   CHECK(problem_of(with("term:logits", "https://a")) ==
-        "p.md:12: A page's links are term:…, set:… and view:…, not https://a.");
+        "p.md:12: A page's links are term:…, set:…, view:… and page:…, not https://a.");
   CHECK(problem_of(kFront + kWords + "\nIt is\n{logit.bytes}.\n") ==
         "p.md:15: There is no number \"logit.bytes\": the nearest is logits.bytes.");
   CHECK(read(with("demo: train_step", "demo: bench") + "\n{logits.bytes}\n")
@@ -261,15 +261,18 @@ TEST_CASE("a page with a problem is left out, the others are there") {
   fs::copy(fs::path(HEADROOM_SOURCE_DIR) / "assets" / "text", assets / "text");
   std::ofstream(assets / "text" / "checkpointing.md", std::ios::app) << "\n```quiz\n```\n";
   std::ofstream(assets / "text" / "forgotten.md") << "Words.\n";
+  std::ofstream(assets / "text" / "flce.md", std::ios::app) << "\n[Gone](page:gone), [chunks](page:flce).\n";
   std::ofstream(assets / "text" / "contents.md", std::ios::app) << "- not_there\n";
   const Course course = Course::load(assets);
   CHECK(course.find_page("checkpointing") == nullptr);
   CHECK(course.pages().size() == tests::course().pages().size() - 1);
-  REQUIRE(course.problems().size() == 3);
+  REQUIRE(course.problems().size() == 4);
   CHECK(course.problems()[0].text().find("checkpointing.md:") == 0);
   CHECK(course.problems()[0].text().find("```quiz") != std::string::npos);
   CHECK(course.problems()[1].file == "contents.md");
-  CHECK(course.problems()[2].file == "forgotten.md");
+  CHECK(course.problems()[2].text().find("flce.md:") == 0);
+  CHECK(course.problems()[2].text().find("opens the page gone, which is not in contents.md") != std::string::npos);
+  CHECK(course.problems()[3].file == "forgotten.md");
   CHECK(Course::load(assets / "nowhere").pages().empty());
   CHECK_FALSE(Course::load(assets / "nowhere").problems().empty());
   fs::remove_all(assets);

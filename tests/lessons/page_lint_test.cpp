@@ -1,5 +1,6 @@
 // Every page of the course: its parts are there, short enough for the smallest window, with terms that mean something
 // and formulas that the renderer knows.
+#include <algorithm>
 #include <regex>
 #include <set>
 #include <string>
@@ -13,6 +14,8 @@ using namespace headroom::lessons;
 namespace {
 
 constexpr int kMostWords = 100;  // about 90, with the question; more does not fit a window of 1280 x 720
+constexpr int kMostWordsOfTour = 360;  // what goes further is another page
+constexpr std::size_t kFewestSteps = 2, kMostSteps = 6;
 
 // What MicroTeX draws correctly. Others are drawn in red without an error.
 const std::set<std::string> kKnownCommands{
@@ -57,6 +60,27 @@ TEST_CASE("every page is short enough for the smallest window, and its formulas 
       CHECK(unknown_command(part) == "");
       CHECK(braces_match(part));
     }
+  }
+}
+
+TEST_CASE("what goes further is a short tour, and says where it comes from", "[pages]") {
+  for (const Page* page : tests::course().pages()) {
+    INFO(page->id);
+    CHECK(count_words(markdown_of(page->more)) <= kMostWordsOfTour);
+    CHECK(page->more.size() >= kFewestSteps);
+    CHECK(page->more.size() <= kMostSteps);
+    CHECK_FALSE(page->sources.empty());
+  }
+}
+
+TEST_CASE("at most one question of a chapter asks for the height of a peak", "[pages]") {
+  for (const Chapter& chapter : tests::course().chapters()) {
+    INFO(chapter.title);
+    const auto asks_for_peak = [](const Page* page) {
+      const NumberQuestion* number = number_of(page->question ? &*page->question : nullptr);
+      return number != nullptr && number->answer == find_answer("peak_of_step");
+    };
+    CHECK(std::count_if(chapter.pages.begin(), chapter.pages.end(), asks_for_peak) <= 1);
   }
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("the closed form meets the published peaks, 21 of 24 to the byte") {
 
 TEST_CASE("the published points are those of the table") {
   const auto runs = lessons::published_runs();
-  CHECK(runs.size() == 62);
+  CHECK(runs.size() == 65);
   const auto count = [&](std::string_view experiment, bool out_of_memory) {
     return std::count_if(runs.begin(), runs.end(), [&](const auto& run) {
       return run.experiment == experiment && run.out_of_memory == out_of_memory;
@@ -69,6 +69,7 @@ TEST_CASE("the published points are those of the table") {
   CHECK(count("batch", true) == 5 + 5);
   CHECK(count("sequence", false) == 3 + 3 + 7);
   CHECK(count("sequence", true) == 4 + 4);
+  CHECK(count("repeat", false) == 3);
   for (const lessons::PublishedRun& run : runs) {
     if (run.experiment == "checkpoints") CHECK(run.peak == run.batch * 1024 * 2048 * 2 * 16);
     if (run.experiment == "logits_x3") CHECK(run.peak == 3 * run.batch * 1024 * 128'256 * 4);

@@ -15,7 +15,7 @@ PRODUCT = ("app", "demos", "lessons")  # kernels.py looks after kernels
 LIMITS = {"page": 1, "figure": 2, "demo": 2, "widget": 2, "command": 2, "technique": 6}
 # Words that are ids of several kinds, or names of other things, too: a number in JSON, a setting, a table.
 AMBIGUOUS = {
-    "page": {"checkpointing", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},
+    "page": {"checkpointing", "chunk", "flce", "ladder", "report", "offload", "schedule", "vocabulary"},
     "figure": {"launches", "peak_by_category"},
     "demo": {"bandwidth", "launches", "moments", "step_bound", "edit_kernel"},
     "widget": {"ladder", "report", "settings", "sweep"},

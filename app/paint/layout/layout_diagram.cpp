@@ -53,7 +53,8 @@ class DiagramLayout {
   bool legend(float middle) {
     float x = area_.x0;
     const float size = sheet_.px(14);
-    for (const BoxState state : {BoxState::kAlive, BoxState::kRecomputed, BoxState::kFreed, BoxState::kNotYet}) {
+    for (const BoxState state : {BoxState::kAlive, BoxState::kRecomputed, BoxState::kFreed, BoxState::kNotYet,
+                                 BoxState::kSame, BoxState::kChanged}) {
       const auto found = std::find_if(diagram_.boxes.begin(), diagram_.boxes.end(),
                                       [=](const DiagramBox& each) { return each.state == state; });
       const std::string word(lessons::label_of(state));
@@ -121,7 +122,11 @@ class DiagramLayout {
       case BoxState::kNotYet:
         return outline(rect, -half, palette_.control, 1, sheet_.px(3));
       case BoxState::kFreed:
+      case BoxState::kSame:
         return outline(rect, -half, palette_.control, 1, 0);
+      case BoxState::kChanged:
+        sheet_.fill(Layer::kBars, rect, palette_.phase[3], sheet_.px(2));
+        return outline(rect, -half, palette_.text, 1, 0);
       case BoxState::kAlive:
       case BoxState::kRecomputed:
         break;

@@ -111,8 +111,9 @@ void lay_out_border(Sheet& sheet, const HeatMap& map, Rect area, float width, fl
     }
   if (!map.chosen) return;
   const auto [r, c] = *map.chosen;
+  const bool dark = map.states.empty() && place_of(map, map.cells[r][c]) > kLightWords;
   sheet.add(Layer::kLines, Outline{.rect = {x(c) + line, y(r) + line, x(c + 1) - line, y(r + 1) - line},
-                                   .color = sheet.palette().ink,
+                                   .color = dark ? sheet.palette().well : sheet.palette().ink,
                                    .width = line,
                                    .radius = sheet.px(3)});
 }
@@ -140,7 +141,7 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
   if (columns == 0 || map.cells.empty() || area.height() <= 0) return;
   const float width = area.width() / static_cast<float>(columns),
               height = area.height() / static_cast<float>(map.cells.size());
-  const float gap = width > sheet.px(16) && height > sheet.px(10) ? sheet.line_px(1) : 0;
+  const float gap = width > sheet.px(8) && height > sheet.px(6) ? sheet.line_px(1) : 0;
   // In all cells or in none.
   const bool numbers = map.numbers && widest_number(sheet, map) + sheet.px(4) < width;
   for (std::size_t r = 0; r < map.cells.size(); ++r)
@@ -165,7 +166,9 @@ void lay_out_one(Sheet& sheet, const HeatMap& map, Rect area) {
     }
   if (map.states.empty()) lay_out_edge(sheet, area);
   lay_out_border(sheet, map, area, width, height);
-  for (std::size_t r = 0; r < map.rows.size(); ++r)
+  // Of low rows each so many, so that names do not touch.
+  const auto stride = static_cast<std::size_t>(std::max(1.0f, std::ceil(sheet.height(kLabelType) / height)));
+  for (std::size_t r = 0; r < map.rows.size(); r += stride)
     sheet.text_mid(Layer::kAxes, kLabelType, palette.text3, map.rows[r], area.x0 - sheet.px(8),
                    area.y0 + height * (static_cast<float>(r) + 0.5f), Anchor::kEnd);
   const auto every = static_cast<std::size_t>(map.named_every);

@@ -142,6 +142,7 @@ Place App::place() const {
     place.chapter = c;
     place.page = static_cast<int>(at - chapter.pages.begin());
     place.pages = static_cast<int>(chapter.pages.size());
+    place.chapter_number = chapter.number;
     place.chapter_title = chapter.title;
     place.has_previous = c > 0 || place.page > 0;
     place.was_before = history_.can_go(-1);
@@ -221,6 +222,7 @@ void App::draw_window(double now, ImVec2 viewport) {
   if (choice.chapter >= 0)
     go_to(*course().chapters()[static_cast<std::size_t>(choice.chapter)].pages[static_cast<std::size_t>(choice.page)]);
   turn_page(turn);
+  if (const lessons::Page* page = course().find_page(std::exchange(ui_.open_page, {}))) go_to(*page);
 }
 
 void App::draw(double now) {

@@ -29,11 +29,12 @@ bool contains(std::span<const lessons::Page* const> pages, const lessons::Page* 
 }
 
 // The pages of the chapter that is open, under its row. Returns the page that was clicked, or −1.
-int draw_pages(const lessons::Chapter& chapter, int current, Rect& column, std::span<const lessons::Page* const> read) {
+int draw_pages(const lessons::Chapter& chapter, int current, float height, Rect& column,
+               std::span<const lessons::Page* const> read) {
   int clicked = -1;
   for (int i = 0; i < static_cast<int>(chapter.pages.size()); ++i) {
     const lessons::Page* page = chapter.pages[static_cast<std::size_t>(i)];
-    const Rect row = column.cut_top(px(30));
+    const Rect row = column.cut_top(height);
     const Rect body{row.x0 + px(8), row.y0, row.x1 - px(9), row.y1};
     ImGui::PushID(i);
     const Hit state = hit("page", body);
@@ -61,9 +62,9 @@ int read_of(const lessons::Chapter& chapter, std::span<const lessons::Page* cons
 }
 
 // One chapter's row. True if it was clicked.
-bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool wide, Rect& column,
+bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool wide, float height, Rect& column,
                   std::span<const lessons::Page* const> read) {
-  const Rect row = column.cut_top(px(wide ? 36 : 34));
+  const Rect row = column.cut_top(height);
   const Rect body{row.x0 + px(8), row.y0 + px(1), row.x1 - px(9), row.y1 - px(1)};
   ImGui::PushID(index);
   const Hit state = hit("chapter", body);
@@ -75,21 +76,20 @@ bool draw_chapter(int index, const lessons::Chapter& chapter, bool current, bool
   if (state.focused) focus_ring(body, 6);
   const int done = read_of(chapter, read), pages = static_cast<int>(chapter.pages.size());
   const Face face = current ? Face::kSemiBold : Face::kRegular;
-  const std::string number = fmt::format("{}", index + 1);
   const ImU32 color = current ? theme().text : theme().text2;
   if (wide) {
     const Rect mark{row.x0 + px(14), row.y0, row.x0 + px(42), row.y1};
     if (done == pages)
       draw_icon(Icon::kCheck, mark.center_x(), mark.center_y(), theme().text2);
     else
-      text_in(face, 13, mark, current ? theme().text : theme().text3, number, 0.5f);
+      text_in(face, 13, mark, current ? theme().text : theme().text3, chapter.number, 0.5f);
     const float x = row.x0 + px(50), end = body.x1 - px(current ? 44 : 12);
     text_in(face, 13, {x, row.y0, end, row.y1}, color, shortened(face, 13, chapter.title, end - x));
     if (current)
       text_in(Face::kMedium, 12, {x, row.y0, body.x1 - px(12), row.y1}, theme().text2,
               fmt::format("{}/{}", done, pages), 1);
   } else {
-    text_in(current ? Face::kSemiBold : Face::kMedium, 13, body, current ? theme().text : theme().text3, number, 0.5f);
+    text_in(current ? Face::kSemiBold : Face::kMedium, 13, body, current ? theme().text : theme().text3, chapter.number, 0.5f);
     if (done == pages) draw_icon(Icon::kCheck, body.x1 - px(6), row.y0 + px(10), theme().text2, 10);
     if (state.hovered) tooltip(chapter.title);
   }
@@ -140,6 +140,10 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
     const Rect label = column.cut_top(px(28));
     text_in(Face::kMedium, 12, {rect.x0 + px(20), label.y0, label.x1, label.y1}, theme().text3, "Chapters");
   }
+  // Rows get lower where the window has no room for all of them.
+  const std::size_t open = wide ? chapters[static_cast<std::size_t>(frame.place.chapter)].pages.size() : 0;
+  const float room = rect.y1 - column.y0 - px(wide ? 72 : 8);
+  const float row = std::clamp(room / static_cast<float>(chapters.size() + open), px(22), px(wide ? 36 : 34));
   PageChoice choice;
   int pages = 0;
   ImGui::PushID("rail");
@@ -147,9 +151,9 @@ PageChoice draw_rail(const PageFrame& frame, const Rect& rect, std::span<const l
     const lessons::Chapter& chapter = chapters[static_cast<std::size_t>(i)];
     pages += static_cast<int>(chapter.pages.size());
     const bool current = i == frame.place.chapter;
-    if (draw_chapter(i, chapter, current, wide, column, read) && !current) choice = {i, 0};
+    if (draw_chapter(i, chapter, current, wide, row, column, read) && !current) choice = {i, 0};
     if (!current || !wide) continue;
-    if (const int page = draw_pages(chapter, frame.place.page, column, read); page >= 0) choice = {i, page};
+    if (const int page = draw_pages(chapter, frame.place.page, std::min(row, px(30)), column, read); page >= 0) choice = {i, page};
   }
   ImGui::PopID();
   if (wide) draw_progress(rect, static_cast<int>(read.size()), pages);
@@ -160,7 +164,7 @@ void draw_top_bar(PageFrame& frame, const Rect& rect) {
   horizontal_line(rect.x0, rect.x1, rect.y1 - 1, theme().hairline);
   float x = rect.x0 + px(24);
   x = text_in(Face::kMedium, 13, {x, rect.y0, rect.x1, rect.y1}, theme().text3,
-              fmt::format("Chapter {}", frame.place.chapter + 1))
+              frame.place.chapter_number == "P" ? "Prologue" : fmt::format("Chapter {}", frame.place.chapter_number))
           .x1 +
       px(8);
   draw_icon(Icon::kChevronRight, x + px(5), rect.center_y(), theme().text3, 12);

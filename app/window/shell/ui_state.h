@@ -17,6 +17,7 @@ struct UiState {
   bool first_start = false;  // nothing was done on any page yet
   bool keys_open = false;
   bool contents_open = false;
+  std::string open_page;      // id of the page to go to after this frame; empty: none
   bool finder_open = false;
   bool glossary_open = false;
   std::string glossary_term;  // key of the one that comes into sight; empty: the first

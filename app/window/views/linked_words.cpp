@@ -13,6 +13,10 @@ void draw_linked(PageFrame& frame, const lessons::MarkedText& words, float em, f
                       [&page](const lessons::Act& act) { return page::in_words(act, page); }};
   const lessons::Act* const act = frame.markdown.render(words, em, line, frame.state.lit, acts);
   if (act == nullptr) return;
+  if (!act->page.empty()) {
+    frame.ui.open_page = act->page;
+    return;
+  }
   const record::Status done = page::perform(*act, frame.page);
   frame.state.refused_value = done ? std::string() : done.error().message;
   if (act->sets()) return;

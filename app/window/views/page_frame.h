@@ -65,7 +65,7 @@ struct PageState {
 struct Place {
   int chapter = 0, page = 0;  // from 0
   int pages = 1;              // of the chapter
-  std::string_view chapter_title;
+  std::string_view chapter_number, chapter_title;
   bool has_previous = false, has_next = false;
   bool was_before = false, was_after = false;  // where the reader was: there is an earlier, a later page
 };

@@ -1,0 +1,62 @@
+// The loss in chunks: the report's rule, bytes alive, and a model of its time. Closed form, in 16-bit numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "demos/record/units.h"
+#include "kernels/fused_linear_cross_entropy/chunk.h"
+
+namespace headroom::predict {
+
+// Hidden states X [tokens, hidden] by the head W [vocab, hidden], `chunk` tokens at a time.
+struct ChunkedLoss {
+  std::int64_t tokens = 0, vocab = 0, hidden = 0;
+  bool fp32_gradient = false;  // in which the chunks' dW add up
+
+  static constexpr std::int64_t kElement = 2;
+
+  // The report's: C · V is about BT · H. 1B, 8,192 tokens: 256.
+  std::int64_t rule() const {
+    const std::int64_t chunk =
+        kernels::flce_default_chunk(kernels::FlceMode::kReport, tokens, hidden, vocab, kElement, false);
+    return std::min(chunk, tokens);
+  }
+  std::int64_t vocab_over_hidden() const { return (vocab + hidden - 1) / hidden; }
+  std::int64_t chunks(std::int64_t chunk) const { return (tokens + chunk - 1) / chunk; }
+
+  record::Bytes input_gradient() const { return tokens * hidden * kElement; }
+  record::Bytes head() const { return vocab * hidden * kElement; }
+  record::Bytes weight_gradient() const { return vocab * hidden * (fp32_gradient ? 4 : kElement); }
+  record::Bytes logits(std::int64_t chunk) const { return chunk * vocab * kElement; }
+  // dX + dW + C · V. 1B, 8,192 tokens, C = 256: 624,558,080 B.
+  record::Bytes bytes(std::int64_t chunk) const { return input_gradient() + weight_gradient() + logits(chunk); }
+  // Of the numbers that the rule makes alike: 1 to 2 by the rule.
+  double chunk_over_input(std::int64_t chunk) const {
+    return static_cast<double>(chunk * vocab) / static_cast<double>(tokens * hidden);
+  }
+  // What each chunk moves whatever its size: W is read for the logits and for dX, dW is read and written. 1B: 2.1·10⁹ B.
+  record::Bytes head_traffic() const { return 2 * head() + 2 * weight_gradient(); }
+  // Three products of 2 · BT · H · V.
+  double flops() const {
+    return 6.0 * static_cast<double>(tokens) * static_cast<double>(hidden) * static_cast<double>(vocab);
+  }
+};
+
+struct ChunkSpeeds {
+  double flops = 1, bandwidth = 1;  // that products reach, per second; bytes per second
+  double launch = 5e-6;             // seconds for each kernel
+};
+
+// A model, not a measurement: per chunk four launches, then the products, bound by arithmetic or by what they read and
+// write, then the pass over the logits; nothing overlaps.
+inline double loss_seconds(const ChunkedLoss& loss, std::int64_t chunk, const ChunkSpeeds& speeds) {
+  constexpr double kLaunches = 4;
+  const auto n = static_cast<double>(loss.chunks(chunk));
+  const auto all_logits = static_cast<double>(loss.logits(loss.tokens));
+  const double traffic = n * static_cast<double>(loss.head_traffic()) + 3 * all_logits;
+  return n * kLaunches * speeds.launch + std::max(loss.flops() / speeds.flops, traffic / speeds.bandwidth) +
+         2 * all_logits / speeds.bandwidth;
+}
+
+}  // namespace headroom::predict

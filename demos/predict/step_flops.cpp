@@ -1,0 +1,53 @@
+// Operations of a step that count.
+#include "demos/predict/step_flops.h"
+
+#include <algorithm>
+
+#include "demos/predict/step_bound.h"
+#include "demos/predict/step_bytes.h"
+
+namespace headroom::predict {
+
+namespace {
+
+// Forward of one token in one layer: scores and their product with the values, two operations each.
+double attention_flops(const StepSettings& step, AttentionFlops attention) {
+  if (attention == AttentionFlops::kNone) return 0;
+  const double all = 4.0 * static_cast<double>(step.model.num_heads * step.model.head_dim * step.sequence);
+  return attention == AttentionFlops::kCausal ? all / 2 : all;
+}
+
+}  // namespace
+
+double model_flops_per_token(const StepSettings& step, AttentionFlops attention) {
+  const auto weights = static_cast<double>(llama::num_parameters(step.model));
+  const auto trained = static_cast<double>(trained_parameters(step));
+  return 4 * weights + 2 * trained + 3 * static_cast<double>(step.model.num_layers) * attention_flops(step, attention);
+}
+
+double repeated_flops_per_token(const StepSettings& step, AttentionFlops attention) {
+  if (!step.keeps_layer_inputs() || step.tokens() <= 0) return 0;
+  double flops = static_cast<double>(step.model.num_layers * step.tokens()) * attention_flops(step, attention);
+  for (const StepProduct& product : step_bound(step).products)
+    flops += product.flops() * static_cast<double>(product.again);
+  return flops / static_cast<double>(step.tokens());
+}
+
+std::optional<double> head_peak(const StepSettings& step, const Card& card) {
+  if (step.tf32()) return card.tf32;
+  if (step.element_bytes() == 4) return card.fp32;
+  return step.precision == Precision::kFp16Mixed ? card.fp16 : card.bf16;
+}
+
+std::optional<double> products_peak(const StepSettings& step, const Card& card) {
+  return step.fp8() ? card.fp8 : head_peak(step, card);
+}
+
+const Card* card_of_gpu(std::string_view gpu) {
+  const auto all = cards();
+  const auto found = std::ranges::find_if(
+      all, [&](const Card& card) { return !card.driver_name.empty() && card.driver_name == gpu; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace headroom::predict

@@ -1,0 +1,43 @@
+// The derivatives of the fused kernels' operations on eight numbers, in fp64: by the formulas that the kernels compute, and by
+// finite differences, which know only the operation itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace headroom::lessons {
+
+inline constexpr std::size_t kEight = 8;
+using Eight = std::array<double, kEight>;
+
+struct DerivativeInput {
+  Eight x{};                  // one row; SwiGLU: four gates a, then four values b; RoPE: one head
+  Eight dy{};                 // gradient of the results: eight; SwiGLU: the first four; cross entropy: the first
+  Eight weight{};             // of the norms
+  std::int64_t position = 0;  // of the token, for RoPE
+  std::size_t label = 0;      // the right entry, for cross entropy
+};
+
+inline constexpr double kNormEpsilon = 1e-5;   // Llama's
+inline constexpr double kRopeTheta = 500'000;  // Llama 3's
+
+struct Derivative {
+  std::string_view key, label;
+  std::vector<double> (*forward)(const DerivativeInput& in);  // y
+  Eight (*formula)(const DerivativeInput& in);                // dx
+};
+inline constexpr std::size_t kDerivatives = 5;
+const std::array<Derivative, kDerivatives>& derivatives();
+
+// Sum of dy · y, whose gradient is dx.
+double weighted_sum(const Derivative& operation, const DerivativeInput& in);
+// dx[i] is about (L(x + h e_i) − L(x − h e_i)) / 2h.
+Eight differences(const Derivative& operation, const DerivativeInput& in, double h);
+
+// Of RMSNorm: dy ⊙ weight / r, the first term of its dx.
+Eight rms_norm_first_term(const DerivativeInput& in);
+double dot(const Eight& a, const Eight& b);
+
+}  // namespace headroom::lessons

@@ -1,0 +1,237 @@
+// GPT-2 XL and three Llamas block by block, with what changed marked, and the numbers of one block: shape, parameters, forward
+// operations, bytes that backward needs. Five switches turn GPT-2 into a Llama. Arithmetic: it needs no run.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/schemas.h"
+#include "demos/llama/architecture.h"
+#include "lessons/bench.h"
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+namespace {
+
+using llama::Architecture;
+using llama::Block;
+
+constexpr std::array<record::Choice, llama::kNumBlocks + 1> kBlocks{{{"embedding", "Embedding"},
+                                                                     {"positions", "Positions"},
+                                                                     {"norms", "Norms of the layers"},
+                                                                     {"attention", "Attention"},
+                                                                     {"mlp", "MLP"},
+                                                                     {"dropout", "Dropout"},
+                                                                     {"final_norm", "Final norm"},
+                                                                     {"head", "Output head"},
+                                                                     {"all", "The whole model"}}};
+
+using Ways = std::array<record::Choice, 2>;
+constexpr Ways kPositions{{{"on", "RoPE"}, {"off", "learned positions"}}}, kNorms{{{"on", "RMSNorm"}, {"off", "LayerNorm"}}},
+    kMlps{{{"on", "SwiGLU"}, {"off", "GELU"}}}, kDropouts{{{"on", "no dropout"}, {"off", "dropout"}}},
+    kHeads{{{"on", "5 keys and values"}, {"off", "25 keys and values"}}};
+
+constexpr record::ParamSpec change(std::string_view key, std::string_view label, std::string_view help,
+                                   const Ways& ways) {
+  return {.key = key,
+          .label = label,
+          .help = help,
+          .kind = record::ParamKind::kSwitch,
+          .default_number = 0,
+          .choices = ways};
+}
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "block",
+                      .label = "Block",
+                      .help = "Whose numbers the table has; or click on one",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "embedding",
+                      .choices = kBlocks},
+    change("rope", "GPT-2 with RoPE", "Change 1: queries and keys are rotated by their position, without a table",
+           kPositions),
+    change("rms_norm", "… with RMSNorm", "Change 2: a weight per number, without mean and bias", kNorms),
+    change("swiglu", "… with SwiGLU", "Change 3: a third matrix, the gate, of the same size", kMlps),
+    change("no_dropout", "… without dropout", "Change 4: no number is set to zero at random", kDropouts),
+    change("grouped", "… with grouped queries", "Change 5: five heads share a key and a value head", kHeads),
+};
+constexpr std::array<std::string_view, 3> kLlamas{"llama-2-7b", "llama-3-8b", "llama-3.2-1b"};
+constexpr std::string_view kFirst = "gpt2-xl", kChangedName = "GPT-2 XL, changed";
+constexpr std::int64_t kSharing = 5;  // query heads of GPT-2 XL's 25 to a key and value head
+constexpr double kGiga = 1e9;
+
+// GPT-2 XL with the reader's changes, and the Llamas.
+std::vector<Architecture> models_of(const record::Params& params) {
+  Architecture first = *llama::find_architecture(kFirst);
+  first.learned_positions = !params.on("rope");
+  first.layer_norm = !params.on("rms_norm");
+  first.gelu = !params.on("swiglu");
+  first.dropout = !params.on("no_dropout");
+  if (params.on("grouped")) first.shape.num_kv_heads /= kSharing;
+  const bool changed = std::ranges::any_of(
+      kSchema, [&](const auto& spec) { return spec.kind == record::ParamKind::kSwitch && params.on(spec.key); });
+  if (changed) first.name = kChangedName;
+  std::vector<Architecture> models{first};
+  for (const std::string_view id : kLlamas) models.push_back(*llama::find_architecture(id));
+  return models;
+}
+
+std::string words_of(const Architecture& model, Block block) {
+  const llama::Config& c = model.shape;
+  switch (block) {
+    case Block::kEmbedding:
+      return fmt::format("Embedding, {}", record::format_count(c.vocab_size));
+    case Block::kPositions:
+      return model.learned_positions ? "Learned positions" : "RoPE";
+    case Block::kNorms:
+    case Block::kFinalNorm:
+      return model.layer_norm ? "LayerNorm" : "RMSNorm";
+    case Block::kAttention:
+      return c.num_heads == c.num_kv_heads ? fmt::format("{} heads", c.num_heads)
+                                           : fmt::format("{} heads, {} K and V", c.num_heads, c.num_kv_heads);
+    case Block::kMlp:
+      return model.gelu ? "MLP, GELU" : "MLP, SwiGLU";
+    case Block::kDropout:
+      return model.dropout ? "Dropout" : "No dropout";
+    case Block::kHead:
+      return c.tie_word_embeddings ? "Head: the embedding" : "Separate head";
+  }
+  return {};
+}
+
+// Whether GPT-2 XL has another one. Sizes are none of the changes, nor is the vocabulary's.
+bool is_changed(const Architecture& model, Block block) {
+  if (block == Block::kAttention) return model.shape.num_heads != model.shape.num_kv_heads;
+  if (block == Block::kEmbedding) return false;
+  return words_of(model, block) != words_of(*llama::find_architecture(kFirst), block);
+}
+
+// A layer's blocks from the top, with the embedding before and the head after them. The two norms of a layer are one block.
+struct Row {
+  Block block;
+  bool in_layer;
+};
+constexpr std::array<Row, 9> kRows{{{Block::kEmbedding, false},
+                                    {Block::kPositions, false},
+                                    {Block::kNorms, true},
+                                    {Block::kAttention, true},
+                                    {Block::kNorms, true},
+                                    {Block::kMlp, true},
+                                    {Block::kDropout, true},
+                                    {Block::kFinalNorm, false},
+                                    {Block::kHead, false}}};
+constexpr double kColumn = 10, kGap = 0.8, kRow = 1, kBetween = 0.4;
+
+std::string_view key_of(Block block) { return kBlocks[static_cast<std::size_t>(block)].key; }
+
+std::string title_of(const Architecture& model) {
+  if (model.name == kChangedName) return std::string(model.name);
+  return fmt::format("{}: {} layers", model.name, model.shape.num_layers);
+}
+
+void add_column(Diagram& diagram, const Architecture& model, double x, std::string_view chosen, bool hidden) {
+  double y = 0;
+  const auto id = [&](std::string_view part) { return fmt::format("{}.{}", model.shape.id, part); };
+  diagram.boxes.push_back({.id = id("name"), .x = x, .y = y, .width = kColumn, .height = kRow, .label = title_of(model)});
+  y += kRow;
+  int norms = 0;
+  for (const Row& row : kRows) {
+    y += kBetween;
+    const llama::BlockNumbers numbers = llama::numbers_of(model, row.block, 0);
+    DiagramBox box{.id = id(key_of(row.block)),
+                   .x = x + (row.in_layer ? kGap : 0),
+                   .y = y,
+                   .width = kColumn - (row.in_layer ? 2 * kGap : 0),
+                   .height = kRow,
+                   .label = words_of(model, row.block),
+                   .state = is_changed(model, row.block) ? BoxState::kChanged : BoxState::kSame,
+                   .marked = !hidden && key_of(row.block) == chosen,
+                   .tip = fmt::format("{}, {}: {}", model.name, words_of(model, row.block), numbers.shape),
+                   .action = SetParam{"block", std::string(key_of(row.block))}};
+    if (row.block == Block::kNorms) box.id += fmt::format("{}", ++norms);
+    if (!hidden) {
+      box.value = static_cast<double>(numbers.parameters);
+      box.tip += fmt::format(", {} parameters", record::format_count(numbers.parameters));
+    }
+    diagram.boxes.push_back(std::move(box));
+    y += kRow;
+  }
+}
+
+Diagram diagram_of(const std::vector<Architecture>& models, std::string_view chosen, bool hidden) {
+  Diagram diagram{.title = "From the token to the logits; narrow boxes are in each layer", .boxes = {}, .arrows = {}};
+  diagram.width = static_cast<double>(models.size()) * (kColumn + 2 * kGap) - 2 * kGap;
+  diagram.height = kRow + static_cast<double>(kRows.size()) * (kRow + kBetween) + kBetween;
+  diagram.unit = "parameters";
+  for (std::size_t i = 0; i < models.size(); ++i)
+    add_column(diagram, models[i], static_cast<double>(i) * (kColumn + 2 * kGap), chosen, hidden);
+  return diagram;
+}
+
+// Of one block, or of all together.
+llama::BlockNumbers numbers_of(const Architecture& model, std::string_view chosen, std::int64_t sequence) {
+  llama::BlockNumbers all{.shape = fmt::format("H {}, F {}", record::format_count(model.shape.hidden_size),
+                                               record::format_count(model.shape.intermediate_size))};
+  for (std::size_t i = 0; i < llama::kNumBlocks; ++i) {
+    llama::BlockNumbers each = llama::numbers_of(model, static_cast<Block>(i), sequence);
+    if (kBlocks[i].key == chosen) return each;
+    all.parameters += each.parameters;
+    all.flops += each.flops;
+    all.kept += each.kept;
+  }
+  return all;
+}
+
+Table table_of(const std::vector<Architecture>& models, const record::Params& params, const record::Params& settings) {
+  const std::int64_t seq = settings.integer("seq"), tokens = settings.integer("batch") * seq;
+  std::vector<llama::BlockNumbers> numbers;
+  record::Bytes most = 1;
+  for (const Architecture& each : models) {
+    numbers.push_back(numbers_of(each, params.text("block"), seq));
+    most = std::max(most, tokens * numbers.back().kept);
+  }
+  const ShownUnit unit = byte_unit(static_cast<double>(most));
+  Table table{.head = std::string(record::label_of(kSchema[0], params.text("block"))),
+              .columns = {"shape", "parameters", "of all", "GFLOP per token", "kept"},
+              .rows = {},
+              .foot = fmt::format("In all layers. GFLOP: products in forward. Kept for backward: {} tokens, 16 bits.",
+                                  record::format_count(tokens))};
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const llama::BlockNumbers& n = numbers[i];
+    const double share = static_cast<double>(n.parameters) / static_cast<double>(llama::num_parameters(models[i]));
+    table.rows.push_back({.category = {},
+                          .name = std::string(models[i].name),
+                          .note = {},
+                          .cells = {n.shape, record::format_count(n.parameters), fmt::format("{:.2f} %", 100 * share),
+                                    n.flops > 0 ? fmt::format("{:.3f}", n.flops / kGiga) : "–",
+                                    n.kept > 0 ? bytes_text(tokens * n.kept, unit) : "–"},
+                          .tip = fmt::format("{}, {}: {} B per token for backward", models[i].name, n.shape,
+                                             record::format_count(n.kept))});
+  }
+  return table;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  const record::Params settings = input.settings ? *input.settings : record::Params(experiments::shape_schema().schema);
+  const bool hidden = input.view.hidden;
+  const std::vector<Architecture> models = models_of(params);
+  figure.head.provenance_line = "from the models' published configurations";
+  for (const char* key : {"batch", "seq"})
+    figure.head.provenance[fmt::format("setting.{}", key)] = settings.as_text(key);
+  figure.panels.emplace_back(diagram_of(models, params.text("block"), hidden));
+  if (!hidden) figure.panels.emplace_back(table_of(models, params, settings));
+}
+
+}  // namespace
+
+extern const Figure kArchitecture;
+constinit const Figure kArchitecture{
+    .id = "architecture",
+    .title = "From GPT-2 to Llama 3",
+    .caption = "The blocks of four models, what changed, and the shape, parameters, operations and kept bytes of one block",
+    .schema = kSchema,
+    .basis = Basis::kFormula,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

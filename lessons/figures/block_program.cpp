@@ -1,0 +1,279 @@
+// One program on many threads: the addition of two vectors as CUDA, as Triton and as a compiler makes it of the expression,
+// line by line, with the threads of a block that each line keeps busy. Arithmetic: it needs no run.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+
+extern const Figure kBlockProgram;
+
+namespace {
+
+constexpr std::int64_t kWarp = 32, kNumberBytes = 4;  // fp32
+
+constexpr std::array<record::Choice, 3> kListings{
+    {{"triton", "in Triton"}, {"cuda", "in CUDA C++"}, {"compiler", "by a compiler"}}};
+constexpr std::array<record::Choice, 4> kBlocks{{{"128", "128"}, {"256", "256"}, {"512", "512"}, {"1024", "1,024"}}};
+constexpr std::array<record::Choice, 3> kWidths{{{"1", "1"}, {"2", "2"}, {"4", "4"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "listing",
+                      .label = "Written",
+                      .help = "Who writes the kernel, and in what language",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "triton",
+                      .choices = kListings},
+    record::ParamSpec{.key = "numbers",
+                      .label = "N",
+                      .help = "Numbers in each vector",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 1,
+                      .maximum = 4096,
+                      .default_number = 1000},
+    record::ParamSpec{.key = "block",
+                      .label = "Block",
+                      .help = "Numbers that one program works on",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "512",
+                      .choices = kBlocks},
+    record::ParamSpec{.key = "per_thread",
+                      .label = "Numbers per thread",
+                      .help = "Neighbors that a thread loads and stores with one instruction",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "1",
+                      .choices = kWidths},
+    record::ParamSpec{.key = "follow",
+                      .label = "Follow index",
+                      .help = "The listing shows what the thread with this number computes",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 0,
+                      .maximum = 4095,
+                      .default_number = 1000},
+    frame_param(4),
+};
+
+// N numbers in blocks, each block a program of threads.
+struct Grid {
+  std::int64_t n, block, width;
+
+  std::int64_t programs() const { return (n + block - 1) / block; }
+  std::int64_t threads() const { return block / width; }  // of a program
+  std::int64_t first(std::int64_t program, std::int64_t thread) const { return program * block + thread * width; }
+  // That this thread has to add: less than `width` where the vectors end.
+  std::int64_t numbers(std::int64_t program, std::int64_t thread) const {
+    return std::clamp<std::int64_t>(n - first(program, thread), 0, width);
+  }
+  std::int64_t all_threads() const { return programs() * threads(); }
+  std::int64_t busy_threads() const { return (n + width - 1) / width; }
+};
+
+struct Followed {
+  std::int64_t program, thread;
+};
+
+// Which threads do the work of a line.
+enum class Busy : std::uint8_t {
+  kAll,     // each, whatever its index
+  kInside,  // those with a number
+  kWhole,   // those with as many numbers as a thread can have
+  kPart,    // those with fewer, but one
+};
+
+struct Line {
+  std::string code;
+  std::string here;  // what the thread that is followed computes
+  Busy busy = Busy::kAll;
+};
+
+std::int64_t touched(const Grid& grid, std::int64_t program, std::int64_t thread, Busy busy) {
+  const std::int64_t numbers = grid.numbers(program, thread);
+  switch (busy) {
+    case Busy::kAll:
+      return grid.width;
+    case Busy::kInside:
+      return numbers;
+    case Busy::kWhole:
+      return numbers == grid.width ? numbers : 0;
+    case Busy::kPart:
+      break;
+  }
+  return numbers == grid.width ? 0 : numbers;
+}
+
+std::string count(std::int64_t number) { return record::format_count(number); }
+
+// "1,000", "1,000 to 1,003"
+std::string span(std::int64_t first, std::int64_t length) {
+  return length == 1 ? count(first) : fmt::format("{} to {}", count(first), count(first + length - 1));
+}
+
+// What the thread loads or stores of what it has to add.
+std::string moved(const Grid& grid, const Followed& at, std::string_view what) {
+  const std::int64_t numbers = grid.numbers(at.program, at.thread);
+  if (numbers == 0) return "nothing: masked";
+  return fmt::format("{}[{}]", what, span(grid.first(at.program, at.thread), numbers));
+}
+
+std::string inside(const Grid& grid, const Followed& at) {
+  const std::int64_t first = grid.first(at.program, at.thread), numbers = grid.numbers(at.program, at.thread);
+  if (numbers > 0 && numbers < grid.width)
+    return fmt::format("{} of {} are below {}", numbers, grid.width, count(grid.n));
+  return fmt::format("{} < {}: {}", count(first), count(grid.n), numbers > 0 ? "yes" : "no");
+}
+
+// "1 × 512 + 488 = 1,000"
+std::string index_of(const Grid& grid, const Followed& at) {
+  return fmt::format("{} × {} + {} = {}", at.program, grid.block, span(at.thread * grid.width, grid.width),
+                     span(grid.first(at.program, at.thread), grid.width));
+}
+
+std::vector<Line> triton(const Grid& grid, const Followed& at) {
+  return {{"pid = tl.program_id(0)", fmt::format("pid = {}", at.program)},
+          {fmt::format("i = pid * {0} + tl.arange(0, {0})", grid.block), index_of(grid, at)},
+          {"mask = i < n", inside(grid, at)},
+          {"a = tl.load(x + i, mask=mask)", moved(grid, at, "x"), Busy::kInside},
+          {"b = tl.load(y + i, mask=mask)", moved(grid, at, "y"), Busy::kInside},
+          {"tl.store(out + i, a + b, mask=mask)", moved(grid, at, "out"), Busy::kInside}};
+}
+
+std::vector<Line> cuda(const Grid& grid, const Followed& at) {
+  const std::int64_t numbers = grid.numbers(at.program, at.thread), first = grid.first(at.program, at.thread);
+  const std::string launch = fmt::format("add<<<{}, {}>>>(x, y, out, {});", grid.programs(), grid.threads(), grid.n);
+  const std::string where = fmt::format("block {}, thread {}", at.program, at.thread);
+  if (grid.width == 1)
+    return {{launch, where},
+            {"int i = blockIdx.x * blockDim.x + threadIdx.x;", index_of(grid, at)},
+            {"if (i < n)", inside(grid, at)},
+            {"  out[i] = x[i] + y[i];", numbers > 0 ? fmt::format("out[{}]", count(first)) : "nothing", Busy::kInside}};
+  const bool whole = numbers == grid.width;
+  return {{launch, where},
+          {fmt::format("int i = {} * (blockIdx.x * blockDim.x + threadIdx.x);", grid.width), "i = " + count(first)},
+          {fmt::format("if (i + {} <= n)", grid.width),
+           fmt::format("{} <= {}: {}", count(first + grid.width), count(grid.n), whole ? "yes" : "no")},
+          {fmt::format("  store{0}(out + i, load{0}(x + i) + load{0}(y + i));", grid.width),
+           whole ? moved(grid, at, "out") : "nothing", Busy::kWhole},
+          {"else for (; i < n; ++i) out[i] = x[i] + y[i];", !whole && numbers > 0 ? moved(grid, at, "out") : "nothing",
+           Busy::kPart}};
+}
+
+// As TorchInductor does it: the length is a constant, and where it is whole blocks no mask is left.
+std::vector<Line> compiled(const Grid& grid, const Followed& at) {
+  const bool masked = grid.n % grid.block != 0;
+  const std::string comma = masked ? ", mask" : "";
+  std::vector<Line> lines{{"out = x + y", fmt::format("graph: add {} numbers", count(grid.n))},
+                          {fmt::format("i = program_id(0) * {0} + arange(0, {0})", grid.block), index_of(grid, at)}};
+  if (masked) lines.push_back({fmt::format("mask = i < {}", grid.n), inside(grid, at)});
+  lines.push_back({fmt::format("t0 = load(x + i{})", comma), moved(grid, at, "x"), Busy::kInside});
+  lines.push_back({fmt::format("t1 = load(y + i{})", comma), moved(grid, at, "y"), Busy::kInside});
+  lines.push_back({fmt::format("store(out + i, t0 + t1{})", comma), moved(grid, at, "out"), Busy::kInside});
+  return lines;
+}
+
+// How many lines of it come before it is asked whether an index is below N.
+struct Listing {
+  std::vector<Line> lines;
+  std::size_t indices;
+};
+
+Listing listing_of(std::string_view key, const Grid& grid, const Followed& at) {
+  if (key == "cuda") return {cuda(grid, at), 2};
+  if (key == "compiler") return {compiled(grid, at), 2};
+  return {triton(grid, at), 2};
+}
+
+std::string tip_of(const Grid& grid, std::int64_t program, std::int64_t thread, std::int64_t touched) {
+  const std::string who = fmt::format("Program {}, warp {}, thread {}", program, thread / kWarp, thread);
+  const std::string index = span(grid.first(program, thread), grid.width);
+  if (touched == 0) return fmt::format("{}: index {}, idle in this line", who, index);
+  return fmt::format("{}: index {}", who, span(grid.first(program, thread), touched));
+}
+
+// The threads of one program: a row is a warp, the threads that execute an instruction together.
+HeatMap map_of(const Grid& grid, std::int64_t program, const Followed& at, Busy busy) {
+  const std::int64_t warps = grid.threads() / kWarp;
+  HeatMap map{.title = fmt::format("Program {}: i = {} to {}, by warp and lane", program, count(program * grid.block),
+                                   count((program + 1) * grid.block - 1)),
+              .columns = {},
+              .rows = {},
+              .named_every = 8,
+              .cells = {},
+              .low = 0,
+              .high = static_cast<double>(grid.width),
+              .low_text = "idle",
+              .high_text = grid.width == 1 ? "1 number" : fmt::format("{} numbers", grid.width),
+              .tips = {},
+              .numbers = false};
+  for (std::int64_t lane = 0; lane < kWarp; ++lane) map.columns.push_back(count(lane));
+  for (std::int64_t warp = 0; warp < warps; ++warp) {
+    map.rows.push_back(fmt::format("warp {}", warp));
+    auto& cells = map.cells.emplace_back();
+    auto& tips = map.tips.emplace_back();
+    for (std::int64_t thread = warp * kWarp; thread < (warp + 1) * kWarp; ++thread) {
+      const std::int64_t numbers = touched(grid, program, thread, busy);
+      cells.push_back(static_cast<double>(numbers));
+      tips.push_back(tip_of(grid, program, thread, numbers));
+    }
+  }
+  if (program == at.program)
+    map.chosen = MapCell{static_cast<std::size_t>(at.thread / kWarp), static_cast<std::size_t>(at.thread % kWarp)};
+  return map;
+}
+
+// What the thread computes, as far as the line that is shown.
+Table code_of(const std::vector<Line>& lines, std::size_t shown, const Followed& at) {
+  Table table{.head = "Line by line",
+              .columns = {fmt::format("thread {} of program {}", at.thread, at.program)},
+              .rows = {},
+              .foot = {}};
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    table.rows.push_back({.category = std::nullopt,
+                          .name = (i == shown ? "→ " : "") + lines[i].code,
+                          .note = {},
+                          .cells = {i <= shown ? lines[i].here : ""},
+                          .tip = {}});
+  return table;
+}
+
+std::string counts_of(const Grid& grid) {
+  return fmt::format("{} of {} threads have no number. A load is {} B per thread, {} B per warp.",
+                     count(grid.all_threads() - grid.busy_threads()), count(grid.all_threads()),
+                     grid.width * kNumberBytes, grid.width * kNumberBytes * kWarp);
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  const Grid grid{params.integer("numbers"), std::stoll(params.text("block")), std::stoll(params.text("per_thread"))};
+  const std::int64_t last = grid.programs() - 1;
+  const std::int64_t index = std::min(params.integer("follow"), grid.programs() * grid.block - 1);
+  const Followed at{index / grid.block, index % grid.block / grid.width};
+  const Listing listing = listing_of(params.text("listing"), grid, at);
+  // While the answer is hidden no thread is asked for its number.
+  const std::size_t shown = show_frame(figure.head, params, input.view.hidden ? listing.indices : listing.lines.size());
+  figure.head.provenance_line =
+      fmt::format("fp32, N = {}, blocks of {}, {} per thread", count(grid.n), count(grid.block), grid.width);
+  const std::int64_t other = at.program == last ? 0 : at.program;
+  const Busy busy = listing.lines[shown].busy;
+  if (other != last) figure.panels.emplace_back(map_of(grid, other, at, busy));
+  figure.panels.emplace_back(map_of(grid, last, at, busy));
+  Table code = code_of(listing.lines, shown, at);
+  if (!input.view.hidden) code.foot = counts_of(grid);
+  figure.panels.emplace_back(std::move(code));
+}
+
+}  // namespace
+
+constinit const Figure kBlockProgram{
+    .id = "block_program",
+    .title = "One program, many threads",
+    .caption = "An addition of two vectors line by line, with the threads of a block that each line keeps busy",
+    .schema = kSchema,
+    .basis = Basis::kParameters,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

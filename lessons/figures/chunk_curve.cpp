@@ -1,0 +1,268 @@
+// The fused loss over the size of its chunks: its bytes by closed form, its time by a model, and the chunk that the report's
+// rule takes, for any number of tokens. A sweep over the chunk has its speeds beside them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/schemas.h"
+#include "demos/llama/architecture.h"
+#include "demos/predict/chunk_time.h"
+#include "demos/predict/fits.h"
+#include "demos/predict/step_settings.h"
+#include "lessons/bench.h"
+#include "lessons/figure.h"
+#include "lessons/sweep.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kChunkCurve;
+
+namespace {
+
+using predict::ChunkedLoss;
+using predict::ChunkSpeeds;
+
+constexpr std::array<record::Choice, 6> kModels{{{"llama-3.2-1b", "Llama 3.2 1B"},
+                                                 {"llama-3-8b", "Llama 3 8B"},
+                                                 {"llama-3-70b", "Llama 3 70B"},
+                                                 {"llama-2-7b", "Llama 2 7B"},
+                                                 {"gpt2-xl", "GPT-2 XL"},
+                                                 {"settings", "as set"}}};
+constexpr std::array<record::Choice, 4> kCards{
+    {{"h200", "H200 SXM"}, {"b200", "B200 SXM"}, {"a100_80", "A100 80 GB SXM"}, {"rtx_4090", "GeForce RTX 4090"}}};
+constexpr std::array<record::Choice, 7> kTokenChoices{{{"1024", "1,024 tokens"},
+                                                       {"4096", "4,096 tokens"},
+                                                       {"8192", "8,192 tokens"},
+                                                       {"16384", "16,384 tokens"},
+                                                       {"32768", "32,768 tokens"},
+                                                       {"98304", "98,304 tokens"},
+                                                       {"settings", "as set"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "model",
+                      .label = "Model",
+                      .help = "Whose vocabulary V and hidden size H, in 16 bits",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "llama-3.2-1b",
+                      .choices = kModels},
+    record::ParamSpec{.key = "tokens",
+                      .label = "Tokens",
+                      .help = "B · T, the tokens of a batch",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "8192",
+                      .choices = kTokenChoices},
+    record::ParamSpec{.key = "card",
+                      .label = "Card",
+                      .help = "Whose data sheet the model of the time takes its peak and its bandwidth from",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "h200",
+                      .choices = kCards},
+    record::ParamSpec{.key = "reached",
+                      .label = "Peak reached",
+                      .unit = "%",
+                      .help = "How much of the card's peak the matrix multiplications reach",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 10,
+                      .maximum = 100,
+                      .default_number = 70},
+};
+constexpr std::int64_t kFirstChunk = 32, kLastOfBytes = 4096;
+// Tokens of the rule's table.
+constexpr std::array<std::int64_t, 4> kTokens{1024, 4096, 8192, 98'304};
+
+struct Shown {
+  std::string model;
+  ChunkedLoss loss;
+  std::string card;
+  ChunkSpeeds speeds;
+};
+
+ChunkedLoss loss_of(const record::Params& params, const predict::StepSettings& set) {
+  const std::string &model = params.text("model"), &tokens = params.text("tokens");
+  ChunkedLoss loss{.tokens = tokens == "settings" ? set.tokens() : std::stoll(tokens),
+                   .vocab = set.model.vocab_size,
+                   .hidden = set.model.hidden_size,
+                   .fp32_gradient = set.fp32_weight_gradient};
+  if (const llama::Architecture* known = llama::find_architecture(model)) {
+    loss.vocab = known->shape.vocab_size;
+    loss.hidden = known->shape.hidden_size;
+  }
+  return loss;
+}
+
+Shown shown_of(const record::Params& params, const record::Params* settings) {
+  const record::Params first(experiments::shape_schema().schema);
+  const record::Params set = experiments::step_params(settings != nullptr ? *settings : first);
+  Shown shown{.model = std::string(record::label_of(kSchema[0], params.text("model"))),
+              .loss = loss_of(params, predict::step_settings(set)),
+              .card = std::string(record::label_of(kSchema[2], params.text("card"))),
+              .speeds = {}};
+  for (const predict::Card* const card : predict::find_cards(shown.card))
+    if (card->bf16 && card->bandwidth)
+      shown.speeds = {.flops = *card->bf16 * static_cast<double>(params.integer("reached")) / 100,
+                      .bandwidth = *card->bandwidth};
+  return shown;
+}
+
+// 32, 64, 128 … and all tokens.
+std::vector<std::int64_t> chunks_of(const ChunkedLoss& loss) {
+  std::vector<std::int64_t> chunks;
+  for (std::int64_t chunk = kFirstChunk; chunk < loss.tokens; chunk *= 2) chunks.push_back(chunk);
+  chunks.push_back(loss.tokens);
+  return chunks;
+}
+
+std::string chunk_text(const ChunkedLoss& loss, std::int64_t chunk) {
+  return fmt::format("C = {}, n = {}", record::format_count(chunk), record::format_count(loss.chunks(chunk)));
+}
+
+// A dashed upright at the rule's chunk.
+ChartReference rule_line(const ChunkedLoss& loss, double high) {
+  const auto x = static_cast<double>(loss.rule());
+  return {.label = "rule: " + chunk_text(loss, loss.rule()), .x = {x, x}, .y = {0, high}};
+}
+
+Chart bytes_over(const Shown& shown, bool hidden) {
+  const ChunkedLoss& loss = shown.loss;
+  const std::int64_t last = std::min(loss.tokens, kLastOfBytes);
+  const ShownUnit unit = byte_unit(static_cast<double>(loss.bytes(last)));
+  ChartSeries finished{.label = "dX and dW", .category = record::Category::kGradients, .points = {}},
+      logits{.label = "a chunk's logits, C · V", .category = record::Category::kLogits, .points = {}};
+  std::vector<std::int64_t> chunks{0};  // the wedge begins at nothing
+  for (const std::int64_t chunk : chunks_of(loss))
+    if (chunk <= last) chunks.push_back(chunk);
+  for (const std::int64_t chunk : chunks) {
+    const auto add = [&](ChartSeries& series, record::Bytes bytes) {
+      const auto y = static_cast<double>(bytes);
+      std::string tip =
+          chunk == 0 ? "" : fmt::format("{}: {} {}", chunk_text(loss, chunk), series.label, bytes_text(bytes, unit));
+      series.points.push_back({.x = static_cast<double>(chunk), .y = y, .low = y, .high = y, .tip = std::move(tip)});
+    };
+    add(finished, loss.input_gradient() + loss.weight_gradient());
+    add(logits, loss.logits(chunk));
+  }
+  Chart chart{.title = "Bytes of the loss", .stacked = true};
+  chart.series = {std::move(finished), std::move(logits)};
+  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = static_cast<double>(last), .name = "chunk C, tokens"};
+  chart.y = {.unit = AxisUnit::kBytes, .low = 0, .high = 1.1 * static_cast<double>(loss.bytes(last)), .shown = unit};
+  if (!hidden && loss.rule() <= last) chart.references.push_back(rule_line(loss, chart.y.high));
+  return chart;
+}
+
+// Each doubling as wide as any other.
+Axis chunk_axis(double first, double last) {
+  return {.unit = AxisUnit::kNumber,
+          .low = first * 0.9,
+          .high = last * 1.1,
+          .logarithmic = true,
+          .name = "chunk C, tokens"};
+}
+
+Chart time_over(const Shown& shown, bool hidden) {
+  const ChunkedLoss& loss = shown.loss;
+  Chart chart{.title = "Time of the loss, a model"};
+  ChartSeries whole{.label = fmt::format("model, {}", shown.card), .kind = SeriesKind::kFused, .points = {}};
+  const std::vector<std::int64_t> chunks = chunks_of(loss);
+  const ShownUnit unit = time_unit(1e9 * predict::loss_seconds(loss, kFirstChunk, shown.speeds));
+  for (const std::int64_t chunk : chunks) {
+    const double y = 1e9 * predict::loss_seconds(loss, chunk, shown.speeds);
+    whole.points.push_back({.x = static_cast<double>(chunk),
+                            .y = y,
+                            .low = y,
+                            .high = y,
+                            .tip = fmt::format("{}: {} by the model", chunk_text(loss, chunk), amount_text(y, unit))});
+  }
+  const double first = static_cast<double>(chunks.front()), last = static_cast<double>(chunks.back());
+  chart.x = chunk_axis(first, last);
+  chart.y = {.unit = AxisUnit::kNanoseconds, .shown = unit};
+  chart.series.push_back(std::move(whole));
+  const double products = 1e9 * loss.flops() / shown.speeds.flops;
+  chart.references.push_back({.label = "multiplications alone", .x = {first, last}, .y = {products, products}});
+  fit_y(chart);
+  if (!hidden) chart.references.push_back(rule_line(loss, chart.y.high));
+  return chart;
+}
+
+// "8,192 tokens: C = 256"
+Table rule_table(const Shown& shown) {
+  Table table{.head = "The rule, by tokens", .columns = {"C", "n", "C · V over BT · H"}, .rows = {}};
+  std::vector<std::int64_t> all(kTokens.begin(), kTokens.end());
+  if (std::ranges::find(all, shown.loss.tokens) == all.end())
+    all.insert(std::ranges::upper_bound(all, shown.loss.tokens), shown.loss.tokens);
+  for (const std::int64_t tokens : all) {
+    ChunkedLoss loss = shown.loss;
+    loss.tokens = tokens;
+    const std::int64_t chunk = loss.rule();
+    table.rows.push_back({.name = record::format_count(tokens),
+                          .cells = {record::format_count(chunk), record::format_count(loss.chunks(chunk)),
+                                    fmt::format("{:.2f}", loss.chunk_over_input(chunk))},
+                          .tip = fmt::format("{} tokens: {}, logits of a chunk {}", record::format_count(tokens),
+                                             chunk_text(loss, chunk), record::format_bytes(loss.logits(chunk)))});
+  }
+  table.foot = fmt::format("V = {}, H = {}, V/H rounded up: {}.", record::format_count(shown.loss.vocab),
+                           record::format_count(shown.loss.hidden), shown.loss.vocab_over_hidden());
+  return table;
+}
+
+using PointAt = ChartPoint (*)(double x, const SweepPoint& point, std::string_view name, const ShownUnit& unit);
+
+// What a sweep over the chunk measured, whatever else was set; no series: it is none.
+Chart measured(const record::Recording& recording, std::string title, Axis y, PointAt point_at) {
+  Chart chart{.title = std::move(title), .x = {}, .y = std::move(y)};
+  ChartSeries series{.label = provenance_line(recording.info()), .kind = SeriesKind::kLibrary, .points = {}};
+  double lowest = 0, highest = 0;
+  for (const SweepPoint& point : recording.sweep_points()) {
+    const std::int64_t chunk = setting(point, "loss_chunk");
+    if (chunk <= 0 || !completed(point)) continue;
+    const auto x = static_cast<double>(chunk);
+    lowest = series.points.empty() ? x : std::min(lowest, x);
+    highest = std::max(highest, x);
+    series.points.push_back(point_at(x, point, point.label, unit_of_peaks(recording)));
+  }
+  if (series.points.empty()) return chart;
+  chart.x = chunk_axis(lowest, highest);
+  chart.series.push_back(std::move(series));
+  fit_y(chart);
+  return chart;
+}
+
+void add_measured(FigureData& figure, const record::Ledger& run) {
+  const record::Recording& recording = run.recording();
+  Chart speeds =
+      measured(recording, "Speed of the step, measured", {.unit = AxisUnit::kNumber, .name = "tokens/s"}, &speed_at);
+  if (speeds.series.empty()) return;
+  figure.panels.emplace_back(measured(recording, "Peak of the step, measured",
+                                      {.unit = AxisUnit::kBytes, .shown = unit_of_peaks(recording)}, &peak_at));
+  figure.panels.emplace_back(std::move(speeds));
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const Shown shown = shown_of(*input.params, input.settings);
+  const bool hidden = input.view.hidden;
+  figure.head.provenance["time"] = "a model: see the page";
+  figure.head.provenance_line =
+      fmt::format("{}, V = {}, H = {}, {} tokens", shown.model, record::format_count(shown.loss.vocab),
+                  record::format_count(shown.loss.hidden), record::format_count(shown.loss.tokens));
+  figure.panels.emplace_back(bytes_over(shown, hidden));
+  figure.panels.emplace_back(time_over(shown, hidden));
+  if (hidden) return;
+  if (input.run != nullptr) add_measured(figure, *input.run);
+  figure.panels.emplace_back(rule_table(shown));
+}
+
+}  // namespace
+
+constinit const Figure kChunkCurve{
+    .id = "chunk_curve",
+    .title = "The loss over the size of its chunks",
+    .caption = "Bytes by closed form, time by a model, and the chunk that the report's rule takes",
+    .schema = kSchema,
+    .basis = Basis::kFormula,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,210 @@
+// The derivative of one operation on eight numbers: by the formula that its kernel computes, by finite differences, and what
+// is between the two. All in fp64, computed here.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "lessons/derivatives.h"
+#include "lessons/figure.h"
+
+namespace headroom::lessons {
+
+extern const Figure kDerivativeCheck;
+
+namespace {
+
+constexpr std::array<record::Choice, kDerivatives> kOperations{{{"rms_norm", "RMSNorm"},
+                                                                {"layer_norm", "LayerNorm"},
+                                                                {"swiglu", "SwiGLU"},
+                                                                {"rope", "RoPE"},
+                                                                {"cross_entropy", "cross entropy"}}};
+
+constexpr record::ParamSpec whole(std::string_view key, std::string_view label, std::string_view help, double minimum,
+                                  double maximum, double default_number) {
+  return {.key = key,
+          .label = label,
+          .help = help,
+          .kind = record::ParamKind::kInteger,
+          .minimum = minimum,
+          .maximum = maximum,
+          .default_number = default_number};
+}
+
+constexpr record::ParamSpec only_for(record::ParamSpec spec, std::string_view operation) {
+  spec.needs_key = "operation";
+  spec.needs_value = operation;
+  return spec;
+}
+
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "operation",
+                      .label = "Operation",
+                      .help = "Whose derivative is checked",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "rms_norm",
+                      .choices = kOperations},
+    whole("numbers", "Numbers", "Which eight numbers x, and which dy: each seed draws others", 1, 999, 1),
+    whole("element", "Element", "Which of the eight is set to the value beside it; 0: none", 0, 8, 0),
+    whole("value", "Its value × 100", "Of that element, in hundredths: 250 is 2.5", 0, 400, 100),
+    whole("digits", "Digits of h", "Differences are taken over h = 10 to the power of minus this", 1, 14, 5),
+    only_for(whole("position", "Position", "Of the token in its sequence", 0, 131'071, 7), "rope"),
+    only_for(whole("label", "Label", "Which of the eight entries is the right one", 1, 8, 3), "cross_entropy"),
+};
+
+// From −2 to 2 in hundredths, the same on every machine.
+class Draw {
+ public:
+  explicit Draw(std::int64_t seed) : state_(static_cast<std::uint64_t>(seed) * 0x9E3779B97F4A7C15U) {}
+  double next() {
+    std::uint64_t z = state_ += 0x9E3779B97F4A7C15U;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    return static_cast<double>((z ^ (z >> 31)) % 401) / 100 - 2;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+DerivativeInput drawn(const record::Params& params) {
+  Draw draw(params.integer("numbers"));
+  DerivativeInput in;
+  for (double& each : in.x) each = draw.next();
+  for (double& each : in.dy) each = draw.next();
+  for (double& each : in.weight) each = 1 + draw.next() / 4;
+  if (params.text("operation") == "cross_entropy") in.dy = {1};  // the loss itself
+  if (const std::int64_t element = params.integer("element"); element > 0)
+    in.x[static_cast<std::size_t>(element - 1)] = static_cast<double>(params.integer("value")) / 100;
+  in.position = params.integer("position");
+  in.label = static_cast<std::size_t>(params.integer("label") - 1);
+  return in;
+}
+
+std::size_t index_of(const record::Params& params) {
+  const auto found = std::ranges::find(derivatives(), params.text("operation"), &Derivative::key);
+  return static_cast<std::size_t>(found - derivatives().begin());
+}
+
+std::string number(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (text.starts_with('-')) text = "−" + text.substr(1);
+  return text;
+}
+
+// "2e−11"; "0" where there is none.
+std::string small(double value) {
+  if (value == 0) return "0";
+  const std::string text = fmt::format("{:.0e}", value);
+  const std::size_t e = text.find('e');
+  const int exponent = std::stoi(text.substr(e + 1));
+  return fmt::format("{}e{}{}", text.substr(0, e), exponent < 0 ? "−" : "", std::abs(exponent));
+}
+
+// "x4", of SwiGLU "a4" and "b1".
+std::string name_of(const Derivative& operation, std::size_t i) {
+  if (operation.key != "swiglu") return fmt::format("x{}", i + 1);
+  return i < kEight / 2 ? fmt::format("a{}", i + 1) : fmt::format("b{}", i + 1 - kEight / 2);
+}
+
+struct Checked {
+  const Derivative& operation;
+  DerivativeInput in;
+  Eight formula, differences;
+
+  double largest() const {
+    double most = 0;
+    for (std::size_t i = 0; i < kEight; ++i) most = std::max(most, std::abs(formula[i] - differences[i]));
+    return most;
+  }
+};
+
+// Marks side by side: two that agree would cover each other. `shift`: from the middle of their place.
+ChartSeries series(const Checked& checked, const Eight& values, std::string label, SeriesKind kind, double shift) {
+  ChartSeries made{.label = std::move(label), .kind = kind, .points = {}};
+  for (std::size_t i = 0; i < kEight; ++i)
+    made.points.push_back(
+        {.x = static_cast<double>(i) + shift,
+         .y = values[i],
+         .low = values[i],
+         .high = values[i],
+         .tip = fmt::format("{}: {} {}", name_of(checked.operation, i), made.label, number(values[i], 6))});
+  return made;
+}
+
+Chart derivatives_chart(const Checked& checked, bool hidden) {
+  Chart chart{.title = "dx, number by number"};
+  chart.joined = false;
+  if (checked.operation.key == "rms_norm" && !hidden)
+    chart.series.push_back(
+        series(checked, rms_norm_first_term(checked.in), "first term alone, g / r", SeriesKind::kEager, -0.2));
+  chart.series.push_back(series(checked, checked.formula, "by the formula", SeriesKind::kFused, 0));
+  chart.series.push_back(series(checked, checked.differences, "by differences", SeriesKind::kLibrary, 0.2));
+  double most = 0.1;
+  for (const ChartSeries& each : chart.series)
+    for (const ChartPoint& point : each.points) most = std::max(most, std::abs(point.y));
+  for (std::size_t i = 0; i < kEight; ++i) chart.categories.push_back(name_of(checked.operation, i));
+  chart.x = {.unit = AxisUnit::kCategory, .low = -0.5, .high = kEight - 0.5, .name = {}};
+  chart.y = {.unit = AxisUnit::kNumber, .low = -1.15 * most, .high = 1.15 * most, .name = {}};
+  return chart;
+}
+
+// What is left of dx along x; of RMSNorm beside its first term.
+std::string along_x(const Checked& checked) {
+  const double along = dot(checked.in.x, checked.formula);
+  if (checked.operation.key == "rms_norm")
+    return fmt::format("Along x: {} in the first term alone, {} in dx.",
+                       number(dot(checked.in.x, rms_norm_first_term(checked.in)), 4), number(along, 4));
+  return fmt::format("Along x: {}.", number(along, 4));
+}
+
+// A row of the table: one text for each of the eight.
+template <class Text>
+TableRow row(std::string name, Text text) {
+  TableRow made{.category = std::nullopt, .name = std::move(name), .note = {}, .cells = {}, .tip = {}};
+  for (std::size_t i = 0; i < kEight; ++i) made.cells.push_back(text(i));
+  return made;
+}
+
+Table numbers_of(const Checked& checked, bool hidden) {
+  Table table{.head = "in fp64", .columns = {}, .rows = {}, .foot = {}};
+  for (std::size_t i = 0; i < kEight; ++i) table.columns.push_back(name_of(checked.operation, i));
+  const std::size_t results = checked.operation.forward(checked.in).size();
+  table.rows = {
+      row("x", [&](std::size_t i) { return number(checked.in.x[i], 2); }),
+      row("dy", [&](std::size_t i) { return i < results ? number(checked.in.dy[i], 2) : std::string(); }),
+      row("dx, formula", [&](std::size_t i) { return number(checked.formula[i], 4); }),
+      row("differences", [&](std::size_t i) { return number(checked.differences[i], 4); }),
+      row("apart", [&](std::size_t i) { return small(std::abs(checked.formula[i] - checked.differences[i])); })};
+  table.foot = fmt::format("At most {} apart.", small(checked.largest()));
+  if (!hidden) table.foot += " " + along_x(checked);
+  return table;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  const Derivative& operation = derivatives()[index_of(params)];
+  const DerivativeInput in = drawn(params);
+  const double h = std::pow(10.0, -static_cast<double>(params.integer("digits")));
+  const Checked checked{operation, in, operation.formula(in), differences(operation, in, h)};
+  figure.head.provenance_line = fmt::format("{}, fp64, h = {}", operation.label, small(h));
+  figure.panels.emplace_back(derivatives_chart(checked, input.view.hidden));
+  figure.panels.emplace_back(numbers_of(checked, input.view.hidden));
+}
+
+}  // namespace
+
+constinit const Figure kDerivativeCheck{
+    .id = "derivative_check",
+    .title = "The derivative, derived and checked",
+    .caption = "Gradients of eight numbers by the formula of a kernel and by finite differences",
+    .schema = kSchema,
+    .basis = Basis::kParameters,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

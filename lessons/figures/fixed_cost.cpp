@@ -1,0 +1,269 @@
+// How long the report's step takes over its tokens: a part that every step has and a part per token, as a line by least
+// squares through the published points and through those of the run on show. Tokens per second follow from it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+#include "lessons/line_fit.h"
+#include "lessons/published.h"
+#include "lessons/report_sweep.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+namespace {
+
+constexpr std::array<record::Choice, 2> kOver{{{"batch", "over the batch"}, {"sequence", "over the sequence"}}};
+constexpr std::array<record::Choice, 2> kShown{{{"time", "time of a step"}, {"speed", "tokens per second"}}};
+constexpr std::array<record::Choice, 3> kPoints{
+    {{"all", "line through all points"}, {"5", "through the first five"}, {"3", "through the first three"}}};
+constexpr std::array<record::Choice, 4> kWhatIf{{{"measured", "as measured"},
+                                                 {"half_fixed", "half the fixed part"},
+                                                 {"no_fixed", "no fixed part"},
+                                                 {"half_slope", "half the part per token"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "shows",
+                      .label = "Shows",
+                      .help = "The time of a step, or the tokens per second that follow from it",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "time",
+                      .choices = kShown},
+    record::ParamSpec{.key = "over",
+                      .label = "Direction",
+                      .help = "Which of the report's two sweeps",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "batch",
+                      .choices = kOver},
+    record::ParamSpec{.key = "points",
+                      .label = "Points of the line",
+                      .help = "Which points of all kernels the line goes through, from the fewest tokens",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "all",
+                      .choices = kPoints},
+    record::ParamSpec{.key = "if",
+                      .label = "What if",
+                      .help = "A second line, with a part of the first one changed",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "measured",
+                      .choices = kWhatIf},
+};
+
+// One step: its tokens and nanoseconds, with their spread.
+struct Timed {
+  std::int64_t batch = 0, seq = 0;
+  double time = 0, low = 0, high = 0;
+
+  double tokens() const { return static_cast<double>(batch * seq); }
+};
+using Steps = std::map<std::int64_t, Timed>;  // by their tokens
+
+double time_of(double tokens, double tokens_per_second) { return tokens / tokens_per_second * 1e9; }
+double speed_of(double tokens, double time) { return tokens / time * 1e9; }
+
+// The steps of one strategy; where the report made a run several times, with the slowest and the fastest.
+Steps published_steps(const ReportSweep& sweep, std::string_view strategy) {
+  Steps steps;
+  for (const bool repeats : {false, true})
+    for (const PublishedRun& run : published_runs()) {
+      if (run.experiment != (repeats ? "repeat" : sweep.experiment) || run.strategy != strategy ||
+          !(run.tokens_per_second > 0))
+        continue;
+      const std::int64_t tokens = run.batch * run.seq;
+      const double time = time_of(static_cast<double>(tokens), run.tokens_per_second);
+      if (!repeats) steps[tokens] = {run.batch, run.seq, time, time, time};
+      if (const auto found = steps.find(tokens); repeats && found != steps.end()) {
+        found->second.low = std::min(found->second.low, time);
+        found->second.high = std::max(found->second.high, time);
+      }
+    }
+  return steps;
+}
+
+Steps recorded_steps(const ReportSweep& sweep, std::string_view strategy, const record::Recording& recording) {
+  Steps steps;
+  for (const SweepPoint& point : recording.sweep_points()) {
+    if (point.series != strategy || setting(point, sweep.fixed) != sweep.at || !completed(point) ||
+        !(point.tokens_per_second_low > 0))
+      continue;
+    const std::int64_t batch = setting(point, "batch"), seq = setting(point, "seq");
+    const auto tokens = static_cast<double>(batch * seq);
+    steps[batch * seq] = {batch, seq, time_of(tokens, point.tokens_per_second),
+                          time_of(tokens, point.tokens_per_second_high), time_of(tokens, point.tokens_per_second_low)};
+  }
+  return steps;
+}
+
+// Whose steps: the report's, or those of the run on show.
+struct Owner {
+  std::string name;  // "Report, RTX 4090"
+  bool published = false;
+  std::array<Steps, kReportStrategies.size()> steps;
+
+  const Steps& plain() const { return steps.front(); }
+  const Steps& all() const { return steps.back(); }
+};
+
+std::optional<LineFit> line_of(const Owner& owner, const record::Params& params) {
+  const std::string& wanted = params.text("points");
+  const std::size_t most = wanted == "all" ? owner.all().size() : static_cast<std::size_t>(std::stoi(wanted));
+  std::vector<LinePoint> points;
+  for (const auto& [tokens, step] : owner.all())
+    if (points.size() < most) points.push_back({step.tokens(), step.time});
+  return fit_line(points);
+}
+
+// Nothing: the line as it is.
+std::optional<LineFit> what_if(const LineFit& line, const std::string& change) {
+  if (change == "half_fixed") return LineFit{line.at_zero / 2, line.slope};
+  if (change == "no_fixed") return LineFit{0, line.slope};
+  if (change == "half_slope") return LineFit{line.at_zero, line.slope / 2};
+  return std::nullopt;
+}
+
+// "2.75 s + 71.1 µs per token"
+std::string words_of(const LineFit& line, const ShownUnit& unit) {
+  return fmt::format("{} + {} per token", amount_text(line.at_zero, unit), time_text(line.slope));
+}
+
+ChartPoint point_of(const Timed& step, std::string_view name, bool speeds, const ShownUnit& unit) {
+  const double tokens = step.tokens(), speed = speed_of(tokens, step.time);
+  const std::string tip =
+      fmt::format("{}, batch {}, {} tokens: {} per step, {} tokens/s", name, step.batch,
+                  record::format_count(step.seq), amount_text(step.time, unit), speed_text(speed));
+  if (!speeds) return {.x = tokens, .y = step.time, .low = step.low, .high = step.high, .tip = tip};
+  return {.x = tokens, .y = speed, .low = speed_of(tokens, step.high), .high = speed_of(tokens, step.low), .tip = tip};
+}
+
+// The line, as time or as the speed that follows from it; times begin at no tokens at all.
+ChartReference curve_of(const LineFit& line, std::string label, const Axis& x, bool speeds) {
+  constexpr int kPieces = 96;
+  ChartReference curve{.label = std::move(label), .x = {}, .y = {}};
+  for (int piece = 0; piece <= kPieces; ++piece) {
+    const double tokens = x.high * piece / kPieces, time = line.at(tokens);
+    if (time <= 0) continue;
+    curve.x.push_back(tokens);
+    curve.y.push_back(speeds ? speed_of(tokens, time) : time);
+  }
+  return curve;
+}
+
+ShownUnit unit_of_times(const Owner& owner) {
+  double longest = 0;
+  for (const Steps& steps : owner.steps)
+    for (const auto& [tokens, step] : steps) longest = std::max(longest, step.time);
+  return time_unit(longest);
+}
+
+Chart chart_of(const Owner& owner, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  const bool speeds = params.text("shows") == "speed";
+  const ShownUnit unit = unit_of_times(owner);
+  Chart chart;
+  chart.title = owner.name;
+  chart.joined = false;
+  chart.x = {.unit = AxisUnit::kNumber, .name = "tokens per step, B · T"};
+  chart.y = {.unit = speeds ? AxisUnit::kNumber : AxisUnit::kNanoseconds};
+  if (speeds)
+    chart.y.name = "tokens/s";
+  else
+    chart.y.shown = unit;
+  for (std::size_t i = 0; i < kReportStrategies.size(); ++i) {
+    const ReportStrategy& strategy = kReportStrategies[i];
+    if (owner.steps[i].empty() || (input.view.hidden && i != 0)) continue;
+    ChartSeries series{.label = std::string(strategy.label),
+                       .kind = strategy.kind,
+                       .published = owner.published,
+                       .points = {},
+                       .legend = owner.published ? "published, on an RTX 4090" : ""};
+    for (const auto& [tokens, step] : owner.steps[i]) {
+      series.points.push_back(point_of(step, strategy.short_label, speeds, unit));
+      chart.x.high = std::max(chart.x.high, 1.05 * step.tokens());
+    }
+    chart.series.push_back(std::move(series));
+  }
+  if (const auto line = line_of(owner, params); line && !input.view.hidden) {
+    chart.references.push_back(curve_of(*line, words_of(*line, unit), chart.x, speeds));
+    if (const auto other = what_if(*line, params.text("if")))
+      chart.references.push_back(curve_of(*other, "if " + words_of(*other, unit), chart.x, speeds));
+  }
+  fit_y(chart);
+  return chart;
+}
+
+// "+3.5, +1.2, −1.6 %": how much longer these steps are than Hugging Face's of as many tokens.
+std::string changes(const Steps& steps, const Steps& plain) {
+  std::string words;
+  for (const auto& [tokens, step] : plain) {
+    const auto found = steps.find(tokens);
+    if (found == steps.end()) continue;
+    const double change = 100 * (found->second.time / step.time - 1);
+    words += fmt::format("{}{}{:.1f}", words.empty() ? "" : ", ", change < 0 ? "−" : "+", std::abs(change));
+  }
+  return words.empty() ? "–" : words + " %";
+}
+
+// "Hugging Face's way: 3.09, 3.20, 3.37 s at 1,024, 4,096, 8,192 tokens"
+std::string plain_words(const Steps& plain, const ShownUnit& unit) {
+  std::string times, at;
+  for (const auto& [tokens, step] : plain) {
+    times += (times.empty() ? "" : ", ") + in_unit(step.time, unit);
+    at += (at.empty() ? "" : "; ") + record::format_count(tokens);
+  }
+  return fmt::format("Hugging Face's way: {} {} at {} tokens", times, unit.name, at);
+}
+
+// The most by which equal runs of the report differ, in per cent.
+double repeat_spread(const Owner& published) {
+  double spread = 0;
+  for (const auto& [tokens, step] : published.all()) spread = std::max(spread, 100 * (step.high / step.low - 1));
+  return spread;
+}
+
+Table equal_steps(const std::vector<Owner>& owners) {
+  Table table{.head = "Change of the step's time at equal tokens", .columns = {"without FLCE", "all kernels"}, .rows = {}};
+  for (const Owner& owner : owners) {
+    if (owner.plain().empty()) continue;
+    table.rows.push_back({.name = owner.name,
+                          .note = plain_words(owner.plain(), unit_of_times(owner)),
+                          .cells = {changes(owner.steps[1], owner.plain()), changes(owner.all(), owner.plain())}});
+    if (const double spread = owner.published ? repeat_spread(owner) : 0; spread > 0)
+      table.foot = fmt::format("Four equal runs of the report, at batch 4 with all kernels, differ by {:.1f} %.", spread);
+  }
+  return table;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  if (!begin_sweep(figure.head, input)) return;
+  const record::Recording& recording = input.run->recording();
+  ReportSweep sweep = input.params->text("over") == "batch" ? report_over_batch() : report_over_sequence();
+  find_points(sweep, recording);
+  std::vector<Owner> owners{{"Report, RTX 4090", true, {}},
+                            {"This run, " + device_name(recording.info()), false, {}}};
+  for (std::size_t i = 0; i < kReportStrategies.size(); ++i) {
+    owners[0].steps[i] = published_steps(sweep, kReportStrategies[i].key);
+    owners[1].steps[i] = recorded_steps(sweep, kReportStrategies[i].key, recording);
+  }
+  if (owners[1].all().empty()) {
+    figure.head.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
+    return;
+  }
+  for (const Owner& owner : owners) figure.panels.emplace_back(chart_of(owner, input));
+  if (!input.view.hidden) figure.panels.emplace_back(equal_steps(owners));
+}
+
+}  // namespace
+
+extern const Figure kFixedCost;
+constinit const Figure kFixedCost{
+    .id = "fixed_cost",
+    .title = "A step's fixed part",
+    .caption = "Time of the report's step over its tokens, published and measured here, with the line through the points",
+    .schema = kSchema,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,181 @@
+// One operation over its rows: what launches take, whatever the rows, and what the bytes take, in proportion to them. The
+// longer of both is the time of a form; the recorded run is a point of each.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "lessons/bench.h"
+#include "lessons/figure.h"
+#include "lessons/kernel_rows.h"
+#include "lessons/step_work.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+extern const Figure kLaunchCurve;
+
+namespace {
+
+using record::KernelSpan;
+using record::Recording;
+
+constexpr std::array<record::Choice, 3> kLaunches{{{"5000", "5 µs"}, {"2000", "2 µs"}, {"10000", "10 µs"}}};
+// A large copy as we measured it on an H200; the others by their data sheets.
+constexpr std::array<record::Choice, 4> kBandwidths{{{"4270", "H200, 4,270 GB/s"},
+                                                     {"3350", "H100, 3,350 GB/s"},
+                                                     {"2039", "A100, 2,039 GB/s"},
+                                                     {"1008", "RTX 4090, 1,008 GB/s"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "launch",
+                      .label = "Launch",
+                      .help = "What the host takes to launch one kernel, or one graph",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "5000",
+                      .choices = kLaunches},
+    record::ParamSpec{
+        .key = "bandwidth",
+        .label = "Bandwidth",
+        .help = "What the device's memory moves: a copy on an H200 as measured, others by their data sheets",
+        .kind = record::ParamKind::kChoice,
+        .default_text = "4270",
+        .choices = kBandwidths},
+};
+
+// One way to compute the operation.
+struct Form {
+  std::string_view key;
+  SeriesKind kind;
+  bool asked = false;        // hidden until the answer
+  std::int64_t kernels = 0;  // of the recorded run, as all that follows
+  std::int64_t launches = 0;
+  double bytes = 0, measured = 0;  // ns, from the first kernel's start to the last one's end
+};
+
+Form form_of(const Recording& recording, std::string_view key, SeriesKind kind, bool asked) {
+  const std::vector<KernelSpan> kernels = kernels_of(recording, key);
+  Form form{.key = key, .kind = kind, .asked = asked};
+  form.kernels = form.launches = static_cast<std::int64_t>(kernels.size());
+  for (const KernelSpan& kernel : kernels) form.bytes += static_cast<double>(kernel.bytes);
+  form.measured = length_of(kernels);
+  return form;
+}
+
+// The graph is the eager form's kernels, launched at once.
+std::array<Form, 3> forms_of(const Recording& recording) {
+  std::array<Form, 3> forms{form_of(recording, "eager", SeriesKind::kEager, false),
+                            form_of(recording, "graph", SeriesKind::kLibrary, true),
+                            form_of(recording, "fused", SeriesKind::kFused, false)};
+  forms[1].bytes = forms[0].bytes;
+  forms[1].launches = std::min<std::int64_t>(1, forms[1].kernels);
+  return forms;
+}
+
+// What moves per row and what launches take, in ns.
+struct Model {
+  double launch = 0, bytes_per_ns = 0, rows = 0;  // rows: of the recorded run
+
+  double launches(const Form& form) const { return launch * static_cast<double>(form.launches); }
+  double traffic(const Form& form, double at) const { return form.bytes / rows * at / bytes_per_ns; }
+  double time(const Form& form, double at) const { return std::max(launches(form), traffic(form, at)); }
+  // From here on the bytes take longer than the launches.
+  double turn(const Form& form) const { return launches(form) / traffic(form, 1); }
+};
+
+ChartReference line_of(const Model& model, const Form& form, double until) {
+  const double turn = std::min(model.turn(form), until);
+  return {.label = fmt::format("{}, formula", form.key),
+          .x = {0, turn, until},
+          .y = {model.time(form, 0), model.time(form, turn), model.time(form, until)}};
+}
+
+Chart times(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
+  const double highest = 2 * model.rows;
+  Chart chart;
+  chart.joined = false;
+  double longest = 0;
+  for (const Form& form : forms) longest = std::max({longest, form.measured, model.time(form, highest)});
+  const ShownUnit unit = time_unit(longest);
+  for (const Form& form : forms) {
+    if (form.kernels == 0 || (hidden && form.asked)) continue;
+    // The graph's line ends where the eager form's meets it: from there on both are the same bytes.
+    chart.references.push_back(line_of(model, form, form.asked ? std::min(model.turn(forms[0]), highest) : highest));
+    const std::string text = amount_text(form.measured, unit);
+    chart.series.push_back(
+        {.label = fmt::format("{}, measured", form.key),
+         .kind = form.kind,
+         .points = {{.x = model.rows,
+                     .y = form.measured,
+                     .low = form.measured,
+                     .high = form.measured,
+                     .label = text,
+                     .tip = fmt::format("{}, {} rows: {} from the first kernel's start to the last one's end", form.key,
+                                        record::format_count(static_cast<std::int64_t>(model.rows)), text)}}});
+  }
+  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = 1.03 * highest, .name = "rows"};
+  chart.y = {.unit = AxisUnit::kNanoseconds, .shown = unit};
+  Chart whole = chart;  // the lines reach as high as the points
+  for (const ChartReference& line : chart.references) whole.series.push_back({.points = {{.y = line.y.back()}}});
+  fit_y(whole);
+  chart.y = whole.y;
+  return chart;
+}
+
+Table turns(const Model& model, const std::array<Form, 3>& forms, bool hidden) {
+  Table table{.head = "Launches and bytes",
+              .columns = {"kernels", "launches take", "bytes per row", "bytes take longer from"},
+              .rows = {},
+              .foot = {}};
+  for (const Form& form : forms) {
+    if (form.kernels == 0 || (hidden && form.asked)) continue;
+    table.rows.push_back(
+        {.category = std::nullopt,
+         .name = std::string(form.key),
+         .note = {},
+         .cells = {record::format_count(form.kernels), time_text(model.launches(form)),
+                   record::format_count(static_cast<std::int64_t>(form.bytes / model.rows)) + " B",
+                   fmt::format("{} rows", record::format_count(static_cast<std::int64_t>(model.turn(form)) + 1))},
+         .tip = {}});
+  }
+  return table;
+}
+
+// 0: this is no run of the demo `launches`.
+double rows_of(const Recording& recording) {
+  const auto& params = recording.info().params;
+  const auto found = params.find("rows");
+  return found == params.end() || !params.contains("kernel") ? 0 : std::atof(found->second.c_str());
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const Recording& recording = input.run->recording();
+  figure.head.empty_reason = why_not_traced(recording);
+  if (!figure.head.empty_reason.empty()) return;
+  const std::array<Form, 3> forms = forms_of(recording);
+  const Model model{.launch = std::stod(input.params->text("launch")),
+                    .bytes_per_ns = std::stod(input.params->text("bandwidth")),
+                    .rows = rows_of(recording)};
+  if (recording.info().device == record::DeviceKind::kCpu)
+    figure.head.empty_reason = "On a CPU nothing is launched: this figure needs a run on a GPU.";
+  else if (model.rows <= 0 || forms[0].bytes <= 0 || forms[2].bytes <= 0)
+    figure.head.empty_reason = "This run shows no forms of one operation: run the demo `launches`.";
+  if (!figure.head.empty_reason.empty()) return;
+  figure.head.provenance_line += fmt::format(", {}, {} rows", panel_title(recording.info().params.at("kernel")),
+                                             record::format_count(static_cast<std::int64_t>(model.rows)));
+  figure.panels.emplace_back(times(model, forms, input.view.hidden));
+  figure.panels.emplace_back(turns(model, forms, input.view.hidden));
+}
+
+}  // namespace
+
+constinit const Figure kLaunchCurve{
+    .id = "launch_curve",
+    .title = "Launches or bytes",
+    .caption = "The time of an operation over its rows: the longer of its launches and its bytes, and the recorded run",
+    .schema = kSchema,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,169 @@
+// Llama 3 8B on four cards as the Liger paper published it: peak memory and speed by batch, and the closed form of what
+// each further sequence takes without Liger, as a line through its points.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/predict/needle.h"
+#include "lessons/bench.h"
+#include "lessons/figure.h"
+#include "lessons/line_fit.h"
+#include "lessons/published.h"
+#include "lessons/sweep.h"
+
+namespace headroom::lessons {
+namespace {
+
+constexpr std::int64_t kPublishedSeq = 512;
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "copies",
+                      .label = "Copies",
+                      .help = "fp32 tensors of logits that are alive at once",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 0,
+                      .maximum = 5,
+                      .default_number = 3},
+    record::ParamSpec{.key = "seq",
+                      .label = "Sequence length",
+                      .help = "Tokens per sequence of the closed form; the published points have 512",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 128,
+                      .maximum = 2048,
+                      .default_number = kPublishedSeq},
+    record::ParamSpec{.key = "batch",
+                      .label = "Batch",
+                      .help = "How far the line goes",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 64,
+                      .maximum = 256,
+                      .default_number = 80},
+};
+
+struct Way {
+  std::string_view key, label;
+  SeriesKind kind;
+};
+constexpr std::array<Way, 2> kWays{{{"huggingface", "Hugging Face, published", SeriesKind::kEager},
+                                    {"liger", "Liger, published", SeriesKind::kFused}}};
+
+std::vector<LinePoint> points_of(std::string_view implementation) {
+  std::vector<LinePoint> points;
+  for (const PublishedTraining& each : published_trainings())
+    if (each.implementation == implementation)
+      points.push_back({static_cast<double>(each.batch), static_cast<double>(each.peak)});
+  return points;
+}
+
+predict::NeedleShape model() { return predict::needle_shape(*llama::find_architecture("llama-3-8b")); }
+
+// Of one sequence: the logits that are alive at once, and one kept input per layer.
+record::Bytes per_sequence(const record::Params& params) {
+  const std::int64_t seq = params.integer("seq");
+  return predict::needle_bytes(model(), params.integer("copies"), seq) + predict::kept_inputs_bytes(model(), seq);
+}
+
+// With the slope of the closed form, through the mean of the published points: it says nothing of where it begins.
+LineFit closed_line(const record::Params& params) {
+  const std::vector<LinePoint> points = points_of(kWays.front().key);
+  double x = 0, y = 0;
+  for (const LinePoint& point : points) {
+    x += point.x / static_cast<double>(points.size());
+    y += point.y / static_cast<double>(points.size());
+  }
+  const auto slope = static_cast<double>(per_sequence(params));
+  return {y - slope * x, slope};
+}
+
+// As in the published plot.
+constexpr ShownUnit kUnit{"MiB", static_cast<double>(record::kMiB)};
+
+ChartSeries series_of(const Way& way, bool speeds) {
+  ChartSeries series{.label = std::string(way.label), .kind = way.kind, .published = true, .points = {}};
+  for (const PublishedTraining& each : published_trainings()) {
+    if (each.implementation != way.key) continue;
+    const double y = speeds ? each.tokens_per_second : static_cast<double>(each.peak) / kUnit.size;
+    series.points.push_back({.x = static_cast<double>(each.batch),
+                             .y = y,
+                             .low = y,
+                             .high = y,
+                             .tip = fmt::format("{}, batch {}: {}, {} tokens/s", way.label, each.batch,
+                                                bytes_text(each.peak, kUnit, 0), speed_text(each.tokens_per_second))});
+  }
+  return series;
+}
+
+Chart chart_of(std::string title, const record::Params& params, bool speeds, bool hidden) {
+  Chart chart;
+  chart.title = std::move(title);
+  chart.joined = false;
+  chart.x = {.unit = AxisUnit::kNumber,
+             .high = 1.03 * static_cast<double>(params.integer("batch")),
+             .name = fmt::format("batch, {} tokens each", kPublishedSeq)};
+  chart.y = {.unit = AxisUnit::kNumber, .name = speeds ? "tokens/s" : std::string(kUnit.name)};
+  for (const Way& way : kWays)
+    if (speeds || !hidden || way.kind == SeriesKind::kFused) chart.series.push_back(series_of(way, speeds));
+  fit_y(chart);
+  return chart;
+}
+
+void add_line(Chart& memory, const record::Params& params) {
+  const LineFit line = closed_line(params);
+  ChartReference drawn{.label = bytes_text(static_cast<record::Bytes>(line.slope), kUnit, 1) + " per sequence",
+                       .x = {std::max(0.0, -line.at_zero / line.slope), static_cast<double>(params.integer("batch"))},
+                       .y = {}};
+  for (const double x : drawn.x) drawn.y.push_back(std::max(0.0, line.at(x)) / kUnit.size);
+  constexpr record::Bytes kCard = 80 * record::kGiB;
+  const double card = static_cast<double>(kCard) / kUnit.size;
+  memory.references.push_back(std::move(drawn));
+  memory.references.push_back({"card, " + bytes_text(kCard, kUnit, 0), {memory.x.low, memory.x.high}, {card, card}, true});
+  fit_y(memory);
+}
+
+Table slopes(const record::Params& params) {
+  const std::int64_t seq = params.integer("seq");
+  const auto row = [](std::string name, double bytes) {
+    return TableRow{.name = std::move(name), .cells = {bytes_text(static_cast<record::Bytes>(bytes), kUnit, 1)}};
+  };
+  Table table{.head = "Each further sequence", .columns = {"memory"}, .rows = {}};
+  const auto logits = static_cast<double>(predict::needle_bytes(model(), params.integer("copies"), seq));
+  const auto kept = static_cast<double>(predict::kept_inputs_bytes(model(), seq));
+  table.rows.push_back(row(fmt::format("Logits in fp32, {} · 4 · V · T", params.integer("copies")), logits));
+  table.rows.push_back(row("Kept inputs of the layers, 2 · H · L · T", kept));
+  table.rows.push_back(row("Closed form, their sum", logits + kept));
+  for (const Way& way : kWays)
+    if (const auto line = fit_line(points_of(way.key)))
+      table.rows.push_back(row(fmt::format("{}: slope of its three points", way.label), line->slope));
+  table.foot = "The published points have 512 tokens per sequence and are read off a plot.";
+  return table;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  const predict::NeedleShape shape = model();
+  figure.head.provenance_line =
+      fmt::format("{} on four A100 80 GB with FSDP, published; V = {}, H = {}, L = {}", shape.name,
+                  record::format_count(shape.vocab_size), record::format_count(shape.hidden_size), shape.num_layers);
+  const bool hidden = input.view.hidden;
+  Chart memory = chart_of("Peak memory", params, false, hidden);
+  if (!hidden) add_line(memory, params);
+  figure.panels.emplace_back(std::move(memory));
+  figure.panels.emplace_back(chart_of("Speed", params, true, hidden));
+  if (!hidden) figure.panels.emplace_back(slopes(params));
+}
+
+}  // namespace
+
+extern const Figure kPublished8b;
+constinit const Figure kPublished8b{
+    .id = "published_8b",
+    .title = "Llama 3 8B, published",
+    .caption = "Peak memory and speed of Llama 3 8B by batch as published, and what each further sequence takes by "
+               "closed form",
+    .schema = kSchema,
+    .basis = Basis::kParameters,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

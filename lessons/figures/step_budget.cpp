@@ -1,0 +1,188 @@
+// One bar per run, all of one length: the time of a step, divided into the model's operations at the device's peak (MFU), what
+// runs again (with it, HFU), and the rest. The report's runs, the stored ladder, the run on show, and the least that the
+// settings allow.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
+#include "demos/predict/bound_times.h"
+#include "lessons/bench.h"
+#include "lessons/figure.h"
+#include "lessons/step_budget.h"
+#include "lessons/sweep.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+namespace {
+
+constexpr double kTera = 1e12, kGiga = 1e9;
+constexpr double kBarAndNumber = 115;  // percent: the whole step, and room for a number above it
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "attention",
+                      .label = "Attention",
+                      .help = "Which products between positions count as the model's operations",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "none",
+                      .choices = predict::kChoicesOf<predict::kAttentionFlops>},
+    record::ParamSpec{.key = "peak",
+                      .label = "Peak, GFLOP/s",
+                      .help = "What the run on show is held against; 0: the data sheet of its card",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 0,
+                      .maximum = 5'000'000,
+                      .default_number = 0},
+};
+
+struct Part {
+  const char* label;
+  SeriesKind kind;
+  bool dashed;
+  double StepBudget::*share;
+};
+// From the bottom of a bar.
+constexpr std::array<Part, 6> kParts{
+    {{"the model's operations at the peak (MFU)", SeriesKind::kFused, false, &StepBudget::model},
+     {"run again, at the peak", SeriesKind::kFused, false, &StepBudget::again},
+     {"matrix multiplications below the peak", SeriesKind::kEager, false, &StepBudget::products},
+     {"memory-bound: all other kernels", SeriesKind::kOther, false, &StepBudget::memory},
+     {"idle", SeriesKind::kLibrary, false, &StepBudget::idle},
+     {"not divided: slower kernels, memory, idle", SeriesKind::kOther, true, &StepBudget::rest}}};
+
+predict::AttentionFlops attention_of(const record::Params& params) {
+  for (const auto& each : predict::kAttentionFlops)
+    if (params.text("attention") == each.choice.key) return each.meaning;
+  return predict::AttentionFlops::kNone;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string tera(double flops) { return fmt::format("{:.3g} TFLOP/s", flops / kTera); }
+
+// "…: 71,087 tokens/s × 7.415 GFLOP = 527 TFLOP/s of 989: MFU 53.3 %, HFU 53.3 %; idle 4.1 %"
+std::string tip_of(const StepBudget& budget) {
+  std::string text = fmt::format("{}: {} tokens/s × {:.4g} GFLOP = {} of {}: MFU {}, HFU {}", budget.whose,
+                                 speed_text(budget.tokens_per_second), budget.flops_per_token / kGiga,
+                                 tera(budget.tokens_per_second * budget.flops_per_token), tera(budget.peak),
+                                 percent(budget.mfu()), percent(budget.hfu()));
+  for (const Part& part : std::span(kParts).subspan(2))
+    if (budget.*part.share > 0) text += fmt::format("; {} {}", part.label, percent(budget.*part.share));
+  return text;
+}
+
+Chart chart_of(std::string title, std::string places, const std::vector<StepBudget>& budgets) {
+  Chart chart;
+  chart.title = std::move(title);
+  chart.bars = chart.stacked = true;
+  for (const Part& part : kParts) {
+    ChartSeries series{.label = part.label, .kind = part.kind, .published = part.dashed, .points = {}};
+    for (std::size_t i = 0; i < budgets.size(); ++i) {
+      const double share = 100 * (budgets[i].*part.share);
+      series.points.push_back({.x = static_cast<double>(i),
+                               .y = share,
+                               .low = share,
+                               .high = share,
+                               .label = percent(budgets[i].mfu()),  // of the bar
+                               .tip = tip_of(budgets[i])});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  for (const StepBudget& each : budgets) chart.categories.push_back(each.name);
+  chart.x = {.unit = AxisUnit::kCategory,
+             .low = -0.5,
+             .high = static_cast<double>(budgets.size()) - 0.5,
+             .name = std::move(places)};
+  chart.y = {.unit = AxisUnit::kPercent, .low = 0, .high = kBarAndNumber, .name = "of a step's time; above: MFU"};
+  return chart;
+}
+
+// From tokens per second to MFU, of the bars that the reader can change.
+Table sums_of(const std::vector<StepBudget>& budgets, std::string foot) {
+  Table table{.head = "From tokens per second to MFU",
+              .columns = {"tokens/s", "× GFLOP per token", "= TFLOP/s", "peak", "MFU", "HFU"},
+              .rows = {},
+              .foot = std::move(foot)};
+  for (const StepBudget& each : budgets)
+    table.rows.push_back({.category = {},
+                          .name = each.name,
+                          .note = {},
+                          .cells = {speed_text(each.tokens_per_second),
+                                    fmt::format("{:.4g}", each.flops_per_token / kGiga),
+                                    fmt::format("{:.3g}", each.tokens_per_second * each.flops_per_token / kTera),
+                                    fmt::format("{:.3g}", each.peak / kTera), percent(each.mfu()),
+                                    percent(each.hfu())},
+                          .tip = tip_of(each)});
+  return table;
+}
+
+// The run on show, run A, and the least that the settings allow; `why` says what lacks.
+std::vector<StepBudget> own_budgets(const FigureInput& input, predict::AttentionFlops attention, std::string& why) {
+  std::vector<StepBudget> budgets;
+  const double peak = kGiga * static_cast<double>(input.params->integer("peak"));
+  const auto add = [&](std::optional<StepBudget> budget, const char* name) {
+    if (!budget) return;
+    budget->name = name;
+    budgets.push_back(*std::move(budget));
+  };
+  std::string ignored;
+  if (input.baseline != nullptr) add(budget_of(input.baseline->recording(), attention, peak, ignored), "run A");
+  if (input.run != nullptr) add(budget_of(input.run->recording(), attention, peak, why), "this run");
+  if (input.settings == nullptr) return budgets;
+  const predict::Card* card = predict::bound_card();
+  if (input.run != nullptr) {
+    const auto& facts = input.run->recording().info().provenance;
+    const auto gpu = facts.find("gpu");
+    const predict::Card* const of_run = gpu == facts.end() ? nullptr : predict::card_of_gpu(gpu->second);
+    if (of_run != nullptr) card = of_run;
+  }
+  if (card == nullptr) return budgets;
+  const predict::StepSettings step = predict::step_settings(experiments::step_params(*input.settings));
+  auto least = least_budget(step, attention, *card);
+  if (least) least->whose = fmt::format("the bound of these settings on one {}", card->name);
+  add(std::move(least), "at best");
+  return budgets;
+}
+
+void say_whose(FigureHead& head, const FigureInput& input) {
+  if (input.run != nullptr) set_run(head, input.run->recording(), *input.params);
+  if (input.run != nullptr && input.baseline != nullptr) add_baseline(head.provenance, input.baseline->recording());
+  if (input.settings == nullptr) return;
+  for (const auto& [key, value] : input.settings->to_map())
+    if (input.settings->in_use(key)) head.provenance["setting." + key] = value;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const predict::AttentionFlops attention = attention_of(*input.params);
+  say_whose(figure.head, input);
+  if (!input.view.hidden)
+    figure.panels.emplace_back(
+        chart_of("Published, RTX 4090", "Hugging Face or Liger, batch size", published_budgets(attention)));
+  std::vector<StepBudget> recorded;
+  for (const record::Ledger* each : input.beside)
+    for (StepBudget& budget : ladder_budgets(each->recording(), attention)) recorded.push_back(std::move(budget));
+  std::string foot;
+  const std::vector<StepBudget> own = own_budgets(input, attention, foot);
+  recorded.insert(recorded.end(), own.begin(), own.end());
+  if (!recorded.empty())
+    figure.panels.emplace_back(
+        chart_of("Recorded, and at best", "fastest rungs of the ladder; this page's run and settings", recorded));
+  if (foot.empty() && input.settings != nullptr)
+    foot = "At best: products at the peak, all other bytes once at the card's bandwidth.";
+  if (!own.empty()) figure.panels.emplace_back(sums_of(own, foot));
+  if (figure.panels.empty()) figure.head.empty_reason = foot;
+}
+
+}  // namespace
+
+extern const Figure kStepBudget;
+constinit const Figure kStepBudget{
+    .id = "step_budget",
+    .title = "Where the time of a step goes",
+    .caption = "Shares of a training step's time: the model's operations at the peak, what runs again, memory, idle",
+    .schema = kSchema,
+    .basis = Basis::kSettings,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

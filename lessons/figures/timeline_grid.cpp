@@ -1,0 +1,185 @@
+// Up to four stored steps as memory over time, side by side on shared axes: where each has its peak, and of what. Without
+// their names until the question is answered. Each is the memory timeline of its run in small.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
+#include "demos/record/phase_map.h"
+#include "lessons/axes.h"
+#include "lessons/figure.h"
+#include "lessons/names.h"
+#include "lessons/shown_unit.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+namespace {
+
+using record::Category;
+using record::TimeMap;
+
+constexpr std::size_t kMost = 4;
+constexpr std::array<record::Choice, 2> kAxes{{{"phase", "phases aligned"}, {"device", "device time"}}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "axis",
+                      .label = "Time axis",
+                      .help = "The phases of all steps stretched onto those of A, or each step in its own time",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "phase",
+                      .choices = kAxes},
+};
+
+// The last whole step of a run.
+struct Shot {
+  const record::Ledger* run = nullptr;
+  record::StepRange range;
+  TimeMap map;
+  std::vector<record::PhaseSpan> spans;
+
+  Shot(const record::Ledger& ledger, const record::StepRange& step)
+      : run(&ledger),
+        range(step),
+        map(ledger.recording(), record::TimeAxis::kDevice, step.first, step.last),
+        spans(record::phase_spans(ledger.recording(), map, step, true)) {}
+
+  record::Peak peak() const { return run->peak(map.first(), map.last()); }
+};
+
+// Those beside the run on show; the run alone where there are none.
+std::vector<Shot> shots_of(const FigureInput& input) {
+  std::vector<Shot> shots;
+  const auto add = [&](const record::Ledger& ledger) {
+    const auto step = record::last_whole_step(ledger.recording());
+    if (step && step->first < step->last && shots.size() < kMost) shots.emplace_back(ledger, *step);
+  };
+  for (const record::Ledger* each : input.beside) add(*each);
+  if (shots.empty()) add(*input.run);
+  return shots;
+}
+
+// "batch 4, checkpointing, weights on the host": what the ladder would call its settings.
+std::string name_of(const record::RunInfo& info) {
+  const record::Schema schema = experiments::training_step().schema;
+  const record::Params params = record::Params::known_of(schema, info.params), defaults(schema);
+  std::string name = "batch " + params.as_text("batch");
+  for (const experiments::LadderSwitch& each : experiments::ladder_switches()) {
+    record::Params with = params, without = defaults;
+    experiments::apply(with, each.settings);
+    experiments::apply(without, each.settings);
+    if (with.to_map() == params.to_map() && without.to_map() != defaults.to_map()) name += ", " + std::string(each.label);
+  }
+  return name;
+}
+
+std::string letter(std::size_t place) { return std::string(1, static_cast<char>('A' + place)); }
+
+bool has(const Shot& shot, Category category, int columns) {
+  const auto kind = static_cast<std::size_t>(category);
+  return std::ranges::any_of(record::reduce(*shot.run, shot.map, 0, shot.map.end(), columns),
+                             [=](const record::Column& column) { return column.high.by_category[kind] > 0; });
+}
+
+// In the order of the stack, from the bottom.
+std::vector<Category> kinds_of(const std::vector<Shot>& shots, int columns) {
+  std::vector<Category> kinds;
+  for (int kind = 0; kind < record::kNumCategories; ++kind)
+    if (const auto category = static_cast<Category>(kind);
+        std::ranges::any_of(shots, [&](const Shot& shot) { return has(shot, category, columns); }))
+      kinds.push_back(category);
+  return kinds;
+}
+
+std::string_view phase_at(const std::vector<record::PhaseSpan>& spans, double position) {
+  for (const record::PhaseSpan& span : spans)
+    if (position >= span.begin && position < span.end) return record::label_of(span.phase);
+  return "end of the step";
+}
+
+// All panels have these.
+struct Grid {
+  std::vector<Category> kinds;
+  ShownUnit unit;
+  Axis x, y;
+  int columns = 0;
+  bool aligned = true;
+};
+
+Grid grid_of(const std::vector<Shot>& shots, const FigureInput& input) {
+  Grid grid;
+  grid.columns = std::clamp(input.view.columns / 3, 60, 400);
+  grid.aligned = input.params->text("axis") == "phase";
+  grid.kinds = kinds_of(shots, grid.columns);
+  double most = 0, longest = 0;
+  for (const Shot& shot : shots) {
+    most = std::max(most, static_cast<double>(shot.peak().totals.allocated));
+    longest = std::max(longest, shot.map.end());
+  }
+  grid.unit = byte_unit(most);
+  grid.x = {.unit = AxisUnit::kNanoseconds, .high = grid.aligned ? shots.front().map.end() : longest};
+  grid.x.shown = time_unit(grid.x.high);
+  grid.x.name = std::string(grid.x.shown->name);
+  if (grid.aligned && shots.size() > 1) grid.x.name += ", phases as wide as in A";
+  grid.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.12 * most), .shown = grid.unit};
+  return grid;
+}
+
+ChartPoint point_of(const record::Column& column, Category kind, double x, std::string tip) {
+  const auto bytes = static_cast<double>(column.high.by_category[static_cast<std::size_t>(kind)]);
+  return {.x = x, .y = bytes, .low = bytes, .high = bytes, .tip = std::move(tip)};
+}
+
+Chart chart_of(const Shot& shot, const Shot& first, const Grid& grid, std::string title) {
+  Chart chart{.title = std::move(title), .x = grid.x, .y = grid.y, .stacked = true};
+  const record::PhaseMap onto(shot.spans, shot.map.end(), first.spans, first.map.end());
+  const auto place = [&](double own) { return grid.aligned ? onto(own) : own; };
+  for (const Category kind : grid.kinds)
+    chart.series.push_back({.label = capitalised(record::label_of(kind)), .category = kind, .points = {}});
+  const auto columns = record::reduce(*shot.run, shot.map, 0, shot.map.end(), grid.columns);
+  for (const record::Column& column : columns) {
+    const double middle = (column.begin + column.end) / 2;
+    const std::string tip = fmt::format("{}: {}", phase_at(shot.spans, middle),
+                                        bytes_text(column.high.allocated, grid.unit));
+    for (std::size_t i = 0; i < grid.kinds.size(); ++i) {  // as high over the whole column
+      chart.series[i].points.push_back(point_of(column, grid.kinds[i], place(column.begin), tip));
+      chart.series[i].points.push_back(point_of(column, grid.kinds[i], place(column.end), {}));
+    }
+  }
+  for (const record::PhaseSpan& span : grid.aligned ? first.spans : shot.spans)
+    if (span.phase != record::Phase::kRecompute)
+      chart.spans.push_back({std::string(record::label_of(span.phase)), span.begin, span.end,
+                             static_cast<int>(chart.spans.size() % 4)});
+  const record::Bytes peak = shot.peak().totals.allocated;
+  const auto y = static_cast<double>(peak);
+  chart.references.push_back({"peak " + bytes_text(peak, grid.unit), {chart.x.low, chart.x.high}, {y, y}});
+  return chart;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const std::vector<Shot> shots = shots_of(input);
+  if (shots.empty()) {
+    figure.head.empty_reason = "No whole step was recorded.";
+    return;
+  }
+  const Grid grid = grid_of(shots, input);
+  for (std::size_t i = 0; i < shots.size(); ++i) {
+    const record::RunInfo& info = shots[i].run->recording().info();
+    const std::string name = input.view.hidden ? "" : ": " + name_of(info);
+    figure.panels.emplace_back(chart_of(shots[i], shots.front(), grid, letter(i) + name));
+    if (!input.view.hidden) figure.head.provenance["step." + letter(i)] = provenance_line(info);
+  }
+}
+
+}  // namespace
+
+extern const Figure kTimelineGrid;
+constinit const Figure kTimelineGrid{
+    .id = "timeline_grid",
+    .title = "Four steps",
+    .caption = "Memory over one step of four runs on shared axes, stacked by kind, with phases and peaks",
+    .schema = kSchema,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

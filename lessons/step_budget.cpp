@@ -1,0 +1,179 @@
+// Speeds and traces become shares of a step.
+#include "lessons/step_budget.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/strategies.h"
+#include "demos/predict/bound_times.h"
+#include "demos/predict/step_bound.h"
+#include "demos/record/quantile.h"
+#include "lessons/published.h"
+#include "lessons/step_work.h"
+#include "lessons/sweep.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+namespace {
+
+using predict::AttentionFlops;
+using predict::StepSettings;
+using record::Recording;
+using record::RunInfo;
+
+constexpr std::string_view kReportCard = "NVIDIA GeForce RTX 4090";
+constexpr double kNanosecondsPerSecond = 1e9;
+
+record::Schema schema_of_step() { return experiments::training_step().schema; }
+
+// Median, without the first step, which warms up; 0: not measured.
+double speed_of(const Recording& run) {
+  std::vector<double> speeds;
+  std::int32_t first = -1;
+  for (const record::MetricSample& sample : run.metrics()) {
+    if (sample.kind != record::MetricKind::kTokensPerSecond || !std::isfinite(sample.value)) continue;
+    if (first < 0) first = sample.step;
+    if (sample.step != first) speeds.push_back(sample.value);
+  }
+  return speeds.empty() ? 0 : record::quantiles_of(std::move(speeds)).median;
+}
+
+// What the kernels of a traced step say of its rest.
+void divide(StepBudget& budget, const Recording& run, const std::vector<record::KernelSpan>& spans,
+            const StepWork& work) {
+  const auto length = static_cast<double>(work.length);
+  double products = 0;
+  for (const record::KernelSpan& span : spans)
+    if (work_kind(run, span) == Work::kProduct) products += static_cast<double>(span.duration);
+  budget.idle = static_cast<double>(work.idle) / length;
+  budget.products = std::clamp(products / length - budget.hfu(), 0.0, std::max(0.0, 1 - budget.hfu() - budget.idle));
+  budget.memory = std::max(0.0, 1 - budget.hfu() - budget.products - budget.idle);
+  budget.rest = 0;
+}
+
+// 0: neither the reader nor the table of cards says it.
+double peak_of(const RunInfo& info, const StepSettings& step, double given) {
+  if (given > 0) return given;
+  const auto gpu = info.provenance.find("gpu");
+  const predict::Card* const card = gpu == info.provenance.end() ? nullptr : predict::card_of_gpu(gpu->second);
+  return card == nullptr ? 0 : predict::products_peak(step, *card).value_or(0);
+}
+
+// Which bar of the ladder a rung belongs to.
+std::string_view group_of(const StepSettings& step) {
+  if (step.offload_state != predict::StateOffload::kOff) return "optimizer on host";
+  if (step.keeps_layer_inputs()) return "checkpoints";
+  return step.element_bytes() == 4 ? "fp32" : "16 bits";
+}
+
+StepSettings settings_of(const PublishedRun& run) {
+  record::Params params(schema_of_step());
+  experiments::apply(params, experiments::report_settings(false));
+  for (const experiments::ReportStrategy& each : experiments::report_strategies())
+    if (each.series == run.strategy) experiments::apply(params, each.settings);
+  StepSettings step = predict::step_settings(params);
+  step.batch = run.batch;
+  step.sequence = run.seq;
+  return step;
+}
+
+bool is_shown(const PublishedRun& run) {
+  if (run.experiment != "batch" || run.tokens_per_second <= 0) return false;
+  if (run.strategy == "hf") return run.batch == 1 || run.batch == 8;
+  return run.strategy == "liger_all" && (run.batch == 8 || run.batch == 32 || run.batch == 96);
+}
+
+}  // namespace
+
+StepBudget budget_of(const StepSettings& step, AttentionFlops attention, double tokens_per_second, double peak) {
+  StepBudget budget{.tokens_per_second = tokens_per_second,
+                    .flops_per_token = predict::model_flops_per_token(step, attention),
+                    .peak = peak};
+  budget.model = tokens_per_second * budget.flops_per_token / peak;
+  budget.again = tokens_per_second * predict::repeated_flops_per_token(step, attention) / peak;
+  budget.rest = std::max(0.0, 1 - budget.hfu());
+  return budget;
+}
+
+std::optional<StepBudget> budget_of(const Recording& run, AttentionFlops attention, double peak, std::string& why) {
+  const RunInfo& info = run.info();
+  if (info.demo != experiments::training_step().id || !run.sweep_points().empty()) {
+    why = "What is on show is not the run of one step.";
+    return std::nullopt;
+  }
+  const StepSettings step = predict::settings_of(info, schema_of_step());
+  const double held_against = peak_of(info, step, peak);
+  const std::int32_t traced = last_traced_step(run);
+  const std::vector<record::KernelSpan> spans =
+      traced < 0 ? std::vector<record::KernelSpan>() : spans_of(run, {.step = traced});
+  const StepWork work = work_of(spans);
+  double speed = speed_of(run);
+  if (work.length > 0)
+    speed = static_cast<double>(step.tokens() * step.micro_batches) * kNanosecondsPerSecond /
+            static_cast<double>(work.length);
+  if (speed <= 0 || held_against <= 0) {
+    why = speed > 0 ? fmt::format("No data sheet here has the peak of {}: set Peak to see this run.", device_name(info))
+                    : "The run on show has no times.";
+    return std::nullopt;
+  }
+  StepBudget budget = budget_of(step, attention, speed, held_against);
+  budget.whose = provenance_line(info);
+  if (work.length > 0) divide(budget, run, spans, work);
+  return budget;
+}
+
+std::optional<StepBudget> least_budget(const StepSettings& step, AttentionFlops attention, const predict::Card& card) {
+  const auto seconds = predict::bound_seconds(step, card);
+  const auto peak = predict::products_peak(step, card);
+  if (!seconds || !peak) return std::nullopt;
+  const double whole = std::accumulate(seconds->begin(), seconds->end(), 0.0);
+  const auto tokens = static_cast<double>(step.tokens() * step.micro_batches);
+  StepBudget budget = budget_of(step, attention, tokens / whole, *peak);
+  budget.memory = budget.rest;
+  budget.rest = 0;
+  return budget;
+}
+
+std::vector<StepBudget> published_budgets(AttentionFlops attention) {
+  std::vector<StepBudget> budgets;
+  const predict::Card* const card = predict::card_of_gpu(kReportCard);
+  for (const PublishedRun& run : published_runs()) {
+    if (card == nullptr || !is_shown(run)) continue;
+    const StepSettings step = settings_of(run);
+    StepBudget budget =
+        budget_of(step, attention, run.tokens_per_second, predict::products_peak(step, *card).value_or(0));
+    budget.name = fmt::format("{}, {}", run.strategy == "hf" ? "HF" : "Liger", run.batch);
+    budget.whose = fmt::format("{}, batch {}, published for an RTX 4090",
+                               run.strategy == "hf" ? "Hugging Face" : "Liger's kernels", run.batch);
+    budgets.push_back(std::move(budget));
+  }
+  return budgets;
+}
+
+std::vector<StepBudget> ladder_budgets(const Recording& ladder, AttentionFlops attention) {
+  std::vector<StepBudget> budgets;
+  for (const SweepPoint& point : ladder.sweep_points()) {
+    if (point.series != "ladder" || !completed(point) || point.tokens_per_second <= 0) continue;
+    const StepSettings step = predict::step_settings(record::Params::known_of(schema_of_step(), point.params));
+    const double peak = peak_of(ladder.info(), step, 0);
+    if (peak <= 0) continue;
+    StepBudget budget = budget_of(step, attention, point.tokens_per_second, peak);
+    budget.name = group_of(step);
+    RunInfo info = ladder.info();
+    for (const auto& [key, value] : point.params) info.params[key] = value;
+    budget.whose = fmt::format("{}, “{}”", provenance_line(info), experiments::ladder_label(point.label));
+    const auto same = std::ranges::find(budgets, budget.name, &StepBudget::name);
+    if (same == budgets.end())
+      budgets.push_back(std::move(budget));
+    else if (budget.tokens_per_second > same->tokens_per_second)
+      *same = std::move(budget);
+  }
+  return budgets;
+}
+
+}  // namespace headroom::lessons
