@@ -46,7 +46,7 @@ TEST_CASE("nothing typed lists the pages in the course's order", "[find]") {
 TEST_CASE("the begin of a word is better than its middle, a title better than text", "[find]") {
   const Findable whole{.kind = FoundKind::kSetting, .title = "Ring", .key = "whole"};
   const Findable begins{.kind = FoundKind::kSetting, .title = "Ringing bells", .key = "begins"};
-  const Findable word{.kind = FoundKind::kSetting, .title = "The ring road", .key = "word"};
+  const Findable word{.kind = FoundKind::kSetting, .title = "The ring of keys", .key = "word"};
   const Findable inside{.kind = FoundKind::kSetting, .title = "Strings", .key = "inside"};
   const Findable other{.kind = FoundKind::kSetting, .title = "Bell", .also = "what rings", .key = "other"};
   const std::vector<Findable> now{other, inside, word, begins, whole};

@@ -113,6 +113,7 @@ TEST_CASE("a click on a term in the words opens its entry", "[gui][ways]") {
       }
     IM_CHECK(lit == record::Category::kWeights);
     actor.frames(30);
+    IM_CHECK(ImGui::GetMouseCursor() == ImGuiMouseCursor_Hand);
     actor.picture("term pointed at");
     actor.ctx->MouseClick(0);
     actor.frames(4);
@@ -159,8 +160,8 @@ TEST_CASE("a figure, a setting, a command and words are gone to", "[gui][ways]")
     IM_CHECK(last >= 0);
     actor.ctx->KeyPress(ImGuiMod_Ctrl | ImGuiKey_P);
     actor.frames(3);
-    const std::string words =
-        lessons::plain_text(lessons::markdown_of(page.more[static_cast<std::size_t>(last)].blocks)).substr(0, 40);
+    const std::string step = lessons::markdown_of(page.more[static_cast<std::size_t>(last)].blocks);
+    const std::string words = lessons::plain_text(step.substr(step.rfind("\n\n"))).substr(0, 40);
     actor.ctx->KeyChars(words.substr(0, words.rfind(' ')).c_str());
     actor.frames(3);
     actor.picture("list, words of a step");

@@ -95,7 +95,9 @@ const lessons::Act* Markdown::render(const lessons::MarkedText& text, float em, 
   lit_ = lit;
   em_ = em;
   act_lines_.clear();
+  on_term_ = false;
   render(text.markdown, em, line);
+  if (on_term_) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);  // over words the library has its own
   const lessons::Act* const clicked = draw_acts();
   rendered_ = nullptr;
   return clicked;
@@ -205,7 +207,7 @@ void Markdown::end_term(std::size_t index) {
   if (category) pointed_at_ = category;
   const auto entry = glossary_.find(key);
   if (entry == glossary_.end() || !ImGui::IsMouseHoveringRect(from, to)) return;
-  ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  on_term_ = true;
   tooltip(entry->second.text + "\nClick: the glossary, and the pages that use it");
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) clicked_term_ = key;
 }

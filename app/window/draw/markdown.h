@@ -71,6 +71,7 @@ class Markdown {
   std::optional<record::Category> pointed_at_;
   std::optional<lessons::Act> pointed_act_;
   std::string clicked_term_;
+  bool on_term_ = false;  // the mouse, of the text that is rendered
 };
 
 }  // namespace headroom::app::window
