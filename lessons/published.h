@@ -34,4 +34,14 @@ struct PublishedRun {
 
 std::span<const PublishedRun> published_runs();
 
+// One point of the Harmony paper's memory over the minibatch: assets/published/harmony_2022.csv has how it is known.
+struct PublishedStep {
+  std::string_view model;  // "bert96", "gpt2"
+  std::int64_t minibatch;
+  record::Bytes weights, gradients, optimizer_state, activations;
+  record::Bytes card;  // a line in the figure
+};
+
+std::span<const PublishedStep> published_steps();
+
 }  // namespace headroom::lessons
