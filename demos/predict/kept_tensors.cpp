@@ -108,7 +108,7 @@ class Layer {
     const std::int64_t f = c_.intermediate_size;
     add(KeptPart::kMlp, "Gate", s_, "F", f, {"mlp.gate_proj"});
     add(KeptPart::kMlp, "Up", s_, "F", f, {"mlp.up_proj"});
-    if (by_operators) add(KeptPart::kMlp, "SiLU of the gate", s_, "F", f, {"mlp.silu"});
+    if (by_operators) add(KeptPart::kMlp, "Gate after SiLU", s_, "F", f, {"mlp.silu"});
     if (read && (by_operators || step_.fused.keep))
       add(KeptPart::kMlp, "Product", step_.input_bytes(), "F", f, {"mlp.product", "mlp.swiglu", "mlp.down_proj"});
     if (frozen_ && read)

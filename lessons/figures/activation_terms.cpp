@@ -2,6 +2,10 @@
 // parts of all layers.
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,6 +24,17 @@ namespace {
 using predict::KeptPart;
 using predict::KeptTensor;
 using record::Bytes;
+
+constexpr std::array kShows{record::Choice{"tensors", "one layer, tensor by tensor"},
+                            record::Choice{"parts", "all layers, by part"}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "show",
+                      .label = "Show",
+                      .help = "The tensors that one layer keeps, or the parts of all layers with their sums",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "tensors",
+                      .choices = kShows},
+};
 
 constexpr std::array kParts{KeptPart::kMlp, KeptPart::kNorms, KeptPart::kAttention};
 
@@ -108,9 +123,18 @@ Bars tensors_of(const Shown& shown) {
 
 // Without the answer: what is kept and by which formula, not how much it is.
 Table symbols_of(const Shown& shown) {
-  Table table{.head = "A layer keeps for its backward", .columns = {"bytes per token"}, .rows = {}};
-  for (const KeptTensor& tensor : shown.tensors)
-    table.rows.push_back({.category = {}, .name = tensor.name, .note = {}, .cells = {tensor.symbols}, .tip = {}});
+  Table table{.head = "A layer keeps for its backward, in bytes per token", .columns = {}, .rows = {}, .foot = {}};
+  std::string last;
+  for (const KeptTensor& tensor : shown.tensors) {
+    // "Attention norm" of "Attention norm: result"
+    const std::size_t colon = tensor.name.find(": ");
+    const std::string group = colon == std::string::npos ? part_name(tensor.part) : tensor.name.substr(0, colon);
+    const std::string what = colon == std::string::npos ? in_lower_case(tensor.name) : tensor.name.substr(colon + 2);
+    const bool first = std::exchange(last, group) != group;
+    if (first) table.rows.push_back({.category = {}, .name = group + ": ", .note = {}, .cells = {}, .tip = {}});
+    table.rows.back().name += (first ? "" : ", ") + what;
+    table.rows.back().note += (first ? "" : " + ") + tensor.symbols;
+  }
   return table;
 }
 
@@ -119,6 +143,8 @@ struct Column {
   std::string head;
   std::array<Bytes, kParts.size()> parts{};
   Bytes all = 0;
+
+  Bytes rest() const { return std::accumulate(parts.begin(), parts.end(), all, std::minus<>()); }
 };
 
 Column column_of(std::string head, const Shown& shown, const std::vector<Bytes>& tensors, Bytes all) {
@@ -139,49 +165,39 @@ std::vector<Column> columns_of(const Shown& shown) {
   return columns;
 }
 
-// The row of a part, or of the sum; the first column says the share.
-TableRow row_of(std::string name, const std::vector<Column>& columns, Bytes (*of)(const Column&, std::size_t),
-                std::size_t part, const ShownUnit& unit) {
-  const double share = 100 * static_cast<double>(of(columns.front(), part)) /
-                       static_cast<double>(std::max<Bytes>(columns.front().all, 1));
-  TableRow row{
-      .category = {}, .name = std::move(name), .note = {}, .cells = {fmt::format("{:.0f} %", share)}, .tip = {}};
-  row.tip = row.name;
-  for (const Column& column : columns) {
-    const Bytes bytes = of(column, part);
-    row.cells.push_back(bytes_text(bytes, unit, 1));
-    row.tip += fmt::format(", {} {} B", column.head, record::format_count(bytes));
-  }
-  return row;
-}
-
 // In MiB as long as that reads well: parts are compared with a layer's tensors.
 ShownUnit unit_of_parts(Bytes all) {
-  const ShownUnit unit = byte_unit(static_cast<double>(all));
-  const ShownUnit smaller = byte_unit(static_cast<double>(all) / 16);
-  return all < 64 * record::kGiB ? smaller : unit;
+  return byte_unit(all < 64 * record::kGiB ? static_cast<double>(all) / 16 : static_cast<double>(all));
 }
 
-Table parts_of(const Shown& shown) {
+// The sums of all layers, or with checkpoints of what is alive at most.
+Bars parts_of(const Shown& shown) {
   const std::vector<Column> columns = columns_of(shown);
   const ShownUnit unit = unit_of_parts(columns.front().all);
   const bool again = shown.step.keeps_layer_inputs();
-  Table table{.head = fmt::format("In all {} layers", shown.layers()), .columns = {"share"}, .rows = {}};
-  if (again) table.head = fmt::format("Inputs of layers, and run again at a time: {}", shown.layers_at_once());
-  for (const Column& column : columns) table.columns.push_back(column.head);
-  for (std::size_t p = 0; p < kParts.size(); ++p)
-    table.rows.push_back(row_of(
-        part_name(kParts[p]), columns, [](const Column& c, std::size_t i) { return c.parts[i]; }, p, unit));
-  const auto rest = [](const Column& c, std::size_t) {
-    Bytes bytes = c.all;
-    for (const Bytes part : c.parts) bytes -= part;
-    return bytes;
-  };
-  table.rows.push_back(
-      row_of(again ? "Kept inputs, a number per row" : part_name(KeptPart::kRows), columns, rest, 0, unit));
-  table.rows.push_back(row_of(
-      "Together", columns, [](const Column& c, std::size_t) { return c.all; }, 0, unit));
-  return table;
+  Bars bars{.x = {.unit = AxisUnit::kBytes, .low = 0, .high = 1, .shown = unit},
+            .total_label = again ? fmt::format("inputs of layers, and run again at a time: {} of {}",
+                                               shown.layers_at_once(), shown.layers())
+                                 : fmt::format("sum of {} layers and the final norm", shown.layers()),
+            .total = columns.front().all,
+            .bars = {}};
+  for (const Column& column : columns)
+    bars.total_label += fmt::format(", {} {}", column.head, bytes_text(column.all, unit, 1));
+  for (std::size_t p = 0; p <= kParts.size(); ++p) {
+    const auto of = [&](const Column& column) { return p < kParts.size() ? column.parts[p] : column.rest(); };
+    const auto value = static_cast<double>(of(columns.front()));
+    const std::string rest = again ? "Kept inputs, a number per row" : part_name(KeptPart::kRows);
+    Bar bar{.category = record::Category::kActivations,
+            .label = p < kParts.size() ? part_name(kParts[p]) : rest,
+            .value = value,
+            .value_text = bytes_text(of(columns.front()), unit, 1),
+            .note = fmt::format("{:.0f} %", 100 * value / static_cast<double>(std::max<Bytes>(bars.total, 1)))};
+    for (const Column& column : std::span(columns).subspan(1))
+      bar.note += fmt::format(", {} {}", column.head, bytes_text(of(column), unit, 1));
+    bars.x.high = std::max(bars.x.high, value);
+    bars.bars.push_back(std::move(bar));
+  }
+  return bars;
 }
 
 void say_whose(FigureHead& head, const FigureInput& input, const Shown& shown, const record::Params& settings) {
@@ -209,7 +225,10 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     figure.panels.emplace_back(symbols_of(shown));
     return;
   }
-  figure.panels.emplace_back(tensors_of(shown));
+  if (input.params->text("show") == "tensors") {
+    figure.panels.emplace_back(tensors_of(shown));
+    return;
+  }
   figure.panels.emplace_back(parts_of(shown));
 }
 
@@ -220,7 +239,7 @@ constinit const Figure kActivationTerms{
     .id = "activation_terms",
     .title = "What a layer keeps",
     .caption = "The tensors that one layer keeps for its backward, with their formulas, and the parts of all layers",
-    .schema = {},
+    .schema = kSchema,
     .basis = Basis::kSettings,
     .add_panels = add_panels,
 };

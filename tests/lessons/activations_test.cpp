@@ -27,7 +27,14 @@ record::Params train_step(std::initializer_list<std::string_view> assignments) {
   return params;
 }
 
-FigureData terms(const FigureInput& input) { return find_figure("activation_terms")->build(input); }
+FigureData terms(const FigureInput& input, std::string_view show = "show=tensors") {
+  const Figure* const figure = find_figure("activation_terms");
+  record::Params params(figure->schema);
+  REQUIRE(params.set_assignment(show).ok());
+  FigureInput with = input;
+  with.params = &params;
+  return figure->build(with);
+}
 
 }  // namespace
 
@@ -60,14 +67,15 @@ TEST_CASE("a layer of the 1B is 17 bars, and all layers are 4,096, 2,048 and 648
   CHECK(tests::panel_in<Bars>(figure).total_label == "sum per layer 424.53 MiB, 108,680 B per token");
   CHECK(tests::bars_of(figure).back().label == "Product");
   CHECK(tests::bars_of(figure).back().note == "2 · F · B · T, measured 64.00 MiB");
-  const Table& parts = tests::table_of(figure);
-  REQUIRE(parts.rows.size() == 5);
-  CHECK(parts.columns == std::vector<std::string>{"share", "formula", "measured"});
-  CHECK(parts.rows[0].cells == std::vector<std::string>{"60 %", "4,096.0 MiB", "4,096.0 MiB"});
-  CHECK(parts.rows[1].cells == std::vector<std::string>{"30 %", "2,048.0 MiB", "2,048.0 MiB"});
-  CHECK(parts.rows[2].cells == std::vector<std::string>{"9 %", "648.0 MiB", "648.0 MiB"});
-  CHECK(parts.rows[3].cells[0] == "1 %");
-  CHECK(parts.rows[4].cells[1] == "6,856.5 MiB");
+  const FigureData by_part = terms({.run = &ledger}, "show=parts");
+  const std::vector<Bar>& parts = tests::bars_of(by_part);
+  REQUIRE(parts.size() == 4);
+  CHECK(parts[0].value_text + ", " + parts[0].note == "4,096.0 MiB, 60 %, measured 4,096.0 MiB");
+  CHECK(parts[1].value_text + ", " + parts[1].note == "2,048.0 MiB, 30 %, measured 2,048.0 MiB");
+  CHECK(parts[2].value_text + ", " + parts[2].note == "648.0 MiB, 9 %, measured 648.0 MiB");
+  CHECK(parts[3].note == "1 %, measured 64.5 MiB");
+  CHECK(tests::panel_in<Bars>(by_part).total_label ==
+        "sum of 16 layers and the final norm, formula 6,856.5 MiB, measured 6,856.5 MiB");
 }
 
 TEST_CASE("other settings than the run's are the closed form alone, and follow the kernels") {
@@ -76,7 +84,8 @@ TEST_CASE("other settings than the run's are the closed form alone, and follow t
   const record::Params fused = train_step(
       {"model=llama-3.2-1b", "batch=4", "seq=1024", "precision=bf16", "fused.rms_norm=on", "fused.swiglu=on"});
   const FigureData figure = terms({.run = &ledger, .settings = &fused});
-  CHECK(tests::table_of(figure).columns == std::vector<std::string>{"share", "formula"});
+  const FigureData by_part = terms({.run = &ledger, .settings = &fused}, "show=parts");
+  CHECK(tests::bars_of(by_part)[0].note == "63 %");
   CHECK(tests::panel_in<Bars>(figure).total_label == "sum per layer 200.53 MiB, 51,336 B per token");
   const record::Params eager =
       train_step({"model=llama-3.2-1b", "batch=4", "seq=1024", "precision=bf16", "attention=eager"});
@@ -95,8 +104,10 @@ TEST_CASE("while the question is open the tensors have formulas and no bytes") {
   const FigureData figure = terms({.settings = &settings, .view = {.hidden = true}});
   CHECK(tests::bars_of(figure).empty());
   const Table& table = tests::table_of(figure);
-  REQUIRE(table.rows.size() == 17);
-  CHECK(table.rows.back().cells == std::vector<std::string>{"2 · F"});
+  REQUIRE(table.rows.size() == 4);
+  CHECK(table.rows.front().name == "Attention norm: input in fp32, normed rows, result, 1/RMS");
+  CHECK(table.rows.back().name == "MLP: gate, up, gate after SiLU, product");
+  CHECK(table.rows.back().note == "2 · F + 2 · F + 2 · F + 2 · F");
 }
 
 // --- memory_over
