@@ -44,4 +44,14 @@ struct PublishedTraining {
 
 std::span<const PublishedTraining> published_trainings();
 
+// One point of the Harmony paper's memory over the minibatch: assets/published/harmony_2022.csv has how it is known.
+struct PublishedStep {
+  std::string_view model;  // "bert96", "gpt2"
+  std::int64_t minibatch;
+  record::Bytes weights, gradients, optimizer_state, activations;
+  record::Bytes card;  // a line in the figure
+};
+
+std::span<const PublishedStep> published_steps();
+
 }  // namespace headroom::lessons

@@ -6,6 +6,7 @@
 
 #include "demos/experiments/schemas.h"
 #include "demos/predict/attention_work.h"
+#include "demos/predict/kept_tensors.h"
 #include "demos/predict/step_bytes.h"
 #include "demos/predict/step_settings.h"
 #include "lessons/pages/answers.h"
@@ -58,6 +59,17 @@ std::string kind_at_peak(const NumberInput& input) {
                         run->peak(step->first, step->last).totals.by_category[static_cast<std::size_t>(kCategory)]);
 }
 
+// What all layers keep of one part, and nothing else: with checkpoints those that are run again at a time.
+template <predict::KeptPart kPart>
+std::string kept_of(const NumberInput& input) {
+  return bytes_of(input, [](const StepSettings& step) {
+    Bytes sum = 0;
+    for (const predict::KeptTensor& tensor : predict::kept_tensors(step))
+      if (tensor.part == kPart) sum += tensor.bytes;
+    return sum * step.layers_at_once();
+  });
+}
+
 constexpr auto kRun = &NumberInput::run;
 constexpr auto kRunA = &NumberInput::baseline;
 
@@ -67,6 +79,10 @@ constexpr std::array kNumbers{
     LiveNumber{"a.peak.logits", kind_at_peak<kRunA, Category::kLogits>},
     LiveNumber{"a.peak.optimizer_state", kind_at_peak<kRunA, Category::kOptimizerState>},
     LiveNumber{"a.peak.weights", kind_at_peak<kRunA, Category::kWeights>},
+    LiveNumber{"activations.bytes",
+               [](const NumberInput& input) {
+                 return bytes_of(input, [](const StepSettings& step) { return predict::activation_bytes(step); });
+               }},
     LiveNumber{"flce.chunk",
                [](const NumberInput& input) {
                  return count_of(input, [](const StepSettings& step) { return predict::loss_chunk(step); });
@@ -81,6 +97,9 @@ constexpr std::array kNumbers{
                    return step.model.num_layers * predict::log_sum_exp_bytes(step);
                  });
                }},
+    LiveNumber{"kept.attention", kept_of<predict::KeptPart::kAttention>},
+    LiveNumber{"kept.mlp", kept_of<predict::KeptPart::kMlp>},
+    LiveNumber{"kept.norms", kept_of<predict::KeptPart::kNorms>},
     LiveNumber{"logits.bytes",
                [](const NumberInput& input) {
                  return bytes_of(input,

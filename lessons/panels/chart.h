@@ -31,6 +31,7 @@ struct ChartSeries {
   std::vector<ChartPoint> points;
   bool named_at_end = false;  // of marks: beside its last point where there is room, and not in the legend
   std::string legend = {};    // that several series share; empty: its label
+  bool over = false;          // of stacked areas: marks and their line over the stack, not in it
 };
 
 // What the device itself can do, dashed: a level or a roof. Two points or more.

@@ -20,8 +20,10 @@ double value_between(const std::vector<ChartPoint>& points, double x) {
 }  // namespace
 
 void ChartLayout::areas() {
+  for (const lessons::ChartSeries& series : chart_.series)
+    if (series.over) take_marks(series);
   place_reference_labels();
-  if (chart_.series.empty() || chart_.series.front().points.size() < 2) return;
+  if (chart_.series.empty() || chart_.series.front().points.size() < 2) return references();
   const std::vector<ChartPoint>& places = chart_.series.front().points;
   const float from = std::max(plot_.x0, sheet_.snap(x_px(places.front().x)));
   const float to = std::min(plot_.x1, sheet_.snap(x_px(places.back().x))), width = sheet_.line_px(1);
@@ -29,7 +31,7 @@ void ChartLayout::areas() {
   for (float x = from; x < to; x += width) below.push_back({x, plot_.y1, std::min(x + width, to), plot_.y1});
   std::vector<double> sums(below.size(), 0);
   for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-    if (chart_.series[s].points.size() < 2) continue;
+    if (chart_.series[s].points.size() < 2 || chart_.series[s].over) continue;
     Polyline edge{.points = {}, .color = palette_.text2, .width = width};
     for (std::size_t i = 0; i < below.size(); ++i) {
       const double at = lessons::value_at(chart_.x, (below[i].center_x() - plot_.x0) / plot_.width());
@@ -45,11 +47,15 @@ void ChartLayout::areas() {
       sheet_.hatch(Layer::kStack, below, palette_.of(*category).edge, kKindHatch);
     sheet_.add(Layer::kLines, std::move(edge));
   }
+  references();
+  const auto last = std::find_if(chart_.series.rbegin(), chart_.series.rend(), [](const auto& s) { return !s.over; });
   for (std::size_t i = 0; i < places.size(); ++i) {
     const float x = x_px(places[i].x), reach = sheet_.px(8);
-    const std::string& tip = chart_.series.back().points[std::min(i, chart_.series.back().points.size() - 1)].tip;
+    const std::string& tip = last->points[std::min(i, last->points.size() - 1)].tip;
     if (!tip.empty()) sheet_.scene().hits.push_back({{x - reach, plot_.y0, x + reach, plot_.y1}, std::nullopt, tip});
   }
+  for (std::size_t s = 0; s < chart_.series.size(); ++s)
+    if (chart_.series[s].over) marks_of(s);
 }
 
 }  // namespace headroom::app::paint

@@ -119,7 +119,8 @@ bool ChartLayout::value_label(const ChartPoint& point, const Rect& bar, float ro
     return true;
   }
   const Rect inside{over.x0, bar.y0 + air, over.x1, bar.y0 + air + height};
-  const bool solid = look != nullptr && !look->published && look->turn == 0 && !look->category && look->kind == lessons::SeriesKind::kFused;
+  const bool solid = look != nullptr && !look->published && look->turn == 0 && !look->category &&
+                     look->kind == lessons::SeriesKind::kFused;
   if (!solid || inside.width() > bar.width() || inside.y1 > bar.y1 || crosses_line(inside)) return false;
   numbers_.push_back({inside, point.label, true, palette_.on_ink});
   return true;

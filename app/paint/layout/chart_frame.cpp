@@ -40,7 +40,8 @@ ChartLayout::ChartLayout(Sheet& sheet, const Chart& chart, Rect area, std::optio
 void ChartLayout::draw() {
   ground();
   find_lines();
-  references();
+  limit_zones();
+  if (chart_.bars || !chart_.stacked) references();  // areas would cover them
   if (chart_.stacked && chart_.bars)
     stacks();
   else if (chart_.stacked)
@@ -119,9 +120,13 @@ void ChartLayout::find_lines() {
   }
 }
 
+void ChartLayout::limit_zones() {
+  for (const lessons::ChartReference& reference : chart_.references)
+    if (reference.limit && reference.y.back() < chart_.y.high) limit_zone(reference);
+}
+
 void ChartLayout::references() {
   for (const lessons::ChartReference& reference : chart_.references) {
-    if (reference.limit && reference.y.back() < chart_.y.high) limit_zone(reference);
     Polyline line{.points = {},
                   .color = reference.limit ? palette_.danger : palette_.text,
                   .width = sheet_.line_px(reference.limit ? 2 : 1),

@@ -37,6 +37,7 @@ class ChartLayout {
   // The title, and the unit of the y axis behind it.
   void head();
   void references();
+  void limit_zones();
 
   // At its line's right end, above or below, or at its left end, else at the plot's upper edge: the first place without a
   // mark or a bar.
@@ -72,6 +73,9 @@ class ChartLayout {
   // False: there is none, or no room for it.
   bool value_label(const lessons::ChartPoint& point, const Rect& bar, float room, const Look* look);
   void marks();
+  void marks_of(std::size_t series);
+  // Labels keep off them.
+  void take_marks(const lessons::ChartSeries& series);
 
   void failure(Point at, const Look& look, const lessons::ChartPoint& point);
 

@@ -24,43 +24,46 @@ bool crosses(Point a, Point b, const Rect& box) {
 
 }  // namespace
 
-void ChartLayout::marks() {
+void ChartLayout::take_marks(const ChartSeries& series) {
   const float r = sheet_.px(5);
-  for (const ChartSeries& series : chart_.series)  // labels keep off every mark
-    for (const ChartPoint& point : series.points) {
-      if (point.out_of_memory) continue;
-      const float x = x_px(point.x), y = y_px(point.y);
-      taken_.push_back({x - r, y - r, x + r, y + r});
-    }
+  for (const ChartPoint& point : series.points) {
+    if (point.out_of_memory) continue;
+    const float x = x_px(point.x), y = y_px(point.y);
+    taken_.push_back({x - r, y - r, x + r, y + r});
+  }
+}
+
+void ChartLayout::marks() {
+  for (const ChartSeries& series : chart_.series) take_marks(series);
   failures();
   place_reference_labels();
   end_names();
-  for (const bool published : {true, false}) {  // published points go behind
-    for (std::size_t s = 0; s < chart_.series.size(); ++s) {
-      if (chart_.series[s].published != published) continue;
-      std::vector<Point> points;
-      std::vector<const ChartPoint*> values;
-      for (const ChartPoint& point : chart_.series[s].points) {
-        if (point.out_of_memory) continue;
-        points.push_back({x_px(point.x), y_px(point.y)});
-        values.push_back(&point);
-      }
-      // A line of many points needs no mark on each.
-      const bool apart = !chart_.joined || plot_.width() >= sheet_.px(10) * static_cast<float>(points.size());
-      if (chart_.joined && points.size() > 1) lay_out_line(sheet_, points, looks_[s]);
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        const ChartPoint& point = *values[i];
-        whisker(point, points[i].x, line_color(palette_, looks_[s]));
-        if (apart) lay_out_mark(sheet_, points[i], looks_[s]);
-        if (point.tip.empty()) continue;
-        const float reach = sheet_.px(8);
-        sheet_.scene().hits.push_back(
-            {{points[i].x - reach, points[i].y - reach, points[i].x + reach, points[i].y + reach},
-             std::nullopt,
-             point.tip});
-        mark_label(point, points[i]);
-      }
-    }
+  for (const bool published : {true, false})  // published points go behind
+    for (std::size_t s = 0; s < chart_.series.size(); ++s)
+      if (chart_.series[s].published == published) marks_of(s);
+}
+
+void ChartLayout::marks_of(std::size_t s) {
+  std::vector<Point> points;
+  std::vector<const ChartPoint*> values;
+  for (const ChartPoint& point : chart_.series[s].points) {
+    if (point.out_of_memory) continue;
+    points.push_back({x_px(point.x), y_px(point.y)});
+    values.push_back(&point);
+  }
+  // A line of many points needs no mark on each.
+  const bool apart = !chart_.joined || plot_.width() >= sheet_.px(10) * static_cast<float>(points.size());
+  if (chart_.joined && points.size() > 1) lay_out_line(sheet_, points, looks_[s]);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const ChartPoint& point = *values[i];
+    whisker(point, points[i].x, line_color(palette_, looks_[s]));
+    if (apart) lay_out_mark(sheet_, points[i], looks_[s]);
+    if (point.tip.empty()) continue;
+    const float reach = sheet_.px(8);
+    sheet_.scene().hits.push_back({{points[i].x - reach, points[i].y - reach, points[i].x + reach, points[i].y + reach},
+                                   std::nullopt,
+                                   point.tip});
+    mark_label(point, points[i]);
   }
 }
 
@@ -127,8 +130,14 @@ std::vector<Rect> ChartLayout::around(Point at, float width, float height) const
     for (const float lift : {0.0f, -0.8f, 0.8f, -1.2f, 1.2f})
       places.push_back({x0, at.y - height * (0.5f - lift), x0 + width, at.y + height * (0.5f + lift)});
   for (const float away : {24.0f, 40.0f, 60.0f, 84.0f, 110.0f})
-    for (const auto& [dx, dy] : {std::pair{1.0f, 0.0f}, {0.8f, 0.6f}, {0.8f, -0.6f}, {0.0f, 1.0f}, {0.0f, -1.0f},
-                                 {-0.8f, 0.6f}, {-0.8f, -0.6f}, {-1.0f, 0.0f}}) {
+    for (const auto& [dx, dy] : {std::pair{1.0f, 0.0f},
+                                 {0.8f, 0.6f},
+                                 {0.8f, -0.6f},
+                                 {0.0f, 1.0f},
+                                 {0.0f, -1.0f},
+                                 {-0.8f, 0.6f},
+                                 {-0.8f, -0.6f},
+                                 {-1.0f, 0.0f}}) {
       const Point end{at.x + dx * sheet_.px(away), at.y + dy * sheet_.px(away)};
       const float x0 = dx > 0 ? end.x : dx < 0 ? end.x - width : end.x - width * 0.5f;
       places.push_back({x0, end.y - height * 0.5f, x0 + width, end.y + height * 0.5f});

@@ -37,7 +37,7 @@ float lay_out_legend(Sheet& sheet, const std::vector<const Chart*>& charts, Rect
       }
       if (y + line > area.y0 + most) return y - area.y0 + sheet.px(4);
       const float middle = y + line * 0.5f;
-      if (chart->bars || chart->stacked)
+      if (chart->bars || (chart->stacked && !series.over))
         lay_out_box(sheet, {x, middle - box * 0.4f, x + box, middle + box * 0.4f}, looks[s]);
       else
         lay_out_mark(sheet, {x + box * 0.5f, middle}, looks[s]);

@@ -11,7 +11,14 @@ using lessons::TableRow;
 
 constexpr Type kHead{Face::kMedium, 12}, kName{Face::kMedium, 13}, kCell{Face::kSemiBold, 13},
     kNote{Face::kRegular, 12};
-constexpr float kHeadHeight = 26, kFootHeight = 28, kLeastRow = 34, kMostRow = 54, kPlainRow = 42;  // px at scale 1
+constexpr float kHeadHeight = 26, kFootHeight = 28;  // px at scale 1, as all below
+constexpr float kLeastRow = 34, kMostRow = 54;       // with a line of explanation
+constexpr float kLeastPlainRow = 22, kPlainRow = 42;
+
+bool has_notes(const Table& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) { return !row.note.empty(); });
+}
+float least_row(const Table& table) { return has_notes(table) ? kLeastRow : kLeastPlainRow; }
 
 // Right ends of the columns.
 std::vector<float> column_ends(const Sheet& sheet, const Table& table, Rect area) {
@@ -38,10 +45,8 @@ float names_end(const Sheet& sheet, const Table& table, const std::vector<float>
 }  // namespace
 
 Heights heights_of(const Sheet& sheet, const Table& table) {
-  const bool notes =
-      std::any_of(table.rows.begin(), table.rows.end(), [](const auto& row) { return !row.note.empty(); });
   const float rest = kHeadHeight + (table.foot.empty() ? 0 : kFootHeight), rows = static_cast<float>(table.rows.size());
-  return {sheet.px(rest + rows * kLeastRow), sheet.px(rest + rows * (notes ? kMostRow : kPlainRow))};
+  return {sheet.px(rest + rows * least_row(table)), sheet.px(rest + rows * (has_notes(table) ? kMostRow : kPlainRow))};
 }
 
 void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
@@ -58,7 +63,7 @@ void lay_out_table(Sheet& sheet, const Table& table, Rect area) {
   y += head;
   sheet.horizontal(Layer::kBars, area.x0, area.x1, sheet.snap(y), palette.control, line);
   const auto rows = static_cast<float>(std::max<std::size_t>(1, table.rows.size()));
-  const float height = std::clamp((area.y1 - foot - y) / rows, sheet.px(kLeastRow), sheet.px(kMostRow));
+  const float height = std::clamp((area.y1 - foot - y) / rows, sheet.px(least_row(table)), sheet.px(kMostRow));
   for (const TableRow& row : table.rows) {
     if (y + height > area.y1 - foot + 1) break;
     const float indent = row.category ? sheet.px(20) : 0;

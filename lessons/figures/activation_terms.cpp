@@ -1,0 +1,247 @@
+// What one layer keeps for its backward, tensor by tensor: in symbols, in bytes, as predicted and as measured; and the
+// parts of all layers.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "demos/experiments/demo.h"
+#include "demos/experiments/schemas.h"
+#include "demos/predict/step_bytes.h"
+#include "lessons/figure.h"
+#include "lessons/kept_measured.h"
+#include "lessons/shown_unit.h"
+#include "lessons/wording.h"
+
+namespace headroom::lessons {
+
+namespace {
+
+using predict::KeptPart;
+using predict::KeptTensor;
+using record::Bytes;
+
+constexpr std::array kShows{record::Choice{"tensors", "one layer, tensor by tensor"},
+                            record::Choice{"parts", "all layers, by part"}};
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "show",
+                      .label = "Show",
+                      .help = "The tensors that one layer keeps, or the parts of all layers with their sums",
+                      .kind = record::ParamKind::kChoice,
+                      .default_text = "tensors",
+                      .choices = kShows},
+};
+
+constexpr std::array kParts{KeptPart::kMlp, KeptPart::kNorms, KeptPart::kAttention};
+
+std::string part_name(KeptPart part) {
+  switch (part) {
+    case KeptPart::kMlp:
+      return "MLP";
+    case KeptPart::kNorms:
+      return "Norms and residuals";
+    case KeptPart::kAttention:
+      return "Attention";
+    case KeptPart::kRows:
+      break;
+  }
+  return "Final norm, a number per row";
+}
+
+record::Schema step_schema() { return experiments::training_step().schema; }
+
+// Whose tensors are shown, and what of a run and of a prediction fits them.
+struct Shown {
+  predict::StepSettings step;
+  std::vector<KeptTensor> tensors;
+  std::optional<KeptMeasured> predicted, measured;
+
+  std::int64_t layers() const { return step.model.num_layers; }
+  // With checkpoints these layers at a time hold their tensors, in backward.
+  std::int64_t layers_at_once() const { return step.layers_at_once(); }
+  Bytes layer() const {
+    Bytes sum = 0;
+    for (const KeptTensor& tensor : tensors) sum += tensor.bytes;
+    return sum;
+  }
+};
+
+bool is_run(const FigureInput& input) {
+  return input.run != nullptr && input.run->recording().info().demo == experiments::training_step().id &&
+         input.run->recording().sweep_points().empty();
+}
+
+Shown shown_of(const FigureInput& input, const record::Params& settings) {
+  Shown shown{.step = predict::step_settings(settings), .tensors = {}, .predicted = {}, .measured = {}};
+  std::optional<predict::StepSettings> ran;
+  if (is_run(input)) ran = predict::settings_of(input.run->recording().info(), step_schema());
+  // The shape of a checkpoint is known from a run of it.
+  if (ran && !shown.step.weights.empty() && ran->weights == shown.step.weights) shown.step.model = ran->model;
+  shown.tensors = predict::kept_tensors(shown.step);
+  const auto measured = [&](const record::Ledger& run) -> std::optional<KeptMeasured> {
+    if (shown.step.keeps_layer_inputs()) return std::nullopt;
+    return kept_measured(run, shown.tensors, shown.layers());
+  };
+  const bool fits = ran && predict::kept_tensors(*ran) == shown.tensors &&
+                    predict::activation_bytes(*ran) == predict::activation_bytes(shown.step);
+  if (fits && input.run->recording().info().source != record::Source::kPredicted) shown.measured = measured(*input.run);
+  if (input.predicted != nullptr) shown.predicted = measured(*input.predicted);
+  return shown;
+}
+
+std::string note_of(const Shown& shown, std::size_t i, const ShownUnit& unit) {
+  std::string note = shown.tensors[i].symbols + " · B · T";
+  const auto add = [&](const char* what, const std::optional<KeptMeasured>& of) {
+    if (of) note += fmt::format(", {} {}", what, of->tensors[i] < 0 ? "none" : bytes_text(of->tensors[i], unit));
+  };
+  add("predicted", shown.measured ? std::nullopt : shown.predicted);
+  add("measured", shown.measured);
+  return note;
+}
+
+Bars tensors_of(const Shown& shown) {
+  Bytes most = 1;
+  for (const KeptTensor& tensor : shown.tensors) most = std::max(most, tensor.bytes);
+  const ShownUnit unit = byte_unit(static_cast<double>(most));
+  Bars bars{.x = {.unit = AxisUnit::kBytes, .low = 0, .high = static_cast<double>(most), .shown = unit},
+            .total_label = fmt::format("sum per layer {}, {} B per token", bytes_text(shown.layer(), unit),
+                                       record::format_count(shown.layer() / shown.step.tokens())),
+            .total = shown.layer(),
+            .bars = {}};
+  for (std::size_t i = 0; i < shown.tensors.size(); ++i)
+    bars.bars.push_back({.category = record::Category::kActivations,
+                         .label = shown.tensors[i].name,
+                         .value = static_cast<double>(shown.tensors[i].bytes),
+                         .value_text = bytes_text(shown.tensors[i].bytes, unit),
+                         .note = note_of(shown, i, unit)});
+  return bars;
+}
+
+// Without the answer: what is kept and by which formula, not how much it is.
+Table symbols_of(const Shown& shown) {
+  Table table{.head = "A layer keeps for its backward, in bytes per token", .columns = {}, .rows = {}, .foot = {}};
+  std::string last;
+  for (const KeptTensor& tensor : shown.tensors) {
+    // "Attention norm" of "Attention norm: result"
+    const std::size_t colon = tensor.name.find(": ");
+    const std::string group = colon == std::string::npos ? part_name(tensor.part) : tensor.name.substr(0, colon);
+    const std::string what = colon == std::string::npos ? in_lower_case(tensor.name) : tensor.name.substr(colon + 2);
+    const bool first = std::exchange(last, group) != group;
+    if (first) table.rows.push_back({.category = {}, .name = group + ": ", .note = {}, .cells = {}, .tip = {}});
+    table.rows.back().name += (first ? "" : ", ") + what;
+    table.rows.back().note += (first ? "" : " + ") + tensor.symbols;
+  }
+  return table;
+}
+
+// One column of the parts: of the closed form, of a prediction or of a run, in bytes of all layers.
+struct Column {
+  std::string head;
+  std::array<Bytes, kParts.size()> parts{};
+  Bytes all = 0;
+
+  Bytes rest() const { return std::accumulate(parts.begin(), parts.end(), all, std::minus<>()); }
+};
+
+Column column_of(std::string head, const Shown& shown, const std::vector<Bytes>& tensors, Bytes all) {
+  Column column{std::move(head), {}, all};
+  for (std::size_t p = 0; p < kParts.size(); ++p)
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (shown.tensors[i].part == kParts[p]) column.parts[p] += tensors[i];
+  return column;
+}
+
+std::vector<Column> columns_of(const Shown& shown) {
+  std::vector<Bytes> tensors;
+  for (const KeptTensor& tensor : shown.tensors) tensors.push_back(shown.layers_at_once() * tensor.bytes);
+  std::vector<Column> columns{column_of("formula", shown, tensors, predict::activation_bytes(shown.step))};
+  if (shown.predicted)
+    columns.push_back(column_of("predicted", shown, shown.predicted->all, shown.predicted->activations));
+  if (shown.measured) columns.push_back(column_of("measured", shown, shown.measured->all, shown.measured->activations));
+  return columns;
+}
+
+// In MiB as long as that reads well: parts are compared with a layer's tensors.
+ShownUnit unit_of_parts(Bytes all) {
+  return byte_unit(all < 64 * record::kGiB ? static_cast<double>(all) / 16 : static_cast<double>(all));
+}
+
+// The sums of all layers, or with checkpoints of what is alive at most.
+Bars parts_of(const Shown& shown) {
+  const std::vector<Column> columns = columns_of(shown);
+  const ShownUnit unit = unit_of_parts(columns.front().all);
+  const bool again = shown.step.keeps_layer_inputs();
+  Bars bars{.x = {.unit = AxisUnit::kBytes, .low = 0, .high = 1, .shown = unit},
+            .total_label = again ? fmt::format("inputs of layers, and run again at a time: {} of {}",
+                                               shown.layers_at_once(), shown.layers())
+                                 : fmt::format("sum of {} layers and the final norm", shown.layers()),
+            .total = columns.front().all,
+            .bars = {}};
+  for (const Column& column : columns)
+    bars.total_label += fmt::format(", {} {}", column.head, bytes_text(column.all, unit, 1));
+  for (std::size_t p = 0; p <= kParts.size(); ++p) {
+    const auto of = [&](const Column& column) { return p < kParts.size() ? column.parts[p] : column.rest(); };
+    const auto value = static_cast<double>(of(columns.front()));
+    const std::string rest = again ? "Kept inputs, a number per row" : part_name(KeptPart::kRows);
+    Bar bar{.category = record::Category::kActivations,
+            .label = p < kParts.size() ? part_name(kParts[p]) : rest,
+            .value = value,
+            .value_text = bytes_text(of(columns.front()), unit, 1),
+            .note = fmt::format("{:.0f} %", 100 * value / static_cast<double>(std::max<Bytes>(bars.total, 1)))};
+    for (const Column& column : std::span(columns).subspan(1))
+      bar.note += fmt::format(", {} {}", column.head, bytes_text(of(column), unit, 1));
+    bars.x.high = std::max(bars.x.high, value);
+    bars.bars.push_back(std::move(bar));
+  }
+  return bars;
+}
+
+void say_whose(FigureHead& head, const FigureInput& input, const Shown& shown, const record::Params& settings) {
+  record::RunInfo asked;  // the settings in the words of a run
+  asked.demo = experiments::training_step().id;
+  asked.params = settings.to_map();
+  head.provenance_line = settings_line(asked);
+  if (shown.measured) set_run(head, input.run->recording(), *input.params);
+  for (const auto& [key, value] : settings.to_map())
+    if (settings.in_use(key)) head.provenance["setting." + key] = value;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  figure.head.provenance = {{"formulas", "closed form"}};
+  if (input.settings == nullptr && !is_run(input)) {
+    figure.head.empty_reason = "There are no settings to put numbers in for.";
+    return;
+  }
+  const record::Params settings = input.settings
+                                      ? experiments::step_params(*input.settings)
+                                      : record::Params::known_of(step_schema(), input.run->recording().info().params);
+  const Shown shown = shown_of(input, settings);
+  say_whose(figure.head, input, shown, settings);
+  if (input.view.hidden) {
+    figure.panels.emplace_back(symbols_of(shown));
+    return;
+  }
+  if (input.params->text("show") == "tensors") {
+    figure.panels.emplace_back(tensors_of(shown));
+    return;
+  }
+  figure.panels.emplace_back(parts_of(shown));
+}
+
+}  // namespace
+
+extern const Figure kActivationTerms;
+constinit const Figure kActivationTerms{
+    .id = "activation_terms",
+    .title = "What a layer keeps",
+    .caption = "The tensors that one layer keeps for its backward, with their formulas, and the parts of all layers",
+    .schema = kSchema,
+    .basis = Basis::kSettings,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons
