@@ -14,6 +14,10 @@ std::string_view key_of(BoxState state) {
       return "recomputed";
     case BoxState::kFreed:
       return "freed";
+    case BoxState::kZero:
+      return "zero";
+    case BoxState::kOne:
+      return "one";
   }
   return "";
 }
@@ -30,6 +34,10 @@ std::string_view label_of(BoxState state) {
       return "in memory, computed again";
     case BoxState::kFreed:
       return "freed";
+    case BoxState::kZero:
+      return "0";
+    case BoxState::kOne:
+      return "1";
   }
   return "";
 }

@@ -17,6 +17,8 @@ enum class BoxState : std::uint8_t {
   kAlive,       // in memory
   kRecomputed,  // in memory, computed a second time
   kFreed,       // computed and no longer in memory
+  kZero,        // a bit of a number
+  kOne,         //
 };
 
 // What a click does: set this parameter of the figure to this value.
