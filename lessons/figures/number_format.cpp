@@ -59,7 +59,8 @@ std::string exact(double value) { return number_text(value, 9); }
 class BitDiagram {
  public:
   BitDiagram(const NumberFormat& format, double number) : format_(format), code_(code_of(format, number)) {
-    diagram_.width = 36;  // of 32 bits and the gaps: a format of fewer bits is as much narrower
+    // Of fp32's 32 bits and the gaps, or TF32's 19; a format of fewer bits is as much narrower.
+    diagram_.width = format.bits() > 19 ? 36 : 24;
     diagram_.height = 4.2;
     diagram_.unit = "bits";
     group("sign", 1, std::signbit(number) ? "−" : "+");
