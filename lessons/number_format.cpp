@@ -40,8 +40,8 @@ std::string superscript(int number) {
 }  // namespace
 
 const NumberFormat& number_format(std::string_view key) {
-  const auto* const found =
-      std::find_if(kNumberFormats.begin(), kNumberFormats.end(), [&](const NumberFormat& each) { return each.key == key; });
+  const auto* const found = std::find_if(kNumberFormats.begin(), kNumberFormats.end(),
+                                         [&](const NumberFormat& each) { return each.key == key; });
   if (found == kNumberFormats.end()) throw std::logic_error("number format");
   return *found;
 }
@@ -119,7 +119,10 @@ std::string number_text(double value, int digits) {
   if (size >= 1e-3 && size < 1e6) return fmt::format("{}{:.{}g}", sign, size, digits);
   const std::string text = fmt::format("{:.{}e}", size, digits - 1);  // "3.40e+38"
   const std::size_t e = text.find('e');
-  return fmt::format("{}{}·10{}", sign, text.substr(0, e), superscript(std::stoi(text.substr(e + 1))));
+  std::string front = text.substr(0, e);
+  if (digits > 3 && front.find_last_not_of("0.") != std::string::npos)  // "1.5", where so many digits are not needed
+    front.erase(front.find_last_not_of("0.") + 1);
+  return fmt::format("{}{}·10{}", sign, front, superscript(std::stoi(text.substr(e + 1))));
 }
 
 std::string power_of_two(int exponent) { return "2" + superscript(exponent); }

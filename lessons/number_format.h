@@ -18,7 +18,7 @@ struct NumberFormat {
   int exponent_bits = 0, fraction_bits = 0;  // of a whole number all bits but the sign
   int most_exponent = 0;                     // of the largest number
   double most = 0;                           // the largest number
-  bool saturates = false;                    // what is too large becomes the largest number, as casts of this program do
+  bool saturates = false;  // what is too large becomes the largest number, as casts of this program do
 
   constexpr bool whole() const { return exponent_bits == 0; }
   constexpr int bits() const { return 1 + exponent_bits + fraction_bits; }

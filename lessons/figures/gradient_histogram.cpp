@@ -65,9 +65,8 @@ constexpr int kLeastSeen = -48;  // numbers further left are drawn there, instea
 // Of the last step that counted any: one that was skipped has no updates.
 const Histogram* last_of(const record::Recording& recording, std::string_view name) {
   const auto& all = recording.histograms();
-  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Histogram& each) {
-    return each.name == name && !each.counts.empty();
-  });
+  const auto found = std::find_if(all.rbegin(), all.rend(),
+                                  [&](const Histogram& each) { return each.name == name && !each.counts.empty(); });
   return found == all.rend() ? nullptr : &*found;
 }
 
@@ -145,8 +144,8 @@ Chart gradients_chart(const Histogram& gradients, const record::Params& params, 
   const int shift = hidden ? 0 : static_cast<int>(std::lround(std::log2(std::stod(params.text("scale")))));
   Chart chart;
   chart.series.push_back(series_of(gradients, "gradients", SeriesKind::kFused, shift));
-  chart.title = hidden ? fmt::format("What {} would make of them, not scaled", format.name)
-                       : outcome(gradients, format, shift);
+  chart.title =
+      hidden ? fmt::format("What {} would make of them, not scaled", format.name) : outcome(gradients, format, shift);
   fit(chart, std::max<double>(kLeastSeen, range.least - 4), std::min(20, range.end + 2));
   const auto inside = [&](double x) { return std::clamp(x, chart.x.low, chart.x.high); };
   chart.spans = {{"becomes zero", chart.x.low, inside(range.least), 3},

@@ -61,7 +61,7 @@ class BitDiagram {
   BitDiagram(const NumberFormat& format, double number) : format_(format), code_(code_of(format, number)) {
     // Of fp32's 32 bits and the gaps, or TF32's 19; a format of fewer bits is as much narrower.
     diagram_.width = format.bits() > 19 ? 36 : 24;
-    diagram_.height = 4.2;
+    diagram_.height = 3.2;
     diagram_.unit = "bits";
     group("sign", 1, std::signbit(number) ? "−" : "+");
     if (!format.whole()) group("exponent", format.exponent_bits, exponent_words(number));
@@ -75,7 +75,7 @@ class BitDiagram {
   }
 
  private:
-  static constexpr double kMargin = 0.7, kGap = 1.4, kBits = 1.2;  // in widths of a bit
+  static constexpr double kMargin = 0.7, kGap = 1.4, kWords = 0.8, kBits = 0.95, kMeanings = 2.35;
 
   bool is_subnormal(double number) const { return std::abs(number) < std::ldexp(1.0, format_.least_normal()); }
 
@@ -91,13 +91,17 @@ class BitDiagram {
   }
 
   void words(const std::string& id, double y, double width, std::string text) {
-    diagram_.boxes.push_back(
-        {.id = id, .x = x_ - kMargin, .y = y, .width = width + 2 * kMargin, .height = 1, .label = std::move(text)});
+    diagram_.boxes.push_back({.id = id,
+                              .x = x_ - kMargin,
+                              .y = y,
+                              .width = width + 2 * kMargin,
+                              .height = kWords,
+                              .label = std::move(text)});
   }
 
   void group(const std::string& name, int bits, std::string meaning) {
     words(name, 0, bits, name);
-    words(name + "_means", 3.1, bits, std::move(meaning));
+    words(name + "_means", kMeanings, bits, std::move(meaning));
     for (int i = 0; i < bits; ++i) bit(x_ + i);
     x_ += bits + kGap;
   }
@@ -109,7 +113,7 @@ class BitDiagram {
                    .x = x,
                    .y = kBits,
                    .width = 0.9,
-                   .height = 1.7,
+                   .height = 1.25,
                    .label = one ? "1" : "0",
                    .state = one ? BoxState::kOne : BoxState::kZero,
                    .value = one ? 1 : 0};
@@ -189,9 +193,12 @@ Chart stairs(const NumberFormat& format, double value, Rounding rounding) {
   return chart;
 }
 
-std::string title_of(const NumberFormat& format, double value, double number) {
+std::string title_of(const NumberFormat& format, double value, double number, Rounding rounding) {
   if (number == value) return fmt::format("{} in {}", exact(value), format.name);
-  return fmt::format("{} becomes {} in {}", exact(value), exact(number), format.name);
+  if (rounding != Rounding::kStochastic)
+    return fmt::format("{} becomes {} in {}", exact(value), exact(number), format.name);
+  const double other = rounded(format, value, rounding, 0);  // away from zero
+  return fmt::format("{} becomes {} or {} in {}", exact(value), exact(number), exact(other), format.name);
 }
 
 // "; largest 65,504, smallest 5.96·10⁻⁸, 1,024 numbers from 1 to 2"
@@ -210,8 +217,9 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const double number = rounded(format, value, rounding, kNever);
   figure.head.provenance_line =
       fmt::format("{}, rounded {}", format.name, record::label_of(kSchema[1], input.params->text("round")));
-  figure.panels.emplace_back(BitDiagram(format, number).take(title_of(format, value, number) +
-                                                                (input.view.hidden ? "" : limits(format))));
+  figure.panels.emplace_back(
+      BitDiagram(format, number)
+          .take(title_of(format, value, number, rounding) + (input.view.hidden ? "" : limits(format))));
   if (input.view.hidden) return;
   figure.panels.emplace_back(stairs(format, value, rounding));
   figure.panels.emplace_back(ranges(format));

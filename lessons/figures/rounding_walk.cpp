@@ -92,8 +92,8 @@ std::array<Walk, 4> walks_of(const record::Params& params) {
   for (int step = 0; step < params.integer("steps"); ++step) {
     single.weights.push_back(fp32(single.end() + update));
     nearest.weights.push_back(bf16(fp32(nearest.end() + update)));
-    random.weights.push_back(rounded(format, fp32(random.end() + update), Rounding::kStochastic,
-                                     random_at(params.integer("seed"), step)));
+    random.weights.push_back(
+        rounded(format, fp32(random.end() + update), Rounding::kStochastic, random_at(params.integer("seed"), step)));
     copy.weights.push_back(bf16(single.end()));
   }
   return walks;
@@ -120,9 +120,8 @@ ChartSeries series_of(const Walk& walk) {
     const double y = walk.weights[i];
     series.points.push_back({.x = static_cast<double>(i), .y = y, .low = y, .high = y});
     if (i % (10 * every) == 0 || i == last)
-      series.points.back().tip =
-          fmt::format("{}, after {} steps: {}", walk.label, record::format_count(static_cast<std::int64_t>(i)),
-                      number_text(y, 6));
+      series.points.back().tip = fmt::format("{}, after {} steps: {}", walk.label,
+                                             record::format_count(static_cast<std::int64_t>(i)), number_text(y, 6));
   }
   return series;
 }
@@ -152,7 +151,8 @@ Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
   const double spread = spread_of(params);
   const int decimals = spread > 0 ? std::max(0, -static_cast<int>(std::floor(std::log10(spread)))) : 2;
   table.foot = fmt::format(
-      "Stochastic rounding, over all seeds: {:.{}f} ± {:.{}f}. At first bf16 has steps of {}: to nearest, an update below "
+      "Stochastic rounding, over all seeds: {:.{}f} ± {:.{}f}. At first bf16 has steps of {}: to nearest, an update "
+      "below "
       "half of that is lost.",
       exact, decimals, spread, decimals, number_text(spacing));
   return table;
@@ -162,9 +162,9 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const std::array<Walk, 4> walks = walks_of(params);
   const auto steps = static_cast<double>(params.integer("steps"));
-  figure.head.provenance_line = fmt::format("{} + {} × {}", number_text(params.real("weight")),
-                                            record::format_count(params.integer("steps")),
-                                            number_text(params.real("update")));
+  figure.head.provenance_line =
+      fmt::format("{} + {} × {}", number_text(params.real("weight")), record::format_count(params.integer("steps")),
+                  number_text(params.real("update")));
   Chart chart;
   // Names are placed in this order; that of the line which wanders comes first.
   for (const std::size_t i : {2U, 0U, 1U, 3U})

@@ -181,12 +181,12 @@ void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const std::vector<ScaledStep> run =
       input.run == nullptr ? std::vector<ScaledStep>{} : measured(input.run->recording());
-  figure.head.provenance_line = fmt::format(
-      "{}rule: {} at overflow, × {} after {} steps without", run.empty() ? "" : "run on show, and ",
-      params.integer("hysteresis") == 1 ? fmt::format("÷ {}", params.integer("factor"))
-                                        : fmt::format("÷ {} from overflow {} on", params.integer("factor"),
-                                                      params.integer("hysteresis")),
-      params.integer("factor"), record::format_count(params.integer("window")));
+  figure.head.provenance_line =
+      fmt::format("{}rule: {} at overflow, × {} after {} steps without", run.empty() ? "" : "run on show, and ",
+                  params.integer("hysteresis") == 1
+                      ? fmt::format("÷ {}", params.integer("factor"))
+                      : fmt::format("÷ {} from overflow {} on", params.integer("factor"), params.integer("hysteresis")),
+                  params.integer("factor"), record::format_count(params.integer("window")));
   if (input.view.hidden) {
     figure.head.empty_reason = "Where the scale ends is the answer: lock yours, or skip.";
     return;
@@ -206,7 +206,8 @@ void add_panels(FigureData& figure, const FigureInput& input) {
 constinit const Figure kScaleTrace{
     .id = "scale_trace",
     .title = "The loss scale, step by step",
-    .caption = "What the loss is multiplied by and which steps are skipped, measured in a run and simulated by the rule",
+    .caption =
+        "What the loss is multiplied by and which steps are skipped, measured in a run and simulated by the rule",
     .schema = kSchema,
     .basis = Basis::kParameters,
     .add_panels = add_panels,

@@ -73,7 +73,8 @@ TEST_CASE("without variation the simulated scale climbs to the limit, overflows 
   CHECK(chart.references[0].y[0] == 16);
 }
 
-TEST_CASE("the trace of a run is from its metrics, and a step with which the count of skipped ones grows has overflowed") {
+TEST_CASE(
+    "the trace of a run is from its metrics, and a step with which the count of skipped ones grows has overflowed") {
   record::Recording run = tests::made_recording();
   const auto add = [&](int step, double scale, double skipped) {
     run.append(record::MetricSample{.value = scale, .step = step, .kind = record::MetricKind::kLossScale});

@@ -121,7 +121,8 @@ TEST_CASE("a click on a bit of the figure gives the value with this bit flipped"
   for (const DiagramBox& box : bits.boxes)
     if (box.state == BoxState::kOne || box.state == BoxState::kZero) word += box.label;
   CHECK(word == "0011111110000000");
-  const auto lowest = std::find_if(bits.boxes.begin(), bits.boxes.end(), [](const auto& box) { return box.id == "bit0"; });
+  const auto lowest =
+      std::find_if(bits.boxes.begin(), bits.boxes.end(), [](const auto& box) { return box.id == "bit0"; });
   REQUIRE(lowest->action);
   CHECK(lowest->action->value == "1.0078125");
   CHECK(tests::panel_in<Diagram>(built({"value=1.1"}, {.hidden = true})).title == "1.1 becomes 1.1015625 in bf16");

@@ -55,7 +55,8 @@ TEST_CASE("stochastic rounding ends at 2.00 ± 0.08 over seeds") {
   CHECK(end_of(built({"seed=1"}), kStochastic) != end_of(built({"seed=2"}), kStochastic));
 }
 
-TEST_CASE("errors of rounding to nearest do not average out: a larger update walks too fast, then stops at a power of two") {
+TEST_CASE(
+    "errors of rounding to nearest do not average out: a larger update walks too fast, then stops at a power of two") {
   CHECK(end_of(built({"update=0.005", "steps=100"}), kNearest) == 1 + 100 * 0.0078125);  // 1.5 is exact
   CHECK(end_of(built({"update=0.005", "steps=5000"}), kNearest) == 2);
 }
