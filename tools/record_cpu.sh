@@ -66,6 +66,20 @@ record sweep_attention_cpu sweep train_step --over seq=256,512,1024,2048 --over 
   --set model=custom --set num_layers=4 --set hidden_size=128 --set intermediate_size=128 --set num_heads=4 \
   --set num_kv_heads=4 --set head_dim=32 --set vocab_size=16384 --set batch=2 --set fused.rms_norm=on \
   --set fused.rope=on --set fused.swiglu=on
+# The pages on number formats: many steps of a model that is small enough.
+small() {
+  name=$1; shift
+  sets=
+  for setting in "$@"; do sets="$sets --set $setting"; done
+  # shellcheck disable=SC2086  # the settings have no blanks
+  record "$name" run train_step --set model=custom --set num_layers=2 --set hidden_size=64 --set intermediate_size=128 \
+    --set num_heads=4 --set num_kv_heads=2 --set head_dim=16 --set vocab_size=256 --set batch=2 --set seq=64 \
+    --set loss=flce --set fused.rms_norm=on --set fused.rope=on --set fused.swiglu=on --set histogram=on $sets
+}
+small loss_scale_cpu precision=fp16_mixed steps=100 loss_scale_window=10
+small lost_updates_nearest_cpu precision=bf16 steps=200 learning_rate=0.0001
+small lost_updates_stochastic_cpu precision=bf16 rounding=stochastic steps=200 learning_rate=0.0001
+small lost_updates_mixed_cpu precision=bf16_mixed steps=200 learning_rate=0.0001
 record ladder_cpu sweep ladder --set model=tiny --set steps=3
 record kernels_cpu bench
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lessons/figure.h"
+#include "lessons/number_format.h"
 #include "lessons/wording.h"
 
 namespace headroom::lessons {
@@ -49,18 +50,23 @@ constexpr std::array kSchema{
                       .needs_value = "gradients"},
 };
 
-// Exponents of what a format can hold (IEEE 754-2019 table 3.5; bf16 has fp32's): below `least` a number becomes zero,
-// from there to `normal` it has fewer digits, and from `end` on it is infinite.
-struct Format {
-  std::string_view key;
+// Exponents of what a format can hold: below `least` a number becomes zero, from there to `normal` it has fewer digits, and
+// from `end` on it is infinite.
+struct Range {
   int least, normal, end;
 };
-constexpr std::array<Format, 3> kRanges{{{"fp16", -25, -14, 16}, {"bf16", -134, -126, 128}, {"fp32", -150, -126, 128}}};
+
+Range range_of(const NumberFormat& format) {
+  return {format.least() - 1, format.least_normal(), format.most_exponent + 1};  // half the smallest number rounds up
+}
+
 constexpr int kLeastSeen = -48;  // numbers further left are drawn there, instead of forty empty decades
 
+// Of the last step that counted any: one that was skipped has no updates.
 const Histogram* last_of(const record::Recording& recording, std::string_view name) {
   const auto& all = recording.histograms();
-  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Histogram& each) { return each.name == name; });
+  const auto found = std::find_if(all.rbegin(), all.rend(),
+                                  [&](const Histogram& each) { return each.name == name && !each.counts.empty(); });
   return found == all.rend() ? nullptr : &*found;
 }
 
@@ -112,39 +118,52 @@ void fit(Chart& chart, double low, double high) {
              .name = "how many"};
 }
 
-Chart gradients_chart(const Histogram& gradients, const record::Params& params) {
-  const Format& format = *std::find_if(kRanges.begin(), kRanges.end(),
-                                       [&](const Format& each) { return each.key == params.text("format"); });
-  const int shift = static_cast<int>(std::lround(std::log2(std::strtod(params.text("scale").c_str(), nullptr))));
-  Chart chart;
-  chart.series.push_back(series_of(gradients, "gradients", SeriesKind::kFused, shift));
+// "In fp16: 15.5 % become zero, 67.2 % lose digits, 0.0 % become infinite"
+std::string outcome(const Histogram& gradients, const NumberFormat& format, int shift) {
+  const Range range = range_of(format);
   std::int64_t lost = 0, coarse = 0, infinite = gradients.not_finite;
   for (std::size_t i = 0; i < gradients.counts.size(); ++i) {
     const int exponent = gradients.low_exponent + static_cast<int>(i) + shift;
-    if (exponent < format.least)
+    if (exponent < range.least)
       lost += gradients.counts[i];
-    else if (exponent < format.normal)
+    else if (exponent < range.normal)
       coarse += gradients.counts[i];
-    else if (exponent >= format.end)
+    else if (exponent >= range.end)
       infinite += gradients.counts[i];
   }
   const auto all = static_cast<double>(sum(gradients));
-  chart.title = fmt::format("In {}: {} become zero, {} lose digits, {} become infinite", format.key,
-                            percent(static_cast<double>(lost), all), percent(static_cast<double>(coarse), all),
-                            percent(static_cast<double>(infinite), all));
-  fit(chart, std::max<double>(kLeastSeen, format.least - 4), std::min(20, format.end + 2));
+  return fmt::format("In {}: {} become zero, {} lose digits, {} become infinite", format.name,
+                     percent(static_cast<double>(lost), all), percent(static_cast<double>(coarse), all),
+                     percent(static_cast<double>(infinite), all));
+}
+
+// `hidden`: how many are lost is asked, at which scale too.
+Chart gradients_chart(const Histogram& gradients, const record::Params& params, bool hidden) {
+  const NumberFormat& format = number_format(params.text("format"));
+  const Range range = range_of(format);
+  const int shift = hidden ? 0 : static_cast<int>(std::lround(std::log2(std::stod(params.text("scale")))));
+  Chart chart;
+  chart.series.push_back(series_of(gradients, "gradients", SeriesKind::kFused, shift));
+  chart.title =
+      hidden ? fmt::format("What {} would make of them, not scaled", format.name) : outcome(gradients, format, shift);
+  fit(chart, std::max<double>(kLeastSeen, range.least - 4), std::min(20, range.end + 2));
   const auto inside = [&](double x) { return std::clamp(x, chart.x.low, chart.x.high); };
-  chart.spans = {{"becomes zero", chart.x.low, inside(format.least), 3},
-                 {"fewer digits", inside(format.least), inside(format.normal), 2},
-                 {fmt::format("what {} holds", format.key), inside(format.normal), inside(format.end), 0},
-                 {"infinite", inside(format.end), chart.x.high, 3}};
+  chart.spans = {{"becomes zero", chart.x.low, inside(range.least), 3},
+                 {"fewer digits", inside(range.least), inside(range.normal), 2},
+                 {fmt::format("what {} holds", format.name), inside(range.normal), inside(range.end), 0},
+                 {"infinite", inside(range.end), chart.x.high, 3}};
   std::erase_if(chart.spans, [](const ChartSpan& span) { return !(span.high > span.low); });
   return chart;
 }
 
-Chart updates_chart(const Histogram& updates, const Histogram* lost) {
+Chart updates_chart(const Histogram& updates, const Histogram* lost, bool hidden) {
   Chart chart;
   chart.series.push_back(series_of(updates, "all updates", SeriesKind::kEager, 0));
+  if (hidden) {
+    chart.title = "What the optimizer wants to add to the weights";
+    fit(chart, 0, -60);
+    return chart;
+  }
   double swallowed = 0;
   if (lost != nullptr) {
     chart.series.push_back(series_of(*lost, "lost in rounding", SeriesKind::kFused, 0));
@@ -159,19 +178,19 @@ Chart updates_chart(const Histogram& updates, const Histogram* lost) {
 void add_panels(FigureData& figure, const FigureInput& input) {
   const record::Params& params = *input.params;
   const record::Recording& recording = input.run->recording();
-  const bool of_updates = params.text("numbers") == "updates";
+  const bool of_updates = params.text("numbers") == "updates", hidden = input.view.hidden;
   const Histogram* numbers = last_of(recording, of_updates ? "updates" : "gradients");
   set_step(figure.head, numbers == nullptr ? -1 : numbers->step);
-  if (numbers == nullptr || numbers->counts.empty()) {
+  if (numbers == nullptr) {
     figure.head.empty_reason = "This run did not count its gradients by size: switch \"Count by size\" on and run.";
     return;
   }
-  figure.panels.emplace_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"))
-                                        : gradients_chart(*numbers, params));
+  figure.panels.emplace_back(of_updates ? updates_chart(*numbers, last_of(recording, "updates.lost"), hidden)
+                                        : gradients_chart(*numbers, params, hidden));
   if (input.baseline != nullptr)
     if (const Histogram* before = last_of(input.baseline->recording(), numbers->name); before != nullptr) {
-      Chart of_a = of_updates ? updates_chart(*before, last_of(input.baseline->recording(), "updates.lost"))
-                              : gradients_chart(*before, params);
+      Chart of_a = of_updates ? updates_chart(*before, last_of(input.baseline->recording(), "updates.lost"), hidden)
+                              : gradients_chart(*before, params, hidden);
       of_a.title = "Run A: " + of_a.title;
       figure.panels.emplace_back(std::move(of_a));
       add_baseline(figure.head.provenance, input.baseline->recording());

@@ -18,6 +18,10 @@ std::string_view key_of(BoxState state) {
       return "same";
     case BoxState::kChanged:
       return "changed";
+    case BoxState::kZero:
+      return "zero";
+    case BoxState::kOne:
+      return "one";
   }
   return "";
 }
@@ -38,6 +42,10 @@ std::string_view label_of(BoxState state) {
       return "the same";
     case BoxState::kChanged:
       return "changed";
+    case BoxState::kZero:
+      return "0";
+    case BoxState::kOne:
+      return "1";
   }
   return "";
 }

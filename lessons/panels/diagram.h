@@ -19,6 +19,8 @@ enum class BoxState : std::uint8_t {
   kFreed,       // computed and no longer in memory
   kSame,        // a part of a model, as in the one that it is compared with
   kChanged,     // and another than there
+  kZero,        // a bit of a number
+  kOne,         //
 };
 
 // What a click does: set this parameter of the figure to this value.

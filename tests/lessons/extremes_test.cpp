@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "lessons/figure.h"
 #include "tests/support/catch.h"
 #include "tests/support/llama_step.h"
@@ -28,6 +30,8 @@ std::vector<record::Params> variants(record::Schema schema) {
       values = {std::to_string(static_cast<std::int64_t>(spec.minimum)),
                 std::to_string(static_cast<std::int64_t>(spec.maximum))};
     }
+    if (spec.kind == record::ParamKind::kReal)
+      values = {fmt::format("{}", spec.minimum), fmt::format("{}", spec.maximum)};
     REQUIRE_FALSE(values.empty());  // a kind that is new here: give it values
     for (const std::string& value : values) {
       record::Params params(schema);

@@ -80,6 +80,13 @@ float upper_height(const Sheet& sheet, const std::vector<Row>& rows, float heigh
   return upper != nullptr ? table : both - table;
 }
 
+// The height of a row of several, `fair` by weight; a flat diagram leaves to the others what it cannot fill.
+float row_height(const Sheet& sheet, const std::vector<Row>& rows, const Row& row, Rect area, float fair) {
+  const float height = rows.size() == 2 ? upper_height(sheet, rows, area.height(), fair) : fair;
+  const auto* diagram = std::get_if<lessons::Diagram>(&row.front());
+  return diagram == nullptr ? height : std::min(height, most_height(sheet, *diagram, area.width()));
+}
+
 struct LayOutRow {
   Sheet& sheet;
   const lessons::FigureHead& head;
@@ -135,7 +142,7 @@ Scene layout(const lessons::FigureData& figure, const Frame& frame) {
     Rect part = area;
     const float fair = area.height() * weight_of(row) / weights;
     if (&row != &rows.back())
-      part.y1 = area.y0 + (rows.size() == 2 ? upper_height(sheet, rows, area.height(), fair) : fair);
+      part.y1 = area.y0 + row_height(sheet, rows, row, area, fair);
     weights -= weight_of(row);
     const bool chart = std::holds_alternative<lessons::Chart>(row.front());
     const bool room = !chart || rows.size() == 1 || part.height() >= sheet.px(kLeastChart);

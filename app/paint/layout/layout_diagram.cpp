@@ -123,10 +123,13 @@ class DiagramLayout {
         return outline(rect, -half, palette_.control, 1, sheet_.px(3));
       case BoxState::kFreed:
       case BoxState::kSame:
+      case BoxState::kZero:
         return outline(rect, -half, palette_.control, 1, 0);
       case BoxState::kChanged:
         sheet_.fill(Layer::kBars, rect, palette_.phase[3], sheet_.px(2));
         return outline(rect, -half, palette_.text, 1, 0);
+      case BoxState::kOne:
+        return sheet_.fill(Layer::kBars, rect, palette_.ink, sheet_.px(2));
       case BoxState::kAlive:
       case BoxState::kRecomputed:
         break;
@@ -149,7 +152,10 @@ class DiagramLayout {
   void words(const DiagramBox& box, const Rect& rect) {
     const bool alive = (box.state == BoxState::kAlive || box.state == BoxState::kRecomputed) && box.filled >= 0.5;
     const bool quiet = box.state == BoxState::kFreed || box.state == BoxState::kNotYet;
-    const Color color = alive ? palette_.of(box.category).on_fill : quiet ? palette_.text3 : palette_.text;
+    const Color color = alive                         ? palette_.of(box.category).on_fill
+                        : box.state == BoxState::kOne ? palette_.on_ink
+                        : quiet                       ? palette_.text3
+                                                      : palette_.text;
     const float line = sheet_.height(kStrongType), room = rect.width() - sheet_.px(4);
     if (box.label.empty() || rect.height() < line || sheet_.width(kStrongType, box.label) > room) return;
     const bool noted = !box.note.empty() && rect.height() >= 2.2f * line && sheet_.width(kLabelType, box.note) <= room;
@@ -167,6 +173,12 @@ class DiagramLayout {
 };
 
 }  // namespace
+
+float most_height(const Sheet& sheet, const Diagram& diagram, float width) {
+  constexpr float kHead = 48;  // px of the title and the legend
+  const float scale = width / static_cast<float>(diagram.width) * kMostStretch;
+  return sheet.px(kHead) + static_cast<float>(diagram.height) * scale;
+}
 
 void lay_out_diagram(Sheet& sheet, const Diagram& diagram, Rect area) { DiagramLayout(sheet, diagram, area).draw(); }
 

@@ -70,6 +70,8 @@ struct Heights {
 Heights heights_of(const Sheet& sheet, const lessons::Table& table);
 void lay_out_maps(Sheet& sheet, const std::vector<const lessons::HeatMap*>& maps, Rect area);
 void lay_out_diagram(Sheet& sheet, const lessons::Diagram& diagram, Rect area);
+// The height that it fills at this width.
+float most_height(const Sheet& sheet, const lessons::Diagram& diagram, float width);
 void lay_out_addresses(Sheet& sheet, const lessons::AddressMap& panel, Rect area);
 void lay_out_traffic(Sheet& sheet, const lessons::Traffic& panel, Rect area);
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const lessons::Chart*>& charts,

@@ -50,12 +50,15 @@ struct Cell {
 };
 
 // What is in two rows of four, but for the button to the rest. A widget that starts runs, and one that calculates, show
-// the page's switches only.
+// the page's switches only. A figure that is drawn from its parameters alone has them first: the choices are in its head.
 std::vector<Cell> shown_cells(const PageFrame& frame) {
   std::vector<Cell> cells;
   const bool calculates = frame.widgets.have_figure_params();
   if (calculates)
     for (const ParamSpec* spec : figure_params(frame.page)) cells.push_back({ParamsOf::kFigure, spec});
+  else if (frame.page.shown_figure().basis == lessons::Basis::kParameters)
+    for (const ParamSpec* spec : figure_params(frame.page))
+      if (record::choices_of(*spec).empty()) cells.push_back({ParamsOf::kFigure, spec});
   if (calculates && !lessons::follows_settings(frame.page.shown_figure())) return cells;
   const bool only_switches = frame.widgets.start_runs() || calculates;
   const auto& switches = frame.page.page().switches;

@@ -1,0 +1,188 @@
+// A weight that gets the same small update again and again, stored in four ways: fp32, bf16 to nearest, bf16 with
+// stochastic rounding, and an fp32 master with a bf16 copy. Arithmetic: it needs no run.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/record/units.h"
+#include "lessons/figure.h"
+#include "lessons/number_format.h"
+
+namespace headroom::lessons {
+
+extern const Figure kRoundingWalk;
+
+namespace {
+
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "weight",
+                      .label = "Weight",
+                      .help = "What it is before the first update",
+                      .kind = record::ParamKind::kReal,
+                      .minimum = 1e-3,
+                      .maximum = 1e3,
+                      .default_number = 1,
+                      .logarithmic = true},
+    record::ParamSpec{.key = "update",
+                      .label = "Update",
+                      .help = "What each step adds to it",
+                      .kind = record::ParamKind::kReal,
+                      .minimum = 1e-7,
+                      .maximum = 1,
+                      .default_number = 1e-3,
+                      .logarithmic = true},
+    record::ParamSpec{.key = "steps",
+                      .label = "Steps",
+                      .help = "How many updates it gets",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 1,
+                      .maximum = 10'000,
+                      .default_number = 1'000,
+                      .logarithmic = true},
+    record::ParamSpec{.key = "seed",
+                      .label = "Seed",
+                      .help = "Of the random numbers of stochastic rounding",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 0,
+                      .maximum = 999'999,
+                      .default_number = 0},
+};
+
+// As the optimizers here compute: the sum in fp32, then rounded to what the weight is stored in.
+double fp32(double value) { return rounded(number_format("fp32"), value); }
+double bf16(double value) { return rounded(number_format("bf16"), value); }
+
+// From [0, 1), of one step: SplitMix64's finalizer (Steele, Lea, Flood 2014).
+double random_at(std::int64_t seed, int step) {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15U;
+  std::uint64_t z = static_cast<std::uint64_t>(seed) * kGolden;
+  for (const std::uint64_t part : {std::uint64_t{0}, static_cast<std::uint64_t>(step)}) {
+    z += (part + 1) * kGolden;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    z ^= z >> 31;
+  }
+  return std::ldexp(static_cast<double>(z >> 11), -53);
+}
+
+struct Walk {
+  std::string_view label, storage;
+  SeriesKind kind;
+  std::vector<double> weights = {};  // before the first step, and after each
+
+  double end() const { return weights.back(); }
+};
+
+// In the order of the table: the exact sum first, as nearly as fp32 has it.
+std::array<Walk, 4> walks_of(const record::Params& params) {
+  std::array<Walk, 4> walks{{{"fp32", "4 B", SeriesKind::kEager},
+                             {"bf16, to nearest", "2 B", SeriesKind::kOther},
+                             {"bf16, stochastic", "2 B", SeriesKind::kFused},
+                             {"fp32 master, bf16 copy", "4 + 2 B", SeriesKind::kLibrary}}};
+  auto& [single, nearest, random, copy] = walks;
+  const double weight = params.real("weight"), update = fp32(params.real("update"));
+  single.weights = {fp32(weight)};
+  for (Walk* each : {&nearest, &random, &copy}) each->weights = {bf16(weight)};
+  const NumberFormat& format = number_format("bf16");
+  for (int step = 0; step < params.integer("steps"); ++step) {
+    single.weights.push_back(fp32(single.end() + update));
+    nearest.weights.push_back(bf16(fp32(nearest.end() + update)));
+    random.weights.push_back(
+        rounded(format, fp32(random.end() + update), Rounding::kStochastic, random_at(params.integer("seed"), step)));
+    copy.weights.push_back(bf16(single.end()));
+  }
+  return walks;
+}
+
+// Of stochastic rounding over all seeds: each step goes up by one spacing s with probability q, so it adds q (1 − q) s² to
+// the variance; taken along the mean, which is the exact sum.
+double spread_of(const record::Params& params) {
+  const double weight = params.real("weight"), update = params.real("update");
+  double variance = 0;
+  for (int step = 0; step < params.integer("steps"); ++step) {
+    const double spacing = spacing_at(number_format("bf16"), weight + step * update);
+    const double part = update / spacing, q = part - std::floor(part);
+    variance += q * (1 - q) * spacing * spacing;
+  }
+  return std::sqrt(variance);
+}
+
+ChartSeries series_of(const Walk& walk) {
+  constexpr std::size_t kMostPoints = 500;
+  ChartSeries series{.label = std::string(walk.label), .kind = walk.kind, .points = {}, .named_at_end = true};
+  const std::size_t last = walk.weights.size() - 1, every = 1 + last / kMostPoints;
+  for (std::size_t i = 0; i <= last; i += i + every > last && i < last ? last - i : every) {
+    const double y = walk.weights[i];
+    series.points.push_back({.x = static_cast<double>(i), .y = y, .low = y, .high = y});
+    if (i % (10 * every) == 0 || i == last)
+      series.points.back().tip = fmt::format("{}, after {} steps: {}", walk.label,
+                                             record::format_count(static_cast<std::int64_t>(i)), number_text(y, 6));
+  }
+  return series;
+}
+
+void fit(Chart& chart, double steps) {
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  for (const ChartSeries& series : chart.series)
+    for (const ChartPoint& point : series.points) low = std::min(low, point.y), high = std::max(high, point.y);
+  const double room = std::max(0.08 * (high - low), 0.004 * high);
+  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = 1.25 * steps, .name = "steps"};
+  chart.y = {.unit = AxisUnit::kNumber, .low = low - room, .high = high + room, .name = "weight"};
+}
+
+Table ends(const std::array<Walk, 4>& walks, const record::Params& params) {
+  const double exact = params.real("weight") + static_cast<double>(params.integer("steps")) * params.real("update");
+  Table table{.head = fmt::format("After {} steps", record::format_count(params.integer("steps"))),
+              .columns = {"per weight", "the weight", "off the exact sum"},
+              .rows = {}};
+  for (const Walk& walk : walks) {
+    const double off = walk.end() - exact;
+    const bool none = std::abs(off) < 1e-6 * exact;
+    table.rows.push_back({.name = std::string(walk.label),
+                          .cells = {std::string(walk.storage), fmt::format("{:.5g}", walk.end()),
+                                    none ? "0" : (off > 0 ? "+" : "") + number_text(off, 2)}});
+  }
+  const double spacing = spacing_at(number_format("bf16"), params.real("weight"));
+  const double spread = spread_of(params);
+  const int decimals = spread > 0 ? std::max(0, -static_cast<int>(std::floor(std::log10(spread)))) : 2;
+  table.foot = fmt::format(
+      "Stochastic rounding, over all seeds: {:.{}f} ± {:.{}f}. At first bf16 has steps of {}: to nearest, an update "
+      "below "
+      "half of that is lost.",
+      exact, decimals, spread, decimals, number_text(spacing));
+  return table;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  const std::array<Walk, 4> walks = walks_of(params);
+  const auto steps = static_cast<double>(params.integer("steps"));
+  figure.head.provenance_line =
+      fmt::format("{} + {} × {}", number_text(params.real("weight")), record::format_count(params.integer("steps")),
+                  number_text(params.real("update")));
+  Chart chart;
+  // Names are placed in this order; that of the line which wanders comes first.
+  for (const std::size_t i : {2U, 0U, 1U, 3U})
+    if (i == 0 || !input.view.hidden) chart.series.push_back(series_of(walks[i]));
+  fit(chart, steps);
+  figure.panels.emplace_back(std::move(chart));
+  if (!input.view.hidden) figure.panels.emplace_back(ends(walks, params));
+}
+
+}  // namespace
+
+constinit const Figure kRoundingWalk{
+    .id = "rounding_walk",
+    .title = "A weight under small updates",
+    .caption = "The same update added step by step to a weight in fp32, in bf16 with two roundings, and with a master",
+    .schema = kSchema,
+    .basis = Basis::kParameters,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

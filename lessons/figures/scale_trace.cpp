@@ -1,0 +1,216 @@
+// The loss scale over the steps of a run, as its metrics have it, with the steps that overflowed and were skipped; and the
+// same by simulation of the rule, with gradients of a given size.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "demos/record/units.h"
+#include "lessons/figure.h"
+#include "lessons/loss_scale.h"
+#include "lessons/number_format.h"
+
+namespace headroom::lessons {
+
+extern const Figure kScaleTrace;
+
+namespace {
+
+constexpr double kMostScale = 0x1p60;  // of the picture; gradients of all zeros would let it grow on
+constexpr std::array kSchema{
+    record::ParamSpec{.key = "first",
+                      .label = "First scale",
+                      .help = "By how many powers of two the loss is multiplied at first: 16 is 65,536",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 0,
+                      .maximum = 24,
+                      .default_number = 16},
+    record::ParamSpec{.key = "window",
+                      .label = "Window",
+                      .unit = "steps",
+                      .help = "Steps without overflow after which the scale grows",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 1,
+                      .maximum = 2'000,
+                      .default_number = 100,
+                      .logarithmic = true},
+    record::ParamSpec{.key = "factor",
+                      .label = "Factor",
+                      .help = "By which the scale grows, and shrinks",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 2,
+                      .maximum = 16,
+                      .default_number = 2},
+    record::ParamSpec{.key = "hysteresis",
+                      .label = "Hysteresis",
+                      .help = "Overflows after which the scale shrinks; each of them skips its step",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 1,
+                      .maximum = 4,
+                      .default_number = 1},
+    record::ParamSpec{.key = "largest",
+                      .label = "Largest gradient",
+                      .help = "Of a usual step, as a power of two",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = -20,
+                      .maximum = 10,
+                      .default_number = 0},
+    record::ParamSpec{.key = "varies",
+                      .label = "Varies by",
+                      .help = "Standard deviation from step to step, in powers of two",
+                      .kind = record::ParamKind::kReal,
+                      .minimum = 0,
+                      .maximum = 4,
+                      .default_number = 0.5},
+    record::ParamSpec{.key = "steps",
+                      .label = "Steps",
+                      .help = "Of the simulation",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 10,
+                      .maximum = 4'000,
+                      .default_number = 1'000,
+                      .logarithmic = true},
+    record::ParamSpec{.key = "seed",
+                      .label = "Seed",
+                      .help = "Of the gradients' sizes",
+                      .kind = record::ParamKind::kInteger,
+                      .minimum = 0,
+                      .maximum = 999'999,
+                      .default_number = 0},
+};
+
+// Of each step, counted from 0: what its loss was multiplied by, and whether a gradient overflowed, which skips the step.
+struct ScaledStep {
+  double scale = 1;
+  bool overflow = false;
+};
+
+// From the metrics of a run that scales its loss; empty: it does not.
+std::vector<ScaledStep> measured(const record::Recording& run) {
+  std::vector<ScaledStep> steps;
+  double skipped = 0;
+  for (const record::MetricSample& sample : run.metrics()) {  // a step's scale comes before its count
+    if (sample.kind == record::MetricKind::kLossScale && sample.value >= 1) steps.push_back({.scale = sample.value});
+    if (sample.kind != record::MetricKind::kSkippedSteps || steps.empty()) continue;
+    steps.back().overflow = sample.value > skipped;
+    skipped = sample.value;
+  }
+  return steps;
+}
+
+std::vector<ScaledStep> simulated(const record::Params& params) {
+  LossScale rule(std::ldexp(1.0, static_cast<int>(params.integer("first"))),
+                 {.window = static_cast<int>(params.integer("window")),
+                  .factor = static_cast<double>(params.integer("factor")),
+                  .hysteresis = static_cast<int>(params.integer("hysteresis"))});
+  std::mt19937_64 random(static_cast<std::uint64_t>(params.integer("seed")));
+  // Of the sum of twelve even numbers, which is the same on every machine.
+  const auto normal = [&] {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += std::ldexp(static_cast<double>(random() >> 11), -53);
+    return sum;
+  };
+  std::vector<ScaledStep> steps;
+  for (std::int64_t i = 0; i < params.integer("steps"); ++i) {
+    const double largest = std::exp2(static_cast<double>(params.integer("largest")) + params.real("varies") * normal());
+    const bool overflow = std::isinf(rounded(number_format("fp16"), std::min(rule.scale() * largest, 1e30)));
+    steps.push_back({rule.scale(), overflow});
+    rule.update(overflow);
+  }
+  return steps;
+}
+
+// A line of steps, of so many points that it has no marks; and a mark at each step that was skipped: each is a series, as
+// nothing joins them.
+void add_steps(Chart& chart, const std::vector<ScaledStep>& steps) {
+  constexpr std::size_t kLinePoints = 300, kMostMarks = 200;
+  ChartSeries line{.label = "loss scale", .kind = SeriesKind::kFused, .points = {}};
+  std::vector<ChartSeries> skipped;
+  const std::size_t each = 2 + kLinePoints / steps.size();
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const double y = std::log2(std::min(steps[step].scale, kMostScale)), x = static_cast<double>(step);
+    const std::size_t first = line.points.size();
+    for (std::size_t i = 0; i < each; ++i) {
+      const double within = static_cast<double>(i) / static_cast<double>(each - 1);
+      line.points.push_back({.x = x + within, .y = y, .low = y, .high = y});
+    }
+    ChartPoint& begin = line.points[first];
+    begin.tip = fmt::format("Step {}: {}", step, number_text(steps[step].scale));
+    if (!steps[step].overflow || skipped.size() == kMostMarks) continue;
+    ChartPoint mark = begin;
+    mark.x += 0.5;
+    mark.tip += ", a gradient overflowed, and the step was skipped";
+    skipped.push_back({.label = fmt::format("skipped step {}", step),
+                       .kind = SeriesKind::kFused,
+                       .points = {std::move(mark)},
+                       .legend = "overflow: the step is skipped"});
+  }
+  chart.series.push_back(std::move(line));
+  std::move(skipped.begin(), skipped.end(), std::back_inserter(chart.series));
+}
+
+std::string counted(std::string_view whose, const std::vector<ScaledStep>& steps) {
+  const auto skipped = std::count_if(steps.begin(), steps.end(), [](const ScaledStep& step) { return step.overflow; });
+  return fmt::format("{}: {} of {} steps skipped", whose, record::format_count(skipped),
+                     record::format_count(std::ssize(steps)));
+}
+
+Chart chart_of(std::string_view whose, const std::vector<ScaledStep>& steps) {
+  Chart chart;
+  chart.title = counted(whose, steps);
+  add_steps(chart, steps);
+  const auto count = static_cast<double>(steps.size());
+  chart.x = {.unit = AxisUnit::kNumber, .low = 0, .high = 1.02 * count, .name = "step"};
+  double low = HUGE_VAL, high = 0;
+  for (const ChartPoint& point : chart.series.front().points)
+    low = std::min(low, point.y), high = std::max(high, point.y);
+  chart.y = {.unit = AxisUnit::kNumber,
+             .low = std::max(0.0, low - 2),
+             .high = high + 2,
+             .name = "loss scale, as a power of two"};
+  return chart;
+}
+
+void add_panels(FigureData& figure, const FigureInput& input) {
+  const record::Params& params = *input.params;
+  const std::vector<ScaledStep> run =
+      input.run == nullptr ? std::vector<ScaledStep>{} : measured(input.run->recording());
+  figure.head.provenance_line =
+      fmt::format("{}rule: {} at overflow, × {} after {} steps without", run.empty() ? "" : "run on show, and ",
+                  params.integer("hysteresis") == 1
+                      ? fmt::format("÷ {}", params.integer("factor"))
+                      : fmt::format("÷ {} from overflow {} on", params.integer("factor"), params.integer("hysteresis")),
+                  params.integer("factor"), record::format_count(params.integer("window")));
+  if (input.view.hidden) {
+    figure.head.empty_reason = "Where the scale ends is the answer: lock yours, or skip.";
+    return;
+  }
+  if (!run.empty()) figure.panels.emplace_back(chart_of("Measured in the run", run));
+  Chart rule = chart_of("Simulated by the rule", simulated(params));
+  // Where the largest gradient of a usual step meets fp16's largest number.
+  const double limit = 16.0 - static_cast<double>(params.integer("largest"));
+  rule.y.high = std::max(rule.y.high, limit + 1);
+  rule.references.push_back(
+      {.label = "a usual step overflows", .x = {rule.x.low, rule.x.high}, .y = {limit, limit}, .limit = true});
+  figure.panels.emplace_back(std::move(rule));
+}
+
+}  // namespace
+
+constinit const Figure kScaleTrace{
+    .id = "scale_trace",
+    .title = "The loss scale, step by step",
+    .caption =
+        "What the loss is multiplied by and which steps are skipped, measured in a run and simulated by the rule",
+    .schema = kSchema,
+    .basis = Basis::kParameters,
+    .add_panels = add_panels,
+};
+
+}  // namespace headroom::lessons

@@ -1,0 +1,42 @@
+// The rule of dynamic loss scaling, step by step. With a hysteresis of 1 it is what the training step here does.
+#pragma once
+
+#include <algorithm>
+
+namespace headroom::lessons {
+
+struct LossScaleRule {
+  int window = 1000;  // steps without overflow after which the scale grows
+  double factor = 2;
+  int hysteresis = 1;  // overflows after which it shrinks; steps are skipped from the first one on
+  double least = 1;
+};
+
+class LossScale {
+ public:
+  LossScale(double first, LossScaleRule rule) : scale_(first), rule_(rule), left_(rule.hysteresis) {}
+
+  double scale() const { return scale_; }
+
+  // After a step with this scale.
+  void update(bool overflow) {
+    if (overflow) {
+      good_steps_ = 0;
+      if (--left_ > 0) return;
+      left_ = 1;  // until a whole window without overflow
+      scale_ = std::max(scale_ / rule_.factor, rule_.least);
+      return;
+    }
+    if (++good_steps_ < rule_.window) return;
+    good_steps_ = 0;
+    left_ = rule_.hysteresis;
+    scale_ *= rule_.factor;
+  }
+
+ private:
+  double scale_;
+  LossScaleRule rule_;
+  int good_steps_ = 0, left_;
+};
+
+}  // namespace headroom::lessons
