@@ -121,7 +121,7 @@ Grid grid_of(const std::vector<Shot>& shots, const FigureInput& input) {
   grid.x = {.unit = AxisUnit::kNanoseconds, .high = grid.aligned ? shots.front().map.end() : longest};
   grid.x.shown = time_unit(grid.x.high);
   grid.x.name = std::string(grid.x.shown->name);
-  if (grid.aligned && shots.size() > 1) grid.x.name += ", phases as wide as in A";
+  if (grid.aligned && shots.size() > 1) grid.x.name += ", phases as in A";
   grid.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.2 * most), .shown = grid.unit};
   return grid;
 }

@@ -104,7 +104,7 @@ void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& p
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const Chart*>& charts, Rect area) {
   constexpr float kLowCharts = 150;  // px: three rows of less are hard to read
   constexpr float kLeastRow = 110;   // px: less is title and axis alone
-  constexpr float kNarrowest = 180;  // px
+  constexpr float kNarrowest = 160;  // px
   const auto count = static_cast<int>(charts.size());
   const float gap = sheet.px(20);
   const bool beside =
