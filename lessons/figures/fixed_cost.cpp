@@ -123,9 +123,9 @@ std::optional<LineFit> what_if(const LineFit& line, const std::string& change) {
   return std::nullopt;
 }
 
-// "2.75 s + 71.1 µs per token"
+// "2.75 s + 0.0711 s per 1,000 tokens": one unit for all times of the figure.
 std::string words_of(const LineFit& line, const ShownUnit& unit) {
-  return fmt::format("{} + {} per token", amount_text(line.at_zero, unit), time_text(line.slope));
+  return fmt::format("{} + {} per 1,000 tokens", amount_text(line.at_zero, unit), amount_text(1000 * line.slope, unit));
 }
 
 ChartPoint point_of(const Timed& step, std::string_view name, bool speeds, const ShownUnit& unit) {
@@ -149,17 +149,17 @@ ChartReference curve_of(const LineFit& line, std::string label, const Axis& x, b
   return curve;
 }
 
-ShownUnit unit_of_times(const Owner& owner) {
+ShownUnit unit_of_times(const std::vector<Owner>& owners) {
   double longest = 0;
-  for (const Steps& steps : owner.steps)
-    for (const auto& [tokens, step] : steps) longest = std::max(longest, step.time);
+  for (const Owner& owner : owners)
+    for (const Steps& steps : owner.steps)
+      for (const auto& [tokens, step] : steps) longest = std::max(longest, step.time);
   return time_unit(longest);
 }
 
-Chart chart_of(const Owner& owner, const FigureInput& input) {
+Chart chart_of(const Owner& owner, const ShownUnit& unit, const FigureInput& input) {
   const record::Params& params = *input.params;
   const bool speeds = params.text("shows") == "speed";
-  const ShownUnit unit = unit_of_times(owner);
   Chart chart;
   chart.title = owner.name;
   chart.joined = false;
@@ -221,13 +221,13 @@ double repeat_spread(const Owner& published) {
   return spread;
 }
 
-Table equal_steps(const std::vector<Owner>& owners) {
+Table equal_steps(const std::vector<Owner>& owners, const ShownUnit& unit) {
   Table table{
       .head = "Change of the step's time at equal tokens", .columns = {"without FLCE", "all kernels"}, .rows = {}};
   for (const Owner& owner : owners) {
     if (owner.plain().empty()) continue;
     table.rows.push_back({.name = owner.name,
-                          .note = plain_words(owner.plain(), unit_of_times(owner)),
+                          .note = plain_words(owner.plain(), unit),
                           .cells = {changes(owner.steps[1], owner.plain()), changes(owner.all(), owner.plain())}});
     if (const double spread = owner.published ? repeat_spread(owner) : 0; spread > 0)
       table.foot =
@@ -250,8 +250,9 @@ void add_panels(FigureData& figure, const FigureInput& input) {
     figure.head.empty_reason = "This sweep is not the report's: `headroom report` makes it.";
     return;
   }
-  for (const Owner& owner : owners) figure.panels.emplace_back(chart_of(owner, input));
-  if (!input.view.hidden) figure.panels.emplace_back(equal_steps(owners));
+  const ShownUnit unit = unit_of_times(owners);
+  for (const Owner& owner : owners) figure.panels.emplace_back(chart_of(owner, unit, input));
+  if (!input.view.hidden) figure.panels.emplace_back(equal_steps(owners, unit));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using record::TimeMap;
 constexpr std::size_t kMost = 4;
 constexpr std::array<record::Choice, 2> kAxes{{{"phase", "phases aligned"}, {"device", "device time"}}};
 constexpr std::array kSchema{
-    record::ParamSpec{.key = "axis",
+    record::ParamSpec{.key = "time",
                       .label = "Time axis",
                       .help = "The phases of all steps stretched onto those of A, or each step in its own time",
                       .kind = record::ParamKind::kChoice,
@@ -110,7 +110,7 @@ struct Grid {
 Grid grid_of(const std::vector<Shot>& shots, const FigureInput& input) {
   Grid grid;
   grid.columns = std::clamp(input.view.columns / 3, 60, 400);
-  grid.aligned = input.params->text("axis") == "phase";
+  grid.aligned = input.params->text("time") == "phase";
   grid.kinds = kinds_of(shots, grid.columns);
   double most = 0, longest = 0;
   for (const Shot& shot : shots) {
@@ -121,7 +121,7 @@ Grid grid_of(const std::vector<Shot>& shots, const FigureInput& input) {
   grid.x = {.unit = AxisUnit::kNanoseconds, .high = grid.aligned ? shots.front().map.end() : longest};
   grid.x.shown = time_unit(grid.x.high);
   grid.x.name = std::string(grid.x.shown->name);
-  if (grid.aligned && shots.size() > 1) grid.x.name += ", phases as wide as in A";
+  if (grid.aligned && shots.size() > 1) grid.x.name += ", phases as in A";
   grid.y = {.unit = AxisUnit::kBytes, .high = round_up_bytes(1.2 * most), .shown = grid.unit};
   return grid;
 }

@@ -69,10 +69,10 @@ TEST_CASE("the published steps take the times that the report recorded") {
 TEST_CASE("the fixed part of the report's step is about three seconds") {
   const Chart all = chart(true);
   REQUIRE(all.references.size() == 1);
-  CHECK(all.references[0].label == "2.75 s + 71.1 µs per token");
+  CHECK(all.references[0].label == "2.75 s + 0.0711 s per 1,000 tokens");
   CHECK(all.references[0].y.front() == Approx(2.7496e9).epsilon(1e-4));
-  CHECK(chart(true, {"points=5"}).references[0].label == "3.03 s + 49.7 µs per token");
-  CHECK(chart(true, {"over=sequence"}).references[0].label == "2.28 s + 117 µs per token");
+  CHECK(chart(true, {"points=5"}).references[0].label == "3.03 s + 0.0497 s per 1,000 tokens");
+  CHECK(chart(true, {"over=sequence"}).references[0].label == "2.28 s + 0.117 s per 1,000 tokens");
 }
 
 TEST_CASE("tokens per second follow from the line, and so does what would be") {
@@ -82,9 +82,9 @@ TEST_CASE("tokens per second follow from the line, and so does what would be") {
   CHECK(speeds.references[0].y.front() == 0);
   const Chart halved = chart(true, {"if=half_fixed"});
   REQUIRE(halved.references.size() == 2);
-  CHECK(halved.references[1].label == "if 1.37 s + 71.1 µs per token");
+  CHECK(halved.references[1].label == "if 1.37 s + 0.0711 s per 1,000 tokens");
   CHECK(chart(true, {"if=no_fixed", "shows=speed"}).references[1].y.back() == Approx(1e6 / 71.0546).epsilon(1e-4));
-  CHECK(chart(true, {"if=half_slope"}).references[1].label == "if 2.75 s + 35.5 µs per token");
+  CHECK(chart(true, {"if=half_slope"}).references[1].label == "if 2.75 s + 0.0355 s per 1,000 tokens");
   CHECK(halved.references[1].y.back() == Approx(halved.references[0].y.back() - 2.7496e9 / 2).epsilon(1e-4));
 }
 

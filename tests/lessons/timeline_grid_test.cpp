@@ -44,7 +44,7 @@ struct Four {
     const lessons::Figure* const figure = lessons::find_figure("timeline_grid");
     REQUIRE(figure != nullptr);
     record::Params params(figure->schema);
-    REQUIRE(params.set("axis", std::string_view(axis)).ok());
+    REQUIRE(params.set("time", std::string_view(axis)).ok());
     return figure->build({.run = beside[0], .params = &params, .beside = beside, .view = {.hidden = hidden}});
   }
 };

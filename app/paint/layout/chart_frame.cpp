@@ -64,13 +64,17 @@ float ChartLayout::y_px(double value) const {
   return plot_.y1 - part * plot_.height();
 }
 
+// A plot that is less than so many lines of text high has no room for the names of spans above its series.
+constexpr float kSpanNames = 7;
+
 void ChartLayout::ground() {
   sheet_.fill(Layer::kGround, plot_, palette_.well);
   for (const lessons::ChartSpan& span : chart_.spans) {
     const Rect band{sheet_.snap(x_px(span.low)), plot_.y0, sheet_.snap(x_px(span.high)), plot_.y1};
     const auto tone = static_cast<std::size_t>(std::clamp(span.tone, 0, 3));
     if (span.tone > 0) sheet_.fill(Layer::kGround, band, palette_.phase[tone]);
-    if (sheet_.width(kLabelType, span.label) + sheet_.px(8) < band.width()) {
+    const bool room = plot_.height() >= kSpanNames * sheet_.height(kLabelType);
+    if (room && sheet_.width(kLabelType, span.label) + sheet_.px(8) < band.width()) {
       const Rect box = sheet_.text(Layer::kLabels, kLabelType, palette_.text, span.label, band.center_x(),
                                    plot_.y0 + sheet_.px(3), Anchor::kMiddle);
       taken_.push_back(box);

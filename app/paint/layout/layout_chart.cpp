@@ -104,6 +104,7 @@ void draw_pill(Sheet& sheet, const lessons::FigureHead& head, const GuessPill& p
 void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::vector<const Chart*>& charts, Rect area) {
   constexpr float kLowCharts = 150;  // px: three rows of less are hard to read
   constexpr float kLeastRow = 110;   // px: less is title and axis alone
+  constexpr float kNarrowest = 160;  // px
   const auto count = static_cast<int>(charts.size());
   const float gap = sheet.px(20);
   const bool beside =
@@ -115,7 +116,9 @@ void lay_out_charts(Sheet& sheet, const lessons::FigureHead& head, const std::ve
   const int wanted = count <= 2 ? count : count <= 4 ? 2 : count <= 6 ? 3 : 4;
   const auto row_height = [&](int of) { return area.height() / static_cast<float>((count + of - 1) / of); };
   int columns = std::min(most, wanted);
-  while (columns < wanted && row_height(columns) < sheet.px(kLeastRow)) ++columns;
+  while (columns < wanted && row_height(columns) < sheet.px(kLeastRow) &&
+         area.width() / static_cast<float>(columns + 1) >= sheet.px(kNarrowest))
+    ++columns;
   const int rows = (count + columns - 1) / columns;
   const float width = (area.width() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const float height = (area.height() - gap * 0.6f * static_cast<float>(rows - 1)) / static_cast<float>(rows);
