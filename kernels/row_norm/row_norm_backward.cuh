@@ -11,7 +11,7 @@
 
 namespace headroom::kernels::row_norm {
 
-constexpr int kStages = 2;  // rows of a group in shared memory: one to work on, one on its way
+constexpr int kRowStages = 2;  // rows of a group in shared memory: one to work on, one on its way
 // Measured on an H200: with up to two vectors of a row a thread keeps them, and the weight, in registers between its
 // two walks over the row; with four it would spill, and takes them from shared memory a second time.
 constexpr int kHeldVectors = 2;
@@ -78,7 +78,7 @@ class GroupSum {
 
 // The rows on their way into shared memory: kStages rows of kStreams tensors, kVectors vectors per thread. A thread
 // fetches what it reads itself, so no barrier is needed.
-template <int kStreams, int kVectors>
+template <int kStreams, int kVectors, int kStages>
 class Ring {
  public:
   static constexpr int kSlots = kStages * kStreams * kVectors;  // vectors per thread
@@ -133,13 +133,15 @@ class Ring {
 // dx of all rows, and this block's row of the partial sums of dweight (and dbias).
 // With g = dy · w and x̂ = (x − mean) · rstd: dx = rstd · (g − [LayerNorm: mean(g)] − x̂ · mean(g · x̂)) + d_sum,
 // dweight = Σ dy · x̂ and dbias = Σ dy over the rows.
-template <typename T, bool kMean, bool kAddSum, int kVectors>
-__global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward norm) {
+template <typename T, bool kMean, bool kAddSum, int kVectors, int kStages = kRowStages, int kThreads = kBlockThreads,
+          int kBlocks = 1, bool kEarly = false>
+__global__ void __launch_bounds__(kThreads, kBlocks) backward_kernel(NormBackward norm) {
   constexpr int kWidth = kElements<T>;
   constexpr int kStreams = kAddSum ? 3 : 2;
   constexpr int kSums = kMean ? 2 : 1;
   constexpr bool kHeld = kVectors <= kHeldVectors;
-  using Rows = Ring<kStreams, kVectors>;
+  constexpr bool kSharedWeight = !kHeld && kThreads <= kBlockThreads;  // else from the caches
+  using Rows = Ring<kStreams, kVectors, kStages>;
   extern __shared__ uint4 shared_memory[];
   __shared__ typename GroupSum<kSums>::Memory sum_memory;
   const int row_vectors = static_cast<int>(norm.width / kWidth);
@@ -152,6 +154,9 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
 #pragma unroll
   for (int i = 0; i < kStreams; ++i) streams[i] = tensors[i];
   Rows ring(shared_memory, streams, row, step, norm.rows, row_vectors);
+#if __CUDA_ARCH__ >= 900
+  if constexpr (kEarly) cudaTriggerProgrammaticLaunchCompletion();  // the kernel behind may wait on the multiprocessors
+#endif
 
   const int threads = blockDim.x * blockDim.y;
   uint4* const shared_weight = shared_memory + Rows::kSlots * threads + threadIdx.y * blockDim.x + threadIdx.x;
@@ -162,7 +167,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
   for (int v = 0; v < kVectors; ++v) {
     const int column = v * blockDim.x + threadIdx.x;
     weight[v] = column < row_vectors ? static_cast<const uint4*>(norm.weight)[column] : uint4{};
-    if constexpr (!kHeld) shared_weight[v * threads] = weight[v];
+    if constexpr (kSharedWeight) shared_weight[v * threads] = weight[v];
 #pragma unroll
     for (int e = 0; e < kWidth; ++e) {
       dweight[v][e] = 0;
@@ -184,7 +189,11 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
       x[v] = *ring.place(0, v);
       dy[v] = *ring.place(1, v);
       if constexpr (kAddSum) d_sum[v] = *ring.place(2, v);
-      if constexpr (!kHeld) weight[v] = shared_weight[v * threads];
+      if constexpr (kSharedWeight) weight[v] = shared_weight[v * threads];
+      if constexpr (!kHeld && !kSharedWeight) {
+        const int column = v * blockDim.x + threadIdx.x;
+        weight[v] = column < row_vectors ? __ldg(static_cast<const uint4*>(norm.weight) + column) : uint4{};
+      }
     };
     ring.wait();
     float sums[kSums] = {};
@@ -270,7 +279,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) backward_kernel(NormBackward
   float* const shared = reinterpret_cast<float*>(shared_memory);
   const int mine = threadIdx.y * blockDim.x + threadIdx.x;
   constexpr int kColumns = kVectors * kWidth;
-  static_assert(kSums * kColumns * sizeof(float) <= Rows::kSlots * kVectorBytes);
+  static_assert(kSums * kColumns * sizeof(float) <= Rows::kSlots * kVectorBytes || kThreads > kBlockThreads);
   wait_for_copies<0>();
   __syncthreads();
 #pragma unroll
@@ -356,7 +365,7 @@ bool launch_backward_rows(const NormBackward& norm, cudaStream_t stream, unsigne
   const dim3 half = cut(norm.width / kElements<T>, kVectors, kBlockThreads / 2);
   const bool two = half.x <= kBlockThreads / 2;
   const dim3 block = two ? half : cut(norm.width / kElements<T>, kVectors, kBlockThreads);
-  using Rows = Ring<kAddSum ? 3 : 2, kVectors>;
+  using Rows = Ring<kAddSum ? 3 : 2, kVectors, kRowStages>;
   const int slots = Rows::kSlots + (kVectors <= kHeldVectors ? 0 : kVectors);
   const int shared = slots * kVectorBytes * static_cast<int>(block.x * block.y);
   if (!take_shared(kernel, shared)) return false;

@@ -86,13 +86,13 @@ __device__ __forceinline__ float group_rstd(const uint4 (&x)[kVectors], float wi
 }
 
 // y of one row per group. Many small groups with the row in few registers: while some wait for a sum, others load.
-template <typename T, NormKind kKind>
-__global__ void __launch_bounds__(kBlockThreads, kForwardBlocks) forward_kernel(NormForward norm) {
-  constexpr int kVectors = kForwardVectors;
+template <typename T, NormKind kKind, int kVectors = kForwardVectors, int kThreads = kBlockThreads,
+          int kBlocks = kForwardBlocks, bool kStreams = false>
+__global__ void __launch_bounds__(kThreads, kBlocks) forward_kernel(NormForward norm) {
   constexpr int kWidth = kElements<T>;
   constexpr bool kAdd = kKind == NormKind::kAddRms;
   constexpr bool kMean = kKind == NormKind::kLayer;
-  __shared__ float4 memory[kBlockThreads / kWarp];
+  __shared__ float4 memory[kThreads / kWarp];
   const int row_vectors = static_cast<int>(norm.width / kWidth);
   const auto width = static_cast<float>(norm.width);
   const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(kBlockThreads, kForwardBlocks) forward_kernel(
   for (int v = 0; v < kVectors; ++v) {
     const int column = v * blockDim.x + threadIdx.x;
     const bool there = column < row_vectors;
-    x[v] = there ? static_cast<const uint4*>(norm.x)[begin + column] : uint4{};
+    const uint4* const place = static_cast<const uint4*>(norm.x) + begin + column;
+    x[v] = !there ? uint4{} : kStreams ? __ldcs(place) : *place;
     if constexpr (kAdd) residual[v] = there ? static_cast<const uint4*>(norm.residual)[begin + column] : uint4{};
   }
   if constexpr (kAdd) {
@@ -151,7 +152,12 @@ __global__ void __launch_bounds__(kBlockThreads, kForwardBlocks) forward_kernel(
 #pragma unroll
       for (int e = 0; e < kWidth; ++e) y.at[e] = y.at[e] * rstd * weight.at[e];
     }
-    static_cast<uint4*>(norm.y)[begin + column] = y.packed();
+    uint4* const out = static_cast<uint4*>(norm.y) + begin + column;
+    if constexpr (kStreams) {
+      __stcs(out, y.packed());
+    } else {
+      *out = y.packed();
+    }
   }
 }
 
