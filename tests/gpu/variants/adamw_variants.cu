@@ -84,19 +84,25 @@ __device__ __forceinline__ std::uint32_t first_codes(const float* values, float 
   return codes | (gathered<3>(signs) & has_sign & 0x80808080u);
 }
 
-// The same as dynamic_code<false>.
+// The same as dynamic_code<false>, of numbers that are not below 0 and, times `inverse`, at most 1: no NaN.
 __device__ __forceinline__ std::uint32_t second_codes(const float* values, float inverse, const DynamicCells& cells) {
-  std::uint32_t sums[4];
+  std::uint32_t sums[4], least = 0xffffffffu;
+  float x[4];
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    const float x = values[k] * inverse;
-    sums[k] = cell_code(cells, fmaxf(fminf(x, 1.0f), kLeastMagnitude));
-    if (x == 0.0f) sums[k] = 0x00010000u;
+    x[k] = values[k] * inverse;
+    sums[k] = cell_code(cells, fmaxf(x[k], kLeastMagnitude));
+    least = min(least, bits_of(x[k]));
   }
-  // Until here 0 stands for 1, whose cell ends at 256, and 1 for 0: they change places.
-  const std::uint32_t codes = gathered<2>(sums);
-  const std::uint32_t others = codes | ((codes & 0x7e7e7e7eu) + 0x7e7e7e7eu);  // in bit 7: neither 0 nor 1
-  return codes ^ ((~others & 0x80808080u) >> 7);
+  // The cells of 1 end at 256, the code of 1 is 1: what is 0 until here.
+  std::uint32_t codes = gathered<2>(sums);
+  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // in bit 7: not 0
+  codes |= (~others & 0x80808080u) >> 7;
+  if (least == 0) {  // where a gradient always was 0
+#pragma unroll
+    for (int k = 0; k < 4; ++k) codes &= x[k] == 0.0f ? ~(0xffu << (8 * k)) : 0xffffffffu;
+  }
+  return codes;
 }
 
 // As quick_step, with products and sums rounded once where they can be: the parameter has no CPU's bits to keep.
@@ -107,24 +113,38 @@ __device__ __forceinline__ float fused_step(float param, float m, float v, const
   return fmaf(step.decay, param, -(step.step_size * m * inverse));
 }
 
+// A lane's part of a whole block on 16 bytes, as it lies in memory.
+template <typename P, typename G>
+struct Packed {
+  static constexpr int kParamPieces = kPack * sizeof(P) / kVectorBytes;
+  static constexpr int kGradientPieces = kPack * sizeof(G) / kVectorBytes;
+  uint4 p[kParamPieces], g[kGradientPieces];
+  uint2 m_words, v_words;
+  float m_absmax, v_absmax;
+
+  __device__ __forceinline__ void load(const AdamW8bitTensor& tensor, std::int64_t block, int lane) {
+    const std::int64_t mine = block * kQuantisedBlock + lane * kPack;
+    const auto* const param = reinterpret_cast<const uint4*>(static_cast<const P*>(tensor.param) + mine);
+    const auto* const gradient = reinterpret_cast<const uint4*>(static_cast<const G*>(tensor.gradient) + mine);
+#pragma unroll
+    for (int i = 0; i < kParamPieces; ++i) p[i] = param[i];
+#pragma unroll
+    for (int i = 0; i < kGradientPieces; ++i) g[i] = gradient[i];
+    m_words = *reinterpret_cast<const uint2*>(tensor.m_codes + mine);
+    v_words = *reinterpret_cast<const uint2*>(tensor.v_codes + mine);
+    m_absmax = tensor.m_absmax[block];
+    v_absmax = tensor.v_absmax[block];
+  }
+};
+
 // A warp's step over one whole block on 16 bytes.
 template <typename P, typename G, typename W, int kCopies>
-__device__ __forceinline__ void step_cells(const AdamW8bitTensor& tensor, std::int64_t first_element, int lane,
-                                           const Shared& shared, const CellMaps<kCopies>& maps) {
+__device__ __forceinline__ void step_cells(const AdamW8bitTensor& tensor, const Packed<P, G>& packed,
+                                           std::int64_t block, int lane, const Shared& shared,
+                                           const CellMaps<kCopies>& maps) {
   using row_norm::Numbers;
-  const std::int64_t mine = first_element + lane * kPack, block = first_element / kQuantisedBlock;
-  constexpr int kParamPieces = kPack * sizeof(P) / kVectorBytes, kGradientPieces = kPack * sizeof(G) / kVectorBytes;
+  const std::int64_t mine = block * kQuantisedBlock + lane * kPack;
   auto* const param = reinterpret_cast<uint4*>(static_cast<P*>(tensor.param) + mine);
-  const auto* const gradient = reinterpret_cast<const uint4*>(static_cast<const G*>(tensor.gradient) + mine);
-  auto* const m_place = reinterpret_cast<uint2*>(tensor.m_codes + mine);
-  auto* const v_place = reinterpret_cast<uint2*>(tensor.v_codes + mine);
-  uint4 p_bits[kParamPieces], g_bits[kGradientPieces];
-#pragma unroll
-  for (int i = 0; i < kParamPieces; ++i) p_bits[i] = param[i];
-#pragma unroll
-  for (int i = 0; i < kGradientPieces; ++i) g_bits[i] = gradient[i];
-  const uint2 m_words = *m_place, v_words = *v_place;
-  const float m_absmax = tensor.m_absmax[block], v_absmax = tensor.v_absmax[block];
   const int lane_bytes = lane % kCopies * 4;
 
   float m[kPack], v[kPack], moved[kPack];
@@ -132,11 +152,13 @@ __device__ __forceinline__ void step_cells(const AdamW8bitTensor& tensor, std::i
 #pragma unroll
   for (int k = 0; k < kPack; ++k) {
     constexpr int kParamWidth = row_norm::kElements<P>, kGradientWidth = row_norm::kElements<G>;
-    m[k] = value_of<kCopies>(maps.first_value, k < 4 ? m_words.x : m_words.y, k % 4, lane_bytes) * m_absmax;
-    v[k] = value_of<kCopies>(maps.second_value, k < 4 ? v_words.x : v_words.y, k % 4, lane_bytes) * v_absmax;
-    const float g = Numbers<G>(g_bits[k / kGradientWidth]).at[k % kGradientWidth];
+    m[k] = value_of<kCopies>(maps.first_value, k < 4 ? packed.m_words.x : packed.m_words.y, k % 4, lane_bytes) *
+           packed.m_absmax;
+    v[k] = value_of<kCopies>(maps.second_value, k < 4 ? packed.v_words.x : packed.v_words.y, k % 4, lane_bytes) *
+           packed.v_absmax;
+    const float g = Numbers<G>(packed.g[k / kGradientWidth]).at[k % kGradientWidth];
     adamw_moments(g * shared.gradient_scale, m[k], v[k], shared.step);
-    moved[k] = fused_step(Numbers<P>(p_bits[k / kParamWidth]).at[k % kParamWidth], m[k], v[k], shared.step);
+    moved[k] = fused_step(Numbers<P>(packed.p[k / kParamWidth]).at[k % kParamWidth], m[k], v[k], shared.step);
     m_largest = max(m_largest, bits_of(m[k]) & 0x7fffffffu);
     v_largest = max(v_largest, bits_of(v[k]));  // never negative, but for a NaN
   }
@@ -156,7 +178,7 @@ __device__ __forceinline__ void step_cells(const AdamW8bitTensor& tensor, std::i
   }
   if (!stochastic) {
 #pragma unroll
-    for (int i = 0; i < kParamPieces; ++i) {
+    for (int i = 0; i < Packed<P, G>::kParamPieces; ++i) {
       Numbers<P> numbers;
 #pragma unroll
       for (int e = 0; e < row_norm::kElements<P>; ++e) numbers.at[e] = moved[i * row_norm::kElements<P> + e];
@@ -171,9 +193,16 @@ __device__ __forceinline__ void step_cells(const AdamW8bitTensor& tensor, std::i
   }
   const float m_new = float_of(__reduce_max_sync(0xffffffffu, m_largest));
   const float v_new = float_of(__reduce_max_sync(0xffffffffu, v_largest) & 0x7fffffffu);
-  const float m_inverse = inverse_absmax(m_new), v_inverse = inverse_absmax(v_new);
-  *m_place = make_uint2(first_codes(m, m_inverse, maps.first_cells), first_codes(m + 4, m_inverse, maps.first_cells));
-  *v_place =
+  const float m_inverse = inverse_absmax(m_new);
+  float v_inverse = inverse_absmax(v_new);
+  if (!(v_new < INFINITY)) {  // the inverse is 0 then: what is no number has the code of 1, others that of 0
+    v_inverse = 1;
+#pragma unroll
+    for (float& value : v) value = value < INFINITY ? 0.0f : 1.0f;
+  }
+  *reinterpret_cast<uint2*>(tensor.m_codes + mine) =
+      make_uint2(first_codes(m, m_inverse, maps.first_cells), first_codes(m + 4, m_inverse, maps.first_cells));
+  *reinterpret_cast<uint2*>(tensor.v_codes + mine) =
       make_uint2(second_codes(v, v_inverse, maps.second_cells), second_codes(v + 4, v_inverse, maps.second_cells));
   if (lane == 0) {
     tensor.m_absmax[block] = m_new;
@@ -182,7 +211,7 @@ __device__ __forceinline__ void step_cells(const AdamW8bitTensor& tensor, std::i
 }
 
 // Each block takes every gridDim.x-th of the batch's parts, of kWarpBlocks quantized blocks a warp.
-template <typename P, typename G, typename W, int kThreads, int kBlocks, int kCopies>
+template <typename P, typename G, typename W, int kThreads, int kBlocks, int kCopies, bool kAhead>
 __global__ void __launch_bounds__(kThreads, kBlocks)
     adamw_cells_kernel(const __grid_constant__ Batch batch, AdamWStep step, AdamWSwitches switches, int warp_blocks) {
   extern __shared__ uint4 maps_memory[];
@@ -197,7 +226,6 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
   }
   __syncthreads();
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  const std::int64_t part_elements = std::int64_t{kWarpsHere} * warp_blocks * kQuantisedBlock;
   Shared shared{.step = corrected,
                 .gradient_scale = switches.inverse_scale != nullptr ? *switches.inverse_scale : 1.0f,
                 .stochastic = switches.stochastic_rounding,
@@ -211,23 +239,30 @@ __global__ void __launch_bounds__(kThreads, kBlocks)
     shared.step.decay = tensor.decays ? decay : 1.0f;
     const bool wide = aligned_all(static_cast<const P*>(tensor.param), static_cast<const G*>(tensor.gradient),
                                   tensor.m_codes, tensor.v_codes, static_cast<const W*>(tensor.working));
-    const std::int64_t begin = (part - batch.first_block[which]) * part_elements;
-    for (int i = 0; i < warp_blocks; ++i) {
-      const std::int64_t place = begin + (std::int64_t{i} * kWarpsHere + warp) * kQuantisedBlock;
-      if (place >= tensor.n) break;
-      if (wide && place + kQuantisedBlock <= tensor.n) {
-        step_cells<P, G, W, kCopies>(tensor, place, lane, shared, maps);
+    std::int64_t block = std::int64_t{part - batch.first_block[which]} * kWarpsHere * warp_blocks + warp;
+    const auto whole = [&](std::int64_t which_block) {
+      return wide && (which_block + 1) * kQuantisedBlock <= tensor.n;
+    };
+    Packed<P, G> next;
+    if (kAhead && whole(block)) next.load(tensor, block, lane);
+    for (int i = 0; i < warp_blocks && block * kQuantisedBlock < tensor.n; ++i, block += kWarpsHere) {
+      if (whole(block)) {
+        if (!kAhead) next.load(tensor, block, lane);
+        const Packed<P, G> packed = next;
+        if (kAhead && i + 1 < warp_blocks && whole(block + kWarpsHere)) next.load(tensor, block + kWarpsHere, lane);
+        step_cells<P, G, W, kCopies>(tensor, packed, block, lane, shared, maps);
       } else {
-        step_block<P, G, W>(tensor, Place<false>{place, tensor.n, lane}, shared, maps.first, maps.second);
+        const Place<false> place{block * kQuantisedBlock, tensor.n, lane};
+        step_block<P, G, W>(tensor, place, shared, maps.first, maps.second);
       }
     }
   }
 }
 
-template <typename P, typename G, typename W, int kThreads, int kBlocks, int kCopies>
+template <typename P, typename G, typename W, int kThreads, int kBlocks, int kCopies, bool kAhead>
 int launch_cells(std::span<const AdamW8bitTensor> tensors, const AdamWStep& step, const AdamWSwitches& switches,
                  int warp_blocks, CUstream_st* stream) {
-  const auto kernel = adamw_cells_kernel<P, G, W, kThreads, kBlocks, kCopies>;
+  const auto kernel = adamw_cells_kernel<P, G, W, kThreads, kBlocks, kCopies, kAhead>;
   constexpr int kBytes = sizeof(CellMaps<kCopies>);
   const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
   if (error != cudaSuccess) return error;
@@ -335,11 +370,11 @@ int current(Tensors tensors, const kernels::AdamWStep& step, const kernels::Adam
   return kernels::adamw_8bit_cuda(tensors, kTypes, step, switches, nullptr);
 }
 
-template <int kThreads, int kBlocks, int kCopies>
+template <int kThreads, int kBlocks, int kCopies, bool kAhead = false>
 Launch cells(int warp_blocks) {
   return [warp_blocks](Tensors tensors, const kernels::AdamWStep& step, const kernels::AdamWSwitches& switches) {
-    return kernels::launch_cells<Bf16, Bf16, kernels::NoCopy, kThreads, kBlocks, kCopies>(tensors, step, switches,
-                                                                                          warp_blocks, nullptr);
+    return kernels::launch_cells<Bf16, Bf16, kernels::NoCopy, kThreads, kBlocks, kCopies, kAhead>(
+        tensors, step, switches, warp_blocks, nullptr);
   };
 }
 
@@ -352,12 +387,13 @@ void measure_adamw(Measurement& measurement, const std::vector<std::int64_t>& si
   expected_some.steps(&current, true);
   const std::vector<std::pair<std::string, Launch>> ways{
       {"current", &current},
-      {"cells 32 copies 512 x 2", cells<512, 2, 32>(4)},
-      {"cells 32 copies 512 x 2, 1 block a warp", cells<512, 2, 32>(1)},
-      {"cells 16 copies 512 x 2", cells<512, 2, 16>(4)},
-      {"cells 8 copies 256 x 4", cells<256, 4, 8>(4)},
+      {"cells 32 copies 384 x 2", cells<384, 2, 32>(4)},
+      {"cells 32 copies 384 x 2 a block a warp", cells<384, 2, 32>(1)},
+      {"cells 32 copies 384 x 2 ahead", cells<384, 2, 32, true>(8)},
       {"cells 16 copies 256 x 3", cells<256, 3, 16>(4)},
-      {"cells 32 copies 768 x 1", cells<768, 1, 32>(4)},
+      {"cells 32 copies 512 x 2", cells<512, 2, 32>(4)},
+      {"cells 8 copies 256 x 4", cells<256, 4, 8>(4)},
+      {"cells 32 copies 512 x 1 ahead", cells<512, 1, 32, true>(8)},
   };
   const kernels::AdamWStep step = step_at(1);
   std::vector<Variant> variants;
