@@ -512,6 +512,9 @@ std::vector<Job> loss_jobs() {
     jobs.push_back({"cross_entropy", "8192x" + std::to_string(vocab),
                     [vocab](Measurement& measurement) { measure_loss(measurement, 8192, vocab); }});
   }
+  // A chunk of the output layer's loss.
+  jobs.push_back(
+      {"cross_entropy", "1024x128256", [](Measurement& measurement) { measure_loss(measurement, 1024, 128256); }});
   return jobs;
 }
 
