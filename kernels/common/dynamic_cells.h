@@ -1,14 +1,16 @@
 // The maps of dynamic_code.h looked up by a magnitude's bits: its upper 16 bits name a cell, which has at most one border
 // between two codes. A cell's number and the magnitude's bits add up to the code in the third byte: what is at or above the
-// border carries into it. Same codes as dynamic_code(), in two instructions and one read.
+// border carries into it. Same codes as dynamic_code(), bit by bit (tests/kernels/dynamic_cells_test.cpp), in two
+// instructions and one read.
 //
 // Worked example, signed: 0.05 has the bits 0x3d4c'cccd and is in cell 0x3d4c, all of which has the code 0x2e. The cell's
 // number is (0x2e − 0x3d4c) << 16, and the sum 0x002e'cccd.
 #pragma once
 
-#include <array>
+#include <cmath>
 #include <cstdint>
 
+#include "kernels/common/both.h"
 #include "kernels/common/dynamic_code.h"
 
 namespace headroom::kernels {
@@ -73,14 +75,75 @@ constexpr DynamicCells dynamic_cells(bool is_signed) {
   return cells;
 }
 
-// The largest magnitude below that of 1.
+// The largest magnitude below those that have the code of 1.
 constexpr float below_one(bool is_signed) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, dynamic_threshold_as_float(is_signed, -1)) - 1);
 }
-
 template <bool kSigned>
 struct BelowOne {
   static constexpr float kValue = below_one(kSigned);
 };
+
+// A magnitude's code in the third byte; what is above it is of no use. kLeastMagnitude ≤ magnitude ≤ 1 + 2^−23.
+inline constexpr float kLeastMagnitude = 0x1p-24f;  // the first cell's first; any below it has the same code
+HEADROOM_BOTH std::uint32_t cell_sum(const DynamicCells& cells, float magnitude) {
+  const std::uint32_t bits = bits_of(magnitude);
+  return cells.number[static_cast<int>(bits >> 16) - static_cast<int>(kFirstCell)] + bits;
+}
+
+// A word of the same byte of four words: 2 or 3.
+template <int kByte>
+HEADROOM_BOTH std::uint32_t gathered(const std::uint32_t (&words)[4]) {
+#if defined(__CUDA_ARCH__)
+  constexpr unsigned kTwo = kByte | (4 + kByte) << 4;
+  return __byte_perm(__byte_perm(words[0], words[1], kTwo), __byte_perm(words[2], words[3], kTwo), 0x5410);
+#else
+  std::uint32_t word = 0;
+  for (int k = 0; k < 4; ++k) word |= (words[k] >> (8 * kByte) & 0xffu) << (8 * k);
+  return word;
+#endif
+}
+
+// Four codes in a word: of each x = values[k] · inverse, |x| ≤ 1 + 2^−23 or NaN, dynamic_code<true>(x).
+HEADROOM_BOTH std::uint32_t signed_codes(const float* values, float inverse, const DynamicCells& cells) {
+  constexpr float kMost = BelowOne<true>::kValue;  // −1 has no code; fmaxf makes of a NaN −kMost
+  std::uint32_t sums[4], signs[4];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < 4; ++k) {
+    const float x = values[k] * inverse;
+    signs[k] = bits_of(x);
+    sums[k] = cell_sum(cells, fmaxf(fabsf(fmaxf(x, -kMost)), kLeastMagnitude));
+  }
+  const std::uint32_t codes = gathered<2>(sums);
+  const std::uint32_t has_sign = (codes & 0x7f7f7f7fu) + 0x7f7f7f7fu;  // in bit 7: neither 0 nor 128
+  return codes | (gathered<3>(signs) & has_sign & 0x80808080u);
+}
+
+// The same of dynamic_code<false>(x), 0 ≤ x ≤ 1 + 2^−23: no NaN.
+HEADROOM_BOTH std::uint32_t unsigned_codes(const float* values, float inverse, const DynamicCells& cells) {
+  std::uint32_t sums[4], least = 0xffffffffu;
+  float x[4];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int k = 0; k < 4; ++k) {
+    x[k] = values[k] * inverse;
+    sums[k] = cell_sum(cells, fmaxf(x[k], kLeastMagnitude));
+    least = bits_of(x[k]) < least ? bits_of(x[k]) : least;
+  }
+  // The cells of 1 end at 256, the code of 1 is 1: what is 0 until here.
+  std::uint32_t codes = gathered<2>(sums);
+  const std::uint32_t others = codes | ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu);  // in bit 7: not 0
+  codes |= (~others & 0x80808080u) >> 7;
+  if (least == 0) {  // where a gradient always was 0
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int k = 0; k < 4; ++k) codes &= x[k] == 0.0f ? ~(0xffu << (8 * k)) : 0xffffffffu;
+  }
+  return codes;
+}
 
 }  // namespace headroom::kernels
